@@ -107,17 +107,12 @@ def compare(
             help="A size of smaller vocabularies. Repeat the option for each one. Default: powers of two.",
         ),
     ] = None,
-    alpha: Annotated[float, typer.Option("--alpha", metavar="X", help="The order of the Rényi entropy.")] = 2.5,
     examples: Annotated[
         int, typer.Option("--examples", metavar="N", help="How many documents to show on which two differ most.")
     ] = 3,
     resamples: Annotated[
         int, typer.Option("--resamples", metavar="N", help="Resamples of the bootstrap; 0 for no intervals.")
     ] = 1000,
-    level: Annotated[
-        float, typer.Option("--level", metavar="X", help="The share of the resamples that an interval holds.")
-    ] = 0.95,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="The seed of the bootstrap.")] = 0,
     errors: options.ErrorsOption = options.STRICT,
     workers: options.WorkersOption = None,
     pattern: options.GivenPatternOption = None,
@@ -145,12 +140,9 @@ def compare(
             parallel=_parallel(parallel),
             reference=reference,
             language_field=language_field,
-            alpha=alpha,
             sizes=size,
             examples=examples,
             resamples=resamples,
-            level=level,
-            seed=seed,
             workers=workers,
             progress=report,
             field=field,
