@@ -12,7 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 import toksmith
-from toksmith.cli.explain import merge_table, shown
+from toksmith.lab.merge_table import merge_table
+from toksmith.lab.spans import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import patterns
 from ._core import CompiledPattern, character_kinds
@@ -16,6 +13,10 @@ from .formats.huggingface.pipeline import Staged
 from .regex_dialects.inside import Codes, Inside
 from .regex_dialects.steps import steps
 from .tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = ["CharacterTokens", "Codes", "CompiledPattern", "Inside", "Staged", "character_kinds"]
 

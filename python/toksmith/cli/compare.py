@@ -19,27 +19,8 @@ from ..lab import terminal
 from ..lab.comparison import plots as drawing
 from ..lab.comparison.comparison import Comparison
 from ..lab.spans import visible
-from . import streams
-from .options import (
-    DOCUMENTS,
-    FILES,
-    STRICT,
-    ColumnOption,
-    ErrorsOption,
-    FieldOrInputOption,
-    GivenPatternOption,
-    GivenSpecialsOption,
-    GivenUnmatchedOption,
-    JsonOption,
-    ProgressOption,
-    SeparatorOption,
-    SpecialsFileOption,
-    TextOption,
-    UsageError,
-    WorkersOption,
-    load_all,
-    special_tokens_of,
-)
+from . import options, streams
+from .options import UsageError
 
 EXAMPLES = f"""\
 Examples:
@@ -53,7 +34,7 @@ Examples:
   toksmith compare gpt2 gpt-4o --parallel en=en.txt --parallel de=de.txt
   cat book.txt | toksmith compare gpt2 tokenizer.json --on - -o table.md
 
-{DOCUMENTS} All other tokenizers are
+{options.DOCUMENTS} All other tokenizers are
 compared with the first. Special tokens in the text are read as ordinary text.
 docs/comparing.md says what each figure is."""
 
@@ -69,9 +50,9 @@ def compare(
     ],
     on: Annotated[
         list[str] | None,
-        typer.Option("--on", metavar="FILES...", help=f"{FILES}."),
+        typer.Option("--on", metavar="FILES...", help=f"{options.FILES}."),
     ] = None,
-    text: TextOption = None,
+    text: options.TextOption = None,
     language: Annotated[
         list[str] | None,
         typer.Option(
@@ -100,7 +81,7 @@ def compare(
             help="The parallel language that the others are compared with. Default: the first.",
         ),
     ] = None,
-    as_json: JsonOption = False,
+    as_json: options.JsonOption = False,
     output: Annotated[
         list[str] | None,
         typer.Option(
@@ -115,9 +96,9 @@ def compare(
         str | None,
         typer.Option("--plots", metavar="OUT", help="Write the plots as SVG to this folder too. Needs matplotlib."),
     ] = None,
-    field: FieldOrInputOption = None,
-    column: ColumnOption = None,
-    document_separator: SeparatorOption = None,
+    field: options.FieldOrInputOption = None,
+    column: options.ColumnOption = None,
+    document_separator: options.SeparatorOption = None,
     size: Annotated[
         list[int] | None,
         typer.Option(
@@ -126,24 +107,19 @@ def compare(
             help="A size of smaller vocabularies. Repeat the option for each one. Default: powers of two.",
         ),
     ] = None,
-    alpha: Annotated[float, typer.Option("--alpha", metavar="X", help="The order of the Rényi entropy.")] = 2.5,
     examples: Annotated[
         int, typer.Option("--examples", metavar="N", help="How many documents to show on which two differ most.")
     ] = 3,
     resamples: Annotated[
         int, typer.Option("--resamples", metavar="N", help="Resamples of the bootstrap; 0 for no intervals.")
     ] = 1000,
-    level: Annotated[
-        float, typer.Option("--level", metavar="X", help="The share of the resamples that an interval holds.")
-    ] = 0.95,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="The seed of the bootstrap.")] = 0,
-    errors: ErrorsOption = STRICT,
-    workers: WorkersOption = None,
-    pattern: GivenPatternOption = None,
-    special_tokens: GivenSpecialsOption = None,
-    special_file: SpecialsFileOption = None,
-    unmatched: GivenUnmatchedOption = None,
-    progress: ProgressOption = None,
+    errors: options.ErrorsOption = options.STRICT,
+    workers: options.WorkersOption = None,
+    pattern: options.GivenPatternOption = None,
+    special_tokens: options.GivenSpecialsOption = None,
+    special_file: options.SpecialsFileOption = None,
+    unmatched: options.GivenUnmatchedOption = None,
+    progress: options.ProgressOption = None,
 ) -> None:
     """Compare tokenizers on texts: compression, vocabularies, languages."""
     _check_usage(on, text, language, parallel)
@@ -154,7 +130,9 @@ def compare(
     if output or pictures:
         _check_outputs(output or [], pictures, list(_inputs(tokenizers, on, language, parallel)))
     named = _named_tokenizers(tokenizers)
-    loaded = load_all(list(named.values()), pattern, special_tokens_of(special_tokens, special_file), unmatched)
+    loaded = options.load_all(
+        list(named.values()), pattern, options.special_tokens_of(special_tokens, special_file), unmatched
+    )
     with streams.reporting(progress, "-") as report:
         comparison = toksmith.compare(
             {name: tokenizer for name, (_, tokenizer) in zip(named, loaded, strict=True)},
@@ -162,12 +140,9 @@ def compare(
             parallel=_parallel(parallel),
             reference=reference,
             language_field=language_field,
-            alpha=alpha,
             sizes=size,
             examples=examples,
             resamples=resamples,
-            level=level,
-            seed=seed,
             workers=workers,
             progress=report,
             field=field,

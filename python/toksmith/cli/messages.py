@@ -37,8 +37,6 @@ OPTIONS = {
     "reference": "--reference",
     "examples": "--examples",
     "resamples": "--resamples",
-    "level": "--level",
-    "alpha": "--alpha",
     "seed": "--seed",
     "top": "--top",
 }

@@ -8,36 +8,23 @@ import stat
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
-from numpy.typing import NDArray
 
 from .. import anatomy
 from .._internal.numbers import size
 from ..files.new_file import NewFile
 from ..formats import sources
 from ..lab import terminal
-from ..lab.page.document import document
 from ..lab.spans import Spans, visible
 from ..lab.view import LIMIT
 from ..tokenizer import Tokenizer
-from . import streams
-from .options import (
-    STRICT,
-    ErrorsOption,
-    GivenPatternOption,
-    GivenSpecialsOption,
-    GivenUnmatchedOption,
-    InArgument,
-    NoSpecialOption,
-    SpecialsFileOption,
-    TextOption,
-    TokenizersOption,
-    UsageError,
-    load_all,
-    special_tokens_of,
-)
+from . import options, streams
+from .options import UsageError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Text: TypeAlias = "Callable[[], Iterator[str]]"
 
@@ -61,9 +48,9 @@ are separated by tabs, and a special token has the word special behind it."""
 
 
 def view(
-    tokenizers: TokenizersOption,
-    file: InArgument = None,
-    text: TextOption = None,
+    tokenizers: options.TokenizersOption,
+    file: options.InArgument = None,
+    text: options.TextOption = None,
     ids: Annotated[bool, typer.Option("--ids", help="Show the id below each token, before it with --lines.")] = False,
     as_lines: Annotated[bool, typer.Option("--lines", help="Write one token a line, and no counts.")] = False,
     limit: Annotated[
@@ -85,12 +72,12 @@ def view(
             show_default=False,
         ),
     ] = None,
-    no_special: NoSpecialOption = False,
-    errors: ErrorsOption = STRICT,
-    pattern: GivenPatternOption = None,
-    special_tokens: GivenSpecialsOption = None,
-    special_file: SpecialsFileOption = None,
-    unmatched: GivenUnmatchedOption = None,
+    no_special: options.NoSpecialOption = False,
+    errors: options.ErrorsOption = options.STRICT,
+    pattern: options.GivenPatternOption = None,
+    special_tokens: options.GivenSpecialsOption = None,
+    special_file: options.SpecialsFileOption = None,
+    unmatched: options.GivenUnmatchedOption = None,
 ) -> None:
     """Show the tokens of a text in colours, for one tokenizer or several."""
     if limit is not None and no_limit:
@@ -103,7 +90,7 @@ def view(
     if html is not None:
         # A page without a text begins with nothing, and not with standard input.
         streams.check(html, itertools.chain(*map(sources.files_of, tokenizers), [] if file is None else source.files))
-    loaded = load_all(tokenizers, pattern, special_tokens_of(special_tokens, special_file), unmatched)
+    loaded = options.load_all(tokenizers, pattern, options.special_tokens_of(special_tokens, special_file), unmatched)
     if html is not None:
         is_empty = file is None and text is None
         _write_page(html, loaded, "" if is_empty else "".join(source.text(errors.value)))
@@ -122,6 +109,8 @@ def view(
 
 def _write_page(path: str, tokenizers: Sequence[tuple[str, Tokenizer]], text: str) -> None:
     """Write a page of tokenizers, each with the name after `-t`, and say how large it is."""
+    from ..lab.page.document import document  # imports NumPy and regex
+
     named: dict[str, Tokenizer] = {}
     for source, tokenizer in tokenizers:
         named[_new_name(source, named)] = tokenizer

@@ -36,10 +36,6 @@ def tokens(spans: Sequence[Span], *, ids: bool = False) -> str:
     `<i>`, tokens that are no whole characters have the class `partial`, and the title of each has id, bytes and
     characters. `STYLE` must be in the same document, once.
 
-    Args:
-        spans: As `spans.of_text` and `spans.of_ids` return them.
-        ids: Whether the id stands below each token.
-
     >>> from toksmith import Tokenizer
     >>> from toksmith.lab import spans
     >>> print(tokens(spans.of_text(Tokenizer(), "<")))

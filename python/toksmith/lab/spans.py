@@ -30,21 +30,13 @@ _UNSEEN = frozenset(
 
 
 class Span(NamedTuple):
-    r"""One token as people see it.
-
-    Attributes:
-        id: Its id.
-        token: Its bytes.
-        text: One visible word: the token with its marks, as `shown` returns it.
-        special: Whether it is the id of a special token.
-        partial: Whether the bytes are no whole characters, as `b"\xe6\x97"` of "日".
-    """
+    r"""One token as people see it."""
 
     id: int
     token: bytes
-    text: str
-    special: bool
-    partial: bool
+    text: str  # one visible word: the token with its marks, as `shown` returns it
+    special: bool  # whether it is the id of a special token
+    partial: bool  # whether the bytes are no whole characters, as `b"\xe6\x97"` of "日"
 
 
 class Spans(dict[int, Span]):
@@ -83,11 +75,6 @@ def of_ids(tokenizer: Tokenizer, ids: Iterable[int]) -> list[Span]:
 
 def of_text(tokenizer: Tokenizer, text: str, *, special: bool = True) -> list[Span]:
     r"""Return the spans of the tokens of `text`, in order.
-
-    Args:
-        tokenizer: What encodes it.
-        text: Any text.
-        special: Whether special tokens in it are read as such, as in `Tokenizer.encode`.
 
     >>> from toksmith import Tokenizer
     >>> [span.text for span in of_text(Tokenizer(special_tokens=["<|end|>"]), "é \t<|end|>")]
@@ -155,10 +142,6 @@ def spaced(token: bytes) -> str:
 
 def marked(token: bytes, space: str = " ") -> list[tuple[str, bool]]:
     r"""Return a token in parts: text that is shown as it is, with False, and marks, with True.
-
-    Args:
-        token: The bytes.
-        space: The text that is shown for a space.
 
     >>> marked(b"a\tb c")
     [('a', False), ('\\t', True), ('b c', False)]

@@ -1,27 +1,27 @@
 r"""Tokens for a terminal or a file of text: with colours or without, with ids or without, and with their counts.
 
-The drawing of an id is made once. A text is then drawn by looking up its ids, or by a few operations on arrays of
-ids for each row, without a step of Python for each token: about as fast as it is encoded.
+The drawing of an id is made once, and a text is drawn by looking up its ids: without ids below the tokens, about as
+fast as it is encoded.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
 from rich.cells import cell_len
-from rich.console import Console
 
 from .spans import Span, spaced
 from .text import counted
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 Blocks: TypeAlias = "Iterable[Sequence[int] | NDArray[Any]]"
-Places: TypeAlias = "NDArray[np.int64]"
 T = TypeVar("T")
 
 COLOURS = ("\x1b[30;46m", "\x1b[30;43m")
@@ -36,10 +36,6 @@ SEPARATOR = "│"
 _FRAMES = str.maketrans({sign: f"\\u{{{ord(sign):x}}}" for sign in "│⟦⟧"})
 # Ids whose drawings are joined: enough that the cost of a write does not matter, and little memory.
 _BLOCK = 1 << 15
-# Ids that are drawn in rows together: enough that the calls of NumPy cost little, and few enough for a near cache.
-_ROW_BLOCK = 1 << 13
-# Ids below this have their number in a table, others in a dict, so that one id of four billion takes no memory.
-_TABLE_IDS = 1 << 22
 
 
 def is_terminal() -> bool:
@@ -49,6 +45,8 @@ def is_terminal() -> bool:
 
 def has_colours() -> bool:
     """Return whether standard output is a terminal that takes colours, and the user has not turned colours off."""
+    from rich.console import Console  # takes long, and most commands need none
+
     console = Console(file=sys.stdout)
     return console.is_terminal and console.color_system is not None and not console.no_color
 
@@ -62,8 +60,7 @@ def drawn(spans: Mapping[int, Span], blocks: Blocks, *, colours: bool, ids: bool
     tokens are separated by `│`, a space is `␣`, special tokens stand in `⟦` and `⟧`, and these signs in a text are
     escaped.
 
-    Cost: linear in the text. About 0.15 microseconds for a token, twice that with ids, and 15 microseconds for each
-    different token.
+    Cost: linear in the text, and some microseconds for each different token.
 
     Args:
         spans: The span of each id, such as `Spans`.
@@ -176,12 +173,6 @@ def _separated(spans: Mapping[int, Span], blocks: Blocks) -> Iterator[str]:
 def lines(spans: Mapping[int, Span], blocks: Blocks, *, ids: bool = False, name: str | None = None) -> Iterator[str]:
     r"""Yield one line for each token, with tabs between columns: name, id, text, and "special" for a special token.
 
-    Args:
-        spans: The span of each id.
-        blocks: The ids of a text, in any number of lists or arrays.
-        ids: Whether the id is a column.
-        name: The text of the first column; None for no such column.
-
     >>> from toksmith import Tokenizer
     >>> from toksmith.lab.spans import Spans
     >>> spans = Spans(Tokenizer(special_tokens=["<|end|>"]))
@@ -204,128 +195,39 @@ def lines(spans: Mapping[int, Span], blocks: Blocks, *, ids: bool = False, name:
 
 def rows(spans: Mapping[int, Span], blocks: Blocks, colours: bool, width: int) -> Iterator[str]:
     """Yield tokens and the ids below them in rows of at most `width` columns, two lines each."""
-    cells = _Cells(spans, colours)
-    pending = np.empty(0, np.int64)
-    done = 0
-    for block in blocks:
-        ids = np.asarray(block, np.int64)
-        for start in range(0, len(ids), _ROW_BLOCK):
-            numbers = np.concatenate([pending, cells.numbers(ids[start : start + _ROW_BLOCK])])
-            starts = cells.row_starts(numbers, width)
-            yield cells.rows(numbers, starts, done)
-            # The next ids may continue the last row.
-            pending = numbers[starts[-1] :]
-            done += int(starts[-1])
-    if len(pending):
-        yield cells.rows(pending, np.array([0, len(pending)]), done)
+    cells = Made(lambda id: _cell(spans[id], colours))
+    between = " " if colours else SEPARATOR
+    upper: list[str] = []
+    lower: list[str] = []
+    column = 0
+    for place, id in enumerate(itertools.chain.from_iterable(_lists(blocks))):
+        cell = cells[id]
+        if upper and column + cell.width > width:
+            yield f"{between.join(upper).rstrip()}\n{between.join(lower).rstrip()}\n"
+            upper, lower, column = [], [], 0
+        upper.append(cell.texts[place % 2])
+        lower.append(cell.id)
+        column = width + 1 if cell.ends_line else column + cell.width + 1
+    if upper:
+        yield f"{between.join(upper).rstrip()}\n{between.join(lower).rstrip()}\n"
 
 
-# The drawings of a token: the token with an even number, with an odd number, and its id; then the same three for the
-# last token of a row, after which the line ends without a separator.
-_UPPER, _LOWER, _LAST, _DRAWINGS = 0, 2, 3, 6
+class _Cell(NamedTuple):
+    width: int
+    texts: tuple[str, str]  # for an even and for an odd number of the token
+    id: str
+    ends_line: bool
 
 
-class _Cells:
-    """The columns of each token. A token has a number here: how many others were met before it."""
-
-    def __init__(self, spans: Mapping[int, Span], colours: bool) -> None:
-        self._spans, self._colours = spans, colours
-        self._between = " " if colours else SEPARATOR
-        # For each id, 1 more than its number; 0 for an id that was not met.
-        self._table = np.zeros(0, np.int32)
-        self._number_of: dict[int, int] = {}
-        # For each number.
-        self._widths = np.zeros(0, np.int64)
-        self._ends_line = np.zeros(0, np.bool_)
-        self._drawings = np.zeros(0, object)
-
-    def numbers(self, ids: Places) -> Places:
-        """Return the number of each id; `KeyError` for an id that has no token."""
-        low, high = int(ids.min()), int(ids.max())
-        if low < 0 or high >= _TABLE_IDS:
-            distinct, inverse = np.unique(ids, return_inverse=True)
-            self._meet(distinct.tolist())
-            return np.array([self._number_of[id] for id in distinct.tolist()])[inverse.reshape(-1)]
-        if high >= len(self._table):
-            self._table = _longer(self._table, max(high + 1, 2 * len(self._table)))
-        numbers = self._table[ids]
-        if not numbers.all():
-            new = np.unique(ids[numbers == 0]).tolist()
-            self._meet(new)
-            self._table[new] = [self._number_of[id] + 1 for id in new]
-            numbers = self._table[ids]
-        return numbers.astype(np.int64) - 1
-
-    def _meet(self, ids: Sequence[int]) -> None:
-        """Make the drawings of ids, of which some may be new."""
-        cells = {id: self._cell(id, self._spans[id]) for id in ids if id not in self._number_of}
-        first = len(self._number_of)
-        count = first + len(cells)
-        if count > len(self._widths):
-            room = max(count, 2 * len(self._widths))
-            self._widths, self._ends_line = _longer(self._widths, room), _longer(self._ends_line, room)
-            self._drawings = _longer(self._drawings, room * _DRAWINGS)
-        for number, (id, (width, drawings)) in enumerate(cells.items(), first):
-            self._number_of[id] = number
-            self._widths[number], self._ends_line[number] = width, self._spans[id].token.endswith(b"\n")
-            self._drawings[number * _DRAWINGS : (number + 1) * _DRAWINGS] = drawings
-
-    def _cell(self, id: int, span: Span) -> tuple[int, list[str]]:
-        """Return the columns that a token takes, and its drawings."""
-        text, below = spaced(span.token) if self._colours else framed(span), str(id)
-        columns = _columns(text)
-        width = max(columns, len(below))
-        upper, lower = text + " " * (width - columns), below.ljust(width)
-        if self._colours:
-            inner = [f"{colour(span, 0)}{upper}{END}", f"{colour(span, 1)}{upper}{END}", f"{FAINT}{lower}{END}"]
-        else:
-            inner = [upper, upper, lower]
-        return width, [*(cell + self._between for cell in inner), *(f"{cell.rstrip()}\n" for cell in inner)]
-
-    def row_starts(self, numbers: Places, width: int) -> Places:
-        """Return where rows start. Each row is full or ends a line, except the last, which may be empty."""
-        count = len(numbers)
-        taken = self._widths[numbers] + 1
-        ends = np.cumsum(taken)
-        # A token that is wider than a row has one of its own.
-        places = np.arange(count)
-        full = np.maximum(np.searchsorted(ends, ends - taken + (width + 1), "right"), places + 1)
-        ending = self._ends_line[numbers]
-        line_ends = np.append(np.flatnonzero(ending) + 1, count)
-        behind: list[int] = np.minimum(full, line_ends[np.cumsum(ending) - ending]).tolist()
-        starts = [0]
-        while (start := behind[starts[-1]]) < count:
-            starts.append(start)
-        if ending[-1]:
-            starts.append(count)
-        return np.array(starts)
-
-    def rows(self, numbers: Places, starts: Places, done: int) -> str:
-        """Return the lines of the rows between `starts`; `done` tokens came before the first."""
-        count, sizes = int(starts[-1]), np.diff(starts)
-        places = np.arange(count)
-        first = numbers[:count] * _DRAWINGS
-        lasts = starts[1:] - 1
-        upper = first + (places + done) % 2 + _UPPER
-        lower = first + _LOWER
-        upper[lasts] += _LAST
-        lower[lasts] += _LAST
-        # The first line of a row comes after two lines of each row before it; the second line after the first, too.
-        order = np.empty(2 * count, np.int64)
-        order[places + np.repeat(starts[:-1], sizes)] = upper
-        order[places + np.repeat(starts[1:], sizes)] = lower
-        return "".join(self._drawings[order].tolist())
-
-
-def _longer(column: NDArray[Any], count: int) -> NDArray[Any]:
-    longer = np.zeros(count, column.dtype)
-    longer[: len(column)] = column
-    return longer
-
-
-def _columns(text: str) -> int:
-    """Return the columns that a text, which has no control character, takes on a terminal."""
-    return len(text) if text.isascii() else cell_len(text)
+def _cell(span: Span, colours: bool) -> _Cell:
+    text = spaced(span.token) if colours else framed(span)
+    width = max(cell_len(text), len(str(span.id)))
+    upper, lower = text + " " * (width - cell_len(text)), str(span.id).ljust(width)
+    texts = (upper, upper)
+    if colours:
+        texts = (f"{colour(span, 0)}{upper}{END}", f"{colour(span, 1)}{upper}{END}")
+        lower = f"{FAINT}{lower}{END}"
+    return _Cell(width, texts, lower, span.token.endswith(b"\n"))
 
 
 # Lines that end between signs: a terminal by itself breaks an escape wherever its width ends
@@ -336,10 +238,6 @@ _SIGNS = re.compile(r"(\x1b\[[0-9;]*m)|\n|(\\x[0-9a-f]{2}|\\u\{[0-9a-f]+\}|\\.)|
 
 def wrapped(parts: Iterable[str], width: int) -> Iterator[str]:
     r"""Yield a drawing with a line end before each escape that the end of a line would break.
-
-    Args:
-        parts: The drawing, in parts that break no escape.
-        width: The columns of the terminal.
 
     >>> "".join(wrapped(["ab\\xe7"], 4)), "".join(wrapped(["abcde\\xe7"], 4))
     ('ab\n\\xe7', 'abcde\n\\xe7')

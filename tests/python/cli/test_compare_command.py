@@ -75,18 +75,15 @@ def test_json(folder: Path) -> None:
 
 
 def test_options(folder: Path) -> None:
-    options = ["--document-separator", "\n--\n", "--size", 260, "--size", 270, "--alpha", 3, "--resamples", 10]
-    options += ["--level", 0.5, "--seed", 4, "--examples", 0, "--workers", 1]
+    options = ["--document-separator", "\n--\n", "--size", 260, "--size", 270, "--resamples", 10]
+    options += ["--examples", 0, "--workers", 1]
     found = json.loads(run("small.json", "--on", "lines.txt", "--json", *options, cwd=folder))
     expected = toksmith.compare(
         {"small.json": folder / "small.json"},
         str(folder / "lines.txt"),
         document_separator="\n--\n",
         sizes=[260, 270],
-        alpha=3,
         resamples=10,
-        level=0.5,
-        seed=4,
         examples=0,
     ).to_dict()
     for key in expected:
@@ -165,8 +162,7 @@ ERRORS: list[tuple[str, int, str]] = [
     ("small.json --parallel en=en.txt", 1, "parallel texts need two languages or more"),
     ("small.json --parallel en=en.txt --parallel de=short.txt", 1, "differ in length: de ends after 1 lines"),
     ("small.json --parallel en=en.txt --parallel de=de.txt --reference fr", 1, "--reference is one of the languages"),
-    ("small.json --on in --level 2", 1, "--level is a number between 0 and 1"),
-    ("small.json --on in --alpha 0", 1, "--alpha is a number above 0"),
+    ("small.json --on in --resamples -1", 1, "--resamples is at least 0"),
     ("small.json --on in --language-field lang", 1, "has no records, and so no field 'lang'"),
     ("small.json --on in -o nowhere/r.html", 1, "nowhere: there is no such folder to write into"),
 ]
@@ -229,5 +225,5 @@ def test_an_end_while_reading(sent: signal.Signals, folder: Path, tmp_path: Path
 
 
 def test_arguments_of_the_library_have_options() -> None:
-    names = set(toksmith.compare.__kwdefaults__) - {"parallel", "sizes", "progress"}
+    names = set(toksmith.compare.__kwdefaults__) - {"alpha", "level", "parallel", "progress", "sizes"}
     assert names <= set(OPTIONS)

@@ -62,8 +62,8 @@ def test_standard_input(folder: Path, tokenizer: Tokenizer) -> None:
 @pytest.mark.parametrize(
     ("arguments", "status", "expected"),
     [
-        (("t.json", "in/0.txt"), 2, "FILES is for texts: give --on before the files"),
-        (("t.json", "--field", "body"), 2, "--field is for texts"),
+        (("t.json", "in/0.txt"), 2, "Got unexpected extra argument"),
+        (("t.json", "--field", "body"), 2, "--field is for texts: give --on"),
         (("t.json", "--on", "nope.txt"), 1, "nope.txt: No such file"),
         (("t.json", "--on", "in", "--field", "body"), 1, "is for files that end in .jsonl or .ndjson"),
         (("t.json", "--on", "in", "--workers", "0"), 1, "--workers is at least 1"),

@@ -56,7 +56,7 @@ def drawn_row(row: Row, spans: Spans, text, columns, colours: bool) -> str:  # t
 def test_rows_are_those_of_the_definition(
     colours: bool, tokenizer: toksmith.Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Blocks of any size; ids in a table, in a dict and in both."""
+    """Blocks of any size."""
     choose = random.Random(2)
     spans = Spans(tokenizer)
     for _ in range(300):
@@ -66,8 +66,7 @@ def test_rows_are_those_of_the_definition(
         cuts = [0, *sorted(choose.choices(range(len(ids) + 1), k=choose.choice([0, 1, 5]))), len(ids)]
         blocks = [ids[start:stop] for start, stop in itertools.pairwise(cuts)]
         width = choose.choice([1, 2, 5, 20, 80, 1000])
-        monkeypatch.setattr(terminal, "_ROW_BLOCK", choose.choice([1, 3, 7, 1 << 13]))
-        monkeypatch.setattr(terminal, "_TABLE_IDS", choose.choice([0, 100, 1 << 22]))
+        monkeypatch.setattr(terminal, "_BLOCK", choose.choice([1, 3, 7, 1 << 13]))
         assert "".join(terminal.rows(spans, blocks, colours, width)) == expected(spans, ids, colours, width)
 
 

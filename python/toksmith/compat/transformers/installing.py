@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import threading
 import warnings
 from types import TracebackType
 from typing import Any
@@ -14,7 +13,6 @@ from . import pretrained
 Backend: Any = pretrained.ToksmithTokenizer.__base__  # the class around a `tokenizers.Tokenizer`
 
 _installed: Installed | None = None
-_lock = threading.Lock()
 
 
 class Installed:

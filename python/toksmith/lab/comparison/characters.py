@@ -12,7 +12,7 @@ from .. import characters as unicode
 
 NO_SCRIPT, OTHER, JAPANESE = "no script", "other scripts", "Japanese"
 NAMES = (NO_SCRIPT, OTHER, *(name.replace("_", " ") for name in unicode.WIDELY_USED))
-"""The names of the numbers that `ScriptTable.of` returns: no script, a script that is not listed, listed scripts."""
+"""The scripts that are counted: none, one that is not listed, and listed ones."""
 
 _UNSPACED = {"Han", "Hiragana", "Katakana", "Bopomofo", "Thai", "Lao", "Khmer", "Myanmar", "Tibetan", "Yi"}
 UNSPACED = np.array([name in _UNSPACED for name in NAMES])
@@ -45,8 +45,9 @@ class CharacterCounter:
     """
 
     def __init__(self) -> None:
-        self._scripts = ScriptTable()
-        self._is_space = np.zeros(0x110000, bool)
+        # Each script is looked up when it is first met: looking all up would take seconds.
+        self._scripts = np.full(_CODE_POINTS, _UNKNOWN, np.uint8)
+        self._is_space = np.zeros(_CODE_POINTS, bool)
         # All whitespace is in the Basic Multilingual Plane.
         self._is_space[[point for point in range(0x10000) if chr(point).isspace()]] = True
 
@@ -72,13 +73,20 @@ class CharacterCounter:
         if inside and len(points):
             begins[0] = False
         row = np.repeat(np.arange(len(texts)) * len(NAMES), lengths)
-        of_scripts = np.bincount(row + self._scripts.of(points), minlength=len(texts) * len(NAMES))
+        of_scripts = np.bincount(row + self._scripts_of(points), minlength=len(texts) * len(NAMES))
         sizes = np.ones(len(points), np.uint8)
         for first in (0x80, 0x800, 0x10000):
             sizes += points >= first
         return Characters(
             _sums(sizes, starts), lengths, _sums(begins, starts), of_scripts.reshape(len(texts), len(NAMES))
         )
+
+    def _scripts_of(self, points: NDArray[np.uint32]) -> NDArray[np.uint8]:
+        """Return the number of the script of each code point: its place in `NAMES`."""
+        unknown = np.unique(points[self._scripts[points] == _UNKNOWN])
+        for character, script in unicode.scripts_of("".join(map(chr, unknown.tolist()))).items():
+            self._scripts[ord(character)] = _NUMBERS.get(script, NAMES.index(OTHER))
+        return self._scripts[points]
 
 
 def _code_points(text: str) -> NDArray[np.uint32]:
@@ -97,34 +105,12 @@ def _sums(values: NDArray[np.generic], starts: NDArray[np.int64]) -> NDArray[np.
     return np.diff(totals[starts])
 
 
-class ScriptTable:
-    """The scripts of code points, each looked up when it is first met: looking all up would take seconds."""
-
-    def __init__(self) -> None:
-        self._table = np.full(_CODE_POINTS, _UNKNOWN, np.uint8)
-
-    def of(self, code_points: NDArray[np.uint32]) -> NDArray[np.uint8]:
-        """Return the number of the script of each code point: its place in `NAMES`."""
-        numbers = self._table[code_points]
-        if (numbers == _UNKNOWN).any():
-            self._learn(np.unique(code_points[numbers == _UNKNOWN]))
-            numbers = self._table[code_points]
-        return numbers
-
-    def _learn(self, code_points: NDArray[np.uint32]) -> None:
-        for character, script in unicode.scripts_of("".join(map(chr, code_points.tolist()))).items():
-            self._table[ord(character)] = _NUMBERS.get(script, NAMES.index(OTHER))
-
-
 def dominating(counts: NDArray[np.int64]) -> list[str]:
     """Return the script of each document: the one that most of its characters belong to.
 
     Characters of no script (digits, punctuation, spaces, emoji) do not count. In a document in which kana are at
     least a tenth of kana and Han together, both count as one script, "Japanese". Of scripts with equal counts the
     first in `NAMES` is taken.
-
-    Args:
-        counts: How many characters of each script a document has, of shape (documents, scripts).
     """
     counts = counts.copy()
     counts[:, NAMES.index(NO_SCRIPT)] = 0

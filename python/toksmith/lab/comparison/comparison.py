@@ -91,16 +91,17 @@ class Comparison:
 
         The plots need matplotlib; without it the page says so in their place.
         """
-        title = " · ".join(map(_html_text, self.tokenizers))
-        return (
-            f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-            f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
-            f'<meta name="color-scheme" content="light dark">\n<title>{title}</title>\n{_html_style()}</head>\n'
-            f'<body class="toksmith-report page">\n<main>\n{_html_head(self)}'
-            f"{''.join(_html_plots(self))}{''.join(map(_html_section, sections(self)))}"
-            f"{_html_differences(self)}{_html_terms(self)}</main>\n</body>\n</html>\n"
-        )
+        group = self.all
+        facts = [about(group), counted(group.characters, "character"), counted(group.words, "word")]
+        parts = {
+            "TITLE": " · ".join(map(_html_text, self.tokenizers)),
+            "STYLE": _html_style(),
+            "NAMES": "".join(f"<span>{_html_text(name)}</span>" for name in self.tokenizers),
+            "FACTS": ", ".join(facts),
+            "CONTENT": "".join([*_html_plots(self), *map(_html_section, sections(self)), _html_differences(self)]),
+            "ALPHA": f"{self.alpha:g}",
+        }
+        return re.sub(r"{{([A-Z]+)}}", lambda match: parts[match[1]], _asset("report.html"))
 
     def _repr_html_(self) -> str:
         """Return the tables for a notebook."""
@@ -451,66 +452,16 @@ def _markdown_difference(difference: Difference) -> str:
 # HTML that has no script and uses no network. Names and texts are escaped.
 
 
-# The browser loads nothing and runs nothing, even if the content of a text got through the escaping.
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-
-_TERMS = (
-    (
-        "Bytes per token",
-        "The bytes of the text (UTF-8) divided by its tokens. More is better: the same text takes fewer tokens.",
-    ),
-    (
-        "Tokens per word",
-        "A word is what stands between whitespace. There is no figure where most letters are in a script that is "
-        "written without spaces.",
-    ),
-    ("Tokens per character", "A character is a code point of Unicode."),
-    (
-        "Intervals",
-        "Documents are drawn with replacement, as many as there are, and the ratio of the sums is taken, again and "
-        "again; the interval holds the middle share of these ratios. It says how much the figure would change with "
-        "other documents of the same kind, and nothing of other kinds. Fewer than 8 documents have none.",
-    ),
-    (
-        "Script",
-        "The script that most characters of a document belong to, among those that belong to one. Han and kana "
-        "together are Japanese where at least a tenth of them are kana.",
-    ),
-    (
-        "Rényi efficiency",
-        "How evenly the vocabulary is used: the Rényi entropy of the tokens of the text, of order {alpha:g}, divided "
-        "by the logarithm of the number of ordinary tokens. Zouhar et al. (Tokenization and the Noiseless Channel, "
-        "2023) find that with order 2.5 it correlates with the quality of translation.",
-    ),
-    (
-        "Parity",
-        "The tokens of the sentences in a language, divided by the tokens of the same sentences in the reference.",
-    ),
-    (
-        "Smaller vocabularies",
-        "The tokens of the text under the same tokenizer without its last merges, as if it had been trained to fewer "
-        "tokens. These counts are exact.",
-    ),
-)
+def _asset(name: str) -> str:
+    return importlib.resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
 def _html_style() -> str:
-    css = importlib.resources.files(__package__).joinpath("report.css").read_text(encoding="utf-8")
-    return f"<style>\n{css}</style>\n{notebook.STYLE}"
+    return f"<style>\n{_asset('report.css')}</style>\n{notebook.STYLE}"
 
 
 def _html_text(text: str) -> str:
     return html.escape(visible(text))
-
-
-def _html_head(comparison: Comparison) -> str:
-    group = comparison.all
-    facts = [about(group), counted(group.characters, "character"), counted(group.words, "word")]
-    names = "".join(f"<span>{_html_text(name)}</span>" for name in comparison.tokenizers)
-    return (
-        f'<header>\n<p class="quiet">Tokenizers compared</p>\n<h1>{names}</h1>\n'
-        f'<p class="quiet">on {", ".join(facts)}</p>\n</header>\n'
-    )
 
 
 def _html_plots(comparison: Comparison) -> Iterator[str]:
@@ -573,12 +524,3 @@ def _html_side(name: str, tokens: Sequence[PassageToken] | None) -> str:
     drawn = notebook.tokens(list(map(_span, tokens)))
     count = counted(len(tokens), "token")
     return f'<p class="side">{_html_text(name)} <span class="quiet">{count}</span></p>{drawn}\n'
-
-
-def _html_terms(comparison: Comparison) -> str:
-    terms = "".join(f"<dt>{term}</dt><dd>{what.format(alpha=comparison.alpha)}</dd>\n" for term, what in _TERMS)
-    made = "Made by toksmith. Special tokens in the text were read as ordinary text."
-    return (
-        f'<section class="terms">\n<h2>What the figures are</h2>\n<dl>\n{terms}</dl>\n<p class="quiet">{made}</p>\n'
-        "</section>\n"
-    )

@@ -26,25 +26,16 @@ from ...tokenizer import Tokenizer
 
 
 class TokensBySize(NamedTuple):
-    """How many tokens a text has under vocabularies of rising sizes.
+    """How many tokens a text has under vocabularies of rising sizes."""
 
-    Attributes:
-        sizes: The sizes, each one more than the last: `int64`, shape (sizes,).
-        tokens: The tokens of the text under each: `int64`, shape (sizes,).
-    """
-
-    sizes: NDArray[np.int64]
-    tokens: NDArray[np.int64]
+    sizes: NDArray[np.int64]  # the sizes, each one more than the last: `int64`, shape (sizes,)
+    tokens: NDArray[np.int64]  # the tokens of the text under each: `int64`, shape (sizes,)
 
 
 def curve(tokenizer: Tokenizer, counts: NDArray[np.int64]) -> TokensBySize:
     """Return how many tokens a text has under `toksmith.shrink(tokenizer, n)`, for every n that it takes.
 
     A tokenizer with a normalizer, added tokens or other parts before its merges, which `shrink` refuses, keeps them.
-
-    Args:
-        tokenizer: The tokenizer.
-        counts: How often each id occurs among the ids of the text: `int64`, by id.
 
     Raises:
         ValueError: The tokenizer merges characters, or merges out of order; says why.

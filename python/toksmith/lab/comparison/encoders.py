@@ -65,17 +65,7 @@ class Encoder:
 
 
 def encoders_of(tokenizers: Any, workers: int) -> list[Encoder]:
-    """Return the encoders of the tokenizers that `compare` was given.
-
-    Args:
-        tokenizers: A mapping of names to tokenizers, or a list of them.
-        workers: Threads of each.
-
-    Raises:
-        TypeError: One of them is no tokenizer.
-        ValueError: There is none, or two have the same name.
-        OSError: One is given by a path or a name that does not exist.
-    """
+    """Return the encoders of the tokenizers that `compare` was given."""
     if isinstance(tokenizers, (str, bytes, os.PathLike)) or hasattr(tokenizers, "encode"):
         tokenizers = [tokenizers]
     named = tokenizers.items() if isinstance(tokenizers, Mapping) else _named(tokenizers)
@@ -153,13 +143,8 @@ SHOWN_BYTES = 240
 def passage_of(text: str, first: Encoder, second: Encoder, more: bool) -> Passage:
     """Return the passage of a text on which two tokenizers differ most.
 
-    A longer text is cut into passages, at whitespace if there is some, and each passage is encoded by itself.
-
-    Args:
-        text: The document.
-        first: The tokenizer that the other one is compared with.
-        second: The other tokenizer.
-        more: Whether to choose the passage with most tokens of `second` for each token of `first`; else with fewest.
+    A longer text is cut into passages, at whitespace if there is some, and each passage is encoded by itself. It
+    is the passage with most tokens of `second` for each token of `first` if `more`, else with fewest.
     """
     length = max(1, SHOWN_BYTES * len(text) // len(text.encode()))
     passages = _passages(text, length)

@@ -23,21 +23,13 @@ KEPT_CHARACTERS = 50_000
 
 
 class Kept(NamedTuple):
-    """A document that is kept.
+    """A document that is kept."""
 
-    Attributes:
-        document: Its number in its file, from 0.
-        file: The number of its file.
-        text: Its first `KEPT_CHARACTERS` characters.
-        first: Tokens that the first tokenizer makes of it.
-        second: Tokens that the second one makes of it.
-    """
-
-    document: int
-    file: int
-    text: str
-    first: int
-    second: int
+    document: int  # its number in its file, from 0
+    file: int  # the number of its file
+    text: str  # its first `KEPT_CHARACTERS` characters
+    first: int  # tokens that the first tokenizer makes of it
+    second: int  # tokens that the second one makes of it
 
     @property
     def difference(self) -> float:
@@ -49,9 +41,6 @@ class Differing:
     """Keeps the documents on which the second tokenizer makes fewest, and most, tokens for each token of the first.
 
     Documents of less than `MIN_BYTES` are left out. Of equal documents the first one is kept.
-
-    Args:
-        count: How many documents of either kind to keep.
     """
 
     def __init__(self, count: int) -> None:
@@ -109,26 +98,16 @@ class Table(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """The result of one pass.
+    """The result of one pass."""
 
-    Attributes:
-        table: Counts of the documents.
-        counts: For each tokenizer how often each id occurs: `int64`, by id.
-        differing: For each tokenizer but the first the documents on which it differs most from the first.
-    """
-
-    table: Table
-    counts: list[NDArray[np.int64]]
+    table: Table  # counts of the documents
+    counts: list[NDArray[np.int64]]  # for each tokenizer how often each id occurs: `int64`, by id
+    # For each tokenizer but the first the documents on which it differs most from the first.
     differing: list[Differing]
 
 
 class Measuring:
-    """Measures documents. Memory holds some megabytes of text with their ids, and 80 bytes or more a document.
-
-    Args:
-        encoders: The tokenizers.
-        examples: How many documents to keep for each tokenizer but the first, with fewer tokens, and with more.
-    """
+    """Measures documents. Memory holds some megabytes of text with their ids, and 80 bytes or more a document."""
 
     def __init__(self, encoders: list[Encoder], examples: int) -> None:
         self._encoders = encoders

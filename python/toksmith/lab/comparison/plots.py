@@ -9,6 +9,7 @@ import io
 import re
 import warnings
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from ..spans import visible
@@ -33,27 +34,6 @@ _COLOURS = ("#3b7ddd", "#e07b26", "#2f9e62", "#c9489b", "#8b6fd6", "#a8862a", "#
 _MARKERS = "osD^vPXp"
 # Colours of text and of lines. In the report the page's own colours replace them.
 _INK, _GRID = "#1f2329", "#d4d9df"
-_STYLE: dict[Any, Any] = {
-    "font.family": "sans-serif",
-    "font.size": 9.5,
-    "text.color": _INK,
-    "text.parse_math": False,
-    "axes.edgecolor": _GRID,
-    "axes.labelcolor": _INK,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "grid.color": _GRID,
-    "grid.linewidth": 0.7,
-    "xtick.color": _INK,
-    "ytick.color": _INK,
-    "xtick.major.size": 0,
-    "ytick.major.size": 0,
-    "legend.frameon": False,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "toksmith",
-}
 # The width of a plot in inches.
 _WIDTH = 5.6
 
@@ -127,7 +107,8 @@ def _imported(name: str) -> Any:
 
 @contextlib.contextmanager
 def _style() -> Iterator[None]:
-    with _imported("matplotlib").rc_context(_STYLE), warnings.catch_warnings():
+    style = _imported("matplotlib.style").context(Path(__file__).with_name("plots.mplstyle"))
+    with style, warnings.catch_warnings():
         # A name may have characters that the font here lacks. An SVG is drawn with the fonts of whoever views it.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         yield

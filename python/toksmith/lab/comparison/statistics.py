@@ -25,11 +25,6 @@ class Bootstrap:
 
     The drawn documents depend only on the seed and on the number of documents, so all ratios of one set of documents
     use the same draws.
-
-    Args:
-        resamples: How often documents are drawn.
-        level: The share of the resamples that an interval holds, such as 0.95.
-        seed: The seed of the random numbers.
     """
 
     def __init__(self, resamples: int, level: float, seed: int) -> None:
@@ -37,11 +32,7 @@ class Bootstrap:
         self._of_blocks: NDArray[np.float64] | None = None
 
     def sums(self, columns: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the sums of each resample, of shape (resamples, columns).
-
-        Args:
-            columns: Numbers of each document, of shape (columns, documents).
-        """
+        """Return the sums of each resample, of shape (resamples, columns); `columns` are numbers of each document."""
         count = columns.shape[1]
         sums: NDArray[np.float64]
         if count <= BLOCKS:
@@ -62,12 +53,7 @@ class Bootstrap:
         return times.reshape(self.resamples, count).astype(np.float64)
 
     def ratios(self, columns: NDArray[np.int64], pairs: list[tuple[int, int]]) -> list[Estimate | None]:
-        """Return the ratio of the sums of each pair of columns; None where the second is 0.
-
-        Args:
-            columns: As in `sums`.
-            pairs: Two column numbers each: the dividend and the divisor.
-        """
+        """Return the ratio of the sums of two columns for each pair of their numbers; None where the second is 0."""
         totals = columns.sum(axis=1)
         drawn = self.sums(columns) if columns.shape[1] >= MIN_DOCUMENTS and self.resamples else None
         return [self._ratio(totals, drawn, above, below) for above, below in pairs]
@@ -179,9 +165,6 @@ def parity_of(parallel: Parallel, reference: str, encoders: list[Encoder], boots
 
     The premium is the number of tokens of all sentences in a language, divided by that in the reference. For its
     interval, sentences are drawn together with their translations.
-
-    Raises:
-        OSError, ValueError: As `Parallel.sentences`.
     """
     columns = _columns(parallel, encoders)
     languages = parallel.languages

@@ -24,13 +24,7 @@ class Document(NamedTuple):
 
 
 class Texts:
-    """The texts of a comparison, of one or several languages.
-
-    Args:
-        on: A corpus, what makes one, or a mapping of languages to these.
-        language_field: The name of the language in each line of JSON and in each row of Parquet.
-        **options: Options of `Corpus`.
-    """
+    """The texts of a comparison, of one or several languages."""
 
     def __init__(
         self, on: Sources | Mapping[str, Sources], language_field: str | None, **options: Unpack[CorpusOptions]
@@ -71,12 +65,7 @@ class Texts:
 
 
 class Parallel:
-    """The same sentences in several languages.
-
-    Args:
-        texts: A mapping of languages to files with a sentence a line, or to lists of sentences.
-        errors: "strict" or "replace", as in `Corpus`.
-    """
+    """The same sentences in several languages."""
 
     def __init__(
         self,

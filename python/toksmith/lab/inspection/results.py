@@ -18,109 +18,70 @@ class VocabularyToken(NamedTuple):
 
 @dataclass(frozen=True)
 class Sizes:
-    """How large a vocabulary is, and by which rules it encodes.
+    """How large a vocabulary is, and by which rules it encodes."""
 
-    Attributes:
-        tokens: Ids in use.
-        ordinary: Of these, ids of tokens that are not special.
-        special: Of these, ids of special tokens.
-        max_id: The highest id.
-        free_ids: Ids below the highest one that no token has.
-        token_bytes: Bytes of all ordinary tokens together.
-        merges: Merges that are listed; under ranks, pairs that make a token of lower ranks.
-        rule: "merges" for a list of merges, "ranks" where any pair whose bytes are a token merges, "characters" for
-            merges that begin with characters instead of bytes.
-        whole_pretokens: Whether a pretoken that is a token is encoded to that token before any merge.
-        pattern: The name of the pattern, else its expression; None for no pretokenization.
-    """
-
-    tokens: int
-    ordinary: int
-    special: int
+    tokens: int  # ids in use
+    ordinary: int  # of these, ids of tokens that are not special
+    special: int  # of these, ids of special tokens
     max_id: int
-    free_ids: int
-    token_bytes: int
-    merges: int
+    free_ids: int  # ids below the highest one that no token has
+    token_bytes: int  # bytes of all ordinary tokens together
+    merges: int  # merges that are listed; under ranks, pairs that make a token of lower ranks
+    # "merges" for a list of merges, "ranks" where any pair whose bytes are a token merges, "characters" for merges
+    # that begin with characters instead of bytes.
     rule: str
-    whole_pretokens: bool
-    pattern: str | None
+    whole_pretokens: bool  # whether a pretoken that is a token is encoded to that token before any merge
+    pattern: str | None  # the name of the pattern, else its expression; None for no pretokenization
 
 
 @dataclass(frozen=True)
 class Lengths:
-    """How long the ordinary tokens are.
+    """How long the ordinary tokens are."""
 
-    Attributes:
-        by_bytes: From a number of bytes to the number of tokens that have so many.
-        by_characters: From a number of characters to the number of tokens that have so many. Only tokens of whole
-            characters are counted.
-        mean_bytes: The mean number of bytes.
-        median_bytes: The lower median of the number of bytes.
-        longest: The longest tokens, by bytes; the lower id first where they are equal.
-    """
-
-    by_bytes: dict[int, int]
+    by_bytes: dict[int, int]  # from a number of bytes to the number of tokens that have so many
+    # From a number of characters to the number of tokens that have so many. Only tokens of whole characters are
+    # counted.
     by_characters: dict[int, int]
     mean_bytes: float
-    median_bytes: int
-    longest: tuple[VocabularyToken, ...]
+    median_bytes: int  # the lower median of the number of bytes
+    longest: tuple[VocabularyToken, ...]  # the longest tokens, by bytes; the lower id first where they are equal
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What the ordinary tokens are made of.
+    """What the ordinary tokens are made of."""
 
-    Attributes:
-        kinds: From a kind to the number of its tokens; each token is of one kind. Tokens of one class of characters
-            alone are "letters" (Unicode's categories L and M), "digits" (N), "punctuation" (P and S), "whitespace" or
-            "other"; tokens of several classes are "mixed"; tokens that are no whole characters are "partial". A space
-            in front of other characters is ignored here, and counted in `leading_space`.
-        leading_space: Tokens of more than one character that begin with a space.
-        scripts: From a Unicode script to the number of tokens whose characters are of that script. Characters of no
-            particular script (Unicode's "Common" and "Inherited") are ignored: a token with no others is "Common". A
-            token with more than one script is "several".
-    """
-
+    # From a kind to the number of its tokens; each token is of one kind. Tokens of one class of characters alone are
+    # "letters" (Unicode's categories L and M), "digits" (N), "punctuation" (P and S), "whitespace" or "other"; tokens
+    # of several classes are "mixed"; tokens that are no whole characters are "partial". A space in front of other
+    # characters is ignored here, and counted in `leading_space`.
     kinds: dict[str, int]
-    leading_space: int
+    leading_space: int  # tokens of more than one character that begin with a space
+    # From a Unicode script to the number of tokens whose characters are of that script. Characters of no particular
+    # script (Unicode's "Common" and "Inherited") are ignored: a token with no others is "Common". A token with more
+    # than one script is "several".
     scripts: dict[str, int]
 
 
 @dataclass(frozen=True)
 class Partial:
-    """The ordinary tokens whose bytes alone are not UTF-8. Decoded alone, they contain U+FFFD.
+    """The ordinary tokens whose bytes alone are not UTF-8. Decoded alone, they contain U+FFFD."""
 
-    Attributes:
-        tokens: How many there are: the sum of the following.
-        single_bytes: Tokens of one byte.
-        inside_character: Tokens of several bytes, all of one character.
-        across_characters: Tokens with a part of one character and bytes of other characters.
-        in_no_text: Tokens of one byte or more whose bytes are a part of no UTF-8 text.
-        examples: The lowest ids of more than one byte.
-    """
-
-    tokens: int
-    single_bytes: int
-    inside_character: int
-    across_characters: int
-    in_no_text: int
-    examples: tuple[VocabularyToken, ...]
+    tokens: int  # how many there are: the sum of the following
+    single_bytes: int  # tokens of one byte
+    inside_character: int  # tokens of several bytes, all of one character
+    across_characters: int  # tokens with a part of one character and bytes of other characters
+    in_no_text: int  # tokens of one byte or more whose bytes are a part of no UTF-8 text
+    examples: tuple[VocabularyToken, ...]  # the lowest ids of more than one byte
 
 
 class Unreachable(NamedTuple):
-    """A token that no text is encoded to: its id, its bytes, and why.
-
-    Attributes:
-        id: Its id.
-        token: Its bytes.
-        reason: A key of `REASONS`.
-        instead: The ids that its bytes are merged to instead; empty for other reasons than merges.
-    """
+    """A token that no text is encoded to: its id, its bytes, and why."""
 
     id: int
     token: bytes
-    reason: str
-    instead: tuple[int, ...]
+    reason: str  # a key of `REASONS`
+    instead: tuple[int, ...]  # the ids that its bytes are merged to instead; empty for other reasons than merges
 
 
 REASONS = {
@@ -136,19 +97,12 @@ REASONS = {
 
 @dataclass(frozen=True)
 class Reach:
-    """Which ordinary tokens `encode` can give, for any text.
+    """Which ordinary tokens `encode` can give, for any text."""
 
-    Attributes:
-        reachable: The number of tokens for which a text was found that is encoded to them.
-        unreachable: The tokens that are proved to be in no result, by ascending id.
-        undecided: The tokens for which neither a text nor a proof was found.
-        by_reason: From a key of `REASONS` to the number of unreachable tokens.
-    """
-
-    reachable: int
-    unreachable: tuple[Unreachable, ...]
-    undecided: tuple[VocabularyToken, ...]
-    by_reason: dict[str, int]
+    reachable: int  # the number of tokens for which a text was found that is encoded to them
+    unreachable: tuple[Unreachable, ...]  # the tokens that are proved to be in no result, by ascending id
+    undecided: tuple[VocabularyToken, ...]  # the tokens for which neither a text nor a proof was found
+    by_reason: dict[str, int]  # from a key of `REASONS` to the number of unreachable tokens
 
 
 @dataclass(frozen=True)
@@ -157,39 +111,26 @@ class Merging:
 
     The depth of a token is 0 if no merge makes it, else 1 more than that of the deeper of its two parts: the length
     of the longest chain of merges that need each other.
-
-    Attributes:
-        by_depth: From a depth to the number of ordinary tokens of that depth.
-        mean_depth: The mean depth of the ordinary tokens that a merge makes.
-        deepest: The deepest tokens with their depths; of equal depths the lower id comes first.
-        chain: How the first of these is merged: each token is a part of the next one.
     """
 
-    by_depth: dict[int, int]
-    mean_depth: float
+    by_depth: dict[int, int]  # from a depth to the number of ordinary tokens of that depth
+    mean_depth: float  # the mean depth of the ordinary tokens that a merge makes
+    # The deepest tokens with their depths; of equal depths the lower id comes first.
     deepest: tuple[tuple[VocabularyToken, int], ...]
-    chain: tuple[VocabularyToken, ...]
+    chain: tuple[VocabularyToken, ...]  # how the first of these is merged: each token is a part of the next one
 
 
 @dataclass(frozen=True)
 class Duplicates:
-    """Ordinary tokens of whole characters that differ by a space in front, by case, or by both.
+    """Ordinary tokens of whole characters that differ by a space in front, by case, or by both."""
 
-    Attributes:
-        by_space: Pairs of a token and the same token with a space in front.
-        by_case: Groups of two or more tokens that are equal after `str.casefold`.
-        by_case_tokens: Tokens in these groups.
-        by_both: Groups of two or more that are equal after `str.casefold` and without a space in front.
-        by_both_tokens: Tokens in these groups.
-        largest: The largest groups of `by_both`, each in the order of ids; of equal groups the one with the lower
-            first id comes first.
-    """
-
-    by_space: int
-    by_case: int
-    by_case_tokens: int
-    by_both: int
-    by_both_tokens: int
+    by_space: int  # pairs of a token and the same token with a space in front
+    by_case: int  # groups of two or more tokens that are equal after `str.casefold`
+    by_case_tokens: int  # tokens in these groups
+    by_both: int  # groups of two or more that are equal after `str.casefold` and without a space in front
+    by_both_tokens: int  # tokens in these groups
+    # The largest groups of `by_both`, each in the order of ids; of equal groups the one with the lower first id comes
+    # first.
     largest: tuple[tuple[VocabularyToken, ...], ...]
 
 
@@ -202,96 +143,61 @@ class Used(NamedTuple):
 
 
 class Saved(NamedTuple):
-    """A merge, and how often it was applied. Each application made one token of two, and so saved one token.
+    """A merge, and how often it was applied. Each application made one token of two, and so saved one token."""
 
-    Attributes:
-        id: The id of the token that it makes.
-        token: The bytes of that token.
-        left: The id of its left part.
-        right: The id of its right part.
-        applied: How often it was applied.
-    """
-
-    id: int
-    token: bytes
-    left: int
-    right: int
-    applied: int
+    id: int  # the id of the token that it makes
+    token: bytes  # the bytes of that token
+    left: int  # the id of its left part
+    right: int  # the id of its right part
+    applied: int  # how often it was applied
 
 
 @dataclass(frozen=True)
 class Zipf:
-    """How the number of uses falls with the rank: the most used token has rank 1.
+    """How the number of uses falls with the rank: the most used token has rank 1."""
 
-    Attributes:
-        slope: The slope of the least-squares line of log10(uses) over log10(rank), through `points`; -1 under Zipf's
-            law.
-        r_squared: The share of the variance that the line explains.
-        points: (rank, uses), at ten ranks or less in each power of ten, and at the last rank.
-    """
-
+    # The slope of the least-squares line of log10(uses) over log10(rank), through `points`; -1 under Zipf's law.
     slope: float
-    r_squared: float
+    r_squared: float  # the share of the variance that the line explains
+    # (rank, uses), at ten ranks or less in each power of ten, and at the last rank.
     points: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
 class Usage:
-    """How a text uses a vocabulary.
+    """How a text uses a vocabulary."""
 
-    Attributes:
-        documents: Documents of the text.
-        bytes: Bytes of the text, as UTF-8.
-        characters: Characters of the text.
-        tokens: Tokens that it is encoded to.
-        special: Of these, special tokens.
-        bytes_per_token: `bytes` over `tokens`.
-        characters_per_token: `characters` over `tokens`.
-        single_bytes: Of the tokens, those of one byte that is a part of a character: the tokens that are left where
-            no merge applies. If merging begins with characters, the tokens for bytes.
-        single_bytes_share: `single_bytes` over `tokens`.
-        partial: Of the tokens, those whose bytes alone are not UTF-8, single bytes included.
-        partial_share: `partial` over `tokens`.
-        used: Ordinary tokens that are used at least once.
-        used_once: Ordinary tokens that are used exactly once.
-        parts_only: Ordinary tokens that are never used, but are a part of a token that is.
-        unused: Ordinary tokens that are neither used nor such a part; the unreachable ones are among them.
-        half: The least number of tokens whose uses together are half of all tokens of the text.
-        most_used: The most used tokens; the lower id first where they are equal.
-        candidates: Candidates for glitch tokens: tokens of `unused` that are reachable, have two bytes or more and
-            are whole characters, the lowest ids first. A low id says that the token was frequent where the vocabulary
-            was trained; a model that learns from texts like this one never meets it.
-        zipf: How uses fall with the rank; None if fewer than two tokens are used.
-        merged: How often merges were applied in all. Each application made one token of two, so this is also the
-            number of tokens that all merges together saved.
-        most_saved: The merges that were applied most; the lower id first where they are equal.
-        idle_merges: Tokens made by merges that were never applied.
-        counts: The uses of each token, by ascending id: an array of `int64`, shape (tokens of the vocabulary,).
-        applied: How often the last merge of each token was applied, with the order and type of `counts`; 0 for a
-            token that no merge makes.
-    """
-
-    documents: int
-    bytes: int
-    characters: int
-    tokens: int
-    special: int
-    bytes_per_token: float
-    characters_per_token: float
+    documents: int  # documents of the text
+    bytes: int  # bytes of the text, as UTF-8
+    characters: int  # characters of the text
+    tokens: int  # tokens that it is encoded to
+    special: int  # of these, special tokens
+    bytes_per_token: float  # `bytes` over `tokens`
+    characters_per_token: float  # `characters` over `tokens`
+    # Of the tokens, those of one byte that is a part of a character: the tokens that are left where no merge applies.
+    # If merging begins with characters, the tokens for bytes.
     single_bytes: int
-    single_bytes_share: float
-    partial: int
-    partial_share: float
-    used: int
-    used_once: int
-    parts_only: int
-    unused: int
-    half: int
-    most_used: tuple[Used, ...]
+    single_bytes_share: float  # `single_bytes` over `tokens`
+    partial: int  # of the tokens, those whose bytes alone are not UTF-8, single bytes included
+    partial_share: float  # `partial` over `tokens`
+    used: int  # ordinary tokens that are used at least once
+    used_once: int  # ordinary tokens that are used exactly once
+    parts_only: int  # ordinary tokens that are never used, but are a part of a token that is
+    unused: int  # ordinary tokens that are neither used nor such a part; the unreachable ones are among them
+    half: int  # the least number of tokens whose uses together are half of all tokens of the text
+    most_used: tuple[Used, ...]  # the most used tokens; the lower id first where they are equal
+    # Candidates for glitch tokens: tokens of `unused` that are reachable, have two bytes or more and are whole
+    # characters, the lowest ids first. A low id says that the token was frequent where the vocabulary was trained; a
+    # model that learns from texts like this one never meets it.
     candidates: tuple[VocabularyToken, ...]
-    zipf: Zipf | None
+    zipf: Zipf | None  # how uses fall with the rank; None if fewer than two tokens are used
+    # How often merges were applied in all. Each application made one token of two, so this is also the number of
+    # tokens that all merges together saved.
     merged: int
-    most_saved: tuple[Saved, ...]
-    idle_merges: int
+    most_saved: tuple[Saved, ...]  # the merges that were applied most; the lower id first where they are equal
+    idle_merges: int  # tokens made by merges that were never applied
+    # The uses of each token, by ascending id: an array of `int64`, shape (tokens of the vocabulary,).
     counts: NDArray[np.int64] = field(repr=False, compare=False, metadata={"left_out": True})
+    # How often the last merge of each token was applied, with the order and type of `counts`; 0 for a token that no
+    # merge makes.
     applied: NDArray[np.int64] = field(repr=False, compare=False, metadata={"left_out": True})

@@ -25,12 +25,6 @@ _BATCH = 1 << 21
 class Counter:
     """Counts the ids, documents, bytes and characters of texts.
 
-    Args:
-        tokenizer: The tokenizer.
-        ids: All its ids, ascending.
-        special: Whether special tokens in a text become their ids.
-        workers: Threads; None for all cores.
-
     Attributes:
         counts: The uses of each of `ids`, `int64`.
     """

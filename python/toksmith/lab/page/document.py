@@ -16,7 +16,7 @@ from ...tokenizer import Tokenizer
 from ..text import quoted, write_whole
 from . import before, chat, pretokens, vocabulary
 
-SCRIPTS = (
+SCRIPTS = [
     "unpack.js",
     "automaton.js",
     "stages.js",
@@ -37,7 +37,7 @@ SCRIPTS = (
     "samples.js",
     "picker.js",
     "page.js",
-)
+]
 """The modules of the program, each after the modules that it imports."""
 STYLES = ("page.css", "tokens.css")
 
