@@ -148,7 +148,7 @@ mod tests {
         let error = read(model, "").err().map(|error| error.to_string());
         assert_eq!(
             error.as_deref(),
-            Some("$.model.merges[1]: the merge of '#' and '#x' needs '#x', which is no token")
+            Some("$.model.merges[1]: the merge of '#' and '#x' needs '#x', which is not in the vocabulary")
         );
         let file = read(&model.replace(r##", ["#", "#x"]"##, ""), "").unwrap();
         let vocab = file.vocab(TextSpelling::Characters, &[], None).unwrap();

@@ -161,7 +161,7 @@ fn stages_of(kind: &str, part: &Part<'_>, patterns: &mut dyn PatternCompiler) ->
             vec![stage(Matcher::Literal(delimiter.into_bytes()), Behavior::Removed)]
         }
         "FixedLength" => match part.count("length", Some(5))? {
-            0 => return Err(part.refused_in("length", "0 is no number of characters")),
+            0 => return Err(part.refused_in("length", "0 is not a number of characters")),
             length => vec![stage(Matcher::Length(length), Behavior::Isolated)],
         },
         _ => {

@@ -235,7 +235,7 @@ class _Source:
         (lambda d: d.update(version=2), "the field 'characters' is dict, in version 2"),
         (lambda d: d["characters"]["bytes"].pop(), "the field 'characters' is"),
         (lambda d: d["characters"].update(unknown=-1), "the id is -1"),
-        (lambda d: d["characters"]["bytes"].reverse(), "broken"),
+        (lambda d: d["characters"]["bytes"].reverse(), "corrupt"),
         (lambda d: d["merges"].insert(0, ["q", "\\xff"]), "refers to a missing token|needs the token"),
     ],
 )
