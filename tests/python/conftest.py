@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import browser
+import own_data
 import pytest
 from hypothesis import settings
 from published_data import load_as
@@ -53,34 +54,45 @@ def shared_data() -> Path:
     """The folder `../shared/data` beside the repository: corpora, vocabularies and the CS336 fixtures."""
     folder = SHARED / "data"
     if not folder.is_dir():
-        pytest.skip("needs ../shared/data beside the repository (corpora and published vocabularies)")
+        pytest.skip("needs ../shared/data beside the repository (published vocabularies)")
     return folder
 
 
 @pytest.fixture(scope="session")
-def corpora(shared_data: Path) -> dict[str, str]:
-    """The three corpora, 15 MB each: "en", "code" and "multi"."""
-    names = ("en", "code", "multi")
-    return {name: gzip.decompress((shared_data / f"corpora/{name}.txt.gz").read_bytes()).decode() for name in names}
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with rank files of the names of published ones: `shared_data`, or own ones where that is not there."""
+    if (SHARED / "data").is_dir():
+        return SHARED / "data"
+    folder = tmp_path_factory.mktemp("data")
+    own_data.write_vocabularies(folder)
+    return folder
 
 
 @pytest.fixture(scope="session")
-def published(shared_data: Path) -> Callable[[str, str], Tokenizer]:
-    """A published rank file by name, with its special tokens, under a pattern; each is loaded once."""
+def corpora() -> dict[str, str]:
+    """The three corpora, 10 or 15 million characters each: "en", "code" and "multi"."""
+    files = sorted((SHARED / "data/corpora").glob("*.txt.gz"))
+    own = {} if files else own_data.corpora()
+    return own | {path.name.partition(".")[0]: gzip.decompress(path.read_bytes()).decode() for path in files}
+
+
+@pytest.fixture(scope="session")
+def published(data: Path) -> Callable[[str, str], Tokenizer]:
+    """A rank file of `data` by name, with its special tokens, under a pattern; each is loaded once."""
     loaded: dict[tuple[str, str], Tokenizer] = {}
 
     def load(name: str, pattern: str) -> Tokenizer:
         if (name, pattern) not in loaded:
-            loaded[name, pattern] = load_as(shared_data, name, pattern)
+            loaded[name, pattern] = load_as(data, name, pattern)
         return loaded[name, pattern]
 
     return load
 
 
 @pytest.fixture(scope="session")
-def gpt2_files(shared_data: Path) -> tuple[Path, Path]:
+def gpt2_files(data: Path) -> tuple[Path, Path]:
     """GPT-2's `vocab.json` and `merges.txt`."""
-    return shared_data / "vocabs/gpt2_vocab.json", shared_data / "vocabs/gpt2_merges.txt"
+    return data / "vocabs/gpt2_vocab.json", data / "vocabs/gpt2_merges.txt"
 
 
 @pytest.fixture(scope="session")

@@ -48,7 +48,7 @@ def tokenizers(published: Callable[[str, str], Tokenizer]) -> Callable[[str], To
 
 
 @pytest.fixture(scope="module")
-def truth(shared_data: Path) -> Truth:
+def truth(data: Path) -> Truth:
     """The ids of documents: tiktoken's, for Qwen's pattern those of Hugging Face's tokenizers."""
     peers: dict[str, Any] = {}
     known: dict[tuple[str, int], list[Any]] = {}  # the same documents come again for each instruction set
@@ -59,7 +59,7 @@ def truth(shared_data: Path) -> Truth:
 
     def ask(pattern: str, documents: list[str]) -> list[Any]:
         make = of_huggingface if pattern == "qwen2" else of_tiktoken
-        peer = peers[pattern] if pattern in peers else peers.setdefault(pattern, make(shared_data, pattern))
+        peer = peers[pattern] if pattern in peers else peers.setdefault(pattern, make(data, pattern))
         if pattern == "qwen2":
             encodings = peer.encode_batch_fast(documents, add_special_tokens=False)
             return [np.array(encoding.ids, np.uint32) for encoding in encodings]

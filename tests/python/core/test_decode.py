@@ -282,6 +282,7 @@ def test_an_error_while_ids_are_read_is_not_hidden() -> None:
         Tokenizer().decode(97 // n for n in (1, 0))
 
 
+@pytest.mark.usefixtures("shared_data")
 def test_unused_ids_of_cl100k(cl100k: Tokenizer) -> None:
     unused = sorted(set(range(cl100k.max_id + 1)) - set(cl100k.vocab))
     assert len(unused) == 16

@@ -213,6 +213,7 @@ def test_the_highest_id_merges_like_any_other() -> None:
         Tokenizer(BYTES | {top: b"ab"}, None, ["x|"])
 
 
+@pytest.mark.usefixtures("shared_data")
 def test_merges_of_ranks_equal_gpt2s_merges(
     gpt2: Tokenizer, gpt2_ranks: Tokenizer, gpt2_files: tuple[Path, Path]
 ) -> None:
@@ -287,12 +288,12 @@ def assert_equal_but_for_classes(tokenizer: Tokenizer, other: tiktoken.Encoding,
 @pytest.mark.parametrize("size", [4_000_000, pytest.param(None, marks=pytest.mark.long, id="whole")])
 @pytest.mark.parametrize("corpus", ["en", "code", "multi"])
 def test_gpt2_equals_tiktoken_on_corpora(
-    shared_data: Path, corpora: dict[str, str], gpt2: Tokenizer, gpt2_ranks: Tokenizer, corpus: str, size: int | None
+    data: Path, corpora: dict[str, str], gpt2: Tokenizer, gpt2_ranks: Tokenizer, corpus: str, size: int | None
 ) -> None:
     text = corpora[corpus][:size]
     assert text.count(EOT) > 100
     # No character in the corpora is one that the two engines class differently, so the ids are all the same.
-    theirs = of_tiktoken(shared_data, "gpt2").encode_to_numpy(text, allowed_special="all")
+    theirs = of_tiktoken(data, "gpt2").encode_to_numpy(text, allowed_special="all")
     for ours in (gpt2.encode_to_numpy(text), gpt2_ranks.encode_to_numpy(text)):
         if not np.array_equal(ours, theirs):
             at = first_difference(ours.tolist(), theirs.tolist())
@@ -302,9 +303,9 @@ def test_gpt2_equals_tiktoken_on_corpora(
 @pytest.mark.parametrize(("name", "pattern"), [("cl100k_base", "cl100k"), ("o200k_base", "o200k")])
 @pytest.mark.parametrize("corpus", ["en", "code", "multi"])
 def test_other_vocabularies_equal_tiktoken(
-    shared_data: Path, corpora: dict[str, str], published: Published, corpus: str, name: str, pattern: str
+    data: Path, corpora: dict[str, str], published: Published, corpus: str, name: str, pattern: str
 ) -> None:
-    other = of_tiktoken(shared_data, pattern)
+    other = of_tiktoken(data, pattern)
     documents = list(pieces_of(corpora[corpus][-1_500_000:], 1 << 18))
     assert assert_equal_but_for_classes(published(name, pattern), other, documents) == []
 
@@ -470,8 +471,8 @@ def test_spans(several: list[Tokenizer], soup: Soup) -> None:
             check_spans(tokenizer, with_specials(rng, soup(rng, rng.randrange(40)), tokenizer.special_tokens))
 
 
-def test_starts_of_spans_equal_tiktoken(shared_data: Path, cl100k: Tokenizer, soup: Soup) -> None:
-    other = of_tiktoken(shared_data, "cl100k")
+def test_starts_of_spans_equal_tiktoken(data: Path, cl100k: Tokenizer, soup: Soup) -> None:
+    other = of_tiktoken(data, "cl100k")
     rng = random.Random(7)
     for _ in range(60):
         text = with_specials(rng, soup(rng, 40), cl100k.special_tokens)
@@ -668,6 +669,7 @@ def check_overlapping(tokenizer: Tokenizer, text: str, max_tokens: int, overlap:
     assert end == len(text)
 
 
+@pytest.mark.usefixtures("shared_data")
 def test_split_with_overlap_repeats_that_many_tokens(gpt2: Tokenizer) -> None:
     text = " one two three four five six seven eight nine ten"
     assert gpt2.count(text) == 10
@@ -708,6 +710,7 @@ def test_limits_that_are_none(small: Tokenizer) -> None:
 # Long pretokens
 
 
+@pytest.mark.usefixtures("shared_data")
 def test_a_long_word(gpt2: Tokenizer, gpt2_ranks: Tokenizer) -> None:
     rng = random.Random(0)
     word = "".join(rng.choice(string.ascii_lowercase) for _ in range(100_000))

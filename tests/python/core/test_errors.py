@@ -600,6 +600,7 @@ def test_ids_that_are_none(files: Files) -> None:
         fails(TypeError, "", files.tokenizer.decode, wrong_array)
 
 
+@pytest.mark.usefixtures("shared_data")
 def test_unused_ids_of_a_published_vocabulary(cl100k: Tokenizer) -> None:
     unused = [id for id in range(cl100k.max_id + 1) if id not in cl100k.vocab]
     assert len(unused) == 16

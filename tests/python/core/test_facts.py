@@ -15,6 +15,8 @@ from toksmith import Tokenizer, patterns, reference, train_from_iterator
 
 EOT = "<|endoftext|>"
 
+pytestmark = pytest.mark.usefixtures("shared_data")
+
 
 def whole(tokenizer: Tokenizer, text: str) -> list[int]:
     """The ids of a text, which every method agrees on."""

@@ -1,7 +1,6 @@
 """The scanners of the named patterns, with each instruction set of this machine, against `regex`."""
 
 import functools
-import gzip
 import importlib.metadata
 import itertools
 import random
@@ -16,7 +15,6 @@ import regex
 from toksmith import _core, patterns
 
 ROOT = Path(__file__).resolve().parents[3]
-CORPORA = ROOT.parent / "shared" / "data" / "corpora"
 NAMES = sorted(set(patterns.SPELLINGS.values()))
 REGEX = {name: regex.compile(patterns.NAMED[name]) for name in NAMES}
 ISAS = _core.Pretokenizer.instruction_sets()
@@ -163,17 +161,9 @@ def test_every_code_point(name: str, context: str) -> None:
     check_code_points(name, context, tuple(point for point in range(0x110000) if not 0xD800 <= point < 0xE000))
 
 
-@functools.cache
-def corpus(name: str) -> bytes:
-    path = CORPORA / f"{name}.txt.gz"
-    if not path.exists():
-        pytest.skip(f"{path.name} is not there: the corpora lie beside the repository, in shared/data/corpora")
-    return gzip.decompress(path.read_bytes())
-
-
 @pytest.mark.parametrize("text", ["en", "code", "multi"])
-def test_slices_of_corpora(name: str, text: str) -> None:
-    data, rng = corpus(text), random.Random(text)
+def test_slices_of_corpora(name: str, text: str, corpora: dict[str, str]) -> None:
+    data, rng = corpora[text].encode(), random.Random(text)
     for size in (20, 100, 200, 1000) * 30 + (50_000,) * 2:
         at = rng.randrange(len(data) - size)
         check(name, data[at : at + size].decode("utf-8", "surrogateescape"))
@@ -181,12 +171,11 @@ def test_slices_of_corpora(name: str, text: str) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("text", ["en", "code", "multi"])
-def test_corpora(name: str, text: str) -> None:
-    data = corpus(text)
-    lengths = map(len, map(encoded, REGEX[name].findall(data.decode())))
+def test_corpora(name: str, text: str, corpora: dict[str, str]) -> None:
+    lengths = map(len, map(encoded, REGEX[name].findall(corpora[text])))
     expected = list(itertools.accumulate(lengths))
     for ends in SCANNERS[name]:
-        assert ends(data) == expected
+        assert ends(corpora[text].encode()) == expected
 
 
 def test_a_pretoken_of_any_length_takes_linear_time(name: str) -> None:

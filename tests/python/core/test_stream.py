@@ -394,6 +394,7 @@ def test_a_prompt_is_not_repeated(tokenizers: list[Tokenizer], soup: Soup) -> No
             assert shown + "".join(map(stream.push, rest)) + stream.flush() == text
 
 
+@pytest.mark.usefixtures("shared_data")
 def test_a_prompt_that_ends_in_a_cut_emoji(gpt2: Tokenizer) -> None:
     ids = gpt2.encode("Hello world 👍!")
     cut_at = next(n for n in range(len(ids)) if gpt2.decode_bytes(ids[:n]).endswith(b" \xf0\x9f\x91"))

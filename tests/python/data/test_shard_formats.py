@@ -99,6 +99,7 @@ def test_nanogpt(shuffle: int | None, tokenizer: Tokenizer, documents: list[str]
     assert (told["file_format"], told["dtype"], told["options"]["shard_size"]) == ("nanogpt", "uint16", None)
 
 
+@pytest.mark.usefixtures("shared_data")
 def test_what_nanogpt_cannot_read(tokenizer: Tokenizer, cl100k: Tokenizer, tmp_path: Path) -> None:
     def refused(chosen: Tokenizer, **options: Any) -> str:
         with pytest.raises(ValueError) as error:

@@ -215,6 +215,7 @@ def test_special_tokens_can_be_text(tokenizer: Tokenizer, tmp_path: Path) -> Non
         shards_oracle.check(out, shards_oracle.expected(tokenizer, texts, special=special))
 
 
+@pytest.mark.usefixtures("shared_data")
 def test_wide_ids(tokenizer: Tokenizer, cl100k: Tokenizer, documents: list[str], tmp_path: Path) -> None:
     for chosen, dtype in ((cl100k, None), (tokenizer, "uint32")):
         out = tmp_path / str(dtype)

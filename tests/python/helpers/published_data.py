@@ -17,9 +17,9 @@ from toksmith.formats.parts import Parts
 
 sys.path.append(str(Path(__file__).resolve().parents[3] / "benches/peers"))
 import published_ranks
-from published_ranks import huggingface, merged_below, rank_file, read_ranks, read_specials
+from published_ranks import huggingface, merged_below, rank_file, read_ranks, read_specials, spelled_bytes
 
-__all__ = ["merged_below"]
+__all__ = ["merged_below", "spelled_bytes"]
 
 KEPT = Path(__file__).resolve().parents[3] / "target/published"
 
@@ -29,13 +29,13 @@ EOT = "<|endoftext|>"
 VOCABULARIES = {"gpt2": "gpt2", "cl100k": "cl100k_base", "o200k": "o200k_base", "qwen2": "qwen3"}
 
 
-def load(shared_data: Path, pattern: str) -> Tokenizer:
-    return load_as(shared_data, VOCABULARIES[pattern], pattern)
+def load(data: Path, pattern: str) -> Tokenizer:
+    return load_as(data, VOCABULARIES[pattern], pattern)
 
 
-def load_as(shared_data: Path, name: str, pattern: str) -> Tokenizer:
+def load_as(data: Path, name: str, pattern: str) -> Tokenizer:
     """A published vocabulary with its special tokens, under any pattern."""
-    path, specials = rank_file(shared_data, name), read_specials(shared_data, name)
+    path, specials = rank_file(data, name), read_specials(data, name)
     return Tokenizer.from_tiktoken(path, pattern=pattern, special_tokens=specials)
 
 
@@ -56,34 +56,34 @@ def on(tokenizer: Tokenizer, pattern: str, isa: str | None) -> Tokenizer:
 
 
 @functools.cache
-def of_tiktoken(shared_data: Path, pattern: str) -> Any:
+def of_tiktoken(data: Path, pattern: str) -> Any:
     name = VOCABULARIES[pattern]
     return importlib.import_module("tiktoken").Encoding(
         name,
         pat_str=patterns.NAMED[pattern],
-        mergeable_ranks=read_ranks(shared_data, name),
-        special_tokens=read_specials(shared_data, name),
+        mergeable_ranks=read_ranks(data, name),
+        special_tokens=read_specials(data, name),
     )
 
 
-def of_huggingface(shared_data: Path, pattern: str) -> Any:
+def of_huggingface(data: Path, pattern: str) -> Any:
     """Hugging Face's tokenizer of a rank file: the merges that make its tokens, the pattern, and no normalizer."""
-    return importlib.import_module("tokenizers").Tokenizer.from_str(json_of_huggingface(shared_data, pattern))
+    return importlib.import_module("tokenizers").Tokenizer.from_str(json_of_huggingface(data, pattern))
 
 
 @functools.cache
-def json_of_huggingface(shared_data: Path, pattern: str) -> str:
+def json_of_huggingface(data: Path, pattern: str) -> str:
     """What that tokenizer writes. To find its merges takes seconds, so it is kept in `target` for the next run."""
     name, source = VOCABULARIES[pattern], patterns.NAMED[pattern]
-    specials = read_specials(shared_data, name)
-    made_of = hashlib.sha256(rank_file(shared_data, name).read_bytes())
+    specials = read_specials(data, name)
+    made_of = hashlib.sha256(rank_file(data, name).read_bytes())
     made_of.update(Path(published_ranks.__file__).read_bytes())
     made_of.update(repr((specials, source, importlib.metadata.version("tokenizers"))).encode())
     kept = KEPT / f"{name}-{made_of.hexdigest()[:16]}.json"
     if not kept.exists():
         kept.parent.mkdir(parents=True, exist_ok=True)
         part = kept.with_suffix(f".{os.getpid()}")  # several test processes may be at it
-        part.write_text(huggingface(read_ranks(shared_data, name), specials, source).to_str(), encoding="utf-8")
+        part.write_text(huggingface(read_ranks(data, name), specials, source).to_str(), encoding="utf-8")
         part.replace(kept)
     return kept.read_text(encoding="utf-8")
 

@@ -305,8 +305,8 @@ def test_the_template_tells_what_it_adds() -> None:
         *(pytest.param(pattern, 1_000_000, marks=pytest.mark.long) for pattern in ("gpt2", "qwen2", "o200k")),
     ],
 )
-def test_published_vocabularies(shared_data: Path, corpora: dict[str, str], pattern: str, size: int) -> None:
-    theirs = of_huggingface(shared_data, pattern)
+def test_published_vocabularies(data: Path, corpora: dict[str, str], pattern: str, size: int) -> None:
+    theirs = of_huggingface(data, pattern)
     if pattern == "qwen2":
         theirs.normalizer = normalizers.NFC()
     ours = Tokenizer.from_huggingface(theirs)

@@ -341,12 +341,12 @@ PUBLISHED = [
 
 
 @pytest.mark.parametrize(("pattern", "size"), PUBLISHED)
-def test_published_ranks(shared_data: Any, corpora: dict[str, str], pattern: str, size: int) -> None:
+def test_published_ranks(data: Any, corpora: dict[str, str], pattern: str, size: int) -> None:
     from published_data import VOCABULARIES, of_tiktoken, read_specials
 
     name = VOCABULARIES[pattern]
-    theirs = of_tiktoken(shared_data, pattern)
-    path, specials = shared_data / f"vocabs/{name}.tiktoken", read_specials(shared_data, name)
+    theirs = of_tiktoken(data, pattern)
+    path, specials = data / f"vocabs/{name}.tiktoken", read_specials(data, name)
     loaded = Encoding.from_tiktoken(path, pattern=pattern, special_tokens=specials)
     made = Encoding(name, pat_str=theirs._pat_str, mergeable_ranks=theirs._mergeable_ranks, special_tokens=specials)
     assert (loaded.name, loaded.n_vocab, loaded._mergeable_ranks) == (name, theirs.n_vocab, theirs._mergeable_ranks)
@@ -366,15 +366,13 @@ def test_published_ranks(shared_data: Any, corpora: dict[str, str], pattern: str
         assert set(map(tuple, ours_found[1])) == set(map(tuple, theirs_found[1]))
 
 
-def test_long_texts_with_some_special_tokens(shared_data: Any, corpora: dict[str, str]) -> None:
+def test_long_texts_with_some_special_tokens(data: Any, corpora: dict[str, str]) -> None:
     """Longer than what is encoded on one thread; the special tokens that are looked for are cut around."""
     from published_data import of_tiktoken, read_specials
 
-    theirs = of_tiktoken(shared_data, "cl100k")
-    specials = read_specials(shared_data, "cl100k_base")
-    ours = Encoding.from_tiktoken(
-        shared_data / "vocabs/cl100k_base.tiktoken", pattern="cl100k", special_tokens=specials
-    )
+    theirs = of_tiktoken(data, "cl100k")
+    specials = read_specials(data, "cl100k_base")
+    ours = Encoding.from_tiktoken(data / "vocabs/cl100k_base.tiktoken", pattern="cl100k", special_tokens=specials)
     rng = random.Random(5)
     text = fixed(corpora["en"][:1_000_000])
     names = sorted(specials)

@@ -126,8 +126,8 @@ def test_new_special_tokens_come_first_and_old_text_encodes_the_same() -> None:
         *(pytest.param(name, 300_000, marks=pytest.mark.long) for name in ("gpt2", "cl100k", "o200k", "qwen2")),
     ],
 )
-def test_published_vocabularies_extend(name: str, size: int, shared_data: Path, corpora: Published) -> None:
-    ranks = {rank: token for token, rank in read_ranks(shared_data, VOCABULARIES[name]).items()}
+def test_published_vocabularies_extend(name: str, size: int, data: Path, corpora: Published) -> None:
+    ranks = {rank: token for token, rank in read_ranks(data, VOCABULARIES[name]).items()}
     base = Tokenizer(ranks, None, [END], pattern=name)
     text = corpora["multi"][:size]
     larger = train_from_iterator([text], base.vocab_size + 200, base=base)
@@ -223,8 +223,8 @@ def test_a_shrunk_extension_equals_a_smaller_extension() -> None:
         toksmith.shrink(whole, 262)
 
 
-def test_shrinking_a_rank_vocabulary_takes_the_last_ranks(shared_data: Path) -> None:
-    ranks = {rank: token for token, rank in read_ranks(shared_data, "cl100k_base").items()}
+def test_shrinking_a_rank_vocabulary_takes_the_last_ranks(data: Path) -> None:
+    ranks = {rank: token for token, rank in read_ranks(data, "cl100k_base").items()}
     specials = {END: 100257, "<|fim_prefix|>": 100258, "<|endofprompt|>": 100276}
     whole = Tokenizer(ranks, None, specials, pattern="cl100k")
     shrunk = toksmith.shrink(whole, 1003)

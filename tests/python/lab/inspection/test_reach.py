@@ -104,6 +104,7 @@ def test_gpt2_and_its_list_of_merges(gpt2: Tokenizer, gpt2_ranks: Tokenizer) -> 
         }
 
 
+@pytest.mark.usefixtures("shared_data")
 def test_a_token_of_o200k_that_no_text_gives(o200k: Tokenizer) -> None:
     """Id 439, "о" and the first byte of many Cyrillic letters: small ones merge with that byte first, and the pattern
     cuts before large ones."""
@@ -119,6 +120,7 @@ def test_a_token_of_o200k_that_no_text_gives(o200k: Tokenizer) -> None:
     )
 
 
+@pytest.mark.usefixtures("shared_data")
 def test_qwen_and_thai(published: Callable[[str, str], Tokenizer], corpora: dict[str, str]) -> None:
     """Qwen's pattern takes no combining mark as a part of a word, and so has 1,679 tokens that no text gives."""
     qwen = published("qwen3", "qwen2")
