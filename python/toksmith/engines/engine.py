@@ -146,7 +146,7 @@ class Engine(ABC):
 
         Raises:
             FileExistsError: The folder has other contents, or is finished.
-            ValueError: An option is wrong; two documents have the same number; the folder holds a finished run of
+            ValueError: An option is wrong; two documents have the same number; the folder has a finished run of
                 something else. On workers also: a text is not UTF-8; a document has no number.
             TypeError: On workers: a column is of another type.
             OSError: A file cannot be written; or a machine does not see the folder.
@@ -154,7 +154,7 @@ class Engine(ABC):
             pyspark.errors.PythonException: A worker of Spark failed; the text has its error.
         """
         if shuffle is not None:
-            raise ValueError(f"shuffle is done by the engine here: {self.shuffles}")
+            raise ValueError(f"shuffle with the engine instead: {self.shuffles}")
         run = tokenizing.Run(self.source, column, order, tokenizer, **options)
         return run.write(
             out, functools.partial(self._encoded, data, column, order), functools.partial(self._each, data)
