@@ -137,7 +137,7 @@ impl TextFeed {
     fn changed(&self) -> PyErr {
         let count = self.at.offset;
         PyValueError::new_err(format!(
-            "the first {count} texts differ from those of the unfinished run: pass the same texts, or start again in \
+            "the first {count} texts differ from those of the unfinished run: pass the same texts, or choose \
              another folder"
         ))
     }

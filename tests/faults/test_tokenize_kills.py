@@ -254,7 +254,7 @@ def test_a_state_of_something_else(place: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="had another tokenizer"):
         toksmith.tokenize(source, Tokenizer(), out, shard_size=9000)
     os.utime(source, (1, 1))
-    with pytest.raises(ValueError, match=r"had the source '.*a\.jsonl' that was changed since then"):
+    with pytest.raises(ValueError, match=r"had the source '.*a\.jsonl' that has changed since then"):
         toksmith.tokenize(source, tokenizer, out, shard_size=9000)
     source.write_bytes(b"{}")
     with pytest.raises(ValueError, match=r"of \d+ bytes, which are 2 now"):

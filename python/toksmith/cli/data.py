@@ -68,7 +68,7 @@ def _check(folder: str, progress: Progress | None) -> None:
     is_whole = not lines
     if is_whole:
         sizes = [shard.bytes for shard in manifest.read(folder).shards]
-        lines = [f"{folder}: all is as it was written (shards: {len(sizes):,}, bytes: {sum(sizes):,})"]
+        lines = [f"{folder}: all files are intact (shards: {len(sizes):,}, bytes: {sum(sizes):,})"]
     streams.write("-", (f"{visible(line)}\n".encode() for line in lines))
     if is_whole:
         return

@@ -50,7 +50,7 @@ _ASSIGNED = re.compile(rf"""(?<![\w./-])({_NAMES})=("[^"]*"|'[^']*'|…|[\w.]+)"
 _LEFT_OUT = re.compile(rf"\bleave ((?:{_NAMES})(?:(?:, | and |, and )(?:{_NAMES}))*) out\b")
 # A word with an underscore is the name of an argument, unless it is part of a path or in quotes.
 _LONG = re.compile(rf"""(?<![\w./'"-])({_LONG_NAMES})(?!\.?\w|[/:'"=-])""")
-_SUBJECT = re.compile(rf"\A({_NAMES})(?= is\b)")
+_SUBJECT = re.compile(rf"\A({_NAMES})(?= (?:is|must be)\b)")
 
 
 def in_options(message: str) -> str:

@@ -38,8 +38,8 @@ def choice_of(name: str, values: tuple[str, ...]) -> Any:
     return make(name, {value.upper(): value for value in values})
 
 
+Specials = list[str] | dict[str, int]
 if TYPE_CHECKING:
-    Specials = list[str] | dict[str, int]
     Unmatched = Choice
     Errors = Choice
 else:

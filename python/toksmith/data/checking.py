@@ -16,7 +16,7 @@ _MISSING = "it is missing"
 
 
 def differences(folder: str | os.PathLike[str], report: Report | None = None) -> Iterator[str]:
-    """Yield the differences between a folder and its manifest, a line each; nothing if all is as it was written.
+    """Yield the differences between a folder and its manifest, a line each; nothing if all files are intact.
 
     Every byte of every shard is read.
 
@@ -69,7 +69,10 @@ def _damaged(manifest: Manifest, shard: Shard, read: Callable[[int], None] | Non
         elif read is not None and file.checksum is not None:
             checksum = _core.checksum(path, progress=_steps(read))[1]
             if checksum != file.checksum:
-                yield file, f"the BLAKE3 is {checksum}, and {manifests.NAME} says {shown(file.checksum)}"
+                yield (
+                    file,
+                    f"checksum mismatch: the BLAKE3 is {checksum}, and {manifests.NAME} says {shown(file.checksum)}",
+                )
 
 
 def _steps(read: Callable[[int], None]) -> Callable[[str, int, int], None]:

@@ -251,7 +251,7 @@ def load_tokenizer(manifest: Manifest) -> Tokenizer:
     path = manifest.folder / manifest.tokenizer_file
     tokenizer = Tokenizer.load(path)
     if tokenizer.fingerprint != manifest.fingerprint:
-        raise ValueError(f"{path}: this is another tokenizer than the one that {manifests.NAME} names")
+        raise ValueError(f"{path}: not the tokenizer that {manifests.NAME} names: its fingerprint differs")
     return tokenizer
 
 
@@ -266,12 +266,12 @@ def _digest_of(folder: Path) -> str:
 def _split_of(manifest: Manifest, name: str) -> Split:
     if name not in manifest.splits:
         known = ", ".join(map(shown, manifest.splits)) or "none"
-        raise ValueError(f"{manifest.folder}: there is no split {shown(name)}: there is {known}")
+        raise ValueError(f"{manifest.folder}: there is no split {shown(name)}: the folder has {known}")
     return manifest.splits[name]
 
 
 def _checked_index(index: SupportsIndex, count: int, what: str) -> int:
     number = operator.index(index)
     if not -count <= number < count:
-        raise IndexError(f"there is no {what} {number:,}: there are {count:,}, numbered from 0 on")
+        raise IndexError(f"there is no {what} {number:,}: there are {count:,}, numbered from 0")
     return number + count if number < 0 else number

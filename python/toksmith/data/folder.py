@@ -92,8 +92,8 @@ class State(NamedTuple):
             if (file["format"], file["version"], file["sha256"]) == (_KIND, _VERSION, _digest(content)):
                 return cls._of(content)
         raise ValueError(
-            f"{path}: this is no whole state of a run of this version of toksmith: remove the folder {path.parent} "
-            "to begin anew"
+            f"{path}: not a valid state of a run of this version of toksmith: remove the folder {path.parent} "
+            "to start again"
         )
 
     @classmethod
@@ -155,7 +155,7 @@ class Folder:
             shutil.rmtree(self.unfinished, ignore_errors=True)
             return manifest
         if self.path.exists() and not self.unfinished.exists() and any(self.path.iterdir()):
-            message = "the folder is not empty, and holds no run that could go on: name another one"
+            message = "the folder is not empty, and has no unfinished run: choose another folder"
             raise FileExistsError(errno.ENOTEMPTY, message, str(self.path))
         return None
 
@@ -166,7 +166,9 @@ class Folder:
             FileExistsError: Some are pipes or texts.
         """
         if any(source[1] is None for source in self.run["sources"]):
-            raise FileExistsError(errno.EEXIST, "the folder holds a finished run: name another one", str(self.path))
+            raise FileExistsError(
+                errno.EEXIST, "the folder has a finished run: choose another folder", str(self.path)
+            )
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
@@ -178,7 +180,7 @@ class Folder:
         self.unfinished.mkdir(parents=True, exist_ok=True)
         with new_file.locked(self.unfinished) as is_ours:
             if not is_ours:
-                message = "another process writes to this folder: wait for it, or name another folder"
+                message = "another process is writing to this folder: wait for it, or choose another folder"
                 raise BlockingIOError(errno.EWOULDBLOCK, message, str(self.path))
             yield
 
@@ -192,23 +194,23 @@ class Folder:
         """
         path = self.unfinished / STATE
         if (self.unfinished / ON_ENGINE).exists():
-            message = "the folder holds a run on an engine that has not ended: remove it, or name another folder"
+            message = "the folder has an unfinished run of Ray or Spark: remove it, or choose another folder"
             raise FileExistsError(errno.EEXIST, message, str(self.path))
         if not path.exists():
             return None
         state = State.read(path)
-        self._compare(state.run, "the run that was begun in")
+        self._compare(state.run, "the unfinished run in")
         if len(state.snapshot.open_shards) != len(self.options.splits):
-            raise ValueError(f"{path}: the state is that of a run with other splits: name another folder")
+            raise ValueError(f"{path}: the state is of a run with other splits: choose another folder")
         self.shards |= state.shards
         self._publish(state.snapshot)
         return state
 
     def _compare(self, before: object, what: str) -> None:
         if not isinstance(before, dict):
-            raise ValueError(f"{what} {shown(str(self.path))} does not say what it was: name another folder")
+            raise ValueError(f"{what} {shown(str(self.path))} has no settings to compare: choose another folder")
         for name, difference in _differences(before, self.run):
-            advice = "give the same to go on, or name another folder"
+            advice = "pass the same value to continue, or choose another folder"
             raise ValueError(f"{what} {shown(str(self.path))} had {name} {difference}: {advice}")
 
     @contextlib.contextmanager
@@ -335,6 +337,6 @@ def _differences(before: dict[str, Any], now: dict[str, Any]) -> Iterator[tuple[
         elif old[1] != new[1]:
             yield f"the source {shown(old[0])}", f"of {old[1]} bytes, which are {new[1]} now"
         elif old[1:] != new[1:]:
-            yield f"the source {shown(old[0])}", "that was changed since then"
+            yield f"the source {shown(old[0])}", "that has changed since then"
     if len(sources) != len(now["sources"]):
         yield "other sources:", f"{len(sources)} of them, not {len(now['sources'])}"

@@ -327,7 +327,7 @@ def check_megatron(manifest: Manifest, shard: Shard, starts: NDArray[np.int64]) 
     header = struct.unpack("<9sQBQQ", data[:start]) if len(data) >= start else ()
     expected = (_MEGATRON_MAGIC, 1, _MEGATRON_TYPES[manifest.dtype], count, count + 1)
     if header != expected or len(data) != manifests.megatron_bytes(count):
-        yield f"{path}: this is no index of Megatron's for {count:,} documents of {manifest.dtype}"
+        yield f"{path}: not an index of Megatron for {count:,} documents of {manifest.dtype}"
         return
     lengths = np.frombuffer(data, "<i4", count, start)
     pointers = np.frombuffer(data, "<i8", count, start + 4 * count)
@@ -445,4 +445,4 @@ def _readable(path: Path) -> Iterator[None]:
     except (pa.ArrowException, ValueError, OSError) as error:
         if getattr(error, "errno", None):  # an error of the system, not of the content
             raise
-        raise ValueError(f"{path}: this is no whole Parquet file: {shown(str(error))}") from None
+        raise ValueError(f"{path}: not a complete Parquet file: {shown(str(error))}") from None

@@ -130,9 +130,7 @@ def read(folder: str | os.PathLike[str]) -> Manifest:
     if not path.exists():
         raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(path))
     if not path.is_dir():
-        raise NotADirectoryError(
-            errno.ENOTDIR, "this is no folder: name the folder that has manifest.json", str(path)
-        )
+        raise NotADirectoryError(errno.ENOTDIR, "not a folder: pass the folder that has manifest.json", str(path))
     if not (path / NAME).is_file():
         raise FileNotFoundError(_unfinished(path))
     manifest = parse(text_files.text_of(reading.read(path / NAME), path / NAME), path)
@@ -146,14 +144,14 @@ def read(folder: str | os.PathLike[str]) -> Manifest:
 def _unfinished(folder: Path) -> str:
     if any(folder.glob("*.index.npy")) or any(folder.glob(".toksmith-*")):
         return (
-            f"{folder}: there is no {NAME}, so what wrote this folder has not finished: run the same "
-            "toksmith tokenize again, and it goes on where it was"
+            f"{folder}: there is no {NAME}, because the run that writes the folder has not "
+            "finished: run the same toksmith tokenize again to continue it"
         )
-    return f"{folder}: there is no {NAME}: name a folder that toksmith tokenize wrote"
+    return f"{folder}: there is no {NAME}: pass a folder that toksmith tokenize wrote"
 
 
 def _missing(path: Path) -> str:
-    return f"{path}: this file is missing, and {NAME} names it: {REPAIR}"
+    return f"{path}: the file is missing, and {NAME} lists it: {REPAIR}"
 
 
 def check_size(path: Path, size: int) -> None:
@@ -168,7 +166,7 @@ def check_size(path: Path, size: int) -> None:
     actual = path.stat().st_size
     if actual != size:
         raise ValueError(
-            f"{path}: the file has {actual:,} bytes, and {NAME} says {size:,}: it was cut off or replaced; {REPAIR}"
+            f"{path}: the file has {actual:,} bytes, and {NAME} says {size:,}: it was truncated or replaced; {REPAIR}"
         )
 
 
@@ -255,7 +253,7 @@ def _field(content: dict[str, Any], name: str, kind: type) -> Any:
 def _count(content: dict[str, Any], name: str) -> int:
     value: int = _field(content, name, int)
     if not 0 <= value < 2**62:
-        raise ValueError(f"the field {shown(name)} is {shown(value)}, not a number of things")
+        raise ValueError(f"the field {shown(name)} is {shown(value)}, not a count")
     return value
 
 

@@ -175,10 +175,10 @@ def _shard_ids(form: Format, shard_size: int, wide: bool, tokenizer: Tokenizer) 
     if tokenizer.max_id >= 2**16:
         raise ValueError(
             f"nanoGPT reads ids of uint16, up to 65,535, and the tokenizer has ids up to {tokenizer.max_id:,}: "
-            "name another format, or a smaller tokenizer"
+            "choose another format, or a smaller tokenizer"
         )
     if wide:
-        raise ValueError("dtype is uint16 in the format nanogpt, not uint32")
+        raise ValueError("dtype must be uint16 in the format nanogpt, not uint32")
     if limit != DEFAULT_SHARD:
         raise ValueError("shard_size is for other formats than nanogpt, which has one file for each split")
     return form.max_ids
@@ -187,7 +187,7 @@ def _shard_ids(form: Format, shard_size: int, wide: bool, tokenizer: Tokenizer) 
 def _seed(name: str, value: int) -> int:
     number = operator.index(value)
     if not 0 <= number < _HASHES:
-        raise ValueError(f"{name} is a whole number from 0 to 2^64 - 1, not {shown(value)}")
+        raise ValueError(f"{name} must be a whole number from 0 to 2^64 - 1, not {shown(value)}")
     return number
 
 
@@ -200,20 +200,20 @@ def _shares(split: str | Iterable[str] | Mapping[str, float] | None) -> dict[str
         for text in [split] if isinstance(split, str) else split or []:
             name, equals, share = str(text).partition("=")
             if not equals:
-                raise ValueError(f"split is a name and a share, such as val=0.01, not {shown(text)}")
+                raise ValueError(f"split must be a name and a share, such as val=0.01, not {shown(text)}")
             pairs.append((name, share))
     shares: dict[str, float] = {}
     for key, value in pairs:
         if not isinstance(key, str) or not _NAME.fullmatch(key) or key == REMAINDER or key in shares:
-            raise ValueError(f"split: {shown(key)} is no name of a split, is there twice, or is {REMAINDER!r}")
+            raise ValueError(f"split: {shown(key)} is not a valid name of a split, is repeated, or is {REMAINDER!r}")
         try:
             shares[key] = float(value)  # type: ignore[arg-type]
         except (TypeError, ValueError):
-            raise ValueError(f"split: the share of {key} is a number, not {shown(value)}") from None
+            raise ValueError(f"split: the share of {key} must be a number, not {shown(value)}") from None
         if not 0 < shares[key] < 1:
-            raise ValueError(f"split: the share of {key} is between 0 and 1, not {shown(value)}")
+            raise ValueError(f"split: the share of {key} must be between 0 and 1, not {shown(value)}")
     if sum(map(Fraction, shares.values())) >= 1:
-        raise ValueError("split: the shares leave no document for the rest")
+        raise ValueError("split: the shares add up to 1 or more, so no document is left for 'train'")
     return shares
 
 
@@ -258,5 +258,5 @@ def _ids(option: str, names: list[str | int], tokenizer: Tokenizer) -> list[int]
             ids.append(specials[name])
         else:
             known = ", ".join(map(shown, list(specials)[:8])) or "none"
-            raise ValueError(f"{option}: {shown(name)} is no special token of the tokenizer, which has {known}")
+            raise ValueError(f"{option}: {shown(name)} is not a special token of the tokenizer, which has {known}")
     return ids

@@ -66,12 +66,18 @@ class Watch:
         if self.report is not None:
             self.report(_STAGE, self._total or self._done or text_bytes, self._total)
 
-    def details(self) -> dict[str, int | str]:
-        """Return the figures of the run so far."""
+    def _counts(self) -> tuple[_core.ShardCounts, str] | None:
+        """Return the figures of the run so far, and the name of the current source; None before it begins."""
         if self._core is None:
-            return {}
+            return None
         counts = self._core.counts()
-        source = self._sources[min(counts.source, len(self._sources) - 1)].name
+        return counts, self._sources[min(counts.source, len(self._sources) - 1)].name
+
+    def details(self) -> dict[str, int | str]:
+        """Return what a line of JSON has beside the bytes."""
+        if (current := self._counts()) is None:
+            return {}
+        counts, source = current
         tokens, text_bytes = counts.tokens, counts.text_bytes
         return {"documents": counts.documents, "tokens": tokens, "text_bytes": text_bytes, "source": source}
 
@@ -82,11 +88,10 @@ class Watch:
 
         def shown(done: int) -> list[str]:
             nonlocal first
-            if self._core is None:
+            if (current := self._counts()) is None:
                 return [""]
-            counts = self._core.counts()
+            counts, source = current
             first = first or (done, counts.tokens)
-            source = self._sources[min(counts.source, len(self._sources) - 1)].name
             seconds = time.monotonic() - start
             return facts(counts.documents, counts.tokens, source, done - first[0], counts.tokens - first[1], seconds)
 

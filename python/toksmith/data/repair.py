@@ -113,7 +113,7 @@ class Repair(Folder):
             path, expected = self.path / name, checksums.get(name)
             if not path.is_file() or expected not in (None, _core.checksum(path)[1]):
                 raise ValueError(
-                    f"{self._finished / name}: cannot be repaired: the same call now gives other bytes than {NAME} "
-                    "says. Nothing was changed. Did the texts, or the version of toksmith or pyarrow, change? Name "
-                    "another folder"
+                    f"{self._finished / name}: cannot be repaired: the same call now writes other bytes than {NAME} "
+                    "says. Nothing was changed. Did the texts, or the version of toksmith or pyarrow, change? "
+                    "Choose another folder"
                 )

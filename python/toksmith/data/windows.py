@@ -91,7 +91,7 @@ class Windows:
         """Return where in the split window `index` begins."""
         at = operator.index(index)
         if not -len(self) <= at < len(self):
-            raise IndexError(f"window {at:,} of {len(self):,}: they are numbered from 0 on")
+            raise IndexError(f"window {at:,} of {len(self):,}: they are numbered from 0")
         number = at % len(self) * self.ranks + self.rank
         return (number if self._order is None else self._order[number]) * self.stride
 
@@ -139,7 +139,7 @@ def _checked_type(requested: DTypeLike, stored: np.dtype[Any]) -> np.dtype[Any]:
     dtype: np.dtype[Any] = np.dtype(requested)
     needed = min(np.iinfo(stored).max, 2**31 - 1)
     if not np.issubdtype(dtype, np.integer) or np.iinfo(dtype).max < needed:
-        raise ValueError(f"dtype is {shown(str(dtype))}, which has no room for ids of {stored}: give int64 or int32")
+        raise ValueError(f"dtype is {shown(str(dtype))}, which cannot hold ids of {stored}: use int64 or int32")
     return dtype
 
 

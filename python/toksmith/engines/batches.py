@@ -56,7 +56,7 @@ def batch_function(
     """
     for name in (column, out):
         if not isinstance(name, str):
-            raise TypeError(f"the name of a column is a str, not {type(name).__name__}")
+            raise TypeError(f"the name of a column must be a str, not {type(name).__name__}")
     wide = is_wide_for(tokenizer, dtype)
     if workers is not None:
         workers = arguments.checked_workers(workers)
@@ -97,8 +97,8 @@ class BatchFunction:
             return self._of_dict(batch)
         if not hasattr(batch, "column_names") or not hasattr(batch, "append_column"):
             raise TypeError(
-                f"a batch is a dict of lists, a pyarrow.Table or a pyarrow.RecordBatch, not {type(batch).__name__}: "
-                "call map with batched=True"
+                "a batch must be a dict of lists, a pyarrow.Table or a pyarrow.RecordBatch, not "
+                f"{type(batch).__name__}: call map with batched=True"
             )
         return self._of_table(batch)
 
@@ -149,7 +149,7 @@ def column_of(batch: Any, name: str) -> Any:
         ValueError: There is no such column, or there are several.
     """
     if not hasattr(batch, "column_names") or not hasattr(batch, "column"):
-        raise TypeError(f"a batch is a pyarrow.RecordBatch or a pyarrow.Table, not {type(batch).__name__}")
+        raise TypeError(f"a batch must be a pyarrow.RecordBatch or a pyarrow.Table, not {type(batch).__name__}")
     return batch.column(place_of(name, batch.column_names))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, TypedDict
 
 from .. import _core, patterns
 from .._internal import arguments, memory
@@ -21,6 +21,16 @@ _MIN_SLICE_BYTES = 1 << 16
 """A smaller slice would take longer to set up than to count."""
 _MAX_BATCH_BYTES = 1 << 30
 """The maximum size of a batch: offsets of 32 bits can count twice as many bytes."""
+
+
+class CountOptions(TypedDict, total=False):
+    """The options of `count_batches` that are the same for all parts."""
+
+    special_tokens: Iterable[str]
+    pattern: Any
+    unmatched: Unmatched
+    errors: Errors
+    memory_limit: int | str | None
 
 
 def counts_schema() -> Any:

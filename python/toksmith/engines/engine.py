@@ -9,13 +9,12 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .._internal import arguments
-from .._internal.choices import Errors, Unmatched
 from ..data.options import ShardOptions
 from ..tokenizer import Tokenizer
 from ..training import train as training
 from ..training.counts import PretokenCounts
 from . import tokenizing
-from .counting import count_batches, sum_counts
+from .counting import CountOptions, count_batches, sum_counts
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -39,13 +38,9 @@ class Engine(ABC):
         data: Any,
         column: str,
         *,
-        special_tokens: Iterable[str] = (),
-        pattern: Any = "gpt2",
-        unmatched: Unmatched = "keep",
-        errors: Errors = "strict",
-        memory_limit: int | str | None = None,
         min_pretoken_count: int = 1,
         partitions: int | None = None,
+        **options: Unpack[CountOptions],
     ) -> PretokenCounts:
         """Count the pretokens of a column; each text that is not null is a document.
 
@@ -55,15 +50,10 @@ class Engine(ABC):
         Args:
             data: A `ray.data.Dataset`, or a `pyspark.sql.DataFrame`.
             column: The name of the column of texts, of a type that `encode_arrow` takes.
-            special_tokens: As in `toksmith.count_pretokens`; so are `pattern`, `unmatched` and `errors`.
-            pattern: What cuts the texts into pretokens.
-            unmatched: What becomes of text that the pattern does not match.
-            errors: What becomes of bytes that are not UTF-8.
-            memory_limit: Bytes that the counts of a part may take; default: 256 MiB. Counts that reach the limit are
-                handed on to the engine.
             min_pretoken_count: Pretokens that occur less often in the whole data are left out, on the workers.
             partitions: Partitions of the engine's shuffle; default: on Ray one for each 32 MiB of counts, on Spark
                 what the session sets.
+            options: `special_tokens`, `pattern`, `unmatched`, `errors` and `memory_limit` of `count_batches`.
 
         Returns:
             The same counts as on one machine, sorted by the bytes of the pretokens.
@@ -76,14 +66,14 @@ class Engine(ABC):
             pyspark.errors.PythonException: A worker of Spark failed; the same.
             ModuleNotFoundError: On Spark, the Python of the workers lacks toksmith, or what it needs.
         """
-        counted: dict[str, Any] = {"special_tokens": [*special_tokens], "pattern": pattern, "unmatched": unmatched}
-        of_part = counted | {"errors": errors, "memory_limit": memory_limit}
+        options["special_tokens"] = specials = [*options.get("special_tokens", ())]
         minimum = arguments.checked_limit("min_pretoken_count", min_pretoken_count, 0)
-        count_batches([], column, **of_part)  # refuses wrong options before the engine starts anything
-        sums = list(self._sums(data, column, functools.partial(count_batches, **of_part), minimum, partitions))
+        count_batches([], column, **options)  # refuses wrong options before the engine starts anything
+        sums = list(self._sums(data, column, functools.partial(count_batches, **options), minimum, partitions))
         if any(batch.column("count").null_count for batch in sums):
             raise OverflowError("a pretoken occurs more than 2^63 - 1 times")
-        return sum_counts(sums, **counted)
+        pattern, unmatched = options.get("pattern", "gpt2"), options.get("unmatched", "keep")
+        return sum_counts(sums, special_tokens=specials, pattern=pattern, unmatched=unmatched)
 
     def train(
         self,
@@ -91,14 +81,9 @@ class Engine(ABC):
         column: str,
         vocab_size: int,
         *,
-        special_tokens: Iterable[str] = (),
-        pattern: Any = "gpt2",
-        unmatched: Unmatched = "keep",
-        errors: Errors = "strict",
-        memory_limit: int | str | None = None,
         min_pretoken_count: int = 1,
         partitions: int | None = None,
-        **learning: Any,
+        **options: Any,
     ) -> Tokenizer:
         """Train a tokenizer on a column; merges are learned in the process that calls.
 
@@ -106,35 +91,23 @@ class Engine(ABC):
             data: A `ray.data.Dataset`, or a `pyspark.sql.DataFrame`.
             column: The name of the column of texts.
             vocab_size: How many tokens the tokenizer has in the end.
-            special_tokens: As in `count_pretokens`; so are the others up to `partitions`.
-            pattern: What cuts the texts into pretokens.
-            unmatched: What becomes of text that the pattern does not match.
-            errors: What becomes of bytes that are not UTF-8.
-            memory_limit: Bytes that the counts of a part may take.
             min_pretoken_count: Pretokens that occur less often in the whole data are left out.
             partitions: Partitions of the engine's shuffle.
-            learning: Options of `toksmith.train` for learning merges, such as `ties`.
+            options: Options of `count_pretokens`, and those of `toksmith.train` for learning merges, such as `ties`.
 
         Raises:
-            ValueError: An option is wrong; or `ties="first"` is given, which needs the order of the text.
+            ValueError: An option is wrong; or `ties="first"`, which needs the order of the text.
             OverflowError: A pretoken occurs more than 2^63 - 1 times.
         """
-        if learning.get("ties") == "first":
+        if options.get("ties") == "first":
             raise ValueError(
                 f'ties="first" goes by the order of the text, which {self.parts} do not tell: choose another rule'
             )
+        counting: Any = {name: options.pop(name) for name in CountOptions.__annotations__ if name in options}
         counts = self.count_pretokens(
-            data,
-            column,
-            special_tokens=special_tokens,
-            pattern=pattern,
-            unmatched=unmatched,
-            errors=errors,
-            memory_limit=memory_limit,
-            min_pretoken_count=min_pretoken_count,
-            partitions=partitions,
+            data, column, min_pretoken_count=min_pretoken_count, partitions=partitions, **counting
         )
-        return training.train(counts, vocab_size, **learning)
+        return training.train(counts, vocab_size, **options)
 
     def tokenize(
         self,
@@ -173,7 +146,7 @@ class Engine(ABC):
 
         Raises:
             FileExistsError: The folder has other contents, or is finished.
-            ValueError: An option is wrong; two documents have the same number; the folder holds a finished run of
+            ValueError: An option is wrong; two documents have the same number; the folder has a finished run of
                 something else. On workers also: a text is not UTF-8; a document has no number.
             TypeError: On workers: a column is of another type.
             OSError: A file cannot be written; or a machine does not see the folder.
@@ -181,7 +154,7 @@ class Engine(ABC):
             pyspark.errors.PythonException: A worker of Spark failed; the text has its error.
         """
         if shuffle is not None:
-            raise ValueError(f"shuffle is done by the engine here: {self.shuffles}")
+            raise ValueError(f"shuffle with the engine instead: {self.shuffles}")
         run = tokenizing.Run(self.source, column, order, tokenizer, **options)
         return run.write(
             out, functools.partial(self._encoded, data, column, order), functools.partial(self._each, data)

@@ -128,7 +128,7 @@ def new_folder(work: str, kind: str) -> Path:
     try:
         folder.mkdir()
     except FileNotFoundError:
-        message = f"{platform.node()} does not see the folder of the run: out is a folder that all machines see"
+        message = f"{platform.node()} does not see the folder of the run: out must be a folder that all machines see"
         raise FileNotFoundError(errno.ENOENT, message, work) from None
     return folder
 
@@ -168,7 +168,7 @@ class _Texts:
         if not pa.types.is_integer(column.type):
             raise TypeError(f"column {shown(order)} is of type {column.type}: documents are ordered by whole numbers")
         if column.null_count:
-            raise ValueError(f"column {shown(order)} has no number for a document: each has one of its own")
+            raise ValueError(f"column {shown(order)} has a null: each document needs a number of its own")
         if not len(column):
             return
         numbers = column.to_numpy()
@@ -184,4 +184,4 @@ class _Texts:
 
 def not_rising(order: str, number: int) -> str:
     """Return the message for a number that is not greater than the one before it."""
-    return f"column {shown(order)} has the number {number} more than once: each document has one of its own"
+    return f"column {shown(order)} has the number {number} more than once: each document needs a number of its own"

@@ -33,7 +33,7 @@ class _Ray(Engine):
 
     parts = "blocks"
     source = "ray.data.Dataset"
-    shuffles = "give dataset.random_shuffle(seed=...), or order= a column of random numbers"
+    shuffles = "use dataset.random_shuffle(seed=...), or order= a column of random numbers"
 
     def _sums(
         self, data: Any, column: str, count: Callable[..., Any], minimum: int, partitions: int | None

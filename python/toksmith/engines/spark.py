@@ -32,7 +32,7 @@ class _Spark(Engine):
 
     parts = "partitions"
     source = "pyspark.sql.DataFrame"
-    shuffles = "give frame.orderBy(rand(seed)), or order= a column of random numbers"
+    shuffles = "use frame.orderBy(rand(seed)), or order= a column of random numbers"
 
     def _sums(
         self, data: Any, column: str, count: Callable[..., Any], minimum: int, partitions: int | None
@@ -112,7 +112,7 @@ def _unique(frame: Any, column: str) -> str:
     """
     if frame.columns.count(column) != 1:
         there = ", ".join(map(shown, frame.columns))
-        raise ValueError(f"there is no one column {shown(column)}: the data frame has {there}")
+        raise ValueError(f"the data frame needs exactly one column {shown(column)}: it has {there}")
     return column
 
 

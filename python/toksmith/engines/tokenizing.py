@@ -81,7 +81,7 @@ class Run:
         """
         if "://" in str(out):
             raise ValueError(
-                f"out is a folder that all machines see, not {shown(str(out))}: mount it, and name its path"
+                f"out must be a folder that all machines see, not {shown(str(out))}: mount it, and pass its path"
             )
         options = self._options
         settings = options.settings | {"field": None, "column": self._column, "order": self._order}
@@ -144,7 +144,7 @@ class RunFolder(Folder):
     def _clear(self) -> None:
         """Remove what an earlier run has left."""
         if (self.unfinished / STATE).exists():
-            message = "the folder holds a run of toksmith.tokenize to go on with: finish it, or name another folder"
+            message = "the folder has an unfinished run of toksmith.tokenize: finish it, or choose another folder"
             raise FileExistsError(errno.EEXIST, message, str(self.path))
         for name in self._published_before():
             (self.path / name).unlink(missing_ok=True)
@@ -160,7 +160,9 @@ class RunFolder(Folder):
             return []
         names = text_files.read_object(path, "state of a run on an engine").get("files")
         if not isinstance(names, list) or not all(map(is_file_name, names)):
-            raise ValueError(f"{path}: this is no state of a run on an engine: remove it, or name another folder")
+            raise ValueError(
+                f"{path}: not a valid state of a run of Ray or Spark: remove it, or choose another folder"
+            )
         return names
 
     def _write_names(self, names: list[str]) -> None:
@@ -203,7 +205,7 @@ def _planned(pieces: list[Piece], folder: RunFolder) -> list[ShardPlan]:
         def starts_of(piece: SplitOfPiece, name: str = name) -> NDArray[np.int64]:
             raw = raw_of(folder.unfinished, piece.piece, name, piece.tokens, piece.documents, options.dtype)
             if not raw.starts_file.exists():
-                message = "a worker has written this, and the driver does not see it: out is a folder that all see"
+                message = "the driver does not see it: out must be a folder that all machines see"
                 raise FileNotFoundError(errno.ENOENT, message, str(raw.starts_file))
             return raw.starts
 

@@ -86,9 +86,9 @@ def test_batches_that_are_wrong(tokenizer: Tokenizer) -> None:
     with pytest.raises(TypeError, match="column 'text' is one text, not a list: call map with batched=True"):
         function({"text": "the"})
     for wrong in (["the"], "the", None):
-        with pytest.raises(TypeError, match="a batch is a dict of lists"):
+        with pytest.raises(TypeError, match="a batch must be a dict of lists"):
             function(wrong)
-    with pytest.raises(TypeError, match="the name of a column is a str, not int"):
+    with pytest.raises(TypeError, match="the name of a column must be a str, not int"):
         batch_function(tokenizer, 5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="which do not fit into uint16"):
         batch_function(Tokenizer(None, None, {END: 2**16}), dtype="uint16")

@@ -70,7 +70,7 @@ def test_sources_and_skipped_documents(folder: Path) -> None:
 
 
 def test_check(folder: Path) -> None:
-    assert "all is as it was written (shards: 3, bytes: " in run(folder, "--check")
+    assert "all files are intact (shards: 3, bytes: " in run(folder, "--check")
     lines = run_command("data", folder, "--check", "--progress", "json").stderr.decode().splitlines()
     last = json.loads(lines[-1])
     assert last["stage"] == "check"
@@ -80,7 +80,7 @@ def test_check(folder: Path) -> None:
     data[3] ^= 1
     shard.write_bytes(data)
     [line] = run(folder, "--check", status=1).splitlines()
-    assert line.startswith(f"{shard}: the BLAKE3 is ")
+    assert line.startswith(f"{shard}: checksum mismatch: the BLAKE3 is ")
     assert "another" not in run(folder)  # only --check reads the bytes
 
 
@@ -136,9 +136,9 @@ def test_a_document_on_a_terminal(folder: Path, tokenizer: toksmith.Tokenizer) -
     ("arguments", "status", "expected"),
     [
         (("nowhere",), 1, "nowhere: there is no such folder"),
-        (("out/tokenizer.toksmith",), 1, "this is no folder"),
-        (("out", "--document", 4), 1, "out: there is no document 4: there are 4, numbered from 0 on"),
-        (("out", "--document", 0, "--split", "test"), 1, "no split 'test': there is 'train', 'val'"),
+        (("out/tokenizer.toksmith",), 1, "not a folder"),
+        (("out", "--document", 4), 1, "out: there is no document 4: there are 4, numbered from 0"),
+        (("out", "--document", 0, "--split", "test"), 1, "no split 'test': the folder has 'train', 'val'"),
         (("out", "--split", "val"), 2, "--split says where the document is"),
         (("out", "--check", "--document", 1), 2, "--check and --document are mutually exclusive"),
         ((), 2, "Missing argument 'FOLDER'"),
@@ -150,7 +150,7 @@ def test_errors(arguments: tuple[object, ...], status: int, expected: str, folde
 
 def test_folders_that_are_not_whole(folder: Path) -> None:
     (folder / "train-00000.index.npy").rename(folder / "away")
-    assert "train-00000.index.npy: this file is missing" in run(folder, status=1)
+    assert "train-00000.index.npy: the file is missing" in run(folder, status=1)
     (folder / "manifest.json").unlink()
     assert "run the same toksmith tokenize again" in run(folder, status=1)
 

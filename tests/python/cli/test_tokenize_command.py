@@ -112,7 +112,7 @@ def test_damaged_files_are_repaired(place: Path) -> None:
     assert checked.returncode == 1
     assert b"run the same toksmith tokenize with --verify, which repairs them" in checked.stderr
     assert b"warning" not in run(place, *command).stderr
-    assert b"train-00000.bin: the BLAKE3 is " in run(place, *command, "--verify").stderr
+    assert b"train-00000.bin: checksum mismatch: the BLAKE3 is " in run(place, *command, "--verify").stderr
     assert shards_oracle.files(place / "out") == expected
     stages = [
         json.loads(line)["stage"]
@@ -174,8 +174,8 @@ WRONG = {
     "missing": (["missing.txt"], 1, "missing.txt: No such file"),
     "dtype": (["a.jsonl", "--dtype", "int8"], 2, "Invalid value for '--dtype'"),
     "format": (["a.jsonl", "--format", "bun"], 2, "Invalid value for '--format'"),
-    "split": (["a.jsonl", "--split", "val"], 1, "--split is a name and a share, such as val=0.01, not 'val'"),
-    "append": (["a.jsonl", "--append", "<|eot|>"], 1, "append: '<|eot|>' is no special token"),
+    "split": (["a.jsonl", "--split", "val"], 1, "--split must be a name and a share, such as val=0.01, not 'val'"),
+    "append": (["a.jsonl", "--append", "<|eot|>"], 1, "append: '<|eot|>' is not a special token"),
     "size": (["a.jsonl", "--shard-size", "0"], 1, "--shard-size is at least 1, not 0"),
     "field": (["a.jsonl", "--field", "body"], 1, 'a.jsonl: line 1 (byte 0): there is no field "body"'),
     "column": (["a.jsonl", "--column", "body"], 1, "--column body is for files that end in .parquet or .pq"),
@@ -263,5 +263,5 @@ def test_a_folder_that_is_taken(place: Path) -> None:
     (place / "out/mine").write_text("mine")
     done = run(place, "a.jsonl", "-t", "tokenizer.json", "-o", "out")
     assert done.returncode == 1
-    assert "out: the folder is not empty, and holds no run that could go on: name another one" in done.stderr.decode()
+    assert "out: the folder is not empty, and has no unfinished run: choose another folder" in done.stderr.decode()
     assert [path.name for path in (place / "out").iterdir()] == ["mine"]

@@ -110,7 +110,7 @@ def test_errors_name_the_file(folder: Path, tmp_path: Path, command: str) -> Non
         arguments = {
             "train": ["train", path, "-o", str(tmp_path / "new.json"), "--vocab-size", "260"],
             "count": ["count", path, "-t", tokenizer],
-            "tokenize": ["tokenize", path, "-t", tokenizer, "-o", str(tmp_path / path[-12:])],
+            "tokenize": ["tokenize", path, "-t", tokenizer, "-o", str(tmp_path / Path(path).name)],
             "inspect": ["inspect", tokenizer, "--on", path],
             "compare": ["compare", tokenizer, f"b={tokenizer}", "--on", path],
         }

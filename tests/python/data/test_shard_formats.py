@@ -108,7 +108,7 @@ def test_what_nanogpt_cannot_read(tokenizer: Tokenizer, cl100k: Tokenizer, tmp_p
 
     for dtype in (None, "uint16"):
         assert "uint16, up to 65,535, and the tokenizer has ids up to 100,276" in refused(cl100k, dtype=dtype)
-    assert refused(tokenizer, dtype="uint32") == "dtype is uint16 in the format nanogpt, not uint32"
+    assert refused(tokenizer, dtype="uint32") == "dtype must be uint16 in the format nanogpt, not uint32"
     assert "one file for each split" in refused(tokenizer, shard_size=1000)
     assert not (tmp_path / "out").exists()
 

@@ -201,7 +201,7 @@ def test_damaged_states_are_refused(case: str, tokenizer: Tokenizer, tmp_path: P
         toksmith.tokenize(failing(), tokenizer, out, workers=1)
     state = out / ".toksmith-unfinished/state.json"
     state.write_bytes(STATES[case](state.read_bytes()))
-    with pytest.raises(ValueError, match=r"no whole state of a run|other splits|does not match its sources"):
+    with pytest.raises(ValueError, match=r"not a valid state of a run|other splits|does not (fit|match) its sources"):
         toksmith.tokenize(iter(GOOD), tokenizer, out)
     shutil.rmtree(out)
     toksmith.tokenize(iter(GOOD), tokenizer, out)
@@ -236,16 +236,16 @@ def test_a_place_behind_its_file_is_refused(
 
 
 WRONG: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
-    "split": ({"split": "val"}, ValueError, "split is a name and a share, such as val=0.01, not 'val'"),
-    "train": ({"split": {"train": 0.1}}, ValueError, "'train' is no name of a split"),
-    "share": ({"split": "val=2"}, ValueError, "the share of val is between 0 and 1, not '2'"),
-    "shares": ({"split": ["a=0.5", "b=0.5"]}, ValueError, "leave no document for the rest"),
-    "path in split": ({"split": "../x=0.5"}, ValueError, "is no name of a split"),
-    "append": ({"append": "<|eot|>"}, ValueError, r"'<\|eot\|>' is no special token of the tokenizer, which has"),
+    "split": ({"split": "val"}, ValueError, "split must be a name and a share, such as val=0.01, not 'val'"),
+    "train": ({"split": {"train": 0.1}}, ValueError, "'train' is not a valid name of a split"),
+    "share": ({"split": "val=2"}, ValueError, "the share of val must be between 0 and 1, not '2'"),
+    "shares": ({"split": ["a=0.5", "b=0.5"]}, ValueError, "add up to 1 or more"),
+    "path in split": ({"split": "../x=0.5"}, ValueError, "is not a valid name of a split"),
+    "append": ({"append": "<|eot|>"}, ValueError, r"'<\|eot\|>' is not a special token of the tokenizer, which has"),
     "append id": ({"append": 9999}, ValueError, "append: the tokenizer has no id 9999"),
     "shard_size": ({"shard_size": 0}, ValueError, "shard_size is at least 1"),
-    "seed": ({"seed": -1}, ValueError, "seed is a whole number from 0"),
-    "shuffle": ({"shuffle": 2**64}, ValueError, "shuffle is a whole number from 0"),
+    "seed": ({"seed": -1}, ValueError, "seed must be a whole number from 0"),
+    "shuffle": ({"shuffle": 2**64}, ValueError, "shuffle must be a whole number from 0"),
     "on_error": ({"on_error": "go"}, ValueError, "on_error is one of 'stop', 'skip', not 'go'"),
     "dtype": ({"dtype": "int8"}, ValueError, "dtype is uint16 or uint32, not int8"),
     "field": ({"field": "a"}, ValueError, "field='a' is for files that end in .jsonl or .ndjson: there is none"),
@@ -307,7 +307,7 @@ def test_folders_that_are_taken(tokenizer: Tokenizer, tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
     (out / "mine").write_text("kept")
-    with pytest.raises(FileExistsError, match="the folder is not empty, and holds no run"):
+    with pytest.raises(FileExistsError, match="the folder is not empty, and has no unfinished run"):
         toksmith.tokenize(iter(GOOD), tokenizer, out)
     assert shards_oracle.files(out) == {"mine": b"kept"}
     with pytest.raises(OSError, match="mine"):
@@ -338,7 +338,7 @@ def test_a_finished_folder_is_left_as_it_is(tokenizer: Tokenizer, tmp_path: Path
     with pytest.raises(ValueError, match=r"had the source .* where 'texts' is now"):
         toksmith.tokenize(iter(GOOD), tokenizer, out)
     toksmith.tokenize(iter(GOOD), tokenizer, tmp_path / "texts")
-    with pytest.raises(FileExistsError, match="holds a finished run"):
+    with pytest.raises(FileExistsError, match="has a finished run"):
         toksmith.tokenize(iter(GOOD), tokenizer, tmp_path / "texts")
 
 
@@ -348,7 +348,7 @@ def test_two_processes_never_write_to_one_folder(tokenizer: Tokenizer, tmp_path:
 
     def texts() -> Any:
         yield "low"
-        with pytest.raises(BlockingIOError, match="another process writes to this folder"):
+        with pytest.raises(BlockingIOError, match="another process is writing to this folder"):
             toksmith.tokenize(iter(GOOD), tokenizer, out)
 
     toksmith.tokenize(texts(), tokenizer, out, workers=1)

@@ -124,7 +124,7 @@ def test_arrays_are_new_and_of_the_type_that_was_asked_for(data: TrainingData) -
             window[:] = 0
         assert windows[0].tolist() == list(range(8))
     for wrong in ("int16", "float32", "uint8"):
-        with pytest.raises(ValueError, match="has no room for ids of uint16"):
+        with pytest.raises(ValueError, match="cannot hold ids of uint16"):
             data.windows(8, dtype=wrong)
 
 

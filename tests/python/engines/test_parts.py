@@ -123,7 +123,7 @@ def test_what_cannot_be_counted(texts: list[str | None]) -> None:
         list(engines.count_batches([part], "body"))
     with pytest.raises(TypeError, match="is of type int: texts are"):
         list(engines.count_batches([part], "n"))
-    with pytest.raises(TypeError, match=r"a batch is a pyarrow\.RecordBatch or a pyarrow\.Table, not str"):
+    with pytest.raises(TypeError, match=r"a batch must be a pyarrow.RecordBatch or a pyarrow\.Table, not str"):
         list(engines.count_batches(["the"], "text"))
     twice = pa.Table.from_arrays([["the"], ["low"]], names=["text", "text"])
     with pytest.raises(ValueError, match="the batch has 2 columns 'text': rename all but one of them"):

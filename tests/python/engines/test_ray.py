@@ -271,5 +271,5 @@ def test_wrong_options_are_refused_before_anything_runs() -> None:
     for wrong in ({"pattern": "cl100q"}, {"errors": "ignore"}, {"memory_limit": 0}, {"min_pretoken_count": -1}):
         with pytest.raises(ValueError, match=r"cl100k|errors|memory_limit|min_pretoken_count"):
             on_ray.count_pretokens(nothing, "text", **wrong)
-    with pytest.raises(ValueError, match=r"by the engine here: give dataset\.random_shuffle\(seed=\.\.\.\)"):
+    with pytest.raises(ValueError, match=r"by the engine here: use dataset.random_shuffle\(seed=\.\.\.\)"):
         on_ray.tokenize(nothing, "text", "gpt2", "out", shuffle=nothing or 3)

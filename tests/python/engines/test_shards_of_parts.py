@@ -149,10 +149,10 @@ def test_texts_that_are_not_utf8(tokenizer: Tokenizer, tmp_path: Path) -> None:
 def test_what_is_refused(tokenizer: Tokenizer, tmp_path: Path) -> None:
     out = tmp_path / "out"
     wrong: list[tuple[dict[str, Any], str]] = [
-        ({"shuffle": 3}, "shuffle is done by the engine here: mix the tables"),
+        ({"shuffle": 3}, "shuffle with the engine instead: mix the tables"),
         ({"format": "tfrecord"}, "format is one of 'bin', .*, not 'tfrecord'"),
-        ({"append": "<|no|>"}, r"append: '<\|no\|>' is no special token"),
-        ({"split": {"train": 0.5}}, "split: 'train' is no name of a split"),
+        ({"append": "<|no|>"}, r"append: '<\|no\|>' is not a special token"),
+        ({"split": {"train": 0.5}}, "split: 'train' is not a valid name of a split"),
         ({"shard_size": 0}, "shard_size"),
         ({"errors": "ignore"}, "errors"),
     ]
@@ -160,7 +160,7 @@ def test_what_is_refused(tokenizer: Tokenizer, tmp_path: Path) -> None:
         with pytest.raises(ValueError, match=text):
             engine.tokenize([], "text", tokenizer, out, **options)
     assert not out.exists()
-    with pytest.raises(ValueError, match="out is a folder that all machines see, not 's3://bucket/data': mount it"):
+    with pytest.raises(ValueError, match="out must be a folder that all machines see, not 's3://"):
         engine.tokenize([], "text", tokenizer, "s3://bucket/data")
     for name, kind, error, text in (
         ("n", None, TypeError, "column 'n' is of type int64: texts are string, large_string"),
@@ -170,7 +170,7 @@ def test_what_is_refused(tokenizer: Tokenizer, tmp_path: Path) -> None:
             engine.tokenize(parts(["the"], 1, kind), name, tokenizer, out)
     for numbers, error, text in (
         ([1.5, 2.5], TypeError, "column 'n' is of type double: documents are ordered by whole numbers"),
-        ([7, None], ValueError, "column 'n' has no number for a document: each has one of its own"),
+        ([7, None], ValueError, "column 'n' has a null: each document needs a number of its own"),
         ([2**63, 2**63], ValueError, f"column 'n' has the number {2**63} more than once"),
     ):
         kind = None if isinstance(numbers[0], float) else pa.uint64()
@@ -189,12 +189,12 @@ def test_folders_that_hold_something(texts: list[str | None], tokenizer: Tokeniz
     out = tmp_path / "out"
     out.mkdir()
     (out / "thesis.txt").write_text("mine")
-    with pytest.raises(FileExistsError, match="the folder is not empty, and holds no run that could go on"):
+    with pytest.raises(FileExistsError, match="the folder is not empty, and has no unfinished run"):
         engine.tokenize(parts(texts, 2), "text", tokenizer, out)
     (out / "thesis.txt").unlink()
     engine.tokenize(parts(texts, 2), "text", tokenizer, out)
     before = {path.name: path.read_bytes() for path in out.iterdir()}
-    with pytest.raises(FileExistsError, match="the folder holds a finished run: name another one"):
+    with pytest.raises(FileExistsError, match="the folder has a finished run: choose another folder"):
         engine.tokenize(parts(texts, 2), "text", tokenizer, out)
     with pytest.raises(ValueError, match=r"the finished run in .* had shard_size 100000000, not 5"):
         engine.tokenize(parts(texts, 2), "text", tokenizer, out, shard_size=5)
@@ -207,7 +207,7 @@ def test_folders_that_hold_something(texts: list[str | None], tokenizer: Tokeniz
     begun = tmp_path / "begun"
     with pytest.raises(RuntimeError, match="no more"):
         toksmith.tokenize(failing(), tokenizer, begun)
-    with pytest.raises(FileExistsError, match=r"holds a run of toksmith\.tokenize to go on with"):
+    with pytest.raises(FileExistsError, match=r"has an unfinished run of toksmith.tokenize"):
         engine.tokenize(parts(texts, 2), "text", tokenizer, begun)
     assert (begun / UNFINISHED / "state.json").exists()
 
@@ -275,7 +275,7 @@ def test_after_a_kill(
     assert (out / UNFINISHED / ON_ENGINE).exists()
     assert not (out / "manifest.json").exists()
     assert any(out.glob("train-*")) == (stage in ("publish", "names"))
-    with pytest.raises(FileExistsError, match="holds a run on an engine that has not ended"):
+    with pytest.raises(FileExistsError, match="has an unfinished run of Ray or Spark"):
         toksmith.tokenize(iter(["the"]), tokenizer, out)
     engine.tokenize(parts(texts, 3), "text", tokenizer, out, shard_size=2000)
     check_equal(out, on_one_machine(texts, tokenizer, tmp_path / "one", shard_size=2000))
@@ -305,7 +305,7 @@ def test_a_folder_that_a_machine_does_not_see(
             (folder / pieces_module.PIECES).mkdir(parents=True, exist_ok=True)
             yield from pieces_module.write_pieces(table.to_batches(), job._replace(work=str(folder)))
 
-    with pytest.raises(FileNotFoundError, match="the driver does not see it: out is a folder that all see"):
+    with pytest.raises(FileNotFoundError, match="the driver does not see it: out must be a folder"):
         Elsewhere().tokenize(parts(texts, 4), "text", tokenizer, tmp_path / "out", shard_size=100)
 
     class Blind(PartsEngine):
@@ -313,7 +313,7 @@ def test_a_folder_that_a_machine_does_not_see(
             shutil.rmtree(Path(encode._function.keywords["job"].work, pieces_module.PIECES))
             yield from super()._worker(encode, table)
 
-    with pytest.raises(FileNotFoundError, match="does not see the folder of the run: out is a folder that all"):
+    with pytest.raises(FileNotFoundError, match="does not see the folder of the run: out must be a folder that all"):
         Blind().tokenize(parts(texts, 4), "text", tokenizer, tmp_path / "out")
 
 
@@ -323,6 +323,6 @@ def test_a_damaged_state_is_refused(tokenizer: Tokenizer, tmp_path: Path) -> Non
     victim.write_text("mine")
     for files in (["../victim"], [str(victim)], "victim", [7], [".."]):
         (tmp_path / "out" / UNFINISHED / ON_ENGINE).write_text(json.dumps({"files": files}))
-        with pytest.raises(ValueError, match="this is no state of a run on an engine"):
+        with pytest.raises(ValueError, match="not a valid state of a run of Ray or Spark"):
             engine.tokenize(parts(["the"], 1), "text", tokenizer, tmp_path / "out")
     assert victim.read_text() == "mine"
