@@ -6,22 +6,22 @@
 'lower<|endoftext|>'
 """
 
-from .encoding.decode_stream import DecodeStream
-from .tokenizer import Tokenizer
-
-TYPE_CHECKING = False  # not from `typing`, which takes as long to import as all of this package
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .compat.tiktoken.core import Encoding
     from .compat.tiktoken.registry import encoding_for_model, get_encoding, list_encoding_names
     from .corpus import Corpus
     from .data.tokenize import tokenize
+    from .encoding.decode_stream import DecodeStream
     from .formats.published.models import encoding_name_for_model
     from .lab.comparison.compare import compare
     from .lab.explanation import explain
     from .lab.inspection.inspect import inspect
     from .lab.view import view
     from .shrinking import shrink
+    from .tokenizer import Tokenizer
     from .training.counting import count_pretokens, count_pretokens_from_iterator
     from .training.counts import PretokenCounts
     from .training.train import train, train_bpe, train_from_iterator
@@ -51,12 +51,13 @@ __all__ = [
     "view",
 ]
 
-
-# The modules of the names that are imported on first use, so that encoding alone does not wait for them.
-_LAZY = {
+# The module of each name: modules are imported on first use, so that no program waits for what it does not use.
+_MODULES = {
     "Corpus": "corpus",
+    "DecodeStream": "encoding.decode_stream",
     "Encoding": "compat.tiktoken.core",
     "PretokenCounts": "training.counts",
+    "Tokenizer": "tokenizer",
     "compare": "lab.comparison.compare",
     "count_pretokens": "training.counting",
     "count_pretokens_from_iterator": "training.counting",
@@ -74,18 +75,16 @@ _LAZY = {
     "view": "lab.view",
 }
 # Packages that are attributes before somebody imports them: `toksmith.compat.tiktoken`, `toksmith.data.open`.
-_PACKAGES = {"compat", "data", "engines", "lab"}
+_PACKAGES = {"compat", "data", "engines", "lab", "patterns"}
 
 
 def __getattr__(name: str) -> object:
     """Import a name on first use."""
-    if name not in _LAZY and name not in _PACKAGES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import importlib
-
     if name in _PACKAGES:
-        return importlib.import_module(f".{name}", __name__)
-    value = getattr(importlib.import_module(f".{_LAZY[name]}", __name__), name)
+        return import_module(f".{name}", __name__)
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f".{_MODULES[name]}", __name__), name)
     globals()[name] = value
     return value
 

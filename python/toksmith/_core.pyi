@@ -542,8 +542,7 @@ class ShardRun:
         snapshot: ShardSnapshot | None = None,
     ) -> ShardRun: ...
     def files(self, end: int, keeper: _Keeper | None, *, progress: _Report | None = None) -> None: ...
-    def texts(
-        self, texts: Iterable[str | bytes], keeper: _Keeper | None, *, progress: _Report | None = None
+    def texts(self, texts: Iterable[object], keeper: _Keeper | None, *, progress: _Report | None = None
     ) -> None: ...
     def columns(
         self, end: int, columns: Iterable[_TextColumn], keeper: _Keeper | None, *, progress: _Report | None = None

@@ -229,8 +229,9 @@ class _Run:
         elif kind == "column":
             self._core.columns(end, self._columns(first, end), self, progress=report)
         else:
-            texts: Any = self._sources[first].texts
-            self._core.texts([texts] if isinstance(texts, (str, bytes)) else texts, self, progress=report)
+            source = self._sources[first].texts
+            texts = [source] if isinstance(source, (str, bytes)) else source or ()
+            self._core.texts(texts, self, progress=report)
 
     def _columns(self, first: int, end: int) -> Iterator[TextColumn]:
         begun, offset = self._start
