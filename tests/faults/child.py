@@ -67,6 +67,7 @@ PRELUDE = """
 import os, resource, sys
 
 def limit(address_space={address_space}, threads={threads}, file_bytes={file_bytes}, open_files={open_files}):
+    sys.dont_write_bytecode = True  # Python 3.11 leaves a compiled module that is cut off at the limit
     if file_bytes is not None:
         import signal
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -132,7 +132,7 @@ def folder() -> Iterator[Path]:
     path.chmod(0o777)
     rng = random.Random(7)
     words = ["".join(rng.choices("abcdefgh\u00e9\u65e5", k=rng.randint(1, 9))) for _ in range(3000)]
-    lines = [" ".join(rng.choices(words, k=12)) for _ in range(40_000)]
+    lines = [" ".join(rng.choices(words, k=12)) for _ in range(15_000)]
     text = "\n".join(line + "<|x|>" * (number % 50 == 0) for number, line in enumerate(lines)).encode()
     (path / "text").write_bytes(text)
     (path / "text.gz").write_bytes(gzip.compress(text, 1))
