@@ -32,15 +32,14 @@ pub struct Progress {
     pub total: u64,
 }
 
-/// The least time between two calls of the observer. Chosen without measurement.
+/// The minimum time between two calls of the observer.
 const OBSERVER_INTERVAL: Duration = Duration::from_millis(40);
 
-/// Bytes of text that are encoded, merged, or counted in windows, between two checks of the control. Chosen
-/// without measurement: some milliseconds of work, beside which a check, which takes 30 ns, costs nothing.
+/// Bytes of text that are encoded, merged, or counted in windows, between two checks of the control. Some
+/// milliseconds of work, beside which a check, which takes 30 ns, costs nothing.
 pub(crate) const BYTES_PER_CHECK: usize = 1 << 16;
 
-/// Pretokens that are moved, saved or loaded between two checks of the control. Chosen without measurement, for the
-/// same reason.
+/// Pretokens that are moved, saved or loaded between two checks of the control. Some milliseconds of work, too.
 pub(crate) const PRETOKENS_PER_CHECK: usize = 1 << 12;
 
 type Observer<'a> = &'a (dyn Fn(Progress) -> bool + Sync);

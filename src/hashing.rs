@@ -23,8 +23,8 @@ pub(crate) fn spread(word: u64) -> u64 {
 /// Multiplies two numbers to 128 bits and combines the two halves of the product: a fast hash. It is 0 where one of
 /// the numbers is.
 #[inline(always)]
-pub(crate) fn fold(one: u64, other: u64) -> u64 {
-    let product = u128::from(one) * u128::from(other);
+pub(crate) fn fold(left: u64, right: u64) -> u64 {
+    let product = u128::from(left) * u128::from(right);
     product as u64 ^ (product >> 64) as u64
 }
 

@@ -60,7 +60,6 @@ mod memory;
 mod merge;
 mod names;
 pub mod normalize;
-mod once;
 pub mod pipeline;
 pub mod postprocess;
 pub mod pretokenize;

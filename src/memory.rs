@@ -107,7 +107,7 @@ impl<T: Copy> LargeTable<T> {
         let item = std::hint::black_box(item); // otherwise the compiler leaves out writes of zeros
         let first = self.memory[self.first..].as_mut_ptr().cast::<T>();
         for at in 0..self.count {
-            // SAFETY: `LargeTable::within` has made sure that `count` aligned items fit behind `first`.
+            // SAFETY: `LargeTable::within` has made sure that `count` aligned items fit after `first`.
             unsafe { first.add(at).write(item) };
         }
         self
@@ -165,9 +165,9 @@ impl<T: Copy> Default for LargeTable<T> {
 impl<T: Copy> Clone for LargeTable<T> {
     fn clone(&self) -> Self {
         match self.split_first() {
-            Some((&first, rest)) => {
+            Some((&first, tail)) => {
                 let mut table = Self::new(first, self.count);
-                table[1..].copy_from_slice(rest);
+                table[1..].copy_from_slice(tail);
                 table
             }
             None => Self::default(),
@@ -180,7 +180,7 @@ impl<T> std::ops::Deref for LargeTable<T> {
 
     #[inline(always)]
     fn deref(&self) -> &[T] {
-        // SAFETY: `within` placed `first` so that `count` items fit behind it, at a multiple of a cache line,
+        // SAFETY: `within` placed `first` so that `count` items fit after it, at a multiple of a cache line,
         // which `align_of::<T>()` divides. All of them are valid: `new` and `try_new` wrote them, and the
         // other constructors require `T: Zeroed` or have no item. `memory` never changes its size.
         unsafe { std::slice::from_raw_parts(self.memory.as_ptr().add(self.first).cast(), self.count) }

@@ -8,7 +8,7 @@ use rustc_hash::FxBuildHasher;
 use crate::error::Result;
 use crate::room;
 
-/// A list of texts, one behind the other.
+/// A list of texts, one after the other.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Texts {
     text: String,

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::error::{Error, Result};
 
-/// Bytes above which an allocation is large. Code that may need more calls the functions here, and an
-/// allocator does not use its reserve for it. Chosen without measurement.
+/// Bytes above which an allocation is large. Code that may need more calls the functions here, and an allocator does
+/// not use its reserve for it.
 pub(crate) const LARGE_ALLOCATION_BYTES: usize = 1 << 20;
 
 /// Whether the allocator has released its reserve.
@@ -39,8 +39,8 @@ pub(crate) fn out_of_memory(bytes: usize) -> Error {
 #[cold]
 #[inline(never)]
 fn grow<T>(vec: &mut Vec<T>, more: usize, exactly: bool) -> Result<()> {
-    let found = if exactly { vec.try_reserve_exact(more) } else { vec.try_reserve(more) };
-    found.or_else(|_| {
+    let result = if exactly { vec.try_reserve_exact(more) } else { vec.try_reserve(more) };
+    result.or_else(|_| {
         // `try_reserve` may ask for twice the room; the exact amount can still be available.
         let needed = vec.len().saturating_add(more);
         let failed = |_: TryReserveError| out_of_memory(needed.saturating_mul(size_of::<T>()));
@@ -216,16 +216,16 @@ mod tests {
     #[test]
     fn impossible_sizes_are_errors_and_change_nothing() {
         let mut items = vec![1_u64, 2, 3];
-        let most = usize::MAX / 64;
-        for found in [
-            reserve(&mut items, most),
-            reserve_exact(&mut items, most),
+        let too_many = usize::MAX / 64;
+        for result in [
+            reserve(&mut items, too_many),
+            reserve_exact(&mut items, too_many),
             reserve(&mut items, usize::MAX),
-            for_items::<u64>(most).map(drop),
-            filled(0_u64, most).map(drop),
-            collected((0..).take(most)).map(drop),
+            for_items::<u64>(too_many).map(drop),
+            filled(0_u64, too_many).map(drop),
+            collected((0..).take(too_many)).map(drop),
         ] {
-            assert!(matches!(found, Err(Error::OutOfMemory { bytes }) if bytes >= most), "{found:?}");
+            assert!(matches!(result, Err(Error::OutOfMemory { bytes }) if bytes >= too_many), "{result:?}");
         }
         assert_eq!(items, [1, 2, 3]);
     }

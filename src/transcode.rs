@@ -79,31 +79,31 @@ pub fn write_units<U: CodeUnit>(text: &str, units: &mut [MaybeUninit<U>]) {
     let low = |byte: u8| u32::from(byte & 0x3f);
     let (mut bytes, mut at) = (text.as_bytes(), 0);
     loop {
-        while let Some((block, rest)) = bytes.split_first_chunk::<ASCII_BLOCK_BYTES>()
+        while let Some((block, tail)) = bytes.split_first_chunk::<ASCII_BLOCK_BYTES>()
             && u128::from_ne_bytes(*block) & HIGH_BITS == 0
             && let Some(to) = units[at..].first_chunk_mut::<ASCII_BLOCK_BYTES>()
         {
             *to = block.map(|byte| MaybeUninit::new(U::from(byte)));
-            (bytes, at) = (rest, at + ASCII_BLOCK_BYTES);
+            (bytes, at) = (tail, at + ASCII_BLOCK_BYTES);
         }
         // Up to 16 characters are decoded one by one before the next look for an ASCII block: text beyond
         // ASCII comes in runs.
         for _ in 0..ASCII_BLOCK_BYTES {
-            let (point, rest) = match *bytes {
+            let (point, tail) = match *bytes {
                 [] => return,
-                [a, ref rest @ ..] if a < 0x80 => (u32::from(a), rest),
-                [a, b, ref rest @ ..] if a < 0xe0 => (u32::from(a & 0x1f) << 6 | low(b), rest),
-                [a, b, c, ref rest @ ..] if a < 0xf0 => {
-                    (u32::from(a & 0x0f) << 12 | low(b) << 6 | low(c), rest)
+                [a, ref tail @ ..] if a < 0x80 => (u32::from(a), tail),
+                [a, b, ref tail @ ..] if a < 0xe0 => (u32::from(a & 0x1f) << 6 | low(b), tail),
+                [a, b, c, ref tail @ ..] if a < 0xf0 => {
+                    (u32::from(a & 0x0f) << 12 | low(b) << 6 | low(c), tail)
                 }
-                [a, b, c, d, ref rest @ ..] => {
-                    (u32::from(a & 0x07) << 18 | low(b) << 12 | low(c) << 6 | low(d), rest)
+                [a, b, c, d, ref tail @ ..] => {
+                    (u32::from(a & 0x07) << 18 | low(b) << 12 | low(c) << 6 | low(d), tail)
                 }
                 _ => return, // cannot happen in valid UTF-8
             };
             let Some(to) = units.get_mut(at) else { return };
             to.write(U::new(point));
-            (bytes, at) = (rest, at + 1);
+            (bytes, at) = (tail, at + 1);
         }
     }
 }
@@ -136,14 +136,14 @@ mod tests {
                 let Measure { characters, range } = measure(&text);
                 assert_eq!(characters, some.len());
                 let highest = expected.iter().copied().max().unwrap_or(0);
-                let (found, narrowest) = match range {
+                let (actual, narrowest) = match range {
                     CharRange::Ascii => (units::<u8>(&text, characters), 0..0x80),
                     CharRange::Latin1 => (units::<u8>(&text, characters), 0x80..0x100),
                     CharRange::Basic => (units::<u16>(&text, characters), 0x100..0x1_0000),
                     CharRange::Full => (units::<u32>(&text, characters), 0x1_0000..0x11_0000),
                 };
                 assert!(narrowest.contains(&highest), "{highest:x}");
-                assert_eq!(found, expected);
+                assert_eq!(actual, expected);
             }
         }
     }

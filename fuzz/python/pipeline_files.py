@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import tokenizers
 
-from toksmith.formats.gpt2 import spell
+from toksmith.formats.spelling import spell
 
 if TYPE_CHECKING:
     from choices import Input

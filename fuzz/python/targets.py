@@ -28,7 +28,7 @@ from choices import Input, changed_bytes, changed_value
 from toksmith import Encoding, PretokenCounts, Tokenizer, train_from_iterator
 from toksmith.compat.minbpe import BasicTokenizer, RegexTokenizer
 from toksmith.formats import identity
-from toksmith.formats.gpt2 import spell
+from toksmith.formats.spelling import spell
 
 Target = Callable[[bytes], None]
 

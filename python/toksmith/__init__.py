@@ -6,14 +6,13 @@
 'lower<|endoftext|>'
 """
 
-from ._internal import forks as forks  # guards every later fork of this process
 from .encoding.decode_stream import DecodeStream
 from .tokenizer import Tokenizer
 
 TYPE_CHECKING = False  # not from `typing`, which takes as long to import as all of this package
 
 if TYPE_CHECKING:
-    from .compat.tiktoken.encoding import Encoding
+    from .compat.tiktoken.core import Encoding
     from .compat.tiktoken.registry import encoding_for_model, get_encoding, list_encoding_names
     from .corpus import Corpus
     from .data.tokenize import tokenize
@@ -56,7 +55,7 @@ __all__ = [
 # The modules of the names that are imported on first use, so that encoding alone does not wait for them.
 _LAZY = {
     "Corpus": "corpus",
-    "Encoding": "compat.tiktoken.encoding",
+    "Encoding": "compat.tiktoken.core",
     "PretokenCounts": "training.counts",
     "compare": "lab.comparison.compare",
     "count_pretokens": "training.counting",

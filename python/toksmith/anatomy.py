@@ -61,7 +61,7 @@ def merged_differently(tokenizer: Tokenizer) -> dict[int, list[int]]:
 def min_size(tokenizer: Tokenizer) -> int:
     """Return the smallest vocabulary that the tokenizer can be shrunk to."""
     record = tokenizer._parts.record
-    return max(256 + len(tokenizer.special_tokens), record.least if record else 0)
+    return max(256 + len(tokenizer.special_tokens), record.initial_tokens if record else 0)
 
 
 def pattern(tokenizer: Tokenizer) -> patterns.Pattern:

@@ -7,35 +7,14 @@ Any other pattern has its meaning in the `regex` package; the core compiles it i
 
 from __future__ import annotations
 
-import collections
 import functools
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple
 
 from . import _core
 from ._internal import choices
 from ._internal.messages import shown
-from .regex_dialects import pattern_names
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any, Literal, NamedTuple
-
-    from ._internal.choices import Unmatched
-
-    class _Fields(NamedTuple):
-        text: str | None
-        flags: int
-        name: str | None
-        unmatched: Unmatched
-        unicode: str | None
-
-    class _Engine(NamedTuple):
-        engine: Literal["scanner", "compiled", "regex", "none"]
-        reason: str
-
-else:
-    _Fields = collections.namedtuple("_Fields", "text flags name unmatched unicode")
-    _Engine = collections.namedtuple("_Engine", "engine reason")
+from .regex_dialects import fancy_regex, pattern_names, size_limit, steps
 
 GPT2 = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"""
 CL100K = (
@@ -108,23 +87,28 @@ _REVERSE = 0x400
 _SCOPED_CASE = r"\(\?[a-zA-Z0-9-]*i"
 
 
-class Engine(_Engine):
+class Engine(NamedTuple):
     """The engine that runs a pattern, and why: see `explain`."""
 
-    __slots__ = ()
+    engine: Literal["scanner", "compiled", "regex", "none"]
+    reason: str
 
     def __str__(self) -> str:
         return f"{self.engine}: {self.reason}"
 
 
-class Pattern(_Fields):
+class Pattern(NamedTuple):
     """A pattern, and what becomes of text that it does not match.
 
     `text` is the pattern's source (None: no pretokenization), `flags` the flags that it was compiled with beyond the
     defaults, `name` the named pattern that it is proven equal to, `unicode` the Unicode version of its classes.
     """
 
-    __slots__ = ()
+    text: str | None
+    flags: int
+    name: str | None
+    unmatched: choices.Unmatched
+    unicode: str | None
 
     def compiled(self) -> Any:
         """Return the compiled `regex` pattern, or None for no pretokenization."""
@@ -153,7 +137,7 @@ class Pattern(_Fields):
         return _core.Pretokenizer(self.name or runner(self.text, self.flags), unmatched=self.unmatched)
 
 
-def resolve(pattern: Any, unmatched: Unmatched = "keep") -> Pattern:
+def resolve(pattern: Any, unmatched: choices.Unmatched = "keep") -> Pattern:
     """Return the `Pattern` of a name, a regular expression, a compiled `regex` pattern, or None.
 
     Raises:
@@ -187,7 +171,7 @@ def expression(pattern: str) -> str:
     return pattern
 
 
-def of_tiktoken(pattern: Any, unmatched: Unmatched | None = None) -> Pattern:
+def of_tiktoken(pattern: Any, unmatched: choices.Unmatched | None = None) -> Pattern:
     """Return the `Pattern` of a rank file: an expression is in the dialect of tiktoken's engine (fancy-regex).
 
     Args:
@@ -206,7 +190,7 @@ def of_tiktoken(pattern: Any, unmatched: Unmatched | None = None) -> Pattern:
     return resolve(pattern, unmatched or "keep")
 
 
-def of_tiktoken_source(text: str, unmatched: Unmatched | None = None) -> Pattern:
+def of_tiktoken_source(text: str, unmatched: choices.Unmatched | None = None) -> Pattern:
     """Return the `Pattern` of an expression in tiktoken's dialect, which is never taken for a name.
 
     Raises:
@@ -218,12 +202,10 @@ def of_tiktoken_source(text: str, unmatched: Unmatched | None = None) -> Pattern
     pattern_names.warn(text, NAMED)
     if text in SPELLINGS:
         return of_source(text, 0, unmatched or "keep")
-    from .regex_dialects import fancy_regex
-
     return of_source(fancy_regex.translate(text), 0, unmatched or "drop")
 
 
-def of_source(text: str | None, flags: int, unmatched: Unmatched) -> Pattern:
+def of_source(text: str | None, flags: int, unmatched: choices.Unmatched) -> Pattern:
     """Return the `Pattern` of a regular expression, which is never taken for a name, and its flags.
 
     Raises:
@@ -275,8 +257,6 @@ def _compile(text: str, flags: int) -> Any:
     Raises:
         ValueError: The pattern is broken, or too large (`size_limit`).
     """
-    from .regex_dialects import size_limit
-
     size_limit.check(text, flags)
     import regex
 
@@ -330,8 +310,6 @@ def installed_unicode() -> str:
 @functools.lru_cache(maxsize=16)
 def _automaton(text: str, flags: int) -> _core.CompiledPattern | str:
     """Compile a pattern for the core; return the reason if that cannot be done."""
-    from .regex_dialects import steps
-
     try:
         return _core.CompiledPattern(*steps.steps(text, _compile(text, flags).flags))
     except ValueError as reason:
@@ -343,8 +321,8 @@ def runner(text: str, flags: int) -> Any:
 
     Cost: for an automaton some 1 to 300 ms, once for each pattern in a process.
     """
-    found = _automaton(text, flags)
-    return _searched(text, flags) if isinstance(found, str) else found
+    automaton = _automaton(text, flags)
+    return _searched(text, flags) if isinstance(automaton, str) else automaton
 
 
 def explain(pattern: Any, dialect: Literal["regex", "tiktoken"] = "regex") -> Engine:

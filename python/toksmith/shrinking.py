@@ -33,7 +33,7 @@ def shrink(tokenizer: Tokenizer, n: int) -> Tokenizer:
 def _shrunk(parts: Parts, n: int) -> Parts:
     size, has = operator.index(n), parts.core.vocab_size()
     specials, record = parts.special_tokens, parts.record
-    least = max(256 + len(specials), record.least if record else 0)
+    least = max(256 + len(specials), record.initial_tokens if record else 0)
     if size > has:
         raise ValueError(f"cannot shrink to {size} tokens: there are {has}")
     if size < least:

@@ -18,7 +18,8 @@ from ._internal.progress import Report
 from ._internal.views import ListView
 from .encoding import file_encoding, text_streaming
 from .encoding.decode_stream import DecodeStream
-from .formats import identity, load, load_ranks, save, sources
+from .formats import gpt2, identity, native, ranks, sources
+from .formats.huggingface import folder as huggingface_folder
 from .formats.huggingface import read as huggingface
 from .formats.huggingface.pipeline import Pipeline
 from .formats.parts import Parts
@@ -508,7 +509,7 @@ class Tokenizer:
             OSError: A file cannot be read.
             ValueError: A file is malformed or inconsistent; names file and line.
         """
-        return cls._of(load.gpt2(vocab_filepath, merges_filepath, special_tokens, pattern, unmatched))
+        return cls._of(gpt2.load(vocab_filepath, merges_filepath, special_tokens, pattern, unmatched))
 
     @classmethod
     def from_tiktoken(
@@ -538,7 +539,7 @@ class Tokenizer:
             ValueError: The file is malformed, or lacks a single byte; names file and line. Or the pattern is broken,
                 has a part without an equal in `regex`, or looks like a name but is none.
         """
-        return cls._of(load_ranks.load(path, pattern, special_tokens, unmatched))
+        return cls._of(ranks.load(path, pattern, special_tokens, unmatched))
 
     @classmethod
     def from_huggingface(cls, source: Any, *, dropout_seed: int | None = None) -> Self:
@@ -568,7 +569,7 @@ class Tokenizer:
             OSError: The file cannot be read.
             ValueError: The file is no such file, of a later version, or inconsistent; names what is wrong.
         """
-        return cls._of(load.native(path))
+        return cls._of(native.load(path))
 
     def save(self, path: StrPath, *, format: FileFormat = "toksmith", verify: bool = True) -> None:
         """Save the tokenizer to a file, or to a folder for GPT-2's two files.
@@ -589,7 +590,7 @@ class Tokenizer:
                 ids. Nothing is written.
         """
         arguments.one_of("format", format, choices.FILE_FORMATS)
-        {"toksmith": save.native, "tiktoken": save.tiktoken, "gpt2": save.gpt2}[format](self._parts, path, verify)
+        {"toksmith": native.save, "tiktoken": ranks.save, "gpt2": gpt2.save}[format](self._parts, path, verify)
 
     def save_huggingface(
         self,
@@ -628,7 +629,7 @@ class Tokenizer:
                 a name that is no special token; or the file, read back, gives other ids. Nothing is written.
         """
         roles = {"bos_token": bos_token, "eos_token": eos_token, "unk_token": unk_token, "pad_token": pad_token}
-        save.huggingface(self._parts, folder, roles, chat_template, model_max_length, verify)
+        huggingface_folder.save(self._parts, folder, roles, chat_template, model_max_length, verify)
 
     # Identity
 

@@ -1,5 +1,5 @@
-//! An array for other libraries: lists of ids, numbers, or texts. Its buffers are handed on without a copy.
-#![allow(unsafe_code)] // the functions that free what was handed on
+//! An array for other libraries: lists of ids, numbers, or texts. Its buffers are passed on without a copy.
+#![allow(unsafe_code)] // the functions that free what was passed on
 
 use std::ffi::{CStr, c_void};
 use std::ptr::{null, null_mut};
@@ -21,8 +21,8 @@ pub enum Offsets {
 }
 
 impl Offsets {
-    /// The most values that offsets of 32 bits can count.
-    pub const MOST_NARROW: usize = i32::MAX as usize;
+    /// The maximum number of values that offsets of 32 bits can count.
+    pub const MAX_NARROW: usize = i32::MAX as usize;
 
     /// Offsets of 64 bits if they are `wide`, else of 32.
     ///
@@ -32,8 +32,8 @@ impl Offsets {
         if wide {
             return Ok(Offsets::Wide(room::collected(starts.into_iter().map(|start| start as i64))?));
         }
-        if starts.last().is_some_and(|&end| end > Self::MOST_NARROW) {
-            return Err(Error::TooManyIds(Self::MOST_NARROW));
+        if starts.last().is_some_and(|&end| end > Self::MAX_NARROW) {
+            return Err(Error::TooManyIds(Self::MAX_NARROW));
         }
         Ok(Offsets::Narrow(room::collected(starts.into_iter().map(|start| start as i32))?))
     }
@@ -116,8 +116,8 @@ pub struct Array {
     pub nulls: usize,
 }
 
-/// The memory that a structure keeps alive after it was handed on.
-struct Held {
+/// The memory that a structure keeps alive after it was passed on.
+struct PrivateData {
     _array: Arc<Array>,
     buffers: [*const c_void; 3],
     children: [*mut ArrowArray; 1],
@@ -139,13 +139,13 @@ impl Array {
         }
     }
 
-    /// The type, as a structure to hand on.
+    /// The type, as a structure to pass on.
     pub fn schema(&self) -> ArrowSchema {
         let has_items = self.offsets.is_some() && !self.is_text();
         schema_of(self.format(), c"", has_items.then(|| schema_of(self.values.format(), c"item", None)))
     }
 
-    /// The values, as a structure to hand on.
+    /// The values, as a structure to pass on.
     pub fn handed_on(self: &Arc<Self>) -> ArrowArray {
         let valid = self.valid.as_ref().map_or(null(), |bits| bits.as_ptr().cast());
         let values = self.values.buffer();
@@ -171,10 +171,10 @@ impl Array {
     ) -> ArrowArray {
         let n_children = i64::from(child.is_some());
         let child = child.map_or(null_mut(), |child| Box::into_raw(Box::new(child)));
-        let held = Held { _array: self.clone(), buffers, children: [child] };
-        let held = Box::into_raw(Box::new(held));
-        // SAFETY: `held` was made just now, and stays where it is until it is freed.
-        let (buffers, children) = unsafe { (&raw mut (*held).buffers, &raw mut (*held).children) };
+        let data = PrivateData { _array: self.clone(), buffers, children: [child] };
+        let data = Box::into_raw(Box::new(data));
+        // SAFETY: `data` was made just now, and stays where it is until it is freed.
+        let (buffers, children) = unsafe { (&raw mut (*data).buffers, &raw mut (*data).children) };
         ArrowArray {
             length: len as i64,
             null_count: nulls as i64,
@@ -185,7 +185,7 @@ impl Array {
             children: if n_children == 0 { null_mut() } else { children.cast() },
             dictionary: null_mut(),
             release: Some(free_array),
-            private_data: held.cast(),
+            private_data: data.cast(),
         }
     }
 }
@@ -193,11 +193,12 @@ impl Array {
 /// Frees a structure that [`Array::structure`] made. A child that a consumer moved elsewhere has no `release` any
 /// more.
 unsafe extern "C" fn free_array(array: *mut ArrowArray) {
-    // SAFETY: the interface has this called once, for a structure of `Array::structure`, whose boxes nobody else frees.
+    // SAFETY: the interface has this called once, for a structure of `Array::structure`, whose boxes nothing else
+    // frees.
     unsafe {
-        let held = Box::from_raw((*array).private_data.cast::<Held>());
-        if !held.children[0].is_null() {
-            drop(Box::from_raw(held.children[0]));
+        let data = Box::from_raw((*array).private_data.cast::<PrivateData>());
+        if !data.children[0].is_null() {
+            drop(Box::from_raw(data.children[0]));
         }
         (*array).release = None;
     }

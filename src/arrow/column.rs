@@ -94,33 +94,33 @@ impl Column {
         if let Layout::Integers { .. } | Layout::Other = self.kind.layout {
             return Err(self.refused(TEXT_TYPES));
         }
-        let mut found = Texts { texts: room::for_items(self.len)?, valid: None, nulls: 0 };
+        let mut output = Texts { texts: room::for_items(self.len)?, valid: None, nulls: 0 };
         for (number, array) in self.chunks.iter().enumerate() {
-            let added = self.rows(array).and_then(|rows| self.add_texts(&rows, &mut found));
+            let added = self.rows(array).and_then(|rows| self.add_texts(&rows, &mut output));
             added.map_err(|error| in_chunk(error, number))?;
         }
-        Ok(found)
+        Ok(output)
     }
 
     fn refused(&self, wanted: &'static str) -> Error {
-        Error::ArrowType { found: format!("is of type {}", self.kind.name), wanted }
+        Error::ArrowType { actual: format!("is of type {}", self.kind.name), wanted }
     }
 
-    fn add_texts<'a>(&self, rows: &Rows<'a>, found: &mut Texts<'a>) -> Result<()> {
+    fn add_texts<'a>(&self, rows: &Rows<'a>, output: &mut Texts<'a>) -> Result<()> {
         match self.kind.layout {
             Layout::Offsets32 => rows.texts_of_offsets(
                 |offsets, at| i64::from(i32::from_ne_bytes(offsets.get(at))),
-                found,
+                output,
                 self.len,
             ),
             Layout::Offsets64 => {
-                rows.texts_of_offsets(|offsets, at| i64::from_ne_bytes(offsets.get(at)), found, self.len)
+                rows.texts_of_offsets(|offsets, at| i64::from_ne_bytes(offsets.get(at)), output, self.len)
             }
-            Layout::Views => rows.texts_of_views(found, self.len),
+            Layout::Views => rows.texts_of_views(output, self.len),
             Layout::Null | Layout::Integers { .. } | Layout::Other => {
                 for _ in 0..rows.len {
-                    found.set_null(found.texts.len(), self.len)?;
-                    found.texts.push(&[]);
+                    output.set_null(output.texts.len(), self.len)?;
+                    output.texts.push(&[]);
                 }
                 Ok(())
             }

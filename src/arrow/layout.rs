@@ -69,7 +69,7 @@ unsafe fn format_of(schema: &ArrowSchema) -> Result<&[u8]> {
 /// # Safety
 /// As in [`ColumnType::of`].
 unsafe fn layout_of(schema: &ArrowSchema) -> Result<(Layout, String)> {
-    let refused = |found: String, wanted| Err(Error::ArrowType { found, wanted });
+    let refused = |actual: String, wanted| Err(Error::ArrowType { actual, wanted });
     if !schema.dictionary.is_null() {
         return refused("is a dictionary".into(), "cast it to its type of text first");
     }

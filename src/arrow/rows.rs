@@ -8,7 +8,7 @@ use crate::error::Result;
 
 /// The bytes of a view.
 const VIEW_BYTES: usize = 16;
-/// The most bytes of a text that is stored inside its view, behind the length.
+/// The maximum number of bytes of a text that is stored inside its view, after the length.
 const INLINE_BYTES: usize = 12;
 
 /// A buffer of values, which need not be aligned.
@@ -65,7 +65,7 @@ impl<'a> Rows<'a> {
     pub(super) fn texts_of_offsets(
         &self,
         offset: impl Fn(Buffer, usize) -> i64,
-        found: &mut Texts<'a>,
+        output: &mut Texts<'a>,
         rows: usize,
     ) -> Result<()> {
         if self.len == 0 {
@@ -85,10 +85,10 @@ impl<'a> Rows<'a> {
                 )));
             }
             if self.is_null(row) {
-                found.set_null(found.texts.len(), rows)?;
-                found.texts.push(&[]);
+                output.set_null(output.texts.len(), rows)?;
+                output.texts.push(&[]);
             } else {
-                found.texts.push(text_at(bytes, start as usize, (end - start) as usize)?);
+                output.texts.push(text_at(bytes, start as usize, (end - start) as usize)?);
             }
             start = end;
         }
@@ -96,21 +96,21 @@ impl<'a> Rows<'a> {
     }
 
     /// Adds texts that views point to.
-    pub(super) fn texts_of_views(&self, found: &mut Texts<'a>, rows: usize) -> Result<()> {
+    pub(super) fn texts_of_views(&self, output: &mut Texts<'a>, rows: usize) -> Result<()> {
         if self.len == 0 {
             return Ok(());
         }
         let views = self.buffer(1);
         for row in self.first..self.first + self.len {
             if self.is_null(row) {
-                found.set_null(found.texts.len(), rows)?;
-                found.texts.push(&[]);
+                output.set_null(output.texts.len(), rows)?;
+                output.texts.push(&[]);
                 continue;
             }
             let at = VIEW_BYTES * row;
             let part = |number: usize| i32::from_ne_bytes(Buffer(views).get(VIEW_BYTES / 4 * row + number));
             let len = usize::try_from(part(0)).map_err(|_| broken("the length of a view is negative"))?;
-            found.texts.push(if len <= INLINE_BYTES {
+            output.texts.push(if len <= INLINE_BYTES {
                 text_at(views, at + 4, len)?
             } else {
                 self.text_of_view(part(2), part(3), len)?
@@ -123,7 +123,7 @@ impl<'a> Rows<'a> {
     fn text_of_view(&self, number: i32, start: i32, len: usize) -> Result<&'a [u8]> {
         let data_buffers = (self.array.n_buffers - 3) as usize;
         let number = usize::try_from(number).ok().filter(|&number| number < data_buffers);
-        let number = number.ok_or_else(|| broken("a view points into a buffer that is not there"))?;
+        let number = number.ok_or_else(|| broken("a view points into a buffer that does not exist"))?;
         let lengths = Buffer(self.buffer(2 + data_buffers));
         let bytes = i64::from_ne_bytes(lengths.get(number));
         match usize::try_from(start) {
@@ -153,19 +153,19 @@ pub(super) fn check_buffers(layout: Layout, rows: &Rows<'_>) -> Result<()> {
     if array.null_count > 0 && layout != Layout::Null && array.n_buffers > 0 && rows.buffer(0).is_null() {
         return Err(broken(&format!("{} values are null, and nothing says which", array.null_count)));
     }
-    let (least, most) = match layout {
+    let (min, max) = match layout {
         Layout::Null | Layout::Other => return Ok(()),
         Layout::Offsets32 | Layout::Offsets64 => (3, 3),
         Layout::Views => (3, i64::from(i32::MAX)),
         Layout::Integers { .. } => (2, 2),
     };
-    if !(least..=most).contains(&array.n_buffers) {
+    if !(min..=max).contains(&array.n_buffers) {
         return Err(broken(&format!("it has {} buffers", array.n_buffers)));
     }
     let lengths = array.n_buffers as usize - 1;
     let lacks_lengths = layout == Layout::Views && lengths > 2 && rows.buffer(lengths).is_null();
     if rows.len > 0 && (rows.buffer(1).is_null() || lacks_lengths) {
-        return Err(broken("a buffer is not there"));
+        return Err(broken("a buffer is missing"));
     }
     Ok(())
 }

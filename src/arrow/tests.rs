@@ -1,4 +1,4 @@
-//! Columns that were made by hand, whole and broken, and arrays that are handed on and read again.
+//! Columns that were made by hand, whole and broken, and arrays that are passed on and read again.
 
 use std::ffi::{CStr, c_void};
 use std::ptr::null;
@@ -13,30 +13,31 @@ static FREED: AtomicUsize = AtomicUsize::new(0);
 
 /// An array of these buffers; `None` is a null pointer.
 fn array(buffers: &[Option<&[u8]>], (offset, length, null_count): (i64, i64, i64)) -> ArrowArray {
-    struct Held {
+    struct PrivateData {
         _memory: Vec<Vec<u8>>,
         pointers: Vec<*const c_void>,
     }
     unsafe extern "C" fn free(array: *mut ArrowArray) {
         // SAFETY: called once, for a structure of `array`.
         unsafe {
-            drop(Box::from_raw((*array).private_data.cast::<Held>()));
+            drop(Box::from_raw((*array).private_data.cast::<PrivateData>()));
             (*array).release = None;
         }
         FREED.fetch_add(1, SeqCst);
     }
     let memory: Vec<Vec<u8>> = buffers.iter().map(|bytes| bytes.unwrap_or_default().to_vec()).collect();
     let pointers = memory.iter().zip(buffers);
-    let pointers = pointers.map(|(held, bytes)| if bytes.is_some() { held.as_ptr().cast() } else { null() });
-    let mut held = Box::new(Held { pointers: pointers.collect(), _memory: memory });
+    let pointers =
+        pointers.map(|(buffer, bytes)| if bytes.is_some() { buffer.as_ptr().cast() } else { null() });
+    let mut data = Box::new(PrivateData { pointers: pointers.collect(), _memory: memory });
     ArrowArray {
         length,
         null_count,
         offset,
         n_buffers: buffers.len() as i64,
-        buffers: held.pointers.as_mut_ptr(),
+        buffers: data.pointers.as_mut_ptr(),
         release: Some(free),
-        private_data: Box::into_raw(held).cast(),
+        private_data: Box::into_raw(data).cast(),
         ..ArrowArray::released()
     }
 }
@@ -58,9 +59,9 @@ fn column(format: &'static CStr, chunk: ArrowArray) -> Result<Column, Error> {
 
 fn texts(format: &'static CStr, chunk: ArrowArray) -> Result<Vec<Option<Vec<u8>>>, String> {
     let column = column(format, chunk).map_err(|error| error.to_string())?;
-    let found = column.texts().map_err(|error| error.to_string())?;
-    let text = |(row, text): (usize, &&[u8])| found.is_valid(row).then(|| text.to_vec());
-    Ok(found.texts.iter().enumerate().map(text).collect())
+    let output = column.texts().map_err(|error| error.to_string())?;
+    let text = |(row, text): (usize, &&[u8])| output.is_valid(row).then(|| text.to_vec());
+    Ok(output.texts.iter().enumerate().map(text).collect())
 }
 
 fn narrow(numbers: &[i32]) -> Vec<u8> {
@@ -109,9 +110,9 @@ fn broken_offsets_are_errors() {
         ([-1, 1, 3], "the first offset is -1"),
         ([0, i32::MIN, 3], "offsets fall from 0 to -2147483648"),
     ] {
-        let found = texts(c"u", array(&[None, Some(&narrow(&offsets)), Some(b"abc")], (0, 2, 0)));
-        let message = found.unwrap_err();
-        assert!(message.starts_with("the Arrow array is broken: chunk 0: ") && message.contains(reason));
+        let result = texts(c"u", array(&[None, Some(&narrow(&offsets)), Some(b"abc")], (0, 2, 0)));
+        let message = result.unwrap_err();
+        assert!(message.starts_with("invalid Arrow array: chunk 0: ") && message.contains(reason));
         let offsets = wide(&offsets.map(i64::from));
         assert!(texts(c"U", array(&[None, Some(&offsets), Some(b"abc")], (0, 2, 0))).is_err());
     }
@@ -127,7 +128,7 @@ fn structures_that_cannot_be_are_errors() {
         (vec![None, Some(&offsets), Some(b"a")], (0, i64::MAX / 8, 0), "are impossible"),
         (vec![None, Some(&offsets)], (0, 1, 0), "it has 2 buffers"),
         (vec![None, Some(&offsets), Some(b"a"), None], (0, 1, 0), "it has 4 buffers"),
-        (vec![None, None, Some(b"a")], (0, 1, 0), "a buffer is not there"),
+        (vec![None, None, Some(b"a")], (0, 1, 0), "a buffer is missing"),
         (vec![None, Some(&offsets), None], (0, 1, 0), "a text without its bytes"),
         (vec![None, Some(&offsets), Some(b"a")], (0, 1, 1), "nothing says which"),
     ] {
@@ -149,14 +150,14 @@ fn views_are_followed_only_into_their_buffers() {
         array(&buffers, (0, 3, -1))
     };
     for format in [c"vu", c"vz"] {
-        let found = texts(format, made(view(13, 0, 7), None)).unwrap();
-        assert_eq!(found, some(&[b"xyz", b"789abcdefghij", b""]));
+        let actual = texts(format, made(view(13, 0, 7), None)).unwrap();
+        assert_eq!(actual, some(&[b"xyz", b"789abcdefghij", b""]));
         for (wrong, reason) in [
             (view(13, 0, 8), "a view of 13 bytes from 8 on leaves its buffer of 20"),
             (view(13, 0, -1), "leaves its buffer"),
             (view(i32::MAX, 0, i32::MAX), "leaves its buffer"),
-            (view(13, 1, 0), "a buffer that is not there"),
-            (view(13, -1, 0), "a buffer that is not there"),
+            (view(13, 1, 0), "a buffer that does not exist"),
+            (view(13, -1, 0), "a buffer that does not exist"),
             (view(-13, 0, 0), "the length of a view is negative"),
         ] {
             let message = texts(format, made(wrong.clone(), None)).unwrap_err();
@@ -208,9 +209,9 @@ fn what_is_handed_on_can_be_read_and_outlives_its_maker() {
         // SAFETY: the array is whole.
         let mut column = unsafe { Column::new(&schema).unwrap() };
         column.push(array).unwrap();
-        let found = column.texts().unwrap();
-        assert_eq!((found.texts.clone(), found.nulls), (vec![&b"ab"[..], b"", b"cde"], 1));
-        assert!(found.is_valid(0) && !found.is_valid(1) && found.is_valid(2));
+        let output = column.texts().unwrap();
+        assert_eq!((output.texts.clone(), output.nulls), (vec![&b"ab"[..], b"", b"cde"], 1));
+        assert!(output.is_valid(0) && !output.is_valid(1) && output.is_valid(2));
     }
 }
 
@@ -233,9 +234,9 @@ fn a_child_may_be_taken_and_freed_by_itself() {
 
 #[test]
 fn offsets_of_32_bits_have_an_end() {
-    let most = Offsets::MOST_NARROW;
-    assert!(Offsets::of(vec![0, most], false).is_ok());
-    let found = Offsets::of(vec![0, most + 1], false);
-    assert!(matches!(found, Err(Error::TooManyIds(limit)) if limit == most));
-    assert!(Offsets::of(vec![0, most + 1], true).is_ok());
+    let max = Offsets::MAX_NARROW;
+    assert!(Offsets::of(vec![0, max], false).is_ok());
+    let result = Offsets::of(vec![0, max + 1], false);
+    assert!(matches!(result, Err(Error::TooManyIds(limit)) if limit == max));
+    assert!(Offsets::of(vec![0, max + 1], true).is_ok());
 }

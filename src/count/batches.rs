@@ -12,8 +12,8 @@ use crate::control::{Control, Stage};
 use crate::error::{Error, Result};
 use crate::workers;
 
-/// Bytes that the calling thread counts itself before it starts other threads. Chosen without measurement:
-/// fewer bytes take a few milliseconds, and threads and their tables have a cost of their own.
+/// Bytes that the calling thread counts itself before it starts other threads. Fewer bytes take a few milliseconds,
+/// and threads and their tables have a cost of their own.
 const SINGLE_THREAD_BYTES: u64 = 1 << 20;
 
 /// Documents, with the place of the first one.

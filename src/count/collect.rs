@@ -16,14 +16,14 @@ use crate::room;
 use crate::workers;
 
 /// The largest arena of a partition that is always copied to the arena of the result. A larger one becomes the arena
-/// of the result itself, if that is still empty. Chosen without measurement.
+/// of the result itself, if that is still empty.
 const COPIED_BYTES: usize = 1 << 20;
 
 /// The requirements and the limits of the result.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ResultOptions {
-    /// The least count of a pretoken in the result.
-    pub(super) least: u64,
+    /// The minimum count of a pretoken in the result.
+    pub(super) min_count: u64,
     /// Bytes of memory that the result may take; `None` for no limit.
     pub(super) bytes: Option<u64>,
     pub(super) workers: usize,
@@ -41,23 +41,24 @@ pub(super) fn collect(
     let spilled = spill.as_ref().is_some_and(|spill| spill.bytes() > 0);
     // Sorting many slots takes long. It is done here, where it can be interrupted, and not when the order is
     // asked for.
-    if !spilled && wanted.least <= 1 && count <= SORTED_AT_ONCE {
+    if !spilled && wanted.min_count <= 1 && count <= SORTED_AT_ONCE {
         let tables = partitions.into_iter().map(|mut partition| partition.take()).collect();
         return PretokenCounts::from_tables(tables, spans);
     }
     // The capacity for all slots is reserved at once: unused memory is never touched, and growing would
     // fragment memory.
-    let most = wanted.bytes.map_or(count, |bytes| count.min(bytes as usize / size_of::<CountSlot>() + 1));
-    let parts = Mutex::new((room::for_items(most)?, Vec::new()));
+    let max_slots =
+        wanted.bytes.map_or(count, |bytes| count.min(bytes as usize / size_of::<CountSlot>() + 1));
+    let parts = Mutex::new((room::for_items(max_slots)?, Vec::new()));
     let gathered = SlotCollector { parts, room: MemoryBudget::new(wanted) };
-    let partitions: Vec<_> = partitions.into_iter().map(|one| Mutex::new(Some(one))).collect();
+    let partitions: Vec<_> = partitions.into_iter().map(|partition| Mutex::new(Some(partition))).collect();
     let next = AtomicUsize::new(0);
     let workers = if spilled { wanted.workers } else { 1 };
     workers::run(workers, control, |_| {
         while let Some(partition) = partitions.get(next.fetch_add(1, Relaxed)) {
             let partition = partition.lock().unwrap_or_else(PoisonError::into_inner).take();
             if let Some(partition) = partition {
-                gathered.take(partition, spill.as_ref(), wanted.least, control)?;
+                gathered.take(partition, spill.as_ref(), wanted.min_count, control)?;
             }
         }
         Ok(())
@@ -83,7 +84,7 @@ impl SlotCollector {
         &self,
         mut partition: Partition,
         spill: Option<&SpillFile>,
-        least: u64,
+        min_count: u64,
         control: &Control,
     ) -> Result<()> {
         let (mut slots, mut long, mut log) = (Vec::new(), Vec::new(), SlotLog::default());
@@ -93,7 +94,7 @@ impl SlotCollector {
                 let sections = std::mem::take(&mut partition.sections);
                 drop(partition);
                 spill.merge(sections, control, |slot, arena| {
-                    if self.room.has_room_for(slot, arena) && slot.count >= least {
+                    if self.room.has_room_for(slot, arena) && slot.count >= min_count {
                         let own = match slot.is_long() {
                             true => slot.moved_to(store(&mut long, slot.pretoken(arena))?),
                             false => *slot,
@@ -119,7 +120,7 @@ impl SlotCollector {
         } else {
             room::extend(arena, &long)?
         }
-        let wanted = |slot: &&CountSlot| slot.count >= least;
+        let wanted = |slot: &&CountSlot| slot.count >= min_count;
         let moved =
             |slot: &CountSlot| if slot.is_long() { slot.moved_to(base + slot.place()) } else { *slot };
         room::reserve(all, slots.len() + log.len())?;
@@ -157,7 +158,7 @@ impl MemoryBudget {
         let [count, sum] = &self.tallies[OFFERED_COUNTS.partition_point(|&count| count <= slot.count) - 1];
         count.fetch_add(1, Relaxed);
         sum.fetch_add(bytes, Relaxed);
-        if slot.count >= self.wanted.least {
+        if slot.count >= self.wanted.min_count {
             self.used.fetch_add(bytes, Relaxed);
         }
         !self.is_full()
@@ -168,11 +169,11 @@ impl MemoryBudget {
         let Some(room) = self.wanted.bytes.filter(|_| self.is_full()) else { return Ok(()) };
         let (mut unique, mut bytes) = (0, 0);
         let mut offer = None;
-        for (&least, [count, sum]) in OFFERED_COUNTS.iter().zip(&self.tallies).rev() {
+        for (&min_count, [count, sum]) in OFFERED_COUNTS.iter().zip(&self.tallies).rev() {
             unique += count.load(Relaxed);
             bytes += sum.load(Relaxed);
             if bytes <= room {
-                offer = Some((least, unique));
+                offer = Some((min_count, unique));
             }
         }
         let needed = self.used.load(Relaxed);

@@ -6,17 +6,16 @@ use super::collect::{ResultOptions, collect};
 use super::counts::PretokenCounts;
 use super::options::CountOptions;
 use super::places::Span;
-use super::slot::CountSlot;
 use super::spill::SpillFile;
 use super::worker::{SharedCounts, Worker};
-use crate::control::{Control, PRETOKENS_PER_CHECK};
+use crate::control::Control;
 use crate::error::Result;
 use crate::pretokenize::Pretokenizer;
 use crate::room;
 use crate::special::Specials;
 
-/// Bytes of text for which a worker's table is made if nobody knows how much text will come. The table grows
-/// with the text; the first size was chosen without measurement.
+/// Bytes of text for which a worker's table is made if nobody knows how much text will come. The table grows with the
+/// text.
 pub(super) const UNKNOWN_TEXT_BYTES: u64 = 1 << 20;
 
 /// Finds and counts the pretokens of documents. Special tokens separate documents and are not counted.
@@ -50,25 +49,6 @@ impl Counting {
         Ok(())
     }
 
-    /// Adds counts from elsewhere. Their places come after all places that were used so far.
-    ///
-    /// # Errors
-    /// [`crate::Error::Interrupted`], [`crate::Error::Spill`].
-    pub fn add(&mut self, counts: &PretokenCounts, control: &Control) -> Result<()> {
-        let end = counts.end_place();
-        let place = self.take_places(end);
-        let mut arena = Vec::new();
-        for (number, (pretoken, count, first)) in counts.iter().enumerate() {
-            if number % PRETOKENS_PER_CHECK == 0 {
-                control.check()?;
-            }
-            arena.clear();
-            self.shared.add(&CountSlot::of(pretoken, count, place + first, &mut arena)?, &arena)?;
-        }
-        self.span(place, end);
-        Ok(())
-    }
-
     /// Ends counting and returns the counts.
     ///
     /// # Errors
@@ -78,7 +58,7 @@ impl Counting {
         let (partitions, spill) = self.shared.into_partitions();
         let limit = self.options.memory_limit;
         let wanted = ResultOptions {
-            least: self.options.min_count,
+            min_count: self.options.min_count,
             bytes: limit.map(|limit| (limit / 2).max(1 << 19)),
             workers: self.options.workers,
         };

@@ -4,13 +4,13 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use hashbrown::HashTable;
+use once_cell::race::OnceBox;
 
-use super::ordered::{CountTable, Ordered, Slots, Unordered};
+use super::ordered::{CountTable, Ordered, Slots, Unordered, into_value};
 use super::places::{Span, sort_by_place};
 use super::slot::{CountSlot, copied, hash_long, store};
 use crate::control::{Control, PRETOKENS_PER_CHECK};
 use crate::error::{Error, Result};
-use crate::once::Once;
 use crate::pretokenize::key::Key;
 use crate::room;
 
@@ -21,7 +21,7 @@ pub(crate) const MAX_COUNT: u64 = 1 << 63;
 /// Pretokens with their counts and the places of their first occurrences, in the order of these places.
 ///
 /// Memory: 32 bytes for each pretoken, and the bytes of those with more than 15. A place is the number of
-/// bytes before the first occurrence in all documents, one behind the other; only the order of places has a
+/// bytes before the first occurrence in all documents, one after the other; only the order of places has a
 /// meaning.
 #[derive(Clone, Debug, Default)]
 pub struct PretokenCounts {
@@ -34,7 +34,7 @@ pub struct PretokenCounts {
 
 /// Finds a pretoken's slot by its hash. Made when a pretoken is first looked up.
 #[derive(Debug, Default)]
-struct Index(Once<Arc<HashTable<u32>>>);
+struct Index(OnceBox<Arc<HashTable<u32>>>);
 
 impl Clone for Index {
     fn clone(&self) -> Self {
@@ -126,7 +126,7 @@ impl PretokenCounts {
         items: impl Iterator<Item = CountedPretoken<'a>>,
         control: &Control,
     ) -> Result<()> {
-        let index = std::mem::take(&mut self.index).0.into_inner();
+        let index = into_value(std::mem::take(&mut self.index).0);
         let mut index = index.map_or_else(|| self.make_index(control), Ok)?;
         let Slots { slots: mut all, mut long } = std::mem::take(&mut self.slots).into_slots();
         for (number, (pretoken, count, first)) in items.enumerate() {
@@ -154,7 +154,7 @@ impl PretokenCounts {
             }
         }
         self.slots = Slots { slots: all, long }.into();
-        self.index = Index(Arc::new(index).into());
+        self.index = Index(OnceBox::with_value(Box::new(Arc::new(index))));
         Ok(())
     }
 
@@ -193,32 +193,20 @@ impl PretokenCounts {
         self.slots.bytes()
     }
 
-    /// Bytes of the text that was counted: of each pretoken as often as it occurs; or the highest `u64`.
-    pub fn text_bytes(&self) -> u64 {
-        let bytes = self.words().map(|(word, count)| count.saturating_mul(word.len() as u64));
-        bytes.fold(0, u64::saturating_add)
-    }
-
     /// The count of a pretoken; `None` if it is not there. The first call looks at all pretokens, to make an index.
     ///
     /// # Errors
     /// Same as [`PretokenCounts::from_items`].
     pub fn get(&self, pretoken: &[u8], control: &Control) -> Result<Option<u64>> {
         self.check_memory_for_order()?;
-        let index = match self.index.0.get() {
-            Some(index) => index,
-            None => {
-                let made = self.make_index(control)?;
-                self.index.0.get_or_make(|| Arc::new(made))
-            }
-        };
+        let index = self.index.0.get_or_try_init(|| Ok(Box::new(Arc::new(self.make_index(control)?))))?;
         if pretoken.is_empty() {
             return Ok(None);
         }
         let (_, hash) = sought(pretoken, 1, 0);
         let Slots { slots, long } = self.slots.slots();
-        let found = index.find(hash, |&at| slots[at as usize].pretoken(long) == pretoken);
-        Ok(found.map(|&at| slots[at as usize].count))
+        let position = index.find(hash, |&at| slots[at as usize].pretoken(long) == pretoken);
+        Ok(position.map(|&at| slots[at as usize].count))
     }
 
     /// A place after all occurrences; for documents their bytes of text.
@@ -274,11 +262,11 @@ impl PretokenCounts {
         places.into_iter().map(item).collect()
     }
 
-    /// A copy without the pretokens that occur less often than `least`.
-    pub fn at_least(&self, least: u64) -> Self {
+    /// A copy without the pretokens that occur less often than `min_count`.
+    pub fn at_least(&self, min_count: u64) -> Self {
         let (mut slots, mut long, mut total) = (Vec::new(), Vec::new(), 0);
         let all = self.slots.slots();
-        for slot in all.slots.iter().filter(|slot| slot.count >= least) {
+        for slot in all.slots.iter().filter(|slot| slot.count >= min_count) {
             total += slot.count;
             let pretoken = slot.pretoken(&all.long);
             slots.push(if slot.is_long() { slot.moved_to(copied(&mut long, pretoken)) } else { *slot });
@@ -331,8 +319,8 @@ fn sought(pretoken: &[u8], count: u64, first: u64) -> (CountSlot, u64) {
     (slot, slot.hash())
 }
 
-fn sum(one: u64, other: u64) -> Option<u64> {
-    one.checked_add(other).filter(|&sum| sum <= MAX_COUNT)
+fn sum(left: u64, right: u64) -> Option<u64> {
+    left.checked_add(right).filter(|&sum| sum <= MAX_COUNT)
 }
 
 fn overflow(pretoken: &[u8]) -> Error {

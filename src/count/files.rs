@@ -33,8 +33,9 @@ impl Counting {
         let (sources, units) = self.plan(files, control)?;
         let streams = units.iter().any(|unit| matches!(unit, WorkUnit::Stream(_)));
         let bytes: u64 = sources.iter().flatten().map(|source| source.size).sum();
-        let most = if streams { usize::MAX } else { units.len() };
-        let workers = if self.pretokenizer.is_parallel() { self.options.workers.min(most).max(1) } else { 1 };
+        let limit = if streams { usize::MAX } else { units.len() };
+        let workers =
+            if self.pretokenizer.is_parallel() { self.options.workers.min(limit).max(1) } else { 1 };
         let bytes = if streams { bytes.max(UNKNOWN_TEXT_BYTES) } else { bytes } / workers as u64;
         let work_queue = FileWork {
             counting: self,
@@ -77,12 +78,8 @@ impl Counting {
             if is_plain(file, &meta) {
                 let source = SourceFile::open(&file.path, seen, control)?;
                 let place = self.take_places(stretch * source.size);
-                let (start, end) = file.range.unwrap_or((0, source.size));
-                total += end - start;
-                let chunks = match file.range {
-                    Some(_) => vec![Chunk { start, end, place: place + stretch * start }],
-                    None => chunks::plan(&source, place, stretch, self, control)?,
-                };
+                total += source.size;
+                let chunks = chunks::plan(&source, place, stretch, self, control)?;
                 units.extend(chunks.into_iter().map(|chunk| WorkUnit::Chunk(number, chunk)));
                 sources.push(Some(source));
             } else {

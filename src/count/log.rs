@@ -8,8 +8,8 @@ use crate::error::Result;
 use crate::room;
 use crate::simd;
 
-/// log2 of the number of slots of the first two blocks; each later block has twice as many as the one before
-/// it. 64 slots are 2 KB; chosen without measurement.
+/// log2 of the number of slots of the first two blocks; each later block has twice as many as the one before it. 64
+/// slots are 2 KB.
 const FIRST_BLOCK_BITS: u32 = 6;
 
 /// The block of a slot, the index in the block, and the number of slots of the block.
@@ -26,8 +26,8 @@ pub(super) struct SlotLog {
     /// All blocks that have slots are full, except for the last of them.
     blocks: Vec<Vec<CountSlot>>,
     len: usize,
-    /// The greatest number of slots since blocks were last freed; the memory of these slots was written to.
-    most: usize,
+    /// The maximum number of slots since blocks were last freed; the memory of these slots was written to.
+    peak_len: usize,
 }
 
 impl SlotLog {
@@ -70,7 +70,7 @@ impl SlotLog {
 
     /// Removes all slots, but keeps the memory.
     pub(super) fn clear(&mut self) {
-        self.most = self.most.max(self.len);
+        self.peak_len = self.peak_len.max(self.len);
         self.blocks.iter_mut().for_each(Vec::clear);
         self.len = 0;
     }
@@ -81,13 +81,13 @@ impl SlotLog {
         self.blocks.truncate(used);
         // All blocks before one have as many slots together as the block itself.
         let room = if used == 0 { 0 } else { 1 << (used - 1) << FIRST_BLOCK_BITS };
-        self.most = self.most.max(self.len).min(room);
+        self.peak_len = self.peak_len.max(self.len).min(room);
     }
 
     /// An upper bound of the bytes of memory once one more slot is added, including what sorting needs.
     /// Memory that was written to counts until it is freed.
     pub(super) fn memory_with_one(&self) -> usize {
-        let touched = self.most.max(self.len + 1).next_multiple_of(1 << FIRST_BLOCK_BITS);
+        let touched = self.peak_len.max(self.len + 1).next_multiple_of(1 << FIRST_BLOCK_BITS);
         touched * (size_of::<CountSlot>() + size_of::<u32>())
             + self.blocks.len() * size_of::<Vec<CountSlot>>()
     }
@@ -101,7 +101,7 @@ impl SlotLog {
         order: impl Fn(&CountSlot, &CountSlot) -> Ordering,
     ) -> Result<impl Iterator<Item = &CountSlot>> {
         let mut numbers = room::collected(0..self.len as u32)?;
-        numbers.sort_unstable_by(|&one, &other| order(self.get(one as usize), self.get(other as usize)));
+        numbers.sort_unstable_by(|&left, &right| order(self.get(left as usize), self.get(right as usize)));
         Ok(numbers.into_iter().map(|number| self.get(number as usize)))
     }
 

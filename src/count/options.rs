@@ -10,7 +10,7 @@ use super::worker::WorkerSizes;
 /// Options of counting. Only `replace` and `min_count` change a result.
 #[derive(Clone, Debug)]
 pub struct CountOptions {
-    /// The greatest number of threads.
+    /// The maximum number of threads.
     pub workers: usize,
     /// Bytes of a chunk, which one thread takes at a time.
     pub chunk_bytes: u64,
@@ -27,7 +27,7 @@ pub struct CountOptions {
     pub table_limit: Option<u64>,
     /// The folder of the temporary file; `None` for the system's.
     pub temporary: Option<PathBuf>,
-    /// The least count of a pretoken in the result.
+    /// The minimum count of a pretoken in the result.
     pub min_count: u64,
 }
 
@@ -46,13 +46,12 @@ impl Default for CountOptions {
     }
 }
 
-/// The least limit in bytes that tables and buffers are sized for. With less memory, sorting, writing and
-/// merging would take several times as long as counting.
+/// The smallest limit in bytes that tables and buffers are sized for. With less memory, sorting, writing and merging
+/// would take several times as long as counting.
 const MIN_MEMORY_LIMIT: u64 = 32 << 20;
 
-/// The memory limit is divided: a third for the shared tables, half for the result, an eighth for the
-/// workers; the rest is a margin. The bounds of the single sizes were chosen without measurement, except
-/// `pending`: 1,024 and 2,048 slots were as fast as 4,096.
+/// The memory limit is divided: a third for the shared tables, half for the result, an eighth for the workers; the
+/// rest is a margin. For `pending`, 1,024 and 2,048 slots were as fast as 4,096.
 impl CountOptions {
     fn table_limit(&self) -> Option<u64> {
         self.table_limit.or(self.memory_limit.map(|limit| limit.max(MIN_MEMORY_LIMIT)))

@@ -5,11 +5,12 @@
 
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
+use once_cell::race::OnceBox;
+
 use super::log::SlotLog;
 use super::places::{Span, number_bytes};
 use super::slot::{CountSlot, copied};
 use crate::error::Result;
-use crate::once::Once;
 use crate::room;
 
 /// A table of counting: its slots, and the arena of its long pretokens.
@@ -25,7 +26,7 @@ pub(super) struct Slots {
 /// The slots of a result. They stay in the tables of counting until their order is first asked for.
 #[derive(Debug, Default)]
 pub(super) struct Ordered {
-    slots: Once<Arc<Slots>>,
+    slots: OnceBox<Arc<Slots>>,
     /// The tables, until `slots` is made. No thread ever waits for this lock: it is locked for writing only
     /// once `slots` is there and nobody needs the tables any more. So a child that is forked while another
     /// thread reads the tables can read them, too.
@@ -41,7 +42,7 @@ impl Ordered {
     /// Makes a result of tables of counting and their spans.
     pub(super) fn counted(tables: Vec<CountTable>, spans: Vec<Span>) -> Self {
         let len = tables.iter().map(|(log, _)| log.len()).sum();
-        Ordered { slots: Once::new(), counted: RwLock::new((tables, spans)), len }
+        Ordered { slots: OnceBox::new(), counted: RwLock::new((tables, spans)), len }
     }
 
     /// The number of slots.
@@ -72,8 +73,9 @@ impl Ordered {
     /// that moment finds one of them whole.
     #[cold]
     fn put_in_order(&self) -> &Slots {
-        let slots = self.slots.get_or_make(|| {
-            Arc::new(self.tables().map(|counted| in_order(&counted, self.len)).unwrap_or_default())
+        let slots = self.slots.get_or_init(|| {
+            let slots = self.tables().map(|counted| in_order(&counted, self.len)).unwrap_or_default();
+            Box::new(Arc::new(slots))
         });
         // If another thread still reads the tables, they are kept until this value is dropped.
         if let Ok(mut counted) = self.counted.try_write() {
@@ -97,12 +99,12 @@ impl Ordered {
     pub(super) fn into_slots(self) -> Slots {
         self.slots();
         let Ordered { slots, .. } = self;
-        slots.into_inner().unwrap_or_default()
+        into_value(slots).unwrap_or_default()
     }
 
     /// The slots in any order, without sorting.
     pub(super) fn into_unordered(self) -> Unordered {
-        if let Some(slots) = self.slots.into_inner() {
+        if let Some(slots) = into_value(self.slots) {
             return Unordered { tables: Vec::new(), end: 0, slots };
         }
         let (tables, spans) = self.counted.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -125,7 +127,7 @@ impl Ordered {
 
 impl From<Slots> for Ordered {
     fn from(slots: Slots) -> Self {
-        Ordered { slots: Arc::new(slots).into(), ..Ordered::default() }
+        Ordered { slots: OnceBox::with_value(Box::new(Arc::new(slots))), ..Ordered::default() }
     }
 }
 
@@ -133,6 +135,13 @@ impl Clone for Ordered {
     fn clone(&self) -> Self {
         Ordered::from(self.slots().clone())
     }
+}
+
+/// The value of a cell whose value is not shared.
+pub(super) fn into_value<T>(cell: OnceBox<Arc<T>>) -> Option<T> {
+    let value = cell.get().cloned();
+    drop(cell);
+    Arc::into_inner(value?)
 }
 
 fn bytes<'s>(slots: impl Iterator<Item = &'s CountSlot>, long: &[u8]) -> impl Iterator<Item = u64> {
@@ -162,10 +171,10 @@ pub struct Unordered {
     slots: Slots,
 }
 
-/// Ranges of places that [`Unordered::words`] keeps in order; within one, words come in any order. Chosen
-/// without measurement; no order at all made training slower (multi 272 ms instead of 259).
+/// Ranges of places that [`Unordered::words`] keeps in order; within one, words come in any order. No order at all
+/// made training slower (multi 272 ms instead of 259).
 const PLACE_RANGES: u64 = 1 << 11;
-/// How many slots ahead of its use a slot is prefetched. Chosen without measurement.
+/// How many slots ahead of its use a slot is prefetched.
 const SLOTS_AHEAD: usize = 12;
 
 impl Unordered {

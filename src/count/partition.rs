@@ -8,7 +8,7 @@ use crate::room;
 use crate::simd;
 
 /// The number of partitions. A worker locks one partition at a time while it brings its slots. With many more
-/// partitions than workers, workers rarely wait for each other. Chosen without measurement.
+/// partitions than workers, workers rarely wait for each other.
 pub(super) const PARTITIONS: usize = 64;
 
 /// The partition of a hash: its lowest bits. The local table of a worker uses the highest bits, so pretokens
@@ -20,8 +20,7 @@ pub(super) fn partition_of(hash: u64) -> usize {
 
 /// Entries of the smallest index.
 const MIN_INDEX_ENTRIES: usize = 64;
-/// Entries from which an index grows by half instead of to the double, so that less memory is unused. Both
-/// sizes were chosen without measurement.
+/// Entries from which an index grows by half instead of to the double, so that less memory is unused.
 const DOUBLING_ENTRIES: usize = 1 << 13;
 /// Slots that are prefetched together. With 64 counting was as fast as with 16.
 const SLOTS_PER_PREFETCH: usize = 16;
@@ -216,7 +215,7 @@ impl Partition {
     pub(super) fn spill(&mut self, spill: &SpillFile) -> Result<()> {
         // The memory is kept for the next contents: growing again each time would fragment it.
         let Partition { slots, long, .. } = self;
-        let sorted = slots.sorted_by(|one, other| one.order(long, other, long))?;
+        let sorted = slots.sorted_by(|left, right| left.order(long, right, long))?;
         self.sections.push(spill.write(sorted, long)?);
         slots.clear();
         self.index.fill(Entry::VACANT);
@@ -284,9 +283,9 @@ mod tests {
                             &spill,
                         );
                         // A pretoken that is longer than the limit may need a spill for itself.
-                        let most = 6 * spill.bytes() / limit as u64 + 1;
+                        let max_writes = 6 * spill.bytes() / limit as u64 + 1;
                         assert!(
-                            spill.count() <= most,
+                            spill.count() <= max_writes,
                             "{limit}: {} spills, {} bytes",
                             spill.count(),
                             spill.bytes()

@@ -3,7 +3,7 @@
 //! For each pretoken, in the order of first occurrence, the file has its length, its bytes, its count, and the
 //! difference between its first place and that of the pretoken before. A number is written with seven bits in each
 //! byte, the lowest first; all bytes but the last one have the highest bit set. The Python package writes what the
-//! file has before and behind these numbers.
+//! file has before and after these numbers.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -68,8 +68,8 @@ impl PretokenCounts {
         let mut numbers = Numbers { read, path, offset: start, end };
         // Limits memory by the size of the file, whatever its number of pretokens claims: each takes at least
         // four bytes.
-        let most = count.min(end.saturating_sub(start) / 4);
-        let (mut slots, mut long) = (room::for_items(most as usize)?, Vec::new());
+        let max_slots = count.min(end.saturating_sub(start) / 4);
+        let (mut slots, mut long) = (room::for_items(max_slots as usize)?, Vec::new());
         let (mut first, mut pretoken) = (0u64, Vec::new());
         for number in 0..count {
             if number % PRETOKENS_PER_CHECK as u64 == 0 {
@@ -102,7 +102,7 @@ fn check_distinct(slots: &[CountSlot], long: &[u8]) -> Result<()> {
     if repeated.is_empty() {
         return Ok(());
     }
-    // Different pretokens seldom have equal hashes, except in a file that was made to have them.
+    // Different pretokens rarely have equal hashes, except in a file that was made to have them.
     room::check_available(size_of::<&[u8]>() * 2 * slots.len())?;
     let mut seen = FxHashSet::default();
     let mut pretokens =

@@ -33,7 +33,7 @@ pub(super) fn room_of(pretoken: &[u8]) -> usize {
 }
 
 /// The longest pretoken for which an arena doubles. For a longer one the arena grows by exactly the pretoken's size,
-/// since doubling would cost too much memory. Chosen without measurement.
+/// since doubling would cost too much memory.
 const DOUBLING_BYTES: usize = 1 << 20;
 
 /// Appends a pretoken to an arena, and returns its offset.
@@ -159,7 +159,7 @@ impl CountSlot {
         })
     }
 
-    /// Adds the count of a slot with the same pretoken, and keeps the lesser place.
+    /// Adds the count of a slot with the same pretoken, and keeps the lower place.
     #[inline(always)]
     pub(super) fn add(&mut self, other: &CountSlot) {
         self.count += other.count;

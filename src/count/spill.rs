@@ -44,10 +44,9 @@ struct Written {
     end: u64,
 }
 
-/// The most sections that are merged at once, since each needs a read buffer of at least 4 KB. Chosen without
-/// measurement.
+/// The maximum number of sections that are merged at once, since each needs a read buffer of at least 4 KB.
 const MAX_MERGED_SECTIONS: usize = 128;
-/// Bytes that are collected for one write. Chosen without measurement.
+/// Bytes that are collected for one write.
 const WRITE_BYTES: usize = 1 << 17;
 
 impl SpillFile {
@@ -98,10 +97,10 @@ impl SpillFile {
         take: impl FnMut(&CountSlot, &[u8]) -> Result<()>,
     ) -> Result<()> {
         while sections.len() > MAX_MERGED_SECTIONS {
-            let rest = sections.split_off(MAX_MERGED_SECTIONS);
+            let remaining = sections.split_off(MAX_MERGED_SECTIONS);
             let mut writer = SectionWriter::new(self, WRITE_BYTES);
             self.merge_few(&sections, control, |slot, arena| writer.push(slot, arena))?;
-            sections = rest;
+            sections = remaining;
             sections.push(writer.end()?);
         }
         self.merge_few(&sections, control, take)
@@ -120,22 +119,22 @@ impl SpillFile {
             heap.extend(SectionReader::open(self, section.clone(), window)?);
         }
         let (mut sum, mut arena, mut count) = (CountSlot::default(), Vec::new(), 0u32);
-        while let Some(mut least) = heap.peek_mut() {
+        while let Some(mut first) = heap.peek_mut() {
             count = count.wrapping_add(1);
             if count.is_multiple_of(1 << 12) {
                 control.check()?;
             }
-            if sum.count > 0 && sum.is_same(&arena, &least.slot, &least.long) {
-                sum.add(&least.slot);
+            if sum.count > 0 && sum.is_same(&arena, &first.slot, &first.long) {
+                sum.add(&first.slot);
             } else {
                 if sum.count > 0 {
                     take(&sum, &arena)?;
                 }
-                sum = least.slot;
-                arena.clone_from(&least.long);
+                sum = first.slot;
+                arena.clone_from(&first.long);
             }
-            if !least.advance(self)? {
-                PeekMut::pop(least);
+            if !first.advance(self)? {
+                PeekMut::pop(first);
             }
         }
         if sum.count > 0 { take(&sum, &arena) } else { Ok(()) }

@@ -18,7 +18,7 @@ pub(super) struct Stream {
     /// Places that are reserved for each byte.
     stretch: u64,
     /// An upper bound of the bytes that the file can hold.
-    most: u64,
+    max_bytes: u64,
 }
 
 /// The progress of a stream.
@@ -36,8 +36,15 @@ pub(super) struct ReadyBlock {
 }
 
 impl Stream {
-    pub(super) fn new(file: InputFile, place: u64, stretch: u64, most: u64, block_bytes: u64) -> Self {
-        Stream { file, state: StreamPhase::Closed, block_bytes: block_bytes as usize, place, stretch, most }
+    pub(super) fn new(file: InputFile, place: u64, stretch: u64, max_bytes: u64, block_bytes: u64) -> Self {
+        Stream {
+            file,
+            state: StreamPhase::Closed,
+            block_bytes: block_bytes as usize,
+            place,
+            stretch,
+            max_bytes,
+        }
     }
 
     /// The next block. A document that cannot be cut is counted by this call, which then returns `None`.
@@ -62,19 +69,19 @@ impl Stream {
             self.state = StreamPhase::Ended;
             return Ok(None);
         };
-        if block.offset + block.bytes.len() as u64 > self.most {
+        if block.offset + block.bytes.len() as u64 > self.max_bytes {
             return Err(unreadable(&self.file.path, "it is longer than a file of its size can be"));
         }
         let ready =
             ReadyBlock { place: self.place + self.stretch * block.offset, block, file: self.file.clone() };
         if self.file.records == DocumentFormat::Whole && ready.block.is_open {
-            self.count_rest(ready, counting, worker, control)?;
+            self.count_remaining(ready, counting, worker, control)?;
             return Ok(None);
         }
         Ok(Some(ready))
     }
 
-    /// The number of blocks that were given out.
+    /// The number of blocks that were handed out.
     pub(super) fn number(&self) -> usize {
         match &self.state {
             StreamPhase::Open(blocks) => blocks.number(),
@@ -83,7 +90,7 @@ impl Stream {
     }
 
     /// Counts an open block and all that follow as one document.
-    fn count_rest(
+    fn count_remaining(
         &mut self,
         first: ReadyBlock,
         counting: &Counting,

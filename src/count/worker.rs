@@ -38,7 +38,8 @@ impl SharedCounts {
     }
 
     pub(super) fn into_partitions(self) -> (Vec<Partition>, Option<SpillFile>) {
-        let own = |one: Mutex<Partition>| one.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let own =
+            |partition: Mutex<Partition>| partition.into_inner().unwrap_or_else(PoisonError::into_inner);
         (self.partitions.into_iter().map(own).collect(), self.spill)
     }
 }
@@ -46,7 +47,7 @@ impl SharedCounts {
 /// The sizes of a worker's tables and buffers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WorkerSizes {
-    /// log2 of the greatest number of buckets of its local table.
+    /// log2 of the maximum number of buckets of its local table.
     pub(super) local_bits: u32,
     /// Slots that are brought to the shared tables together.
     pub(super) pending: usize,
@@ -54,8 +55,8 @@ pub(super) struct WorkerSizes {
     pub(super) long_bytes: usize,
 }
 
-/// Bytes of text after which a worker checks the control, and whether its table should grow. Chosen without
-/// measurement: counting them takes less than a millisecond.
+/// Bytes of text after which a worker checks the control, and whether its table should grow. Counting them takes less
+/// than a millisecond.
 const BYTES_PER_GROWTH_CHECK: usize = 1 << 17;
 
 /// The state of one counting thread. [`Worker::finish`] must be called: it brings all counts to the shared tables.

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::vocab::{SLOT_BYTES, TAG_LENGTH_MASK, TAG_NOT_ASCII, TAG_OFFSET, TokenBytes, Vocab};
 use crate::{memory, room};
 
-/// Ids that are decoded between two checks of the control. Chosen without measurement.
+/// Ids that are decoded between two checks of the control.
 const IDS_PER_CHECK: usize = 1 << 16;
 
 /// The bytes of `ids`, joined: the exact inverse of encoding.
@@ -75,7 +75,7 @@ pub enum Stop {
 
 /// Decodes ids into `out` until it is full; callers do this in a loop.
 ///
-/// Each token needs at least 16 bytes of room, whatever its length. The contents of `out` behind the bytes
+/// Each token needs at least 16 bytes of room, whatever its length. The contents of `out` after the bytes
 /// that were written are undefined.
 pub fn step(tokens: &TokenBytes, ids: &[u32], out: &mut [MaybeUninit<u8>]) -> DecodeStep {
     let slots = tokens.by_id().unwrap_or(&[]);

@@ -16,27 +16,26 @@ pub struct Decoder {
 pub struct DecoderState {
     /// The state of each stage.
     pub stages: Vec<StageState>,
-    /// Text that waits in the stages and was shown before. It is not handed on again.
+    /// Text that waits in the stages and was shown before. It is not passed on again.
     pub shown: String,
     /// How much has gone through the stages.
     pub flow: Flow,
 }
 
-/// How much more all stages may make of tokens than one step of a normalizer may make of a text. Chosen without
-/// measurement.
+/// How much more all stages may make of tokens than one step of a normalizer may make of a text.
 const GROWTH_FACTOR: usize = 16;
 
-/// The bytes of a text's tokens, and of all texts that stages have handed on.
+/// The bytes of a text's tokens, and of all texts that stages have passed on.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Flow {
     /// Bytes of tokens, and the number of tokens.
     pub taken: usize,
-    /// Bytes that the stages have handed on, all together.
+    /// Bytes that the stages have passed on, all together.
     pub made: usize,
 }
 
 impl Flow {
-    /// Counts a text that a stage hands on: a few replacements, one behind the other, could make petabytes.
+    /// Counts a text that a stage passes on: a few replacements, one after the other, could make petabytes.
     fn count(&mut self, bytes: usize) -> Result<()> {
         self.made = self.made.saturating_add(bytes);
         let max_bytes = max_bytes_of(self.taken.saturating_mul(GROWTH_FACTOR));

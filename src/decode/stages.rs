@@ -1,4 +1,4 @@
-//! The stages of decoders, each of which takes tokens and hands on tokens. A token can come in parts: behind
+//! The stages of decoders, each of which takes tokens and passes on tokens. A token can come in parts: after
 //! [`Stage::Fuse`] and [`Stage::ByteLevel`] the whole text is one token.
 //!
 //! The rules are those of Hugging Face's tokenizers (tokenizers/src/decoders).
@@ -82,9 +82,9 @@ pub struct StageState {
     pub text: String,
     /// Bytes that wait for more.
     pub bytes: Vec<u8>,
-    /// How many characters were taken off the start of the token.
+    /// How many characters were removed from the start of the token.
     pub stripped: usize,
-    /// Whether a part of the token was handed on.
+    /// Whether a part of the token was passed on.
     pub has_begun: bool,
     /// The token before, where it waits for the next one or is compared with it.
     pub before: Option<String>,
@@ -100,7 +100,7 @@ impl StageState {
     }
 }
 
-/// Takes the parts that a stage hands on.
+/// Takes the parts that a stage passes on.
 type Next<'n> = &'n mut dyn FnMut(Part<'_>) -> Result<()>;
 
 impl Stage {
@@ -163,7 +163,7 @@ impl Stage {
                 next(Part::whole(&text))
             }
             Stage::Suffix(suffix) => {
-                // Only the last token is told apart, so each waits for the next one.
+                // Only the last token is distinguished, so each waits for the next one.
                 if let Some(before) = state.before.replace(token.to_owned()) {
                     next(Part::whole(&before.replace(suffix.as_str(), " ")))?;
                 }
@@ -275,10 +275,10 @@ fn replace(state: &mut StageState, part: Part<'_>, old: &[u8], new: &str, next: 
         room::push_text(&mut text, new)?;
         end = start + old.len();
     }
-    let rest = &all.as_bytes()[end..];
-    let may_begin = |&length: &usize| rest.ends_with(&old[..length]);
+    let tail = &all.as_bytes()[end..];
+    let may_begin = |&length: &usize| tail.ends_with(&old[..length]);
     let open =
-        if part.ends { 0 } else { (1..old.len().min(rest.len() + 1)).rev().find(may_begin).unwrap_or(0) };
+        if part.ends { 0 } else { (1..old.len().min(tail.len() + 1)).rev().find(may_begin).unwrap_or(0) };
     room::push_text(&mut text, &all[end..all.len() - open])?;
     state.text = all[all.len() - open..].to_owned();
     next(Part { text: &text, ..part })

@@ -23,7 +23,7 @@ pub struct TextDecoder {
     byte_tokens: HashMap<u32, u8>,
     /// The bytes in the text of tokens that have other bytes in the vocabulary.
     replaced: HashMap<u32, Vec<u8>>,
-    /// How many spaces are taken off the front of the joined bytes, if that is all of decoding.
+    /// How many spaces are removed from the front of the joined bytes, if that is all of decoding.
     stripped: Option<usize>,
 }
 
@@ -56,8 +56,8 @@ impl TextDecoder {
         Ok(made)
     }
 
-    /// How many spaces are taken off the front of the joined bytes of ids, with those of [`TextDecoder::replaced`]; `None`
-    /// if decoding does anything else.
+    /// How many spaces are removed from the front of the joined bytes of ids, with those of
+    /// [`TextDecoder::replaced`]; `None` if decoding does anything else.
     pub fn stripped(&self) -> Option<usize> {
         self.stripped
     }
@@ -177,7 +177,7 @@ impl TextDecoder {
     }
 }
 
-/// How many spaces are taken off the front of the joined bytes of tokens, if stages do nothing else.
+/// How many spaces are removed from the front of the joined bytes of tokens, if stages do nothing else.
 fn stripped_spaces(stages: &[Stage], spelling: TextSpelling, has_bytes: bool) -> Option<usize> {
     let stages = match spelling {
         TextSpelling::Bytes => return matches!(stages, [Stage::ByteLevel]).then_some(0),

@@ -6,6 +6,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use once_cell::race::OnceBox;
+
 use super::cache::{self, Cache, Gap, Hint, IdWidth};
 use super::fragments::Fragments;
 use super::hot_loop::{HotLoop, PretokenRun};
@@ -16,7 +18,6 @@ use super::special_set::{ActiveSpecials, SpecialTokens};
 use super::tables::Tables;
 use crate::control::{BYTES_PER_CHECK, Control};
 use crate::error::Result;
-use crate::once::Once;
 use crate::pipeline::{Passage, Pipeline, Prefix};
 use crate::pretokenize::{ENDS, Isa, Junctions, Pattern, Pretokenizer};
 use crate::room;
@@ -25,7 +26,7 @@ use crate::special::Specials;
 use crate::vocab::Vocab;
 
 /// Bytes of text after which a scratch gets a cache of its own. Making one writes megabytes and takes 4 to 8 ms,
-/// longer than encoding a small text. The value was chosen without measurement.
+/// longer than encoding a small text.
 const OWN_CACHE_BYTES: usize = 1 << 18;
 /// Calls for fewer bytes of text than this are small: making a cache, which takes milliseconds, would delay them
 /// most.
@@ -58,7 +59,11 @@ pub struct Encoder {
     pub(super) no_specials: Specials,
     /// Tables made from the vocabulary. After a training they are made when the first text is encoded, since a
     /// tokenizer that is only saved needs none.
-    pub(super) tables: Arc<Once<Tables>>,
+    ///
+    /// Values that are made at their first use are in a `OnceBox` everywhere. If threads race, each makes the value and
+    /// one is kept. A `OnceLock` would wait for the thread that makes it, and a child of `fork` for ever: it has only
+    /// the thread that forked.
+    pub(super) tables: Arc<OnceBox<Tables>>,
     /// log2 of the number of buckets of a scratch's cache.
     pub(super) cache_bits: u32,
     /// Bytes of text after which a scratch gets a cache; see [`OWN_CACHE_BYTES`].
@@ -75,20 +80,20 @@ impl Encoder {
     /// [`crate::Error::OutOfMemory`].
     pub fn try_new(vocab: Vocab, pretokenizer: Pretokenizer) -> Result<Self> {
         let encoder = Self::of_training(vocab, pretokenizer);
-        encoder.tables()?;
+        encoder.make_tables()?;
         Ok(encoder)
     }
 
     /// Like [`Encoder::try_new`], but the process aborts where there is no memory for the tables.
     pub fn new(vocab: Vocab, pretokenizer: Pretokenizer) -> Self {
         let encoder = Self::of_training(vocab, pretokenizer);
-        encoder.tables.get_or_make(|| Tables::new(&encoder.vocab, encoder.isa));
+        encoder.tables.get_or_init(|| Box::new(Tables::new(&encoder.vocab, encoder.isa)));
         encoder
     }
 
     /// Makes the encoder without its tables, which are made for the first text.
     pub fn of_training(vocab: Vocab, pretokenizer: Pretokenizer) -> Self {
-        Self::with_tables(vocab, pretokenizer, Once::new(), (cache::BUCKET_BITS, OWN_CACHE_BYTES))
+        Self::with_tables(vocab, pretokenizer, OnceBox::new(), (cache::BUCKET_BITS, OWN_CACHE_BYTES))
     }
 
     /// Makes an encoder whose scratches have a cache of only `1 << bits` buckets from their first text on, for tests
@@ -97,13 +102,13 @@ impl Encoder {
     pub fn with_small_cache(vocab: Vocab, pretokenizer: Pretokenizer, bits: u32) -> Self {
         let id_width = IdWidth::of(vocab.tokens().max_id());
         let tables = Tables::with_cache(&vocab, Cache::with_bits(isa_of(&pretokenizer), id_width, bits));
-        Self::with_tables(vocab, pretokenizer, Once::from(tables), (bits, 0))
+        Self::with_tables(vocab, pretokenizer, OnceBox::with_value(Box::new(tables)), (bits, 0))
     }
 
     fn with_tables(
         vocab: Vocab,
         pretokenizer: Pretokenizer,
-        tables: Once<Tables>,
+        tables: OnceBox<Tables>,
         (cache_bits, cache_after): (u32, usize),
     ) -> Self {
         let no_specials = Specials::default();
@@ -127,22 +132,24 @@ impl Encoder {
         }
     }
 
+    /// Makes the tables now, so that the workers of a call do not each make them.
+    ///
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`].
+    pub(crate) fn make_tables(&self) -> Result<()> {
+        self.tables().map(drop)
+    }
+
     /// # Errors
     /// [`crate::Error::OutOfMemory`] where they have still to be made.
     #[inline]
     fn tables(&self) -> Result<&Tables> {
-        match self.tables.get() {
-            Some(tables) => Ok(tables),
-            None => self.made_tables(),
-        }
-    }
-
-    #[cold]
-    fn made_tables(&self) -> Result<&Tables> {
-        room::check_available(
-            self.vocab.memory_of_pairs() + cache::memory_of_seeds(self.vocab.tokens().len()),
-        )?;
-        Ok(self.tables.get_or_make(|| Tables::new(&self.vocab, self.isa)))
+        self.tables.get_or_try_init(|| {
+            room::check_available(
+                self.vocab.memory_of_pairs() + cache::memory_of_seeds(self.vocab.tokens().len()),
+            )?;
+            Ok(Box::new(Tables::new(&self.vocab, self.isa)))
+        })
     }
 
     /// The vocabulary.

@@ -2,7 +2,7 @@
 //! ([`super::safe_splits`]).
 //!
 //! A fragment is encoded, and cached, as if it were a pretoken. So a sentence of Chinese, which is one pretoken and
-//! seldom occurs twice, is encoded as a run of characters and words that occur all the time.
+//! rarely occurs twice, is encoded as a run of characters and words that occur all the time.
 
 use super::cache::Gap;
 use super::hot_loop::{HotLoop, PretokenRun};
@@ -50,7 +50,7 @@ impl Fragments {
         // The whole pretoken is cached too: the output still holds the ids that were added.
         output.hold()?;
         self.encode_from(lookup, miss, end, output)?;
-        lookup.cache_ids(miss, output.take_held());
+        lookup.cache_ids(miss, output.take_gathered());
         Ok(())
     }
 

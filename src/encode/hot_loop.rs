@@ -19,7 +19,7 @@ use crate::pretokenize::ENDS;
 use crate::pretokenize::key::{Key, Length};
 use crate::simd::{self, Isa, Kernel, Simd};
 
-/// The most ids that the hits of a run have, and one more for the last copy of a fixed size.
+/// The maximum number of ids that the hits of a run have, and one more for the last copy of a fixed size.
 const MAX_HIT_IDS: usize = MAX_INLINE_IDS * ENDS + 1;
 
 /// Working memory: the keys of a run, the indices of their buckets, and what was found there.
@@ -197,7 +197,7 @@ impl Kernel for FindU16<'_> {
     #[inline(always)]
     fn run<L: Simd>(self, simd: L) -> (usize, usize) {
         // Always copies room for all ids of a slot: a copy of fixed size is one store, and the next copy overwrites
-        // what is too much.
+        // the excess.
         self.0.find(simd, |ids, len, bucket, slot| simd::put(ids, len, &bucket.ids_u16(slot)))
     }
 }

@@ -74,11 +74,11 @@ impl Lookup<'_> {
     /// also serve fragments.
     #[inline]
     pub(super) fn whole_token_id(&self, pretoken: &[u8]) -> Option<u32> {
-        if !self.vocab.ignores_merges() || !self.vocab.has_unreachable() {
+        if !self.vocab.ignores_merges() || !self.vocab.has_unmergeable() {
             return None;
         }
         let index = self.vocab.ordinary_index(pretoken)?;
-        self.vocab.is_unreachable(index).then(|| self.vocab.tokens().id_at(index))
+        self.vocab.is_unmergeable(index).then(|| self.vocab.tokens().id_at(index))
     }
 
     /// Whether the ids of a pretoken that is not in the cache should be [cached](Lookup::cache_ids). `in_fragments` says
@@ -107,7 +107,7 @@ impl Lookup<'_> {
         // for longer ones only.
         let token = if pretoken.len() > KEY_BYTES { self.vocab.ordinary_index(pretoken) } else { None };
         match token {
-            Some(index) if !self.vocab.is_unreachable(index) => tokens.push(index),
+            Some(index) if !self.vocab.is_unmergeable(index) => tokens.push(index),
             _ => self.merger.merge(self.vocab.pairs(), pretoken, tokens, self.control)?,
         }
         ids.clear();

@@ -58,7 +58,7 @@ impl Scratch {
 #[derive(Default)]
 pub(super) struct ScratchPool(Mutex<Vec<Box<Scratch>>>);
 
-/// The most scratches that are kept; each holds a cache of some megabytes.
+/// The maximum number of scratches that are kept; each holds a cache of some megabytes.
 const MAX_IDLE_SCRATCHES: usize = 16;
 /// How often the lock is tried: some microseconds.
 const MAX_LOCK_ATTEMPTS: usize = 100;

@@ -27,8 +27,8 @@ impl SpecialSet {
     /// # Errors
     /// [`crate::Error::Interrupted`].
     pub fn first_in(&self, text: &[u8], control: &Control) -> Result<Option<&[u8]>> {
-        let found = self.specials.matches(text, 0).next(control)?;
-        Ok(found.map(|found| self.specials.tokens()[found.index].as_slice()))
+        let first = self.specials.matches(text, 0).next(control)?;
+        Ok(first.map(|first| self.specials.tokens()[first.index].as_slice()))
     }
 }
 

@@ -67,7 +67,7 @@ pub enum Error {
 
     /// A special token that is too long.
     #[error(
-        "special token number {index}, which begins with {}, has {bytes} bytes: at most {limit} are possible",
+        "special token number {index}, which begins with {}, has {bytes} bytes: the maximum is {limit}",
         show(start)
     )]
     SpecialTooLong {
@@ -77,12 +77,12 @@ pub enum Error {
         start: Vec<u8>,
         /// Its length in bytes.
         bytes: usize,
-        /// The most bytes that are possible.
+        /// The maximum number of bytes.
         limit: usize,
     },
 
     /// The special tokens have too many bytes together.
-    #[error("the special tokens are too many or too long: {reason}")]
+    #[error("too many or too long special tokens: {reason}")]
     TooManySpecials {
         /// How many bytes there are, and how many are possible.
         reason: String,
@@ -115,6 +115,15 @@ pub enum Error {
         first: u32,
         /// The higher id.
         second: u32,
+    },
+
+    /// A line of a file that is malformed.
+    #[error("line {line}: {reason}")]
+    Line {
+        /// Its number, from 1.
+        line: usize,
+        /// What is wrong.
+        reason: String,
     },
 
     /// A byte value that has no token.
@@ -187,7 +196,7 @@ pub enum Error {
          train without forced tokens",
         show(token)
     )]
-    ForcedOnUnreachable {
+    ForcedOnUnmergeable {
         /// The id of such a token.
         id: u32,
         /// Its bytes.
@@ -204,7 +213,7 @@ pub enum Error {
     },
 
     /// Bytes that were not written by [`crate::Vocab::state`].
-    #[error("the saved state of the vocabulary is broken")]
+    #[error("the saved state of the vocabulary is corrupt")]
     BrokenState,
 
     /// A character without a token, in a text of a model whose unknown token, named here, is in no vocabulary.
@@ -245,15 +254,15 @@ pub enum Error {
     },
 
     /// A decoder that would make far more bytes, in all stages together, than the tokens have.
-    #[error("the decoder makes more than {1} bytes of tokens of {0} bytes")]
+    #[error("the decoder makes more than {1} bytes from tokens of {0} bytes")]
     DecodedTooLong(usize, usize),
 
     /// A text that is too long for the places of its ids to be tracked through a normalizer.
     #[error("a text of {0} bytes is too long for offsets with a normalizer: at most 4 GiB")]
     OffsetsTooLong(usize),
 
-    /// A lone surrogate, which is no character and has no UTF-8.
-    #[error("the text has a lone surrogate at character {at}, which is no character and has no UTF-8 bytes")]
+    /// A lone surrogate, which is not a character and has no UTF-8.
+    #[error("the text has a lone surrogate at character {at}, which cannot be encoded as UTF-8")]
     Surrogate {
         /// The index of the surrogate, in characters.
         at: usize,
@@ -265,19 +274,19 @@ pub enum Error {
 
     /// More ids than a list of lists of ids can count.
     #[error(
-        "the texts have more than {0} ids, which offsets of 32 bits cannot count: give large=True, or fewer texts at a time"
+        "the texts have more than {0} ids, the maximum of 32-bit offsets: pass large=True, or fewer texts at a time"
     )]
     TooManyIds(usize),
 
     /// An Arrow array that is not as Arrow's C data interface describes it; says where and how.
-    #[error("the Arrow array is broken: {0}")]
+    #[error("invalid Arrow array: {0}")]
     BrokenArrow(String),
 
     /// An Arrow array of a type that is not accepted.
-    #[error("the Arrow array {found}: {wanted}")]
+    #[error("the Arrow array {actual}: {wanted}")]
     ArrowType {
         /// Its type, as "is of type …".
-        found: String,
+        actual: String,
         /// The types that are accepted.
         wanted: &'static str,
     },
@@ -291,7 +300,7 @@ pub enum Error {
         at: usize,
         /// The number of its tokens.
         tokens: usize,
-        /// The most tokens of a piece.
+        /// The maximum number of tokens of a piece.
         limit: usize,
     },
 
@@ -324,7 +333,7 @@ pub enum Error {
     },
 
     /// A compressed file that is damaged, or has another format.
-    #[error("{}: this is no whole {format} file: {reason}", path.display())]
+    #[error("{}: not a complete {format} file: {reason}", path.display())]
     Corrupt {
         /// The file.
         path: PathBuf,
@@ -336,7 +345,7 @@ pub enum Error {
 
     /// A snapshot from which a run of shards cannot continue.
     #[error(
-        "the state of the unfinished run does not fit its sources and options: begin anew in another folder"
+        "the state of the unfinished run does not match its sources and options: start again in another folder"
     )]
     Snapshot,
 
@@ -386,11 +395,11 @@ pub enum Error {
     },
 
     /// A file of counts with damaged contents.
-    #[error("the counts in the file are broken at byte {0}")]
+    #[error("the file of counts is corrupt at byte {0}")]
     BrokenCounts(u64),
 
     /// A file of counts with the same pretoken twice.
-    #[error("the pretoken {} is in the file twice", show(.0))]
+    #[error("the pretoken {} occurs twice in the file", show(.0))]
     RepeatedPretoken(Vec<u8>),
 
     /// An error of a [`crate::pretokenize::Splitter`] that the caller supplied, such as a Python exception.

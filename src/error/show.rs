@@ -1,6 +1,6 @@
 //! Values in error messages; a long value is cut.
 
-/// The most bytes of a value that a message shows. Chosen without measurement.
+/// The maximum number of bytes of a value that a message shows.
 const MAX_SHOWN_BYTES: usize = 60;
 
 /// Bytes as a message shows them: whole if they are few, else their beginning and their number.
@@ -35,9 +35,9 @@ pub(super) fn asked(bytes: usize) -> String {
 }
 
 pub(super) fn offered(offer: Option<(u64, u64)>) -> String {
-    let Some((least, kept)) = offer else { return String::new() };
+    let Some((count, kept)) = offer else { return String::new() };
     format!(
-        ", or leave rare ones out with min_pretoken_count={least}, which keeps {kept} (and changes the result: what \
+        ", or leave rare ones out with min_pretoken_count={count}, which keeps {kept} (and changes the result: what \
          is left out is not trained on)"
     )
 }

@@ -169,7 +169,7 @@ fn check(tokens: &[AddedToken], model: &BpeModel) -> Result<()> {
     for (id, name) in names {
         if let Some(token) = of_id.get(id).filter(|token| token.place.is_none()) {
             let reason = format!(
-                "{} gets the id {id} from the original, the next behind a vocabulary of {} tokens; but that is the id of {}",
+                "{} gets the id {id} from the original, the next after a vocabulary of {} tokens; but that is the id of {}",
                 quoted(&token.content),
                 model.ids.len(),
                 quoted(name)

@@ -130,8 +130,8 @@ mod tests {
     use super::*;
     use crate::control::Control;
 
-    fn read(model: &str, rest: &str) -> Result<TokenizerFile> {
-        TokenizerFile::read(format!(r#"{{"version": "1.0", "model": {model}{rest}}}"#).as_bytes(), false)
+    fn read(model: &str, tail: &str) -> Result<TokenizerFile> {
+        TokenizerFile::read(format!(r#"{{"version": "1.0", "model": {model}{tail}}}"#).as_bytes(), false)
     }
 
     fn ids_and_spans(vocab: &Vocab, text: &str) -> Vec<(u32, std::ops::Range<usize>)> {
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn errors_name_their_place() {
         let error =
-            |model: &str, rest: &str| read(model, rest).err().map_or_else(String::new, |e| e.to_string());
+            |model: &str, tail: &str| read(model, tail).err().map_or_else(String::new, |e| e.to_string());
         assert_eq!(
             error(r#"{"vocab": {"a": 0, "b": 0}, "merges": []}"#, ""),
             "$.model.vocab: the id 0 is given to both 'a' and 'b'"

@@ -32,7 +32,7 @@ pub(super) fn prefix(part: &Part<'_>) -> Result<Prefix> {
         "first" => Prefix::First,
         "never" => Prefix::None,
         _ => {
-            let reason = format!("{} is none of always, first, never", quoted(name));
+            let reason = format!("{} is not one of always, first, never", quoted(name));
             return Err(part.refused_in("prepend_scheme", reason));
         }
     };

@@ -37,8 +37,8 @@ fn check_ids(ids: &[u32], names: &Names) -> Result<()> {
     order.sort_unstable();
     let Some(pair) = order.windows(2).find(|pair| pair[0] >> 32 == pair[1] >> 32) else { return Ok(()) };
     let name = |entry: u64| quoted(names.texts().get(entry as u32 as usize));
-    let (id, one, other) = (pair[0] >> 32, name(pair[0]), name(pair[1]));
-    Err(refused("$.model.vocab", format!("the id {id} is given to both {one} and {other}")))
+    let (id, left, right) = (pair[0] >> 32, name(pair[0]), name(pair[1]));
+    Err(refused("$.model.vocab", format!("the id {id} is given to both {left} and {right}")))
 }
 
 /// The merges as places of names. Of a merge that is listed twice the last place counts, as in the original.
@@ -49,7 +49,7 @@ fn merges_of(raw: &RawMerges, names: &Names, prefix_len: usize) -> Result<Vec<[u
     let mut made = String::new();
     for (at, &row) in raw.rows.iter().enumerate() {
         let parts = [raw.parts.get(2 * at), raw.parts.get(2 * at + 1)];
-        // The original takes so many bytes off the second part, whatever they are.
+        // The original removes that many bytes of the second part, whatever they are.
         let end = parts[1].get(prefix_len..).ok_or_else(|| {
             let reason =
                 format!("the token {} is shorter than the continuing_subword_prefix", quoted(parts[1]));
@@ -62,8 +62,10 @@ fn merges_of(raw: &RawMerges, names: &Names, prefix_len: usize) -> Result<Vec<[u
         for (place, name) in places.iter_mut().zip([parts[0], parts[1], &made]) {
             *place = names.find(name).ok_or_else(|| {
                 let [left, right] = parts.map(quoted);
-                let reason =
-                    format!("the merge of {left} and {right} needs {}, which is no token", quoted(name));
+                let reason = format!(
+                    "the merge of {left} and {right} needs {}, which is not in the vocabulary",
+                    quoted(name)
+                );
                 refused(format!("$.model.merges[{row}]"), reason)
             })?;
         }

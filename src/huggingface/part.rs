@@ -128,7 +128,7 @@ impl<'v> Part<'v> {
             value.as_u64().map(i128::from).or(value.as_i64().map(i128::from))
         })?;
         let in_range = u32::try_from(count).map(|count| count as usize);
-        in_range.map_err(|_| self.refused_in(name, format!("{count} is no number of characters")))
+        in_range.map_err(|_| self.refused_in(name, format!("{count} is not a number of characters")))
     }
 
     pub(super) fn character(&self, name: &str) -> Result<char> {

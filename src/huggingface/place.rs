@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 
-/// The most characters of a value that a message shows.
+/// The maximum number of characters of a value that a message shows.
 const MAX_SHOWN: usize = 60;
 
 /// The error of a place.

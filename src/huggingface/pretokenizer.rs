@@ -82,7 +82,7 @@ pub(super) fn has_byte_level(value: &Value) -> bool {
 /// Reads the pre-tokenizer that stands at a place.
 ///
 /// # Errors
-/// [`crate::Error::BrokenPart`] for a part that is malformed or cannot be reproduced exactly, or behind ByteLevel.
+/// [`crate::Error::BrokenPart`] for a part that is malformed or cannot be reproduced exactly, or after ByteLevel.
 pub(super) fn read(value: &Value, place: &str, patterns: &mut dyn PatternCompiler) -> Result<Splits> {
     let parts = match value {
         Value::Null => Vec::new(),
@@ -185,7 +185,7 @@ fn behavior(part: &Part<'_>, default: Option<&'static str>) -> Result<Behavior> 
     };
     Behavior::from_name(name).ok_or_else(|| {
         let names = Behavior::ALL.map(Behavior::name).join(", ");
-        part.refused_in("behavior", format!("{} is none of {names}", quoted(name)))
+        part.refused_in("behavior", format!("{} is not one of {names}", quoted(name)))
     })
 }
 

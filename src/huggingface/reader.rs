@@ -33,7 +33,7 @@ pub(super) struct RawFile {
 /// Merges in the order of the file.
 #[derive(Default)]
 pub(super) struct RawMerges {
-    /// The two parts of each merge, one behind the other.
+    /// The two parts of each merge, one after the other.
     pub(super) parts: Texts,
     /// The place of each merge in the list.
     pub(super) rows: Vec<u32>,

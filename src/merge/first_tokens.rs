@@ -13,7 +13,7 @@ pub(crate) struct FirstTokens {
     ascii: [u32; 128],
     /// The tokens of characters beyond ASCII, by their UTF-8 as a number.
     characters: HashMap<u32, u32, FxBuildHasher>,
-    /// The token of each byte of a character that is no token.
+    /// The token of each byte of a character that is not a token.
     bytes: Box<[u32; 256]>,
 }
 
@@ -86,9 +86,9 @@ fn character(text: &[u8], at: usize) -> &[u8] {
         0xF0.. => 4,
         _ => 1,
     };
-    let rest = &text[at..text.len().min(at + len)];
-    let is_whole = rest.len() == len && rest[1..].iter().all(|byte| byte & 0xC0 == 0x80);
-    if is_whole { rest } else { &rest[..1] }
+    let head = &text[at..text.len().min(at + len)];
+    let is_whole = head.len() == len && head[1..].iter().all(|byte| byte & 0xC0 == 0x80);
+    if is_whole { head } else { &head[..1] }
 }
 
 fn packed(character: &[u8]) -> u32 {

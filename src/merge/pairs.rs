@@ -86,8 +86,8 @@ impl Results {
     }
 }
 
-/// log2 of the number of bits of [`Pairs::present`] for each slot: eight bits, so that few pairs without a
-/// merge pass. Chosen without measurement.
+/// log2 of the number of bits of [`Pairs::present`] for each slot: eight bits, so that few pairs without a merge
+/// pass.
 const FILTER_BITS_PER_SLOT: u32 = 3;
 
 impl Pairs {
@@ -155,9 +155,9 @@ impl Pairs {
 
     /// A copy of the table with room for `more` further pairs.
     pub(crate) fn with_room(&self, more: usize) -> Self {
-        let held = self.slots.iter().filter(|&&slot| slot != EMPTY_SLOT);
-        let mut pairs = Pairs::new(self.byte_tokens, held.clone().count() + more);
-        for &slot in held {
+        let used = self.slots.iter().filter(|&&slot| slot != EMPTY_SLOT);
+        let mut pairs = Pairs::new(self.byte_tokens, used.clone().count() + more);
+        for &slot in used {
             let number = |shift: u32| (slot >> shift) as u32 & (MAX_PACKED as u32 - 1);
             pairs.insert_tokens(number(2 * FIELD_BITS), number(FIELD_BITS), number(0));
         }

@@ -43,7 +43,7 @@ impl<const N: usize> Kernel for MergeShort<'_, N> {
             Some(first_tokens) => ShortParts::<L, N>::of_symbols(simd, pairs, first_tokens.symbols(pretoken)),
         };
         loop {
-            let lowest = parts.simd.least(parts.merges);
+            let lowest = parts.simd.lowest(parts.merges);
             if lowest >= (MAX_SHORT_RANKS as u32) << PLACE_BITS {
                 break;
             }
@@ -62,9 +62,9 @@ impl<const N: usize> Kernel for MergeShort<'_, N> {
 struct ShortParts<L: Simd, const N: usize> {
     simd: L,
     tokens: [u32; MAX_SHORT_BYTES],
-    /// For each part, `rank << PLACE_BITS | place`, where `rank` is that of merging with the next part. So
-    /// the least number has the lowest rank, at the leftmost place. [`NEVER`] for parts that do not merge,
-    /// and for empty places.
+    /// For each part, `rank << PLACE_BITS | place`, where `rank` is that of merging with the next part. So the
+    /// smallest number has the lowest rank, at the leftmost place. [`NEVER`] for parts that do not merge, and for
+    /// empty places.
     merges: [L::Lanes; N],
     /// A mask of the places that have a part.
     live: u64,

@@ -2,8 +2,8 @@
 //! character inside a word or at its end may be another token than alone, and merges may be left out at random.
 //!
 //! This is the plain algorithm of `tokenizers`, whose order of symbols and whose offsets it keeps even where they
-//! surprise: an unknown token may come behind the tokens of bytes that stand behind it in the text, and a character that
-//! is left out moves the offsets of what follows.
+//! surprise: an unknown token may come after the tokens of bytes that stand after it in the text, and a character
+//! that is left out moves the offsets of what follows.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,7 +19,7 @@ use crate::names::Names;
 use crate::room;
 use crate::spelling::spell;
 
-/// Steps between two checks of the control. Chosen without measurement: about a millisecond.
+/// Steps between two checks of the control. About a millisecond of work.
 const STEPS_PER_CHECK: usize = 1 << 14;
 /// The place of no symbol.
 const NOWHERE: u32 = u32::MAX;
@@ -42,7 +42,7 @@ pub enum TextSpelling {
 pub struct BpeOptions {
     /// What stands in front of the spelling of each character but the first; may be empty.
     pub prefix: String,
-    /// What stands behind the spelling of the last character; may be empty.
+    /// What stands after the spelling of the last character; may be empty.
     pub suffix: String,
     /// The token that stands for a character without one.
     pub unknown: Option<String>,
@@ -181,9 +181,9 @@ impl SpelledBpe {
         is_plain && covers_all && !self.options.ignore_merges && dropout.is_never()
     }
 
-    /// Whether a cut between two characters changes nothing, if no merge reaches across, unless both begin or end with
-    /// one of these bytes: neither may have a token of its own. An unknown character may be joined with the one before
-    /// it, or be placed behind the one after it.
+    /// Whether a cut between two characters changes nothing, if no merge reaches across, unless both begin or end
+    /// with one of these bytes: neither may have a token of its own. An unknown character may be joined with the one
+    /// before it, or be placed after the one after it.
     pub(crate) fn unknown_bytes(&self) -> impl Iterator<Item = u8> + Clone {
         let joins = self.options.fuse_unknown || !self.bytes.is_empty();
         let is_known = move |byte: u8| {
@@ -303,7 +303,7 @@ impl SpelledBpe {
         self.add_unknown(symbols, unknown)
     }
 
-    /// Adds the unknown token for so many bytes, if there are any.
+    /// Adds the unknown token for a number of bytes, if there are any.
     fn add_unknown(&self, symbols: &mut Vec<Symbol>, len: Option<usize>) -> Result<()> {
         match (&self.unknown, len) {
             (Unknown::Token(token), Some(len)) => add(symbols, *token, len),

@@ -44,9 +44,9 @@ fn merged_by_definition(listed: &Listed, mut tokens: Vec<u32>) -> Vec<u32> {
 
 /// Merges with the heap alone.
 fn heap(pairs: &Pairs, text: &[u8]) -> Vec<u32> {
-    let mut found = placed_tokens::PlacedTokens::default();
-    long::PartHeap::default().merge(pairs, text, 0, &mut found, &Control::none()).unwrap();
-    found.into_tokens()
+    let mut tokens = placed_tokens::PlacedTokens::default();
+    long::PartHeap::default().merge(pairs, text, 0, &mut tokens, &Control::none()).unwrap();
+    tokens.into_tokens()
 }
 
 fn merged(pairs: &Pairs, text: &[u8]) -> Vec<u32> {

@@ -6,7 +6,7 @@
 //! the two stood alone, so the crossing merge would happen alone, too, which contradicts the condition. (In
 //! the other direction, nothing crosses the outer ends of two neighbours in a result, so they merge alone as
 //! they do there.) So if the tokens of two overlapping parts of a text have one token in common, the tokens
-//! of the first part up to it and those of the second part behind it are together the tokens of both parts.
+//! of the first part up to it and those of the second part after it are together the tokens of both parts.
 //!
 //! A window begins at a token of the result so far, some way before its end, so that nearly always the window
 //! soon has a token in common with it. If it has none, the window grows, in the end to the whole pretoken. So
@@ -24,14 +24,13 @@ use crate::simd::Isa;
 
 /// Bytes of the first window: as many as the scan for short pretokens takes.
 const MIN_WINDOW_BYTES: usize = short::MAX_SHORT_BYTES;
-/// The factor by which a window grows. Chosen without measurement.
+/// The factor by which a window grows.
 const WINDOW_GROWTH: usize = 4;
-/// The part of a window (one third) that overlaps the result so far. Chosen without measurement.
+/// The part of a window (one third) that overlaps the result so far.
 const OVERLAP_DIVISOR: usize = 3;
-/// The part of a window (one quarter) by which it must reach beyond the result so far. Chosen without
-/// measurement.
+/// The part of a window (one quarter) by which it must reach beyond the result so far.
 const PROGRESS_DIVISOR: usize = 4;
-/// Tokens whose memory is kept for the next pretoken. Chosen without measurement.
+/// Tokens whose memory is kept for the next pretoken.
 const MAX_IDLE_TOKENS: usize = 1 << 16;
 
 /// The start of the character that `at` lies in; `at` itself where bytes are not UTF-8.
@@ -45,7 +44,7 @@ fn character_start(text: &[u8], at: usize) -> usize {
 pub(super) struct WindowedMerger {
     parts: PartHeap,
     /// The tokens up to the end of the last window.
-    found: PlacedTokens,
+    settled: PlacedTokens,
     /// The tokens of the current window.
     next: PlacedTokens,
 }
@@ -67,9 +66,9 @@ impl WindowedMerger {
         };
         let result = self.run(isa, pairs, pretoken, smallest, control);
         if result.is_ok() {
-            room::extend(out, &self.found.tokens)?;
+            room::extend(out, &self.settled.tokens)?;
         }
-        for tokens in [&mut self.found, &mut self.next] {
+        for tokens in [&mut self.settled, &mut self.next] {
             tokens.truncate(0);
             tokens.tokens.shrink_to(MAX_IDLE_TOKENS);
             tokens.starts.shrink_to(MAX_IDLE_TOKENS);
@@ -77,7 +76,7 @@ impl WindowedMerger {
         result
     }
 
-    /// Merges the pretoken window by window into `found`.
+    /// Merges the pretoken window by window into `settled`.
     fn run(
         &mut self,
         isa: Isa,
@@ -88,8 +87,8 @@ impl WindowedMerger {
     ) -> Result<()> {
         let (mut end, mut window, mut unchecked) = (0, smallest, 0);
         while end < pretoken.len() {
-            let first = self.found.before(end.saturating_sub(window / OVERLAP_DIVISOR));
-            let from = self.found.starts.get(first).map_or(0, |&start| start as usize);
+            let first = self.settled.before(end.saturating_sub(window / OVERLAP_DIVISOR));
+            let from = self.settled.starts.get(first).map_or(0, |&start| start as usize);
             let mut to = pretoken.len().min(from.saturating_add(window));
             if pairs.first_tokens().is_some() {
                 to = character_start(pretoken, to);
@@ -110,7 +109,7 @@ impl WindowedMerger {
         Ok(())
     }
 
-    /// Merges the window `from..to` and joins its tokens with `found`, which ends at `end` and whose token
+    /// Merges the window `from..to` and joins its tokens with `settled`, which ends at `end` and whose token
     /// `first` begins at `from`. Returns `false` if they have no token in common.
     fn extended(
         &mut self,
@@ -120,7 +119,7 @@ impl WindowedMerger {
         [first, end, from, to]: [usize; 4],
         control: &Control,
     ) -> Result<bool> {
-        let WindowedMerger { parts, found, next } = self;
+        let WindowedMerger { parts, settled, next } = self;
         next.truncate(0);
         let text = &pretoken[from..to];
         if text.len() <= MIN_WINDOW_BYTES && pairs.ranks() <= short::MAX_SHORT_RANKS {
@@ -133,11 +132,11 @@ impl WindowedMerger {
             parts.merge(pairs, text, from, next, control)?;
         }
         // The first window has nothing before it to join.
-        let shared = if from == 0 { Some((0, 0)) } else { found.shared(first, end, next, to) };
+        let shared = if from == 0 { Some((0, 0)) } else { settled.shared(first, end, next, to) };
         let Some((here, there)) = shared else { return Ok(false) };
-        found.truncate(here);
-        room::extend(&mut found.tokens, &next.tokens[there..])?;
-        room::extend(&mut found.starts, &next.starts[there..])?;
+        settled.truncate(here);
+        room::extend(&mut settled.tokens, &next.tokens[there..])?;
+        room::extend(&mut settled.starts, &next.starts[there..])?;
         Ok(true)
     }
 }

@@ -194,11 +194,11 @@ impl Aligned {
     pub(super) fn filter(&mut self, keep: impl Fn(char) -> bool, limit: Limit) -> Result<()> {
         let old = self.take();
         let removed_first = old.chars().take_while(|&character| !keep(character)).count();
-        let mut rest = old.chars().skip(removed_first).peekable();
+        let mut remaining = old.chars().skip(removed_first).peekable();
         let new = std::iter::from_fn(|| {
-            let character = rest.next()?;
+            let character = remaining.next()?;
             let mut removed = 0;
-            while rest.next_if(|&next| !keep(next)).is_some() {
+            while remaining.next_if(|&next| !keep(next)).is_some() {
                 removed -= 1;
             }
             Some((character, removed))

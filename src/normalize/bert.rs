@@ -1,4 +1,4 @@
-//! The kinds of characters that Hugging Face's `BertNormalizer` tells apart, by the tables of `unicode_categories`.
+//! The kinds of characters that Hugging Face's `BertNormalizer` distinguishes, by the tables of `unicode_categories`.
 
 use unicode_categories::UnicodeCategories;
 

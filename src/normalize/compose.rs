@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
+use once_cell::race::OnceBox;
 use unicode_normalization_alignments::{self as forms, UnicodeNormalization};
 
 use super::limit::Limit;
 use crate::error::Result;
-use crate::once::Once;
 use crate::room;
 
 /// Whether a text is in NFC. Returns the same as [`forms::is_nfc`].
@@ -94,13 +94,13 @@ impl Classes {
     const LEN: usize = 1 << 17;
 
     fn get() -> &'static Classes {
-        static CLASSES: Once<Classes> = Once::new();
-        CLASSES.get_or_make(|| {
+        static CLASSES: OnceBox<Classes> = OnceBox::new();
+        CLASSES.get_or_init(|| {
             let mut classes = Box::new([0; Classes::LEN]);
             for (class, code) in classes.iter_mut().zip(0..) {
                 *class = char::from_u32(code).map_or(Classes::DOUBTFUL, Classes::look_up);
             }
-            Classes(classes)
+            Box::new(Classes(classes))
         })
     }
 
@@ -118,7 +118,7 @@ impl Classes {
     }
 }
 
-/// The first character at or behind `from` whose first byte does not say that composition leaves it unchanged.
+/// The first character at or after `from` whose first byte does not say that composition leaves it unchanged.
 fn next_not_inert(text: &[u8], from: usize) -> Option<usize> {
     let (blocks, _) = text[from..].as_chunks::<64>();
     // A whole block is looked at without a branch, so that compilers make vector code of it.

@@ -49,11 +49,11 @@ impl NormalizeStep {
         matches!(self, NormalizeStep::Replace(Matcher::Literal(old), new) if old == b" " && new.chars().eq([META]))
     }
 
-    /// Whether the step leaves a character unchanged whatever stands before it, and whatever starter stands behind it.
+    /// Whether the step leaves a character unchanged whatever stands before it, and whatever starter stands after it.
     fn keeps(&self, character: char) -> bool {
-        let one = || std::iter::once(character);
+        let characters = || std::iter::once(character);
         let is_starter = || forms::char::canonical_combining_class(character) == 0;
-        let composes = || forms::is_nfc_quick(one()) != IsNormalized::Yes;
+        let composes = || forms::is_nfc_quick(characters()) != IsNormalized::Yes;
         let is_stable = |quick: IsNormalized| quick == IsNormalized::Yes && is_starter() && !composes();
         match self {
             NormalizeStep::CleanText => bert::is_clean(character),
@@ -62,9 +62,9 @@ impl NormalizeStep {
                 !matches!(self, NormalizeStep::Replace(Matcher::Literal(old), _) if old.contains(&(character as u8)))
             }
             NormalizeStep::Nfc => is_stable(IsNormalized::Yes),
-            NormalizeStep::Nfd => is_stable(forms::is_nfd_quick(one())),
-            NormalizeStep::Nfkc => is_stable(forms::is_nfkc_quick(one())),
-            NormalizeStep::Nfkd => is_stable(forms::is_nfkd_quick(one())),
+            NormalizeStep::Nfd => is_stable(forms::is_nfd_quick(characters())),
+            NormalizeStep::Nfkc => is_stable(forms::is_nfkc_quick(characters())),
+            NormalizeStep::Nfkd => is_stable(forms::is_nfkd_quick(characters())),
             NormalizeStep::Lowercase => character.to_lowercase().eq([character]),
             NormalizeStep::StripAccents => !is_combining_mark(character),
             NormalizeStep::Nmt => !is_control(character) && (character == ' ' || !is_rare_space(character)),

@@ -43,7 +43,7 @@ pub enum NormalizeStep {
     Nmt,
     /// Removes control characters, and replaces whitespace by plain spaces, as `BertNormalizer` does.
     CleanText,
-    /// Puts a space before and behind each Chinese character.
+    /// Puts a space before and after each Chinese character.
     SpaceIdeographs,
     /// Removes nonspacing marks.
     StripNonspacing,
@@ -245,12 +245,12 @@ impl NormalizeStep {
             NormalizeStep::StripNonspacing => text.is_ascii() || !text.chars().any(bert::is_accent),
             NormalizeStep::SpellBytes => text.bytes().all(|byte| byte.is_ascii_graphic()),
             NormalizeStep::Replace(matcher @ Matcher::Literal(_), _) => {
-                let mut found = false;
+                let mut occurs = false;
                 matcher.find(text.as_bytes(), &mut |_| {
-                    found = true;
+                    occurs = true;
                     Ok(())
                 })?;
-                !found
+                !occurs
             }
             NormalizeStep::Strip { .. } | NormalizeStep::Prepend(_) | NormalizeStep::Replace(..) => {
                 text.is_empty()

@@ -196,7 +196,7 @@ impl Pipeline {
     pub(crate) fn cutter(&self, pretokenizer: &Pretokenizer, replace: bool) -> Cutter<'_> {
         let rule = if self.can_cut { pretokenizer.cut_rule() } else { crate::pretokenize::CutRule::Never };
         let parts = &self.parts;
-        // Text behind a cut must not look like the beginning of a stretch.
+        // Text after a cut must not look like the beginning of a stretch.
         let ends = parts.added_tokens.iter().filter_map(|token| token.content.as_bytes().last().copied());
         let guard = Guard {
             normalizer: &parts.normalizer,
@@ -259,7 +259,7 @@ fn can_cut(parts: &PipelineParts, tokens: &[(&AddedToken, String)]) -> bool {
     let hinders = |(token, text): &(&AddedToken, String)| {
         let has_space = has_space(&token.content) || has_space(text);
         let is_hidden = token.normalized && !parts.normalizer.0.is_empty();
-        // Behind or before a cut a single word would be at the end of a text, where no other word is.
+        // After or before a cut a single word would be at the end of a text, where no other word is.
         has_space && (is_hidden || token.flags.single_word) || token.flags.rstrip && has_prefix(parts)
     };
     let only_prefixes = parts.rewrites.iter().all(Rewrite::is_only_prefix);

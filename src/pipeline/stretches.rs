@@ -138,7 +138,7 @@ impl Pipeline {
         })
     }
 
-    /// Normalizes a stretch of the original, and hands on the added tokens in it and the text between them.
+    /// Normalizes a stretch of the original, and passes on the added tokens in it and the text between them.
     fn normalize(
         &self,
         passage: Passage<'_>,

@@ -78,7 +78,7 @@ impl<'a> View<'a> {
 }
 
 impl Changed {
-    /// The text to go on with.
+    /// The text to continue with.
     pub(super) fn view(&self) -> View<'_> {
         View { text: &self.text, origins: Some(&self.origins), start: 0 }
     }

@@ -33,7 +33,7 @@ impl Encoding {
         self.runs.iter().map(Run::len).sum()
     }
 
-    /// Whether there are no tokens.
+    /// Whether there are not tokens.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -53,7 +53,7 @@ impl Encoding {
         self.runs.iter().flat_map(|run| std::iter::repeat_n(run.type_id, run.len()))
     }
 
-    /// Whether each token is no padding.
+    /// Whether each token is not padding.
     pub fn is_attended(&self) -> impl Iterator<Item = bool> {
         self.runs.iter().flat_map(|run| std::iter::repeat_n(run.is_attended, run.len()))
     }
@@ -212,7 +212,7 @@ impl Encoding {
     }
 
     /// Appends another encoding; every overflowing part of each is combined with every part of the other. With
-    /// `is_growing` the spans go on behind the last one.
+    /// `is_growing` the spans continue after the last one.
     ///
     /// # Errors
     /// Errors of encoding the texts.

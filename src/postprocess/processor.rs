@@ -49,14 +49,14 @@ pub enum Step {
     Bert {
         /// Before the first text.
         cls: Piece,
-        /// Behind each text.
+        /// After each text.
         sep: Piece,
     },
     /// As [`Step::Bert`], with the token before the second text as well, and without types.
     Roberta {
         /// Before the first text.
         cls: Piece,
-        /// Behind each text, and before the second.
+        /// After each text, and before the second.
         sep: Piece,
     },
 }

@@ -51,7 +51,7 @@ pub(super) enum SpanEdit {
     /// Leaves whitespace at the ends of tokens out. `is_prefixed` says that a space was put before the text, `first` is the
     /// token that begins the encoding.
     Trim { is_prefixed: bool, first: Option<usize> },
-    /// Moves the spans behind the texts before.
+    /// Moves the spans after the texts before.
     Shift(usize),
 }
 
@@ -90,7 +90,7 @@ impl Run {
         Run { type_id, is_attended, is_added, text, ..self }
     }
 
-    /// Whether the tokens are no padding, and whether they count as special.
+    /// Whether the tokens are not padding, and whether they count as special.
     pub fn marks(&self) -> (bool, bool) {
         (self.is_attended, self.is_added)
     }
@@ -156,7 +156,7 @@ impl SpanEdit {
             SpanEdit::Trim { is_prefixed, first } => {
                 let mut leading = token.chars().take_while(|&c| is_space(c)).count();
                 let trailing = token.chars().rev().take_while(|&c| is_space(c)).count();
-                // A space that was put before the text is no part of the text.
+                // A space that was put before the text is not part of the text.
                 if leading == 1 && is_prefixed && (first == Some(at) || start == 0) {
                     leading = 0;
                 }

@@ -18,7 +18,7 @@ pub(super) fn next_char(firsts: u64, continuing: u64, carry: &mut u64) -> u64 {
     sum & !continuing
 }
 
-/// The bits of each run in `mask` that are at or behind a bit of `seeds`; all seeds are in `mask`.
+/// The bits of each run in `mask` that are at or after a bit of `seeds`; all seeds are in `mask`.
 #[inline(always)]
 pub(super) fn fill(mask: u64, seeds: u64) -> u64 {
     // The sum clears a run from its first seed on, except for further seeds.
@@ -58,11 +58,11 @@ pub(super) struct Carry {
     pub(super) spaces: u64,
     pub(super) whitespace: u64,
     pub(super) newlines: u64,
-    /// Whitespace that is no newline.
+    /// Whitespace that is not a newline.
     pub(super) blanks: u64,
     /// Newlines that belong to the punctuation before them.
     pub(super) tail: u64,
-    /// The last character is the first one of a run of punctuation: a letter behind it takes it as its prefix.
+    /// The last character is the first one of a run of punctuation: a letter after it takes it as its prefix.
     pub(super) lone: u64,
     /// The word has had a small letter.
     pub(super) lower: u64,

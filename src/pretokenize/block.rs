@@ -3,7 +3,7 @@
 use super::class::{Class, decode_char, decode_four};
 use crate::simd::{Ascii, BLOCK_BYTES, NonAscii, Simd};
 
-/// Which bytes of a block belong to which characters. Bytes behind the end of the text are in none of the masks.
+/// Which bytes of a block belong to which characters. Bytes after the end of the text are in none of the masks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BlockClasses {
     /// The bytes of the text.

@@ -4,8 +4,8 @@ use super::bits::{Carry, fill, next_byte, next_char, reaches_end, without_runs_i
 use super::block::BlockClasses;
 use super::rules::{BlockPosition, NO_FALLBACK, Rules, Starts, last_spaces, with_contractions};
 
-/// `DIGITS`: the most digits of a group, 1, 2 or 3. `TRAILING`: whether whitespace at the end of the text is one
-/// pretoken (`\s++$`), with or without newlines. `MARKS`: whether marks count as letters, not as punctuation.
+/// `DIGITS`: the maximum number of digits of a group, 1 to 3. `TRAILING`: whether whitespace at the end of the text
+/// is one pretoken (`\s++$`), with or without newlines. `MARKS`: whether marks count as letters, not as punctuation.
 pub(super) struct Cl100k<const DIGITS: u32, const TRAILING: bool, const MARKS: bool>;
 
 impl<const DIGITS: u32, const TRAILING: bool, const MARKS: bool> Rules for Cl100k<DIGITS, TRAILING, MARKS> {
@@ -31,7 +31,7 @@ impl<const DIGITS: u32, const TRAILING: bool, const MARKS: bool> Rules for Cl100
 }
 
 /// The newlines (and slashes) that belong to the punctuation before them: in the runs of `takes`, the bits at or
-/// behind a bit of `seeds`.
+/// after a bit of `seeds`.
 #[inline(always)]
 pub(super) fn tail(takes: u64, seeds: u64, carry: &mut u64) -> u64 {
     let tail = fill(takes, seeds | takes & *carry);
@@ -42,7 +42,7 @@ pub(super) fn tail(takes: u64, seeds: u64, carry: &mut u64) -> u64 {
 /// The starts of the pretokens of whitespace.
 pub(super) struct WhitespaceStarts<const TRAILING: bool> {
     pub(super) starts: u64,
-    /// The bytes directly behind a whitespace character that can be the prefix of a word.
+    /// The bytes directly after a whitespace character that can be the prefix of a word.
     pub(super) after_blank: u64,
 }
 
@@ -61,23 +61,28 @@ impl<const TRAILING: bool> WhitespaceStarts<TRAILING> {
         let after_blank = next_byte(blanks, &mut carry.blanks);
         let after_newline = next_byte(block.newlines & !tail, &mut carry.newlines);
         let last = last_spaces(block, position) & blanks;
-        let mut rest = blanks & after_newline;
-        if rest != 0 {
-            rest = Self::after_last_newline(rest, blanks, block, position);
+        let mut after_lines = blanks & after_newline;
+        if after_lines != 0 {
+            after_lines = Self::after_last_newline(after_lines, blanks, block, position);
         }
-        WhitespaceStarts { starts: first | rest | last, after_blank }
+        WhitespaceStarts { starts: first | after_lines | last, after_blank }
     }
 
-    /// The bits of `rest` behind which the same run of whitespace has no further newline. All bits of `rest` follow
-    /// newlines.
+    /// The bits of `after_lines`, all of which follow newlines, after which the same run of whitespace has no further
+    /// newline.
     #[inline(always)]
-    fn after_last_newline(rest: u64, blanks: u64, block: &BlockClasses, position: BlockPosition<'_>) -> u64 {
+    fn after_last_newline(
+        after_lines: u64,
+        blanks: u64,
+        block: &BlockClasses,
+        position: BlockPosition<'_>,
+    ) -> u64 {
         let end_of_text = if TRAILING { !block.valid } else { 0 };
-        let mut rest_here = without_runs_into(rest, blanks, block.newlines | end_of_text);
-        if reaches_end(rest, blanks) && Self::newline_behind(block, position) {
-            rest_here &= !(1 << (63 - rest.leading_zeros()));
+        let mut in_block = without_runs_into(after_lines, blanks, block.newlines | end_of_text);
+        if reaches_end(after_lines, blanks) && Self::newline_behind(block, position) {
+            in_block &= !(1 << (63 - after_lines.leading_zeros()));
         }
-        rest_here
+        in_block
     }
 
     fn newline_behind(block: &BlockClasses, position: BlockPosition<'_>) -> bool {

@@ -2,7 +2,7 @@
 
 use super::unicode_tables::{BLOCK_OF, BLOCKS};
 
-/// The classes of characters that the named patterns tell apart.
+/// The classes of characters that the named patterns distinguish.
 ///
 /// The numbers are those of the tables. Letters are the highest ones, so that one comparison finds them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -10,7 +10,7 @@ use super::unicode_tables::{BLOCK_OF, BLOCKS};
 pub enum Class {
     /// Punctuation, symbols, controls, unassigned; and each byte that is not part of valid UTF-8.
     Other = 0,
-    /// `\s`, that is White_Space: not U+001C to U+001F, which `re` of Python takes for whitespace.
+    /// `\s`, that is White_Space: not U+001C to U+001F, which `re` of Python treats as whitespace.
     Space = 1,
     /// `\p{N}`.
     Number = 2,
@@ -126,7 +126,7 @@ fn decode_beyond_ascii(text: &[u8], at: usize) -> (Class, usize) {
     decode_four(first_four(&text[at..]))
 }
 
-/// The first bytes of a text, with zeros behind its end: a zero continues no sequence.
+/// The first bytes of a text, with zeros after its end: a zero continues no sequence.
 #[inline(always)]
 fn first_four(text: &[u8]) -> [u8; 4] {
     text.first_chunk::<4>().copied().unwrap_or_else(|| {
@@ -148,7 +148,7 @@ pub(super) fn char_start(text: &[u8], end: usize) -> usize {
     end - (2..=4).find(multibyte).unwrap_or(end.min(1))
 }
 
-/// [`decode_beyond_ascii`] for a character that `bytes` begin with; zeros stand for what lies behind the text.
+/// [`decode_beyond_ascii`] for a character that `bytes` begin with; zeros stand for what lies after the text.
 #[inline(always)]
 pub(super) fn decode_four(bytes: [u8; 4]) -> (Class, usize) {
     match decode_multibyte(bytes) {

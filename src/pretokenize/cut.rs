@@ -6,7 +6,7 @@
 //! character or two on each side:
 //!
 //! - A, before whitespace: `\s` at `at`, none before it. Pretokens end there, because no pattern has whitespace
-//!   behind anything else inside a pretoken. The exception is punctuation, which takes newlines along in all patterns
+//!   after anything else inside a pretoken. The exception is punctuation, which takes newlines along in all patterns
 //!   except GPT-2's, so that under these a newline counts only after a letter or digit. A pretoken that ends before
 //!   whitespace also ends there if the text does.
 //! - B, after a line, for all patterns except GPT-2's: a newline before `at`, and no whitespace at it. No pretoken
@@ -19,7 +19,7 @@
 //! and a table says which are cuts.
 //!
 //! All this holds under the class tables of older Unicode versions too: `\s` is the same in all of them, and they
-//! take characters that they do not know yet for punctuation. So a character that the tables here call a letter may
+//! treat characters that they do not know yet as punctuation. So a character that the tables here call a letter may
 //! be punctuation elsewhere, but not the other way round.
 
 use std::sync::Arc;
@@ -44,7 +44,7 @@ pub enum CutRule {
         /// The pattern.
         automaton: Arc<Automaton>,
         /// Whether text without a match becomes pieces.
-        keeps_rest: bool,
+        keeps_unmatched: bool,
     },
     /// Between two characters, one of which is whitespace or ends a line, where the bytes of both allow a cut.
     Junctions(Arc<Junctions>),
@@ -66,8 +66,9 @@ impl CutRule {
             return false;
         }
         let (before, here) = (text[at - 1], text[at]);
-        if let CutRule::Compiled { automaton, keeps_rest } = self {
-            return (is_ascii_space(here) || is_newline(before)) && automaton.is_cut(text, at, *keeps_rest);
+        if let CutRule::Compiled { automaton, keeps_unmatched } = self {
+            return (is_ascii_space(here) || is_newline(before))
+                && automaton.is_cut(text, at, *keeps_unmatched);
         }
         if let CutRule::Junctions(junctions) = self {
             return (is_ascii_space(here) || is_newline(before)) && junctions.is_cut(before, here);
@@ -96,9 +97,9 @@ impl CutRule {
         loop {
             let start = at.saturating_sub(1);
             let space = start + text.get(start..)?.iter().position(|&byte| is_ascii_space(byte))?;
-            let found = (space.max(at)..=space + 1).find(|&place| self.is_cut(text, place));
-            if found.is_some() {
-                return found;
+            let cut = (space.max(at)..=space + 1).find(|&place| self.is_cut(text, place));
+            if cut.is_some() {
+                return cut;
             }
             at = space + 2;
         }
@@ -177,11 +178,11 @@ fn run_start(text: &[u8], belongs: impl Fn(Class) -> bool) -> usize {
     at
 }
 
-/// Bytes of whole characters behind a pretoken that decide its end under GPT-2's pattern: `'` and `l` may become
+/// Bytes of whole characters after a pretoken that decide its end under GPT-2's pattern: `'` and `l` may become
 /// `'ll`.
 const GPT2_LOOKAHEAD_BYTES: usize = 2;
 
-/// Bytes of whole characters behind a pretoken that decide its end under all other patterns. O200k's needs 3 (a word,
+/// Bytes of whole characters after a pretoken that decide its end under all other patterns. O200k's needs 3 (a word,
 /// then `'ll`), the others a character; the rest is margin.
 const LOOKAHEAD_BYTES: usize = 12;
 
@@ -194,7 +195,7 @@ mod tests {
         let parts = ["a", " ", "\n", "\r\n", "/", "漢", "\u{a0}", "\t", "é1", "\u{3000}"];
         let mut text = String::new();
         for number in 0..3000_usize {
-            // Each part behind each other one, in no regular order.
+            // Each part after each other one, in no regular order.
             text += parts[(number * number / 3 + number / 7) % parts.len()];
         }
         let text = text.as_bytes();

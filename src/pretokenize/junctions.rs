@@ -126,13 +126,13 @@ mod tests {
     use super::*;
 
     fn pretokens<'t>(junctions: &Junctions, text: &'t str) -> Vec<&'t str> {
-        let mut found = Vec::new();
+        let mut parts = Vec::new();
         let done: Result<(), ()> = JunctionScanner::new(junctions, text.as_bytes()).for_each(|range| {
-            found.push(&text[range]);
+            parts.push(&text[range]);
             Ok(true)
         });
         assert!(done.is_ok());
-        found
+        parts
     }
 
     #[test]

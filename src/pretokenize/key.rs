@@ -94,7 +94,7 @@ impl Key {
     }
 }
 
-/// The length of a pretoken, at most 255: lengths above [`KEY_BYTES`] need not be told apart.
+/// The length of a pretoken, at most 255: lengths above [`KEY_BYTES`] need not be distinguished.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Length(u8);
 
@@ -111,7 +111,7 @@ impl Length {
     }
 }
 
-/// The bytes from `start` on, for a text that has fewer than 16 of them, with zeros behind them.
+/// The bytes from `start` on, for a text that has fewer than 16 of them, with zeros after them.
 #[inline(always)]
 fn last(text: &[u8], start: usize) -> [u8; 16] {
     match text.last_chunk() {
@@ -124,7 +124,7 @@ fn last(text: &[u8], start: usize) -> [u8; 16] {
     }
 }
 
-/// Up to 16 bytes, and zeros behind them.
+/// Up to 16 bytes, and zeros after them.
 #[cold]
 #[inline(never)]
 fn padded(bytes: &[u8]) -> [u8; 16] {

@@ -66,7 +66,7 @@ pub enum Matcher {
     Words,
     /// Runs of characters of one script, without the characters of no script in front.
     Scripts,
-    /// So many characters at a time, at least one; the last match may have fewer.
+    /// A number of characters at a time, at least one; the last match may have fewer.
     Length(usize),
     /// A named pattern, which matches everything.
     Named(Named, Isa),
@@ -106,9 +106,9 @@ impl Matcher {
             }
             Matcher::Named(named, isa) => Scanner::new(*named, *isa, text).ranges().try_for_each(on_match),
             Matcher::Compiled(automaton) => {
-                CompiledScanner::new(automaton, text, false).for_each(|found| on_match(found).map(|()| true))
+                CompiledScanner::new(automaton, text, false).for_each(|range| on_match(range).map(|()| true))
             }
-            Matcher::Outside(splitter) => splitter.split(text, &mut |found| on_match(found).map(|()| true)),
+            Matcher::Outside(splitter) => splitter.split(text, &mut |range| on_match(range).map(|()| true)),
         }
     }
 

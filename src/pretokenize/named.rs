@@ -15,7 +15,7 @@ pub enum Named {
     Cl100k,
     /// [`Named::Cl100k`] with `\s*[\r\n]+|\s+(?!\S)|\s+` at its end.
     Cl100kOld,
-    /// The pattern of GPT-4o, which tells upper from lower case.
+    /// The pattern of GPT-4o, which distinguishes upper and lower case.
     O200k,
     /// [`Named::Cl100kOld`] with `\p{N}` in place of `\p{N}{1,3}`.
     Qwen2,
@@ -79,7 +79,7 @@ impl Named {
 /// # Panics
 /// If `start` is not before the end of `text`.
 pub fn next(named: Named, text: &[u8], start: usize) -> usize {
-    let found = match named {
+    let end = match named {
         Named::Gpt2 => gpt2(text, start),
         Named::Cl100k | Named::Cl100kOld => cl100k(text, start, 3, Class::is_letter),
         Named::Qwen2 => cl100k(text, start, 1, Class::is_letter),
@@ -88,7 +88,7 @@ pub fn next(named: Named, text: &[u8], start: usize) -> usize {
         Named::O200k => o200k(text, start, 3, true),
         Named::Tekken => o200k(text, start, 1, false),
     };
-    found.unwrap_or_else(|| match named {
+    end.unwrap_or_else(|| match named {
         Named::Gpt2 => spaces(text, start),
         Named::Cl100k => trailing_spaces(text, start).unwrap_or_else(|| lines_or_spaces(text, start)),
         Named::Cl100kOld | Named::O200k | Named::Qwen2 | Named::Nanochat | Named::Qwen35 | Named::Tekken => {
@@ -128,10 +128,10 @@ fn o200k(text: &[u8], start: usize, digits: usize, suffixes: bool) -> Option<usi
 /// `'(?:[sdmt]|ll|ve|re)`, or `'(?i:[sdmt]|ll|ve|re)`: then U+017F is an `s` too.
 #[inline]
 pub(super) fn contraction(text: &[u8], start: usize, fold: bool) -> Option<usize> {
-    let [b'\'', rest @ ..] = text.get(start..)? else { return None };
+    let [b'\'', tail @ ..] = text.get(start..)? else { return None };
     let case = if fold { 0x20 } else { 0 };
     let letter = |at: usize| {
-        rest.get(at).map_or(0, |&byte| if byte.is_ascii_alphabetic() { byte | case } else { byte })
+        tail.get(at).map_or(0, |&byte| if byte.is_ascii_alphabetic() { byte | case } else { byte })
     };
     match (letter(0), letter(1)) {
         (b's' | b'd' | b'm' | b't', _) => Some(start + 2),
@@ -174,7 +174,7 @@ fn number(text: &[u8], start: usize, limit: usize) -> Option<usize> {
     (end > start).then_some(end)
 }
 
-/// A space or none, characters that `belongs` takes, and the bytes that `tail` takes behind them.
+/// A space or none, characters that `belongs` takes, and the bytes that `tail` takes after them.
 fn others(
     text: &[u8],
     start: usize,
@@ -188,7 +188,7 @@ fn others(
 
 /// `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+`
 ///
-/// The first run goes back to the last place where the second one can begin: behind it, or at the last
+/// The first run goes back to the last place where the second one can begin: after it, or at the last
 /// character that both take.
 fn word_to_lower(text: &[u8], start: usize) -> Option<usize> {
     let (mut at, mut back) = (start, None);

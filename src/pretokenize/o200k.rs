@@ -1,7 +1,7 @@
-//! The rules of the patterns that resemble o200k, which tell upper from lower case and take marks for letters.
+//! The rules of the patterns that resemble o200k, which distinguish upper and lower case and treat marks as letters.
 //!
 //! A word is `[upper caseless]*[lower caseless]+` or, if that does not match, capitals alone. So a capital starts a
-//! new word behind a small letter (also if caseless letters stand between the two). It also starts one behind a
+//! new word after a small letter (also if caseless letters stand between the two). It also starts one after a
 //! caseless letter, if no small or caseless letter follows the run of capitals.
 
 use super::bits::{Carry, fill, next_byte, next_char, reaches_end, without_runs_into};
@@ -37,21 +37,21 @@ impl<const DIGITS: u32, const SUFFIXES: bool> Rules for O200k<DIGITS, SUFFIXES> 
         let words = letters & !after_letters & !prefixed | capitals(block, letters, position, carry);
         let starts = lines.starts | first_others | words | numbers::<DIGITS>(block, carry);
 
-        let mut found = match SUFFIXES {
+        let mut result = match SUFFIXES {
             true => with_suffixes(starts, block.apostrophes & after_letters, position, carry),
             // No start changes, except where the plain matcher has found an end: see `Scanner::start_at`.
             false => Starts { bits: edited(starts, 0, 0, carry), fallback_at: NO_FALLBACK },
         };
         if block.marks != 0 && tail & block.slashes != 0 {
-            // Whether marks behind such slashes are letters was decided as if the slashes were punctuation.
+            // Whether marks after such slashes are letters was decided as if the slashes were punctuation.
             let slash = position.base + (tail & block.slashes).trailing_zeros() as usize;
-            found.fallback_at = found.fallback_at.min(slash);
+            result.fallback_at = result.fallback_at.min(slash);
         }
-        found
+        result
     }
 }
 
-/// Punctuation and the marks that continue a run of it. Marks directly behind the first character of a run are not
+/// Punctuation and the marks that continue a run of it. Marks directly after the first character of a run are not
 /// among them, since this character is then the prefix of a word.
 #[inline(always)]
 fn others_with_marks(block: &BlockClasses, after_space: u64, carry: &Carry) -> u64 {
@@ -91,14 +91,14 @@ fn capitals(block: &BlockClasses, letters: u64, position: BlockPosition<'_>, car
     starts | maybe
 }
 
-/// Whether the run of capitals that continues behind the block is followed by a small or caseless letter, or a mark.
+/// Whether the run of capitals that continues after the block is followed by a small or caseless letter, or a mark.
 fn word_goes_on_behind(block: &BlockClasses, position: BlockPosition<'_>) -> bool {
     let is_capital = |class| matches!(class, Class::Upper | Class::Title);
     let end = position.first_behind(block, |class, _| is_capital(class));
     end.is_some_and(|class| class.is_letter() || class.is_mark())
 }
 
-/// Contractions at the end of words: `apostrophes` are those behind letters.
+/// Contractions at the end of words: `apostrophes` are those after letters.
 #[inline(always)]
 fn with_suffixes(
     starts: u64,

@@ -78,17 +78,17 @@ impl Pretokenizer {
             Pattern::Whole => f(0..text.len()).map(|_| ()),
             Pattern::Named(named, isa) => pieces(Scanner::new(*named, *isa, text), text.len(), f).map(|_| ()),
             Pattern::Compiled(automaton) => {
-                CompiledScanner::new(automaton, text, self.keeps_rest()).for_each(f)
+                CompiledScanner::new(automaton, text, self.keeps_unmatched()).for_each(f)
             }
             Pattern::Junctions(junctions) => JunctionScanner::new(junctions, text).for_each(f),
             Pattern::Custom(splitter, _) => {
                 let (mut end, mut wants_more) = (0, true);
-                splitter.split(text, &mut |found| {
-                    if self.unmatched == Unmatched::Keep && found.start > end {
-                        wants_more = f(end..found.start)?;
+                splitter.split(text, &mut |range| {
+                    if self.unmatched == Unmatched::Keep && range.start > end {
+                        wants_more = f(end..range.start)?;
                     }
-                    end = found.end;
-                    wants_more = wants_more && f(found)?;
+                    end = range.end;
+                    wants_more = wants_more && f(range)?;
                     Ok(wants_more)
                 })?;
                 if wants_more && self.unmatched == Unmatched::Keep && end < text.len() {
@@ -122,7 +122,7 @@ impl Pretokenizer {
             }
         }
         if let Pattern::Compiled(automaton) = &self.pattern {
-            let mut scanner = CompiledScanner::new(automaton, text, self.keeps_rest());
+            let mut scanner = CompiledScanner::new(automaton, text, self.keeps_unmatched());
             loop {
                 let (first, count) = scanner.fill(ends)?;
                 if count == 0 || !f(first, &ends[..count])? {
@@ -144,7 +144,7 @@ impl Pretokenizer {
     }
 
     /// Whether text that the pattern does not match becomes pieces.
-    fn keeps_rest(&self) -> bool {
+    fn keeps_unmatched(&self) -> bool {
         self.unmatched == Unmatched::Keep
     }
 
@@ -157,16 +157,16 @@ impl Pretokenizer {
     ) -> Result<()> {
         let (mut start, mut end, mut count) = (0, 0, 0);
         let mut wants_more = true;
-        self.for_each_while(text, |found| {
-            if count == ENDS || found.start != end {
+        self.for_each_while(text, |range| {
+            if count == ENDS || range.start != end {
                 if count > 0 && !f(start, &ends[..count])? {
                     wants_more = false;
                     return Ok(false);
                 }
-                (start, count) = (found.start, 0);
+                (start, count) = (range.start, 0);
             }
-            ends[count] = found.end;
-            end = found.end;
+            ends[count] = range.end;
+            end = range.end;
             count += 1;
             Ok(true)
         })?;
@@ -203,13 +203,13 @@ impl Pretokenizer {
             }
             Pattern::Custom(splitter, _) => {
                 let mut end = 0;
-                splitter.split(text, &mut |found| {
-                    if found.end > bound {
+                splitter.split(text, &mut |range| {
+                    if range.end > bound {
                         return Ok(false);
                     }
                     // The named patterns match every character, so there is no rest to keep.
-                    end = found.end;
-                    f(found)?;
+                    end = range.end;
+                    f(range)?;
                     Ok(true)
                 })?;
                 Ok(end)
@@ -222,9 +222,10 @@ impl Pretokenizer {
         match &self.pattern {
             Pattern::Whole => CutRule::Never,
             Pattern::Named(named, _) => named.cut_rule(),
-            Pattern::Compiled(automaton) => {
-                CutRule::Compiled { automaton: Arc::clone(automaton), keeps_rest: self.keeps_rest() }
-            }
+            Pattern::Compiled(automaton) => CutRule::Compiled {
+                automaton: Arc::clone(automaton),
+                keeps_unmatched: self.keeps_unmatched(),
+            },
             Pattern::Junctions(junctions) => CutRule::Junctions(Arc::clone(junctions)),
             Pattern::Custom(_, rule) => rule.clone(),
         }
@@ -247,12 +248,12 @@ fn pieces(
     mut f: impl FnMut(Range<usize>) -> Result<bool>,
 ) -> Result<usize> {
     let mut settled = 0;
-    for found in scanner.ranges() {
-        if found.end > bound {
+    for range in scanner.ranges() {
+        if range.end > bound {
             break;
         }
-        settled = found.end;
-        if !f(found)? {
+        settled = range.end;
+        if !f(range)? {
             break;
         }
     }

@@ -23,7 +23,7 @@ pub(super) struct BlockPosition<'t> {
 }
 
 impl BlockPosition<'_> {
-    /// The end of the block's last character, which may be behind the block.
+    /// The end of the block's last character, which may be after the block.
     #[inline(always)]
     fn end(self, block: &BlockClasses) -> usize {
         (self.base + BLOCK_BYTES + block.split_char.len as usize).min(self.text.len())
@@ -45,7 +45,7 @@ impl BlockPosition<'_> {
         }
     }
 
-    /// The first character behind the block that `passes` does not take.
+    /// The first character after the block that `passes` does not take.
     #[inline(always)]
     pub(super) fn first_behind(
         self,

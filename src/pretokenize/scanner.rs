@@ -12,7 +12,7 @@ use super::o200k::O200k;
 use super::rules::{BlockPosition, NO_FALLBACK, Rules};
 use crate::simd::{BLOCK_BYTES, ENDS, Isa, Kernel, Simd};
 
-/// Room for the ends that one block adds: one behind each of its bytes, and three more.
+/// Room for the ends that one block adds: one after each of its bytes, and three more.
 const MAX_ENDS_PER_BLOCK: usize = BLOCK_BYTES + 3;
 
 /// The pretokens of a text between special tokens.
@@ -82,7 +82,7 @@ impl<'t> Scanner<'t> {
         self.carry = Carry { clear: 1, ..Carry::default() }; // the end of the pretoken before is already known
     }
 
-    /// From the last end on, finds pretokens with the plain matcher until one ends behind `fallback_at`, since the
+    /// From the last end on, finds pretokens with the plain matcher until one ends after `fallback_at`, since the
     /// masks may be wrong there.
     #[cold]
     fn step_over(&mut self, fallback_at: usize, ends: &mut [usize; ENDS], mut count: usize) -> usize {
@@ -125,10 +125,10 @@ impl<R: Rules> Kernel for Fill<'_, '_, R> {
         let Scanner { text, mut base, mut carry, mut split_char, .. } = *scanner;
         let mut count = 0;
         while count <= ENDS - MAX_ENDS_PER_BLOCK && base <= text.len() {
-            let rest = &text[base..];
-            let bytes = match rest.first_chunk() {
+            let tail = &text[base..];
+            let bytes = match tail.first_chunk() {
                 Some(block) => simd.load(block),
-                None => simd.load_padded(rest),
+                None => simd.load_padded(tail),
             };
             let block = BlockClasses::new(simd, R::CASE, text, base, bytes, split_char);
             let starts = R::starts(&block, BlockPosition { text, base }, &mut carry);

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::error::Result;
 
-/// Receives the matches of a [`Splitter`], and returns whether to go on.
+/// Receives the matches of a [`Splitter`], and returns whether to continue.
 pub type OnMatch<'a> = &'a mut dyn FnMut(Range<usize>) -> Result<bool>;
 
 /// A pattern that something outside the core runs.

@@ -37,7 +37,7 @@ impl Pretokenizer {
     /// `range` is a pretoken of `text`, which is UTF-8. `None` if no such place is known.
     ///
     /// For the named patterns there is such a place if the pretoken ends with a run of characters of one kind that
-    /// does not continue behind it and is longer than any contraction. The kinds are:
+    /// does not continue after it and is longer than any contraction. The kinds are:
     ///
     /// - letters: no other alternative takes the first letter of a text, and all letters up to the end of the run
     ///   follow it, whatever their case

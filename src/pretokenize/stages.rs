@@ -14,9 +14,9 @@ pub enum Behavior {
     Removed,
     /// Each match and each rest is a piece.
     Isolated,
-    /// A match forms one piece with the text before it, if that is no match.
+    /// A match forms one piece with the text before it, if that is not a match.
     MergedWithPrevious,
-    /// A match forms one piece with the text behind it, if that is no match.
+    /// A match forms one piece with the text after it, if that is not a match.
     MergedWithNext,
     /// Neighbouring matches form one piece.
     Contiguous,
@@ -101,7 +101,7 @@ impl SplitStage {
                 pieces
                     .extend(stretches.into_iter().filter(|(_, is_match)| !is_match).map(|(range, _)| range));
             }
-            // The first stretch is compared with a stretch that is no match.
+            // The first stretch is compared with a stretch that is not a match.
             Behavior::Contiguous => join(stretches, pieces, first, |is_match, before| is_match == before),
             Behavior::MergedWithPrevious => {
                 join(stretches, pieces, first, |is_match, before| is_match && !before);
@@ -128,13 +128,13 @@ impl SplitStage {
     fn stretches(&self, text: &[u8], piece: Range<usize>) -> Result<Vec<Stretch>> {
         let base = piece.start;
         let (mut stretches, mut end) = (Vec::new(), base);
-        self.matcher.find(&text[piece.clone()], &mut |found| {
-            let found = base + found.start..base + found.end;
-            if found.start != end {
-                room::push(&mut stretches, (end..found.start, self.invert))?;
+        self.matcher.find(&text[piece.clone()], &mut |range| {
+            let range = base + range.start..base + range.end;
+            if range.start != end {
+                room::push(&mut stretches, (end..range.start, self.invert))?;
             }
-            end = found.end;
-            room::push(&mut stretches, (found, !self.invert))
+            end = range.end;
+            room::push(&mut stretches, (range, !self.invert))
         })?;
         if end != piece.end {
             room::push(&mut stretches, (end..piece.end, self.invert))?;

@@ -39,6 +39,6 @@ mod tests {
             let behind = STARTS.partition_point(|&start| start >> 8 <= code as u32);
             assert_eq!(*script, behind.checked_sub(1).map_or(ANY, |at| STARTS[at] as u8), "{code}");
         }
-        assert!(STARTS.is_sorted_by(|one, next| one >> 8 < next >> 8));
+        assert!(STARTS.is_sorted_by(|start, next| start >> 8 < next >> 8));
     }
 }

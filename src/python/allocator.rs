@@ -2,7 +2,7 @@
 //! left.
 //!
 //! Rust aborts the process if a small allocation fails (a large one is an error, see [`crate::room`]). So
-//! some address space is reserved. When the system refuses an allocation, a piece of the reserve is given
+//! some address space is reserved. When the system refuses an allocation, a block of the reserve is given
 //! back and the allocation is tried again. The running call then has some megabytes for small allocations
 //! until it next checks its [`crate::Control`], which ends it with [`crate::Error::OutOfMemory`]. The next
 //! call takes the reserve again.
@@ -50,7 +50,7 @@ unsafe impl GlobalAlloc for Allocator {
     }
 }
 
-/// Allocates by `ask`. If that fails for a small allocation, gives back pieces of the reserve and tries
+/// Allocates by `ask`. If that fails for a small allocation, gives back blocks of the reserve and tries
 /// again.
 #[inline]
 fn or_again(size: usize, ask: impl Fn() -> *mut u8) -> *mut u8 {
@@ -58,7 +58,7 @@ fn or_again(size: usize, ask: impl Fn() -> *mut u8) -> *mut u8 {
     if memory.is_null() && size <= LARGE_ALLOCATION_BYTES { again(ask) } else { memory }
 }
 
-/// Gives back one piece of the reserve after the other until `ask` succeeds.
+/// Gives back one block of the reserve after the other until `ask` succeeds.
 #[cold]
 #[inline(never)]
 fn again(ask: impl Fn() -> *mut u8) -> *mut u8 {
@@ -80,7 +80,7 @@ pub(super) fn prepare() {
     }
 }
 
-/// Takes the pieces of the reserve that are missing.
+/// Takes the blocks of the reserve that are missing.
 #[cold]
 pub(super) fn restore() {
     if reserve::take() {
@@ -88,11 +88,11 @@ pub(super) fn restore() {
     }
 }
 
-/// Gives pieces of the reserve to the interpreter, for the exception that it is going to raise.
+/// Gives blocks of the reserve to the interpreter, for the exception that it is going to raise.
 #[cold]
 pub(super) fn leave_some() {
     room::set_short(true);
-    for _ in 0..INTERPRETER_PIECES {
+    for _ in 0..INTERPRETER_BLOCKS {
         reserve::give_back();
     }
 }
@@ -113,12 +113,11 @@ pub(super) fn leave_some_if_none() {
     }
 }
 
-/// Pieces that are given to the interpreter, which needs one or two at a time for its small objects. Chosen
-/// without measurement.
-const INTERPRETER_PIECES: usize = 4;
+/// Blocks that are given to the interpreter, which needs one or two at a time for its small objects.
+const INTERPRETER_BLOCKS: usize = 4;
 /// Bytes that must be available for some small objects of the interpreter. These objects come from the same heap once
 /// the interpreter's own memory is used up. The size is small enough that the allocation does not make the heap grow
-/// and shrink. Chosen without measurement.
+/// and shrink.
 const SMALL_OBJECTS_BYTES: usize = 8 << 10;
 
 #[cfg(target_os = "linux")]
@@ -129,14 +128,14 @@ mod reserve {
 
     use crate::room::LARGE_ALLOCATION_BYTES;
 
-    /// Bytes of a piece: the largest allocation that the reserve serves, and a margin for what the allocator
+    /// Bytes of a block: the largest allocation that the reserve serves, and a margin for what the allocator
     /// adds.
-    const PIECE_BYTES: usize = LARGE_ALLOCATION_BYTES + (64 << 10);
-    /// With fewer pieces than this, the reserve counts as used. Chosen without measurement.
-    const MIN_PIECES: usize = 4;
+    const BLOCK_BYTES: usize = LARGE_ALLOCATION_BYTES + (64 << 10);
+    /// With fewer blocks than this, the reserve counts as used.
+    const MIN_BLOCKS: usize = 4;
 
-    /// The pieces of the reserve, 17 MB together; null for a piece that was given back.
-    static PIECES: [AtomicPtr<libc::c_void>; 16] = [const { AtomicPtr::new(null_mut()) }; 16];
+    /// The blocks of the reserve, 17 MB together; null for a block that was given back.
+    static BLOCKS: [AtomicPtr<libc::c_void>; 16] = [const { AtomicPtr::new(null_mut()) }; 16];
 
     /// Maps `bytes` bytes of address space; null if the system refuses.
     fn map(bytes: usize) -> *mut libc::c_void {
@@ -151,31 +150,31 @@ mod reserve {
         unsafe { libc::munmap(memory, bytes) };
     }
 
-    /// Gives back a piece; returns `false` if none is left.
+    /// Gives back a block; returns `false` if none is left.
     pub(super) fn give_back() -> bool {
-        for piece in &PIECES {
-            let memory = piece.swap(null_mut(), AcqRel);
+        for block in &BLOCKS {
+            let memory = block.swap(null_mut(), AcqRel);
             if !memory.is_null() {
-                unmap(memory, PIECE_BYTES);
+                unmap(memory, BLOCK_BYTES);
                 return true;
             }
         }
         false
     }
 
-    /// Takes all missing pieces; returns `false` if there are fewer than [`MIN_PIECES`] afterwards.
+    /// Takes all missing blocks; returns `false` if there are fewer than [`MIN_BLOCKS`] afterwards.
     pub(super) fn take() -> bool {
-        for piece in PIECES.iter().filter(|piece| piece.load(Acquire).is_null()) {
-            let memory = map(PIECE_BYTES);
+        for block in BLOCKS.iter().filter(|block| block.load(Acquire).is_null()) {
+            let memory = map(BLOCK_BYTES);
             if memory.is_null() {
                 break;
             }
-            // Another thread may have set the piece in the meantime.
-            if piece.compare_exchange(null_mut(), memory, AcqRel, Acquire).is_err() {
-                unmap(memory, PIECE_BYTES);
+            // Another thread may have set the block in the meantime.
+            if block.compare_exchange(null_mut(), memory, AcqRel, Acquire).is_err() {
+                unmap(memory, BLOCK_BYTES);
             }
         }
-        PIECES.iter().filter(|piece| !piece.load(Acquire).is_null()).count() >= MIN_PIECES
+        BLOCKS.iter().filter(|block| !block.load(Acquire).is_null()).count() >= MIN_BLOCKS
     }
 }
 

@@ -10,43 +10,19 @@ use pyo3::prelude::*;
 use super::allocator;
 use crate::encode::recycle;
 
-/// Whether NumPy is imported and the `numpy` crate has made the objects that it caches at its first array.
-static READY: AtomicBool = AtomicBool::new(false);
+static NUMPY_IS_IMPORTED: AtomicBool = AtomicBool::new(false);
 
-/// Imports NumPy through a module of the package, which prevents forks during the import (see
-/// `toksmith._internal.forks`). So no forked child finds NumPy, or the cells of the crate, half made. Where NumPy is
-/// imported already, the GIL is not released meanwhile, so nothing forks, and the import of the module is not needed:
-/// that would be most of the time of a first call.
+/// Imports NumPy. The `numpy` crate would do so at its first array, but panic where the import fails; and other threads,
+/// or a child of `fork`, would wait for the cell in which the crate keeps NumPy's functions.
 ///
 /// # Errors
-/// Errors of the first import of NumPy, such as `KeyboardInterrupt`. (The crate would panic instead.)
-fn ready(py: Python<'_>) -> PyResult<()> {
-    if !READY.load(Relaxed) {
-        if numpy_is_imported(py) {
-            make_first_arrays(py)?;
-        } else {
-            py.import("toksmith._internal.numpy_arrays")?;
-        }
-        READY.store(true, Relaxed);
+/// Errors of the import, such as `KeyboardInterrupt`.
+fn import_numpy(py: Python<'_>) -> PyResult<()> {
+    if !NUMPY_IS_IMPORTED.load(Relaxed) {
+        py.import("numpy")?;
+        NUMPY_IS_IMPORTED.store(true, Relaxed);
     }
     Ok(())
-}
-
-/// Whether NumPy was imported to its end, by the mark that Python's own import system looks at.
-fn numpy_is_imported(py: Python<'_>) -> bool {
-    let initializing = || {
-        let modules = py.import("sys")?.getattr("modules")?;
-        modules.get_item("numpy")?.getattr("__spec__")?.getattr("_initializing")?.is_truthy()
-    };
-    initializing().is_ok_and(|initializing: bool| !initializing)
-}
-
-/// Makes a first array of each kind. Called by `toksmith._internal.numpy_arrays` after it has imported NumPy.
-#[pyfunction]
-pub(super) fn make_first_arrays(py: Python<'_>) -> PyResult<()> {
-    vec![0_u16].into_pyarray(py);
-    vec![0_i64].into_pyarray(py);
-    borrowed(py, vec![0_u32]).map(drop)
 }
 
 /// Makes an array of the numbers without copying them.
@@ -54,7 +30,7 @@ pub(super) fn make_first_arrays(py: Python<'_>) -> PyResult<()> {
 /// # Errors
 /// Errors of the first import of NumPy.
 pub(super) fn array<T: Element>(py: Python<'_>, numbers: Vec<T>) -> PyResult<Bound<'_, PyArray1<T>>> {
-    ready(py)?;
+    import_numpy(py)?;
     allocator::leave_some_if_none();
     Ok(numbers.into_pyarray(py))
 }
@@ -81,7 +57,7 @@ pub(super) fn ids(py: Python<'_>, ids: Vec<u32>) -> PyResult<Bound<'_, PyArray1<
     if ids.len() < MIN_BORROWED_IDS {
         return array(py, ids);
     }
-    ready(py)?;
+    import_numpy(py)?;
     borrowed(py, ids)
 }
 

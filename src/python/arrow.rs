@@ -44,7 +44,7 @@ impl PyArrowColumn {
         let Some(export) = values.getattr_opt("__arrow_c_stream__")? else {
             let kind = values.get_type().name()?;
             return Err(PyTypeError::new_err(format!(
-                "{kind} is no Arrow array: it has neither __arrow_c_array__ nor __arrow_c_stream__. Make one with \
+                "{kind} is not an Arrow array: it has neither __arrow_c_array__ nor __arrow_c_stream__. Make one with \
                  pyarrow.array(…), or use encode_batch for a list of texts"
             )));
         };
@@ -128,7 +128,7 @@ fn lists<T: IdType>(
     values: impl FnOnce(Vec<T>) -> Values,
     control: &Control,
 ) -> Result<PyArrowArray> {
-    let max_ids = if large { usize::MAX } else { Offsets::MOST_NARROW };
+    let max_ids = if large { usize::MAX } else { Offsets::MAX_NARROW };
     let EncodedBatch { ids, starts } =
         encoder.encode_column(&texts.texts, special, (workers, max_ids), control)?;
     Ok(PyArrowArray::of(Some(Offsets::of(starts, large)?), values(ids), texts))

@@ -10,7 +10,7 @@ use pyo3::types::{PyBytes, PyString};
 use super::{call, objects};
 use crate::source::{ByteStream, Compression, text_of};
 
-/// Bytes of one block. Chosen without measurement.
+/// Bytes of one block.
 const BLOCK_BYTES: usize = 1 << 20;
 
 /// Reads a file from front to back. A change of the file while it is read is an error.
@@ -26,7 +26,7 @@ pub(super) fn compression_of(name: Option<&str>) -> PyResult<Compression> {
         Some("gzip") => Ok(Compression::Gzip),
         Some("zstd") => Ok(Compression::Zstd),
         Some("xz") => Ok(Compression::Xz),
-        Some(other) => Err(PyValueError::new_err(format!("no compression has the name {other:?}"))),
+        Some(other) => Err(PyValueError::new_err(format!("unknown compression {other:?}"))),
     }
 }
 
@@ -42,7 +42,7 @@ impl PyByteStream {
     /// The next block of decompressed bytes; empty at the end.
     fn read<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         // The lock is only tried: a thread that holds it may be waiting for the GIL.
-        let busy = |_| PyRuntimeError::new_err("one stream is read by two threads at once");
+        let busy = |_| PyRuntimeError::new_err("a stream cannot be read by two threads at once");
         let mut guard = self.stream.try_lock().map_err(busy)?;
         let stream = &mut *guard;
         let block = call::long(py, None, |control| {
@@ -55,7 +55,7 @@ impl PyByteStream {
 
     /// Bytes of the file on the disk, not decompressed, that were read since the last call.
     fn take_progress(&self) -> PyResult<u64> {
-        let busy = |_| PyRuntimeError::new_err("one stream is read by two threads at once");
+        let busy = |_| PyRuntimeError::new_err("a stream cannot be read by two threads at once");
         Ok(self.stream.try_lock().map_err(busy)?.take_progress())
     }
 }

@@ -14,8 +14,7 @@ use super::{allocator, errors};
 use crate::control::{Control, Progress, Stage};
 use crate::error::Result;
 
-/// Bytes of work below which the GIL is kept, since releasing it takes longer. Chosen without measurement of
-/// the exact value.
+/// Bytes of work below which the GIL is kept, since releasing it takes longer.
 pub(super) const GIL_RELEASE_BYTES: usize = 1 << 15;
 
 /// The text of a `str`, without a copy. A `str` that is not ASCII keeps its UTF-8 from the first call on.
@@ -34,7 +33,7 @@ thread_local! {
     static IDS: Cell<Vec<u32>> = const { Cell::new(Vec::new()) };
 }
 
-/// The most ids whose memory a thread keeps: 64 KB. Chosen without measurement.
+/// The maximum number of ids whose memory a thread keeps: 64 KB.
 const MAX_IDLE_IDS: usize = 1 << 14;
 
 /// Calls `fill` to collect ids in memory that is kept for the next call, and `make` to make a result of them.

@@ -15,13 +15,13 @@ use crate::pretokenize::class::class_of;
 #[pyfunction]
 pub(super) fn character_kinds<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
     let mut stretches: Vec<(u32, u8)> = Vec::new();
-    let kind =
-        match name {
-            "class" => None,
-            _ => Some(CharKind::from_name(name).ok_or_else(|| {
-                PyValueError::new_err(format!("no kind of characters has the name {name:?}"))
-            })?),
-        };
+    let kind = match name {
+        "class" => None,
+        _ => Some(
+            CharKind::from_name(name)
+                .ok_or_else(|| PyValueError::new_err(format!("unknown kind of characters {name:?}")))?,
+        ),
+    };
     for code_point in 0..=u32::from(char::MAX) {
         let number = match kind {
             None => class_of(code_point) as u8,

@@ -124,16 +124,29 @@ pub(super) const BATCH_BYTES: usize = 1 << 18;
 /// Documents that are taken from Python at a time, for short ones. Chosen without measurement.
 pub(super) const BATCH_DOCUMENTS: usize = 1 << 12;
 
-/// A file as the package describes it: path, compression, the field with the text in JSON Lines, the range of
-/// bytes to count, and its size and modification time from when it was first seen.
-pub(super) type GivenFile =
-    (PathBuf, Option<String>, Option<String>, Option<(u64, u64)>, Option<(u64, i128)>);
+/// A file as the package describes it (`toksmith.files.inputs.Source`): the field has the text of each line of JSON.
+#[derive(FromPyObject)]
+pub(super) struct PyInputFile {
+    path: PathBuf,
+    compression: Option<String>,
+    field: Option<String>,
+    seen: Option<FileStamp>,
+}
 
-pub(super) fn input_file((path, compression, field, range, seen): GivenFile) -> PyResult<InputFile> {
-    let compression = compression_of(compression.as_deref())?;
-    let records = field.map_or(DocumentFormat::Whole, DocumentFormat::JsonLines);
-    let seen = seen.map(|(size, modified)| Stamp { size, modified: Some(modified) });
-    Ok(InputFile { path, compression, records, range, seen })
+/// The size of a file and the time of its last change, when it was first seen.
+#[derive(FromPyObject)]
+struct FileStamp {
+    size: u64,
+    modified: i128,
+}
+
+impl PyInputFile {
+    pub(super) fn into_input(self) -> PyResult<InputFile> {
+        let compression = compression_of(self.compression.as_deref())?;
+        let records = self.field.map_or(DocumentFormat::Whole, DocumentFormat::JsonLines);
+        let seen = self.seen.map(|stamp| Stamp { size: stamp.size, modified: Some(stamp.modified) });
+        Ok(InputFile { path: self.path, compression, records, seen })
+    }
 }
 
 /// Counts documents.
@@ -206,10 +219,10 @@ impl PyCounting {
     fn files(
         &self,
         py: Python<'_>,
-        files: Vec<GivenFile>,
+        files: Vec<PyInputFile>,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let files = files.into_iter().map(input_file).collect::<PyResult<Vec<_>>>()?;
+        let files = files.into_iter().map(PyInputFile::into_input).collect::<PyResult<Vec<_>>>()?;
         self.with(py, progress.as_ref(), |counting, control| counting.files(&files, control))
     }
 
@@ -245,12 +258,6 @@ impl PyCounting {
         })
     }
 
-    /// Adds counts that were made elsewhere. Their places come after all others.
-    fn add(&self, py: Python<'_>, counts: &PyPretokenCounts) -> PyResult<()> {
-        let counts = counts.inner(py);
-        self.with(py, None, |counting, control| counting.add(&counts, control))
-    }
-
     /// The size of the temporary file in bytes.
     fn spilled_bytes(&self, py: Python<'_>) -> u64 {
         self.lock(py).as_ref().map_or(0, count::Counting::spilled_bytes)
@@ -271,14 +278,24 @@ impl PyCounting {
 
 #[pymethods]
 impl PyPretokenCounts {
-    /// `items` are tuples of pretoken, count and place of the first occurrence, in any order; `end_place` is
-    /// a place after all of them.
+    /// `items` are tuples of pretoken and count, `first_places` the places of their first occurrences, by default
+    /// 0, 1, 2, …, and `end_place` is a place after all of them.
     #[new]
-    #[pyo3(signature = (items, end_place=0))]
-    fn new(py: Python<'_>, items: &Bound<'_, PyAny>, end_place: u64) -> PyResult<Self> {
-        let items = objects::extracted(items, |item| item.extract::<(PyBackedBytes, u64, u64)>())?;
+    #[pyo3(signature = (items, first_places=None, end_place=0))]
+    fn new(
+        py: Python<'_>,
+        items: &Bound<'_, PyAny>,
+        first_places: Option<Vec<u64>>,
+        end_place: u64,
+    ) -> PyResult<Self> {
+        let items = objects::extracted(items, |item| item.extract::<(PyBackedBytes, u64)>())?;
+        let places = first_places.unwrap_or_else(|| (0..items.len() as u64).collect());
+        if places.len() != items.len() {
+            return Err(PyValueError::new_err("there is not one place for each item"));
+        }
         let counts = call::long(py, None, |control| {
-            let items = items.iter().map(|(pretoken, count, first)| (&**pretoken, *count, *first));
+            let items = items.iter().zip(&places);
+            let items = items.map(|((pretoken, count), &place)| (&**pretoken, *count, place));
             count::PretokenCounts::from_items(items, end_place, control)
         })?;
         Ok(PyPretokenCounts::new_of(counts))
@@ -301,23 +318,25 @@ impl PyPretokenCounts {
         Ok(PyPretokenCounts::new_of(counts))
     }
 
-    /// Up to `count` tuples of pretoken, count and first place, from index `start` on.
-    fn rows<'py>(&self, py: Python<'py>, start: usize, count: usize) -> PyResult<Bound<'py, PyList>> {
+    /// Up to `count` pretokens from index `start` on, in the order of first occurrence.
+    fn pretokens<'py>(&self, py: Python<'py>, start: usize, count: usize) -> PyResult<Bound<'py, PyList>> {
         let counts = self.inner(py);
         counts.check_memory_for_order()?;
-        let rows = counts.slice(start, count);
-        let row = |(pretoken, count, first)| {
-            let pretoken = objects::bytes(py, pretoken)?.into_any();
-            objects::tuple(py, [pretoken, objects::int(py, count)?, objects::int(py, first)?])
-        };
-        objects::list_of(py, rows.map(row))
+        objects::list_of(py, counts.slice(start, count).map(|(pretoken, _, _)| objects::bytes(py, pretoken)))
     }
 
-    /// All tuples of pretoken and count, in the order of first occurrence.
-    fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+    /// Up to `count` tuples of pretoken and count, from index `start` on, in the order of first occurrence.
+    fn items<'py>(&self, py: Python<'py>, start: usize, count: usize) -> PyResult<Bound<'py, PyList>> {
         let counts = self.inner(py);
         counts.check_memory_for_order()?;
-        objects::list_of(py, counts.iter().map(|(pretoken, count, _)| item(py, pretoken, count)))
+        objects::list_of(py, counts.slice(start, count).map(|(pretoken, count, _)| item(py, pretoken, count)))
+    }
+
+    /// The place of the first occurrence of each pretoken.
+    fn first_places<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let counts = self.inner(py);
+        counts.check_memory_for_order()?;
+        objects::list_of(py, counts.iter().map(|(_, _, first)| objects::int(py, first)))
     }
 
     /// The most frequent pretokens; of equally frequent ones, the one that occurs first comes first.
@@ -371,12 +390,6 @@ impl PyPretokenCounts {
     fn pretoken_bytes(&self, py: Python<'_>) -> u64 {
         let counts = self.inner(py);
         py.detach(|| counts.pretoken_bytes())
-    }
-
-    /// Bytes of the text that was counted: of each pretoken as often as it occurs.
-    fn text_bytes(&self, py: Python<'_>) -> u64 {
-        let counts = self.inner(py);
-        py.detach(|| counts.text_bytes())
     }
 
     fn __len__(&self, py: Python<'_>) -> usize {

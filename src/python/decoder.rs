@@ -32,14 +32,14 @@ impl TextStream {
 impl TextStream {
     /// Adds an id; returns the text that no later id can change.
     fn push<'py>(&self, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
-        let number = ids::one(id, None)?;
+        let number = ids::extract_id(id, None)?;
         let mut text = String::new();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         self.decoder.push(self.encoder.vocab(), &mut state, number, None, &mut text)?;
         objects::string(id.py(), &text)
     }
 
-    /// Ends the text; returns the rest of it. The stream starts anew.
+    /// Ends the text; returns the rest of it. The stream starts again.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
         let mut text = String::new();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);

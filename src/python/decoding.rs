@@ -15,7 +15,7 @@ use crate::decode::TextDecoder;
 use crate::room;
 
 impl Tokenizer {
-    /// A decoding of ids that arrive one by one, and the number of spaces that are taken off the front.
+    /// A decoding of ids that arrive one by one, and the number of spaces that are removed from the front.
     pub(super) fn text_stream(&self) -> (Option<TextStream>, usize) {
         match &self.decoder {
             Some(decoder) if !decoder.joins_bytes() => {

@@ -20,23 +20,23 @@ const BATCH_BYTES: usize = 1 << 20;
 const BATCH_TEXTS: usize = 1 << 12;
 
 /// An object of Python that holds text.
-enum HeldText {
+enum PythonText {
     Text(PyBackedStr),
     Bytes(PyBackedBytes),
 }
 
-impl HeldText {
+impl PythonText {
     fn bytes(&self) -> &[u8] {
         match self {
-            HeldText::Text(text) => text.as_bytes(),
-            HeldText::Bytes(bytes) => bytes,
+            PythonText::Text(text) => text.as_bytes(),
+            PythonText::Bytes(bytes) => bytes,
         }
     }
 }
 
 /// Objects of Python that hold the texts of a batch.
-enum Held {
-    Texts(Vec<HeldText>),
+enum TextOwners {
+    Texts(Vec<PythonText>),
     Column(Py<PyArrowColumn>),
 }
 
@@ -45,7 +45,7 @@ enum Held {
 /// If another thread dropped an object of Python, PyO3 would put it into a list that the whole process shares, under a
 /// lock; a child that is forked at that moment would wait for the lock at its next call.
 #[derive(Clone, Default)]
-pub(super) struct Dropped(Arc<Mutex<Vec<Held>>>);
+pub(super) struct Dropped(Arc<Mutex<Vec<TextOwners>>>);
 
 impl Dropped {
     /// Drops the texts that wait.
@@ -56,17 +56,17 @@ impl Dropped {
 }
 
 /// A batch of texts. Any thread may drop it.
-pub(super) struct HeldTexts {
-    held: Held,
+pub(super) struct PythonTexts {
+    owners: TextOwners,
     progress: u64,
     dropped: Dropped,
 }
 
-impl TextBatch for HeldTexts {
+impl TextBatch for PythonTexts {
     fn texts(&self) -> Result<Vec<&[u8]>> {
-        match &self.held {
-            Held::Texts(texts) => room::collected(texts.iter().map(HeldText::bytes)),
-            Held::Column(column) => Ok(column.get().column().texts()?.texts),
+        match &self.owners {
+            TextOwners::Texts(texts) => room::collected(texts.iter().map(PythonText::bytes)),
+            TextOwners::Column(column) => Ok(column.get().column().texts()?.texts),
         }
     }
 
@@ -75,17 +75,17 @@ impl TextBatch for HeldTexts {
     }
 }
 
-impl Drop for HeldTexts {
+impl Drop for PythonTexts {
     fn drop(&mut self) {
-        let held = std::mem::replace(&mut self.held, Held::Texts(Vec::new()));
-        self.dropped.0.lock().unwrap_or_else(PoisonError::into_inner).push(held);
+        let owners = std::mem::replace(&mut self.owners, TextOwners::Texts(Vec::new()));
+        self.dropped.0.lock().unwrap_or_else(PoisonError::into_inner).push(owners);
     }
 }
 
 /// Makes batches of texts from a Python iterator.
 pub(super) trait Feed {
     /// The next batch of texts.
-    fn next(&mut self, py: Python<'_>) -> PyResult<Option<TextJob<HeldTexts>>>;
+    fn next(&mut self, py: Python<'_>) -> PyResult<Option<TextJob<PythonTexts>>>;
 
     /// Where texts wait that are no longer needed.
     fn unneeded(&self) -> Dropped;
@@ -117,7 +117,7 @@ impl TextFeed {
     }
 
     /// The next text that no earlier run has encoded.
-    fn text(&mut self, py: Python<'_>) -> PyResult<Option<HeldText>> {
+    fn text(&mut self, py: Python<'_>) -> PyResult<Option<PythonText>> {
         while let Some(item) = self.texts.bind(py).try_iter()?.next().transpose()? {
             let text = text_of(&item, self.at.offset - self.to_pass)?;
             self.digest.update(&(text.bytes().len() as u64).to_le_bytes());
@@ -144,7 +144,7 @@ impl TextFeed {
 }
 
 impl Feed for TextFeed {
-    fn next(&mut self, py: Python<'_>) -> PyResult<Option<TextJob<HeldTexts>>> {
+    fn next(&mut self, py: Python<'_>) -> PyResult<Option<TextJob<PythonTexts>>> {
         self.dropped.clear(py);
         if let Some(error) = self.failed.take() {
             return Err(error);
@@ -170,7 +170,7 @@ impl Feed for TextFeed {
             return Ok(None);
         }
         self.at.digest = self.digest.digest();
-        Ok(Some(job(Held::Texts(texts), bytes as u64, first, self.at, &self.dropped)))
+        Ok(Some(job(TextOwners::Texts(texts), bytes as u64, first, self.at, &self.dropped)))
     }
 
     fn unneeded(&self) -> Dropped {
@@ -202,7 +202,7 @@ impl ColumnFeed {
 }
 
 impl Feed for ColumnFeed {
-    fn next(&mut self, py: Python<'_>) -> PyResult<Option<TextJob<HeldTexts>>> {
+    fn next(&mut self, py: Python<'_>) -> PyResult<Option<TextJob<PythonTexts>>> {
         self.dropped.clear(py);
         let Some(column) = self.columns.bind(py).try_iter()?.next().transpose()? else { return Ok(None) };
         let TextColumn { source, texts: column, progress } = column.extract()?;
@@ -215,7 +215,7 @@ impl Feed for ColumnFeed {
             return Err(PyValueError::new_err("a text of the column is null"));
         }
         self.at.offset += texts.texts.len() as u64;
-        Ok(Some(job(Held::Column(column.unbind()), progress, first, self.at, &self.dropped)))
+        Ok(Some(job(TextOwners::Column(column.unbind()), progress, first, self.at, &self.dropped)))
     }
 
     fn unneeded(&self) -> Dropped {
@@ -223,22 +223,22 @@ impl Feed for ColumnFeed {
     }
 }
 
-fn job(held: Held, progress: u64, first: Cursor, end: Cursor, dropped: &Dropped) -> TextJob<HeldTexts> {
-    let texts = HeldTexts { held, progress, dropped: dropped.clone() };
+fn job(owners: TextOwners, progress: u64, first: Cursor, end: Cursor, dropped: &Dropped) -> TextJob<PythonTexts> {
+    let texts = PythonTexts { owners, progress, dropped: dropped.clone() };
     TextJob { source: first.source, first: first.offset, texts, end }
 }
 
 /// The text of an item, the text of this number. A lone surrogate becomes bytes that are not UTF-8.
-fn text_of(item: &Bound<'_, PyAny>, number: u64) -> PyResult<HeldText> {
+fn text_of(item: &Bound<'_, PyAny>, number: u64) -> PyResult<PythonText> {
     if let Ok(text) = item.cast::<PyString>() {
         if let Ok(text) = PyBackedStr::try_from(text.clone()) {
-            return Ok(HeldText::Text(text));
+            return Ok(PythonText::Text(text));
         }
         let bytes = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
-        return Ok(HeldText::Bytes(bytes.extract()?));
+        return Ok(PythonText::Bytes(bytes.extract()?));
     }
     if let Ok(bytes) = item.cast::<PyBytes>() {
-        return Ok(HeldText::Bytes(bytes.clone().into()));
+        return Ok(PythonText::Bytes(bytes.clone().into()));
     }
     let kind = item.get_type().name().map(|name| name.to_string()).unwrap_or_default();
     Err(PyTypeError::new_err(format!("text number {number} is {kind}: texts are str or bytes")))
@@ -263,10 +263,10 @@ impl Read for PythonReader {
     fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
         let Some(file) = &self.0 else { return Ok(0) };
         let read = Python::attach(|py| {
-            let bytes = file.call_method1(py, "read", (room.len(),))?;
-            let bytes = bytes.bind(py).cast::<PyBytes>()?.as_bytes();
-            let count = bytes.len().min(room.len());
-            room[..count].copy_from_slice(&bytes[..count]);
+            let data = file.call_method1(py, "read", (room.len(),))?;
+            let data = data.bind(py).cast::<PyBytes>()?.as_bytes();
+            let count = data.len().min(room.len());
+            room[..count].copy_from_slice(&data[..count]);
             PyResult::Ok(count)
         });
         read.map_err(PythonReader::failed)

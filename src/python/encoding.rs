@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use once_cell::race::OnceBox;
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
@@ -12,7 +13,6 @@ use super::{arrays, call, ids, objects, text};
 use crate::decode;
 use crate::encode::{Encoder, SortedTokens, SpecialSet};
 use crate::error::Error;
-use crate::once::Once;
 use crate::room;
 
 /// Special tokens for single calls, each with its id.
@@ -38,7 +38,9 @@ impl PySpecialSet {
 
     /// The first special token in a text: the leftmost one, and the longest of those that begin at the same place.
     fn first_in<'py>(&self, text: &Bound<'py, PyString>) -> PyResult<Option<Bound<'py, PyString>>> {
-        self.found(text.py(), call::text(text)?)
+        let (py, text) = (text.py(), call::text(text)?);
+        let name = call::sized(py, text.len(), |control| self.set.first_in(text.as_bytes(), control))?;
+        name.map(|name| objects::string(py, &String::from_utf8_lossy(name))).transpose()
     }
 
     /// The first special token in bytes: the leftmost one, and the longest of those that begin at the same place.
@@ -47,15 +49,8 @@ impl PySpecialSet {
         py: Python<'py>,
         data: PyBackedBytes,
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let found = call::sized(py, data.len(), |control| self.set.first_in(&data, control))?;
-        found.map(|name| objects::bytes(py, name)).transpose()
-    }
-}
-
-impl PySpecialSet {
-    fn found<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Option<Bound<'py, PyString>>> {
-        let found = call::sized(py, text.len(), |control| self.set.first_in(text.as_bytes(), control))?;
-        found.map(|name| objects::string(py, &String::from_utf8_lossy(name))).transpose()
+        let name = call::sized(py, data.len(), |control| self.set.first_in(&data, control))?;
+        name.map(|name| objects::bytes(py, name)).transpose()
     }
 }
 
@@ -64,7 +59,7 @@ impl PySpecialSet {
 #[pyclass(frozen, module = "toksmith._core")]
 pub(super) struct Encoding {
     encoder: Arc<Encoder>,
-    sorted: Once<SortedTokens>,
+    sorted: OnceBox<SortedTokens>,
 }
 
 /// The first special token of `refused` in a text; `None` if none occurs.
@@ -73,15 +68,14 @@ fn refusal<'py>(
     refused: Option<&Bound<'py, PySpecialSet>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let Some(refused) = refused else { return Ok(None) };
-    let found = refused.get().found(text.py(), call::text(text)?)?;
-    Ok(found.map(Bound::into_any))
+    Ok(refused.get().first_in(text)?.map(Bound::into_any))
 }
 
 #[pymethods]
 impl Encoding {
     #[new]
     fn new(tokenizer: &Tokenizer) -> Self {
-        Encoding { encoder: tokenizer.encoder.clone(), sorted: Once::new() }
+        Encoding { encoder: tokenizer.encoder.clone(), sorted: OnceBox::new() }
     }
 
     #[pyo3(signature = (text, allowed, refused))]
@@ -92,20 +86,19 @@ impl Encoding {
         refused: Option<&Bound<'py, PySpecialSet>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let text = text::checked(text)?;
-        if let Some(found) = refusal(text, refused)? {
-            return Ok(found);
+        if let Some(name) = refusal(text, refused)? {
+            return Ok(name);
         }
         let (py, allowed) = (text.py(), &allowed.get().set);
         let text = call::text(text)?.as_bytes();
         if text.len() >= call::GIL_RELEASE_BYTES {
-            let found =
-                call::long(py, None, |control| self.encoder.encode_long(text, allowed, None, control))?;
-            return Ok(ids::to_list(py, &found)?.into_any());
+            let ids = call::long(py, None, |control| self.encoder.encode_long(text, allowed, None, control))?;
+            return Ok(ids::to_list(py, &ids)?.into_any());
         }
         let fill = |ids: &mut Vec<u32>| {
             call::sized(py, text.len(), |control| self.encoder.encode(text, allowed, ids, control))
         };
-        Ok(call::with_ids(fill, |found| ids::to_list(py, found))?.into_any())
+        Ok(call::with_ids(fill, |ids| ids::to_list(py, ids))?.into_any())
     }
 
     #[pyo3(signature = (text, allowed, refused))]
@@ -116,14 +109,14 @@ impl Encoding {
         refused: Option<&Bound<'py, PySpecialSet>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let text = text::checked(text)?;
-        if let Some(found) = refusal(text, refused)? {
-            return Ok(found);
+        if let Some(name) = refusal(text, refused)? {
+            return Ok(name);
         }
         let (py, allowed) = (text.py(), &allowed.get().set);
         let text = call::text(text)?.as_bytes();
-        let found =
+        let ids =
             call::sized(py, text.len(), |control| self.encoder.encode_long(text, allowed, None, control))?;
-        Ok(arrays::ids(py, found)?.into_any())
+        Ok(arrays::ids(py, ids)?.into_any())
     }
 
     #[pyo3(signature = (texts, allowed, refused, workers))]
@@ -135,16 +128,16 @@ impl Encoding {
         workers: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = texts.py();
-        let mut held: Vec<PyBackedStr> = room::for_items(objects::size_hint(texts))?;
+        let mut owners: Vec<PyBackedStr> = room::for_items(objects::size_hint(texts))?;
         for text in texts.try_iter()? {
             let text = text?;
             let text = text.cast::<PyString>()?;
-            if let Some(found) = refusal(text, refused)? {
-                return Ok(found);
+            if let Some(name) = refusal(text, refused)? {
+                return Ok(name);
             }
-            room::push(&mut held, call::backed_text(text)?)?;
+            room::push(&mut owners, call::backed_text(text)?)?;
         }
-        let texts: Vec<&[u8]> = room::collected(held.iter().map(|text| text.as_bytes()))?;
+        let texts: Vec<&[u8]> = room::collected(owners.iter().map(|text| text.as_bytes()))?;
         let bytes = texts.iter().map(|text| text.len()).sum();
         let allowed = &allowed.get().set;
         let batches =
@@ -159,26 +152,26 @@ impl Encoding {
     ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyList>)> {
         let (py, allowed) = (text.py(), &allowed.get().set);
         let text = call::text(text)?;
-        let found = call::long(py, None, |control| {
+        let encoded = call::long(py, None, |control| {
             self.encoder.encode_with_unstable(text, allowed, self.sorted(), control)
         })?;
         let completions = objects::list(py)?;
-        for ids in &found.completions {
+        for ids in &encoded.completions {
             completions.append(ids::to_list(py, ids)?)?;
         }
-        Ok((ids::to_list(py, &found.stable)?, completions))
+        Ok((ids::to_list(py, &encoded.stable)?, completions))
     }
 
     /// Encodes bytes as one pretoken.
     fn encode_piece<'py>(&self, py: Python<'py>, piece: PyBackedBytes) -> PyResult<Bound<'py, PyList>> {
-        let found = call::sized(py, piece.len(), |control| self.encoder.encode_as_pretoken(&piece, control))?;
-        ids::to_list(py, &found)
+        let ids = call::sized(py, piece.len(), |control| self.encoder.encode_as_pretoken(&piece, control))?;
+        ids::to_list(py, &ids)
     }
 
     /// Encodes bytes that need not be UTF-8.
     fn encode_broken<'py>(&self, py: Python<'py>, data: PyBackedBytes) -> PyResult<Bound<'py, PyList>> {
-        let found = call::sized(py, data.len(), |control| self.encoder.encode_broken(&data, control))?;
-        ids::to_list(py, &found)
+        let ids = call::sized(py, data.len(), |control| self.encoder.encode_broken(&data, control))?;
+        ids::to_list(py, &ids)
     }
 
     /// A list of the bytes of each id.
@@ -222,7 +215,7 @@ impl Encoding {
 
 impl Encoding {
     fn sorted(&self) -> &SortedTokens {
-        self.sorted.get_or_make(|| SortedTokens::new(self.encoder.vocab()))
+        self.sorted.get_or_init(|| Box::new(SortedTokens::new(self.encoder.vocab())))
     }
 
     /// Calls `take` with the bytes of each id.

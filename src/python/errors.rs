@@ -74,7 +74,7 @@ pub(super) fn surrogate(py: Python<'_>, error: PyErr) -> PyErr {
 
 fn surrogate_at(at: usize) -> PyErr {
     PyValueError::new_err(format!(
-        "the text has a lone surrogate at character {at}, which is no character and has no UTF-8 bytes: \
+        "the text has a lone surrogate at character {at}, which cannot be encoded as UTF-8: \
          replace it, for example with text.encode(\"utf-16\", \"surrogatepass\").decode(\"utf-16\", \"replace\")"
     ))
 }

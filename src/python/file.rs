@@ -30,11 +30,11 @@ pub(super) fn encode<'py, T: IdType + Element>(
     let FileRequest { encoder, path, options, out } = request;
     let Some((out, name)) = out else {
         let mut ids = IdArray::<T>(Vec::new());
-        let found = call::long(py, progress, |control| {
+        let ids = call::long(py, progress, |control| {
             encoder.encode_file(&path, &options, &mut ids, control)?;
             Ok(ids.0)
         })?;
-        return Ok(arrays::array(py, found)?.into_any());
+        return Ok(arrays::array(py, ids)?.into_any());
     };
     let count = call::long(py, progress, |control| {
         let opened = OpenOptions::new().write(true).open(out);

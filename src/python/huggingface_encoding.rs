@@ -54,7 +54,7 @@ impl TextColumns for LazyText {
     }
 }
 
-/// The run of a text with its ids. Where the ids are random, they are made anew together with what is known of them.
+/// The run of a text with its ids. Where the ids are random, they are made again together with what is known of them.
 pub(super) fn run_of(
     tokenizer: &Tokenizer,
     text: PyBackedStr,
@@ -130,7 +130,7 @@ impl PyEncoding {
         Ok(PyEncoding::of(Encoding::new(vec![Run::of_text(ids, Source::Text(Arc::new(columns)))])))
     }
 
-    /// The encodings joined in order; with `growing_offsets`, as if the texts stood behind each other.
+    /// The encodings joined in order; with `growing_offsets`, as if the texts followed each other.
     #[staticmethod]
     #[pyo3(signature = (encodings, growing_offsets=true))]
     fn merge(encodings: &Bound<'_, PyAny>, growing_offsets: bool) -> PyResult<Self> {
@@ -189,7 +189,7 @@ impl PyEncoding {
         let mut made = Vec::new();
         for (ids, tokens, spans, words, type_id, is_attended, is_added, text) in runs {
             if [tokens.len(), spans.len(), words.len()] != [ids.len(); 3] {
-                return Err(PyValueError::new_err("the state of the encoding is broken"));
+                return Err(PyValueError::new_err("the state of the encoding is corrupt"));
             }
             let source = Source::Text(Arc::new(Columns { tokens, spans, words }));
             made.push(Run::of_text(ids, source).marked(type_id, (is_attended, is_added), text));

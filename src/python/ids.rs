@@ -67,7 +67,7 @@ pub(super) fn to_lists<'py>(py: Python<'py>, batches: &[EncodedBatch]) -> PyResu
     Ok(lists)
 }
 
-/// Ids of a run: 4 KB, which stay in the nearest cache. Chosen without measurement.
+/// Ids of a run: 4 KB, which stay in the nearest cache.
 const IDS_PER_RUN: usize = 1 << 10;
 /// Runs between two checks of the clock.
 const RUNS_PER_CHECK: usize = ITEMS_PER_CHECK / IDS_PER_RUN;
@@ -94,10 +94,10 @@ pub(super) fn for_runs(
     {
         return done;
     }
-    let found = from_iterable(ids, max_id)?;
-    take(IdRun::Length(found.len()))?;
+    let collected = from_iterable(ids, max_id)?;
+    take(IdRun::Length(collected.len()))?;
     let mut yielder = call::GilYielder::new();
-    found.chunks(ITEMS_PER_CHECK).try_for_each(|run| {
+    collected.chunks(ITEMS_PER_CHECK).try_for_each(|run| {
         yielder.tick(ids.py())?;
         take(IdRun::Ids(run))
     })
@@ -128,7 +128,7 @@ fn list_runs(list: &Bound<'_, PyAny>, take: &mut impl FnMut(IdRun<'_>) -> PyResu
             // SAFETY: the list keeps its item alive, and this takes a reference of its own before anything
             // else can run.
             let item = unsafe { Bound::from_borrowed_ptr(list.py(), item) };
-            take(IdRun::Ids(&[one(&item, Some(at))?]))?;
+            take(IdRun::Ids(&[extract_id(&item, Some(at))?]))?;
             at += 1;
         }
         if count % RUNS_PER_CHECK == 0 {
@@ -177,22 +177,22 @@ fn items<'a>(list: &'a Bound<'_, PyAny>) -> &'a [*mut ffi::PyObject] {
 /// The ids of an iterable.
 fn from_iterable(ids: &Bound<'_, PyAny>, max_id: u32) -> PyResult<Vec<u32>> {
     let mut yielder = call::GilYielder::new();
-    let mut found = room::for_items(objects::size_hint(ids))?;
+    let mut collected = room::for_items(objects::size_hint(ids))?;
     for id in ids.try_iter()? {
-        let id = one(&id?, Some(found.len()))?;
+        let id = extract_id(&id?, Some(collected.len()))?;
         if id > max_id {
-            return Err(Error::UnknownId { id: i128::from(id), index: Some(found.len()) }.into());
+            return Err(Error::UnknownId { id: i128::from(id), index: Some(collected.len()) }.into());
         }
-        room::push(&mut found, id)?;
-        if found.len().is_multiple_of(ITEMS_PER_CHECK) {
+        room::push(&mut collected, id)?;
+        if collected.len().is_multiple_of(ITEMS_PER_CHECK) {
             yielder.tick(ids.py())?;
         }
     }
-    Ok(found)
+    Ok(collected)
 }
 
 /// Converts one id. `index` is its index in a list, for errors.
-pub(super) fn one(id: &Bound<'_, PyAny>, index: Option<usize>) -> PyResult<u32> {
+pub(super) fn extract_id(id: &Bound<'_, PyAny>, index: Option<usize>) -> PyResult<u32> {
     let error = match id.extract::<u32>() {
         Ok(id) => return Ok(id),
         Err(error) => error,
@@ -225,23 +225,23 @@ pub(super) fn stretches<'a, 'py>(
     Ok((1..starts.len()).map(move |at| stretch(starts[at - 1] as u64, starts[at] as u64)))
 }
 
-/// Reads ascending numbers from 0 to `most`. The first number that breaks this rule is an error at once, since the
+/// Reads ascending numbers from 0 to `max`. The first number that breaks this rule is an error at once, since the
 /// iterable may be endless.
-fn rising(numbers: &Bound<'_, PyAny>, most: usize) -> PyResult<Vec<i64>> {
+fn rising(numbers: &Bound<'_, PyAny>, max: usize) -> PyResult<Vec<i64>> {
     let mut yielder = call::GilYielder::new();
-    let mut found: Vec<i64> = room::for_items(objects::size_hint(numbers))?;
+    let mut collected: Vec<i64> = room::for_items(objects::size_hint(numbers))?;
     for number in numbers.try_iter()? {
         let number: i64 = number?.extract()?;
-        if number < found.last().copied().unwrap_or(0) || number as usize > most {
-            let message = format!("starts must rise within 0 to {most}, the number of ids");
+        if number < collected.last().copied().unwrap_or(0) || number as usize > max {
+            let message = format!("starts must rise within 0 to {max}, the number of ids");
             return Err(PyValueError::new_err(message));
         }
-        room::push(&mut found, number)?;
-        if found.len().is_multiple_of(ITEMS_PER_CHECK) {
+        room::push(&mut collected, number)?;
+        if collected.len().is_multiple_of(ITEMS_PER_CHECK) {
             yielder.tick(numbers.py())?;
         }
     }
-    Ok(found)
+    Ok(collected)
 }
 
 /// Reads an array of one of these types. `None` if the array has another type or a foreign byte order; the caller

@@ -89,11 +89,11 @@ pub(super) fn reads_in_place(py: Python<'_>) -> bool {
     const UNTRIED: u8 = 2;
     // An atomic, and not a cell on which other threads wait while one fills it: a child may be forked
     // meanwhile. It does no harm to check twice.
-    static FOUND: AtomicU8 = AtomicU8::new(UNTRIED);
-    if FOUND.load(Relaxed) == UNTRIED {
-        FOUND.store(u8::from(try_layout(py)), Relaxed);
+    static STATE: AtomicU8 = AtomicU8::new(UNTRIED);
+    if STATE.load(Relaxed) == UNTRIED {
+        STATE.store(u8::from(try_layout(py)), Relaxed);
     }
-    FOUND.load(Relaxed) == 1
+    STATE.load(Relaxed) == 1
 }
 
 /// Reads some ints and compares their values.

@@ -1,7 +1,6 @@
 //! The Python module `toksmith._core`. Each function extracts its arguments, releases the GIL, calls the core
 //! and converts the result; there are no algorithms here.
 
-mod added;
 mod allocator;
 mod arrays;
 mod arrow;
@@ -21,7 +20,6 @@ mod huggingface;
 mod huggingface_encoding;
 mod ids;
 mod ints;
-mod json;
 mod objects;
 mod output;
 mod pipeline;
@@ -57,7 +55,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(arrow_counts::count_texts, module)?)?;
     module.add_function(wrap_pyfunction!(arrow_counts::counts_to_arrow, module)?)?;
     module.add_function(wrap_pyfunction!(arrow_counts::counts_from_arrow, module)?)?;
-    module.add_function(wrap_pyfunction!(added::overlap, module)?)?;
     module.add_function(wrap_pyfunction!(huggingface::character_tokenizer, module)?)?;
     module.add_class::<pipeline::PyPipeline>()?;
     module.add_class::<post_processor::PyPostProcessor>()?;
@@ -72,16 +69,16 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<shards::PyShardSnapshot>()?;
     module.add_class::<shards::PySkippedDocument>()?;
     module.add_class::<huggingface::HuggingFaceModel>()?;
-    module.add_function(wrap_pyfunction!(json::parse_json, module)?)?;
     module.add_function(wrap_pyfunction!(rows::tokens_of_rows, module)?)?;
     module.add_function(wrap_pyfunction!(rows::merges_of_rows, module)?)?;
+    module.add_function(wrap_pyfunction!(rows::tokens_of_ranks, module)?)?;
     module.add_class::<file::PyWrittenHashes>()?;
     module.add_function(wrap_pyfunction!(file::checksum, module)?)?;
     module.add_class::<training::Learned>()?;
+    module.add_class::<training::LearnedMerge>()?;
     module.add_function(wrap_pyfunction!(training::learn_merges, module)?)?;
     module.add_function(wrap_pyfunction!(training::fingerprint, module)?)?;
     module.add_function(wrap_pyfunction!(training::build_tokenizer, module)?)?;
-    module.add_function(wrap_pyfunction!(arrays::make_first_arrays, module)?)?;
     make_cells(module.py())?;
     module.add("UNICODE_VERSION", UNICODE_VERSION)?;
     module.add("REGEX_VERSION", REGEX_VERSION)

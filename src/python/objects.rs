@@ -83,7 +83,7 @@ pub(super) fn extracted<'py, T>(
     Ok(made)
 }
 
-/// The most items for which memory is reserved before the first of them is seen. Chosen without measurement.
+/// The maximum number of items for which memory is reserved before the first of them is seen.
 const MAX_TRUSTED_LEN: usize = 1 << 14;
 
 /// The number of items to reserve memory for: the length that an iterable claims, up to [`MAX_TRUSTED_LEN`].

@@ -45,8 +45,7 @@ impl Errors {
     }
 }
 
-/// Bytes of a result that are collected on the stack, so that a short result needs one allocation, of its
-/// final size. Chosen without measurement.
+/// Bytes of a result that are collected on the stack, so that a short result needs one allocation, of its final size.
 const STACK_BYTES: usize = 1 << 10;
 
 /// The memory of a result longer than [`STACK_BYTES`]. Nothing else can reach it.

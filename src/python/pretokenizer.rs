@@ -89,8 +89,8 @@ impl PyPretokenizer {
 
 /// The scanner of a name, with the instruction set that it uses.
 pub(super) fn scanner(name: &str, isa: Option<&str>) -> PyResult<(Named, Isa)> {
-    let named = Named::from_name(name)
-        .ok_or_else(|| PyValueError::new_err(format!("no scanner has the name {name:?}")))?;
+    let named =
+        Named::from_name(name).ok_or_else(|| PyValueError::new_err(format!("unknown scanner {name:?}")))?;
     let isa = isa.map_or(Some(Isa::best()), Isa::from_name);
     let isa = isa.ok_or_else(|| PyValueError::new_err("this machine does not have that instruction set"))?;
     Ok((named, isa))
@@ -102,6 +102,6 @@ fn rule(name: &str) -> PyResult<CutRule> {
         "gpt2" => Ok(CutRule::Gpt2),
         "cl100k" => Ok(CutRule::Cl100k),
         "o200k" => Ok(CutRule::O200k),
-        other => Err(PyValueError::new_err(format!("no cut rule has the name {other:?}"))),
+        other => Err(PyValueError::new_err(format!("unknown cut rule {other:?}"))),
     }
 }

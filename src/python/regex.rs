@@ -40,8 +40,8 @@ impl Splitter for Regex {
                 if count % MATCHES_PER_CHECK == 0 {
                     yielder.tick(py).map_err(outside)?;
                 }
-                let Some(found) = matches.clone().next() else { return Ok(()) };
-                let span = found.and_then(|found| found.call_method0(span(py)));
+                let Some(next_match) = matches.clone().next() else { return Ok(()) };
+                let span = next_match.and_then(|next_match| next_match.call_method0(span(py)));
                 let (start, end): (usize, usize) = span.and_then(|span| span.extract()).map_err(outside)?;
                 if start == end {
                     continue;
@@ -88,7 +88,7 @@ fn options(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 }
 
 /// A compiled pattern that can match the empty string. Empty matches are found as callers of Oniguruma find them: an
-/// empty match directly behind the previous match is left out, and the search continues one character later.
+/// empty match directly after the previous match is left out, and the search continues one character later.
 pub(super) struct Nullable(Py<PyAny>);
 
 impl Nullable {
@@ -104,8 +104,12 @@ impl Nullable {
         from: usize,
     ) -> PyResult<Option<(usize, usize)>> {
         let py = text.py();
-        let found = self.0.bind(py).call_method(search(py), (text, from), Some(options))?;
-        if found.is_none() { Ok(None) } else { found.call_method0(span(py))?.extract().map(Some) }
+        let match_object = self.0.bind(py).call_method(search(py), (text, from), Some(options))?;
+        if match_object.is_none() {
+            Ok(None)
+        } else {
+            match_object.call_method0(span(py))?.extract().map(Some)
+        }
     }
 }
 

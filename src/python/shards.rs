@@ -8,7 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::call;
-use super::counts::input_file;
+use super::counts::PyInputFile;
 use super::documents::{ColumnFeed, Feed, PythonReader, TextFeed};
 use super::errors::raised;
 use super::file::PyWrittenHashes;
@@ -214,15 +214,19 @@ pub(super) struct PyShardRun {
     encoder: DocumentEncoder,
 }
 
-/// A source: an object of Python with these attributes, a `toksmith.files.inputs.Source`.
-#[derive(FromPyObject)]
-pub(super) struct SourceRecord {
-    path: PathBuf,
-    compression: Option<String>,
-    field: Option<String>,
-    seen: Option<(u64, i128)>,
+/// A source: an object of Python with the attributes of `PyInputFile` and `open`, a `toksmith.files.inputs.Source`.
+struct SourceRecord {
+    file: PyInputFile,
     /// Opens the source in place of the path.
     open: Option<Py<PyAny>>,
+}
+
+impl<'py> FromPyObject<'_, 'py> for SourceRecord {
+    type Error = PyErr;
+
+    fn extract(source: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        Ok(SourceRecord { file: source.extract()?, open: source.getattr("open")?.extract()? })
+    }
 }
 
 #[pymethods]
@@ -327,9 +331,8 @@ impl PyShardRun {
     }
 }
 
-fn source_of(record: SourceRecord) -> PyResult<Source> {
-    let SourceRecord { path, compression, field, seen, open } = record;
-    let file = input_file((path, compression, field, None, seen))?;
+fn source_of(SourceRecord { file, open }: SourceRecord) -> PyResult<Source> {
+    let file = file.into_input()?;
     let open = open.map(|open| {
         let opener: crate::shards::Opener = Arc::new(move || {
             Python::attach(|py| PythonReader::open(py, &open)).map_err(PythonReader::failed)

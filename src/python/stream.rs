@@ -40,16 +40,16 @@ impl EncodeStream {
 impl EncodeStream {
     fn step<'py>(&self, py: Python<'py>, text: Option<&str>) -> PyResult<Bound<'py, PyList>> {
         // The lock is only tried: a thread that holds it may be waiting for the GIL.
-        let busy = |_| PyRuntimeError::new_err("one encoding stream is used by two threads at once");
+        let busy = |_| PyRuntimeError::new_err("an encoding stream cannot be used by two threads at once");
         let mut guard = self.state.try_lock().map_err(busy)?;
         let state = &mut *guard;
-        let held = state.held_bytes() + text.map_or(0, str::len);
-        let fill = |found: &mut Vec<u32>| {
-            call::sized(py, held, |control| match text {
-                Some(text) => self.encoder.push_stream(state, text.as_bytes(), self.special, found, control),
-                None => self.encoder.finish_stream(state, self.special, found, control),
+        let pending = state.pending_bytes() + text.map_or(0, str::len);
+        let fill = |ids: &mut Vec<u32>| {
+            call::sized(py, pending, |control| match text {
+                Some(text) => self.encoder.push_stream(state, text.as_bytes(), self.special, ids, control),
+                None => self.encoder.finish_stream(state, self.special, ids, control),
             })
         };
-        call::with_ids(fill, |found| ids::to_list(py, found))
+        call::with_ids(fill, |ids| ids::to_list(py, ids))
     }
 }

@@ -15,7 +15,7 @@ use crate::transcode::{CharRange, CodeUnit, Measure, measure, write_units};
 
 /// From this number of characters on, a `str` is read in its own form. For a shorter one the interpreter makes its
 /// UTF-8, one character at a time, and keeps it as long as the `str` lives; this is fast for a short text and helps
-/// the next call. Chosen without measurement.
+/// the next call.
 const MIN_UNITS_IN_PLACE: isize = 1 << 16;
 
 /// The text that an argument is.
@@ -40,15 +40,15 @@ pub(super) fn utf8<'a>(text: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
 }
 
 #[cold]
-fn no_text(given: &Bound<'_, PyAny>) -> PyErr {
-    let hint = if given.is_instance_of::<PyList>() || given.is_instance_of::<PyTuple>() {
+fn no_text(value: &Bound<'_, PyAny>) -> PyErr {
+    let hint = if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
         "; encode_batch takes a list of texts"
-    } else if given.is_instance_of::<PyBytes>() {
+    } else if value.is_instance_of::<PyBytes>() {
         "; encode_bytes takes bytes"
     } else {
         ""
     };
-    match given.get_type().name() {
+    match value.get_type().name() {
         Ok(kind) => PyTypeError::new_err(format!("a text is a str, not {kind}{hint}")),
         Err(error) => error,
     }
@@ -80,9 +80,9 @@ fn units<'a>(text: &'a Bound<'_, PyString>) -> Option<Text<'a>> {
         }
         let (data, len) = (ffi::PyUnicode_DATA(object), len as usize);
         match ffi::PyUnicode_KIND(object) {
-            ffi::PyUnicode_1BYTE_KIND => Some(Text::One(std::slice::from_raw_parts(data.cast(), len))),
-            ffi::PyUnicode_2BYTE_KIND => Some(Text::Two(std::slice::from_raw_parts(data.cast(), len))),
-            ffi::PyUnicode_4BYTE_KIND => Some(Text::Four(std::slice::from_raw_parts(data.cast(), len))),
+            ffi::PyUnicode_1BYTE_KIND => Some(Text::Ucs1(std::slice::from_raw_parts(data.cast(), len))),
+            ffi::PyUnicode_2BYTE_KIND => Some(Text::Ucs2(std::slice::from_raw_parts(data.cast(), len))),
+            ffi::PyUnicode_4BYTE_KIND => Some(Text::Ucs4(std::slice::from_raw_parts(data.cast(), len))),
             _ => None,
         }
     }

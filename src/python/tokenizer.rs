@@ -59,8 +59,8 @@ impl Tokenizer {
     /// The ids of the tokens of all bytes, of the unknown token, and of those that no text becomes; None where merging begins
     /// with bytes.
     fn characters(&self) -> Option<CharacterIds> {
-        let found = self.encoder.vocab().characters()?.clone();
-        Some((found.bytes, found.unknown, found.outside.into_iter().collect()))
+        let characters = self.encoder.vocab().characters()?.clone();
+        Some((characters.bytes, characters.unknown, characters.outside.into_iter().collect()))
     }
 
     /// Whether merging goes by the names of tokens.
@@ -92,14 +92,14 @@ impl Tokenizer {
         Self::of_state(py, state, &special_specs(special_tokens)?, &pretokenizer.inner)
     }
 
-    /// The tokenizer of a rank file; None if a line is not in the form that tiktoken writes.
+    /// The tokenizer of a rank file.
     #[staticmethod]
     fn from_ranks(
         py: Python<'_>,
         file: &[u8],
         special_tokens: Vec<(String, Option<i128>)>,
         pretokenizer: &PyPretokenizer,
-    ) -> PyResult<Option<Self>> {
+    ) -> PyResult<Self> {
         Self::of_ranks(py, file, &special_specs(special_tokens)?, &pretokenizer.inner)
     }
 
@@ -118,8 +118,8 @@ impl Tokenizer {
         Ok(Tokenizer { encoder, decoder: Some(Arc::new(decoder)) })
     }
 
-    /// A decoding of ids that arrive one by one, `None` where their bytes are joined as they are; and the number of spaces
-    /// that are taken off the front.
+    /// A decoding of ids that arrive one by one, `None` where their bytes are joined as they are; and the number of
+    /// spaces that are removed from the front.
     fn decode_stream(&self) -> (Option<TextStream>, usize) {
         self.text_stream()
     }
@@ -143,8 +143,8 @@ impl Tokenizer {
     }
 
     /// The lowest id of an ordinary token that merging the token's own bytes does not produce.
-    fn first_unreachable(&self, py: Python<'_>) -> Option<u32> {
-        py.detach(|| self.encoder.vocab().first_unreachable())
+    fn first_unmergeable(&self, py: Python<'_>) -> Option<u32> {
+        py.detach(|| self.encoder.vocab().first_unmergeable())
     }
 
     /// By id, the ordinary tokens that merging their own bytes does not produce, each with the ids that it produces.
@@ -336,7 +336,7 @@ impl Tokenizer {
     }
 
     fn token_bytes<'py>(&self, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let number = ids::one(id, None)?;
+        let number = ids::extract_id(id, None)?;
         let token = self.encoder.vocab().token_bytes(number)?;
         let replaced = self.decoder.as_ref().and_then(|decoder| decoder.replaced().get(&number));
         objects::bytes(id.py(), replaced.map_or(token, Vec::as_slice))
@@ -344,8 +344,8 @@ impl Tokenizer {
 
     fn token_id(&self, token: &[u8]) -> PyResult<u32> {
         let vocab = self.encoder.vocab();
-        let found = vocab.ordinary_id(token).or_else(|| vocab.special_id(token));
-        found.ok_or_else(|| PyKeyError::new_err(format!("there is no token {}", show(token))))
+        let id = vocab.ordinary_id(token).or_else(|| vocab.special_id(token));
+        id.ok_or_else(|| PyKeyError::new_err(format!("there is no token {}", show(token))))
     }
 
     fn vocab<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

@@ -70,14 +70,13 @@ impl Tokenizer {
         file: &[u8],
         specials: &[SpecialSpec],
         pretokenizer: &Pretokenizer,
-    ) -> PyResult<Option<Self>> {
+    ) -> PyResult<Self> {
         let encoder = call::long(py, None, move |_| {
             room::check_available(4 * file.len())?;
-            let Some(lines) = RankLines::parse(file) else { return Ok(None) };
-            let vocab = Vocab::of_views(lines.tokens(), None, specials)?;
-            Encoder::try_new(vocab, pretokenizer.clone()).map(Some)
+            let vocab = Vocab::of_views(RankLines::parse(file)?.tokens(), None, specials)?;
+            Encoder::try_new(vocab, pretokenizer.clone())
         })?;
-        Ok(encoder.map(|encoder| Tokenizer::of(Arc::new(encoder))))
+        Ok(Tokenizer::of(Arc::new(encoder)))
     }
 
     /// The ids of a text as a list.
@@ -123,11 +122,11 @@ impl Tokenizer {
         texts: &Bound<'_, PyAny>,
         work: impl FnOnce(&[&[u8]], &Control) -> Result<T> + Send,
     ) -> PyResult<T> {
-        let mut held: Vec<PyBackedStr> = room::for_items(objects::size_hint(texts))?;
+        let mut owners: Vec<PyBackedStr> = room::for_items(objects::size_hint(texts))?;
         for text in texts.try_iter()? {
-            room::push(&mut held, call::backed_text(text?.cast::<PyString>()?)?)?;
+            room::push(&mut owners, call::backed_text(text?.cast::<PyString>()?)?)?;
         }
-        let texts: Vec<&[u8]> = room::collected(held.iter().map(|text| text.as_bytes()))?;
+        let texts: Vec<&[u8]> = room::collected(owners.iter().map(|text| text.as_bytes()))?;
         let bytes = texts.iter().map(|text| text.len()).sum();
         call::sized(py, bytes, |control| work(&texts, control))
     }
@@ -161,14 +160,14 @@ impl Tokenizer {
         special: bool,
         characters: bool,
     ) -> PyResult<IdsAndSpans<'py>> {
-        let (found, spans) = call::sized(py, text.len(), |control| {
+        let (ids, spans) = call::sized(py, text.len(), |control| {
             let mut tokens = Spans::default();
             self.encoder.encode(text.as_bytes(), special, &mut tokens, control)?;
             let spans = if characters { tokens.in_characters(text)? } else { tokens.in_bytes()? };
             Ok((tokens.ids, spans))
         })?;
-        let spans = arrays::array(py, spans)?.reshape([found.len(), 2])?;
-        Ok((ids::to_list(py, &found)?, spans))
+        let spans = arrays::array(py, spans)?.reshape([ids.len(), 2])?;
+        Ok((ids::to_list(py, &ids)?, spans))
     }
 
     /// The ids of parts, which are tuples of a text and whether it is trusted.
@@ -184,11 +183,11 @@ impl Tokenizer {
         let parts: Vec<(&[u8], bool)> =
             room::collected(texts.iter().map(|(text, trusted)| (text.as_bytes(), *trusted)))?;
         let bytes = parts.iter().map(|(part, _)| part.len()).sum();
-        let found = call::sized(py, bytes, |control| self.encoder.encode_parts(&parts, control))?;
-        ids::to_list(py, &found)
+        let ids = call::sized(py, bytes, |control| self.encoder.encode_parts(&parts, control))?;
+        ids::to_list(py, &ids)
     }
 
-    /// The longest prefix of a text with at most so many tokens.
+    /// The longest prefix of a text with at most `max_tokens` tokens.
     pub(super) fn truncated<'py>(
         &self,
         py: Python<'py>,
@@ -202,7 +201,7 @@ impl Tokenizer {
         objects::string(py, &text[piece.range])
     }
 
-    /// The pieces of a text with at most so many tokens each, and so many in two of them.
+    /// The pieces of a text with at most `max_tokens` tokens each, of which neighbours share `overlap`.
     pub(super) fn pieces_of<'py>(
         &self,
         py: Python<'py>,
@@ -225,7 +224,7 @@ impl Tokenizer {
         workers: usize,
     ) -> PyResult<ArrayAndStarts<'py>> {
         let EncodedBatch { ids, starts } = self.with_texts(py, texts, |texts, control| {
-            self.encoder.encode_batch_to_one(texts, special, workers, control)
+            self.encoder.encode_batch_joined(texts, special, workers, control)
         })?;
         let starts = room::collected(starts.into_iter().map(|start| start as i64))?;
         Ok((arrays::ids(py, ids)?, arrays::array(py, starts)?))

@@ -37,14 +37,9 @@ impl Learned {
         objects::list_of(py, self.merges.iter().map(|merge| objects::int(py, merge.count)))
     }
 
-    /// For each merge a tuple (left, right, token, count), in internal ids.
-    fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let id = |id| objects::int(py, u64::from(id));
-        let item = |merge: &Merge| {
-            let count = objects::int(py, merge.count)?;
-            objects::tuple(py, [id(merge.left)?, id(merge.right)?, id(merge.token)?, count])
-        };
-        objects::list_of(py, self.merges.iter().map(item))
+    /// The merges, in order.
+    fn merges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        objects::list_of(py, self.merges.iter().map(|&merge| Bound::new(py, LearnedMerge { merge })))
     }
 
     fn __len__(&self) -> usize {
@@ -52,15 +47,43 @@ impl Learned {
     }
 }
 
+/// A merge of a training, in internal ids.
+#[pyclass(frozen, module = "toksmith._core")]
+pub(super) struct LearnedMerge {
+    merge: Merge,
+}
+
+#[pymethods]
+impl LearnedMerge {
+    #[getter]
+    fn left(&self) -> u32 {
+        self.merge.left
+    }
+
+    #[getter]
+    fn right(&self) -> u32 {
+        self.merge.right
+    }
+
+    #[getter]
+    fn token(&self) -> u32 {
+        self.merge.token
+    }
+
+    /// How often the pair occurred when it was chosen; 0 if it was not chosen by its count.
+    #[getter]
+    fn count(&self) -> u64 {
+        self.merge.count
+    }
+}
+
 /// Learns merges.
 ///
 /// `base` is a tokenizer to extend, `forced` are tokens to be made first, and `made` is what an interrupted
 /// training with the same arguments gave to `save`. With `forget`, the counts are freed as soon as possible,
-/// and the object is empty afterwards. `save(bytes)` is called every `every` seconds, and after Ctrl-C;
-/// `show(bytes, pairs)` at the start, ten times a second and at the end, with the merges since the last call and
-/// the weighted number of pairs that are left in the text.
+/// and the object is empty afterwards. `save(bytes)` is called every `every` seconds, and after Ctrl-C.
 #[pyfunction]
-#[pyo3(signature = (counts, max_merges, *, ties="bytes", min_frequency=1, max_token_length=None, base=None, forced=vec![], made=None, save=None, every=30.0, show=None, progress=None, forget=false))]
+#[pyo3(signature = (counts, max_merges, *, ties="bytes", min_frequency=1, max_token_length=None, base=None, forced=vec![], made=None, save=None, every=30.0, progress=None, forget=false))]
 #[expect(clippy::too_many_arguments, reason = "keyword options, one each")]
 pub(super) fn learn_merges(
     py: Python<'_>,
@@ -74,7 +97,6 @@ pub(super) fn learn_merges(
     made: Option<&[u8]>,
     save: Option<Py<PyAny>>,
     every: f64,
-    show: Option<Py<PyAny>>,
     progress: Option<Bound<'_, PyAny>>,
     forget: bool,
 ) -> PyResult<Learned> {
@@ -88,7 +110,6 @@ pub(super) fn learn_merges(
         *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
         Error::Interrupted
     };
-    let mut shown = 0;
     let counts = if forget { counts.take(py) } else { counts.inner(py) };
     let learned = call::long(py, progress.as_ref(), |control| {
         let mut hand_out = |merges: &[Merge]| {
@@ -97,18 +118,8 @@ pub(super) fn learn_merges(
             let called = Python::attach(|py| save.call1(py, (objects::bytes(py, &bytes)?,)).map(drop));
             called.map_err(keep_error)
         };
-        let mut show_new = |merges: &[Merge], pairs: u64| {
-            let Some(show) = &show else { return Ok(()) };
-            let bytes = train::merges_to_bytes(&merges[shown..])?;
-            shown = merges.len();
-            let called = Python::attach(|py| show.call1(py, (objects::bytes(py, &bytes)?, pairs)).map(drop));
-            called.map_err(keep_error)
-        };
         let every = Duration::try_from_secs_f64(every.max(0.0)).unwrap_or(Duration::MAX);
         let mut saver = if save.is_some() { Saver::new(every, &mut hand_out) } else { Saver::none() };
-        if show.is_some() {
-            saver = saver.showing(&mut show_new);
-        }
         match Arc::try_unwrap(counts) {
             Ok(counts) => train::learn_from(counts, &start, &options, &mut saver, control),
             Err(counts) => train::resume(counts.words(), &start, &options, &mut saver, control),

@@ -90,7 +90,7 @@ fn special_spec((name, id): (String, Option<i128>)) -> PyResult<SpecialSpec> {
 }
 
 /// The `repr` of a value for a message; a long one is cut.
-fn shown(value: &Bound<'_, PyAny>) -> String {
+pub(super) fn shown(value: &Bound<'_, PyAny>) -> String {
     if let Ok(bytes) = value.cast::<PyBytes>()
         && bytes.as_bytes().len() > 60
     {

@@ -6,17 +6,17 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::source::{Cutter, SourceFile};
 
-/// The number of bytes that the search for a cut reads first; it doubles after each failure. Chosen without
-/// measurement: most documents are shorter.
+/// The number of bytes that the search for a cut reads first; it doubles after each failure. Most documents are
+/// shorter.
 const LOOK_BYTES: u64 = 1 << 12;
-/// The most bytes that the search for a cut reads at once.
+/// The maximum number of bytes that the search for a cut reads at once.
 const MAX_LOOK_BYTES: u64 = 1 << 22;
 
 /// The end of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ChunkEnd {
     pub(super) end: u64,
-    /// Where the next chunk begins. If the chunk ends at a separator, the next one begins behind that separator.
+    /// Where the next chunk begins. If the chunk ends at a separator, the next one begins after that separator.
     pub(super) next: u64,
     /// Whether the last document of the chunk ends with it.
     pub(super) is_whole: bool,
@@ -38,14 +38,14 @@ impl<'a> ChunkCutter<'a> {
 
     /// The end of the lines that begin at `start`.
     pub(super) fn end_of_lines(&self, file: &SourceFile, start: u64, control: &Control) -> Result<ChunkEnd> {
-        let mut at = start.saturating_add(self.options.least_chunk(false)).min(file.size) - 1;
+        let mut at = start.saturating_add(self.options.min_chunk(false)).min(file.size) - 1;
         let mut look = LOOK_BYTES;
         let mut end = file.size;
         while at < file.size {
             control.check()?;
             let text = file.read(at, look as usize)?;
-            if let Some(found) = memchr::memchr(b'\n', &text) {
-                end = at + found as u64 + 1;
+            if let Some(newline) = memchr::memchr(b'\n', &text) {
+                end = at + newline as u64 + 1;
                 break;
             }
             at += text.len() as u64;
@@ -63,7 +63,7 @@ impl<'a> ChunkCutter<'a> {
         is_inside: bool,
         control: &Control,
     ) -> Result<ChunkEnd> {
-        let from = start.saturating_add(self.options.least_chunk(!is_inside));
+        let from = start.saturating_add(self.options.min_chunk(!is_inside));
         let last = ChunkEnd { end: file.size, next: file.size, is_whole: true };
         if from >= file.size {
             return Ok(last);
@@ -77,7 +77,7 @@ impl<'a> ChunkCutter<'a> {
         loop {
             // Each search reaches twice as far as the one before, so that a long document is not searched again and
             // again.
-            limit = limit.saturating_add(self.options.least_chunk(true).max(limit - from));
+            limit = limit.saturating_add(self.options.min_chunk(true).max(limit - from));
             if let Some(at) = first_separator(separator, file, (start, known, limit), control)? {
                 return Ok(ChunkEnd { end: at, next: at + separator.len() as u64, is_whole: true });
             }
@@ -108,18 +108,18 @@ impl<'a> ChunkCutter<'a> {
         Ok((end < file.size).then_some(ChunkEnd { end, next: end, is_whole: false }))
     }
 
-    /// The end of the next chunk in `held`, the bytes that have been read of a stream that continues. `None` if the
-    /// stream has to be read further first.
-    pub(super) fn end_of_held(&self, held: &[u8], is_inside: bool) -> Option<ChunkEnd> {
+    /// The end of the next chunk in `pending`, the bytes that have been read of a stream that continues. `None` if
+    /// the stream has to be read further first.
+    pub(super) fn end_of_pending(&self, pending: &[u8], is_inside: bool) -> Option<ChunkEnd> {
         let reserve = self.separator.as_ref().map_or(0, Separator::len);
-        if let Some(at) = self.separator.as_ref().and_then(|separator| separator.last_alone(held)) {
+        if let Some(at) = self.separator.as_ref().and_then(|separator| separator.last_alone(pending)) {
             return Some(ChunkEnd { end: at as u64, next: (at + reserve) as u64, is_whole: true });
         }
         // A separator that begins in the last bytes is not whole yet.
-        let known = &held[..held.len().saturating_sub(reserve)];
+        let known = &pending[..pending.len().saturating_sub(reserve)];
         let end = self.inside.as_ref()?.late_cut(known)? as u64;
-        let least = if is_inside { 1 } else { self.options.least_chunk(true) };
-        (end >= least).then_some(ChunkEnd { end, next: end, is_whole: false })
+        let min_bytes = if is_inside { 1 } else { self.options.min_chunk(true) };
+        (end >= min_bytes).then_some(ChunkEnd { end, next: end, is_whole: false })
     }
 }
 
@@ -137,8 +137,8 @@ fn first_separator(
         let low = at.saturating_sub(len).max(start);
         let high = at.saturating_add(look).min(limit).saturating_add(len);
         let text = file.read(low, (high - low) as usize)?;
-        if let Some(found) = separator.first_alone(&text, (at - low) as usize) {
-            return Ok(Some(low + found as u64));
+        if let Some(position) = separator.first_alone(&text, (at - low) as usize) {
+            return Ok(Some(low + position as u64));
         }
         at = at.saturating_add(look);
         look = (2 * look).min(MAX_LOOK_BYTES);

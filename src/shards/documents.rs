@@ -19,8 +19,8 @@ use crate::simd::Isa;
 use crate::source::{SourceFile, text_of};
 use crate::workers::BufferPool;
 
-/// The fewest bytes of text that are encoded together, unless fewer are left: few enough that their ids are still in near
-/// memory when they become bytes.
+/// The minimum number of bytes of text that are encoded together, unless fewer are left: few enough that their ids
+/// are still in near memory when they become bytes.
 const GROUP_BYTES: usize = 64 << 10;
 
 /// A batch of texts that the caller made.
@@ -117,7 +117,7 @@ impl<'a> Documents<'a> {
     ) -> Result<()> {
         let ChunkJob { source: number, chunk, begins, ends } = job;
         let source = &self.sources[number];
-        let held;
+        let block;
         let (bytes, offset) = match chunk {
             Chunk::File => {
                 let file = self.open(source, control)?;
@@ -130,9 +130,9 @@ impl<'a> Documents<'a> {
                 control.advance(end - start);
                 (&*read, start)
             }
-            Chunk::Held { bytes, offset } => {
-                held = bytes;
-                (&held, offset)
+            Chunk::Block { bytes, offset } => {
+                block = bytes;
+                (&block, offset)
             }
             Chunk::Invalid(skipped) => {
                 encoded.skipped.push(skipped);
@@ -140,11 +140,11 @@ impl<'a> Documents<'a> {
             }
         };
         let mut parts = Vec::new();
-        let found = match source.field() {
+        let outcome = match source.field() {
             Some(field) => self.lines(bytes, (number, field, offset), &mut parts, encoded),
             None => self.texts(bytes, (number, offset), (begins, ends), &mut parts, encoded),
         };
-        if let Err(failure) = found {
+        if let Err(failure) = outcome {
             encoded.failure = Some(failure);
             return Ok(());
         }
@@ -238,7 +238,7 @@ impl<'a> Documents<'a> {
         while let Some(text) = texts.next() {
             let (begins, ends) = (begins || !is_first, ends || texts.peek().is_some());
             is_first = false;
-            // There is no document between two separators in a row, before one that begins the text, or behind one
+            // There is no document between two separators in a row, before one that begins the text, or after one
             // that ends it.
             if begins && ends && text.is_empty() {
                 continue;

@@ -46,7 +46,7 @@ pub(super) struct Encoded {
     pub(super) failure: Option<Skipped>,
     /// Bytes of the text of all documents.
     pub(super) text_bytes: u64,
-    /// The place in the sources behind the job.
+    /// The place in the sources after the job.
     pub(super) end: Cursor,
 }
 

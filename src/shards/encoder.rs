@@ -38,8 +38,8 @@ impl DocumentEncoder {
         self.encoder.cutter(self.special, replace)
     }
 
-    /// How many threads the encoder can use, at most `most`.
-    pub(super) fn workers(&self, most: usize) -> usize {
-        if self.encoder.is_parallel() { most } else { 1 }
+    /// How many threads the encoder can use, at most `max_workers`.
+    pub(super) fn workers(&self, max_workers: usize) -> usize {
+        if self.encoder.is_parallel() { max_workers } else { 1 }
     }
 }

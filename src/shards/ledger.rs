@@ -16,12 +16,12 @@ pub struct Snapshot {
     pub at: Cursor,
     /// Ends of lines before the place, within its source.
     pub lines: u64,
-    /// The number of documents behind the place that are already in the shards. With a shuffle these are documents of
+    /// The number of documents after the place that are already in the shards. With a shuffle these are documents of
     /// buffers that became full in the middle of a job.
     pub passed: u64,
     /// For each split the number of its open shard, and what that shard holds.
     pub shards: Vec<(u32, Filling)>,
-    /// The split of the document that continues behind the place.
+    /// The split of the document that continues after the place.
     pub open: Option<usize>,
     /// For each split the sum of what all its shards hold.
     pub totals: Vec<Filling>,
@@ -35,7 +35,7 @@ pub struct Snapshot {
     pub skipped_count: u64,
 }
 
-/// No run has so many bytes, ids or documents. Sums of smaller numbers, and their products with the bytes of an id,
+/// No run has that many bytes, ids or documents. Sums of smaller numbers, and their products with the bytes of an id,
 /// fit into 64 bits.
 const MAX_NUMBER: u64 = 1 << 56;
 
@@ -101,7 +101,7 @@ impl Ledger {
         }
     }
 
-    /// Adds a snapshot of the state behind a job.
+    /// Adds a snapshot of the state after a job.
     pub(super) fn add(&self, pending: Pending) {
         self.lock().waiting.push_back(pending);
     }

@@ -34,7 +34,7 @@ pub struct ShardOptions {
     pub separator: Option<Vec<u8>>,
     /// Ids that are put before each document.
     pub prepend: Vec<u32>,
-    /// Ids that are put behind each document.
+    /// Ids that are put after each document.
     pub append: Vec<u32>,
     /// Whether ids have 32 bits; otherwise 16.
     pub wide: bool,
@@ -50,11 +50,11 @@ pub struct ShardOptions {
     pub head_bytes: u64,
     /// Whether ids are hashed as they are written, for the checksum that the keeper makes.
     pub is_hashed: bool,
-    /// The greatest number of threads.
+    /// The maximum number of threads.
     pub workers: usize,
     /// About how many bytes of text a worker takes at a time.
     pub chunk_bytes: u64,
-    /// The least time between two snapshots.
+    /// The minimum time between two snapshots.
     pub snapshot_every: Duration,
     /// The folder of the unfinished shards.
     pub folder: PathBuf,
@@ -70,9 +70,9 @@ impl ShardOptions {
         if self.wide { 4 } else { 2 }
     }
 
-    /// The least number of bytes of a chunk. A chunk in which a document begins holds all bytes that are hashed to
+    /// The minimum number of bytes of a chunk. A chunk in which a document begins holds all bytes that are hashed to
     /// choose the document's split.
-    pub(super) fn least_chunk(&self, begins: bool) -> u64 {
+    pub(super) fn min_chunk(&self, begins: bool) -> u64 {
         self.chunk_bytes.max(1).max(if begins { HASHED_BYTES as u64 } else { 0 })
     }
 }

@@ -216,8 +216,8 @@ impl Placing<'_, '_> {
         if let Some(head) = &encoded.head
             && let Some(split) = self.placer.now.open
         {
-            let held = Filling { ids: head.bytes.len() as u64 / width, documents: u64::from(head.ends) };
-            self.segment(split, held, Content::Head, &mut segments)?;
+            let added = Filling { ids: head.bytes.len() as u64 / width, documents: u64::from(head.ends) };
+            self.segment(split, added, Content::Head, &mut segments)?;
             if head.ends {
                 self.placer.now.open = None;
                 self.close_if_full(split);
@@ -254,9 +254,9 @@ impl Placing<'_, '_> {
             }
             let bytes = (from * width) as usize..((from + ids) * width) as usize;
             let documents: Range<usize> = start..end.min(whole);
-            let held = Filling { ids, documents: documents.len() as u64 };
+            let added = Filling { ids, documents: documents.len() as u64 };
             let is_cut = end > whole;
-            self.segment(split, held, Content::Part { split, bytes, documents }, segments)?;
+            self.segment(split, added, Content::Part { split, bytes, documents }, segments)?;
             if !is_cut {
                 self.close_if_full(split);
             }
@@ -269,7 +269,7 @@ impl Placing<'_, '_> {
     fn segment(
         &mut self,
         split: usize,
-        held: Filling,
+        added: Filling,
         what: Content,
         segments: &mut Vec<Segment>,
     ) -> Result<()> {
@@ -278,8 +278,8 @@ impl Placing<'_, '_> {
         let now = &mut self.placer.now;
         segments.push(Segment { shard, at: now.shards[split].1, what });
         for filling in [&mut now.shards[split].1, &mut now.totals[split]] {
-            filling.ids += held.ids;
-            filling.documents += held.documents;
+            filling.ids += added.ids;
+            filling.documents += added.documents;
         }
         Ok(())
     }
@@ -320,17 +320,17 @@ impl Placing<'_, '_> {
         for run in runs {
             let mut segments = Vec::new();
             let (mut start, mut at) = (run.order.start, run.order.start);
-            let mut held = Filling::default();
+            let mut added = Filling::default();
             for (ids, entries) in buffer.lengths(run.order.clone()) {
                 at += entries;
-                held.ids += ids;
-                held.documents += 1;
+                added.ids += ids;
+                added.documents += 1;
                 let before = self.placer.now.shards[run.split].1.ids;
-                if before + held.ids >= self.context.options.shard_ids || at == run.order.end {
+                if before + added.ids >= self.context.options.shard_ids || at == run.order.end {
                     let what = Content::ShuffleBuffer { order: start..at };
-                    self.segment(run.split, held, what, &mut segments)?;
+                    self.segment(run.split, added, what, &mut segments)?;
                     self.close_if_full(run.split);
-                    (start, held) = (at, Filling::default());
+                    (start, added) = (at, Filling::default());
                 }
             }
             placed.push(PlacedIds {

@@ -10,7 +10,7 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::source::{SourceFile, Utf8Window};
 
-/// The most small files of one job: opening a file takes as long as encoding a kilobyte.
+/// The maximum number of small files of one job: opening a file takes as long as encoding a kilobyte.
 const FILES_PER_JOB: usize = 1 << 10;
 /// Bytes that are read at once to check whether a document is UTF-8.
 const CHECKED_BYTES: u64 = 1 << 20;
@@ -22,7 +22,7 @@ pub(super) enum Chunk {
     /// A part of an open file. The worker reads it.
     Part { file: Arc<SourceFile>, start: u64, end: u64 },
     /// A part of a stream, beginning at `offset`.
-    Held { bytes: Vec<u8>, offset: u64 },
+    Block { bytes: Vec<u8>, offset: u64 },
     /// A document that is not UTF-8 and is left out.
     Invalid(Skipped),
 }
@@ -35,7 +35,7 @@ pub(super) struct ChunkJob {
     pub(super) ends: bool,
 }
 
-/// What a worker takes at a time, and the place in the sources behind it.
+/// What a worker takes at a time, and the place in the sources after it.
 pub(super) struct Job<T> {
     pub(super) what: JobKind<T>,
     pub(super) end: Cursor,
@@ -81,7 +81,7 @@ impl<'a: 'scope, 'scope> Plan<'scope, '_, 'a> {
                 });
                 self.at = Cursor::start_of(self.at.source + 1);
             } else if chunks.is_empty() {
-                chunks.extend(if source.is_plain() { Some(self.part()?) } else { self.held()? });
+                chunks.extend(if source.is_plain() { Some(self.part()?) } else { self.block()? });
                 if !chunks.is_empty() {
                     break;
                 }
@@ -135,7 +135,7 @@ impl<'a: 'scope, 'scope> Plan<'scope, '_, 'a> {
         Ok(ChunkJob { source: number, chunk, begins, ends: is_whole })
     }
 
-    /// If the document that begins at `start` is not UTF-8, the offset of the first invalid byte and the place behind
+    /// If the document that begins at `start` is not UTF-8, the offset of the first invalid byte and the place after
     /// the document.
     fn invalid_document(&self, file: &SourceFile, start: u64) -> Result<Option<(u64, u64)>> {
         let (mut window, mut at, mut invalid) = (Utf8Window::new(false), start, None);
@@ -157,7 +157,7 @@ impl<'a: 'scope, 'scope> Plan<'scope, '_, 'a> {
     }
 
     /// The next part of the stream whose turn it is.
-    fn held(&mut self) -> Result<Option<ChunkJob>> {
+    fn block(&mut self) -> Result<Option<ChunkJob>> {
         let number = self.at.source;
         let Some(chunk) = self.streams.next(self.at)? else {
             self.at = Cursor::start_of(number + 1);
@@ -165,7 +165,7 @@ impl<'a: 'scope, 'scope> Plan<'scope, '_, 'a> {
         };
         self.at = chunk.end;
         let (begins, ends) = (chunk.begins, chunk.ends);
-        let chunk = Chunk::Held { bytes: chunk.bytes, offset: chunk.offset };
+        let chunk = Chunk::Block { bytes: chunk.bytes, offset: chunk.offset };
         Ok(Some(ChunkJob { source: number, chunk, begins, ends }))
     }
 }

@@ -61,7 +61,7 @@ pub struct TextJob<T> {
     pub first: u64,
     /// The texts.
     pub texts: T,
-    /// The place in the sources behind the texts.
+    /// The place in the sources after the texts.
     pub end: Cursor,
 }
 
@@ -209,6 +209,7 @@ impl ShardRun {
             self.ledger.done(placed.job);
             self.save(keeper)
         };
+        encoder.encoder.make_tables()?;
         let workers = encoder.workers(options.workers);
         let done = match maker {
             JobMaker::Caller => workers::placed_by_caller(workers, control, jobs, work, place, write),

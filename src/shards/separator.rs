@@ -27,11 +27,11 @@ impl Separator {
 
     /// The parts of a text between the occurrences, as `str.split` of Python gives them.
     pub(super) fn split<'t>(&self, text: &'t [u8]) -> impl Iterator<Item = &'t [u8]> {
-        let mut rest = Some(text);
+        let mut remaining = Some(text);
         std::iter::from_fn(move || {
-            let text = rest?;
-            let Some(at) = self.find.find(text) else { return rest.take() };
-            rest = Some(&text[at + self.len()..]);
+            let text = remaining?;
+            let Some(at) = self.find.find(text) else { return remaining.take() };
+            remaining = Some(&text[at + self.len()..]);
             Some(&text[..at])
         })
     }

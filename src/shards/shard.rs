@@ -51,7 +51,7 @@ pub(super) struct ShardPlace<'a> {
 }
 
 impl Shard {
-    /// Opens the files of a shard that holds `filling`, and removes what is behind that.
+    /// Opens the files of a shard that holds `filling`, and removes what is after that.
     pub(super) fn open(
         place: &ShardPlace<'_>,
         split: (usize, &str),
@@ -124,7 +124,7 @@ impl Shard {
         self.hashes.clone()
     }
 
-    /// Writes ids and the ends of their documents behind what the shard holds at `at`.
+    /// Writes ids and the ends of their documents after what the shard holds at `at`.
     pub(super) fn write(&self, at: Filling, bytes: &[u8], ends: &[u8]) -> Result<()> {
         let ids_at = self.head_bytes + self.width * at.ids;
         // The first number of the index is where the first document begins, so the ends stand one place later.

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::source::{Blocks, ByteStream};
 use crate::workers;
 
-/// The most blocks of one stream that wait to be taken.
+/// The maximum number of blocks of one stream that wait to be taken.
 const BLOCKS_AHEAD: usize = 4;
 /// How often a thread that waits for a block checks the control.
 const CHECK_INTERVAL: Duration = Duration::from_millis(40);
@@ -31,7 +31,7 @@ pub(super) struct StreamChunk {
     pub(super) offset: u64,
     pub(super) begins: bool,
     pub(super) ends: bool,
-    /// The place behind the chunk. For the last chunk of a stream, that is the beginning of the next source.
+    /// The place after the chunk. For the last chunk of a stream, that is the beginning of the next source.
     pub(super) end: Cursor,
 }
 
@@ -65,24 +65,24 @@ impl<'a> StreamReader<'a> {
             None => ByteStream::open(&file.path, file.compression, file.seen)?,
         };
         let mut digest = file.seen.is_none().then(|| Xxh64::new(0));
-        let held = pass_over(&mut stream, start, &mut digest, source, control)?;
-        let blocks = Blocks::with_held(stream, options.chunk_bytes.max(1) as usize, held);
+        let pending = pass_over(&mut stream, start, &mut digest, source, control)?;
+        let blocks = Blocks::with_pending(stream, options.chunk_bytes.max(1) as usize, pending);
         Ok(StreamReader { source, cutter, blocks, at: start, digest, ended: false })
     }
 
-    /// The next chunk; `None` behind the last one.
+    /// The next chunk; `None` after the last one.
     fn next(&mut self, control: &Control) -> Result<Option<StreamChunk>> {
         if self.ended {
             return Ok(None);
         }
         let is_lines = self.source.field().is_some();
-        let found = Cell::new(None);
+        let chunk_end = Cell::new(None);
         let block = if is_lines {
             self.blocks.next_lines(control)?
         } else {
-            self.blocks.next_cut(control, |held| {
-                found.set(self.cutter.end_of_held(held, self.at.is_inside));
-                found.get().map(|end: ChunkEnd| end.next as usize)
+            self.blocks.next_cut(control, |pending| {
+                chunk_end.set(self.cutter.end_of_pending(pending, self.at.is_inside));
+                chunk_end.get().map(|end: ChunkEnd| end.next as usize)
             })?
         };
         let mut bytes = block.map_or_else(Vec::new, |block| block.bytes);
@@ -92,7 +92,7 @@ impl<'a> StreamReader<'a> {
         let (offset, begins) = (self.at.offset, !self.at.is_inside);
         self.at.offset += bytes.len() as u64;
         self.ended = self.blocks.is_at_end() || bytes.is_empty();
-        let cut = found.get().filter(|_| !self.ended);
+        let cut = chunk_end.get().filter(|_| !self.ended);
         if let Some(cut) = cut {
             bytes.truncate(cut.end as usize);
         }

@@ -15,13 +15,13 @@ pub(super) struct Avx2(());
 
 impl Avx2 {
     pub(super) fn detect() -> Option<Self> {
-        let found = is_x86_feature_detected!("avx2")
+        let supported = is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2")
             && is_x86_feature_detected!("lzcnt")
             && is_x86_feature_detected!("popcnt")
             && is_x86_feature_detected!("aes");
-        found.then_some(Avx2(()))
+        supported.then_some(Avx2(()))
     }
 
     #[inline]
@@ -120,11 +120,11 @@ pub(super) unsafe fn which(keys: &[[u64; 2]; 2], key: [u64; 2], mask: [u64; 2]) 
 /// # Safety
 /// The machine must have AVX.
 #[inline(always)]
-pub(super) unsafe fn same(one: &[u64; 2], other: &[u64; 2], mask: &[u64; 2]) -> bool {
+pub(super) unsafe fn same(left: &[u64; 2], right: &[u64; 2], mask: &[u64; 2]) -> bool {
     // SAFETY: the caller guarantees AVX, which includes SSE4.1. All loads read arrays of 16 bytes.
     unsafe {
-        let (one, other) = (_mm_loadu_si128(one.as_ptr().cast()), _mm_loadu_si128(other.as_ptr().cast()));
-        _mm_testz_si128(_mm_xor_si128(one, other), _mm_loadu_si128(mask.as_ptr().cast())) != 0
+        let (left, right) = (_mm_loadu_si128(left.as_ptr().cast()), _mm_loadu_si128(right.as_ptr().cast()));
+        _mm_testz_si128(_mm_xor_si128(left, right), _mm_loadu_si128(mask.as_ptr().cast())) != 0
     }
 }
 
@@ -184,15 +184,16 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    fn least<const N: usize>(self, groups: [Halves; N]) -> u32 {
+    fn lowest<const N: usize>(self, groups: [Halves; N]) -> u32 {
         // SAFETY: `self` proves that the instructions exist.
         unsafe {
             let all = _mm256_set1_epi32(-1);
-            let eight = groups.as_flattened().iter().fold(all, |least, &half| _mm256_min_epu32(least, half));
+            let eight =
+                groups.as_flattened().iter().fold(all, |lowest, &half| _mm256_min_epu32(lowest, half));
             let four = _mm_min_epu32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256::<1>(eight));
             let two = _mm_min_epu32(four, _mm_shuffle_epi32::<0b01_00_11_10>(four));
-            let one = _mm_min_epu32(two, _mm_shuffle_epi32::<0b10_11_00_01>(two));
-            _mm_cvtsi128_si32(one).cast_unsigned()
+            let min = _mm_min_epu32(two, _mm_shuffle_epi32::<0b10_11_00_01>(two));
+            _mm_cvtsi128_si32(min).cast_unsigned()
         }
     }
 
@@ -218,9 +219,9 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    fn same(self, one: &[u64; 2], other: &[u64; 2], mask: &[u64; 2]) -> bool {
+    fn same(self, left: &[u64; 2], right: &[u64; 2], mask: &[u64; 2]) -> bool {
         // SAFETY: `self` proves AVX2, which includes AVX.
-        unsafe { same(one, other, mask) }
+        unsafe { same(left, right, mask) }
     }
 
     #[inline(always)]

@@ -17,7 +17,7 @@ pub(super) struct Avx512<const VBMI2: bool>(());
 
 impl<const VBMI2: bool> Avx512<VBMI2> {
     pub(super) fn detect() -> Option<Self> {
-        let found = is_x86_feature_detected!("avx512f")
+        let supported = is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("avx512dq")
             && is_x86_feature_detected!("avx512vl")
@@ -27,7 +27,7 @@ impl<const VBMI2: bool> Avx512<VBMI2> {
             && is_x86_feature_detected!("popcnt")
             && is_x86_feature_detected!("aes");
         let more = is_x86_feature_detected!("avx512vbmi") && is_x86_feature_detected!("avx512vbmi2");
-        (found && (more || !VBMI2)).then_some(Avx512(()))
+        (supported && (more || !VBMI2)).then_some(Avx512(()))
     }
 }
 
@@ -138,12 +138,12 @@ impl<const VBMI2: bool> Simd for Avx512<VBMI2> {
     }
 
     #[inline(always)]
-    fn least<const N: usize>(self, groups: [__m512i; N]) -> u32 {
+    fn lowest<const N: usize>(self, groups: [__m512i; N]) -> u32 {
         // SAFETY: `self` proves that the instructions exist.
         unsafe {
             let all = _mm512_set1_epi32(-1);
             _mm512_reduce_min_epu32(
-                groups.into_iter().fold(all, |least, group| _mm512_min_epu32(least, group)),
+                groups.into_iter().fold(all, |lowest, group| _mm512_min_epu32(lowest, group)),
             )
         }
     }
@@ -177,9 +177,9 @@ impl<const VBMI2: bool> Simd for Avx512<VBMI2> {
     }
 
     #[inline(always)]
-    fn same(self, one: &[u64; 2], other: &[u64; 2], mask: &[u64; 2]) -> bool {
+    fn same(self, left: &[u64; 2], right: &[u64; 2], mask: &[u64; 2]) -> bool {
         // SAFETY: AVX-512 includes AVX.
-        unsafe { super::avx2::same(one, other, mask) }
+        unsafe { super::avx2::same(left, right, mask) }
     }
 
     #[inline(always)]

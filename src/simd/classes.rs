@@ -3,8 +3,8 @@
 /// Bytes of a block: each has one bit of a `u64`, the first byte the lowest bit.
 pub(crate) const BLOCK_BYTES: usize = 64;
 
-/// The most ends of pretokens that [`crate::pretokenize::Scanner::fill`] writes at a time. Runs of 64 or 32
-/// made encoding 10 to 60% slower.
+/// The maximum number of ends of pretokens that [`crate::pretokenize::Scanner::fill`] writes at a time. Runs of 64 or
+/// 32 made encoding 10 to 60% slower.
 pub const ENDS: usize = 256;
 
 /// Masks of the kinds of ASCII characters in a block.
@@ -45,10 +45,10 @@ pub(crate) struct NonAscii {
     pub(crate) han_first: u64,
     /// E5 to E9, EB and EC: Han and Hangul, all letters without case.
     pub(crate) caseless: u64,
-    /// 97 and B7: behind C3 the multiplication and division signs, which are no letters; behind E4 the
+    /// 97 and B7: after C3 the multiplication and division signs, which are not letters; after E4 the
     /// symbols U+4DC0 to U+4DFF.
     pub(crate) odd: u64,
-    /// 9F: behind C3 the letter ß, the only lower-case letter from U+00C0 to U+00DF.
+    /// 9F: after C3 the letter ß, the only lower-case letter from U+00C0 to U+00DF.
     pub(crate) sharp_s: u64,
     /// Bit 4 of each byte.
     pub(crate) bit4: u64,

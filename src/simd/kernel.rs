@@ -35,20 +35,20 @@ pub(crate) trait Simd: Copy {
 
     fn lanes(self, numbers: &[u32; LANES]) -> Self::Lanes;
 
-    /// The least of all numbers in groups of [`LANES`].
-    fn least<const N: usize>(self, groups: [Self::Lanes; N]) -> u32;
+    /// The minimum of all numbers in groups of [`LANES`].
+    fn lowest<const N: usize>(self, groups: [Self::Lanes; N]) -> u32;
 
     /// Replaces one number; `at` is its place among those of all groups, and less than `N` times [`LANES`].
     fn put<const N: usize>(self, groups: &mut [Self::Lanes; N], at: usize, number: u32);
 
-    /// Writes the UTF-8 of characters to the front of `room` and returns its length. The bytes behind it are
+    /// Writes the UTF-8 of characters to the front of `room` and returns its length. The bytes after it are
     /// undefined.
     #[inline(always)]
     fn utf8(self, points: &[u32; LANES], room: &mut [u8; 4 * LANES]) -> usize {
         let mut len = 0;
         for &point in points {
             let low = |shift: u32| 0x80 | point >> shift & 0x3f;
-            let longer = [0x80, 0x800, 0x1_0000].map(|least| usize::from(point >= least));
+            let longer = [0x80, 0x800, 0x1_0000].map(|lowest| usize::from(point >= lowest));
             let longer = longer[0] + longer[1] + longer[2];
             // All four forms are made and one is chosen, and four bytes are always written: in text of many
             // scripts, branches would be mispredicted.
@@ -68,8 +68,8 @@ pub(crate) trait Simd: Copy {
 
     /// Whether two keys are equal in the bits of `mask`.
     #[inline(always)]
-    fn same(self, one: &[u64; 2], other: &[u64; 2], mask: &[u64; 2]) -> bool {
-        (one[0] ^ other[0]) & mask[0] | (one[1] ^ other[1]) & mask[1] == 0
+    fn same(self, left: &[u64; 2], right: &[u64; 2], mask: &[u64; 2]) -> bool {
+        (left[0] ^ right[0]) & mask[0] | (left[1] ^ right[1]) & mask[1] == 0
     }
 
     /// The index of the first of two keys that equals `key` in the bits of `mask`; 2 if neither does.
@@ -113,7 +113,7 @@ pub(crate) trait Simd: Copy {
     /// new count. Appends nothing if there is room for fewer than 64.
     #[inline(always)]
     fn add_places(self, mut bits: u64, base: usize, places: &mut [usize; ENDS], count: usize) -> usize {
-        let found = bits.count_ones() as usize;
+        let matches = bits.count_ones() as usize;
         let Some(room) = places[count..].first_chunk_mut::<BLOCK_BYTES>() else { return count };
         for eight in room.as_chunks_mut::<8>().0 {
             // Eight are written without a branch for each; those that are too many are overwritten later.
@@ -125,7 +125,7 @@ pub(crate) trait Simd: Copy {
                 break;
             }
         }
-        count + found
+        count + matches
     }
 }
 

@@ -69,17 +69,17 @@ impl Simd for Neon {
 
     #[inline(always)]
     fn entries(self, bytes: &[u8; BLOCK_BYTES], table: &[u8; 128]) -> [u8; BLOCK_BYTES] {
-        let mut found = [0; BLOCK_BYTES];
-        // SAFETY: as in `look_up`; the loads read 64 bytes each, of arrays of 64 and 128 bytes. Beyond its 64 entries a
-        // table gives zero.
+        let mut classes = [0; BLOCK_BYTES];
+        // SAFETY: as in `look_up`; the loads read 64 bytes each, of arrays of 64 and 128 bytes. Beyond its 64 entries
+        // a table gives zero.
         unsafe {
             let (low, high) = (vld1q_u8_x4(table.as_ptr()), vld1q_u8_x4(table.as_ptr().add(64)));
-            for (found, bytes) in found.chunks_exact_mut(16).zip(self.load(bytes)) {
+            for (classes, bytes) in classes.chunks_exact_mut(16).zip(self.load(bytes)) {
                 let upper = vqtbl4q_u8(high, vsubq_u8(bytes, vdupq_n_u8(64)));
-                vst1q_u8(found.as_mut_ptr(), vorrq_u8(vqtbl4q_u8(low, bytes), upper));
+                vst1q_u8(classes.as_mut_ptr(), vorrq_u8(vqtbl4q_u8(low, bytes), upper));
             }
         }
-        found
+        classes
     }
 
     type State = uint8x16_t;
@@ -92,33 +92,33 @@ impl Simd for Neon {
 
     #[inline(always)]
     fn follow(self, rows: &Rows, offsets: &[u16; STEPS], state: &mut uint8x16_t) -> u16 {
-        let mut found = [0; STEPS];
+        let mut path = [0; STEPS];
         // SAFETY: as in `look_up`; the loads read the 16 bytes of a row. The mask keeps indices below 16.
         unsafe {
             let mut states = *state;
-            for (found, &offset) in found.iter_mut().zip(offsets) {
+            for (path, &offset) in path.iter_mut().zip(offsets) {
                 states = vqtbl1q_u8(vld1q_u8(rows.row(offset).as_ptr()), vandq_u8(states, vdupq_n_u8(15)));
-                *found = vgetq_lane_u8::<0>(states);
+                *path = vgetq_lane_u8::<0>(states);
             }
             *state = states;
         }
-        let flags = found.iter().enumerate();
-        flags.fold(0, |flags, (step, found)| flags | u16::from(found & FLAG != 0) << step)
+        let flags = path.iter().enumerate();
+        flags.fold(0, |flags, (step, path)| flags | u16::from(path & FLAG != 0) << step)
     }
 
     #[inline(always)]
     fn follow_back(self, rows: &Rows, offsets: &[u16; STEPS], state: &mut uint8x16_t) -> [u8; STEPS] {
-        let mut found = [0; STEPS];
+        let mut path = [0; STEPS];
         // SAFETY: as in `follow`.
         unsafe {
             let mut states = *state;
-            for (found, &offset) in found.iter_mut().zip(offsets).rev() {
+            for (path, &offset) in path.iter_mut().zip(offsets).rev() {
                 states = vqtbl1q_u8(vld1q_u8(rows.row(offset).as_ptr()), vandq_u8(states, vdupq_n_u8(15)));
-                *found = vgetq_lane_u8::<0>(states);
+                *path = vgetq_lane_u8::<0>(states);
             }
             *state = states;
         }
-        found
+        path
     }
 
     #[inline(always)]
@@ -127,8 +127,8 @@ impl Simd for Neon {
     }
 
     #[inline(always)]
-    fn least<const N: usize>(self, groups: [[u32; LANES]; N]) -> u32 {
-        groups.as_flattened().iter().fold(u32::MAX, |least, &number| least.min(number))
+    fn lowest<const N: usize>(self, groups: [[u32; LANES]; N]) -> u32 {
+        groups.as_flattened().iter().fold(u32::MAX, |lowest, &number| lowest.min(number))
     }
 
     #[inline(always)]

@@ -30,12 +30,12 @@ impl Simd for Portable {
 
     #[inline(always)]
     fn follow_back(self, rows: &Rows, offsets: &[u16; STEPS], state: &mut u8) -> [u8; STEPS] {
-        let mut found = [0; STEPS];
-        for (found, &offset) in found.iter_mut().zip(offsets).rev() {
+        let mut output = [0; STEPS];
+        for (output, &offset) in output.iter_mut().zip(offsets).rev() {
             *state = rows.entry(offset, *state);
-            *found = *state;
+            *output = *state;
         }
-        found
+        output
     }
 
     #[inline(always)]
@@ -44,8 +44,8 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
-    fn least<const N: usize>(self, groups: [[u32; LANES]; N]) -> u32 {
-        groups.as_flattened().iter().fold(u32::MAX, |least, &number| least.min(number))
+    fn lowest<const N: usize>(self, groups: [[u32; LANES]; N]) -> u32 {
+        groups.as_flattened().iter().fold(u32::MAX, |lowest, &number| lowest.min(number))
     }
 
     #[inline(always)]

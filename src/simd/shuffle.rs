@@ -57,9 +57,9 @@ pub(super) unsafe fn follow_back(rows: &Rows, offsets: &[u16; STEPS], state: &mu
             all = _mm_alignr_epi8::<15>(all, states);
         }
         *state = states;
-        let mut found = [0; STEPS];
-        _mm_storeu_si128(found.as_mut_ptr().cast(), all);
-        found
+        let mut output = [0; STEPS];
+        _mm_storeu_si128(output.as_mut_ptr().cast(), all);
+        output
     }
 }
 
@@ -69,16 +69,16 @@ pub(super) unsafe fn follow_back(rows: &Rows, offsets: &[u16; STEPS], state: &mu
 /// The machine must have AVX-512 F and VBMI.
 #[inline(always)]
 pub(super) unsafe fn entries_with_vbmi(bytes: &[u8; BLOCK_BYTES], table: &[u8; 128]) -> [u8; BLOCK_BYTES] {
-    let mut found = [0; BLOCK_BYTES];
-    // SAFETY: the caller guarantees the instructions. The loads read 64 bytes each, of arrays of 64 and 128 bytes, and
-    // the store writes an array of 64.
+    let mut output = [0; BLOCK_BYTES];
+    // SAFETY: the caller guarantees the instructions. The loads read 64 bytes each, of arrays of 64 and 128 bytes,
+    // and the store writes an array of 64.
     unsafe {
         let low = _mm512_loadu_si512(table.as_ptr().cast());
         let high = _mm512_loadu_si512(table.as_ptr().add(64).cast());
         let bytes = _mm512_loadu_si512(bytes.as_ptr().cast());
-        _mm512_storeu_si512(found.as_mut_ptr().cast(), _mm512_permutex2var_epi8(low, bytes, high));
+        _mm512_storeu_si512(output.as_mut_ptr().cast(), _mm512_permutex2var_epi8(low, bytes, high));
     }
-    found
+    output
 }
 
 /// [`super::Simd::entries`] with AVX2.
@@ -87,8 +87,9 @@ pub(super) unsafe fn entries_with_vbmi(bytes: &[u8; BLOCK_BYTES], table: &[u8; 1
 /// The machine must have AVX2.
 #[inline(always)]
 pub(super) unsafe fn entries(bytes: &[u8; BLOCK_BYTES], table: &[u8; 128]) -> [u8; BLOCK_BYTES] {
-    let mut found = [0; BLOCK_BYTES];
-    // SAFETY: the caller guarantees AVX2. The loads read 32 of 64 bytes and 16 of 128 bytes, the stores write 32 of 64.
+    let mut output = [0; BLOCK_BYTES];
+    // SAFETY: the caller guarantees AVX2. The loads read 32 of 64 bytes and 16 of 128 bytes, the stores write 32 of
+    // 64.
     unsafe {
         for half in 0..2 {
             let bytes = _mm256_loadu_si256(bytes.as_ptr().add(32 * half).cast());
@@ -102,8 +103,8 @@ pub(super) unsafe fn entries(bytes: &[u8; BLOCK_BYTES], table: &[u8; 128]) -> [u
                 let entries = _mm256_broadcastsi128_si256(entries);
                 all = _mm256_or_si256(all, _mm256_shuffle_epi8(entries, own));
             }
-            _mm256_storeu_si256(found.as_mut_ptr().add(32 * half).cast(), all);
+            _mm256_storeu_si256(output.as_mut_ptr().add(32 * half).cast(), all);
         }
     }
-    found
+    output
 }

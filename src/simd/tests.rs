@@ -85,24 +85,24 @@ impl<const N: usize> Kernel for Put<N> {
     #[inline(always)]
     fn run<L: Simd>(self, simd: L) -> [u32; 2] {
         let mut groups = self.0.map(|numbers| simd.lanes(&numbers));
-        let before = simd.least(groups);
+        let before = simd.lowest(groups);
         simd.put(&mut groups, self.1, self.2);
-        [before, simd.least(groups)]
+        [before, simd.lowest(groups)]
     }
 }
 
-fn least_at_every_place<const N: usize>() {
+fn lowest_at_every_place<const N: usize>() {
     for isa in Isa::available() {
         for at in 0..N * LANES {
-            for least in [0, 5, u32::MAX - 1, u32::MAX] {
+            for lowest in [0, 5, u32::MAX - 1, u32::MAX] {
                 let mut others = [[0; LANES]; N];
                 for (number, lane) in (0..).zip(others.as_flattened_mut()) {
                     *lane = u32::MAX - number % 3;
                 }
                 let mut numbers = others;
-                numbers.as_flattened_mut()[at] = least;
+                numbers.as_flattened_mut()[at] = lowest;
                 let expected = [others, numbers].map(|numbers| numbers.into_iter().flatten().min().unwrap());
-                assert_eq!(isa.run(Put(others, at, least)), expected, "{} {N} {at} {least}", isa.name());
+                assert_eq!(isa.run(Put(others, at, lowest)), expected, "{} {N} {at} {lowest}", isa.name());
             }
         }
     }
@@ -110,8 +110,8 @@ fn least_at_every_place<const N: usize>() {
 
 #[test]
 fn the_least_number_is_found_at_every_place() {
-    least_at_every_place::<1>();
-    least_at_every_place::<4>();
+    lowest_at_every_place::<1>();
+    lowest_at_every_place::<4>();
 }
 
 struct Which([[u64; 2]; 2], [u64; 2]);
@@ -136,11 +136,11 @@ fn a_key_is_found_by_its_unmasked_bits() {
             let mut other = key;
             other[bit / 64] ^= 1 << (bit % 64);
             let none = if bit < 124 { 2 } else { 0 };
-            let found = |first, second| isa.run(Which([first, second], key));
+            let which = |first, second| isa.run(Which([first, second], key));
             let counts = bit < 124;
-            assert_eq!(found(masked, other), (0, [true, !counts]), "{} {bit}", isa.name());
-            assert_eq!(found(other, masked), (usize::from(counts), [!counts, true]), "{} {bit}", isa.name());
-            assert_eq!(found(other, other), (none, [!counts; 2]), "{} {bit}", isa.name());
+            assert_eq!(which(masked, other), (0, [true, !counts]), "{} {bit}", isa.name());
+            assert_eq!(which(other, masked), (usize::from(counts), [!counts, true]), "{} {bit}", isa.name());
+            assert_eq!(which(other, other), (none, [!counts; 2]), "{} {bit}", isa.name());
         }
     }
 }
@@ -164,9 +164,9 @@ fn reads_of_fixed_size_stay_inside_the_text() {
     let text: Vec<u8> = (0..40).collect();
     for len in 0..40 {
         for at in 0..50 {
-            let expected = text[..len].get(at..).and_then(|rest| rest.first_chunk::<16>()).copied();
+            let expected = text[..len].get(at..).and_then(|tail| tail.first_chunk::<16>()).copied();
             assert_eq!(super::sixteen(&text[..len], at), expected);
-            let expected = text[..len].get(at..).and_then(|rest| rest.first_chunk::<8>());
+            let expected = text[..len].get(at..).and_then(|tail| tail.first_chunk::<8>());
             assert_eq!(super::eight(&text[..len], at), expected.map(|eight| u64::from_le_bytes(*eight)));
         }
     }
@@ -222,8 +222,8 @@ impl Kernel for Follow<'_> {
     fn run<L: Simd>(self, simd: L) -> Self::Out {
         let (mut state, mut back) = (simd.state(3), simd.state(9));
         let flags = self.1.iter().map(|places| simd.follow(self.0, places, &mut state)).collect();
-        let found = self.1.iter().map(|places| simd.follow_back(self.0, places, &mut back)).collect();
-        (flags, found)
+        let states = self.1.iter().map(|places| simd.follow_back(self.0, places, &mut back)).collect();
+        (flags, states)
     }
 }
 
@@ -241,17 +241,17 @@ fn automata_are_followed_from_entry_to_entry() {
     let (mut state, mut back) = (3, 9);
     let mut expected = (Vec::new(), Vec::new());
     for places in &all {
-        let (mut flags, mut found) = (0, [0; STEPS]);
+        let (mut flags, mut states) = (0, [0; STEPS]);
         for (step, &place) in places.iter().enumerate() {
             state = rows.entry(place, state);
             flags |= u16::from(state & FLAG != 0) << step;
         }
-        for (found, &place) in found.iter_mut().zip(places).rev() {
+        for (states, &place) in states.iter_mut().zip(places).rev() {
             back = rows.entry(place, back);
-            *found = back;
+            *states = back;
         }
         expected.0.push(flags);
-        expected.1.push(found);
+        expected.1.push(states);
     }
     for isa in Isa::available() {
         assert_eq!(isa.run(Follow(&rows, &all)), expected, "{}", isa.name());

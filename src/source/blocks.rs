@@ -5,22 +5,21 @@ use super::stream::ByteStream;
 use crate::control::Control;
 use crate::error::Result;
 
-/// Bytes of one read. Progress is reported and the control checked after each of them; chosen without
-/// measurement.
+/// Bytes of one read. Progress is reported and the control checked after each of them.
 const READ_BYTES: usize = 1 << 16;
 
 /// A stream, cut into blocks of about the same size.
 pub(crate) struct Blocks {
     pub(crate) stream: ByteStream,
-    /// Bytes that were read and not yet given out.
-    held: Vec<u8>,
+    /// Bytes that were read and not yet handed out.
+    pending: Vec<u8>,
     ended: bool,
     size: usize,
-    /// Bytes before `held` in the stream.
+    /// Bytes before `pending` in the stream.
     offset: u64,
-    /// The number of the first line of `held`, from 1.
+    /// The number of the first line of `pending`, from 1.
     line: u64,
-    /// Blocks that were given out.
+    /// Blocks that were handed out.
     number: usize,
 }
 
@@ -35,23 +34,23 @@ pub(crate) struct StreamBlock {
     pub(crate) is_open: bool,
 }
 
-/// Held bytes from which text without a place for a cut is given out as open blocks. Chosen without
-/// measurement.
+/// Held bytes from which text without a place for a cut is handed out as open blocks.
 const MAX_UNCUT_BYTES: usize = 1 << 23;
 
 impl Blocks {
     pub(crate) fn new(stream: ByteStream, size: usize) -> Self {
-        Blocks { stream, held: Vec::new(), ended: false, size, offset: 0, line: 1, number: 0 }
+        Blocks { stream, pending: Vec::new(), ended: false, size, offset: 0, line: 1, number: 0 }
     }
 
-    /// Blocks of a stream from which the bytes `held` were already read.
-    pub(crate) fn with_held(stream: ByteStream, size: usize, held: Vec<u8>) -> Self {
-        Blocks { held, ..Blocks::new(stream, size) }
+    /// Blocks of a stream from which the bytes `pending` were already read.
+    pub(crate) fn with_pending(stream: ByteStream, size: usize, pending: Vec<u8>) -> Self {
+        Blocks { pending, ..Blocks::new(stream, size) }
     }
 
     /// The next block, which ends with a line; `None` at the end of the stream.
     pub(crate) fn next_lines(&mut self, control: &Control) -> Result<Option<StreamBlock>> {
-        let block = self.next(control, usize::MAX, |held| memchr::memrchr(b'\n', held).map(|at| at + 1))?;
+        let block =
+            self.next(control, usize::MAX, |pending| memchr::memrchr(b'\n', pending).map(|at| at + 1))?;
         if let Some(block) = &block {
             self.line += memchr::memchr_iter(b'\n', &block.bytes).count() as u64;
         }
@@ -64,7 +63,7 @@ impl Blocks {
         cutter: &Cutter<'_>,
         control: &Control,
     ) -> Result<Option<StreamBlock>> {
-        self.next(control, MAX_UNCUT_BYTES, |held| cutter.late_cut(held))
+        self.next(control, MAX_UNCUT_BYTES, |pending| cutter.late_cut(pending))
     }
 
     /// The next block, which may end anywhere; `None` at the end of the stream.
@@ -82,39 +81,39 @@ impl Blocks {
         self.next(control, usize::MAX, cut)
     }
 
-    /// Whether all bytes of the stream were given out.
+    /// Whether all bytes of the stream were handed out.
     pub(crate) fn is_at_end(&self) -> bool {
-        self.ended && self.held.is_empty()
+        self.ended && self.pending.is_empty()
     }
 
-    /// The number of blocks that were given out.
+    /// The number of blocks that were handed out.
     pub(crate) fn number(&self) -> usize {
         self.number
     }
 
-    /// The next block, which ends where `cut` says. If `cut` finds no place in `most` held bytes, the block
+    /// The next block, which ends where `cut` says. If `cut` finds no place in `max_bytes` held bytes, the block
     /// is open.
     fn next(
         &mut self,
         control: &Control,
-        most: usize,
+        max_bytes: usize,
         cut: impl Fn(&[u8]) -> Option<usize>,
     ) -> Result<Option<StreamBlock>> {
         let mut want = self.size;
         loop {
             self.fill(want, control)?;
-            if self.held.is_empty() {
+            if self.pending.is_empty() {
                 return Ok(None);
             }
-            let end = if self.ended { Some(self.held.len()) } else { cut(&self.held) };
-            if end.is_none() && self.held.len() < most {
-                want = 2 * self.held.len();
+            let end = if self.ended { Some(self.pending.len()) } else { cut(&self.pending) };
+            if end.is_none() && self.pending.len() < max_bytes {
+                want = 2 * self.pending.len();
                 continue;
             }
             let is_open = end.is_none();
-            let end = end.unwrap_or(self.held.len());
-            let rest = self.held.split_off(end);
-            let bytes = std::mem::replace(&mut self.held, rest);
+            let end = end.unwrap_or(self.pending.len());
+            let tail = self.pending.split_off(end);
+            let bytes = std::mem::replace(&mut self.pending, tail);
             let block = StreamBlock { bytes, offset: self.offset, line: self.line, is_open };
             self.offset += end as u64;
             self.number += 1;
@@ -124,9 +123,9 @@ impl Blocks {
 
     /// Reads until `want` bytes are held or the stream has ended.
     fn fill(&mut self, want: usize, control: &Control) -> Result<()> {
-        while !self.ended && self.held.len() < want {
-            let piece = READ_BYTES.min(want - self.held.len());
-            self.ended = self.stream.read(piece, &mut self.held, control)? == 0;
+        while !self.ended && self.pending.len() < want {
+            let count = READ_BYTES.min(want - self.pending.len());
+            self.ended = self.stream.read(count, &mut self.pending, control)? == 0;
             control.advance(self.stream.take_progress());
         }
         Ok(())

@@ -17,8 +17,8 @@ use crate::control::{Control, Stage};
 use crate::error::{Error, Result};
 use crate::room;
 
-/// Bytes of a file whose hash is a subtree; a power of two. Few enough to stay in the cache until they are hashed. What
-/// a write covers of such a part but not wholly is read again, so a part is also small beside a write.
+/// Bytes of a file whose hash is a subtree; a power of two. Few enough to stay in the cache until they are hashed.
+/// What a write covers of such a part but not entirely is read again, so a part is also small beside a write.
 const SUBTREE_BYTES: usize = 64 << 10;
 
 /// The hashes of those parts of a file that were in memory as a whole when they were written. They take about a
@@ -98,7 +98,7 @@ fn subtree_hash(number: u64, part: &[u8]) -> ChainingValue {
     Hasher::new().set_input_offset(number * SUBTREE_BYTES as u64).update(part).finalize_non_root()
 }
 
-/// The subtrees so far, each of them larger than those behind it and of 2ⁿ parts.
+/// The subtrees so far, each of them larger than those after it and of 2ⁿ parts.
 #[derive(Default)]
 struct Tree {
     subtrees: Vec<ChainingValue>,

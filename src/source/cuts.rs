@@ -24,7 +24,7 @@ pub(crate) struct Guard<'a> {
     pub(crate) spaces_are_plain: bool,
     /// Whether a cut must not have whitespace on both sides.
     pub(crate) not_in_space: bool,
-    /// No cut is made behind one of these bytes.
+    /// No cut is made after one of these bytes.
     pub(crate) not_after: Vec<u8>,
 }
 
@@ -40,8 +40,8 @@ impl Guard<'_> {
 
 /// Bytes on each side of a place that the rules of patterns and normalizers look at, at most.
 const MIN_MARGIN_BYTES: usize = 12;
-/// The number of bytes that the search for a cut reads first; it doubles after each failure. Chosen without
-/// measurement: most texts have a place within this many bytes.
+/// The number of bytes that the search for a cut reads first; it doubles after each failure. Most texts have a place
+/// within this many bytes.
 const CUT_READ_BYTES: usize = 1 << 12;
 
 impl<'a> Cutter<'a> {

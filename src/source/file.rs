@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 use crate::room;
 use crate::workers;
 
-/// The fewest written bytes that are brought to the disk at once: with fewer, the same page would be written again and
-/// again. Chosen without measurement.
+/// The minimum number of written bytes that are written to disk at once: with fewer, the same page would be
+/// written again and again.
 const MIN_WRITEBACK_BYTES: usize = 64 << 10;
 
 /// A file to read. A change of the file while it is in use is an error.
@@ -20,7 +20,7 @@ pub(crate) struct SourceFile {
     path: PathBuf,
     /// Bytes of the file when its stamp was taken.
     pub(crate) size: u64,
-    held: FileAccess,
+    access: FileAccess,
 }
 
 /// How a [`SourceFile`] reads.
@@ -47,7 +47,7 @@ impl SourceFile {
 
     /// A file that was not opened again since its stamp was taken. It is opened for each read.
     pub(crate) fn of_stamp(path: &Path, stamp: Stamp) -> Self {
-        SourceFile { path: path.to_owned(), size: stamp.size, held: FileAccess::Stamp(stamp) }
+        SourceFile { path: path.to_owned(), size: stamp.size, access: FileAccess::Stamp(stamp) }
     }
 
     fn new(path: &Path, seen: Option<Stamp>, hold: bool, control: &Control) -> Result<Self> {
@@ -62,14 +62,14 @@ impl SourceFile {
         if let Some(stamp) = seen.filter(|stamp| stamp.size > 0) {
             let file = File::open(&path).map_err(failed)?;
             stamp.check(&file.metadata().map_err(failed)?).map_err(failed)?;
-            let held = if hold { FileAccess::File(file, stamp) } else { FileAccess::Stamp(stamp) };
-            return Ok(SourceFile { path, size: stamp.size, held });
+            let access = if hold { FileAccess::File(file, stamp) } else { FileAccess::Stamp(stamp) };
+            return Ok(SourceFile { path, size: stamp.size, access });
         }
         let whole = workers::read_in_background(&path, control)?;
         if let Some(stamp) = seen {
             stamp.check(&std::fs::metadata(&path).map_err(failed)?).map_err(failed)?;
         }
-        Ok(SourceFile { path, size: whole.len() as u64, held: FileAccess::Whole(whole) })
+        Ok(SourceFile { path, size: whole.len() as u64, access: FileAccess::Whole(whole) })
     }
 
     /// Up to `len` bytes from `at` on; fewer only at the end of the file.
@@ -78,8 +78,8 @@ impl SourceFile {
     /// [`Error::Io`], also if the file has changed.
     pub(crate) fn read(&self, at: u64, len: usize) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        let rest = self.size.saturating_sub(at);
-        self.read_exactly(at, rest.min(len as u64) as usize, &mut bytes)?;
+        let remaining = self.size.saturating_sub(at);
+        self.read_exactly(at, remaining.min(len as u64) as usize, &mut bytes)?;
         Ok(bytes)
     }
 
@@ -90,7 +90,7 @@ impl SourceFile {
     pub(crate) fn read_exactly(&self, at: u64, len: usize, bytes: &mut Vec<u8>) -> Result<()> {
         // What the vector holds is overwritten, so that memory which is used again need not be zeroed.
         room::resize(bytes, len)?;
-        let read = match &self.held {
+        let read = match &self.access {
             FileAccess::Stamp(stamp) => {
                 File::open(&self.path).and_then(|file| read_unchanged(&file, *stamp, at, bytes))
             }
@@ -149,7 +149,7 @@ fn copy_at(whole: &[u8], at: u64, room: &mut [u8]) -> usize {
     count
 }
 
-/// Writes bytes at a place of a file, and has the system begin to bring many of them to the disk. The position of the
+/// Writes bytes at a place of a file, and has the system begin to write them to the disk. The position of the
 /// file is not used, since threads share it.
 pub(crate) fn write_at(file: &File, bytes: &[u8], at: u64) -> std::io::Result<()> {
     #[cfg(unix)]

@@ -24,9 +24,6 @@ pub struct InputFile {
     pub compression: Compression,
     /// Which parts of the file are documents.
     pub records: DocumentFormat,
-    /// The range of bytes to read; `None` for all. Only for files that are not compressed and have no
-    /// records. The range must begin and end between documents.
-    pub range: Option<(u64, u64)>,
     /// The stamp of the file from when it was first seen; `None` if it is taken when the file is opened.
     pub seen: Option<Stamp>,
 }

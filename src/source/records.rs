@@ -36,9 +36,9 @@ pub(crate) fn text_of<'a>(line: &'a [u8], field: &str, replace: bool) -> Result<
 /// The string in a field, if the field is there.
 fn read<'a>(line: &'a [u8], field: &str) -> serde_json::Result<Option<Cow<'a, str>>> {
     let mut json = serde_json::Deserializer::from_slice(line);
-    let found = Object { field }.deserialize(&mut json)?;
+    let text = Object { field }.deserialize(&mut json)?;
     json.end()?;
-    Ok(found)
+    Ok(text)
 }
 
 const LONE_SURROGATE: &str =
@@ -65,10 +65,10 @@ fn repaired(line: &[u8], surrogates: bool) -> Option<Vec<u8>> {
             b'"' => in_string = !in_string,
             b':' | b',' | b'[' if !in_string => {
                 at += line[at + 1..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-                let rest = &mut copy[at + 1..];
-                if let Some(number) = NUMBERS_OF_PYTHON.into_iter().find(|number| rest.starts_with(number)) {
-                    rest[..number.len()].fill(b' ');
-                    rest[0] = b'0';
+                let tail = &mut copy[at + 1..];
+                if let Some(number) = NUMBERS_OF_PYTHON.into_iter().find(|number| tail.starts_with(number)) {
+                    tail[..number.len()].fill(b' ');
+                    tail[0] = b'0';
                     is_changed = true;
                 }
             }
@@ -126,15 +126,15 @@ impl<'de> Visitor<'de> for Object<'_> {
     }
 
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
-        let mut found = None;
+        let mut text = None;
         while let Some(is_it) = map.next_key_seed(IsName(self.field))? {
             if is_it {
-                found = Some(map.next_value_seed(FieldText(self.field))?);
+                text = Some(map.next_value_seed(FieldText(self.field))?);
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
         }
-        Ok(found)
+        Ok(text)
     }
 }
 

@@ -37,10 +37,10 @@ impl Compression {
     }
 }
 
-/// The most bytes that one byte of a compressed file can stand for. Zstandard is the extreme: a block of 4
-/// bytes can stand for 2^17.
+/// The maximum number of bytes that one byte of a compressed file can stand for. Zstandard is the extreme: a block of
+/// 4 bytes can stand for 2^17.
 const MAX_EXPANSION: u64 = 1 << 15;
-/// An upper bound of the bytes of a source that does not report its size: 256 TB. Chosen without measurement.
+/// An upper bound of the bytes of a source that does not report its size: 256 TB.
 const UNKNOWN_SIZE_BYTES: u64 = 1 << 48;
 
 /// A file that is read from front to back. A change of the file while it is read is an error.
@@ -133,10 +133,10 @@ impl ByteStream {
                 done.map(|_| count).map_err(|source| self.failed(source))
             }
             Inner::BackgroundReader(background_reader) => {
-                let Some(piece) = background_reader.next(control)? else { return Ok(0) };
-                self.taken.fetch_add(piece.len() as u64, Relaxed);
-                room::extend(bytes, &piece)?;
-                Ok(piece.len())
+                let Some(block) = background_reader.next(control)? else { return Ok(0) };
+                self.taken.fetch_add(block.len() as u64, Relaxed);
+                room::extend(bytes, &block)?;
+                Ok(block.len())
             }
         }
     }
@@ -154,7 +154,7 @@ impl ByteStream {
     }
 }
 
-/// A reader of the decompressed contents. Its buffer of 128 KB was chosen without measurement.
+/// A reader of the decompressed contents. Its buffer has 128 KB.
 fn decoder(read: Box<dyn Read + Send>, compression: Compression) -> std::io::Result<Box<dyn Read + Send>> {
     let buffered = |read| BufReader::with_capacity(1 << 17, read);
     Ok(match compression {
@@ -213,8 +213,8 @@ mod tests {
             let mut bytes = Vec::new();
             stream.read(1000, &mut bytes, &control).unwrap();
             change(&File::options().append(true).open(&path).unwrap());
-            let rest = std::iter::from_fn(|| Some(stream.read(1 << 16, &mut bytes, &control)));
-            let end = rest.take(10).find(|read| !matches!(read, Ok(1..)));
+            let reads = std::iter::from_fn(|| Some(stream.read(1 << 16, &mut bytes, &control)));
+            let end = reads.take(10).find(|read| !matches!(read, Ok(1..)));
             let error = end.unwrap().unwrap_err();
             assert!(error.to_string().contains(said), "{error}");
         }

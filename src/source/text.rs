@@ -13,11 +13,11 @@ pub enum Text<'a> {
     /// UTF-8; the bytes need not be valid.
     Utf8(&'a [u8]),
     /// Characters up to U+00FF, one byte each.
-    One(&'a [u8]),
+    Ucs1(&'a [u8]),
     /// Characters up to U+FFFF, two bytes each.
-    Two(&'a [u16]),
+    Ucs2(&'a [u16]),
     /// Any characters, four bytes each.
-    Four(&'a [u32]),
+    Ucs4(&'a [u32]),
 }
 
 impl<'a> From<&'a [u8]> for Text<'a> {
@@ -31,9 +31,9 @@ impl<'a> Text<'a> {
     #[allow(clippy::len_without_is_empty)]
     pub fn len(self) -> usize {
         match self {
-            Text::Utf8(bytes) | Text::One(bytes) => bytes.len(),
-            Text::Two(units) => units.len(),
-            Text::Four(units) => units.len(),
+            Text::Utf8(bytes) | Text::Ucs1(bytes) => bytes.len(),
+            Text::Ucs2(units) => units.len(),
+            Text::Ucs4(units) => units.len(),
         }
     }
 
@@ -61,9 +61,9 @@ impl<'a> Text<'a> {
         let start = range.start;
         let written = match self {
             Text::Utf8(text) => room::extend(bytes, &text[range]),
-            Text::One(units) => isa.run(WriteUtf8 { units: &units[range], bytes }),
-            Text::Two(units) => isa.run(WriteUtf8 { units: &units[range], bytes }),
-            Text::Four(units) => isa.run(WriteUtf8 { units: &units[range], bytes }),
+            Text::Ucs1(units) => isa.run(WriteUtf8 { units: &units[range], bytes }),
+            Text::Ucs2(units) => isa.run(WriteUtf8 { units: &units[range], bytes }),
+            Text::Ucs4(units) => isa.run(WriteUtf8 { units: &units[range], bytes }),
         };
         written.map_err(|error| match error {
             Error::Surrogate { at } => Error::Surrogate { at: start + at },
@@ -83,7 +83,7 @@ impl<'a> Text<'a> {
 /// Units that are checked for ASCII together. Measured: groups of a size known to the compiler made English
 /// 25% slower.
 const GROUP_UNITS: usize = 2 * LANES;
-/// The most bytes of a character in UTF-8.
+/// The maximum number of bytes of a character in UTF-8.
 const MAX_UTF8_BYTES: usize = 4;
 
 /// Appends the UTF-8 of units. Fails at the first unit that is not a character.
@@ -125,7 +125,7 @@ impl<U: Copy + Into<u32>> Kernel for WriteUtf8<'_, U> {
     }
 }
 
-/// Whether a unit is no character and has no UTF-8: a surrogate, or a number above U+10FFFF.
+/// Whether a unit is not a character and has no UTF-8: a surrogate, or a number above U+10FFFF.
 #[inline(always)]
 fn has_none(point: u32) -> bool {
     matches!(point, 0xd800..0xe000 | 0x11_0000..)
@@ -173,20 +173,20 @@ mod tests {
             for characters in all.chunks(run).step_by(if run == 1 { 61 } else { 1 }) {
                 let expected = characters.iter().collect::<String>().into_bytes();
                 let points: Vec<u32> = characters.iter().map(|&c| c.into()).collect();
-                assert_eq!(utf8(Text::Four(&points), 0..points.len()).unwrap(), expected);
+                assert_eq!(utf8(Text::Ucs4(&points), 0..points.len()).unwrap(), expected);
                 if let Ok(units) = points
                     .iter()
                     .map(|&point| u16::try_from(point))
                     .collect::<std::result::Result<Vec<_>, _>>()
                 {
-                    assert_eq!(utf8(Text::Two(&units), 0..units.len()).unwrap(), expected);
+                    assert_eq!(utf8(Text::Ucs2(&units), 0..units.len()).unwrap(), expected);
                 }
                 if let Ok(units) = points
                     .iter()
                     .map(|&point| u8::try_from(point))
                     .collect::<std::result::Result<Vec<_>, _>>()
                 {
-                    assert_eq!(utf8(Text::One(&units), 0..units.len()).unwrap(), expected);
+                    assert_eq!(utf8(Text::Ucs1(&units), 0..units.len()).unwrap(), expected);
                 }
             }
         }
@@ -200,7 +200,7 @@ mod tests {
         for len in 0..300 {
             let characters: String = (0..len).map(|_| some[random.below(1 + len % some.len())]).collect();
             let points: Vec<u32> = characters.chars().map(u32::from).collect();
-            assert_eq!(utf8(Text::Four(&points), 0..len).unwrap(), characters.as_bytes());
+            assert_eq!(utf8(Text::Ucs4(&points), 0..len).unwrap(), characters.as_bytes());
         }
     }
 
@@ -208,8 +208,8 @@ mod tests {
     fn the_first_surrogate_is_named() {
         let mut units = vec![u16::from(b'a'); 100];
         units[70] = 0xd800;
-        assert_eq!(utf8(Text::Two(&units), 0..70).unwrap(), [b'a'; 70]);
-        assert!(matches!(utf8(Text::Two(&units), 30..100), Err(Error::Surrogate { at: 70 })));
-        assert!(matches!(utf8(Text::Four(&[0x11_0000]), 0..1), Err(Error::Surrogate { at: 0 })));
+        assert_eq!(utf8(Text::Ucs2(&units), 0..70).unwrap(), [b'a'; 70]);
+        assert!(matches!(utf8(Text::Ucs2(&units), 30..100), Err(Error::Surrogate { at: 70 })));
+        assert!(matches!(utf8(Text::Ucs4(&[0x11_0000]), 0..1), Err(Error::Surrogate { at: 0 })));
     }
 }

@@ -9,14 +9,14 @@ pub(crate) struct Utf8Window {
     /// The start of a character whose end is still to come, then the text of the current window.
     text: Vec<u8>,
     /// Bytes of `text` that the last call returned.
-    given: usize,
+    returned: usize,
     /// Bytes before `text` in the file.
     offset: u64,
 }
 
 impl Utf8Window {
     pub(crate) fn new(replace: bool) -> Self {
-        Utf8Window { replace, text: Vec::new(), given: 0, offset: 0 }
+        Utf8Window { replace, text: Vec::new(), returned: 0, offset: 0 }
     }
 
     /// Adds a window and returns its valid text. `last` says that nothing follows.
@@ -24,26 +24,26 @@ impl Utf8Window {
     /// # Errors
     /// The offset of the first invalid byte in the file, unless invalid bytes are replaced.
     pub(crate) fn push(&mut self, bytes: Vec<u8>, last: bool) -> Result<&[u8], u64> {
-        self.drop_given();
+        self.drop_returned();
         if self.text.is_empty() {
             self.text = bytes;
         } else {
             self.text.extend_from_slice(&bytes);
         }
-        self.given = match from_utf8(&self.text) {
+        self.returned = match from_utf8(&self.text) {
             Ok(text) => text.len(),
             Err(error) if error.error_len().is_none() && !last => error.valid_up_to(),
             Err(_) if self.replace => return Ok(self.repair(last)),
             Err(error) => return Err(self.offset + error.valid_up_to() as u64),
         };
-        Ok(&self.text[..self.given])
+        Ok(&self.text[..self.returned])
     }
 
     /// Removes the text that the last call returned.
-    fn drop_given(&mut self) {
-        self.text.drain(..self.given);
-        self.offset += self.given as u64;
-        self.given = 0;
+    fn drop_returned(&mut self) {
+        self.text.drain(..self.returned);
+        self.offset += self.returned as u64;
+        self.returned = 0;
     }
 
     /// Replaces invalid bytes by U+FFFD like Python's `errors="replace"`, except for a character at the end
@@ -67,10 +67,10 @@ impl Utf8Window {
             repaired.truncate(repaired.len() - "\u{fffd}".len());
         }
         // `offset` is not kept up to date, since no error is reported if invalid bytes are replaced.
-        self.given = repaired.len();
+        self.returned = repaired.len();
         repaired.extend_from_slice(&kept);
         self.text = repaired;
-        &self.text[..self.given]
+        &self.text[..self.returned]
     }
 }
 

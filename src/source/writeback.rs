@@ -3,7 +3,7 @@
 
 use std::fs::File;
 
-/// Asks the system to begin now to bring `len` bytes of a file, from `at` on, to the disk, and does not wait for it.
+/// Asks the system to begin now to write `len` bytes of a file, from `at` on, to the disk, and does not wait for it.
 ///
 /// Otherwise the system begins when the file is synced: the call would then wait, with nothing left to do. Where the
 /// system has no such request, nothing happens.
@@ -13,7 +13,7 @@ pub(super) fn begin_writeback(file: &File, at: u64, len: usize) {
         use std::os::fd::AsRawFd;
         let (at, len) = (at.cast_signed(), (len as u64).cast_signed());
         // SAFETY: the call takes numbers alone, and the descriptor is open as long as `file` is borrowed. An error
-        // means only that the bytes are brought to the disk later.
+        // means only that the bytes are written to disk later.
         unsafe { libc::sync_file_range(file.as_raw_fd(), at, len, libc::SYNC_FILE_RANGE_WRITE) };
     }
     #[cfg(not(target_os = "linux"))]

@@ -10,11 +10,11 @@ use crate::error::Result;
 /// How an added token is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
-    /// The token is found only if no word character stands directly before or behind it.
+    /// The token is found only if no word character stands directly before or after it.
     pub single_word: bool,
     /// Whitespace before the token belongs to it.
     pub lstrip: bool,
-    /// Whitespace behind the token belongs to it.
+    /// Whitespace after the token belongs to it.
     pub rstrip: bool,
     /// The token is special: a search may be told to read it as text.
     pub special: bool,
@@ -77,9 +77,9 @@ impl AddedTokens {
         // twice.
         let (mut end, mut blank_to) = (range.start, 0);
         let mut matches = self.search.matches(&text[..range.end], range.start);
-        while let Some(found) = matches.next(control)? {
-            let Range { mut start, end: mut stop } = found.range;
-            let flags = self.flags[found.index];
+        while let Some(special) = matches.next(control)? {
+            let Range { mut start, end: mut stop } = special.range;
+            let flags = self.flags[special.index];
             if (flags.special && !accepts(&(start..stop)))
                 || (flags.single_word && is_inside_word(text, start..stop))
             {
@@ -101,7 +101,7 @@ impl AddedTokens {
             if end < start && !f(AddedSegment { token: None, range: end..start })? {
                 return Ok(false);
             }
-            if !f(AddedSegment { token: Some(found.index), range: start..stop })? {
+            if !f(AddedSegment { token: Some(special.index), range: start..stop })? {
                 return Ok(false);
             }
             end = stop;
@@ -113,8 +113,9 @@ impl AddedTokens {
 /// Where the whitespace at the end of a range starts; the end of an empty range.
 fn blank_start(text: &[u8], range: Range<usize>) -> usize {
     let mut start = range.end;
-    let last =
-        |start| text.get(range.start..start).and_then(last_character).filter(|found| found.is_whitespace());
+    let last = |start| {
+        text.get(range.start..start).and_then(last_character).filter(|character| character.is_whitespace())
+    };
     while let Some(character) = last(start) {
         start -= character.len_utf8();
     }
@@ -124,14 +125,14 @@ fn blank_start(text: &[u8], range: Range<usize>) -> usize {
 /// Where the whitespace at the start of a range ends.
 fn blank_end(text: &[u8], range: Range<usize>) -> usize {
     let mut end = range.start;
-    let first = |end| first_character(&text[end..range.end]).filter(|found| found.is_whitespace());
+    let first = |end| first_character(&text[end..range.end]).filter(|character| character.is_whitespace());
     while let Some(character) = first(end) {
         end += character.len_utf8();
     }
     end
 }
 
-/// Whether a word character stands directly before or behind a range.
+/// Whether a word character stands directly before or after a range.
 fn is_inside_word(text: &[u8], range: Range<usize>) -> bool {
     last_character(&text[..range.start]).is_some_and(is_word)
         || first_character(&text[range.end..]).is_some_and(is_word)
@@ -200,15 +201,15 @@ mod tests {
         let right = Flags { rstrip: true, ..Flags::default() };
         let both = Flags { lstrip: true, rstrip: true, ..Flags::default() };
         for space in ["\n", "\u{3000}"] {
-            let found = segments(&[(space, both)], &format!("a{space}{space}b"));
-            assert_eq!(found, [text("a"), token(&[space, space].concat()), text("b")]);
+            let actual = segments(&[(space, both)], &format!("a{space}{space}b"));
+            assert_eq!(actual, [text("a"), token(&[space, space].concat()), text("b")]);
             for spaces in [space.to_owned(), [space, " ", space].concat()] {
-                let found = segments(&[("<a>", right), (space, left)], &format!("<a>{spaces}x"));
-                assert_eq!(found, [token(&format!("<a>{spaces}")), text("x")]);
+                let actual = segments(&[("<a>", right), (space, left)], &format!("<a>{spaces}x"));
+                assert_eq!(actual, [token(&format!("<a>{spaces}")), text("x")]);
             }
         }
-        let found = segments(&[("<a>", right), ("\n", Flags::default())], "<a>\n x");
-        assert_eq!(found, [token("<a>\n "), (Some(1), "\n".to_owned()), text(" x")]);
+        let actual = segments(&[("<a>", right), ("\n", Flags::default())], "<a>\n x");
+        assert_eq!(actual, [token("<a>\n "), (Some(1), "\n".to_owned()), text(" x")]);
     }
 
     fn in_range(flags: Flags, text: &[u8], range: Range<usize>) -> Vec<(bool, Range<usize>)> {

@@ -117,16 +117,16 @@ impl BackwardAutomaton {
         self.below_root[usize::from(byte)]
     }
 
-    /// Calls `found` for each place of `range` where a token starts, from the last to the first, with the
+    /// Calls `report` for each place of `range` where a token starts, from the last to the first, with the
     /// place and the index of the longest token there.
-    pub(super) fn each_start(&self, text: &[u8], range: Range<usize>, mut found: impl FnMut(usize, usize)) {
+    pub(super) fn each_start(&self, text: &[u8], range: Range<usize>, mut report: impl FnMut(usize, usize)) {
         let end = text.len().min(range.end + self.max_len.saturating_sub(1));
         let mut node = ROOT;
         for at in (range.start..end).rev() {
             node = self.step(node, text[at]);
             let token = self.longest[node as usize];
             if token != NO_TOKEN && at < range.end {
-                found(at, token as usize);
+                report(at, token as usize);
             }
         }
     }

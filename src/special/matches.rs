@@ -9,7 +9,7 @@ use crate::error::Result;
 
 /// A special token found in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct SpecialMatch {
     /// Index of the token in the list that [`Specials::new`] was given.
     pub index: usize,
     /// The range of the token in the text, in bytes.
@@ -19,8 +19,8 @@ pub struct Found {
 /// Bytes that are searched between two checks of the control; at the slowest speed measured (200 MB/s, text
 /// full of tokens) that takes 5 ms.
 const SEARCH_WINDOW_BYTES: usize = if cfg!(test) { 1 << 7 } else { 1 << 20 };
-/// The most bytes that [`SearchMethod::Long`] searches at once; it stores every place in them where a token
-/// starts. Chosen without measurement.
+/// The maximum number of bytes that [`SearchMethod::Long`] searches at once; it stores every place in them where a
+/// token starts.
 const LONG_SEARCH_WINDOW_BYTES: usize = if cfg!(test) { 1 << 9 } else { 1 << 16 };
 
 /// The special tokens of a text from left to right. Of overlapping ones the leftmost is found, of those the
@@ -59,11 +59,11 @@ impl Windows {
     }
 
     /// The first special token that starts at `from` or later and before `end`.
-    fn first(&mut self, specials: &Specials, text: &[u8], from: usize, end: usize) -> Option<Found> {
+    fn first(&mut self, specials: &Specials, text: &[u8], from: usize, end: usize) -> Option<SpecialMatch> {
         // No token that starts before `end` reaches beyond this part.
         let text = &text[..text.len().min(end.saturating_add(specials.max_len))];
         let SearchMethod::Long(backward) = &specials.search else {
-            return specials.find(text, from).filter(|found| found.range.start < end);
+            return specials.find(text, from).filter(|special| special.range.start < end);
         };
         if self.known <= from {
             self.starts.clear();
@@ -74,7 +74,7 @@ impl Windows {
         // Tokens that start before `from` overlap the token that was found last.
         let mut starts = std::iter::from_fn(|| self.starts.pop());
         let (start, index) = starts.find(|&(start, _)| start >= from)?;
-        Some(Found { index, range: start..start + specials.tokens[index].len() })
+        Some(SpecialMatch { index, range: start..start + specials.tokens[index].len() })
     }
 }
 
@@ -89,17 +89,17 @@ impl<'a> Matches<'a> {
     /// # Errors
     /// [`crate::Error::Interrupted`].
     #[inline(always)] // most texts are short and need no windows
-    pub fn next(&mut self, control: &Control) -> Result<Option<Found>> {
+    pub fn next(&mut self, control: &Control) -> Result<Option<SpecialMatch>> {
         if self.text.len() > SEARCH_WINDOW_BYTES || matches!(self.specials.search, SearchMethod::Long(_)) {
             return self.next_in_windows(control);
         }
-        let found = self.specials.find(self.text, self.from);
-        self.from = found.as_ref().map_or(self.text.len(), |found| found.range.end);
-        Ok(found)
+        let special = self.specials.find(self.text, self.from);
+        self.from = special.as_ref().map_or(self.text.len(), |special| special.range.end);
+        Ok(special)
     }
 
     #[inline(never)]
-    fn next_in_windows(&mut self, control: &Control) -> Result<Option<Found>> {
+    fn next_in_windows(&mut self, control: &Control) -> Result<Option<SpecialMatch>> {
         let Matches { specials, text, ref mut from, ref mut windows } = *self;
         let windows = windows.get_or_insert_with(|| Windows::new(specials, *from));
         while *from < text.len() {
@@ -109,10 +109,10 @@ impl<'a> Matches<'a> {
             }
             let end = if windows.known > *from { windows.known } else { from.saturating_add(windows.bytes) };
             let end = end.min(text.len());
-            let found = windows.first(specials, text, *from, end);
-            *from = found.as_ref().map_or(end, |found| found.range.end);
-            if found.is_some() {
-                return Ok(found);
+            let special = windows.first(specials, text, *from, end);
+            *from = special.as_ref().map_or(end, |special| special.range.end);
+            if special.is_some() {
+                return Ok(special);
             }
         }
         Ok(None)
@@ -123,16 +123,19 @@ impl Specials {
     /// The first token that starts at `from` or later, by one of the forward searches; [`SearchMethod::Long`]
     /// is not one.
     #[inline]
-    fn find(&self, text: &[u8], from: usize) -> Option<Found> {
+    fn find(&self, text: &[u8], from: usize) -> Option<SpecialMatch> {
         match &self.search {
             SearchMethod::None | SearchMethod::Long(_) => None,
             SearchMethod::Automaton(automaton) => {
-                let found = automaton.find(aho_corasick::Input::new(text).span(from..text.len()))?;
-                Some(Found { index: found.pattern().as_usize(), range: found.start()..found.end() })
+                let special = automaton.find(aho_corasick::Input::new(text).span(from..text.len()))?;
+                Some(SpecialMatch {
+                    index: special.pattern().as_usize(),
+                    range: special.start()..special.end(),
+                })
             }
             SearchMethod::ManyTokens(many) => {
                 let (index, start) = many.find(&self.tokens, text, from)?;
-                Some(Found { index, range: start..start + self.tokens[index].len() })
+                Some(SpecialMatch { index, range: start..start + self.tokens[index].len() })
             }
         }
     }
@@ -144,7 +147,7 @@ pub enum Segment {
     /// Ordinary text between special tokens; never empty.
     Text(Range<usize>),
     /// A special token.
-    Special(Found),
+    Special(SpecialMatch),
 }
 
 impl Specials {
@@ -164,21 +167,21 @@ impl Specials {
         let mut matches = self.matches(text, 0);
         let (mut at, mut pending) = (0, None);
         std::iter::from_fn(move || {
-            if let Some(found) = pending.take() {
-                return Some(Ok(Segment::Special(found)));
+            if let Some(special) = pending.take() {
+                return Some(Ok(Segment::Special(special)));
             }
             if at == text.len() {
                 return None;
             }
             let start = at;
             match matches.next(control) {
-                Ok(Some(found)) => {
-                    at = found.range.end;
-                    if found.range.start == start {
-                        return Some(Ok(Segment::Special(found)));
+                Ok(Some(special)) => {
+                    at = special.range.end;
+                    if special.range.start == start {
+                        return Some(Ok(Segment::Special(special)));
                     }
-                    let end = found.range.start;
-                    pending = Some(found);
+                    let end = special.range.start;
+                    pending = Some(special);
                     Some(Ok(Segment::Text(start..end)))
                 }
                 Ok(None) => {

@@ -14,6 +14,6 @@ mod tests;
 pub(crate) use backward::steps;
 
 pub use added::{AddedSegment, AddedTokens, Flags};
-pub use matches::{Found, Matches, Segment};
+pub use matches::{Matches, Segment, SpecialMatch};
 pub use set::{MAX_SET_BYTES, MAX_TOKEN_BYTES, Specials, overlap};
 pub use stream::{Event, StreamState, TextStream};

@@ -15,16 +15,15 @@ pub(super) enum SearchMethod {
     Automaton(AhoCorasick),
     /// For [`MIN_FILTERED_TOKENS`] tokens or more, none of them long.
     ManyTokens(ManyTokens),
-    /// For tokens of any length, and any number of lengths behind one prefix.
+    /// For tokens of any length, and any number of lengths with one prefix.
     Long(BackwardAutomaton),
 }
 
-/// The number of tokens from which [`ManyTokens`] is used: an automaton may then have too many first bytes to
-/// look for. With 1,100 random tokens it is ten times slower, with 10 it is faster; the number between was
-/// chosen without measurement.
+/// The number of tokens from which [`ManyTokens`] is used: an automaton may then have too many first bytes to look
+/// for. With 1,100 random tokens it is ten times slower, with 10 it is faster.
 pub(super) const MIN_FILTERED_TOKENS: usize = 64;
-/// The most bytes of a token for which text is searched forward. A forward search may read a byte once for
-/// each token that could have started before it, so up to this many times. [`ManyTokens`] has no longer ones.
+/// The maximum number of bytes of a token for which text is searched forward. A forward search may read a byte once
+/// for each token that could have started before it, so up to this many times. [`ManyTokens`] has no longer ones.
 pub(super) const MAX_FORWARD_BYTES: usize = 128;
 
 impl SearchMethod {

@@ -8,11 +8,11 @@ use crate::error::{Error, Result};
 use crate::pretokenize::cut::may_cut_inside;
 use crate::room;
 
-/// The most bytes of a special token. A stream holds back about as many bytes, and a place for a cut is
-/// judged by as many on both sides. Chosen without measurement.
+/// The maximum number of bytes of a special token. A stream holds back about as many bytes, and a place for a cut is
+/// judged by as many on both sides.
 pub const MAX_TOKEN_BYTES: usize = 1 << 12;
-/// The most bytes of all special tokens of a set. Building a search for as many takes some seconds and 250 MB
-/// at the worst, and cannot be interrupted.
+/// The maximum number of bytes of all special tokens of a set. Building a search for as many takes some seconds and
+/// 250 MB at the worst, and cannot be interrupted.
 pub const MAX_SET_BYTES: usize = 1 << 24;
 
 /// The special tokens of a tokenizer, with the search for them.
@@ -124,8 +124,8 @@ impl Specials {
     }
 }
 
-/// Bytes in which places for a cut are judged together. Chosen without measurement; a multiple of the longest
-/// token, since each search also reads as many bytes before the window.
+/// Bytes in which places for a cut are judged together. A multiple of the longest token, since each search also reads
+/// as many bytes before the window.
 const CUT_WINDOW_BYTES: usize = 4 * MAX_TOKEN_BYTES;
 
 /// Checks the length of each token and of all tokens together.
@@ -137,7 +137,7 @@ fn check_lengths(tokens: &[Vec<u8>]) -> Result<()> {
     }
     let bytes: usize = tokens.iter().map(Vec::len).sum();
     if bytes > MAX_SET_BYTES {
-        let reason = format!("they have {bytes} bytes together, of at most {MAX_SET_BYTES}");
+        let reason = format!("they have {bytes} bytes together, the maximum is {MAX_SET_BYTES}");
         return Err(Error::TooManySpecials { reason });
     }
     Ok(())

@@ -17,13 +17,12 @@ pub enum Event<'t> {
 
 impl StreamState {
     /// How many bytes of text are held back.
-    pub fn held_bytes(&self) -> usize {
-        self.held.len()
+    pub fn pending_bytes(&self) -> usize {
+        self.pending.len()
     }
 }
 
-/// Held bytes up to which every push scans again, even if the last scan settled nothing. Chosen without
-/// measurement.
+/// Held bytes up to which every push scans again, even if the last scan settled nothing.
 const ALWAYS_SCANNED_BYTES: usize = 4096;
 
 /// Finds in parts of a text, wherever it is cut, the pretokens and special tokens of the whole text.
@@ -42,13 +41,13 @@ pub struct TextStream<'a> {
 /// The state of a [`TextStream`] between two parts of a text.
 #[derive(Clone, Debug, Default)]
 pub struct StreamState {
-    /// Text that was not yet given out; it starts at a pretoken boundary.
-    held: Vec<u8>,
-    /// No special token starts in `held` before here.
+    /// Text that was not yet handed out; it starts at a pretoken boundary.
+    pending: Vec<u8>,
+    /// No special token starts in `pending` before here.
     searched: usize,
-    /// `held` is not scanned again before it has this many bytes.
+    /// `pending` is not scanned again before it has this many bytes.
     scan_at: usize,
-    /// Offset of `held` in the whole text, in bytes.
+    /// Offset of `pending` in the whole text, in bytes.
     offset: u64,
 }
 
@@ -76,23 +75,23 @@ impl<'a> TextStream<'a> {
         control: &Control,
         f: &mut impl FnMut(Event<'_>, u64) -> Result<()>,
     ) -> Result<()> {
-        room::extend(&mut self.state.held, text)?;
-        if self.state.held.len() < self.state.scan_at {
+        room::extend(&mut self.state.pending, text)?;
+        if self.state.pending.len() < self.state.scan_at {
             return Ok(());
         }
         let from = self.close_segments(true, control, f)?;
         let plain = self.plain_end().max(from);
-        let held = &self.state.held[from..plain];
+        let pending = &self.state.pending[from..plain];
         let offset = self.state.offset + from as u64;
-        let settled = self.pretokenizer.for_each_settled(held, |range| {
+        let settled = self.pretokenizer.for_each_settled(pending, |range| {
             let at = offset + range.start as u64;
-            f(Event::Pretoken(&held[range]), at)
+            f(Event::Pretoken(&pending[range]), at)
         })?;
         self.drop_front(from + settled);
         self.state.searched = plain - from - settled;
-        let held = self.state.held.len();
-        let unsettled = settled == 0 && held > ALWAYS_SCANNED_BYTES;
-        self.state.scan_at = if unsettled { 2 * held } else { held + self.specials.search_step() };
+        let pending = self.state.pending.len();
+        let unsettled = settled == 0 && pending > ALWAYS_SCANNED_BYTES;
+        self.state.scan_at = if unsettled { 2 * pending } else { pending + self.specials.search_step() };
         Ok(())
     }
 
@@ -106,13 +105,13 @@ impl<'a> TextStream<'a> {
         f: &mut impl FnMut(Event<'_>, u64) -> Result<()>,
     ) -> Result<()> {
         let from = self.close_segments(false, control, f)?;
-        self.give(from, self.state.held.len(), f)?;
-        self.drop_front(self.state.held.len());
+        self.give(from, self.state.pending.len(), f)?;
+        self.drop_front(self.state.pending.len());
         (self.state.searched, self.state.scan_at) = (0, 0);
         Ok(())
     }
 
-    /// Gives out every special token that is settled, with the text before it. Returns where the text behind
+    /// Hands out every special token that is settled, with the text before it. Returns where the text after
     /// the last one starts.
     fn close_segments(
         &self,
@@ -121,28 +120,28 @@ impl<'a> TextStream<'a> {
         f: &mut impl FnMut(Event<'_>, u64) -> Result<()>,
     ) -> Result<usize> {
         let mut from = 0;
-        let mut matches = self.specials.matches(&self.state.held, self.state.searched);
-        while let Some(found) = matches.next(control)? {
+        let mut matches = self.specials.matches(&self.state.pending, self.state.searched);
+        while let Some(special) = matches.next(control)? {
             // Later text could still complete a longer token here, or one that starts a little earlier.
-            if open && found.range.start + self.specials.max_len() > self.state.held.len() {
+            if open && special.range.start + self.specials.max_len() > self.state.pending.len() {
                 break;
             }
-            self.give(from, found.range.start, f)?;
-            f(Event::Special(found.index), self.state.offset + found.range.start as u64)?;
-            from = found.range.end;
+            self.give(from, special.range.start, f)?;
+            f(Event::Special(special.index), self.state.offset + special.range.start as u64)?;
+            from = special.range.end;
         }
         Ok(from)
     }
 
-    /// The end of the part of `held` that cannot belong to an incomplete special token.
+    /// The end of the part of `pending` that cannot belong to an incomplete special token.
     fn plain_end(&self) -> usize {
         let undecided = self.specials.max_len().saturating_sub(1);
-        self.state.held.len().saturating_sub(undecided)
+        self.state.pending.len().saturating_sub(undecided)
     }
 
-    /// Gives out the pretokens of a whole segment between special tokens.
+    /// Hands out the pretokens of a whole segment between special tokens.
     fn give(&self, from: usize, to: usize, f: &mut impl FnMut(Event<'_>, u64) -> Result<()>) -> Result<()> {
-        let segment = &self.state.held[from..to];
+        let segment = &self.state.pending[from..to];
         let offset = self.state.offset + from as u64;
         self.pretokenizer.for_each(segment, |range| {
             let at = offset + range.start as u64;
@@ -151,7 +150,7 @@ impl<'a> TextStream<'a> {
     }
 
     fn drop_front(&mut self, count: usize) {
-        self.state.held.drain(..count);
+        self.state.pending.drain(..count);
         self.state.offset += count as u64;
     }
 }
@@ -168,23 +167,23 @@ mod tests {
         let pattern = Pattern::Named(Named::Gpt2, Isa::best());
         let pretokenizer = Pretokenizer { pattern, unmatched: Unmatched::Keep };
         let text = [&[b'x'; 9000], &b"y"[..], &[b'x'; 50_000]].concat();
-        let (mut found, control) = (Vec::new(), Control::none());
+        let (mut events, control) = (Vec::new(), Control::none());
         let mut take = |event: Event<'_>, at: u64| {
             assert!(matches!(event, Event::Special(_)));
-            found.push((event == Event::Special(0), at));
+            events.push((event == Event::Special(0), at));
             Ok(())
         };
         let mut stream = TextStream::new(&specials, &pretokenizer, StreamState::default());
         steps::take();
         for byte in text.chunks(1) {
             stream.push(byte, &control, &mut take).unwrap();
-            assert!(stream.state.held.len() < 3001 + 3001 / 4 + 1);
+            assert!(stream.state.pending.len() < 3001 + 3001 / 4 + 1);
         }
         stream.finish(&control, &mut take).unwrap();
         assert!(steps::take() < 40 * text.len() as u64);
         let ones = (0..6000).chain(9001..text.len() as u64).map(|at| (false, at));
         let mut expected: Vec<(bool, u64)> = ones.chain([(true, 6000)]).collect();
         expected.sort_by_key(|&(_, at)| at);
-        assert_eq!(found, expected);
+        assert_eq!(events, expected);
     }
 }

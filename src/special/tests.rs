@@ -18,10 +18,10 @@ impl Random {
     }
 }
 
-/// The first `len` letters of the Fibonacci word, which maps to itself when each `one` becomes `one other`
-/// and each `other` becomes `one`.
-fn fibonacci(len: usize, one: u8, other: u8) -> Vec<u8> {
-    let (mut word, mut before) = (vec![one], vec![other]);
+/// The first `len` letters of the Fibonacci word, which maps to itself when each `left` becomes `left right`
+/// and each `right` becomes `left`.
+fn fibonacci(len: usize, left: u8, right: u8) -> Vec<u8> {
+    let (mut word, mut before) = (vec![left], vec![right]);
     while word.len() < len {
         let next = [&word[..], &before].concat();
         before = std::mem::replace(&mut word, next);
@@ -36,11 +36,11 @@ fn distinct(mut tokens: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     tokens
 }
 
-fn found(tokens: &[Vec<u8>], text: &[u8]) -> Vec<(usize, usize)> {
+fn find_all(tokens: &[Vec<u8>], text: &[u8]) -> Vec<(usize, usize)> {
     let (specials, control) = (Specials::new(tokens.to_vec()).unwrap(), Control::none());
     let mut matches = specials.matches(text, 0);
     std::iter::from_fn(|| matches.next(&control).unwrap())
-        .map(|found| (found.index, found.range.start))
+        .map(|special| (special.index, special.range.start))
         .collect()
 }
 
@@ -86,7 +86,7 @@ fn tokens_of_any_length_are_found_as_defined() {
             })
             .collect();
         long += usize::from(tokens.iter().any(|token| token.len() > MAX_FORWARD_BYTES));
-        assert_eq!(found(&tokens, &text), naive(&tokens, &text), "{tokens:?} in {}", text.escape_ascii());
+        assert_eq!(find_all(&tokens, &text), naive(&tokens, &text), "{tokens:?} in {}", text.escape_ascii());
     }
     assert!(long > 500);
 }
@@ -107,7 +107,7 @@ fn tokens_with_one_prefix_and_too_many_lengths_use_the_automaton() {
                 _ => [b"12345678", &b"a".repeat(random.below(110))[..]].concat(),
             })
             .collect();
-        assert_eq!(found(&tokens, &text), naive(&tokens, &text));
+        assert_eq!(find_all(&tokens, &text), naive(&tokens, &text));
     }
 }
 
@@ -119,7 +119,7 @@ fn prefixes_and_suffixes_of_every_length_are_found() {
     tokens.extend((1..200).map(|at| word[..at].to_vec()));
     let tokens = distinct(tokens);
     let text = [&word[..199], &word[1..], &word[50..150], &random.text(b"ab", 300), &word].concat();
-    assert_eq!(found(&tokens, &text), naive(&tokens, &text));
+    assert_eq!(find_all(&tokens, &text), naive(&tokens, &text));
 }
 
 /// Tokens and texts for which other searches take quadratic time.
@@ -179,9 +179,9 @@ fn next_cut(text: &[u8], from: usize) -> Option<usize> {
 fn cuts_are_possible_where_no_token_lies_across() {
     let mut random = Random::new(3);
     for round in 0..300 {
-        let most = [9, 90, 300][round % 3];
+        let max_len = [9, 90, 300][round % 3];
         let tokens = (0..1 + random.below(90)).map(|_| {
-            let len = 2 + random.below(most);
+            let len = 2 + random.below(max_len);
             random.text(if round % 2 == 0 { b"ab \n" } else { b"a " }, len)
         });
         let tokens = distinct(tokens.collect());
@@ -212,9 +212,9 @@ fn a_place_for_a_cut_is_found_in_linear_time() {
 #[test]
 fn overlap_agrees_with_its_definition_and_is_linear() {
     let mut random = Random::new(4);
-    let share = |one: &[u8], other: &[u8]| {
-        let ends = (1..=one.len().min(other.len())).any(|size| one[one.len() - size..] == other[..size]);
-        ends || one.windows(other.len()).any(|part| part == other)
+    let share = |left: &[u8], right: &[u8]| {
+        let ends = (1..=left.len().min(right.len())).any(|size| left[left.len() - size..] == right[..size]);
+        ends || left.windows(right.len()).any(|part| part == right)
     };
     let (mut yes, mut no) = (0, 0);
     for round in 0..2000 {
@@ -224,7 +224,8 @@ fn overlap_agrees_with_its_definition_and_is_linear() {
             words.into_iter().map(|len| random.text(letters, len)).collect::<Vec<_>>()
         };
         let (first, second) = (words(), words());
-        let any = first.iter().any(|one| second.iter().any(|other| share(one, other) || share(other, one)));
+        let any =
+            first.iter().any(|left| second.iter().any(|right| share(left, right) || share(right, left)));
         assert_eq!(overlap(first.clone(), second.clone()).unwrap(), any, "{first:?} {second:?}");
         if any { yes += 1 } else { no += 1 }
     }
@@ -239,14 +240,14 @@ fn overlap_agrees_with_its_definition_and_is_linear() {
 fn tokens_that_are_too_long_are_refused_by_name() {
     assert!(Specials::new(vec![vec![b'x'; MAX_TOKEN_BYTES]]).is_ok());
     let long = [&b"x".repeat(MAX_TOKEN_BYTES)[..], b"y"].concat();
-    let message = "special token number 1, which begins with b\"xxxxxxxxxxxxxxxxxxxxxxxx\", has 4097 bytes: at most \
-                   4096 are possible";
+    let message = "special token number 1, which begins with b\"xxxxxxxxxxxxxxxxxxxxxxxx\", has 4097 bytes: the \
+                   maximum is 4096";
     assert_eq!(Specials::new(vec![b"a".to_vec(), long.clone()]).unwrap_err().to_string(), message);
     assert_eq!(overlap(Vec::new(), vec![b"a".to_vec(), long]).unwrap_err().to_string(), message);
     let many = (0..=MAX_SET_BYTES / MAX_TOKEN_BYTES)
         .map(|n| [&[b'x'; MAX_TOKEN_BYTES - 8][..], &n.to_le_bytes()].concat());
     let message =
-        "the special tokens are too many or too long: they have 16781312 bytes together, of at most 16777216";
+        "too many or too long special tokens: they have 16781312 bytes together, the maximum is 16777216";
     assert_eq!(Specials::new(many.collect()).unwrap_err().to_string(), message);
 }
 

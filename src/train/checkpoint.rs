@@ -28,8 +28,8 @@ pub fn merges_to_bytes(merges: &[Merge]) -> Result<Vec<u8>> {
 /// # Errors
 /// [`Error::BrokenState`] if the bytes are not a whole number of merges; [`Error::OutOfMemory`].
 pub fn merges_from_bytes(bytes: &[u8]) -> Result<Vec<Merge>> {
-    let (rows, rest) = bytes.as_chunks::<SAVED_MERGE_BYTES>();
-    if !rest.is_empty() {
+    let (rows, tail) = bytes.as_chunks::<SAVED_MERGE_BYTES>();
+    if !tail.is_empty() {
         return Err(Error::BrokenState);
     }
     let merge = |row: &[u8; SAVED_MERGE_BYTES]| {

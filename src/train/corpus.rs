@@ -11,10 +11,10 @@
 use crate::control::Control;
 use crate::error::{Error, Result};
 
-/// Words between two checks of the control while the text is laid out. Chosen without measurement.
+/// Words between two checks of the control while the text is laid out.
 pub(super) const WORDS_PER_CHECK: usize = 1 << 12;
 
-/// The most cells, since positions are `u32`.
+/// The maximum number of cells, since positions are `u32`.
 const MAX_CELLS: u64 = u32::MAX as u64;
 
 /// The text of all words in cells.

@@ -22,12 +22,10 @@ const DEAD: u16 = SENTINEL - 1;
 /// The number of merges for which there are ids.
 pub(super) const MAX_MERGES: usize = DEAD as usize - BYTE_TOKENS as usize;
 
-/// Weights below this have an entry in a list; higher ones, which few words have, are in a map. Chosen
-/// without measurement.
+/// Weights below this have an entry in a list; higher ones, which few words have, are in a map.
 const LIGHT_WEIGHTS: usize = 1 << 12;
 
 /// log2 of the cells of a page. For each page the first run is stored, so that a search looks at few runs.
-/// Chosen without measurement.
 const PAGE_BITS: u32 = 6;
 
 /// The words of one weight, which are neighbours in the corpus.

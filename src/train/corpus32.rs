@@ -70,7 +70,7 @@ impl Corpus32 {
     fn lay_out_tokens<'w>(&mut self, words: impl Words<'w>, vocab: &Vocab, control: &Control) -> Result<()> {
         self.cells.push(self.sentinel);
         let (mut merger, mut tokens) = (Merger::new(Isa::best()), Vec::new());
-        let whole = vocab.semantics() == Semantics::Ranks && vocab.has_unreachable();
+        let whole = vocab.semantics() == Semantics::Ranks && vocab.has_unmergeable();
         for (i, (word, weight)) in words.filter(corpus::has_pairs).enumerate() {
             if i % WORDS_PER_CHECK == 0 {
                 control.check()?;

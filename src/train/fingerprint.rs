@@ -2,7 +2,7 @@
 
 use crate::hashing::{GOLDEN, MIXER, fold};
 
-/// A fingerprint of 128 bits of words with their counts, in this order. It tells different inputs apart, but
+/// A fingerprint of 128 bits of words with their counts, in this order. It distinguishes different inputs, but
 /// not inputs that were made to collide.
 pub fn fingerprint<'w>(words: impl Iterator<Item = (&'w [u8], u64)>) -> [u64; 2] {
     // Digits of pi: numbers that nobody chose.
@@ -46,14 +46,14 @@ mod tests {
             &[(b"ab", 1), (b"c", 1 << 32 | 2)],
             &[(b"ab", 1), (b"c", 2), (b"", 0)],
         ];
-        let mut found: Vec<[u64; 2]> =
+        let mut sums_of: Vec<[u64; 2]> =
             others.iter().map(|words| fingerprint(words.iter().copied())).collect();
-        found.push(fingerprint(base.into_iter()));
-        let (first, second): (Vec<u64>, Vec<u64>) = found.iter().map(|sums| (sums[0], sums[1])).unzip();
+        sums_of.push(fingerprint(base.into_iter()));
+        let (first, second): (Vec<u64>, Vec<u64>) = sums_of.iter().map(|sums| (sums[0], sums[1])).unzip();
         for mut half in [first, second] {
             half.sort_unstable();
             half.dedup();
-            assert_eq!(half.len(), found.len());
+            assert_eq!(half.len(), sums_of.len());
         }
         assert_eq!(fingerprint(base.into_iter()), fingerprint(base.into_iter()));
     }

@@ -18,11 +18,11 @@ pub(super) fn merges(base: Option<&Vocab>, tokens: &[Vec<u8>]) -> Result<Vec<Mer
         return Ok(Vec::new());
     }
     if let Some(base) = base
-        && let Some(id) = base.first_unreachable()
+        && let Some(id) = base.first_unmergeable()
     {
         // A merge could complete a token of the vocabulary that no merge made, and start other merges of its
         // list.
-        return Err(Error::ForcedOnUnreachable { id, token: base.token_bytes(id)?.to_vec() });
+        return Err(Error::ForcedOnUnmergeable { id, token: base.token_bytes(id)?.to_vec() });
     }
     let room = tokens.iter().map(Vec::len).sum();
     let mut pairs = match base {

@@ -10,15 +10,13 @@ use crate::room;
 use crate::simd;
 
 /// Postings of removed pairs are left in the pool until they are a quarter of it and at least this many.
-/// Chosen without measurement.
 const MIN_GARBAGE_POSTINGS: usize = 1 << 16;
 
-/// Pairs for which memory is reserved at the start; unused memory is never touched. Chosen without
-/// measurement.
+/// Pairs for which memory is reserved at the start; unused memory is never touched.
 const RESERVED_PAIRS: usize = 1 << 16;
 
-/// The most postings whose cells are prefetched before their pair is merged. Chosen without measurement; 84%
-/// of the merges of English have at most 16.
+/// The maximum number of postings whose cells are prefetched before their pair is merged. 84% of the merges of
+/// English have at most 16.
 const PREFETCHED_POSTINGS: usize = 24;
 
 /// A pair of the index. Its count never rises.

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::room;
 
-/// Occurrences whose memory is kept from merge to merge. Chosen without measurement.
+/// Occurrences whose memory is kept from merge to merge.
 const MAX_IDLE_OCCURRENCES: usize = 1 << 20;
 
 /// One distinct neighbour, and the sums for it.

@@ -24,11 +24,11 @@ pub enum Ties {
 pub struct Options {
     /// The rule for equally frequent pairs.
     pub ties: Ties,
-    /// The most tokens to add.
+    /// The maximum number of tokens to add.
     pub max_merges: usize,
-    /// The least number of occurrences of a pair that is merged; 0 counts as 1.
+    /// The minimum number of occurrences of a pair that is merged; 0 counts as 1.
     pub min_frequency: u64,
-    /// The most bytes of a token that is made.
+    /// The maximum number of bytes of a token that is made.
     pub max_token_length: u32,
 }
 

@@ -9,7 +9,7 @@ use crate::simd;
 
 /// A place without an entry.
 const EMPTY_PLACE: u64 = u64::MAX;
-/// log2 of the places of a new table. Chosen without measurement.
+/// log2 of the places of a new table.
 const MIN_TABLE_BITS: u32 = 10;
 
 /// A hash table with open addressing. A place holds a pair's number and half of its hash, the tag, so that the tag
@@ -54,11 +54,11 @@ impl PairTable {
     #[inline]
     fn probe(&self, tag: u32, mut place: usize) -> Option<usize> {
         loop {
-            let held = self.places[place];
-            if held == EMPTY_PLACE {
+            let entry = self.places[place];
+            if entry == EMPTY_PLACE {
                 return None;
             }
-            if (held >> 32) as u32 == tag {
+            if (entry >> 32) as u32 == tag {
                 return Some(place);
             }
             place = self.after(place);
@@ -123,7 +123,7 @@ impl PairTable {
         Ok(())
     }
 
-    /// Removes a pair, if the table has it. Entries behind it move up where that brings them nearer to their
+    /// Removes a pair, if the table has it. Entries after it move up where that brings them nearer to their
     /// first place.
     pub(super) fn remove(&mut self, left: u32, right: u32, is_it: impl Fn(u32) -> bool) {
         let Some(mut gap) = self.place(left, right, is_it) else { return };

@@ -7,7 +7,7 @@ use super::tokens::TokenInfo;
 use crate::error::Result;
 use crate::room;
 
-/// Entries ahead whose pairs are prefetched. Chosen without measurement.
+/// Entries ahead whose pairs are prefetched.
 const PREFETCHED_ENTRIES: usize = 8;
 
 /// A radix queue. Counts only fall, and a new pair is never more frequent than the pair just merged, so the
@@ -145,6 +145,6 @@ impl Queue {
 
 /// The highest bit in which two counts differ; `None` if they are equal.
 #[inline]
-fn level(one: u64, other: u64) -> Option<usize> {
-    (one ^ other).checked_ilog2().map(|bit| bit as usize)
+fn level(left: u64, right: u64) -> Option<usize> {
+    (left ^ right).checked_ilog2().map(|bit| bit as usize)
 }

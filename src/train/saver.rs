@@ -1,4 +1,4 @@
-//! Hands out the merges of a long training from time to time: to be saved, or to be shown.
+//! Hands out the merges of a long training from time to time, to be saved.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,6 @@ use super::options::Merge;
 use crate::error::Result;
 
 type Save<'a> = &'a mut (dyn FnMut(&[Merge]) -> Result<()> + Send);
-type Show<'a> = &'a mut (dyn FnMut(&[Merge], u64) -> Result<()> + Send);
 
 /// Receives the merges of a training at intervals, so that it can be resumed after an interruption.
 ///
@@ -16,50 +15,29 @@ pub struct Saver<'a> {
     save: Option<Save<'a>>,
     every: Duration,
     last: Instant,
-    show: Option<Show<'a>>,
-    shown: Instant,
 }
-
-/// The least time between two calls of `show`. Chosen without measurement: what people can follow.
-const SHOW_INTERVAL: Duration = Duration::from_millis(100);
 
 impl<'a> Saver<'a> {
     /// A saver that does nothing.
     pub fn none() -> Self {
-        Saver { save: None, every: Duration::MAX, last: Instant::now(), show: None, shown: Instant::now() }
+        Saver { save: None, every: Duration::MAX, last: Instant::now() }
     }
 
     /// A saver that calls `save` with all merges so far, at most once in `every`.
     pub fn new(every: Duration, save: Save<'a>) -> Self {
-        Saver { save: Some(save), every, ..Self::none() }
+        Saver { save: Some(save), every, last: Instant::now() }
     }
 
-    /// Makes the saver also call `show` with all merges so far, and with the weighted number of pairs that are left
-    /// in the text: ten times a second, when a corpus is laid out, and when it is left.
-    #[must_use]
-    pub fn showing(self, show: Show<'a>) -> Self {
-        Saver { show: Some(show), ..self }
-    }
-
-    /// Saves and shows the merges if that is due.
+    /// Saves the merges if that is due.
     #[inline]
-    pub(super) fn offer(&mut self, merges: &[Merge], pairs: u64) -> Result<()> {
+    pub(super) fn offer(&mut self, merges: &[Merge]) -> Result<()> {
         if let Some(save) = &mut self.save
             && self.last.elapsed() >= self.every
         {
             save(merges)?;
             self.last = Instant::now();
         }
-        if self.show.is_some() && self.shown.elapsed() >= SHOW_INTERVAL {
-            self.show(merges, pairs)?;
-            self.shown = Instant::now();
-        }
         Ok(())
-    }
-
-    /// Shows the merges when a corpus is laid out, and when it is left.
-    pub(super) fn show(&mut self, merges: &[Merge], pairs: u64) -> Result<()> {
-        self.show.as_mut().map_or(Ok(()), |show| show(merges, pairs))
     }
 
     /// Saves the merges when a training ends.

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::hashing::spread;
 use crate::room;
 
-/// Cells between two checks of the control. Chosen without measurement.
+/// Cells between two checks of the control.
 const CELLS_PER_CHECK: u32 = 1 << 16;
 
 /// The count of a pair and the number of its places, found by a scan.
@@ -22,11 +22,6 @@ pub(super) struct PairTally {
     count: u64,
     /// The number of positions at which the pair occurs.
     places: u32,
-}
-
-/// The weighted number of all pairs.
-pub(super) fn total(tallies: &[PairTally]) -> u64 {
-    tallies.iter().map(|tally| tally.count).fold(0, u64::saturating_add)
 }
 
 /// Calls `visit` with the position, the left token and the right token of every pair in the corpus.
@@ -137,8 +132,7 @@ pub(super) fn index_bytes(
     Ok(index)
 }
 
-/// The number of sums that pairs share by hash. These take 512 KB; more would not stay in the second-level
-/// cache. Chosen without measurement.
+/// The number of sums that pairs share by hash. These take 512 KB; more would not stay in the second-level cache.
 const SHARED_SUMS: usize = 1 << 16;
 
 /// The index of the sum that a pair belongs to.
@@ -234,8 +228,8 @@ fn make_room(
 /// necessary.
 pub(super) fn first_threshold(tallies: &[PairTally], cells: usize, merges: usize) -> u64 {
     let total = tallies.iter().fold(0u64, |sum, tally| sum.saturating_add(tally.count));
-    let most = tallies.iter().map(|tally| tally.count).max().unwrap_or(0);
-    threshold_of_total(total, cells, merges).min(most)
+    let highest = tallies.iter().map(|tally| tally.count).max().unwrap_or(0);
+    threshold_of_total(total, cells, merges).min(highest)
 }
 
 /// [`first_threshold`] for a corpus with a weighted number of `total` pairs of any tokens.

@@ -124,7 +124,7 @@ fn checked(
         all.map(|(left, right)| (bytes.of(left), bytes.of(right))).collect()
     });
     match listed {
-        Some(merges) if base.is_none_or(|base| !base.has_unreachable()) => {
+        Some(merges) if base.is_none_or(|base| !base.has_unmergeable()) => {
             Vocab::of_extension(tokens, merges, specials)
         }
         listed => Vocab::of_views(tokens, listed, specials),
@@ -136,7 +136,7 @@ struct InternalTokens<'b> {
     base: Option<&'b Vocab>,
     /// The number of tokens of the base.
     of_base: u32,
-    /// The bytes of the other tokens, one behind the other.
+    /// The bytes of the other tokens, one after the other.
     added: Vec<u8>,
     /// The end in `added` of each of these tokens.
     ends: Vec<usize>,

@@ -13,11 +13,11 @@ pub(super) const BYTE_TOKENS: u32 = 256;
 /// All tokens that were made so far, by internal id.
 pub(super) struct TokenInfo {
     lengths: Vec<u32>,
-    /// The bytes of all tokens, one behind the other; empty unless `keeps_bytes`.
+    /// The bytes of all tokens, one after the other; empty unless `keeps_bytes`.
     bytes: Vec<u8>,
     /// The end of each token in `bytes`.
     ends: Vec<usize>,
-    /// The first eight bytes of each token as a big-endian number, with zeros behind its end.
+    /// The first eight bytes of each token as a big-endian number, with zeros after its end.
     prefixes: Vec<u64>,
     ties: Ties,
     /// Whether `bytes`, `ends` and `prefixes` are kept.
@@ -34,7 +34,7 @@ impl TokenInfo {
             ends: Vec::new(),
             prefixes: Vec::new(),
             ties,
-            keeps_bytes: ties == Ties::Bytes || vocab.is_some_and(Vocab::has_unreachable),
+            keeps_bytes: ties == Ties::Bytes || vocab.is_some_and(Vocab::has_unmergeable),
         };
         match vocab {
             None => (0..=255).for_each(|byte| tokens.add(&[byte])),
@@ -117,8 +117,8 @@ impl TokenInfo {
     }
 
     /// Compares two tokens by their bytes, which must be kept.
-    pub(super) fn compare(&self, one: u32, other: u32) -> Ordering {
-        self.bytes[self.range(one)].cmp(&self.bytes[self.range(other)])
+    pub(super) fn compare(&self, left: u32, right: u32) -> Ordering {
+        self.bytes[self.range(left)].cmp(&self.bytes[self.range(right)])
     }
 }
 
@@ -128,7 +128,7 @@ pub(super) fn pack(left: u32, right: u32) -> u64 {
     u64::from(left) << 32 | u64::from(right)
 }
 
-/// The first eight bytes as a big-endian number, with zeros behind the end.
+/// The first eight bytes as a big-endian number, with zeros after the end.
 pub(super) fn prefix(bytes: &[u8]) -> u64 {
     let mut head = [0; 8];
     let length = bytes.len().min(8);

@@ -21,14 +21,14 @@ const POSTINGS_PER_BLOCK: usize = 1 << 8;
 
 /// Work between two checks of the control, in postings: some tens of microseconds.
 const WORK_PER_CHECK: usize = 1 << 12;
-/// The work of a merge beside its postings, in postings. Both were chosen without measurement.
+/// The work of a merge beside its postings, in postings.
 const WORK_PER_MERGE: usize = 1 << 6;
 
-/// The factor by which the threshold is lowered when no pair is left above it. Chosen without measurement;
-/// higher first thresholds with several scans made multi 1.5 to 2 times slower.
+/// The factor by which the threshold is lowered when no pair is left above it. Higher first thresholds with several
+/// scans made multi 1.5 to 2 times slower.
 const THRESHOLD_DIVISOR: u64 = 8;
 
-/// Merges for which memory is reserved at the start. Chosen without measurement.
+/// Merges for which memory is reserved at the start.
 const RESERVED_MERGES: usize = 1 << 16;
 
 /// Marks a neighbour whose pair is not indexed.
@@ -50,20 +50,16 @@ pub(super) struct Trainer<'c, T> {
     /// The positions of the pair in the current block of postings.
     hits: Vec<u32>,
     merges: Vec<Merge>,
-    /// The weighted number of pairs in the text.
-    pairs: u64,
-    /// Weight of the occurrences of the pair that overlap a merged one.
-    overlapping: u64,
     /// The number of tokens that may still be added.
     room: usize,
     /// The index has every pair that occurs at least this often. Rarer pairs exist in the corpus only.
     threshold: u64,
-    /// The lowest threshold: the least count of a pair that is merged.
+    /// The lowest threshold: the minimum count of a pair that is merged.
     floor: u64,
-    /// The most bytes of a token.
+    /// The maximum number of bytes of a token.
     longest: u32,
     /// The vocabulary that laid out the corpus, if it has tokens that merging does not make.
-    unreachable_vocab: Option<&'c Vocab>,
+    unmergeable_vocab: Option<&'c Vocab>,
     /// Work since the last check of the control, in postings.
     unchecked: usize,
     control: &'c Control<'c>,
@@ -102,21 +98,18 @@ impl<'c, T: Corpus> Trainer<'c, T> {
             after: Neighbours::default(),
             hits: vec![0; POSTINGS_PER_BLOCK],
             merges,
-            pairs: 0,
-            overlapping: 0,
             room: left,
             threshold: floor,
             floor,
             longest: options.max_token_length,
-            unreachable_vocab: vocab.filter(|vocab| vocab.has_unreachable()),
+            unmergeable_vocab: vocab.filter(|vocab| vocab.has_unmergeable()),
             unchecked: 0,
             control,
         };
         match vocab {
             None => trainer.index_bytes()?,
             Some(vocab) => {
-                trainer.pairs = trainer.corpus.pairs();
-                let guess = scan::threshold_of_total(trainer.pairs, trainer.corpus.len(), left);
+                let guess = scan::threshold_of_total(trainer.corpus.pairs(), trainer.corpus.len(), left);
                 trainer.index_pairs(guess.max(floor), |token| vocab.tokens().bytes_at(token).to_vec())?;
             }
         }
@@ -127,7 +120,6 @@ impl<'c, T: Corpus> Trainer<'c, T> {
     /// Indexes the pairs of bytes before the first merge.
     fn index_bytes(&mut self) -> Result<()> {
         let tallies = scan::tally_bytes(&self.corpus, self.control)?;
-        self.pairs = scan::total(&tallies);
         if self.longest >= 2 {
             let guess = scan::first_threshold(&tallies, self.corpus.len(), self.room);
             // Most merges complete a word, so the last of them is about as frequent as the rarest of that
@@ -160,12 +152,11 @@ impl<'c, T: Corpus> Trainer<'c, T> {
     }
 
     /// Learns all merges that there is room for. Returns `false` before that if the corpus must be laid out
-    /// anew.
+    /// again.
     pub(super) fn run(&mut self, saver: &mut Saver<'_>) -> Result<bool> {
-        saver.show(&self.merges, self.pairs)?;
         while self.room > 0 {
             self.check_control(WORK_PER_MERGE)?;
-            saver.offer(&self.merges, self.pairs)?;
+            saver.offer(&self.merges)?;
             match self.queue.pop(&mut self.index, &self.corpus, &self.tokens)? {
                 Some(pair) => {
                     if self.must_lay_out_after(pair)? {
@@ -178,7 +169,6 @@ impl<'c, T: Corpus> Trainer<'c, T> {
                 None => break,
             }
         }
-        saver.show(&self.merges, self.pairs)?;
         Ok(true)
     }
 
@@ -207,18 +197,18 @@ impl<'c, T: Corpus> Trainer<'c, T> {
     }
 
     /// Whether a pair becomes a token for which other merges of the vocabulary wait. If so, the merge is
-    /// recorded, and the words are then encoded anew, which has its effects.
+    /// recorded, and the words are then encoded again, which has its effects.
     ///
     /// This needs tokens that merging did not make so far. Under merges semantics the pair becomes one of
     /// them, and listed merges with that token become possible at once; under rank semantics the pair becomes
     /// a part of such a token.
     fn must_lay_out_after(&mut self, pair: u32) -> Result<bool> {
-        let Some(vocab) = self.unreachable_vocab else { return Ok(false) };
+        let Some(vocab) = self.unmergeable_vocab else { return Ok(false) };
         let (left, right) = self.index.tokens(pair);
         let bytes = self.tokens.joined(left, right);
         let token = match vocab.ordinary_index(&bytes) {
             Some(token) => token,
-            None if vocab.semantics() == Semantics::Ranks && vocab.ends_an_unreachable(&bytes) => {
+            None if vocab.semantics() == Semantics::Ranks && vocab.ends_an_unmergeable(&bytes) => {
                 self.tokens.len() as u32
             }
             None => return Ok(false),
@@ -246,7 +236,6 @@ impl<'c, T: Corpus> Trainer<'c, T> {
             self.after.make_room(hits)?;
             self.rewrite(&pair, token, hits, postings.clone());
         }
-        self.pairs = self.pairs.saturating_sub(pair.count - std::mem::take(&mut self.overlapping));
         self.lower_counts(&pair, token);
         self.add_pairs(token)?;
         self.index.tidy();
@@ -259,18 +248,18 @@ impl<'c, T: Corpus> Trainer<'c, T> {
     fn find(&mut self, pair: &Pair, postings: Range<usize>) -> usize {
         let step = self.tokens.length(pair.left);
         let length = step + self.tokens.length(pair.right);
-        let mut found = 0;
+        let mut count = 0;
         let mut around = 0;
         for &position in self.index.postings(postings) {
-            self.hits[found] = position;
+            self.hits[count] = position;
             let live = (self.corpus.token(position) == pair.left)
                 & (self.corpus.token(position + step) == pair.right);
-            found += usize::from(live);
+            count += usize::from(live);
             around |= self.corpus.token(position - 1) | self.corpus.token(position + length);
         }
         // These reads bring the neighbours into the cache for `rewrite`; the compiler must not remove them.
         std::hint::black_box(around);
-        found
+        count
     }
 
     /// Merges the collected occurrences and adds up their neighbours. Meanwhile prefetches the cells of the
@@ -290,7 +279,6 @@ impl<'c, T: Corpus> Trainer<'c, T> {
                 && (self.corpus.token(position) != pair.left
                     || self.corpus.token(position + step) != pair.right)
             {
-                self.overlapping += self.corpus.weight(position);
                 continue;
             }
             let weight = self.corpus.weight(position);

@@ -6,6 +6,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use once_cell::race::OnceBox;
 use rustc_hash::FxHashSet;
 
 use super::build::{SpecialSpec, check_ids};
@@ -228,19 +229,19 @@ impl Vocab {
             characters.iter().flat_map(|characters| characters.bytes.iter().chain(&characters.outside));
         let ordinary = ordinary(&tokens, apart.copied().collect());
         let pairs = Pairs::of_spelled(bpe);
-        let unreachable = match is_random {
+        let unmergeable = match is_random {
             true => (0..tokens.len() as u32).collect(),
             false => reach::not_made(&tokens, &pairs)?,
         };
         Ok(Vocab {
             tokens,
-            ordinary: Arc::new(ordinary.into()),
-            pairs: Arc::new(pairs.into()),
+            ordinary: Arc::new(OnceBox::with_value(Box::new(ordinary))),
+            pairs: Arc::new(OnceBox::with_value(Box::new(pairs))),
             trained: None,
             semantics: Semantics::Merges,
             whole: false, // the model itself looks for whole pretokens
             merges,
-            unreachable,
+            unmergeable,
             specials,
             special_ids,
             characters,
@@ -268,9 +269,10 @@ impl Vocab {
         self.spelled().is_some_and(|bpe| bpe.options.dropout.is_random())
     }
 
-    /// Appends the ids of a pretoken to `ids`, and for each the bytes of the pretoken that it covers to `spans`, for a
-    /// vocabulary that does not [cover text exactly](Vocab::covers_text_exactly). They are where `tokenizers` has them:
-    /// a character that is left out moves the spans behind it. What would be beyond the pretoken is at its last byte.
+    /// Appends the ids of a pretoken to `ids`, and for each the bytes of the pretoken that it covers to `spans`, for
+    /// a vocabulary that does not [cover text exactly](Vocab::covers_text_exactly). They are where `tokenizers` has
+    /// them: a character that is left out moves the spans after it. What would be beyond the pretoken is at its last
+    /// byte.
     ///
     /// # Errors
     /// [`Error::MissingUnknown`], [`Error::Interrupted`], [`Error::OutOfMemory`].

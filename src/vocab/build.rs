@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use once_cell::race::OnceBox;
 use rustc_hash::FxHashMap;
 
 use super::ordinary::Ordinary;
@@ -110,29 +111,29 @@ fn build(
     let special = special_indices(&tokens, &special_ids);
     let ordinary = ordinary_tokens(&tokens, &special)?;
     let byte_tokens = byte_tokens(&tokens, &ordinary)?;
-    let (semantics, pairs, merges, unreachable) = match merges {
+    let (semantics, pairs, merges, unmergeable) = match merges {
         Some(list) => {
             let mut pairs = Pairs::new(byte_tokens, list.len());
             let merges = listed_pairs(&list, &tokens, &ordinary, &mut pairs)?;
-            let unreachable = if proper { Vec::new() } else { reach::listed(&tokens, &special, &pairs)? };
-            (Semantics::Merges, pairs, merges, unreachable)
+            let unmergeable = if proper { Vec::new() } else { reach::listed(&tokens, &special, &pairs)? };
+            (Semantics::Merges, pairs, merges, unmergeable)
         }
         None => {
             let mut pairs = Pairs::new(byte_tokens, tokens.len());
-            let (merges, unreachable) = reach::ranked(&tokens, &special, &mut pairs)?;
-            (Semantics::Ranks, pairs, merges, unreachable)
+            let (merges, unmergeable) = reach::ranked(&tokens, &special, &mut pairs)?;
+            (Semantics::Ranks, pairs, merges, unmergeable)
         }
     };
     let whole = semantics == Semantics::Ranks;
     Ok(Vocab {
         tokens,
-        ordinary: Arc::new(ordinary.into()),
-        pairs: Arc::new(pairs.into()),
+        ordinary: Arc::new(OnceBox::with_value(Box::new(ordinary))),
+        pairs: Arc::new(OnceBox::with_value(Box::new(pairs))),
         trained: None,
         semantics,
         whole,
         merges: Arc::new(merges),
-        unreachable,
+        unmergeable,
         specials: finder,
         special_ids,
         characters: None,
@@ -171,7 +172,7 @@ fn trained(
         semantics: Semantics::Merges,
         whole: false,
         merges: Arc::new(merges),
-        unreachable: Vec::new(),
+        unmergeable: Vec::new(),
         specials: finder,
         special_ids,
         characters: None,
@@ -232,7 +233,7 @@ fn place_specials<'a>(
     }
     check_added(tokens, &mut added)?;
     let highest = tokens.iter().chain(&added).map(|(id, _)| u64::from(*id) + 1).max().unwrap_or(0);
-    let placed = number_the_rest(ids, specials, highest, &mut added)?;
+    let placed = number_remaining(ids, specials, highest, &mut added)?;
     if !added.is_empty() {
         tokens.append(&mut added);
         tokens.sort_by_key(|(id, _)| *id);
@@ -257,7 +258,7 @@ fn check_added(tokens: &[(u32, &[u8])], added: &mut [(u32, &[u8])]) -> Result<()
 }
 
 /// Gives the special tokens without an id the next ids, from `next` on, in the order of the list.
-fn number_the_rest<'a>(
+fn number_remaining<'a>(
     ids: Vec<Option<u32>>,
     specials: &'a [SpecialSpec],
     mut next: u64,
@@ -321,11 +322,11 @@ fn ordinary_tokens(tokens: &TokenBytes, special: &[u32]) -> Result<Ordinary> {
 
 /// The index of the token of each byte.
 fn byte_tokens(tokens: &TokenBytes, ordinary: &Ordinary) -> Result<[u32; 256]> {
-    let mut found = [0; 256];
+    let mut indices = [0; 256];
     for byte in 0..=255u8 {
-        found[usize::from(byte)] = ordinary.get(tokens, &[byte]).ok_or(Error::MissingByte { byte })?;
+        indices[usize::from(byte)] = ordinary.get(tokens, &[byte]).ok_or(Error::MissingByte { byte })?;
     }
-    Ok(found)
+    Ok(indices)
 }
 
 /// Adds the list of merges to `pairs`, and returns it as indices.

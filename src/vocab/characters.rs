@@ -1,7 +1,9 @@
 //! Vocabularies of characters, as SentencePiece makes them: merging begins with the characters of a text. A character
-//! that is no token falls back to the tokens of its bytes.
+//! that is not a token falls back to the tokens of its bytes.
 
 use std::sync::Arc;
+
+use once_cell::race::OnceBox;
 
 use super::build::SpecialSpec;
 use super::ordinary::Ordinary;
@@ -43,16 +45,16 @@ impl Vocab {
         let ordinary = ordinary(&tokens, &characters)?;
         let mut pairs = Pairs::of_first_tokens(first_tokens(&tokens, &characters)?, merges.len());
         let merges = add_merges(&mut pairs, merges, &tokens, &ordinary)?;
-        let unreachable = reach::not_made(&tokens, &pairs)?;
+        let unmergeable = reach::not_made(&tokens, &pairs)?;
         Ok(Vocab {
             tokens,
-            ordinary: Arc::new(ordinary.into()),
-            pairs: Arc::new(pairs.into()),
+            ordinary: Arc::new(OnceBox::with_value(Box::new(ordinary))),
+            pairs: Arc::new(OnceBox::with_value(Box::new(pairs))),
             trained: None,
             semantics: Semantics::Merges,
             whole: false,
             merges: Arc::new(merges),
-            unreachable,
+            unmergeable,
             specials,
             special_ids,
             characters: Some(characters),
@@ -116,8 +118,9 @@ fn first_tokens(tokens: &TokenBytes, characters: &CharacterTokens) -> Result<Fir
         let id = tokens.id_at(index);
         text.chars().count() == 1 && !characters.bytes.contains(&id) && !characters.outside.contains(&id)
     };
-    let found = (0..tokens.len() as u32).filter(is_character).map(|index| (tokens.bytes_at(index), index));
-    Ok(FirstTokens::new(found, bytes))
+    let first_tokens =
+        (0..tokens.len() as u32).filter(is_character).map(|index| (tokens.bytes_at(index), index));
+    Ok(FirstTokens::new(first_tokens, bytes))
 }
 
 /// Adds the list of merges to `pairs`, and returns it as indices.

@@ -1,11 +1,15 @@
-//! tiktoken's rank files in their usual form: each line is a token in base64, one space, its id and a line
-//! feed.
+//! tiktoken's rank files: each line is a token in base64, whitespace, and its id.
 //!
-//! The empty token is a lone `=` (Whisper's file has one), and a byte order mark may stand before the first line.
+//! The empty token is written as only padding, `=` (Whisper's file has one). Empty lines, and a byte order mark before
+//! the first line, are skipped.
+
+use std::collections::HashSet;
 
 use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
+
+use crate::error::{Error, Result, show};
 
 /// Like Python's `b64decode(validate=True)`: padding is required, and unused bits of the last character are
 /// ignored.
@@ -20,26 +24,59 @@ pub struct RankLines {
     bytes: Vec<u8>,
     /// The id of each token, and the offset in `bytes` at which it ends.
     ends: Vec<(u32, usize)>,
+    /// The ids, once a line has an id that is not above all others.
+    ids: Option<HashSet<u32>>,
+    max_id: Option<u32>,
 }
 
 impl RankLines {
-    /// Reads a file; `None` if any line is not of the usual form. The caller then uses a slower reader, which
-    /// accepts other forms and reports errors.
-    pub fn parse(file: &[u8]) -> Option<Self> {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`Error::Line`] if a line is malformed or has the id of another.
+    pub fn parse(file: &[u8]) -> Result<Self> {
         let file = file.strip_prefix(BYTE_ORDER_MARK).unwrap_or(file);
-        let mut lines = RankLines { bytes: Vec::with_capacity(file.len() / 2), ends: Vec::new() };
-        for line in file.split_inclusive(|&byte| byte == b'\n') {
-            let line = line.strip_suffix(b"\n").unwrap_or(line);
-            let space = line.iter().position(|&byte| byte == b' ').filter(|&space| space > 0)?;
-            let start = lines.bytes.len();
-            if &line[..space] != b"=" {
-                lines.bytes.resize(start + space, 0);
-                let len = BASE64.decode_slice(&line[..space], &mut lines.bytes[start..]).ok()?;
-                lines.bytes.truncate(start + len);
-            }
-            lines.ends.push((number(&line[space + 1..])?, lines.bytes.len()));
+        let bytes = Vec::with_capacity(file.len() / 2);
+        let mut lines = RankLines { bytes, ends: Vec::new(), ids: None, max_id: None };
+        for (index, line) in file.split(|&byte| byte == b'\n').enumerate() {
+            lines.add(line).map_err(|reason| Error::Line { line: index + 1, reason })?;
         }
-        Some(lines)
+        Ok(lines)
+    }
+
+    fn add(&mut self, line: &[u8]) -> std::result::Result<(), String> {
+        let mut fields = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
+        let (token, digits) = match (fields.next(), fields.next(), fields.next()) {
+            (None, ..) => return Ok(()),
+            (Some(token), Some(digits), None) => (token, digits),
+            _ => return Err(format!("expected a token in base64 and its id, got {}", show(line))),
+        };
+        let start = self.bytes.len();
+        if token.iter().any(|&byte| byte != b'=') {
+            self.bytes.resize(start + token.len(), 0);
+            let len = BASE64
+                .decode_slice(token, &mut self.bytes[start..])
+                .map_err(|_| format!("{} is not base64", show(token)))?;
+            self.bytes.truncate(start + len);
+        }
+        let id = number(digits)
+            .ok_or_else(|| format!("the id {} is not a whole number below 2^32", show(digits)))?;
+        if self.is_repeated(id) {
+            return Err(format!("the id {id} of {} belongs to another token", show(&self.bytes[start..])));
+        }
+        self.ends.push((id, self.bytes.len()));
+        Ok(())
+    }
+
+    /// Whether an earlier line has an id. Lines usually stand in the order of their ids, which needs no set.
+    fn is_repeated(&mut self, id: u32) -> bool {
+        let is_new_max = self.max_id.is_none_or(|max| id > max);
+        if is_new_max {
+            self.max_id = Some(id);
+        } else if self.ids.is_none() {
+            self.ids = Some(self.ends.iter().map(|&(id, _)| id).collect());
+        }
+        self.ids.as_mut().is_some_and(|ids| !ids.insert(id))
     }
 
     /// Ids and tokens in the order of the file.
@@ -55,8 +92,8 @@ impl RankLines {
 }
 
 fn number(digits: &[u8]) -> Option<u32> {
-    let plain = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
-    std::str::from_utf8(digits).ok().filter(|_| plain)?.parse().ok()
+    let is_plain = digits.iter().all(u8::is_ascii_digit);
+    std::str::from_utf8(digits).ok().filter(|_| is_plain)?.parse().ok()
 }
 
 #[cfg(test)]
@@ -64,29 +101,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_read_and_other_forms_are_refused() {
+    fn lines_are_read() {
         let lines = RankLines::parse(b"YQ== 0\nYWI= 7\nYWJj 4294967295").unwrap();
         assert_eq!(lines.tokens(), [(0, &b"a"[..]), (7, b"ab"), (u32::MAX, b"abc")]);
         assert!(RankLines::parse(b"").unwrap().tokens().is_empty());
-        let marked = RankLines::parse(b"\xef\xbb\xbfYQ== 0\n= 1\n").unwrap();
-        assert_eq!(marked.tokens(), [(0, &b"a"[..]), (1, b"")]);
-        for odd in [
-            "YQ==",
-            "YQ== ",
-            "YQ==  1",
-            "YQ== 1 ",
-            "YQ== 1\r\n",
-            "YQ 1",
-            "Y*== 1",
-            "YQ== -1",
-            "YQ== +1",
-            " 1",
-            "== 1",
-            "\u{feff}\u{feff}YQ== 1",
-        ] {
-            assert!(RankLines::parse(odd.as_bytes()).is_none(), "{odd}");
+        let lines = RankLines::parse(b"\xef\xbb\xbfYQ==  5 \r\n\n= 1\nYg==\t0000000003\n").unwrap();
+        assert_eq!(lines.tokens(), [(5, &b"a"[..]), (1, b""), (3, b"b")]);
+    }
+
+    #[test]
+    fn malformed_lines_are_named() {
+        for line in ["YQ==", "YQ== 1 2", "YQ 1", "Y*== 1", "YQ== -1", "YQ== +1", "==A= 1", "YQ== 4294967296"]
+        {
+            let error = RankLines::parse(format!("YWI= 9\n\n{line}\nYg== 2").as_bytes()).unwrap_err();
+            assert!(error.to_string().starts_with("line 3: "), "{error}");
         }
-        assert!(RankLines::parse(b"YQ== 1\n\nYg== 2\n").is_none());
-        assert!(RankLines::parse(b"YQ== 4294967296").is_none());
+        for ids in [[1, 1, 2], [1, 2, 1], [3, 1, 3], [3, 1, 1], [3, 4, 4]] {
+            let text = ids.map(|id| format!("YQ== {id}\n")).concat();
+            assert!(
+                RankLines::parse(text.as_bytes()).unwrap_err().to_string().contains("belongs to another")
+            );
+        }
     }
 }

@@ -14,7 +14,7 @@ use crate::merge::{Merger, NEVER, Pairs};
 use crate::simd::Isa;
 
 /// Pairs of tokens, and other tokens, as indices.
-type PairsAndRest = (Vec<(u32, u32)>, Vec<u32>);
+type PairsAndTokens = (Vec<(u32, u32)>, Vec<u32>);
 
 /// The two tokens, as indices, that the last merge of a token's own bytes joins.
 pub(super) type LastPair = Option<(u32, u32)>;
@@ -24,32 +24,32 @@ pub(super) type LastPair = Option<(u32, u32)>;
 ///
 /// Returns the pairs of the tokens that lower ranks make, by ascending token, and the tokens that no pair
 /// makes.
-pub(super) fn ranked(tokens: &TokenBytes, special: &[u32], pairs: &mut Pairs) -> Result<PairsAndRest> {
+pub(super) fn ranked(tokens: &TokenBytes, special: &[u32], pairs: &mut Pairs) -> Result<PairsAndTokens> {
     let mut made = vec![Made::default(); tokens.len()];
     each_made(tokens, special, pairs, |index, (left, right)| {
         let highest = made[left as usize].highest.max(made[right as usize].highest);
         made[index as usize] =
             Made { pair: (left, right), highest: highest.max(index), below: highest < index };
     })?;
-    let (mut reached, mut unreachable) = (Vec::with_capacity(tokens.len()), Vec::new());
+    let (mut reached, mut unmergeable) = (Vec::with_capacity(tokens.len()), Vec::new());
     for index in candidates(tokens, special) {
         match made[index as usize] {
             Made { pair, below: true, .. } => reached.push(pair),
-            Made { pair: (NEVER, _), .. } => unreachable.push(index),
+            Made { pair: (NEVER, _), .. } => unmergeable.push(index),
             // A pair makes this token, but only with the help of a higher rank.
             Made { .. } => {}
         }
     }
-    Ok((reached, unreachable))
+    Ok((reached, unmergeable))
 }
 
-/// Under rank semantics: adds the pair of each ordinary token to `pairs`, the shortest token first, and tells `found`
-/// the index of the token and its pair.
+/// Under rank semantics: adds the pair of each ordinary token to `pairs`, the shortest token first, and passes
+/// `on_pair` the index of the token and its pair.
 fn each_made(
     tokens: &TokenBytes,
     special: &[u32],
     pairs: &mut Pairs,
-    mut found: impl FnMut(u32, (u32, u32)),
+    mut on_pair: impl FnMut(u32, (u32, u32)),
 ) -> Result<()> {
     let (mut merger, mut parts) = (Merger::new(Isa::best()), Vec::new());
     for &index in &by_length(tokens, special) {
@@ -58,7 +58,7 @@ fn each_made(
         if let [left, right] = parts[..] {
             // All tokens have different bytes, so no pair is inserted twice.
             let _ = pairs.insert(left, right, index, index);
-            found(index, (left, right));
+            on_pair(index, (left, right));
         }
     }
     Ok(())
@@ -166,14 +166,14 @@ pub(super) fn not_made(tokens: &TokenBytes, pairs: &Pairs) -> Result<Vec<u32>> {
 }
 
 fn unmade(tokens: &TokenBytes, indices: impl Iterator<Item = u32>, pairs: &Pairs) -> Result<Vec<u32>> {
-    let mut unreachable = Vec::new();
+    let mut unmergeable = Vec::new();
     let (mut merger, mut parts) = (Merger::new(Isa::best()), Vec::new());
     for index in indices {
         parts.clear();
         merger.merge(pairs, tokens.bytes_at(index), &mut parts, &Control::none())?;
         if parts != [index] {
-            unreachable.push(index);
+            unmergeable.push(index);
         }
     }
-    Ok(unreachable)
+    Ok(unmergeable)
 }

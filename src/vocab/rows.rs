@@ -12,7 +12,7 @@ use crate::room;
 const SEPARATOR: &[u8] = b",\n  ";
 
 /// The longest form of a byte: a control character is `\u00NN` in JSON.
-const MOST_PER_BYTE: usize = 6;
+const MAX_PER_BYTE: usize = 6;
 
 /// The rows of tokens with their ids.
 ///
@@ -99,7 +99,7 @@ impl Rows {
 
     /// Writes a token as a string of JSON. There is room for what follows it in the row.
     fn string(&mut self, token: &[u8]) -> Result<()> {
-        room::reserve(&mut self.done, MOST_PER_BYTE * token.len() + 8)?;
+        room::reserve(&mut self.done, MAX_PER_BYTE * token.len() + 8)?;
         self.text.clear();
         room::grow_text(&mut self.text, 4 * token.len())?;
         for chunk in token.utf8_chunks() {

@@ -42,7 +42,8 @@ pub(super) fn put_spelled(state: &mut Vec<u8>, vocab: &Vocab, bpe: &SpelledBpe) 
     for ((left, right), made) in merges {
         [left, right, made].iter().for_each(|&index| put(state, id(index)));
     }
-    let outside = vocab.characters().map_or_else(Vec::new, |found| found.outside.iter().copied().collect());
+    let outside =
+        vocab.characters().map_or_else(Vec::new, |characters| characters.outside.iter().copied().collect());
     let never_whole: Vec<u32> = bpe.never_whole().iter().map(|&index| id(index)).collect();
     for ids in [outside, never_whole] {
         put(state, ids.len() as u32);
@@ -55,7 +56,7 @@ fn put_text(state: &mut Vec<u8>, text: &str) {
     state.extend_from_slice(text.as_bytes());
 }
 
-/// Reads what [`put_spelled`] wrote behind the tokens.
+/// Reads what [`put_spelled`] wrote after the tokens.
 pub(super) fn read_spelled(
     mut state: StateReader<'_>,
     tokens: Vec<(u32, &[u8])>,

@@ -22,7 +22,7 @@ const CHARACTERS_FLAG: u32 = 4;
 const SPELLED_FLAG: u32 = 8;
 
 impl Vocab {
-    /// The most bytes of memory that [`Vocab::state`] takes.
+    /// The maximum number of bytes of memory that [`Vocab::state`] takes.
     #[cfg(feature = "python")]
     pub(crate) fn state_bytes(&self) -> usize {
         let mut bytes: usize = self.tokens.iter().map(|(_, token)| token.len()).sum();
@@ -77,36 +77,36 @@ impl Vocab {
     /// # Errors
     /// [`Error::BrokenState`], and the errors of [`Vocab::new`].
     pub fn from_state(state: &[u8], specials: &[SpecialSpec]) -> Result<Self> {
-        let mut rest = StateReader::new(state);
-        let semantics = rest.number()?;
+        let mut reader = StateReader::new(state);
+        let semantics = reader.number()?;
         if semantics & !(MERGES_FLAG | WHOLE_TOKENS_FLAG | CHARACTERS_FLAG) != 0 && semantics != SPELLED_FLAG
         {
             return Err(Error::BrokenState);
         }
-        let count = rest.number()?;
+        let count = reader.number()?;
         let mut sizes = Vec::new();
         for _ in 0..count {
-            room::push(&mut sizes, (rest.number()?, rest.number()?))?;
+            room::push(&mut sizes, (reader.number()?, reader.number()?))?;
         }
         let mut tokens = room::for_items(sizes.len())?;
         for (id, len) in sizes {
-            tokens.push((id, rest.take(len as usize)?));
+            tokens.push((id, reader.take(len as usize)?));
         }
         if semantics == SPELLED_FLAG {
-            return read_spelled(rest, tokens, specials);
+            return read_spelled(reader, tokens, specials);
         }
         if semantics & CHARACTERS_FLAG != 0 {
-            return characters_vocab(rest, tokens, specials);
+            return characters_vocab(reader, tokens, specials);
         }
         let bytes_of = |id: u32| {
             let index = tokens.binary_search_by_key(&id, |(id, _)| *id).map_err(|_| Error::BrokenState)?;
             Ok(tokens[index].1)
         };
         let mut merges: Vec<(&[u8], &[u8])> = Vec::new();
-        for _ in 0..rest.number()? {
-            room::push(&mut merges, (bytes_of(rest.number()?)?, bytes_of(rest.number()?)?))?;
+        for _ in 0..reader.number()? {
+            room::push(&mut merges, (bytes_of(reader.number()?)?, bytes_of(reader.number()?)?))?;
         }
-        if !rest.is_empty() {
+        if !reader.is_empty() {
             return Err(Error::BrokenState);
         }
         let vocab = Vocab::of_views(tokens, (semantics & MERGES_FLAG != 0).then_some(merges), specials)?;
@@ -116,17 +116,17 @@ impl Vocab {
 
 /// The vocabulary of characters with these tokens.
 fn characters_vocab(
-    mut rest: StateReader<'_>,
+    mut reader: StateReader<'_>,
     tokens: Vec<(u32, &[u8])>,
     specials: &[SpecialSpec],
 ) -> Result<Vocab> {
     let mut merges = Vec::new();
-    for _ in 0..rest.number()? {
-        room::push(&mut merges, (rest.number()?, rest.number()?))?;
+    for _ in 0..reader.number()? {
+        room::push(&mut merges, (reader.number()?, reader.number()?))?;
     }
-    let (bytes, unknown) = (rest.numbers()?, rest.numbers()?.first().copied());
-    let outside = rest.numbers()?.into_iter().collect();
-    if !rest.is_empty() {
+    let (bytes, unknown) = (reader.numbers()?, reader.numbers()?.first().copied());
+    let outside = reader.numbers()?.into_iter().collect();
+    if !reader.is_empty() {
         return Err(Error::BrokenState);
     }
     Vocab::of_characters(tokens, &merges, CharacterTokens { bytes, unknown, outside }, specials)

@@ -17,8 +17,8 @@ impl<'a> StateReader<'a> {
     }
 
     pub(super) fn take(&mut self, len: usize) -> Result<&'a [u8]> {
-        let (head, rest) = self.0.split_at_checked(len).ok_or(Error::BrokenState)?;
-        self.0 = rest;
+        let (head, tail) = self.0.split_at_checked(len).ok_or(Error::BrokenState)?;
+        self.0 = tail;
         Ok(head)
     }
 

@@ -3,15 +3,15 @@
 /// Ids with their bytes, by ascending id.
 ///
 /// Memory: 16 bytes for each id up to the highest, and the bytes of tokens longer than 15. If ids are sparse,
-/// the table has one slot for each token instead. Ids behind the first gap are in a list, too.
+/// the table has one slot for each token instead. Ids after the first gap are in a list, too.
 #[derive(Clone, Debug, Default)]
 pub struct TokenBytes {
     slots: Vec<TokenSlot>,
     /// Whether slots are indexed by id; otherwise by the token's index.
     by_id: bool,
-    /// So many tokens from the first on have their index as their id.
+    /// The number of tokens, from the first on, whose id is their index.
     dense: u32,
-    /// The ids of all tokens behind these.
+    /// The ids of all tokens after these.
     later_ids: Vec<u32>,
     /// Bytes of the tokens that are too long for a slot.
     long: Vec<u8>,
@@ -37,10 +37,9 @@ const TAG_LONG: u8 = 0x40;
 /// The bit of a tag for the empty token: the only bit that is set in its slot.
 const TAG_EMPTY: u8 = 0x20;
 
-/// A table is indexed by id if it has at most this many slots for each token, beyond [`FREE_SLOTS`]. Chosen
-/// without measurement.
+/// A table is indexed by id if it has at most this many slots for each token, beyond [`FREE_SLOTS`].
 const MAX_SPARSENESS: usize = 2;
-/// Slots that a table may have in any case to be indexed by id: 1 MB. Chosen without measurement.
+/// Slots that a table may have in any case to be indexed by id: 1 MB.
 const FREE_SLOTS: usize = 1 << 16;
 
 impl TokenSlot {
@@ -84,7 +83,7 @@ impl TokenBytes {
         TokenBytes { slots, by_id, dense: dense as u32, later_ids, long, len: tokens.len() }
     }
 
-    /// The table with more tokens behind its last one; `None` if their ids do not ascend from there, or the table
+    /// The table with more tokens after its last one; `None` if their ids do not ascend from there, or the table
     /// would have to be indexed otherwise.
     pub(super) fn extended(&self, more: &[(u32, &[u8])]) -> Option<Self> {
         let ids = || more.iter().map(|(id, _)| *id);
@@ -111,7 +110,7 @@ impl TokenBytes {
         Some(TokenBytes { slots, by_id: self.by_id, dense, later_ids, long, len })
     }
 
-    /// About how many bytes a table with so many more tokens takes, besides the bytes of these.
+    /// About how many bytes a table with that many more tokens takes, besides the bytes of these.
     pub(super) fn memory_with(&self, more: usize) -> usize {
         let slots = self.slots.len().max(MAX_SPARSENESS * (self.len + more) + FREE_SLOTS);
         SLOT_BYTES * slots + self.long.len() + 4 * (self.len + more)
@@ -177,7 +176,7 @@ impl TokenBytes {
         self.len
     }
 
-    /// Whether there are no tokens.
+    /// Whether there are not tokens.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use once_cell::race::OnceBox;
+
 use super::ordinary::Ordinary;
 use super::reach;
 use super::tokens::TokenBytes;
 use crate::error::{Error, Result};
 use crate::merge::Pairs;
-use crate::once::Once;
 use crate::room;
 use crate::special::Specials;
 
@@ -21,13 +22,13 @@ pub enum Semantics {
     Ranks,
 }
 
-/// The special cases of a vocabulary of characters: the tokens for characters that are no token, and the tokens that
-/// no text becomes.
+/// The special cases of a vocabulary of characters: the tokens for characters that are not tokens, and the tokens
+/// that no text becomes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CharacterTokens {
-    /// The ids of the tokens of the 256 bytes, for characters that are no token; empty if they are not all there.
+    /// The ids of the tokens of the 256 bytes, for characters that are not tokens; empty if they are not all there.
     pub bytes: Vec<u32>,
-    /// The id that stands for a character that is no token, where not all bytes have tokens.
+    /// The id that stands for a character that is not a token, where not all bytes have tokens.
     pub unknown: Option<u32>,
     /// The ids of tokens that take no part in merging.
     pub outside: std::collections::BTreeSet<u32>,
@@ -41,9 +42,9 @@ pub struct CharacterTokens {
 pub struct Vocab {
     pub(super) tokens: TokenBytes,
     /// Ordinary tokens by their bytes.
-    pub(super) ordinary: Arc<Once<Ordinary>>,
+    pub(super) ordinary: Arc<OnceBox<Ordinary>>,
     /// The table of merges.
-    pub(super) pairs: Arc<Once<Pairs>>,
+    pub(super) pairs: Arc<OnceBox<Pairs>>,
     /// For a vocabulary whose merges were all trained from the bytes: the index of the token that the first
     /// merge makes; later merges make the tokens that follow. Such a vocabulary needs no checks, and
     /// `ordinary` and `pairs` are made when they are first used.
@@ -53,9 +54,9 @@ pub struct Vocab {
     pub(super) whole: bool,
     /// The list of merges as indices; under rank semantics, the pairs that make tokens with lower ranks only.
     pub(super) merges: Arc<Vec<(u32, u32)>>,
-    /// Tokens that merging their own bytes does not make, by ascending index: the ordinary ones, and in a vocabulary of
-    /// characters also the special ones, which can be tokens of merges.
-    pub(super) unreachable: Vec<u32>,
+    /// Tokens that merging their own bytes does not make, by ascending index: the ordinary ones, and in a vocabulary
+    /// of characters also the special ones, which can be tokens of merges.
+    pub(super) unmergeable: Vec<u32>,
     pub(super) specials: Specials,
     /// The ids of the special tokens, in the order of `specials`.
     pub(super) special_ids: Vec<u32>,
@@ -102,24 +103,24 @@ impl Vocab {
     /// The table of merges, by index.
     #[inline]
     pub(crate) fn pairs(&self) -> &Pairs {
-        self.pairs.get_or_make(|| trained_pairs(self))
+        self.pairs.get_or_init(|| Box::new(trained_pairs(self)))
     }
 
     #[inline]
     fn ordinary(&self) -> &Ordinary {
-        self.ordinary.get_or_make(|| trained_tokens(self))
+        self.ordinary.get_or_init(|| Box::new(trained_tokens(self)))
     }
 
     /// Whether there are ordinary tokens that merging their own bytes does not make.
     #[inline]
-    pub(crate) fn has_unreachable(&self) -> bool {
-        !self.unreachable.is_empty()
+    pub(crate) fn has_unmergeable(&self) -> bool {
+        !self.unmergeable.is_empty()
     }
 
     /// Whether merging its own bytes does not make the ordinary token at `index`.
     #[inline]
-    pub(crate) fn is_unreachable(&self, index: u32) -> bool {
-        self.unreachable.binary_search(&index).is_ok()
+    pub(crate) fn is_unmergeable(&self, index: u32) -> bool {
+        self.unmergeable.binary_search(&index).is_ok()
     }
 
     /// The vocabulary with more special tokens, whose ids must ascend and be above all others; `None` where they are
@@ -139,17 +140,17 @@ impl Vocab {
         let names = self.specials.tokens().iter().chain(more.iter().map(|(name, _)| name));
         let specials = Specials::new(names.cloned().collect())?;
         let ids = || more.iter().map(|&(_, id)| id);
-        let (mut characters, mut unreachable) = (self.characters.clone(), self.unreachable.clone());
+        let (mut characters, mut unmergeable) = (self.characters.clone(), self.unmergeable.clone());
         if let Some(characters) = &mut characters {
             characters.outside.extend(ids());
-            unreachable.extend(self.tokens.len() as u32..tokens.len() as u32);
+            unmergeable.extend(self.tokens.len() as u32..tokens.len() as u32);
         }
         Ok(Some(Vocab {
             tokens,
             ordinary: self.ordinary.clone(),
             pairs: self.pairs.clone(),
             merges: self.merges.clone(),
-            unreachable,
+            unmergeable,
             specials,
             special_ids: self.special_ids.iter().copied().chain(ids()).collect(),
             characters,
@@ -199,8 +200,8 @@ impl Vocab {
     }
 
     /// Whether `bytes` are a proper prefix or suffix of a token that merging does not make.
-    pub(crate) fn ends_an_unreachable(&self, bytes: &[u8]) -> bool {
-        self.unreachable.iter().any(|&index| {
+    pub(crate) fn ends_an_unmergeable(&self, bytes: &[u8]) -> bool {
+        self.unmergeable.iter().any(|&index| {
             let token = self.tokens.bytes_at(index);
             token.len() > bytes.len() && (token.starts_with(bytes) || token.ends_with(bytes))
         })
@@ -210,7 +211,7 @@ impl Vocab {
     pub(crate) fn made_by_merging(&self) -> impl Iterator<Item = u32> + '_ {
         let mut others: Vec<u32> =
             self.special_ids.iter().filter_map(|&id| self.tokens.index_of(id)).collect();
-        others.extend_from_slice(&self.unreachable);
+        others.extend_from_slice(&self.unmergeable);
         others.sort_unstable();
         others.dedup();
         let mut others = others.into_iter().peekable();
@@ -218,8 +219,8 @@ impl Vocab {
     }
 
     /// The lowest id of an ordinary token that merging its own bytes does not make.
-    pub fn first_unreachable(&self) -> Option<u32> {
-        self.unreachable.first().map(|&index| self.tokens.id_at(index))
+    pub fn first_unmergeable(&self) -> Option<u32> {
+        self.unmergeable.first().map(|&index| self.tokens.id_at(index))
     }
 
     /// The ordinary tokens that merging their own bytes does not make, by ascending id, with the ids of what merging
@@ -229,13 +230,13 @@ impl Vocab {
     /// [`Error::OutOfMemory`].
     pub fn unmade(&self) -> Result<Vec<(u32, Vec<u32>)>> {
         let id = |index: u32| self.tokens.id_at(index);
-        let bytes: usize = self.unreachable.iter().map(|&index| self.tokens.bytes_at(index).len()).sum();
-        room::check_available(32 * self.unreachable.len() + 8 * bytes)?;
+        let bytes: usize = self.unmergeable.iter().map(|&index| self.tokens.bytes_at(index).len()).sum();
+        room::check_available(32 * self.unmergeable.len() + 8 * bytes)?;
         let parts = |index: u32| {
             let parts = reach::parts_of(&self.tokens, index, self.pairs())?;
             Ok((id(index), parts.into_iter().map(id).collect()))
         };
-        self.unreachable.iter().map(|&index| parts(index)).collect()
+        self.unmergeable.iter().map(|&index| parts(index)).collect()
     }
 
     /// For each token by its index (its place among all ids), the indices of the two tokens that the last merge of its

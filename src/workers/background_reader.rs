@@ -11,7 +11,7 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::room;
 
-/// Bytes that [`BackgroundReader`] reads at a time. Chosen without measurement.
+/// Bytes that [`BackgroundReader`] reads at a time.
 const PIPE_READ_BYTES: u64 = 1 << 20;
 
 /// Reads a pipe or a device on a background thread, because opening and reading may block for ever. The
@@ -36,7 +36,7 @@ enum From {
 
 impl BackgroundReader {
     pub(crate) fn open(path: &Path) -> Self {
-        let (sender, pieces) = sync_channel(4);
+        let (sender, blocks) = sync_channel(4);
         let owned = path.to_owned();
         let read = move || {
             let mut file = match File::open(owned) {
@@ -44,10 +44,10 @@ impl BackgroundReader {
                 Err(error) => return drop(sender.send(Err(error))),
             };
             loop {
-                let mut piece = Vec::new();
-                let read = file.by_ref().take(PIPE_READ_BYTES).read_to_end(&mut piece);
-                // An empty piece marks the end. After an interruption there is no receiver, and sending fails.
-                if sender.send(read.map(|_| piece)).is_err() {
+                let mut block = Vec::new();
+                let read = file.by_ref().take(PIPE_READ_BYTES).read_to_end(&mut block);
+                // An empty block marks the end. After an interruption there is no receiver, and sending fails.
+                if sender.send(read.map(|_| block)).is_err() {
                     return;
                 }
             }
@@ -55,14 +55,14 @@ impl BackgroundReader {
         let started = thread::Builder::new().spawn(read);
         BackgroundReader {
             path: path.to_owned(),
-            from: if started.is_ok() { From::Thread(pieces) } else { From::Path },
+            from: if started.is_ok() { From::Thread(blocks) } else { From::Path },
         }
     }
 
-    /// The next piece; `None` at the end.
+    /// The next block; `None` at the end.
     pub(crate) fn next(&mut self, control: &Control) -> Result<Option<Vec<u8>>> {
-        let piece = match &mut self.from {
-            From::Thread(pieces) => received(pieces, control)?,
+        let block = match &mut self.from {
+            From::Thread(blocks) => received(blocks, control)?,
             From::Path => {
                 control.check()?;
                 match File::open(&self.path) {
@@ -75,19 +75,19 @@ impl BackgroundReader {
             }
             From::File(file) => read_here(file, control)?,
         };
-        let piece = piece.map_err(|source| Error::Io { path: self.path.clone(), source })?;
-        Ok((!piece.is_empty()).then_some(piece))
+        let block = block.map_err(|source| Error::Io { path: self.path.clone(), source })?;
+        Ok((!block.is_empty()).then_some(block))
     }
 }
 
-/// Waits for the next piece from the background thread.
+/// Waits for the next block from the background thread.
 fn received(
-    pieces: &Receiver<std::io::Result<Vec<u8>>>,
+    blocks: &Receiver<std::io::Result<Vec<u8>>>,
     control: &Control,
 ) -> Result<std::io::Result<Vec<u8>>> {
     loop {
-        match pieces.recv_timeout(CHECK_INTERVAL) {
-            Ok(piece) => return Ok(piece),
+        match blocks.recv_timeout(CHECK_INTERVAL) {
+            Ok(block) => return Ok(block),
             Err(RecvTimeoutError::Timeout) => control.check()?,
             Err(RecvTimeoutError::Disconnected) => return Ok(Err(ErrorKind::UnexpectedEof.into())),
         }
@@ -96,13 +96,13 @@ fn received(
 
 /// Reads what is available, on the calling thread.
 fn read_here(file: &mut File, control: &Control) -> Result<std::io::Result<Vec<u8>>> {
-    let mut piece = vec![0; PIPE_READ_BYTES as usize];
+    let mut block = vec![0; PIPE_READ_BYTES as usize];
     loop {
         control.check()?;
-        match file.read(&mut piece) {
+        match file.read(&mut block) {
             Ok(count) => {
-                piece.truncate(count);
-                return Ok(Ok(piece));
+                block.truncate(count);
+                return Ok(Ok(block));
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Ok(Err(error)),
@@ -117,8 +117,8 @@ fn read_here(file: &mut File, control: &Control) -> Result<std::io::Result<Vec<u
 pub fn read_in_background(path: &Path, control: &Control) -> Result<Vec<u8>> {
     let mut background_reader = BackgroundReader::open(path);
     let mut whole = Vec::new();
-    while let Some(piece) = background_reader.next(control)? {
-        room::extend(&mut whole, &piece)?;
+    while let Some(block) = background_reader.next(control)? {
+        room::extend(&mut whole, &block)?;
         control.check()?;
     }
     Ok(whole)

@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 /// Vectors that are not in use, with their capacity.
 pub(crate) struct BufferPool<T> {
     idle: Mutex<Vec<Vec<T>>>,
-    /// The greatest capacity of a vector that is kept.
-    most: usize,
+    /// The maximum capacity of a vector that is kept.
+    max_capacity: usize,
 }
 
 impl<T> Default for BufferPool<T> {
@@ -16,9 +16,9 @@ impl<T> Default for BufferPool<T> {
 }
 
 impl<T> BufferPool<T> {
-    /// A pool that keeps vectors for up to `most` items, and frees longer ones.
-    pub(crate) fn up_to(most: usize) -> Self {
-        BufferPool { idle: Mutex::default(), most }
+    /// A pool that keeps vectors for up to `max_capacity` items, and frees longer ones.
+    pub(crate) fn up_to(max_capacity: usize) -> Self {
+        BufferPool { idle: Mutex::default(), max_capacity }
     }
 
     pub(crate) fn take(&self) -> Vec<T> {
@@ -26,7 +26,7 @@ impl<T> BufferPool<T> {
     }
 
     pub(crate) fn give_back(&self, vec: Vec<T>) {
-        if vec.capacity() <= self.most {
+        if vec.capacity() <= self.max_capacity {
             self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(vec);
         }
     }

@@ -8,14 +8,13 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 
 /// How many jobs each worker may begin beyond the first unfinished one, which bounds the memory of waiting results.
-/// Chosen without measurement.
 const JOBS_AHEAD: usize = 4;
 /// How many jobs the calling thread makes in advance for each worker.
 const JOBS_IN_ADVANCE: usize = 2;
 
 /// Runs `work` on each of the `jobs` on up to `workers` threads, and hands the results to `take` in the order
 /// of the jobs, as soon as possible and one at a time. `jobs` makes one job for each call, when a worker is
-/// free, and returns `None` at the end. Workers go on while results wait for earlier ones; at most five
+/// free, and returns `None` at the end. Workers continue while results wait for earlier ones; at most five
 /// results for each worker exist at once.
 ///
 /// `work` also gets the number of its worker. Each worker prefers the jobs whose number modulo `workers` is
@@ -68,7 +67,7 @@ pub fn placed_by_caller<J: Send, T: Send, W: Send>(
     place: impl FnMut(T) -> Result<Vec<W>> + Send,
     write: impl Fn(W) -> Result<()> + Sync,
 ) -> Result<()> {
-    let source: JobSource<fn() -> Result<Option<J>>> = JobSource::Given;
+    let source: JobSource<fn() -> Result<Option<J>>> = JobSource::Caller;
     let queue = OrderedQueue::new(source, place, workers.max(1));
     let tasks: Tasks<'_, J, T, W> = (&work, &write);
     let bring = || queue.give(jobs, tasks, control);
@@ -92,7 +91,7 @@ enum JobSource<Jobs> {
     /// A function makes them, on any thread.
     Made(Jobs),
     /// The calling thread gives them.
-    Given,
+    Caller,
     /// There are no more, because they are done or because one has failed.
     Ended,
 }
@@ -253,13 +252,13 @@ impl<Jobs, J, Place, T, W> OrderedQueue<Jobs, J, Place, T, W> {
                 drop(self.wait(state));
             }
         };
-        let given = give();
-        if given.is_err() {
+        let result = give();
+        if result.is_err() {
             // Otherwise the other workers would wait for more jobs.
             self.lock().jobs = JobSource::Ended;
             self.moved.notify_all();
         }
-        given
+        result
     }
 
     /// Submits the result of a job. If it is the next result to be placed, this worker places it, and all

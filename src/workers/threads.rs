@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::control::Control;
 use crate::error::{Error, Result};
 
-/// How often a waiting thread checks the control. Chosen without measurement, like the observer's interval.
+/// How often a waiting thread checks the control.
 pub(super) const CHECK_INTERVAL: Duration = Duration::from_millis(40);
 
 /// The number of threads that this process may run at once.
@@ -121,8 +121,8 @@ mod tests {
         let caller = thread::current().id();
         for workers in 1..=4 {
             let work = |number| Ok((number, thread::current().id() == caller));
-            let found = run_here_too(workers, &Control::none(), work).unwrap();
-            assert!(found.into_iter().eq((0..workers).map(|number| (number, number == 0))));
+            let actual = run_here_too(workers, &Control::none(), work).unwrap();
+            assert!(actual.into_iter().eq((0..workers).map(|number| (number, number == 0))));
             let work = |number| if number == 0 { Err(Error::MissingByte { byte: 7 }) } else { Ok(()) };
             let failed = run_here_too(workers, &Control::none(), work);
             assert!(matches!(failed, Err(Error::MissingByte { byte: 7 })));

@@ -1,13 +1,10 @@
 """Children that are forked while another thread of the parent works: they do everything, with the same results."""
 
 import os
-import re
 from pathlib import Path
 
 import pytest
 from child import run
-
-import toksmith
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
@@ -274,101 +271,13 @@ def test_a_child_makes_the_tables_that_a_thread_of_its_parent_was_making(tmp_pat
     assert (outcome.status, outcome.out) == (0, "all\n"), outcome.told
 
 
-# The first use in a process: modules are imported, and what the core keeps for all calls is made.
-FIRST = (
-    COMMON
-    + r"""
-tokenizer = Tokenizer.load(sys.argv[3])
-calls = {
-    "encode_to_numpy": lambda: tokenizer.encode_to_numpy(text).tolist(),
-    "train": lambda: toksmith.train_from_iterator([short], 270).merges,
-    "regex": lambda: Tokenizer(tokenizer.vocab, tokenizer.merges, pattern=r"\w+|(?<=a)b").encode(short),
-    "save": lambda: tokenizer.save_huggingface(folder / f"{os.getpid()}", verify=False),
-    "encoding": lambda: toksmith.list_encoding_names(),
-    "offsets": lambda: tokenizer.encode_with_offsets(short)[1].tolist(),
-}
-call = calls[sys.argv[4]]
-results = []
-thread = threading.Thread(target=lambda: results.append(call()))
-thread.start()
-time.sleep(rng.random() * float(sys.argv[5]))
-found = folder / f"{os.getpid()}.result"
-forked(lambda: found.write_text(repr(call())))
-thread.join()
-assert found.read_text() == repr(results[0])
-print("all")
-"""
-)
-
-
-@pytest.mark.parametrize("forks", [1, pytest.param(20, marks=pytest.mark.long)])
-@pytest.mark.parametrize("name", ["encode_to_numpy", "train", "regex", "save", "encoding", "offsets"])
-@pytest.mark.parametrize("moment", [0.02, 0.2])
-def test_a_fork_during_the_first_use_in_a_process(name: str, moment: float, forks: int, tmp_path: Path) -> None:
-    from toksmith import Tokenizer
-
-    Tokenizer().save(tmp_path / "tokenizer")
-    for seed in range(forks):
-        outcome = run(FIRST, tmp_path, seed, tmp_path / "tokenizer", name, moment, timeout=120)
-        assert (outcome.status, outcome.out) == (0, "all\n"), outcome.told
-
-
-IMPORTING = r"""
-import os, sys, threading, time
-sys.path.insert(0, sys.argv[1])
-import toksmith._internal.forks
-
-thread = threading.Thread(target=lambda: __import__(sys.argv[2]))
-thread.start()
-while sys.argv[2] not in sys.modules:
-    time.sleep(0.001)
-process = os.fork()
-if process == 0:
-    __import__(sys.argv[2])
-    os._exit(0)
-print(os.waitpid(process, 0)[1])
-"""
-
-
-def test_a_fork_waits_for_the_import_of_what_the_child_may_need(tmp_path: Path) -> None:
-    (tmp_path / "numpy.py").write_text("import time; time.sleep(1)")
-    outcome = run(IMPORTING, tmp_path, "numpy", timeout=60)
-    assert (outcome.status, outcome.out) == (0, "0\n"), outcome.told
-
-
-TEMPORARY = r"""
-import os, tempfile, threading, time
-from toksmith.files import temporary
-
-looks, look = threading.Event(), tempfile._get_default_tempdir
-def slowly():
-    looks.set()
-    time.sleep(1)
-    return look()
-tempfile._get_default_tempdir = slowly
-thread = threading.Thread(target=temporary.folder)
-thread.start()
-looks.wait()
-process = os.fork()
-if process == 0:
-    temporary.folder()
-    os._exit(0)
-print(os.waitpid(process, 0)[1])
-"""
-
-
-def test_a_fork_waits_for_the_locks_of_tempfile(tmp_path: Path) -> None:
-    outcome = run(TEMPORARY, tmp_path, timeout=60)
-    assert (outcome.status, outcome.out) == (0, "0\n"), outcome.told
-
-
 REGISTRY = r"""
 import os, threading, time
 from toksmith.compat.tiktoken import registry
 
 holds = threading.Event()
 def hold():
-    with registry._lock:
+    with registry._lock():
         holds.set()
         time.sleep(60)
 threading.Thread(target=hold, daemon=True).start()
@@ -416,13 +325,6 @@ thread.join()
 def test_a_child_computes_what_a_thread_of_its_parent_was_computing(tmp_path: Path) -> None:
     outcome = run(LAZY, tmp_path, timeout=30)
     assert (outcome.status, outcome.out) == (0, "0\n"), outcome.told
-
-
-def test_no_property_holds_a_lock_while_it_is_computed() -> None:
-    package = Path(toksmith.__file__).parent
-    decorated = re.compile(r"^ *@.*cached_property", re.MULTILINE)  # however it was imported
-    found = [path for path in package.rglob("*.py") if decorated.search(path.read_text("utf-8"))]
-    assert not found, "use toksmith._internal.lazy"
 
 
 BUSY = r"""

@@ -26,6 +26,7 @@ pytestmark = [
 PROGRAM = r"""
 import itertools, pathlib, warnings
 import numpy, regex, rich.progress, toksmith.cli, toksmith.cli.app
+import toksmith
 from toksmith import *
 from toksmith.training import counter, counts, train as training
 from toksmith.cli import app

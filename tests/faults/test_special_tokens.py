@@ -13,7 +13,7 @@ from child import Limits, run
 
 import toksmith
 from toksmith.compat.minbpe import RegexTokenizer
-from toksmith.formats.gpt2 import spell
+from toksmith.formats.spelling import spell
 
 HARD = """
 import toksmith
@@ -158,7 +158,7 @@ def test_whether_added_tokens_overlap_takes_little_memory(tmp_path: Path) -> Non
 # Tokens that are too long
 
 LONGEST = "x" * 4095 + "y"
-REFUSED = r"special token number \d+, which begins with b\"x{24}\", has 4097 bytes: at most 4096 are possible"
+REFUSED = r"special token number \d+, which begins with b\"x{24}\", has 4097 bytes: the maximum is 4096"
 BYTES = {byte: bytes([byte]) for byte in range(256)}
 
 

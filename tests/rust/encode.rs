@@ -204,7 +204,7 @@ fn a_stream_of_single_bytes_stays_linear_and_holds_little() {
         most = 0;
         for byte in &text {
             encoder.push_stream(&mut state, &[*byte], true, &mut ids, &Control::none()).unwrap();
-            most = most.max(state.held_bytes());
+            most = most.max(state.pending_bytes());
         }
     }
     assert!(most <= 600_000, "{most} bytes were held");
@@ -258,7 +258,7 @@ fn batches_do_not_depend_on_workers() {
         let lists = batches.iter().flat_map(|b| b.starts.windows(2).map(|s| &b.ids[s[0]..s[1]]));
         let expected = views.iter().map(|text| encoder.encode_to_vec(text, true, &Control::none()).unwrap());
         assert!(lists.eq(expected), "{workers} workers");
-        let one = encoder.encode_batch_to_one(&views, true, workers, &Control::none()).unwrap();
+        let one = encoder.encode_batch_joined(&views, true, workers, &Control::none()).unwrap();
         assert_eq!(one.ids, batches.iter().flat_map(|b| b.ids.iter().copied()).collect::<Vec<_>>());
         let lens = batches.iter().flat_map(|b| b.starts.windows(2).map(|s| s[1] - s[0]));
         assert!(one.starts.windows(2).map(|s| s[1] - s[0]).eq(lens), "{workers} workers");
@@ -273,7 +273,7 @@ fn batches_do_not_depend_on_workers() {
         let counts = encoder.count_batch(&views, true, workers, &Control::none()).unwrap();
         assert!(counts.iter().map(|&count| count as usize).eq(one.starts.windows(2).map(|s| s[1] - s[0])));
     }
-    let none = encoder.encode_batch_to_one(&[], true, 2, &Control::none()).unwrap();
+    let none = encoder.encode_batch_joined(&[], true, 2, &Control::none()).unwrap();
     assert_eq!((none.ids, none.starts), (vec![], vec![0]));
 }
 
@@ -286,7 +286,7 @@ fn a_control_stops_encoding_and_workers() {
     assert!(matches!(stopped, Err(Error::Interrupted)));
     let stopped = encoder.encode_batch(&[&text, &text, &text], true, 2, &Control::new(&stop));
     assert!(matches!(stopped, Err(Error::Interrupted)));
-    let stopped = encoder.encode_batch_to_one(&[&text, &text, &text], true, 2, &Control::new(&stop));
+    let stopped = encoder.encode_batch_joined(&[&text, &text, &text], true, 2, &Control::new(&stop));
     assert!(matches!(stopped, Err(Error::Interrupted)));
     let stopped = encoder.count_batch(&[&text, &text, &text], true, 2, &Control::new(&stop));
     assert!(matches!(stopped, Err(Error::Interrupted)));

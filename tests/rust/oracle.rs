@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use toksmith::Vocab;
 use toksmith::pretokenize::Pretokenizer;
-use toksmith::special::{Found, Segment};
+use toksmith::special::{Segment, SpecialMatch};
 use toksmith::train::{Merge, Options, Ties};
 use toksmith::vocab::Semantics;
 
@@ -165,7 +165,7 @@ pub(crate) fn segments(tokens: &[Vec<u8>], text: &[u8]) -> Vec<Segment> {
                     segments.push(Segment::Text(from..at));
                 }
                 let end = at + tokens[index].len();
-                segments.push(Segment::Special(Found { index, range: at..end }));
+                segments.push(Segment::Special(SpecialMatch { index, range: at..end }));
                 (from, at) = (end, end);
             }
         }

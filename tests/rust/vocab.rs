@@ -136,7 +136,7 @@ fn ranks_know_the_pair_that_each_token_reaches() {
     assert_eq!(ranks.semantics(), Semantics::Ranks);
     // "xyz" is made by no pair; a text that is just that still is that token.
     assert_eq!(ranks.merges(), [(97, 98), (256, 99)]);
-    assert_eq!(ranks.first_unreachable(), Some(258));
+    assert_eq!(ranks.first_unmergeable(), Some(258));
 }
 
 #[test]

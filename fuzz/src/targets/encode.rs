@@ -68,12 +68,12 @@ fn characters(encoder: &Encoder, text: &[u8], special: bool, expected: &[u32]) {
     let narrow: Option<Vec<u16>> = points.iter().map(|&point| u16::try_from(point).ok()).collect();
     let latin: Option<Vec<u8>> = points.iter().map(|&point| u8::try_from(point).ok()).collect();
     let encode = |text: Text<'_>| encoder.encode_long(text, special, None, &control);
-    assert_eq!(encode(Text::Four(&points)).unwrap(), expected);
-    assert!(narrow.is_none_or(|units| encode(Text::Two(&units)).unwrap() == expected));
-    assert!(latin.is_none_or(|units| encode(Text::One(&units)).unwrap() == expected));
+    assert_eq!(encode(Text::Ucs4(&points)).unwrap(), expected);
+    assert!(narrow.is_none_or(|units| encode(Text::Ucs2(&units)).unwrap() == expected));
+    assert!(latin.is_none_or(|units| encode(Text::Ucs1(&units)).unwrap() == expected));
     let Some(last) = points.last_mut() else { return };
     *last = 0xD800 | (*last & 0x7FF);
-    assert!(matches!(encode(Text::Four(&points)), Err(Error::Surrogate { .. })));
+    assert!(matches!(encode(Text::Ucs4(&points)), Err(Error::Surrogate { .. })));
 }
 
 /// An id without a token is named with its place.

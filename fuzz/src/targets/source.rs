@@ -58,7 +58,7 @@ pub(super) fn run(data: &[u8]) {
         ..CountOptions::default()
     };
     let records = if lines { DocumentFormat::JsonLines(FIELD.into()) } else { DocumentFormat::Whole };
-    let file = InputFile { path: path.clone(), compression, records, range: None, seen: None };
+    let file = InputFile { path: path.clone(), compression, records, seen: None };
     let Some(content) = content(&bytes, compression) else { return };
     let mut counting = Counting::new(specials(), pretokenizer.clone(), options);
     let control = Control::none();

@@ -64,16 +64,18 @@ fn encodes(vocab: Vocab) {
 
 /// Lines of base64 and a number.
 fn ranks(bytes: &[u8]) {
-    let Some(lines) = RankLines::parse(bytes) else { return };
+    let Ok(lines) = RankLines::parse(bytes) else { return };
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let tokens = lines.tokens();
-    assert_eq!(tokens.len(), bytes.split_inclusive(|&byte| byte == b'\n').count());
-    for ((id, token), line) in tokens.iter().zip(bytes.split(|&byte| byte == b'\n')) {
-        let line = std::str::from_utf8(line).unwrap();
-        let (base64, number) = line.split_once(' ').unwrap();
-        assert_eq!(number.parse(), Ok(*id));
+    let text = std::str::from_utf8(bytes).unwrap();
+    let mut lines = text.split('\n').filter(|line| !line.trim_ascii().is_empty());
+    for (id, token) in &tokens {
+        let (base64, number) =
+            lines.next().unwrap().trim_ascii().split_once(|c: char| c.is_ascii_whitespace()).unwrap();
+        assert_eq!(number.trim_ascii().parse(), Ok(*id));
         assert_eq!(base64.trim_end_matches('=').len(), (4 * token.len()).div_ceil(3));
     }
+    assert_eq!(lines.next(), None);
     let owned: Vec<(u32, Vec<u8>)> = tokens.iter().map(|(id, token)| (*id, token.to_vec())).collect();
     if let Ok(vocab) = Vocab::new(&owned, None, &[]) {
         encodes(vocab);

@@ -30,7 +30,7 @@ pub(super) fn run(data: &[u8]) {
         encoder.push_stream(&mut state, rest, special, &mut found, &control).unwrap();
         encoder.finish_stream(&mut state, special, &mut found, &control).unwrap();
         assert_eq!(found, expected, "{}", text.escape_ascii());
-        assert_eq!(state.held_bytes(), 0);
+        assert_eq!(state.pending_bytes(), 0);
         found.clear();
     }
 }

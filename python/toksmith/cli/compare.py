@@ -19,7 +19,6 @@ from ..lab import terminal
 from ..lab.comparison import plots as drawing
 from ..lab.comparison.comparison import Comparison
 from ..lab.spans import visible
-from ..tokenizer import Tokenizer
 from . import streams
 from .options import (
     DOCUMENTS,
@@ -34,10 +33,8 @@ from .options import (
     JsonOption,
     ProgressOption,
     SeparatorOption,
-    Specials,
     SpecialsFileOption,
     TextOption,
-    Unmatched,
     UsageError,
     WorkersOption,
     load_all,
@@ -111,7 +108,7 @@ def compare(
             "--output",
             metavar="OUT",
             help="Write the result to this file too, as its suffix says: .html is a report with plots, .md Markdown, "
-            ".json all figures. Repeat it for each file.",
+            ".json all figures, .txt the tables. Repeat it for each file.",
         ),
     ] = None,
     plots: Annotated[
@@ -154,11 +151,13 @@ def compare(
     if "-" in (on or []):
         streams.tell_of_terminal()
     pictures = [] if plots is None else [str(Path(plots, f"{name}.svg")) for name in drawing.TITLES]
-    _check_outputs(output or [], pictures, list(_inputs(tokenizers, on, language, parallel)))
-    loaded = _loaded(tokenizers, pattern, special_tokens_of(special_tokens, special_file), unmatched)
+    if output or pictures:
+        _check_outputs(output or [], pictures, list(_inputs(tokenizers, on, language, parallel)))
+    named = _named_tokenizers(tokenizers)
+    loaded = load_all(list(named.values()), pattern, special_tokens_of(special_tokens, special_file), unmatched)
     with streams.reporting(progress, "-") as report:
         comparison = toksmith.compare(
-            loaded,
+            {name: tokenizer for name, (_, tokenizer) in zip(named, loaded, strict=True)},
             _languages(language) if language else on if text is None else iter([text]),
             parallel=_parallel(parallel),
             reference=reference,
@@ -186,7 +185,12 @@ def compare(
     streams.write("-", [shown.encode()])
 
 
-_FORMS = {".html": Comparison.to_html, ".md": Comparison.to_markdown, ".json": Comparison.to_json}
+_FORMS = {
+    ".html": Comparison.to_html,
+    ".md": Comparison.to_markdown,
+    ".json": Comparison.to_json,
+    ".txt": Comparison.to_text,
+}
 
 
 def _check_usage(
@@ -204,7 +208,7 @@ def _check_outputs(files: list[str], pictures: list[str], read: list[str | Path]
     """Check the files to write before any work is done for them."""
     for out in files:
         if Path(out).suffix not in _FORMS:
-            raise UsageError(f"--output ends in {', '.join(_FORMS)}: {visible(out)} does not")
+            raise UsageError(f"--output ends in .html, .md, .json or .txt: {visible(out)} does not")
         streams.check(out, read)
     for picture in pictures:
         outputs.check_not_read(picture, read)
@@ -212,10 +216,8 @@ def _check_outputs(files: list[str], pictures: list[str], read: list[str | Path]
         raise ImportError(drawing.MISSING)
 
 
-def _loaded(
-    arguments: list[str], pattern: str | None, specials: Specials | None, unmatched: Unmatched | None
-) -> dict[str, Tokenizer]:
-    """Return the tokenizers by their names: the name in NAME=TOKENIZER, else the whole argument."""
+def _named_tokenizers(arguments: list[str]) -> dict[str, str]:
+    """Return what each tokenizer is loaded from, by its name: the name in NAME=TOKENIZER, else the whole argument."""
     named: dict[str, str] = {}
     for argument in arguments:
         name, equals, source = argument.partition("=")
@@ -224,8 +226,7 @@ def _loaded(
         if name in named:
             raise UsageError(f"two tokenizers are called {name}: give one another name, as NAME=TOKENIZER")
         named[name] = source
-    loaded = load_all(list(named.values()), pattern, specials, unmatched)
-    return {name: tokenizer for name, (_, tokenizer) in zip(named, loaded, strict=True)}
+    return named
 
 
 def _inputs(

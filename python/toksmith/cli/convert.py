@@ -6,13 +6,14 @@ import shlex
 import warnings
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from .._internal.numbers import counted
 from ..files import outputs
-from ..formats import sources
+from ..formats import minbpe, sources
+from ..tokenizer import Tokenizer
 from . import streams
 from .options import (
     TOKENIZER,
@@ -26,10 +27,6 @@ from .options import (
     load,
     special_tokens_of,
 )
-
-if TYPE_CHECKING:
-    from ..tokenizer import Tokenizer
-    from .options import Specials
 
 EXAMPLES = """\
 Examples:
@@ -110,14 +107,14 @@ def _check_out(out: str, to: Format, read: list[Path]) -> None:
         raise UsageError(f"{out}: -t would read a file of this name as a rank file: give it another ending")
 
 
-def _loaded(source: str, pattern: str | None, specials: Specials | None, unmatched: Unmatched | None) -> Tokenizer:
-    from ..compat.minbpe import conversion
-
-    if not conversion.is_model(source):
+def _loaded(
+    source: str, pattern: str | None, specials: list[str] | dict[str, int] | None, unmatched: Unmatched | None
+) -> Tokenizer:
+    if not minbpe.is_model(source):
         return load(source, pattern, specials, unmatched)
     if pattern is not None or specials is not None or unmatched is not None:
         raise has_its_own(source)
-    return conversion.load(source)
+    return Tokenizer._of(minbpe.load(source))
 
 
 def _save(tokenizer: Tokenizer, out: str, to: Format) -> None:
@@ -128,9 +125,7 @@ def _save(tokenizer: Tokenizer, out: str, to: Format) -> None:
     elif to is Format.tiktoken:
         tokenizer.save(out, format="tiktoken")
     elif to is Format.minbpe:
-        from ..compat.minbpe import conversion
-
-        conversion.save(tokenizer, out)
+        minbpe.save(tokenizer._parts, out)
     else:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the warning below says that the file holds no pattern

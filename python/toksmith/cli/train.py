@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .._internal import choices
-from ..files import inputs, temporary
+from ..corpus import Corpus
+from ..files.new_file import NewFile
 from ..formats import sources
-from ..training import options
+from ..tokenizer import Tokenizer
 from ..training import train as training
-from . import streams, train_screen
+from . import streams
 from .options import (
     FILES,
     STRICT,
@@ -36,9 +38,6 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..tokenizer import Tokenizer
     from .options import Specials
 
 EXAMPLES = """\
@@ -174,119 +173,75 @@ def train(
 ) -> None:
     """Train a tokenizer on files, and save it."""
     streams.check_inputs(files, None, None, argument="FILES")
-    for path in (out, log):
-        if path is not None:
-            streams.check(path, _inputs(files, base, checkpoint))
-    _check_out(out)
-    layout: dict[str, Any] = {
-        "special_tokens": _special_names(special_tokens, special_file),
-        "min_frequency": min_frequency,
-        "max_token_length": max_token_length,
-        "forced_tokens": forced_tokens or [],
-    }
-    if base is not None:
-        given = special_tokens_of(base_specials, base_special_file, "--base-special-token")
-        layout["base"] = _base(base, pattern, given, unmatched)
-    elif base_specials or base_special_file is not None:
-        raise UsageError("--base-special-token and --base-special-tokens are for a --base")
-    chosen = {"ties": ties, "special_ids": special_ids, "byte_order": byte_order, "unmatched": unmatched}
-    how: dict[str, Any] = {name: choice.value for name, choice in chosen.items() if choice is not None}
-    if pattern is not None:
-        how["pattern"] = pattern_of(pattern)
-    # A wrong option is an error before standard input is read to its end.
-    options.Options(vocab_size, **layout, **how)
-    with contextlib.ExitStack() as stack:
-        if checkpoint is not None:
-            stack.enter_context(streams.resumable(Path(checkpoint), out))
-        show = stack.enter_context(streams.reporting(progress, out))
-        paths = stack.enter_context(_documents(files))
-        screen = stack.enter_context(train_screen.Screen()) if show is True else None
-        tokenizer = training.train(
-            paths,
-            vocab_size,
-            **layout,
-            **how,
-            workers=workers,
-            memory_limit=memory_limit,
-            min_pretoken_count=min_pretoken_count,
-            field=field,
-            column=column,
-            document_separator=document_separator,
-            progress=show if screen is None else screen,
-            errors=errors.value,
-            checkpoint=checkpoint,
-            log=log,
-        )
-    _save(tokenizer, out)
-    size = f"{tokenizer.vocab_size:,} tokens, {len(tokenizer.merges):,} of them merged"
-    if screen is None:
-        streams.say_written(out, size, progress)
-    else:
-        lines = (f"{streams.output_name(out)}: {size}", *train_screen.summary(tokenizer, layout.get("base"), screen))
-        streams.say("\n".join(lines))
-
-
-def _special_names(names: list[str] | None, file: str | None) -> list[str]:
-    if file is None:
-        return names or []
-    given = special_tokens_of(names, file)
-    if isinstance(given, dict):
-        raise UsageError(f"{file} holds ids, and training gives ids itself (see --special-ids): give a list of names")
-    return given or []
-
-
-def _base(source: str, pattern: str | None, specials: Specials | None, unmatched: Unmatched | None) -> Tokenizer:
-    """Return the tokenizer to extend. Where it holds its own pattern, one that is given too is compared with it."""
-    holds_no_pattern = Path(source).exists() and sources.kind_of(source) in ("ranks", "gpt2")
-    if holds_no_pattern:
-        return load(source, pattern, specials, unmatched)
-    return load(source, None, specials, None)
-
-
-def _inputs(files: list[str], base: str | None, checkpoint: str | None) -> Iterator[str | Path]:
-    for file in files:
-        if file != "-":
-            yield from inputs.expand(file)
-    if base is not None:
-        yield from sources.files_of(base)
-    if checkpoint is not None:
-        yield checkpoint
-
-
-def _check_out(out: str) -> None:
+    corpus = Corpus(files, field=field, column=column, document_separator=document_separator, errors=errors.value)
+    read = [*corpus.paths, *(() if base is None else sources.files_of(base)), *filter(None, [checkpoint])]
+    for path in filter(None, (out, log)):
+        streams.check(path, read)
     if out.endswith(".tiktoken"):
         raise UsageError(
             f"{out}: this command writes toksmith's own files, and -t would read one of this name as a rank file; "
             "Tokenizer.save_tiktoken of the library writes those"
         )
-
-
-@contextlib.contextmanager
-def _documents(files: list[str]) -> Iterator[list[str]]:
-    """Yield the files with standard input, where it is among them, as a temporary one.
-
-    So memory does not follow it, and it is counted in parallel like any file.
-    """
+    if base is None and (base_specials or base_special_file is not None):
+        raise UsageError("--base-special-token and --base-special-tokens are for a --base")
+    specials = special_tokens_of(base_specials, base_special_file, "--base-special-token")
+    loaded = None if base is None else _base(base, pattern, specials, unmatched)
+    names = _special_names(special_tokens, special_file)
+    if "-" in corpus.paths:
+        streams.tell_of_terminal()
     with contextlib.ExitStack() as stack:
-        spooled = ""
-        if "-" in files:
-            spool = stack.enter_context(temporary.file())
-            with streams.naming(temporary.folder()):
-                spool.file.writelines(streams.windows("-"))
-                spool.file.flush()
-            spooled = str(spool.path)
-            files = [spooled if file == "-" else file for file in files]
-        try:
-            yield files
-        except ValueError as error:
-            raise ValueError(str(error).replace(spooled, streams.input_name("-")) if spooled else error) from None
+        if checkpoint is not None:
+            stack.enter_context(streams.resumable(Path(checkpoint), out))
+        report = stack.enter_context(streams.reporting(progress, out))
+        tokenizer = training.train(
+            corpus,
+            vocab_size,
+            special_tokens=names,
+            pattern=... if pattern is None else pattern_of(pattern),
+            unmatched=_value(unmatched),
+            ties=_value(ties),
+            special_ids=_value(special_ids),
+            byte_order=_value(byte_order),
+            min_frequency=min_frequency,
+            max_token_length=max_token_length,
+            forced_tokens=forced_tokens or (),
+            base=loaded,
+            workers=workers,
+            memory_limit=memory_limit,
+            min_pretoken_count=min_pretoken_count,
+            progress=report,
+            checkpoint=checkpoint,
+            log=log,
+        )
+    _save(tokenizer, out)
+    size = f"{tokenizer.vocab_size:,} tokens, {len(tokenizer.merges):,} of them merged"
+    streams.say_written(out, size, progress)
+
+
+def _value(choice: Choice | None) -> Any:
+    return None if choice is None else choice.value
+
+
+def _special_names(names: list[str] | None, file: str | None) -> list[str]:
+    if file is None:
+        return names or []
+    content = special_tokens_of(names, file)
+    if isinstance(content, dict):
+        raise UsageError(f"{file} holds ids, and training gives ids itself (see --special-ids): give a list of names")
+    return content or []
+
+
+def _base(source: str, pattern: str | None, specials: Specials | None, unmatched: Unmatched | None) -> Tokenizer:
+    """Return the tokenizer to extend. Where it holds its own pattern, training compares the option with it."""
+    if Path(source).exists() and sources.kind_of(source) in ("ranks", "gpt2"):
+        return load(source, pattern, specials, unmatched)
+    return load(source, None, specials, None)
 
 
 def _save(tokenizer: Tokenizer, out: str) -> None:
     if out == "-":
-        with temporary.own_folder() as folder:
-            saved = Path(folder) / "tokenizer"
-            tokenizer.save(saved)
-            streams.write(out, streams.windows(str(saved)))
+        with NewFile(Path(tempfile.gettempdir()), "tokenizer") as spool:
+            tokenizer.save(spool.path)
+            streams.write(out, streams.windows(str(spool.path)))
     else:
         tokenizer.save(out)

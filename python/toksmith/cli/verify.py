@@ -6,17 +6,22 @@ import contextlib
 import importlib
 import importlib.metadata
 import os
+import tempfile
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from ..files import temporary
+from .. import patterns
+from ..compat.tiktoken import registry
 from ..formats import first_difference, sources, stress
 from ..formats.first_difference import Side
 from ..formats.published import encodings, rank_cache
+from ..formats.ranks import read as read_ranks
 from ..lab.spans import visible
+from ..tokenizer import Tokenizer
 from . import streams
 from .options import (
     TOKENIZER,
@@ -30,11 +35,6 @@ from .options import (
     pattern_of,
     special_tokens_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from ..tokenizer import Tokenizer
 
 EXAMPLES = """\
 Examples:
@@ -95,8 +95,6 @@ def verify(
 
 def _side(name: str, tokenizer: Any) -> Side:
     """Return one side; special tokens in a text are special."""
-    from ..tokenizer import Tokenizer
-
     if isinstance(tokenizer, Tokenizer):
         return Side(name, tokenizer.encode, tokenizer.decode_bytes)
     return Side(name, lambda text: tokenizer.encode(text, allowed_special="all"), tokenizer.decode_bytes)
@@ -116,8 +114,6 @@ def _tiktoken(source: str, ours: Tokenizer, pattern: str | None) -> tuple[Side, 
 
 def _of_plugin(tiktoken: Any, name: str) -> Any:
     """Return tiktoken's encoding of the arguments that a plug-in gives."""
-    from ..compat.tiktoken import registry
-
     ours = registry.get_encoding(name)
     return tiktoken.Encoding(
         name, pat_str=ours._pat_str, mergeable_ranks=ours._mergeable_ranks, special_tokens=ours._special_tokens
@@ -130,7 +126,7 @@ def _published(tiktoken: Any, name: str) -> Any:
     name = "r50k_base" if name == "gpt2" else name
     file = encodings.ENCODINGS[name].file
     data = encodings.rank_file(file)  # before TIKTOKEN_CACHE_DIR names another folder
-    with temporary.own_folder() as folder, _environment("TIKTOKEN_CACHE_DIR", folder):
+    with tempfile.TemporaryDirectory() as folder, _environment("TIKTOKEN_CACHE_DIR", folder):
         key = rank_cache.cache_key(encodings.FILES[file].url)
         (Path(folder) / key).write_bytes(data)
         return tiktoken.get_encoding(name)
@@ -140,16 +136,13 @@ def _of_ranks(tiktoken: Any, source: str, ours: Tokenizer, pattern: str | None) 
     """Return what tiktoken makes of a tokenizer, if ranks can hold it: of a rank file with the pattern as given."""
     if ours._parts.pattern.text is None:
         raise ValueError(f"{source} has no pattern, and tiktoken needs one")
-    from .. import patterns
-    from ..formats.rank_file import read
-
     if sources.kind_of(source) == "ranks" and pattern is not None:
-        vocab, text = read(source), patterns.expression(pattern_of(pattern) or "")
+        vocab, text = read_ranks(source), patterns.expression(pattern_of(pattern) or "")
     else:
-        with temporary.own_folder() as folder:
+        with tempfile.TemporaryDirectory() as folder:
             ranks = Path(folder) / "ranks.tiktoken"
             ours.save(ranks, format="tiktoken")
-            vocab, text = read(ranks), ours._parts.pattern.text
+            vocab, text = read_ranks(ranks), ours._parts.pattern.text
     return tiktoken.Encoding(
         source,
         pat_str=text,
@@ -197,11 +190,9 @@ def _imported(name: str) -> Any:
         raise ValueError(f"{name} is not installed: pip install {name}, and run this again") from None
 
 
-def _texts(
-    files: list[str] | None, given: str | None, specials: Iterable[str]
-) -> Iterator[tuple[str, Iterable[str]]]:
-    if given is not None:
-        yield "--text", [given]
+def _texts(files: list[str] | None, text: str | None, specials: Iterable[str]) -> Iterator[tuple[str, Iterable[str]]]:
+    if text is not None:
+        yield "--text", [text]
     elif not files:
         for number, text in enumerate(stress.texts(specials), 1):
             yield f"stress text {number}", [text]

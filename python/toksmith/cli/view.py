@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import stat
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from .. import anatomy
 from .._internal.numbers import size
-from ..files import temporary
+from ..files.new_file import NewFile
 from ..formats import sources
 from ..lab import terminal
 from ..lab.page.document import document
@@ -149,8 +150,8 @@ def _opened(source: streams.Input, errors: str, is_read_again: bool) -> Iterator
     """Yield what returns the text in pieces, each time anew."""
     path = source.path
     if is_read_again and path is not None and (path == "-" or not stat.S_ISREG(Path(path).stat().st_mode)):
-        with temporary.file() as spool:
-            with streams.naming(temporary.folder()):
+        with NewFile(Path(tempfile.gettempdir()), "text") as spool:
+            with streams.naming(tempfile.gettempdir()):
                 spool.file.writelines(map(str.encode, source.text(errors)))
                 spool.file.flush()
             yield lambda: streams.text(str(spool.path), errors)

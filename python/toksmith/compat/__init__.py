@@ -6,7 +6,7 @@ toksmith. Its page in `docs/` lists where it differs from the original, and why.
 
 from __future__ import annotations
 
-_MODULES = {"first_toksmith", "huggingface", "minbpe", "rustbpe", "tiktoken"}
+_MODULES = {"huggingface", "minbpe", "rustbpe", "tiktoken"}
 
 
 def __getattr__(name: str) -> object:

@@ -11,14 +11,9 @@ import importlib
 import importlib.machinery
 import importlib.util
 import sys
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import types
-    from collections.abc import Sequence
-    from typing import Any
-
-    from typing_extensions import Self
+import types
+from collections.abc import Sequence
+from typing import Any
 
 STAND_INS = {name: f"toksmith.compat.{name}" for name in ("minbpe", "rustbpe", "tiktoken")}
 """The libraries, each with the module that replaces it."""
@@ -44,15 +39,15 @@ class _Finder:
 
 
 def _own_name(name: str, path: Sequence[str] | None) -> str | None:
-    library, _, rest = name.partition(".")
+    library, _, submodule = name.partition(".")
     if library == _PLUGINS and _stands("tiktoken"):
         # If tiktoken is installed, or a plug-in by itself, the package exists already.
         own = f"toksmith.compat.{name}"
         missing = importlib.machinery.PathFinder.find_spec(name, path) is None
         return own if missing and importlib.util.find_spec(own) else None
-    if not rest or not _stands(library):
+    if not submodule or not _stands(library):
         return None
-    own = f"{STAND_INS[library]}.{rest}"
+    own = f"{STAND_INS[library]}.{submodule}"
     try:
         return own if importlib.util.find_spec(own) else None
     except ModuleNotFoundError:  # the parent is no package
@@ -115,7 +110,7 @@ class Installation:
             _taken_out(self.library)
             sys.modules.update(_originals.pop(self.library, {}))
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> Installation:
         return self
 
     def __exit__(self, *exception: object) -> None:

@@ -11,22 +11,16 @@ The same methods and merges as rustbpe 0.1.0, which nanochat trains its tokenize
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from .. import patterns
-from . import _pairs, aliases
+from ..formats import minbpe
+from ..formats.parts import Parts
+from ..tokenizer import Tokenizer as ToksmithTokenizer
+from . import _merges, aliases
+from ._merges import GPT4_PATTERN
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    import toksmith
-
-__all__ = ["Tokenizer"]
-
-GPT4_PATTERN = (
-    r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*"""
-    r"""|\s*[\r\n]|\s+(?!\S)|\s+"""
-)
+__all__ = ["GPT4_PATTERN", "Tokenizer"]
 
 
 class Tokenizer:
@@ -36,12 +30,15 @@ class Tokenizer:
     not match is lost; so an untrained tokenizer has no ids for any text, as in rustbpe.
     """
 
-    tokenizer: toksmith.Tokenizer
+    tokenizer: ToksmithTokenizer
     """The tokenizer that encodes and decodes. Immutable: training replaces it by another object."""
 
     def __init__(self) -> None:
-        self._pattern = ""
-        self.tokenizer = _pairs.tokenizer_of([], _resolved(""), {})
+        self._replace([], "", _resolved(""))
+
+    def _replace(self, merges: Iterable[tuple[int, int]], spelling: str, pattern: patterns.Pattern) -> None:
+        self._pattern = spelling
+        self.tokenizer = ToksmithTokenizer._of(Parts(minbpe.core_of(merges, {}, pattern), pattern))
 
     def train_from_iterator(
         self, iterator: Iterable[str], vocab_size: int, buffer_size: int = 8192, pattern: str | None = None
@@ -66,9 +63,8 @@ class Tokenizer:
             raise ValueError(f"buffer_size is {buffer_size}, less than 1")
         spelling = GPT4_PATTERN if pattern is None else pattern
         resolved = _resolved(spelling)
-        learned = _pairs.learn(map(_checked_text, iterator), vocab_size, resolved, "smallest_ids")
-        self.tokenizer = _pairs.tokenizer_of([(left, right) for left, right, _ in learned], resolved, {})
-        self._pattern = spelling
+        learned = _merges.learn(map(_checked_text, iterator), vocab_size, resolved, "smallest_ids")
+        self._replace(((left, right) for left, right, _ in learned), spelling, resolved)
 
     def get_pattern(self) -> str:
         """Return the pattern as it was given; "" before training."""
@@ -89,7 +85,7 @@ class Tokenizer:
 
     def batch_encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the ids of each text, encoded on all cores."""
-        return self.tokenizer.encode_batch(texts)
+        return self.tokenizer.encode_batch(texts, special=False)
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of `ids`.

@@ -6,10 +6,7 @@ import functools
 import glob
 import os
 import re
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator
 
 _SEPARATORS = re.escape(os.sep + (os.altsep or ""))
 _RECURSIVE = re.compile(rf"(?:^|(?<=[{_SEPARATORS}]))(?:\*\*[{_SEPARATORS}]+)*\*\*(?:[{_SEPARATORS}]+|$)")

@@ -7,46 +7,67 @@ from __future__ import annotations
 
 import os
 import stat
+from pathlib import Path
+from typing import NamedTuple
 
 HEAD_BYTES = 1 << 12
 """How many first bytes of a file are looked at to find its kind."""
+
+
+class _Kind(NamedTuple):
+    """A kind of file: the suffix with which training reads it, if it does; what to call it; what to do with it."""
+
+    suffix: str | None
+    name: str
+    advice: str
+
 
 _COMPRESSED = "decompress it first"
 _RECORDS = "take the texts out of its records first"
 _DOCUMENT = "take the text out of it first"
 
+_GZIP = _Kind(".gz", "gzip-compressed", _COMPRESSED)
+_ZSTD = _Kind(".zst", "zstd-compressed", _COMPRESSED)
+_XZ = _Kind(".xz", "xz-compressed", _COMPRESSED)
+_ZIP = _Kind(None, "a ZIP archive", _COMPRESSED)
+_NUMPY = _Kind(None, "a NumPy file", "it is an array, not a text")
+_PARQUET = _Kind(".parquet", "a Parquet file", _RECORDS)
+_ARROW = _Kind(None, "an Arrow file", _RECORDS)
+_JSON_LINES = _Kind(None, "a file of JSON lines", _RECORDS)
+_UTF16 = _Kind(None, "UTF-16 text", "convert it to UTF-8 first")
+_BZIP2 = _Kind(None, "bzip2-compressed", _COMPRESSED)
+
 # First bytes that no UTF-8 text has.
 _MAGIC = (
-    (b"\x1f\x8b\x08", "gzip", "gzip-compressed", _COMPRESSED),
-    (b"\x28\xb5\x2f\xfd", "zstd", "zstd-compressed", _COMPRESSED),
-    (b"\xfd7zXZ\0", "xz", "xz-compressed", _COMPRESSED),
-    (b"\x93NUMPY", None, "a NumPy file", "it is an array, not a text"),
-    (b"\x89PNG\r\n\x1a\n", None, "a PNG image", "it is an image, not a text"),
-    (b"\xd0\xcf\x11\xe0", None, "an Office document", _DOCUMENT),
+    (b"\x1f\x8b\x08", _GZIP),
+    (b"\x28\xb5\x2f\xfd", _ZSTD),
+    (b"\xfd7zXZ\0", _XZ),
+    (b"\x93NUMPY", _NUMPY),
+    (b"\x89PNG\r\n\x1a\n", _Kind(None, "a PNG image", "it is an image, not a text")),
+    (b"\xd0\xcf\x11\xe0", _Kind(None, "an Office document", _DOCUMENT)),
 )
 # First bytes that a text could have as well. They count only if the head also has bytes that no text has.
 _WEAK_MAGIC = (
-    (b"PAR1", "parquet", "a Parquet file", _RECORDS),
-    (b"ARROW1", None, "an Arrow file", _RECORDS),
-    (b"BZh", None, "bzip2-compressed", _COMPRESSED),
-    (b"PK\x03\x04", None, "a ZIP archive", _COMPRESSED),
-    (b"SQLite format 3\0", None, "an SQLite database", _RECORDS),
-    (b"%PDF-", None, "a PDF document", _DOCUMENT),
-    (b"\xff\xfe", None, "UTF-16 text", "convert it to UTF-8 first"),
-    (b"\xfe\xff", None, "UTF-16 text", "convert it to UTF-8 first"),
+    (b"PAR1", _PARQUET),
+    (b"ARROW1", _ARROW),
+    (b"BZh", _BZIP2),
+    (b"PK\x03\x04", _ZIP),
+    (b"SQLite format 3\0", _Kind(None, "an SQLite database", _RECORDS)),
+    (b"%PDF-", _Kind(None, "a PDF document", _DOCUMENT)),
+    (b"\xff\xfe", _UTF16),
+    (b"\xfe\xff", _UTF16),
 )
 _SUFFIXES = {
-    **dict.fromkeys((".gz", ".gzip", ".tgz"), ("gzip-compressed", _COMPRESSED)),
-    **dict.fromkeys((".zst", ".zstd"), ("zstd-compressed", _COMPRESSED)),
-    ".xz": ("xz-compressed", _COMPRESSED),
-    ".bz2": ("bzip2-compressed", _COMPRESSED),
-    ".zip": ("a ZIP archive", _COMPRESSED),
-    **dict.fromkeys((".jsonl", ".ndjson"), ("a file of JSON lines", _RECORDS)),
-    **dict.fromkeys((".parquet", ".pq"), ("a Parquet file", _RECORDS)),
-    **dict.fromkeys((".arrow", ".feather"), ("an Arrow file", _RECORDS)),
-    **dict.fromkeys((".npy", ".npz"), ("a NumPy file", "it is an array, not a text")),
+    **dict.fromkeys((".gz", ".gzip", ".tgz"), _GZIP),
+    **dict.fromkeys((".zst", ".zstd"), _ZSTD),
+    ".xz": _XZ,
+    ".bz2": _BZIP2,
+    ".zip": _ZIP,
+    **dict.fromkeys((".jsonl", ".ndjson"), _JSON_LINES),
+    **dict.fromkeys((".parquet", ".pq"), _PARQUET),
+    **dict.fromkeys((".arrow", ".feather"), _ARROW),
+    **dict.fromkeys((".npy", ".npz"), _NUMPY),
 }
-_TRAINING_SUFFIXES = {"gzip": ".gz", "zstd": ".zst", "xz": ".xz", "parquet": ".parquet"}
 
 
 def check_head(name: str, head: bytes) -> None:
@@ -55,9 +76,9 @@ def check_head(name: str, head: bytes) -> None:
     Raises:
         ValueError: The text is of another kind; names the kind, and says what to do.
     """
-    found = _by_head(head)
-    if found is not None:
-        raise _refused(name, *found[1:])
+    kind = _by_head(head)
+    if kind is not None:
+        raise _refused(name, kind)
 
 
 def check_name(path: str) -> None:
@@ -66,9 +87,9 @@ def check_name(path: str) -> None:
     Raises:
         ValueError: The name says so; names the kind, and says what to do.
     """
-    kind = _SUFFIXES.get(os.path.splitext(path)[1].lower())  # noqa: PTH122
+    kind = _SUFFIXES.get(Path(path).suffix.lower())
     if kind is not None:
-        raise _refused(path, *kind)
+        raise _refused(path, kind)
 
 
 def check_file(path: str | os.PathLike[str]) -> None:
@@ -90,29 +111,27 @@ def check_for_training(path: str) -> None:
         OSError: The file cannot be read.
         ValueError: The file is of another kind; says how to read it, if that is possible.
     """
-    found = _by_head(head_of(path))
-    if found is None:
-        return
-    kind, what, advice = found
-    suffix = _TRAINING_SUFFIXES.get(kind or "")
-    raise _refused(path, what, advice if suffix is None else f"give it a name that ends in {suffix}")
+    kind = _by_head(head_of(path))
+    if kind is not None:
+        advice = kind.advice if kind.suffix is None else f"give it a name that ends in {kind.suffix}"
+        raise _refused(path, kind._replace(advice=advice))
 
 
 def head_of(path: str) -> bytes:
     """Return the first bytes of a regular file; no bytes of any other file, which can be read only once."""
-    if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116
+    if not stat.S_ISREG(Path(path).stat().st_mode):
         return b""
-    with open(path, "rb") as file:  # noqa: PTH123
+    with Path(path).open("rb") as file:
         return file.read(HEAD_BYTES)
 
 
-def _by_head(head: bytes) -> tuple[str | None, str, str] | None:
-    for magic, kind, what, advice in _MAGIC:
+def _by_head(head: bytes) -> _Kind | None:
+    for magic, kind in _MAGIC:
         if head.startswith(magic):
-            return kind, what, advice
-    for magic, kind, what, advice in _WEAK_MAGIC:
+            return kind
+    for magic, kind in _WEAK_MAGIC:
         if head.startswith(magic) and _has_no_text(head[:HEAD_BYTES]):
-            return kind, what, advice
+            return kind
     return None
 
 
@@ -125,5 +144,5 @@ def _has_no_text(head: bytes) -> bool:
     return b"\0" in head
 
 
-def _refused(name: str, what: str, advice: str) -> ValueError:
-    return ValueError(f"{name}: this is {what}, and plain text is read here: {advice}")
+def _refused(name: str, kind: _Kind) -> ValueError:
+    return ValueError(f"{name}: this is {kind.name}, and plain text is read here: {kind.advice}")

@@ -8,10 +8,10 @@ import functools
 import os
 import stat
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from types import TracebackType
 from typing import IO, TYPE_CHECKING
-
-from .._internal.forks import no_fork
 
 try:
     import fcntl
@@ -19,9 +19,6 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import TracebackType
-
     from typing_extensions import Self
 
 _DIGITS = 8
@@ -213,18 +210,18 @@ def is_own(path: str | os.PathLike[str], is_folder: bool = False) -> bool:
     return is_kind and (not hasattr(os, "geteuid") or status.st_uid == os.geteuid())
 
 
-_held: set[int] = set()
+_locked_descriptors: set[int] = set()
 """The descriptors of `locked`, which a child closes."""
 
 
-def _let_go_in_child() -> None:
+def _unlock_in_child() -> None:
     # A child keeps the locks of its parent as long as it has these descriptors open, even if the parent is gone.
-    while _held:
-        os.close(_held.pop())
+    while _locked_descriptors:
+        os.close(_locked_descriptors.pop())
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_let_go_in_child)
+    os.register_at_fork(after_in_child=_unlock_in_child)
 
 
 @contextlib.contextmanager
@@ -242,16 +239,16 @@ def locked(path: str | os.PathLike[str], *, needed: bool = False) -> Iterator[bo
         yield not needed
         return
     mode = os.O_RDONLY if Path(path).is_dir() else os.O_RDWR  # some network file systems lock what is open to write
-    with no_fork:
-        descriptor = os.open(path, mode | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        _held.add(descriptor)
+    descriptor = os.open(path, mode | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    _locked_descriptors.add(descriptor)
     try:
         yield _lock(descriptor, needed)
     finally:
-        with no_fork:
-            if descriptor in _held:  # else this is a child
-                _held.remove(descriptor)
-                os.close(descriptor)
+        if descriptor in _locked_descriptors:  # else this is a child
+            with contextlib.suppress(OSError):  # a child that another thread forks at this moment has no lock either
+                fcntl.flock(descriptor, fcntl.LOCK_UN)
+            _locked_descriptors.remove(descriptor)
+            os.close(descriptor)
 
 
 def _lock(descriptor: int, needed: bool = False) -> bool:

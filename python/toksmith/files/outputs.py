@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
+from pathlib import Path
 
 STANDARD_INPUT = "-"
 
@@ -28,10 +26,10 @@ def check_not_read(out: str | os.PathLike[str], inputs: Iterable[str | os.PathLi
     written = _regular(out)
     if written is None:
         return
-    for one in inputs:
-        read = _regular(one)
+    for path in inputs:
+        read = _regular(path)
         if read is not None and os.path.samestat(written, read):
-            name = "standard input" if one == STANDARD_INPUT else os.fspath(one)
+            name = "standard input" if path == STANDARD_INPUT else os.fspath(path)
             other_name = "" if name == os.fspath(out) else f", as {name}"
             raise ValueError(f"{os.fspath(out)}: this file is read too{other_name}: name another one to write")
 
@@ -39,7 +37,7 @@ def check_not_read(out: str | os.PathLike[str], inputs: Iterable[str | os.PathLi
 def _regular(path: str | os.PathLike[str]) -> os.stat_result | None:
     """Return the status of a regular file; None for any other: a device or a pipe may be both read and written."""
     try:
-        status = os.fstat(0) if path == STANDARD_INPUT else os.stat(path)  # noqa: PTH116  a number has no Path
+        status = os.fstat(0) if path == STANDARD_INPUT else Path(path).stat()
     except (OSError, ValueError):
         return None
     return status if stat.S_ISREG(status.st_mode) else None

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from .._internal.messages import shown
 from . import text_files, watching
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import Any
-
-    from .inputs import Source
+from .inputs import Source
 
 # Rows that become Python objects at a time.
 _ROWS = 1024
@@ -29,8 +25,8 @@ def texts(sources: Iterable[Source], errors: str) -> Iterator[str]:
     `errors` is "strict" or "replace", for text that is not UTF-8.
 
     Raises:
-        ValueError: A file is no whole Parquet file; the column is missing, or a row of it holds no text or, with
-            "strict", no UTF-8.
+        ValueError: A file is not a Parquet file, or truncated; the column is missing, or a row of it holds no text
+            or, with "strict", no UTF-8.
         OSError: A file cannot be read, or has changed while it was read.
         ImportError: pyarrow is not installed.
     """
@@ -68,7 +64,7 @@ def naming(name: str) -> Iterator[None]:
     """Name the file in errors of pyarrow, which have many types, and in those of the system.
 
     Raises:
-        ValueError: The file is no whole Parquet file.
+        ValueError: The file is not a Parquet file, or truncated.
         OSError: The system cannot read it.
     """
     import pyarrow as pa
@@ -81,14 +77,14 @@ def naming(name: str) -> Iterator[None]:
         if isinstance(error, OSError) and (error.errno is not None or type(error) is not OSError):
             error.filename = name if error.filename is None else error.filename
             raise
-        raise ValueError(f"{name}: this is no whole Parquet file: {shown(str(error))}") from None
+        raise ValueError(f"{name}: not a Parquet file, or truncated: {shown(str(error))}") from None
 
 
 def opened(file: Any, name: str) -> Any:
     """Return a `pyarrow.parquet.ParquetFile` of an open file; `name` is the name of the file in messages.
 
     Raises:
-        ValueError: The file is no whole Parquet file.
+        ValueError: The file is not a Parquet file, or truncated.
         ImportError: pyarrow is not installed.
     """
     try:

@@ -6,17 +6,14 @@ import collections
 import contextlib
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
-from .. import _core
 from .._internal.messages import shown
 from . import reading
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
 MAX_VALUES = 20_000_000
-"""Most values in a JSON file, counted by its commas and brackets: each value becomes an object in memory."""
+"""Maximum number of values in a JSON file, counted by its commas and brackets: each becomes an object in memory."""
 
 
 def not_utf8(name: str, place: int) -> ValueError:
@@ -52,8 +49,8 @@ def lines(text: str) -> list[str]:
     >>> lines("a\r\nb\x85c\n")
     ['a', 'b\x85c']
     """
-    found = [line.removesuffix("\r") for line in text.split("\n")]
-    return found[:-1] if found[-1] == "" else found
+    parts = [line.removesuffix("\r") for line in text.split("\n")]
+    return parts[:-1] if parts[-1] == "" else parts
 
 
 def read_object(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
@@ -72,24 +69,20 @@ def parse_object(text: str, name: str, kind: str) -> dict[str, Any]:
     Raises:
         ValueError: As `read_object`.
     """
-    parsed = None if _has_too_many_values(text) else _core.parse_json(text)
-    if isinstance(parsed, dict):
-        return parsed
-    # The standard library reads what the core cannot, and says what is wrong with it.
-    twice: list[str] = []
+    repeated: list[str] = []
 
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
+    def checked(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        value = dict(pairs)
+        if len(value) < len(pairs):
             counts = collections.Counter(key for key, _ in pairs)
-            twice.append(counts.most_common(1)[0][0])
-        return found
+            repeated.append(counts.most_common(1)[0][0])
+        return value
 
-    content = parse(text, name, kind, once)
+    content = parse(text, name, kind, checked)
     if not isinstance(content, dict):
         raise ValueError(f"{name}: not a {kind}: expected a JSON object, got {type(content).__name__}")
-    if twice:
-        raise ValueError(f"{name}: {shown(twice[0])} is there twice")
+    if repeated:
+        raise ValueError(f"{name}: {shown(repeated[0])} is there twice")
     return content
 
 

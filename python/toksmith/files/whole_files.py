@@ -11,15 +11,11 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from . import temporary
 from .new_file import NewFile, pieces
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 Check = Callable[[list[Path]], None]
 """A function that reads files back, given their temporary names in order; it raises to refuse them."""
@@ -64,7 +60,7 @@ def write_all(
         for path, parts in files:
             if make_folder:
                 stack.enter_context(_made(Path(path).parent))
-            target, old, is_stream = _found(path)
+            target, old, is_stream = _target(path)
             if is_stream and check is None:
                 _pour(parts, target)
                 continue
@@ -91,7 +87,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     Raises:
         OSError: The folder does not exist, the disk is full, …; or `path` is no regular file.
     """
-    target, old, is_stream = _found(path)
+    target, old, is_stream = _target(path)
     if is_stream:
         raise OSError(errno.EINVAL, "this is no regular file, and cannot be replaced by one", str(target))
     with _new(target, old) as file:
@@ -111,7 +107,7 @@ def create(path: Path, parts: Iterable[bytes]) -> None:
         FileExistsError: There is one; of several processes at the same time, one creates it.
         OSError: As `write`.
     """
-    target, old, _ = _found(path)
+    target, old, _ = _target(path)
     with _new(target, old) as file:
         _fill(file, target, parts)
         with _naming(target):
@@ -122,20 +118,20 @@ def create(path: Path, parts: Iterable[bytes]) -> None:
 _OF_WRITING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO) if os.name == "posix" else (errno.ENOSPC,)
 
 
-def _found(path: str | os.PathLike[str]) -> tuple[Path, os.stat_result | None, bool]:
+def _target(path: str | os.PathLike[str]) -> tuple[Path, os.stat_result | None, bool]:
     """Return the target of a path through links, the status of the file there, and whether it is written directly."""
-    given = Path(path)
+    link = Path(path)
     try:
-        target = given.resolve()
-        old = given.stat()
+        target = link.resolve()
+        old = link.stat()
     except FileNotFoundError:
         return target, None, False
     except RuntimeError:  # some versions of Python raise this for a circle of links
-        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(given)) from None
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(link)) from None
     # `/dev/stdout` may lead to an open file that has no name any more, which `resolve` marks as Linux does.
     is_nameless = target.name.endswith(" (deleted)") and not target.exists()
     is_stream = is_nameless or not stat.S_ISREG(old.st_mode)
-    return given if is_stream else target, old, is_stream
+    return link if is_stream else target, old, is_stream
 
 
 @contextlib.contextmanager
@@ -156,7 +152,7 @@ def _made(folder: Path) -> Iterator[None]:
 
 
 def _new(target: Path, old: os.stat_result | None, is_stream: bool = False) -> NewFile:
-    folder = Path(temporary.folder()) if is_stream else target.parent
+    folder = Path(tempfile.gettempdir()) if is_stream else target.parent
     with _naming(target):
         return NewFile(folder, target.name, None if is_stream else old)
 

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 _AROUND = 30  # characters of context to both sides
 _SHOWN = 6  # ids from the first that differs on
@@ -89,18 +86,18 @@ def difference(
     ours: Side, theirs: Side, text: str, name: str = "text", line: int = 1, column: int = 1
 ) -> Difference | None:
     """Return the first difference between the ids of two sides for a text that begins at this place."""
-    found = [_attempt(side, text) for side in (ours, theirs)]
-    if found[0] == found[1] and isinstance(found[0], list):
+    attempts = [_attempt(side, text) for side in (ours, theirs)]
+    if attempts[0] == attempts[1] and isinstance(attempts[0], list):
         return None
-    lists = [ids if isinstance(ids, list) else [] for ids in found]
-    index = next((i for i, (one, other) in enumerate(zip(*lists, strict=False)) if one != other), None)
+    lists = [ids if isinstance(ids, list) else [] for ids in attempts]
+    index = next((i for i, (id, other_id) in enumerate(zip(*lists, strict=False)) if id != other_id), None)
     if index is None:
         index = min(map(len, lists))
     at = len(ours.decode_bytes(lists[0][:index]).decode("utf-8", "ignore"))
     line, column = _moved(line, column, text[:at])
     sides = [
         (side.name, ids if isinstance(ids, str) else _shown(side, ids[index : index + _SHOWN]))
-        for side, ids in zip((ours, theirs), found, strict=True)
+        for side, ids in zip((ours, theirs), attempts, strict=True)
     ]
     return Difference(
         name, line, column, index, text[max(0, at - _AROUND) : at], text[at : at + _AROUND], (sides[0], sides[1])
@@ -135,12 +132,12 @@ def pieces_of(texts: Iterable[str], size: int = 1 << 20) -> Iterator[str]:
     >>> list(pieces_of(["ab\ncd", "\nef"], size=4))
     ['ab\n', 'cd\n', 'ef']
     """
-    held = ""
+    pending = ""
     for part in texts:
-        held += part
-        while len(held) > size:
-            end = held.rfind("\n", 0, size) + 1 or size
-            yield held[:end]
-            held = held[end:]
-    if held:
-        yield held
+        pending += part
+        while len(pending) > size:
+            end = pending.rfind("\n", 0, size) + 1 or size
+            yield pending[:end]
+            pending = pending[end:]
+    if pending:
+        yield pending

@@ -10,46 +10,20 @@ import functools
 import itertools
 import json
 import os
+import warnings
+from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
+from .. import _core, patterns
+from .._internal import arguments, choices
 from .._internal.messages import shown
 from ..files import text_files, whole_files
+from . import verification
+from .parts import Parts
+from .spelling import BYTE_ORDER, spell, unspell
 
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping, Sequence
-
-PRINTABLE = (*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100))
-"""The bytes that are written as themselves."""
-
-BYTE_ORDER = (*PRINTABLE, *(byte for byte in range(256) if byte not in PRINTABLE))
-"""The 256 byte values in GPT-2's order: that of the ids in its vocabulary."""
-
-
-@functools.lru_cache(maxsize=1)
-def _characters() -> dict[int, str]:
-    others = BYTE_ORDER[len(PRINTABLE) :]
-    return {byte: chr(byte) for byte in PRINTABLE} | {byte: chr(256 + i) for i, byte in enumerate(others)}
-
-
-@functools.lru_cache(maxsize=1)
-def _translation() -> dict[int, int]:
-    """Return the table of `str.translate` from spellings to characters with the numbers of the bytes.
-
-    A character below U+0100 that spells no byte becomes one that Latin-1 does not have.
-    """
-    bytes_of = {ord(character): byte for byte, character in _characters().items()}
-    return {number: bytes_of.get(number, 0x100) for number in range(0x100)} | bytes_of
-
-
-def spell(token: bytes) -> str:
-    """Return the spelling of a token's bytes.
-
-    >>> spell(b" the")
-    'Ġthe'
-    """
-    characters = _characters()
-    return "".join([characters[byte] for byte in token])
+_Specials = Iterable[str] | Mapping[str, int]
 
 
 def tokens_of_merges(text: str) -> list[bytes]:
@@ -67,16 +41,40 @@ def tokens_of_merges(text: str) -> list[bytes]:
     return tokens
 
 
-def unspell(text: str) -> bytes | None:
-    """Return the bytes of a spelling; None if it holds a character that stands for no byte.
+def load(
+    vocab_path: str | os.PathLike[str],
+    merges_path: str | os.PathLike[str],
+    special_tokens: _Specials | None,
+    pattern: Any,
+    unmatched: choices.Unmatched,
+) -> Parts:
+    """Load GPT-2's two files. See `Tokenizer.from_files`."""
+    vocab, merges = _read(vocab_path, merges_path, special_tokens)
+    with text_files.naming(f"{os.fspath(vocab_path)}, {os.fspath(merges_path)}"):
+        resolved = patterns.resolve(pattern, unmatched)
+        specials = arguments.special_list(special_tokens)
+        core = _core.Tokenizer(vocab, arguments.checked_merges(merges), specials, resolved.core())
+    return Parts(core, resolved)
 
-    >>> unspell("Ġthe"), unspell("a b")
-    (b' the', None)
-    """
-    try:
-        return text.translate(_translation()).encode("latin-1")
-    except UnicodeEncodeError:
-        return None
+
+def _read(
+    vocab_path: str | os.PathLike[str],
+    merges_path: str | os.PathLike[str],
+    special_tokens: _Specials | None,
+) -> tuple[dict[int, bytes], list[tuple[bytes, bytes]]]:
+    """Read the two files, and check that every merge is of known tokens, by line."""
+    merges = read_merges(merges_path)
+    merged = {token for left, right in merges for token in (left, right, left + right)}
+    vocab = read_vocab(vocab_path, [name for name, _ in arguments.special_list(special_tokens)], merged)
+    unknown = merged.difference(vocab.values())
+    for (left, right), line in merges.items() if unknown else ():
+        for token in (left, right, left + right):
+            if token in unknown:
+                raise ValueError(
+                    f"{os.fspath(merges_path)}, line {line}: the merge ({shown(left)}, {shown(right)}) needs the "
+                    f"token {shown(token)}, which is not in {os.fspath(vocab_path)}"
+                )
+    return vocab, list(merges)
 
 
 def read_vocab(
@@ -136,23 +134,52 @@ def read_merges(path: str | os.PathLike[str]) -> dict[tuple[bytes, bytes], int]:
     return merges
 
 
-def write(
-    folder: str | os.PathLike[str],
-    vocab: Mapping[int, bytes],
-    merges: Sequence[tuple[bytes, bytes]],
-    check: whole_files.Check | None = None,
-) -> None:
+def save(parts: Parts, folder: str | os.PathLike[str], verify: bool = True) -> None:
     """Write `vocab.json`, by ascending id, every token spelled, and `merges.txt` with GPT-2's first line.
 
-    The folder is made if need be.
+    The folder is made if need be. See `Tokenizer.save_gpt2`.
     """
-    content = {spell(vocab[id]): id for id in sorted(vocab)}
-    spelled = (f"{spell(left)} {spell(right)}\n".encode() for left, right in merges)
+    if parts.pipeline is not None:
+        parts.pipeline.check_fits("vocab.json and merges.txt")
+    ids: dict[bytes, int] = {}
+    for id, token in parts.vocab.items():
+        if token in ids:
+            raise ValueError(f"vocab.json cannot hold two ids, {ids[token]} and {id}, for {shown(token)}")
+        ids[token] = id
+    verification.check_merges_list(parts, "merges.txt")
+    pattern = parts.pattern
+    if pattern.name != "gpt2":
+        warnings.warn(
+            "vocab.json and merges.txt hold no pattern: load them with "
+            f"pattern={shown(pattern.name or pattern.text, 400)}",
+            stacklevel=3,
+        )
+    vocab = {spell(parts.vocab[id]): id for id in sorted(parts.vocab)}
+    merges = (f"{spell(left)} {spell(right)}\n".encode() for left, right in parts.merges)
     whole_files.write_all(
         [
-            (Path(folder, "vocab.json"), [json.dumps(content, ensure_ascii=False).encode()]),
-            (Path(folder, "merges.txt"), itertools.chain([b"#version: 0.2\n"], spelled)),
+            (Path(folder, "vocab.json"), [json.dumps(vocab, ensure_ascii=False).encode()]),
+            (Path(folder, "merges.txt"), itertools.chain([b"#version: 0.2\n"], merges)),
         ],
-        check,
+        functools.partial(_verify, parts) if verify else None,
         make_folder=True,
+    )
+
+
+def _verify(parts: Parts, paths: list[Path]) -> None:
+    """Verify the two files: by toksmith, and by `tokenizers` where that is installed."""
+    kind = "vocab.json and merges.txt"
+    specials = list(parts.special_tokens)
+    loaded = verification.reread(kind, lambda: load(paths[0], paths[1], specials, parts.pattern, "keep"))
+    texts = verification.stress_texts(parts)
+    verification.compare(kind, texts, verification.encoder(parts.core), verification.encoder(loaded.core))
+    models = verification.module("tokenizers.models")
+    if models is None:
+        return
+    model = verification.reread(kind, lambda: models.BPE.from_file(*map(str, paths)))
+    verification.compare(
+        kind,
+        verification.pretokens(parts),
+        verification.bytes_encoder(verification.bare(parts)),
+        lambda piece: [token.id for token in model.tokenize(spell(piece))],
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import array
 import hashlib
 import json
 import pickle
@@ -10,9 +9,8 @@ import weakref
 from typing import Any
 
 from .. import _core
-from . import head as heads
+from . import native
 from .parts import Parts
-from .training_record import Record
 
 # The tokenizers of this process: those with a fingerprint by it, all others by address. Unpickling one of them shares
 # its parts, and reads nothing.
@@ -44,7 +42,7 @@ def _of_this_process(digest: str) -> Parts | None:
 
 def state(parts: Parts) -> tuple[bytes, bytes]:
     """Return all parts of a tokenizer's identity: its head, and the state of the core."""
-    return heads.state(parts)
+    return native.state(parts)
 
 
 def pickled(parts: Parts) -> tuple[str | bytes, ...]:
@@ -91,53 +89,10 @@ def restored(
     for content, its_digest in ((record, record_digest), (origin, origin_digest)):
         check("Tokenizer", content == b"" or (isinstance(content, bytes) and _digest(content) == its_digest))
     fields = json.loads(head)
-    pattern, pipeline = heads.pattern_and_pipeline(fields, "the pickled tokenizer")
+    pattern, pipeline = native.pattern_and_pipeline(fields, "the pickled tokenizer")
     inner = _core.Tokenizer.from_state(core, list(fields["special_tokens"].items()), pattern.core())
-    training = Record.of_state(json.loads(record)) if record else None
-    parts = Parts(heads.with_pipeline(inner, pipeline), pattern, pipeline, training)
-    return heads.with_origin(parts, json.loads(origin) if origin else None)
-
-
-def digest_of_encoding(state: Any) -> str:
-    """Return the SHA-256, in hex, of the state of an `Encoding`: a name, or its arguments.
-
-    Raises:
-        TypeError, ValueError, KeyError: `state` is no such state.
-    """
-    if isinstance(state, str):
-        return _digest(state.encode(errors="surrogatepass"))
-    ranks = state["mergeable_ranks"]
-    specials = sorted(state["special_tokens"].items())
-    numbers = array.array("Q", (number for token, rank in ranks.items() for number in (len(token), rank)))
-    head = json.dumps([state["name"], state["pat_str"], specials, len(ranks)]).encode()
-    return _digest(head, numbers.tobytes(), *ranks)
-
-
-def restore_encoding(kind: type[Any], state: Any, digest: str) -> Any:
-    """Return the encoding of this state.
-
-    Raises:
-        pickle.UnpicklingError: The state is not that of the digest: the pickle is damaged.
-        ValueError: The state is whole, but the encoding cannot be made here.
-    """
-    check("Encoding", isinstance(kind, type) and hasattr(kind, "_of_ranks"))
-    check_encoding(state, digest)
-    encoding: Any = object.__new__(kind)
-    encoding.__setstate__(state)
-    return encoding
-
-
-def check_encoding(state: Any, digest: str) -> None:
-    """Refuse the state of an encoding that has another digest.
-
-    Raises:
-        pickle.UnpicklingError: The state has another digest.
-    """
-    try:
-        found = digest_of_encoding(state)
-    except (TypeError, ValueError, KeyError, AttributeError, OverflowError):
-        found = ""
-    check("Encoding", found == digest)
+    states = (json.loads(content) if content else None for content in (record, origin))
+    return native.parts_of(inner, pattern, pipeline, *states)
 
 
 def digest_of_values(*values: Any) -> str:
@@ -152,7 +107,7 @@ def check(kind: str, is_whole: bool) -> None:
         pickle.UnpicklingError: The content is not whole.
     """
     if not is_whole:
-        raise pickle.UnpicklingError(f"the pickle of the {kind} is damaged: it has another SHA-256")
+        raise pickle.UnpicklingError(f"the pickle of the {kind} is damaged: checksum mismatch")
 
 
 def _of_state(head: bytes, core: bytes) -> str:

@@ -1,21 +1,28 @@
 r"""toksmith's own file: one JSON object with all parts of a tokenizer, one token a line.
 
-Tokens are written as text where they are UTF-8; a byte that is not UTF-8 is `\xNN`, a backslash is `\\`.
+Tokens are written as text where they are UTF-8; a byte that is not UTF-8 is `\xNN`, a backslash is `\\`. The parts
+besides tokens and merges are the head, which pickles and fingerprints hold too.
 """
 
 from __future__ import annotations
 
+import base64
+import functools
 import json
 import os
-import re
-from typing import TYPE_CHECKING, Any
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
-from .. import _core
+from .. import _core, patterns
 from .._internal.messages import shown
 from ..files import text_files, whole_files
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from . import verification
+from .huggingface.origin import Origin
+from .huggingface.pipeline import Pipeline
+from .parts import Parts
+from .training_record import Record
 
 VERSION = 4
 """The version of the form of the file. A reader refuses a later version."""
@@ -41,61 +48,95 @@ _FIELDS = {
 }
 
 
-def escape(token: bytes) -> str:
-    r"""Return the text that stands for a token.
-
-    >>> escape(b" the"), escape(b"\xe6\x97"), escape(b"\\")
-    (' the', '\\xe6\\x97', '\\\\')
-    """
-    return token.replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
+# The head
 
 
-_ESCAPE = re.compile(r"\\(\\|x[0-9a-f]{2})|\\")
+def head_of(parts: Parts) -> dict[str, Any]:
+    """Return the head of a tokenizer."""
+    pattern = parts.pattern
+    head: dict[str, Any] = {
+        "pattern": pattern.text,
+        "pattern_flags": pattern.flags,
+        "unmatched": pattern.unmatched,
+        "unicode": pattern.unicode,
+        "special_tokens": dict(sorted(parts.special_tokens.items(), key=lambda item: (item[1], item[0]))),
+    }
+    if parts.core.has_merges() and parts.core.ignores_merges():
+        head["ignore_merges"] = True
+    if not parts.core.is_spelled() and (characters := parts.core.characters()) is not None:
+        head["characters"] = dict(zip(("bytes", "unknown", "outside"), characters, strict=True))
+    if parts.pipeline is not None:
+        head["pipeline"] = parts.pipeline.spec
+    return head
 
 
-def unescape(text: str) -> bytes:
-    r"""Return the token that a text stands for.
-
-    >>> unescape("\\xe6\\x97\\\\")
-    b'\xe6\x97\\'
-
-    Raises:
-        ValueError: A backslash is followed by neither `\` nor `xNN`.
-    """
-    if "\\" not in text:
-        return text.encode()
-    token = bytearray()
-    at = 0
-    for found in _ESCAPE.finditer(text):
-        token += text[at : found.start()].encode()
-        escaped = found[1]
-        if escaped is None:
-            raise ValueError(f"a backslash in {shown(text)} is followed by neither a backslash nor xNN")
-        token += b"\\" if escaped == "\\" else bytes.fromhex(escaped[1:])
-        at = found.end()
-    return bytes(token + text[at:].encode())
+def state(parts: Parts) -> tuple[bytes, bytes]:
+    """Return the head as JSON, and tokens and merges as the core writes them: equal for equal tokenizers."""
+    return json.dumps(head_of(parts), sort_keys=True).encode(), parts.core.state()
 
 
-def write(
-    path: str | os.PathLike[str],
-    head: dict[str, Any],
-    rows: tuple[bytes, bytes | None],
-    training: dict[str, Any] | None = None,
-    check: whole_files.Check | None = None,
-) -> None:
-    """Write a tokenizer.
+def pattern_and_pipeline(head: dict[str, Any], name: str) -> tuple[patterns.Pattern, Pipeline | None]:
+    """Return pattern and pipeline of a head; warns if the pattern runs under another Unicode version here.
 
     Args:
-        path: The file.
-        head: The fields that are neither tokens nor merges.
-        rows: What the core's `rows` returns: a row of JSON for each token and each merge, as `escape` spells them.
-        training: The training record.
-        check: Called with the paths that are written, before they take their names.
+        head: What `head_of` returned.
+        name: The name of the tokenizer in the warning.
     """
-    whole_files.write(path, _parts(head, rows, training), check)
+    pipeline = None
+    if head.get("pipeline") is not None:
+        pipeline = Pipeline.of_spec(head["pipeline"])
+        pattern = pipeline.pattern
+    else:
+        pattern = patterns.of_source(head["pattern"], head["pattern_flags"], head["unmatched"])
+    if pattern.unicode != head["unicode"]:
+        warnings.warn(
+            f"{name} was made under Unicode {shown(head['unicode'])}; its pattern runs under {pattern.unicode} here: "
+            "characters that changed class between the two may be cut differently",
+            stacklevel=4,
+        )
+    return pattern, pipeline
 
 
-def _parts(
+def parts_of(
+    core: _core.Tokenizer, pattern: patterns.Pattern, pipeline: Pipeline | None, record: Any, origin: Any
+) -> Parts:
+    """Return a tokenizer of a core, pattern and pipeline, and of the states of its record and origin, or None.
+
+    Raises:
+        ValueError: A state is malformed, or the origin belongs to another tokenizer.
+    """
+    if pipeline is not None:
+        core = pipeline.around(core)
+    parts = Parts(
+        core,
+        pattern,
+        pipeline,
+        None if record is None else Record.of_state(record),
+        None if origin is None else Origin.of_state(origin),
+    )
+    if parts.origin is not None:
+        parts.origin.check(pattern, pipeline, parts.special_tokens)
+    return parts
+
+
+# Writing
+
+
+def save(parts: Parts, path: str | os.PathLike[str], verify: bool = True) -> None:
+    """Write toksmith's own file. See `Tokenizer.save`."""
+    content = head_of(parts)
+    if parts.core.is_spelled():
+        content["model"] = base64.b64encode(parts.core.state()).decode()
+    if parts.origin is not None:
+        content["huggingface"] = parts.origin.state()
+    training = None
+    if parts.record:
+        training = parts.record.state() | {"merge_counts": parts.merge_counts}
+    written = _written(content, parts.core.rows(), training)
+    whole_files.write(path, written, functools.partial(_verify, parts) if verify else None)
+
+
+def _written(
     head: dict[str, Any], rows: tuple[bytes, bytes | None], training: dict[str, Any] | None
 ) -> Iterator[bytes]:
     dump = json.JSONEncoder(ensure_ascii=False).encode
@@ -112,45 +153,80 @@ def _parts(
     yield b"\n}\n"
 
 
-def read(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the fields of a file, with `tokens` as id → bytes and `merges` as pairs of bytes or None.
+def _verify(parts: Parts, paths: list[Path]) -> None:
+    loaded = verification.reread("the file", lambda: load(paths[0]))
+    texts = verification.stress_texts(parts)
+    verification.compare("the file", texts, verification.encoder(parts.core), verification.encoder(loaded.core))
+    if state(loaded) != state(parts):
+        raise ValueError("the file, read back, is another tokenizer, and was not written")
 
-    Raises:
-        OSError: The file cannot be read.
-        ValueError: The file is no toksmith file, or of a later version, or a field or row is malformed.
+
+def escape(token: bytes) -> str:
+    r"""Return the text that stands for a token.
+
+    >>> escape(b" the"), escape(b"\xe6\x97"), escape(b"\\")
+    (' the', '\\xe6\\x97', '\\\\')
     """
-    name = os.fspath(path)
+    return token.replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
+
+
+# Reading
+
+
+def load(path: str | os.PathLike[str]) -> Parts:
+    """Load toksmith's own file. See `Tokenizer.load`."""
     content = text_files.read_object(path, "toksmith file")
+    with text_files.naming(path):
+        _check_fields(content)
+        pattern, pipeline = pattern_and_pipeline(content, os.fspath(path))
+        parts = parts_of(
+            _core_of(content, pattern), pattern, pipeline, content.get("training"), content.get("huggingface")
+        )
+        counts = parts.record.counts() if parts.record else None
+        if counts is not None and content["merges"] is not None and len(counts) != len(content["merges"]):
+            raise ValueError(f"there are {len(counts)} counts for {len(content['merges'])} merges")
+        return parts
+
+
+def _check_fields(content: dict[str, Any]) -> None:
     if content.get("format") != "toksmith":
-        raise ValueError(f'{name}: not a toksmith file: it has no "format": "toksmith"')
+        raise ValueError('not a toksmith file: it has no "format": "toksmith"')
     version = content.get("version")
     if type(version) is not int or not 1 <= version <= VERSION:
-        raise ValueError(
-            f"{name}: version {shown(version)} of the format; this toksmith reads versions 1 to {VERSION}"
-        )
+        raise ValueError(f"version {shown(version)} of the format; this toksmith reads versions 1 to {VERSION}")
     for field, (since, kind) in _OPTIONAL.items():
         if field in content and (version < since or type(content[field]) is not kind):
-            raise ValueError(
-                f"{name}: the field {shown(field)} is {type(content[field]).__name__}, in version {version}"
-            )
+            raise ValueError(f"the field {shown(field)} is {type(content[field]).__name__}, in version {version}")
     for field, kinds in _FIELDS.items():
         if field not in content:
-            raise ValueError(f"{name}: the field {shown(field)} is missing")
+            raise ValueError(f"the field {shown(field)} is missing")
         if not isinstance(content[field], kinds) or isinstance(content[field], bool):
-            raise ValueError(f"{name}: the field {shown(field)} is {type(content[field]).__name__}")
-    # Where the core finds a row that is wrong, the slower reader below says which.
-    tokens = _core.tokens_of_rows(content["tokens"])
-    content["tokens"] = _tokens(content["tokens"], name) if tokens is None else tokens
-    if content["merges"] is not None:
-        merges = _core.merges_of_rows(content["merges"])
-        content["merges"] = _merges(content["merges"], name) if merges is None else merges
+            raise ValueError(f"the field {shown(field)} is {type(content[field]).__name__}")
     for special, id in content["special_tokens"].items():
         if not _is_id(id):
-            raise _no_id(id, f"{name}: special token {shown(special)}")
-    return content
+            raise _no_id(id, f"special token {shown(special)}")
 
 
-def character_ids(content: dict[str, Any]) -> tuple[list[int], int | None, list[int]]:
+def _core_of(content: dict[str, Any], pattern: patterns.Pattern) -> _core.Tokenizer:
+    specials = list(content["special_tokens"].items())
+    if content.get("model") is not None:
+        state = base64.b64decode(content["model"], validate=True)
+        return _core.Tokenizer.from_state(state, specials, pattern.core())
+    tokens = _core.tokens_of_rows(content["tokens"])
+    merges = None if content["merges"] is None else _core.merges_of_rows(content["merges"])
+    if content.get("characters") is None:
+        return _core.Tokenizer(tokens, merges, specials, pattern.core(), content.get("ignore_merges", False))
+    in_bytes, unknown, outside = _character_ids(content["characters"])
+    apart = {*in_bytes, *outside}
+    ids = {token: id for id, token in tokens.items() if id not in apart}
+    for left, right in merges or ():
+        if left not in ids or right not in ids:
+            raise ValueError(f"the merge ({shown(left)}, {shown(right)}) is of a token that is not there")
+    pairs = [(ids[left], ids[right]) for left, right in merges or ()]
+    return _core.character_tokenizer(tokens, pairs, in_bytes, unknown, outside, specials, pattern.core())
+
+
+def _character_ids(content: dict[str, Any]) -> tuple[list[int], int | None, list[int]]:
     """Return the field `characters`: ids of the 256 bytes or none, of the unknown token, of those outside merging.
 
     Raises:
@@ -163,37 +239,6 @@ def character_ids(content: dict[str, Any]) -> tuple[list[int], int | None, list[
     if unknown is not None and not _is_id(unknown):
         raise _no_id(unknown, "the unknown token")
     return in_bytes or [], unknown, outside or []
-
-
-def _tokens(rows: list[Any], name: str) -> dict[int, bytes]:
-    vocab: dict[int, bytes] = {}
-    for i, row in enumerate(rows):
-        if not (isinstance(row, list) and len(row) == 2 and isinstance(row[1], str)):
-            raise ValueError(f"{name}: token number {i} is {shown(row)}, not [id, text]")
-        id = row[0]
-        if not _is_id(id):
-            raise _no_id(id, f"{name}: token number {i}, {shown(row[1])}")
-        if id in vocab:
-            raise ValueError(f"{name}: id {id} is given to both {shown(vocab[id])} and {shown(row[1])}")
-        vocab[id] = _unescaped(row[1], name, "token", i)
-    return vocab
-
-
-def _merges(rows: list[Any], name: str) -> list[tuple[bytes, bytes]]:
-    return [_merge(row, i, name) for i, row in enumerate(rows)]
-
-
-def _merge(row: Any, i: int, name: str) -> tuple[bytes, bytes]:
-    if not (isinstance(row, list) and len(row) == 2 and all(isinstance(part, str) for part in row)):
-        raise ValueError(f"{name}: merge number {i} is {shown(row)}, not [left, right]")
-    return _unescaped(row[0], name, "merge", i), _unescaped(row[1], name, "merge", i)
-
-
-def _unescaped(text: str, name: str, kind: str, i: int) -> bytes:
-    try:
-        return unescape(text)
-    except ValueError as error:  # also a lone surrogate, written as \ud800 in the JSON
-        raise ValueError(f"{name}: {kind} number {i}: {error}") from None
 
 
 def _is_id(id: Any) -> bool:

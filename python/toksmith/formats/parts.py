@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from .._core import Tokenizer as CoreTokenizer
-    from ..patterns import Pattern
-    from .huggingface.origin import Origin
-    from .huggingface.pipeline import Pipeline
-    from .training_record import Record
+from .._core import Tokenizer as CoreTokenizer
+from ..patterns import Pattern
+from .huggingface.origin import Origin
+from .huggingface.pipeline import Pipeline
+from .training_record import Record
 
 
 class Parts:
@@ -28,13 +24,13 @@ class Parts:
 
     def __init__(
         self,
-        core: Any,
+        core: CoreTokenizer,
         pattern: Pattern,
         pipeline: Pipeline | None = None,
         record: Record | None = None,
         origin: Origin | None = None,
     ) -> None:
-        self.core: CoreTokenizer = core
+        self.core = core
         self.pattern, self.pipeline, self.record, self.origin = pattern, pipeline, record, origin
         self.fingerprint: str | None = None
         self._vocab: dict[int, bytes] | None = None

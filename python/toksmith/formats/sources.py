@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
+import difflib
 import errno
 import os
 import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
+from .. import _core, patterns
+from .._internal import choices
 from .._internal.messages import shown
-from ..files import text_files
-from . import load, load_ranks
+from ..files import reading, text_files
+from . import gpt2, native, ranks
 from .huggingface import origin, read
-from .published import encodings, models
+from .parts import Parts
+from .published import encodings, models, rank_cache
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Literal
-
-    from .._internal.choices import Unmatched
-    from .parts import Parts
-
-    StrPath = str | os.PathLike[str]
-    Kind = Literal["published", "huggingface", "gpt2", "ranks", "native"]
+StrPath = str | os.PathLike[str]
+Kind = Literal["published", "huggingface", "gpt2", "ranks", "native"]
 
 _PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 """Names of GPT-2's two files: the usual ones, and those of its release."""
@@ -62,8 +60,8 @@ def _kind_of_folder(folder: Path) -> Kind:
 
 def pair_in(folder: StrPath) -> tuple[Path, Path] | None:
     """Return GPT-2's two files in a folder; None if it does not have both."""
-    found = (tuple(Path(folder) / name for name in names) for names in _PAIRS)
-    return next(((vocab, merges) for vocab, merges in found if vocab.is_file() and merges.is_file()), None)
+    pairs = ((Path(folder, vocab), Path(folder, merges)) for vocab, merges in _PAIRS)
+    return next((pair for pair in pairs if pair[0].is_file() and pair[1].is_file()), None)
 
 
 def files_of(source: StrPath) -> list[Path]:
@@ -126,8 +124,6 @@ def encoding_of(name: str) -> str | None:
 def _unknown(source: str) -> OSError:
     if source.endswith(_SUFFIXES) or source.startswith((".", "~", os.sep)):
         return FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), source)
-    import difflib
-
     names = [*encodings.ENCODINGS, *models.MODEL_TO_ENCODING]
     close = difflib.get_close_matches(source.lower(), names, 1)
     question = f": did you mean {close[0]!r}?" if close else "."
@@ -142,7 +138,7 @@ def open_source(
     source: StrPath,
     pattern: Any,
     special_tokens: Iterable[str] | Mapping[str, int] | None,
-    unmatched: Unmatched | None,
+    unmatched: choices.Unmatched | None,
 ) -> Parts:
     """Load the tokenizer of a name or a path. See `Tokenizer.from_pretrained`; a pattern of `...` is not given."""
     kind, name = kind_of(source), os.fspath(source)
@@ -152,30 +148,27 @@ def open_source(
     if kind == "ranks":
         if pattern is ...:
             raise ValueError(no_pattern(name, "pattern="))
-        return load_ranks.load(name, pattern, special_tokens, unmatched)
+        return ranks.load(name, pattern, special_tokens, unmatched)
     if kind == "gpt2":
         vocab, merges = pair_in(name) or _PAIRS[0]
         chosen = "gpt2" if pattern is ... else pattern
-        return load.gpt2(vocab, merges, special_tokens, chosen, unmatched or "keep")
+        return gpt2.load(vocab, merges, special_tokens, chosen, unmatched or "keep")
     if not is_bare:
         raise ValueError(
             f"{name} has its own pattern and special tokens: leave pattern, special_tokens and unmatched out"
         )
     if kind == "published":
         return published(encoding_of(name) or name)
-    return read.read(name) if kind == "huggingface" else load.native(name)
+    return read.read(name) if kind == "huggingface" else native.load(name)
 
 
 def no_pattern(name: str, option: str) -> str:
     """Return the message of a rank file without a pattern: `option` is how to give one."""
-    from ..files import reading
-    from .published import rank_cache
-
     try:
         digest = rank_cache.digest(reading.read(name))
     except (OSError, ValueError):
         digest = ""
-    known = [name for name, one in encodings.ENCODINGS.items() if encodings.FILES[one.file].sha256 == digest]
+    known = [name for name, entry in encodings.ENCODINGS.items() if encodings.FILES[entry.file].sha256 == digest]
     hint = f". It is the published file of {' and '.join(known)}: load it by that name" if known else ""
     return f"{name} is a rank file, which holds no pattern: give {option}, such as gpt2, cl100k or o200k{hint}"
 
@@ -188,18 +181,10 @@ def published(name: str) -> Parts:
     Raises:
         FileNotFoundError, ValueError: As `rank_cache.obtain`.
     """
-    from .. import _core, patterns
-    from . import rank_file
-    from .parts import Parts
-
     file, pat_str, special_tokens, _ = encodings.ENCODINGS[name]
     first: dict[int, str] = {}
     for token, id in special_tokens.items():
         first.setdefault(id, token)
-    named: list[tuple[str, int | None]] = [(token, id) for id, token in first.items()]
+    specials: list[tuple[str, int | None]] = [(token, id) for id, token in first.items()]
     pattern = patterns.of_tiktoken_source(pat_str)
-    data = encodings.rank_file(file)
-    core = load_ranks.core_from(data, named, pattern)
-    if core is None:
-        core = _core.Tokenizer(rank_file.parse(data), None, named, pattern.core())
-    return Parts(core, pattern)
+    return Parts(_core.Tokenizer.from_ranks(encodings.rank_file(file), specials, pattern.core()), pattern)

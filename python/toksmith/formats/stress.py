@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import random
 import unicodedata
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 PROSE = """The quick brown fox, the lazy dog: they're here, AREN'T THEY? We'll see; I'd say it's so. x'y don''t 'S
 Žluťoučký kůň úpěl ďábelské ódy; STRAẞE, straße, ǅ ʰ ª Ⅷ ½ x² İstanbul ſ ﬁ. Ξεσκεπάζω. Съешь же ещё. Փոքր. საქართველო

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from .. import _core
 from .._internal import choices
+from .._internal.choices import Ties
 from .._internal.messages import shown
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from .. import _core
-
-    Counts = list[int | None]
+Counts = list[int | None]
 
 
 class Record:
@@ -20,21 +18,11 @@ class Record:
     A count is None for a merge that was not chosen by its count: one of a base without counts, or of a forced token.
     """
 
-    __slots__ = ("_counts", "_learned", "least", "ties")
+    __slots__ = ("_counts", "_learned", "initial_tokens", "ties")
 
-    def __init__(self, ties: str, least: int, counts: Counts, learned: _core.Learned | None = None) -> None:
-        self.ties, self.least = ties, least
+    def __init__(self, ties: Ties, initial_tokens: int, counts: Counts, learned: _core.Learned | None = None) -> None:
+        self.ties, self.initial_tokens = ties, initial_tokens
         self._counts, self._learned = counts, learned
-
-    @classmethod
-    def extending(
-        cls, base: Record | None, base_merges: int, ties: str, least: int, learned: _core.Learned
-    ) -> Record:
-        """Return the record of a training that began with the `base_merges` merges of a base."""
-        before: Counts = [None] * base_merges
-        if base is not None and len(base.counts()) == base_merges:
-            before = base.counts()
-        return cls(ties, least, before, learned)
 
     def counts(self) -> Counts:
         """Return the count of each merge."""
@@ -54,11 +42,11 @@ class Record:
 
     def shrunk(self, merges: int) -> Record:
         """Return the record of the first `merges` merges."""
-        return Record(self.ties, self.least, self.counts()[:merges])
+        return Record(self.ties, self.initial_tokens, self.counts()[:merges])
 
     def state(self) -> dict[str, Any]:
         """Return the record as a dictionary for JSON."""
-        return {"ties": self.ties, "least": self.least, "merge_counts": self.counts()}
+        return {"ties": self.ties, "least": self.initial_tokens, "merge_counts": self.counts()}
 
     @classmethod
     def of_state(cls, state: Any) -> Record:
@@ -68,14 +56,14 @@ class Record:
             ValueError: `state` is no such state.
         """
         fields = state if isinstance(state, dict) else {}
-        ties, least, counts = (fields.get(name) for name in ("ties", "least", "merge_counts"))
+        ties, initial_tokens, counts = (fields.get(name) for name in ("ties", "least", "merge_counts"))
         if ties not in choices.TIES:
             raise ValueError(f"the training was under the tie rule {shown(ties)}, which there is not")
-        if type(least) is not int or not 256 <= least < 2**32:
-            raise ValueError(f"the training began with {shown(least)} tokens, not a number from 256 on")
+        if type(initial_tokens) is not int or not 256 <= initial_tokens < 2**32:
+            raise ValueError(f"the training began with {shown(initial_tokens)} tokens, not a number from 256 on")
         if not isinstance(counts, list):
             raise ValueError("the counts of the merges are no list")
         for index, count in enumerate(counts):
             if count is not None and (type(count) is not int or not 0 < count <= 2**63):
                 raise ValueError(f"the count of merge number {index} is {shown(count)}, not between 1 and 2^63")
-        return cls(ties, least, counts)
+        return cls(ties, initial_tokens, counts)

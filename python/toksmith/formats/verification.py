@@ -1,38 +1,81 @@
-"""Verifying exports: before a file takes its name it is read back, and compared with the tokenizer on stress texts.
+"""Checks that a format can hold a tokenizer, and that a written file holds it.
 
-A file is read by the library that it is for, if that is installed, else by toksmith. A rank file and GPT-2's files
-hold no pattern, so pretokens are compared instead of texts.
+Before a file takes its name it is read back, and compared with the tokenizer on stress texts: by the library that it
+is for, if that is installed, else by toksmith. A rank file and GPT-2's files hold no pattern, so pretokens are
+compared instead of texts.
 """
 
 from __future__ import annotations
 
-import functools
+import contextlib
+import importlib
 import itertools
-import unicodedata
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
 
 from .. import _core, patterns
-from . import head, load, load_ranks, rank_file
-from .gpt2 import spell
-from .huggingface import read
+from .._internal.messages import shown
+from .parts import Parts
 from .stress import PROSE, SPACES
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
-
-    from .parts import Parts
-
-    Encode = Callable[[Any], list[int]]
+_Case = TypeVar("_Case", str, bytes)
+_Read = TypeVar("_Read")
 
 
-def refused(kind: str, text: Any, ours: list[int], theirs: list[int]) -> ValueError:
+# What a format can hold
+
+
+def check_merges_list(parts: Parts, kind: str) -> None:
+    """Check that the merges as a list, without ranks, give the same ids for every text.
+
+    Args:
+        parts: The tokenizer.
+        kind: The name of the file with the list in the error.
+
+    Raises:
+        ValueError: The ids differ; names the first token that shows it.
+    """
+    if parts.core.has_merges() and parts.core.ignores_merges():
+        with refusing(f"{kind} holds a merges list, and this tokenizer ignores it for pretokens that are tokens"):
+            check_reachable(parts.core)
+    if not parts.core.has_merges():
+        with refusing(f"{kind} holds a merges list, and this tokenizer has ranks"):
+            specials = list(parts.special_tokens.items())
+            as_list = _core.Tokenizer(parts.vocab, parts.merges, specials, patterns.resolve(None).core())
+            check_reachable(parts.core)
+            check_reachable(as_list)
+
+
+@contextlib.contextmanager
+def refusing(why: str) -> Iterator[None]:
+    """Put the reason before the message of an error, and after it what to do."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{why}: {error}; save() keeps everything") from None
+
+
+def check_reachable(core: _core.Tokenizer) -> None:
+    """Check that every ordinary token re-encodes to itself by merging.
+
+    If this holds under a merges list and under ranks in the same order, both give the same ids for every text, by the
+    substring property of BPE: a pair that one of them merges and the other does not would be a token that does not
+    re-encode to itself.
+    """
+    broken = core.first_unmergeable()
+    if broken is not None:
+        raise ValueError(f"token {broken} ({shown(core.token_bytes(broken))}) does not re-encode to itself")
+
+
+# Comparing
+
+
+def refused(kind: str, text: str | bytes, ours: list[int], theirs: list[int]) -> ValueError:
     """Return the error that shows the first difference with its context."""
     pairs = itertools.zip_longest(ours, theirs)
     at = next(i for i, (our, their) in enumerate(pairs) if our != their)
-    shown = text if len(text) <= 200 else text[:200]
     return ValueError(
-        f"{kind}, read back, does not encode as this tokenizer does, and was not written: {shown!r} "
+        f"{kind}, read back, does not encode as this tokenizer does, and was not written: {text[:200]!r} "
         f"{'… ' if len(text) > 200 else ''}has {_near(ours, at)} here and {_near(theirs, at)} there, "
         f"first different at id number {at}"
     )
@@ -43,7 +86,9 @@ def _near(ids: list[int], at: int) -> str:
     return f"[{before}{', '.join(map(str, ids[max(0, at - 3) : at + 4]))}{after}]"
 
 
-def compare(kind: str, cases: Iterable[Any], ours: Encode, theirs: Encode) -> None:
+def compare(
+    kind: str, cases: Iterable[_Case], ours: Callable[[_Case], list[int]], theirs: Callable[[_Case], list[int]]
+) -> None:
     """Compare the ids of each case; the first case that differs is cut down to a short part that differs.
 
     Raises:
@@ -55,7 +100,7 @@ def compare(kind: str, cases: Iterable[Any], ours: Encode, theirs: Encode) -> No
             raise refused(kind, short, ours(short), theirs(short))
 
 
-def _shortest(case: Any, ours: Encode, theirs: Encode) -> Any:
+def _shortest(case: _Case, ours: Callable[[_Case], list[int]], theirs: Callable[[_Case], list[int]]) -> _Case:
     """Return a short part of a case that differs: it is halved as long as one half, or the middle, differs too."""
     while len(case) > 1:
         half, quarter = len(case) // 2, len(case) // 4
@@ -78,8 +123,8 @@ def stress_texts(parts: Parts, keep: Callable[[set[str]], set[str]] | None = Non
         keep: Returns those of some characters that may be used; by default all.
     """
     tokens, specials = _texts_of(parts), sorted(parts.special_tokens)
-    found = set().union(PROSE, *SPACES, *tokens)
-    dropped = found - keep(found) if keep else set()
+    characters = set().union(PROSE, *SPACES, *tokens)
+    dropped = characters - keep(characters) if keep else set()
     table = str.maketrans(dict.fromkeys(dropped))
     for text in _texts(tokens, specials):
         # Special tokens stay as they are: the pattern does not see them.
@@ -125,79 +170,11 @@ def _with_specials(specials: list[str], words: list[str]) -> Iterator[str]:
 def pretokens(parts: Parts) -> list[bytes]:
     """Return the pretokens of the stress text, each once, and every ordinary token but the empty one."""
     split = parts.pattern.core().split
-    found = dict.fromkeys(itertools.chain.from_iterable(split(text.encode()) for text in _texts([], [])))
-    return [*found, *(token for token in parts.ordinary.values() if token and token not in found)]
+    pretokens = dict.fromkeys(itertools.chain.from_iterable(split(text.encode()) for text in _texts([], [])))
+    return [*pretokens, *(token for token in parts.ordinary.values() if token and token not in pretokens)]
 
 
-# Verification, a function for each format
-
-
-def native(parts: Parts, paths: list[Path]) -> None:
-    """Verify a file of `Tokenizer.save`."""
-    loaded = _reread("the file", lambda: load.native(paths[0]))
-    compare("the file", stress_texts(parts), _encode(parts.core), _encode(loaded.core))
-    if head.state(loaded) != head.state(parts):
-        raise ValueError("the file, read back, is another tokenizer, and was not written")
-
-
-def gpt2(parts: Parts, paths: list[Path]) -> None:
-    """Verify `vocab.json` and `merges.txt`: by toksmith, and by `tokenizers` where that is installed."""
-    kind = "vocab.json and merges.txt"
-    specials = list(parts.special_tokens)
-    loaded = _reread(kind, lambda: load.gpt2(paths[0], paths[1], specials, parts.pattern, "keep"))
-    compare(kind, stress_texts(parts), _encode(parts.core), _encode(loaded.core))
-    models = _module("tokenizers.models")
-    if models is None:
-        return
-    model = _reread(kind, lambda: models.BPE.from_file(*map(str, paths)))
-    bare = _encode_bytes(_bare(parts))
-    compare(kind, pretokens(parts), bare, lambda piece: [t.id for t in model.tokenize(spell(piece))])
-
-
-def tiktoken(parts: Parts, paths: list[Path]) -> None:
-    """Verify a rank file: by `tiktoken` where that is installed."""
-    kind, module = "the rank file", _module("tiktoken")
-    bare = _encode_bytes(_bare(parts))
-    if module is None:
-        loaded = _reread(kind, lambda: load_ranks.load(paths[0], None, (), None))
-        compare(kind, pretokens(parts), bare, _encode_bytes(loaded.core))
-        return
-    other = _reread(kind, lambda: _encoding(module, paths[0]))
-    compare(kind, pretokens(parts), bare, other._core_bpe.encode_single_piece)
-
-
-def _encoding(module: Any, path: Path) -> Any:
-    """Return tiktoken's encoding of a rank file. Its own loader would keep a copy of the file in its cache."""
-    ranks = {token: rank for rank, token in rank_file.read(path).items()}
-    return module.Encoding("export", pat_str=".", mergeable_ranks=ranks, special_tokens={})
-
-
-def huggingface(parts: Parts, paths: list[Path]) -> None:
-    """Verify a `tokenizer.json`: ids and text, by `tokenizers` where that is installed."""
-    path, ours = paths[0], _encode(parts.core)
-    module = _module("tokenizers")
-    if module is None:
-        loaded = _reread("tokenizer.json", lambda: read.read(path))
-        compare("tokenizer.json", stress_texts(parts), ours, _encode(loaded.core))
-        return
-    other = _reread("tokenizer.json", lambda: module.Tokenizer.from_buffer(path.read_bytes()))
-    other.no_truncation()
-    other.no_padding()
-    keep = functools.partial(_of_one_class, module)
-    texts = stress_texts(parts, keep)
-    compare("tokenizer.json", texts, ours, lambda text: other.encode(text, add_special_tokens=False).ids)
-    ids = ours(PROSE) + sorted(parts.special_tokens.values()) + ours(PROSE[:99])
-    here, there = parts.core.decode(ids, "replace"), other.decode(ids, skip_special_tokens=False)
-    if here != there:
-        at = next(i for i, pair in enumerate(itertools.zip_longest(here, there)) if pair[0] != pair[1])
-        around = slice(max(0, at - 20), at + 20)
-        raise ValueError(
-            f"tokenizer.json, read back, does not decode as this tokenizer does, and was not written: "
-            f"{here[around]!r} here is {there[around]!r} there"
-        )
-
-
-def _bare(parts: Parts) -> _core.Tokenizer:
+def bare(parts: Parts) -> _core.Tokenizer:
     """Return a core of the same ordinary tokens and merges that takes each text as one pretoken."""
     vocab = {parts.core.token_id(token): token for token in parts.ordinary.values()}
     whole = patterns.resolve(None).core()
@@ -206,15 +183,18 @@ def _bare(parts: Parts) -> _core.Tokenizer:
     return _core.Tokenizer(vocab, parts.merges, [], whole, parts.core.ignores_merges())
 
 
-def _encode(core: _core.Tokenizer) -> Encode:
+def encoder(core: _core.Tokenizer) -> Callable[[str], list[int]]:
+    """Return the function that encodes a text, special tokens included."""
     return lambda text: core.encode(text, True)
 
 
-def _encode_bytes(core: _core.Tokenizer) -> Encode:
+def bytes_encoder(core: _core.Tokenizer) -> Callable[[bytes], list[int]]:
+    """Return the function that encodes bytes, special tokens included."""
     return lambda data: core.encode_bytes(data, True)
 
 
-def _reread(kind: str, read: Callable[[], Any]) -> Any:
+def reread(kind: str, read: Callable[[], _Read]) -> _Read:
+    """Return what was read back; `ValueError` if that failed."""
     try:
         return read()
     except (KeyboardInterrupt, SystemExit, MemoryError):
@@ -223,39 +203,9 @@ def _reread(kind: str, read: Callable[[], Any]) -> Any:
         raise ValueError(f"{kind} cannot be read back, and was not written: {error}") from error
 
 
-def _module(name: str) -> Any:
-    import importlib
-
+def module(name: str) -> Any:
+    """Return the module of a library; None if it is not installed."""
     try:
         return importlib.import_module(name)
     except ImportError:
         return None
-
-
-# Characters that both libraries put into the same classes
-
-
-_CATEGORIES = ("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "P", "S", "Zs")
-_CLASSES = (*(rf"\p{{{name}}}" for name in _CATEGORIES), r"\s")
-
-
-def _of_one_class(module: Any, characters: set[str]) -> set[str]:
-    """Return the characters that `regex` and Oniguruma's tables in `tokenizers` put into the same classes.
-
-    Characters that this Python's own tables lack are left out too: they may be newer than one of the libraries.
-    """
-    known = "".join(sorted(c for c in characters if unicodedata.category(c) not in ("Cn", "Cs")))
-    unequal: set[str] = set()
-    for source in _CLASSES:
-        unequal |= _matched_by_regex(source, known) ^ _matched_there(module, source, known)
-    return set(known) - unequal
-
-
-def _matched_by_regex(source: str, characters: str) -> set[str]:
-    return set(patterns.resolve(source).compiled().findall(characters))
-
-
-def _matched_there(module: Any, source: str, characters: str) -> set[str]:
-    split = module.pre_tokenizers.Split(module.Regex(source), "removed")
-    left = split.pre_tokenize_str(characters)
-    return set(characters).difference(*(text for text, _ in left))

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import functools
 import itertools
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from . import characters
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 # Letters with cases in `regex` alone: those of Turkish, and those whose other cases are newer than Oniguruma's
 # Unicode, such as a letter that Unicode 18 has for "ß".

@@ -6,26 +6,21 @@ fancy-regex does not. So operations are written with lookaheads, which mean the 
 
 from __future__ import annotations
 
-import collections
 import re
+from collections.abc import Callable
+from typing import NamedTuple, NoReturn
 
 from .._internal.messages import shown
 from . import characters
 from .size_limit import MAX_LENGTH
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import NamedTuple, NoReturn
 
-    class Escape(NamedTuple):
-        """The meaning of an escape: one character, or a class as it is written."""
+class Escape(NamedTuple):
+    """The meaning of an escape: one character, or a class as it is written."""
 
-        item: str
-        is_class: bool
+    item: str
+    is_class: bool
 
-else:
-    Escape = collections.namedtuple("Escape", "item is_class")
 
 _CONTROLS = {"a": "\a", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _CLASSES = {letter: f"\\{letter}" for letter in "dDsSwW"} | {"h": "[0-9A-Fa-f]", "H": "[^0-9A-Fa-f]"}
@@ -212,9 +207,9 @@ class SetParser:
             if number > 0x10FFFF or 0xD800 <= number < 0xE000:
                 self._refuse(f"the character {hexadecimal[0]}", start)
             return Escape(chr(number), is_class=False)
-        if found := _PROPERTY.match(self.pattern, start):
-            self.at = found.end()
-            return Escape(self.property(found), is_class=True)
+        if match := _PROPERTY.match(self.pattern, start):
+            self.at = match.end()
+            return Escape(self.property(match), is_class=True)
         self.at += 2
         if letter in _CLASSES and letter:
             return Escape(_CLASSES[letter], is_class=True)
@@ -224,14 +219,14 @@ class SetParser:
             self._refuse(f"the escape {shown(self.pattern[start : start + 2])}", start)
         return Escape(letter, is_class=False)
 
-    def property(self, found: re.Match[str]) -> str:
+    def property(self, match: re.Match[str]) -> str:
         """Return a property as `regex` writes it, if both engines are known to read it alike."""
-        name = found[2] or found[4]
+        name = match[2] or match[4]
         if self.fold:
-            self.refuse(f"the property {shown(found[0])} under (?i)")
+            self.refuse(f"the property {shown(match[0])} under (?i)")
         if _GENERAL.sub("", name).lower().replace("_", "") not in _NAMES and not _is_script(name):
-            self.refuse(f"the property {shown(found[0])}")
-        negated = (found[1] == "P") != (found[3] == "^")
+            self.refuse(f"the property {shown(match[0])}")
+        negated = (match[1] == "P") != (match[3] == "^")
         return f"\\{'P' if negated else 'p'}{{{name}}}"
 
 

@@ -9,13 +9,9 @@ from __future__ import annotations
 import functools
 import re
 import weakref
-from typing import TYPE_CHECKING
 
-from .._internal.lazy import LazyProperty
-
-if TYPE_CHECKING:
-    Ranges = tuple[tuple[int, int], ...]
-    """Code points; the end of each range is exclusive."""
+Ranges = tuple[tuple[int, int], ...]
+"""Code points; the end of each range is exclusive."""
 
 CODE_POINTS = 0x110000
 ALL = ((0, CODE_POINTS),)
@@ -24,9 +20,17 @@ _OPPOSITE_CLASS = re.compile(r"\\([DSWP])")
 
 
 class _AllCharacters:
-    @LazyProperty
+    _text: str | None = None
+
+    @property
     def text(self) -> str:
         """The `str` of all code points in order, surrogates included: 4 MB, made in 3 ms when first asked for."""
+        if self._text is None:
+            self._text = self._code_points()
+        return self._text
+
+    @staticmethod
+    def _code_points() -> str:
         in_utf32 = bytearray(4 * CODE_POINTS)  # the lowest byte of each first; the highest is zero
         in_utf32[0::4] = bytes(range(256)) * (CODE_POINTS >> 8)
         in_utf32[1::4] = b"".join(bytes([byte]) * 256 for byte in range(256)) * (CODE_POINTS >> 16)
@@ -39,10 +43,10 @@ _shared: weakref.WeakValueDictionary[str, _AllCharacters] = weakref.WeakValueDic
 
 def all_characters() -> _AllCharacters:
     """Return an object with all characters, which is shared by all that hold one at the same time."""
-    found = _shared.get("all")
-    if found is None:
-        found = _shared["all"] = _AllCharacters()
-    return found
+    shared = _shared.get("all")
+    if shared is None:
+        shared = _shared["all"] = _AllCharacters()
+    return shared
 
 
 @functools.lru_cache(maxsize=256)
@@ -59,8 +63,8 @@ def matched(source: str) -> Ranges:
     """
     import regex
 
-    found = regex.compile(f"{source}+", cache_pattern=False).finditer(all_characters().text)
-    return tuple(match.span() for match in found)
+    matches = regex.compile(f"{source}+", cache_pattern=False).finditer(all_characters().text)
+    return tuple(match.span() for match in matches)
 
 
 def negated(items: str) -> str:
@@ -87,8 +91,8 @@ def folded(characters: frozenset[str]) -> dict[str, Ranges]:
     letters = sorted(characters)
     any_of = "|".join(f"(?i:{regex.escape(letter)})" for letter in letters)
     candidates = [chr(code) for start, end in matched(f"(?V0)(?:{any_of})") for code in range(start, end)]
-    found = {}
+    ranges = {}
     for letter in letters:
-        one = regex.compile(f"(?V0)(?i:{regex.escape(letter)})", cache_pattern=False)
-        found[letter] = tuple((ord(other), ord(other) + 1) for other in candidates if one.match(other))
-    return found
+        pattern = regex.compile(f"(?V0)(?i:{regex.escape(letter)})", cache_pattern=False)
+        ranges[letter] = tuple((ord(other), ord(other) + 1) for other in candidates if pattern.match(other))
+    return ranges

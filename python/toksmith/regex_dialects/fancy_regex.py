@@ -13,16 +13,12 @@ from __future__ import annotations
 
 import functools
 import re
+from typing import NoReturn
 
 from .._internal.messages import shown
 from . import size_limit, written
 from .character_sets import SetParser, single
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import NoReturn
-
-    from .written import Written
+from .written import Written
 
 _ANY = "(?s:.)"
 _QUANTIFIER = re.compile(r"[?*+]|\{(\d*)(,?)(\d*)\}")
@@ -143,20 +139,20 @@ class _Translator:
 
     def flags_alone(self, flags: str) -> tuple[str] | None:
         """Read `(?i)`; return the flags from here on."""
-        found = _FLAGS.match(self.pattern, self.at)
-        if not found or found[3] != ")":
+        match = _FLAGS.match(self.pattern, self.at)
+        if not match or match[3] != ")":
             return None
         if not self.ends_flags:
-            self.refuse(f"the flags {found[0]} in a group that captures, is atomic or looks around")
-        changed = self.changed(flags, found)
-        self.at = found.end()
+            self.refuse(f"the flags {match[0]} in a group that captures, is atomic or looks around")
+        changed = self.changed(flags, match)
+        self.at = match.end()
         return (changed,)
 
-    def changed(self, flags: str, found: re.Match[str]) -> str:
-        on, off = found[1], found[2] or ""
+    def changed(self, flags: str, match: re.Match[str]) -> str:
+        on, off = match[1], match[2] or ""
         if unknown := set(on) - set("imsu") or set(off) - set("ims"):
             self.refuse(f"the flag {shown(min(unknown))}")
-        if set(on) & set(off) or (not on and not off and found[3] == ")"):
+        if set(on) & set(off) or (not on and not off and match[3] == ")"):
             self.refuse("a group of flags that says nothing")
         return "".join(flag for flag in "ims" if flag in on or (flag in flags and flag not in off))
 
@@ -164,20 +160,20 @@ class _Translator:
         """Write one part with its quantifier."""
         start = self.at
         part = self.part(flags)
-        found = _QUANTIFIER.match(self.pattern, self.at)
-        if not found:
+        match = _QUANTIFIER.match(self.pattern, self.at)
+        if not match:
             return part
         if self.pattern.startswith(_LOOKS, start) or not (part.longest or self.pattern[start] == "("):
             self.refuse("a quantifier behind what has no length", start)
-        least, comma, most = found[1], found[2], found[3]
-        if found[0][0] == "{" and (not (least or most) or (most and least and int(most) < int(least))):
-            self.refuse(f"the quantifier {shown(found[0])}")
-        self.at = found.end()
-        has_no_end = found[0] in ("*", "+") or bool(comma and not most)
+        minimum, comma, maximum = match[1], match[2], match[3]
+        if match[0][0] == "{" and (not (minimum or maximum) or (maximum and minimum and int(maximum) < int(minimum))):
+            self.refuse(f"the quantifier {shown(match[0])}")
+        self.at = match.end()
+        has_no_end = match[0] in ("*", "+") or bool(comma and not maximum)
         if has_no_end and part.longest and not part.shortest and _LAZY.search(part.pattern):
             # fancy-regex and `regex` end such a loop at different empty matches.
             self.refuse("a quantifier without an end behind what may lazily match nothing", start)
-        count = f"{{{least or 0}{comma}{most}}}" if found[0][0] == "{" else found[0]
+        count = f"{{{minimum or 0}{comma}{maximum}}}" if match[0][0] == "{" else match[0]
         mode = self.pattern[self.at : self.at + 1]
         mode = mode if mode and mode in "?+" else ""
         self.at += len(mode)
@@ -210,25 +206,25 @@ class _Translator:
 
     def group(self, flags: str) -> Written:
         start = self.at
-        rest = self.pattern[start : start + 4]
-        opening, inner_flags, found = "(?:", flags, None
-        if look := next((look for look in _LOOKS if rest.startswith(look)), None):
+        beginning = self.pattern[start : start + 4]
+        opening, inner_flags, match = "(?:", flags, None
+        if look := next((look for look in _LOOKS if beginning.startswith(look)), None):
             opening, length = look, len(look)
-        elif rest.startswith("(?>"):
+        elif beginning.startswith("(?>"):
             opening, length = "(?>", 3
         elif named := _NAMED.match(self.pattern, start):
             length = len(named[0])
-        elif found := _FLAGS.match(self.pattern, start):
-            inner_flags, length = self.changed(flags, found), len(found[0])
-        elif refused := next((what for lead, what in _REFUSED_GROUPS.items() if rest.startswith(lead)), None):
+        elif match := _FLAGS.match(self.pattern, start):
+            inner_flags, length = self.changed(flags, match), len(match[0])
+        elif refused := next((what for lead, what in _REFUSED_GROUPS.items() if beginning.startswith(lead)), None):
             self.refuse(refused)
-        elif rest.startswith("(?"):
-            self.refuse(f"the group {shown(rest)}")
+        elif beginning.startswith("(?"):
+            self.refuse(f"the group {shown(beginning)}")
         else:
             length = 1
         self.at += length
         is_behind = opening.startswith("(?<") if look else self.is_behind
-        inner = self.inner(inner_flags, start, is_behind, ends_flags=found is not None)
+        inner = self.inner(inner_flags, start, is_behind, ends_flags=match is not None)
         return written.assertion(f"{opening}{inner.pattern})") if look else inner.grouped(opening)
 
     def inner(self, flags: str, start: int, is_behind: bool, ends_flags: bool) -> Written:
@@ -256,6 +252,6 @@ class _Translator:
         if letter in _REFUSED_ESCAPES or letter.isdigit():
             self.refuse(_REFUSED_ESCAPES.get(letter, "a back reference"))
         parser = SetParser(self.pattern, start, "i" in flags, self.refuse)
-        found = parser.escape()
+        escape = parser.escape()
         self.at = parser.at
-        return written.character(found.item if found.is_class else single(found.item, "i" in flags))
+        return written.character(escape.item if escape.is_class else single(escape.item, "i" in flags))

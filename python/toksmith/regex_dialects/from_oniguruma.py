@@ -12,15 +12,13 @@ import contextlib
 import enum
 import functools
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 from .._internal.messages import shown
 from . import case_folding, size_limit
 from . import oniguruma_tables as tables
 from .oniguruma_classes import MAX_DEPTH, ClassReader
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 MAX_LENGTH = 1 << 14
 """Most characters of a pattern."""

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import bisect
 import itertools
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from .steps import Steps
+from .steps import Steps
 
 MAX_STATES = 20_000
 """Most states of an automaton."""
@@ -26,13 +24,13 @@ _MATCH = -1
 class Codes(NamedTuple):
     """Code points of which some bits are known: `width` of them from `low` on, and again after each `period`.
 
-    Code points below `least` are left out. With a period of 0 there is one run.
+    Code points below `minimum` are left out. With a period of 0 there is one run.
     """
 
     low: int
     width: int
     period: int = 0
-    least: int = 0
+    minimum: int = 0
 
     def meet(self, start: int, end: int) -> bool:
         """Return whether one of them is in a range.
@@ -40,7 +38,7 @@ class Codes(NamedTuple):
         >>> Codes(5, 1, 64).meet(64, 70), Codes(5, 1, 64).meet(70, 133), Codes(5, 1, 64, 80).meet(60, 80)
         (True, False, False)
         """
-        start = max(start, self.least)
+        start = max(start, self.minimum)
         low = self.low
         if self.period:
             # The first run that ends after the start of the range.
@@ -78,7 +76,7 @@ class Inside:
             firsts: The code points that the character before `text` may be, if there is known to be one.
             last: The code points that the character after `text` may be, if there is known to be one.
         """
-        starts = [self._step(self._anywhere, self._class_of_codes(one)) for one in firsts] or [self._anywhere]
+        starts = [self._step(self._anywhere, self._class_of_codes(codes)) for codes in firsts] or [self._anywhere]
         states = (self._taken(start, text) for start in starts)
         return any(states if last is None else (self._step(state, self._class_of_codes(last)) for state in states))
 
@@ -117,7 +115,7 @@ class Inside:
         """Return whether a set has one of some code points."""
         ranges = self._sets[number]
         if codes.period:
-            return any(codes.meet(*one) for one in ranges)
+            return any(codes.meet(*span) for span in ranges)
         # The last range that begins before the end of the codes.
         place = bisect.bisect_left(self._starts[number], codes.low + codes.width)
         return place > 0 and codes.meet(*ranges[place - 1])
@@ -126,7 +124,7 @@ class Inside:
 
     def _closed(self, addresses: list[int]) -> State:
         """Return the states that take a character, and the end of a match, reached from some addresses."""
-        found: set[int] = set()
+        states: set[int] = set()
         seen: set[int] = set()
         waiting = list(addresses)
         while waiting:
@@ -135,20 +133,20 @@ class Inside:
                 continue
             seen.add(at)
             if at == _MATCH or isinstance(self._states[at], tuple):
-                found.add(at)
+                states.add(at)
             else:
                 waiting += self._states[at]
-        return frozenset(found)
+        return frozenset(states)
 
     def _reached(self, first: State) -> State:
         """Return all states that take a character on some path."""
-        found: set[int] = set()
+        states: set[int] = set()
         waiting = [first]
         while waiting:
-            new = [at for at in waiting.pop() if at != _MATCH and at not in found]
-            found |= set(new)
+            new = [at for at in waiting.pop() if at != _MATCH and at not in states]
+            states |= set(new)
             waiting += [self._closed([self._states[at][1]]) for at in new]
-        return frozenset(found)
+        return frozenset(states)
 
     def _add(self, state: tuple[int, int] | list[int]) -> int:
         if len(self._states) >= MAX_STATES:
@@ -158,29 +156,29 @@ class Inside:
 
     def _write(self, tree: Any, after: int) -> int:
         """Add the states of a part of the pattern that continues at `after`; return where it begins."""
-        kind, *rest = tree
+        kind, *arguments = tree
         if kind == "set":
-            return self._add((rest[0], after))
+            return self._add((arguments[0], after))
         if kind == "sequence":
-            for part in reversed(rest[0]):
+            for part in reversed(arguments[0]):
                 after = self._write(part, after)
             return after
         if kind == "alternatives":
-            return self._add([self._write(part, after) for part in rest[0]])
+            return self._add([self._write(part, after) for part in arguments[0]])
         if kind == "repeat":
-            part, least, most = rest
-            return self._write_repeat(part, least, most, after)
+            part, minimum, maximum = arguments
+            return self._write_repeat(part, minimum, maximum, after)
         return after
 
-    def _write_repeat(self, part: Any, least: int, most: int, after: int) -> int:
+    def _write_repeat(self, part: Any, minimum: int, maximum: int, after: int) -> int:
         start = after
-        if most < 0:
+        if maximum < 0:
             loop: list[int] = [after]
             start = self._add(loop)
             loop.append(self._write(part, start))
-        for _ in range(least, most):
+        for _ in range(minimum, maximum):
             start = self._add([after, self._write(part, start)])
-        for _ in itertools.repeat(None, least):
+        for _ in itertools.repeat(None, minimum):
             start = self._write(part, start)
         return start
 

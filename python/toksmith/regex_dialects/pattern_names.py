@@ -7,13 +7,11 @@ is refused unless it is one.
 
 from __future__ import annotations
 
+import difflib
 import warnings
+from collections.abc import Iterable
 
 from .._internal.messages import printable, shown
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 ALIASES = {
     "r50k_base": "gpt2",
@@ -103,16 +101,14 @@ def suggestion(text: str, names: Iterable[str]) -> str | None:
     if letters in ("none", "null"):
         return "None"
     spelled = {_letters(name): name for name in (*ALIASES, *names)}
-    found = spelled.get(letters)
-    if found is None:
+    name = spelled.get(letters)
+    if name is None:
         models = sorted(_MODELS, key=len, reverse=True)
-        found = next((_MODELS[model] for model in models if letters.startswith(_letters(model))), None)
-    if found is None:
-        import difflib
-
+        name = next((_MODELS[model] for model in models if letters.startswith(_letters(model))), None)
+    if name is None:
         close = difflib.get_close_matches(letters, spelled, 1, _ALIKE)
-        found = spelled[close[0]] if close else None
-    return None if found is None else repr(found)
+        name = spelled[close[0]] if close else None
+    return None if name is None else repr(name)
 
 
 def _is_of_a_name(character: str) -> bool:

@@ -5,26 +5,20 @@ Looking a set up takes time with each member. So the characters are left out of 
 
 from __future__ import annotations
 
-import collections
 import re
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from . import characters
+from .characters import Ranges
 
-if TYPE_CHECKING:
-    from typing import NamedTuple
 
-    from .characters import Ranges
+class Members(NamedTuple):
+    """What stands in a set: the classes as they are written, and the ranges of the characters."""
 
-    class Members(NamedTuple):
-        """What stands in a set: the classes as they are written, and the ranges of the characters."""
+    negated: bool
+    classes: list[str]
+    ranges: Ranges
 
-        negated: bool
-        classes: list[str]
-        ranges: Ranges
-
-else:
-    Members = collections.namedtuple("Members", "negated classes ranges")
 
 # `regex` reads `\p{` with anything that no property's name has, such as `\p{[L}`, as the letter p and a brace.
 CLASS = re.compile(r"\\(?:[sSdDwWh]|[pP](?:\{\^?[A-Za-z0-9_ =:.&-]+\}|[A-Z]))")
@@ -46,7 +40,7 @@ def members(source: str) -> Members | None:
     body = source[1 + negated : -1]
     if "[" in body or any(operator in body for operator in SET_OPERATORS):
         return None
-    classes, found, at = list[str](), list[tuple[int, int]](), 0
+    classes, ranges, at = list[str](), list[tuple[int, int]](), 0
     while at < len(body):
         if known := CLASS.match(body, at):
             classes.append(known[0])
@@ -60,17 +54,17 @@ def members(source: str) -> Members | None:
             last, at = _code(body, at + 1)
         if first is None or last is None or last < first:
             return None
-        found.append((first, last + 1))
-    return Members(negated, list(dict.fromkeys(classes)), joined(found))
+        ranges.append((first, last + 1))
+    return Members(negated, list(dict.fromkeys(classes)), joined(ranges))
 
 
 def _code(body: str, at: int) -> tuple[int | None, int]:
     """Return the code point of the character at a place, None if it is no character, and where it ends."""
     if body[at] != "\\":
         return ord(body[at]), at + 1
-    if found := HEX.match(body, at):
-        code = int(found[1] or found[2] or found[3], 16)
-        return (code if code <= 0x10FFFF else None), found.end()
+    if match := HEX.match(body, at):
+        code = int(match[1] or match[2] or match[3], 16)
+        return (code if code <= 0x10FFFF else None), match.end()
     letter = body[at + 1 : at + 2]
     if letter in CONTROLS and letter:
         return ord(CONTROLS[letter]), at + 2
@@ -84,13 +78,13 @@ def joined(ranges: list[tuple[int, int]]) -> Ranges:
     >>> joined([(5, 7), (1, 2), (2, 4), (6, 9)])
     ((1, 4), (5, 9))
     """
-    found = list[tuple[int, int]]()
+    merged = list[tuple[int, int]]()
     for start, end in sorted(ranges):
-        if found and start <= found[-1][1]:
-            found[-1] = found[-1][0], max(end, found[-1][1])
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
         else:
-            found.append((start, end))
-    return tuple(found)
+            merged.append((start, end))
+    return tuple(merged)
 
 
 def opposite(ranges: Ranges) -> Ranges:
@@ -99,5 +93,5 @@ def opposite(ranges: Ranges) -> Ranges:
     >>> opposite(((0, 97), (98, 0x110000)))
     ((97, 98),)
     """
-    edges = [0, *(edge for one in ranges for edge in one), characters.CODE_POINTS]
+    edges = [0, *(edge for span in ranges for edge in span), characters.CODE_POINTS]
     return tuple((start, end) for start, end in zip(edges[::2], edges[1::2], strict=True) if start < end)

@@ -52,10 +52,10 @@ def check(text: str, flags: int = 0) -> None:
         ValueError: The pattern has more parts, or is too long; says how much.
     """
     check_length(text)
-    found = parts(text, flags)
-    if found > MAX_PARTS:
+    count = parts(text, flags)
+    if count > MAX_PARTS:
         raise ValueError(
-            f"the pattern {shown(text)} comes to {found} parts, more than {MAX_PARTS}: it is not compiled; a part "
+            f"the pattern {shown(text)} comes to {count} parts, more than {MAX_PARTS}: it is not compiled; a part "
             "that is repeated at least n times counts n times"
         )
 
@@ -99,9 +99,9 @@ def _default_is_version1() -> bool:
 def _loose(text: str, weight: int, is_verbose: bool) -> int:
     """Return the bound for any structure: the length times the product of all counts."""
     total = max(len(text) + (weight - 1) * text.count("-"), 1)
-    for found in _LEAST.finditer(text):
+    for match in _LEAST.finditer(text):
         # In a verbose pattern a comment begins at #, and the digits of the count may continue after it.
-        count = _COUNT_LIMIT if found[2] and is_verbose else int("".join(found[1].split())[:15] or 1)
+        count = _COUNT_LIMIT if match[2] and is_verbose else int("".join(match[1].split())[:15] or 1)
         total = min(total * max(count, 1), _COUNT_LIMIT)
     return total
 
@@ -113,8 +113,8 @@ def _close(text: str, weight: int) -> int:
     for piece in _PIECE.finditer(text):
         character = piece["other"] or ""
         if piece["least"] is not None:
-            least = piece["least"] or ("0" if piece["comma"] else "1")
-            last, before = min(last * max(int(least[:15]), 1), _COUNT_LIMIT), last
+            minimum = piece["least"] or ("0" if piece["comma"] else "1")
+            last, before = min(last * max(int(minimum[:15]), 1), _COUNT_LIMIT), last
             total += last - before
         elif piece["set"] is not None:
             last = len(piece["set"]) - 2 + (weight - 1) * piece["set"].count("-")

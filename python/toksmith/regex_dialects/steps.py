@@ -7,27 +7,21 @@ groups, and lookaheads at one character. `steps` reads these and refuses all oth
 
 from __future__ import annotations
 
-import collections
 import re
-from typing import TYPE_CHECKING, NoReturn
+from typing import NamedTuple, NoReturn
 
 from . import characters, set_members
+from .characters import Ranges
 from .written import IF_NONEMPTY
 
-if TYPE_CHECKING:
-    from typing import NamedTuple
 
-    from .characters import Ranges
+class Steps(NamedTuple):
+    """The arguments of `_core.CompiledPattern`."""
 
-    class Steps(NamedTuple):
-        """The arguments of `_core.CompiledPattern`."""
+    sets: list[Ranges]
+    steps: list[tuple[str, int, int]]
+    newline: int
 
-        sets: list[Ranges]
-        steps: list[tuple[str, int, int]]
-        newline: int
-
-else:
-    Steps = collections.namedtuple("Steps", "sets steps newline")
 
 MAX_DEPTH = 60
 """Most groups inside each other. This keeps within the core's own limit."""
@@ -75,7 +69,7 @@ class _Reader:
         self.letters = ("i" if flags & _IGNORECASE else "") + ("s" if flags & _DOTALL else "")
         self.steps: list[tuple[str, int, int]] = []
         self.sets: dict[tuple[str, str, str], int] = {}
-        self.found: dict[str, Ranges] = {}
+        self.characters: dict[str, Ranges] = {}
         self.cost = 0
         if flags & ~_KNOWN_FLAGS:
             self.refuse("flags beside i, s, u, V0 and V1")
@@ -145,21 +139,21 @@ class _Reader:
 
     def repeat(self, is_look: bool) -> None:
         """Read how often the part before is repeated, if it is."""
-        found = _REPEAT.match(self.text, self.at)
-        if not found:
+        match = _REPEAT.match(self.text, self.at)
+        if not match:
             return
         if is_look:
             self.refuse("a repeat of what takes no character")
-        if found[0].startswith("{"):
-            least, comma, most = found.groups()
-            if not (least or most):
+        if match[0].startswith("{"):
+            minimum, comma, maximum = match.groups()
+            if not (minimum or maximum):
                 self.refuse("braces without a number")
-            bounds = int(least or 0), int(most or -1 if comma else least)
+            bounds = int(minimum or 0), int(maximum or -1 if comma else minimum)
             if bounds[1] != -1 and bounds[1] < max(bounds[0], 1):
                 self.refuse("a repeat of at most nothing")
         else:
-            bounds = {"?": (0, 1), "*": (0, -1), "+": (1, -1)}[found[0]]
-        self.at = found.end()
+            bounds = {"?": (0, 1), "*": (0, -1), "+": (1, -1)}[match[0]]
+        self.at = match.end()
         kind = "possessive" if self.next_is("+") else "lazy" if self.next_is("?") else "greedy"
         self.at += kind != "greedy"
         if _REPEAT.match(self.text, self.at):
@@ -217,11 +211,11 @@ class _Reader:
             self.at += 2
             self.steps.append(("end", 0, 0))
             return True
-        if found := set_members.HEX.match(self.text, self.at):
-            code = int(found[1] or found[2] or found[3], 16)
+        if match := set_members.HEX.match(self.text, self.at):
+            code = int(match[1] or match[2] or match[3], 16)
             if code > 0x10FFFF:
                 self.refuse("no character of Unicode")
-            self.at = found.end()
+            self.at = match.end()
             self.add_character(chr(code), letters)
             return False
         letter = self.text[self.at + 1 : self.at + 2]
@@ -275,15 +269,15 @@ class _Reader:
         """Return the code points of all sets."""
         cased = frozenset(source for kind, source, letters in self.sets if kind == "character" and letters)
         folded = characters.folded(cased) if cased else {}
-        found: list[Ranges] = []
+        ranges: list[Ranges] = []
         for kind, source, letters in self.sets:
             if kind == "set":
-                found.append(self.set_ranges(source, letters))
+                ranges.append(self.set_ranges(source, letters))
             elif letters:
-                found.append(folded[source])
+                ranges.append(folded[source])
             else:
-                found.append(((ord(source), ord(source) + 1),))
-        return found
+                ranges.append(((ord(source), ord(source) + 1),))
+        return ranges
 
     def set_ranges(self, source: str, letters: str) -> Ranges:
         """Return the code points of a set, a class, or the dot."""
@@ -292,13 +286,13 @@ class _Reader:
         known = set_members.members(source if source.startswith("[") else f"[{source}]")
         if known is None:
             return self.looked_up(source)
-        classes = [one for name in known.classes for one in self.looked_up(name)]
-        found = set_members.joined([*classes, *known.ranges])
+        classes = [span for name in known.classes for span in self.looked_up(name)]
+        ranges = set_members.joined([*classes, *known.ranges])
         if not known.negated:
-            return found
+            return ranges
         # `regex` has a rule of its own where a class and its opposite are excluded, such as `[^\\s\\S]`.
-        is_odd = len(known.classes) > 1 and found == characters.ALL
-        return self.looked_up(source) if is_odd else set_members.opposite(found)
+        is_odd = len(known.classes) > 1 and ranges == characters.ALL
+        return self.looked_up(source) if is_odd else set_members.opposite(ranges)
 
     def looked_up(self, source: str) -> Ranges:
         """Return the code points that an expression for one character matches, by asking `regex`.
@@ -306,9 +300,9 @@ class _Reader:
         A look-up tries all code points on all members: 1,000 members take half a second.
         """
         source = f"{'(?V1)' if self.version1 else '(?V0)'}{source}"
-        if source not in self.found:
+        if source not in self.characters:
             self.cost += _COST_OF_LOOKUP + len(source)
             if self.cost > _MAX_COST:
                 self.refuse("sets of too many classes, or of too many letters in either case")
-            self.found[source] = characters.matched(source)
-        return self.found[source]
+            self.characters[source] = characters.matched(source)
+        return self.characters[source]

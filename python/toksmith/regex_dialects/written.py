@@ -8,22 +8,8 @@ character, and the whole asks for that group at its end.
 
 from __future__ import annotations
 
-import collections
 import re
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import NamedTuple
-
-    class _Fields(NamedTuple):
-        pattern: str
-        marked: str
-        shortest: int
-        longest: int
-        backtracks: bool
-
-else:
-    _Fields = collections.namedtuple("_Fields", "pattern marked shortest longest backtracks")
+from typing import NamedTuple
 
 _MARK = "(?P<nonempty>)"
 IF_NONEMPTY = "(?(nonempty)|(?!))"
@@ -32,14 +18,18 @@ _UNLIMITED = 10**6
 _BOUNDS = re.compile(r"\{(\d*)(,?)(\d*)\}")
 
 
-class Written(_Fields):
+class Written(NamedTuple):
     """A part of a pattern, written for `regex`.
 
     `marked` is the pattern with its marks. `shortest` and `longest` count the characters that it takes. `backtracks`
     says that fancy-regex runs the part itself, and does not hand it to its automata.
     """
 
-    __slots__ = ()
+    pattern: str
+    marked: str
+    shortest: int
+    longest: int
+    backtracks: bool
 
     @property
     def varies(self) -> bool:
@@ -54,12 +44,12 @@ class Written(_Fields):
 
     def repeated(self, count: str, mode: str) -> Written:
         """Return the part with its count, such as "*" or "{1,3}", and its mode: "", "?" or "+"."""
-        least, most = _bounds(count)
+        minimum, maximum = _bounds(count)
         return Written(
             f"{self.pattern}{count}{mode}",
             f"(?:{self.marked}){count}{mode}",
-            self.shortest * least,
-            min(self.longest * most, _UNLIMITED),
+            self.shortest * minimum,
+            min(self.longest * maximum, _UNLIMITED),
             self.backtracks or mode == "+",
         )
 
@@ -111,5 +101,5 @@ def _bounds(count: str) -> tuple[int, int]:
     if not braces:
         return {"?": (0, 1), "*": (0, _UNLIMITED), "+": (1, _UNLIMITED)}[count]
     # Few digits, so that products stay small: a pattern of large counts is refused anyway (`size_limit`).
-    least, most = (int(digits.lstrip("0")[:7] or 0) for digits in (braces[1], braces[3]))
-    return least, (most if braces[3] else _UNLIMITED if braces[2] else least)
+    minimum, maximum = (int(digits.lstrip("0")[:7] or 0) for digits in (braces[1], braces[3]))
+    return minimum, (maximum if braces[3] else _UNLIMITED if braces[2] else minimum)

@@ -28,14 +28,18 @@ class Checkpoint:
     Args:
         path: The file, which need not be there yet.
         options: The options that the merges depend on, besides the counts.
+        seconds: The time between two writes.
 
     Raises:
         FileNotFoundError: There is no such folder.
-        ValueError: The file is no checkpoint, or a checkpoint of other options (names the first that differs).
+        ValueError: `seconds` is no time; the file is no checkpoint, or a checkpoint of other options (names the first
+            that differs).
     """
 
-    def __init__(self, path: str | os.PathLike[str], options: dict[str, Any]) -> None:
-        self.path = Path(path)
+    def __init__(self, path: str | os.PathLike[str], options: dict[str, Any], seconds: float) -> None:
+        self.path, self.seconds = Path(path), float(seconds)
+        if not self.seconds >= 0:
+            raise ValueError(f"checkpoint_seconds is {shown(seconds)}, not a time")
         self.made = b""
         self._key = json.loads(json.dumps(options))
         if not self.path.parent.is_dir():
@@ -48,13 +52,13 @@ class Checkpoint:
         self._read, self.made = _parsed(self.path)
         self._compare({name: value for name, value in self._read.items() if name != "counts"})
 
-    def _compare(self, found: dict[str, Any]) -> None:
-        for name in sorted(self._key.keys() | found.keys()):
-            if found.get(name) != self._key.get(name):
-                was, now = shown(found.get(name)), shown(self._key.get(name))
+    def _compare(self, key: dict[str, Any]) -> None:
+        for name in sorted(self._key.keys() | key.keys()):
+            if key.get(name) != self._key.get(name):
+                was, now = shown(key.get(name)), shown(self._key.get(name))
                 raise ValueError(
                     f"{self.path} is the checkpoint of another training: its {name} was {was}, and is {now} now. "
-                    "Go back to that, give another path, or delete the file to begin anew"
+                    "Go back to that, give another path, or delete the file to start over"
                 )
 
     def begin(self, counts: str) -> bytes:
@@ -72,7 +76,7 @@ class Checkpoint:
         if self._read is None or self._read["counts"] != counts:
             raise ValueError(
                 f"{self.path} is the checkpoint of a training on another text. "
-                "Go back to that, give another path, or delete the file to begin anew"
+                "Go back to that, give another path, or delete the file to start over"
             )
         self._key["counts"] = counts
         return self.made
@@ -102,14 +106,16 @@ class Checkpoint:
 
 def _parsed(path: Path) -> tuple[dict[str, Any], bytes]:
     with path.open("rb") as file:
-        is_one = file.read(len(_MAGIC)) == _MAGIC
-    data = reading.read(path, MAX_BYTES) if is_one else b""
+        is_checkpoint = file.read(len(_MAGIC)) == _MAGIC
+    data = reading.read(path, MAX_BYTES) if is_checkpoint else b""
     head, _, merges = data.removeprefix(_MAGIC).partition(b"\n")
     try:
         content: Any = text_files.parse(head.decode(), str(path), "checkpoint")
         key, digest = content["key"], content["sha256"]
     except (ValueError, TypeError, KeyError):
-        raise ValueError(f"{path} is no checkpoint of a training; it was left as it is") from None
+        raise ValueError(f"{path} is not a checkpoint of a training; it was left as it is") from None
     if not isinstance(key, dict) or "counts" not in key or hashlib.sha256(merges).hexdigest() != digest:
-        raise ValueError(f"{path}: the checkpoint is damaged: delete it to begin anew")
+        raise ValueError(
+            f"{path}: checksum mismatch: the checkpoint is corrupt or truncated; delete it to start over"
+        )
     return key, merges

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from .. import _core
-from ..files import temporary
+import tempfile
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..patterns import Pattern
+from .. import _core
+from ..patterns import Pattern
 
 # Bytes that are read and held at a time; None leaves the sizes to the core. Tests make them small, so that little
 # text meets every border.
@@ -38,7 +36,7 @@ def counter(
         workers=workers,
         replace=replace,
         memory_limit=memory_limit,
-        temporary=temporary.folder(),
+        temporary=tempfile.gettempdir(),
         min_count=min_count,
         chunk_bytes=CHUNK_BYTES,
         window_bytes=WINDOW_BYTES,

@@ -92,8 +92,7 @@ def _count(counting: _core.Counting, texts: Corpus, report: Report | None) -> No
     replace = texts.replaces_invalid
     for kind, group in itertools.groupby(texts.sources, lambda source: source.kind):
         if kind == "file":
-            files = [(file.path, file.compression, file.field, None, file.seen) for file in group]
-            counting.files(files, progress=report)
+            counting.files(list(group), progress=report)
         elif kind == "column":
             counting.texts(parquet.texts(group, texts.errors), replace=replace, progress=report)
         else:

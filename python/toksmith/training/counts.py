@@ -1,26 +1,23 @@
-"""Pretoken counts, from which training starts.
-
-A training imports this module, so modules that take long to import (files of counts) are imported on first use.
-"""
+"""Pretoken counts, from which training starts."""
 
 from __future__ import annotations
 
 import operator
 import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from .. import _core, patterns
 from .._internal import arguments
 from .._internal.messages import shown
+from ..files import text_files
+from ..patterns import Pattern
+from . import counts_file, counts_table
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from typing import Any
-
     from typing_extensions import Self
 
     from .._internal.choices import Unmatched
-    from ..patterns import Pattern
 
 _ROWS = 1 << 12
 """Rows that become Python objects at a time."""
@@ -57,8 +54,6 @@ class PretokenCounts:
         unmatched: Unmatched = "keep",
         special_tokens: Iterable[str] = (),
     ) -> None:
-        from collections.abc import Mapping
-
         if not isinstance(mapping, Mapping):
             raise TypeError(f"counts are a mapping of pretokens to counts, not {type(mapping).__name__}")
         for pretoken, count in mapping.items():
@@ -66,8 +61,8 @@ class PretokenCounts:
                 raise TypeError(f"a pretoken is bytes, not {type(pretoken).__name__}: {shown(pretoken)}")
             if not 0 <= operator.index(count) <= 2**63:
                 raise ValueError(f"the count of {shown(pretoken)} is {count}, not between 0 and 2^63")
-        items = ((pretoken, operator.index(count)) for pretoken, count in mapping.items() if pretoken)
-        core = _core.PretokenCounts([(pretoken, count, first) for first, (pretoken, count) in enumerate(items)])
+        items = [(pretoken, operator.index(count)) for pretoken, count in mapping.items() if pretoken]
+        core = _core.PretokenCounts(items)
         self._fill(core, patterns.resolve(pattern, unmatched), arguments.special_names(special_tokens))
 
     def _fill(
@@ -91,19 +86,19 @@ class PretokenCounts:
 
     def items(self) -> list[tuple[bytes, int]]:
         """Return the pretokens with their counts, in the order of their first occurrence."""
-        return self._core.items()
+        return self._core.items(0, len(self))
 
     def first_places(self) -> list[int]:
         """Return where each of `items` occurs first: the bytes of text before it, with all documents in one sequence.
 
         Counts from a mapping are at 0, 1, 2, ….
         """
-        return [first for _, _, first in self._core.rows(0, len(self))]
+        return self._core.first_places()
 
     def most_common(self, n: int | None = None) -> list[tuple[bytes, int]]:
         """Return the `n` most frequent pretokens (default: all); of equal counts, the one seen first comes first."""
-        most = len(self)
-        return self._core.most_common(most if n is None else min(max(0, operator.index(n)), most))
+        size = len(self) if n is None else min(max(0, operator.index(n)), len(self))
+        return self._core.most_common(size)
 
     def at_least(self, count: int) -> PretokenCounts:
         """Return the counts without the pretokens that occur less often than `count`."""
@@ -123,9 +118,7 @@ class PretokenCounts:
             OSError: The folder does not exist, the disk is full, …
             ImportError: A table is asked for and pyarrow is not installed.
         """
-        from . import counts_file as counts_files
-
-        counts_files.save(self._core, self._head(), path)
+        counts_file.save(self._core, self._head(), path)
 
     def _head(self) -> dict[str, Any]:
         pattern = self._pattern
@@ -153,9 +146,7 @@ class PretokenCounts:
         ...     PretokenCounts.load(f"{folder}/counts").items()
         [(b'low', 5), (b'lower', 2)]
         """
-        from . import counts_file as counts_files
-
-        return cls._of_head(*counts_files.load(path))
+        return cls._of_head(*counts_file.load(path))
 
     @classmethod
     def _of_head(cls, core: _core.PretokenCounts, head: dict[str, Any]) -> PretokenCounts:
@@ -178,8 +169,6 @@ class PretokenCounts:
         >>> table.column_names, table["count"].to_pylist()
         (['pretoken', 'count', 'first'], [5, 2])
         """
-        from . import counts_table
-
         schema = counts_table.schema(counts_table.whole_head(self._core, self._head()))
         return counts_table.arrow().Table.from_batches(counts_table.batches(self._core, schema), schema)
 
@@ -213,17 +202,14 @@ class PretokenCounts:
         >>> PretokenCounts.from_arrow(counts.to_arrow()).items()
         [(b'low', 5), (b'lower', 2)]
         """
-        from ..files import text_files
-        from . import counts_table
-
-        held = counts_table.arrow().table(table)
-        line = counts_table.head_of(held.schema)
+        rows = counts_table.arrow().table(table)
+        line = counts_table.head_of(rows.schema)
         if line is None:
-            core = counts_table.counts_of(held, 0)
+            core = counts_table.counts_of(rows, 0)
             return cls._of(core, patterns.resolve(pattern, unmatched), arguments.special_names(special_tokens))
         metadata = "the metadata of the table"
         head = counts_table.checked(text_files.parse(text_files.text_of(line, metadata), metadata, "head"), metadata)
-        core = counts_table.counts_of(held, head["bytes"])
+        core = counts_table.counts_of(rows, head["bytes"])
         counts_table.check_whole(core, head, "the table")
         return with_options_of(cls._of_head(core, head), special_tokens, pattern, unmatched)
 
@@ -245,8 +231,7 @@ class PretokenCounts:
     def __iter__(self) -> Iterator[bytes]:
         """Yield the pretokens, in the order of their first occurrence."""
         for start in range(0, len(self), _ROWS):
-            for pretoken, _, _ in self._core.rows(start, _ROWS):
-                yield pretoken
+            yield from self._core.pretokens(start, _ROWS)
 
     def keys(self) -> list[bytes]:
         """Return the pretokens, in the order of their first occurrence."""
@@ -279,7 +264,7 @@ class PretokenCounts:
 def with_options_of(
     counts: PretokenCounts, special_tokens: Iterable[str], pattern: Any, unmatched: Unmatched
 ) -> PretokenCounts:
-    """Check that options given with counts are those that the counts were made under, or the defaults."""
+    """Check that the options beside counts are those that the counts were made under, or the defaults."""
     if names := arguments.special_names(special_tokens):
         if set(names) != set(counts._special_tokens):
             raise ValueError(
@@ -287,7 +272,7 @@ def with_options_of(
                 "leave special_tokens out, or count anew"
             )
         counts = PretokenCounts._of(counts._core, counts._pattern, names, counts._has_order)
-    given = patterns.resolve(pattern, unmatched)
-    if (pattern, unmatched) != ("gpt2", "keep") and given != counts._pattern:
-        raise ValueError(f"the counts were made under {counts._pattern}, not {given}: leave the pattern out")
+    resolved = patterns.resolve(pattern, unmatched)
+    if (pattern, unmatched) != ("gpt2", "keep") and resolved != counts._pattern:
+        raise ValueError(f"the counts were made under {counts._pattern}, not {resolved}: leave the pattern out")
     return counts

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,23 +29,15 @@ _TABLES = (".parquet", ".arrow", ".feather")
 def save(core: _core.PretokenCounts, head: dict[str, Any], path: str | os.PathLike[str]) -> None:
     """Write counts; the suffix of the name decides the format."""
     head = counts_table.whole_head(core, head)
+    suffix = Path(path).suffix.lower()
     with whole_files.replacing(path) as temporary:
-        if Path(path).suffix.lower() in _TABLES:
-            _save_table(core, head, temporary, Path(path).suffix.lower())
+        if suffix in _TABLES:
+            _save_table(core, head, temporary, suffix)
             return
-        _fill(core, head, temporary)
-
-
-def save_into(core: _core.PretokenCounts, head: dict[str, Any], path: Path) -> None:
-    """Write counts into a file that exists, in toksmith's own format."""
-    _fill(core, counts_table.whole_head(core, head), path)
-
-
-def _fill(core: _core.PretokenCounts, head: dict[str, Any], path: Path) -> None:
-    path.write_bytes(_MAGIC + json.dumps(head).encode() + b"\n")
-    core.append_to(path)
-    with path.open("ab") as file:
-        file.write(_digest(path, path.stat().st_size))
+        temporary.write_bytes(_MAGIC + json.dumps(head).encode() + b"\n")
+        core.append_to(temporary)
+        with temporary.open("ab") as file:
+            file.write(_digest(temporary, temporary.stat().st_size))
 
 
 def load(path: str | os.PathLike[str]) -> tuple[_core.PretokenCounts, dict[str, Any]]:
@@ -60,14 +53,14 @@ def load(path: str | os.PathLike[str]) -> tuple[_core.PretokenCounts, dict[str, 
         if begin[:4] == b"PAR1" or begin[:6] == b"ARROW1":
             return _load_table(Path(path), is_parquet=begin[:4] == b"PAR1")
         if begin != _MAGIC:
-            raise ValueError(f"{name}: this is no file of pretoken counts")
+            raise ValueError(f"{name}: not a file of pretoken counts")
         line = file.readline(_MAX_HEAD + 1)
         if len(line) > _MAX_HEAD:
             raise ValueError(f"{name}: the head of the file has more than {_MAX_HEAD} bytes")
         start, end = file.tell(), Path(path).stat().st_size - _DIGEST
         file.seek(max(end, 0))
         if end < start or file.read() != _digest(Path(path), end):
-            raise ValueError(f"{name}: the file is damaged, or was cut off: its checksum is another")
+            raise ValueError(f"{name}: checksum mismatch: the file is corrupt or truncated")
     head = _checked(line, name)
     try:
         return _core.PretokenCounts.read_from(path, start, end, head["unique"], head["bytes"]), head
@@ -76,12 +69,12 @@ def load(path: str | os.PathLike[str]) -> tuple[_core.PretokenCounts, dict[str, 
 
 
 def _digest(path: Path, size: int) -> bytes:
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     with path.open("rb") as file:
         while size > 0 and (piece := file.read(min(size, 1 << 20))):
-            found.update(piece)
+            digest.update(piece)
             size -= len(piece)
-    return found.digest()
+    return digest.digest()
 
 
 def _checked(line: bytes, name: str) -> dict[str, Any]:
@@ -111,24 +104,22 @@ def _load_table(path: Path, is_parquet: bool) -> tuple[_core.PretokenCounts, dic
             schema = table.schema_arrow if is_parquet else table.schema
             head = _checked(counts_table.head_of(schema) or b"null", name)
             batches = table.iter_batches() if is_parquet else map(table.get_batch, range(table.num_record_batches))
-            most = (path.stat().st_size + (1 << 16)) * _EXPANSION
-            held = pa.Table.from_batches(_within(batches, most, name), schema)
+            max_bytes = (path.stat().st_size + (1 << 16)) * _EXPANSION
+            rows = pa.Table.from_batches(_limited(batches, max_bytes, name), schema)
         with text_files.naming(name):
-            core = counts_table.counts_of(held, head["bytes"])
+            core = counts_table.counts_of(rows, head["bytes"])
     except (pa.ArrowException, KeyError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:  # an error of the system, not of the content
             raise
-        raise ValueError(f"{path}: this is no whole table of pretoken counts: {error}") from None
+        raise ValueError(f"{path}: not a table of pretoken counts, or truncated: {error}") from None
     counts_table.check_whole(core, head, name)
     return core, head
 
 
-def _within(batches: Any, most: int, name: str) -> list[Any]:
-    """Return the batches, which may have `most` bytes at the most."""
-    held = []
+def _limited(batches: Iterable[Any], max_bytes: int, name: str) -> Iterator[Any]:
+    """Yield the batches, which may have at most `max_bytes` in all."""
     for batch in batches:
-        most -= batch.nbytes
-        if most < 0:
+        max_bytes -= batch.nbytes
+        if max_bytes < 0:
             raise ValueError(f"{name}: the table holds more than {_EXPANSION} times as many bytes as the file has")
-        held.append(batch)
-    return held
+        yield batch

@@ -6,15 +6,11 @@ import csv
 import io
 import json
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from ..files import whole_files
 from ..formats.native import escape
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..tokenizer import Tokenizer
+from ..tokenizer import Tokenizer
 
 _FIELDS = ("merge", "id", "left", "right", "token", "count", "bytes")
 

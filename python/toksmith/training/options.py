@@ -1,105 +1,98 @@
-"""The options of a training, checked before any text is read, and the ids of its result."""
+"""The options of a training, checked before any text is read."""
 
 from __future__ import annotations
 
-import collections
 import operator
+from collections.abc import Iterable
+from dataclasses import dataclass
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any
 
-from .. import _core, patterns
+from .. import patterns
 from .._internal import arguments, choices
 from .._internal.messages import shown
-from ..formats.parts import Parts
-from ..formats.training_record import Record
+from ..patterns import Pattern
 from ..tokenizer import Tokenizer
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Any, NamedTuple
-
-    from ..patterns import Pattern
-
-    class Layout(NamedTuple):
-        """Ids: of the bytes, of the first merge, and of special tokens."""
-
-        bytes: list[int]
-        first: int
-        specials: list[tuple[str, int]]
-
-else:
-    Layout = collections.namedtuple("Layout", "bytes first specials")
+    from .._internal.choices import ByteOrder, SpecialIds, Ties, Unmatched
 
 
+@dataclass(frozen=True)
 class Options:
-    """The options of a training that decide its merges and its ids. They are checked before any text is read.
+    """The options that decide the merges of a training and its ids. `checked` makes them.
 
-    An option that was not given is `...`, since None is a pattern.
+    Attributes:
+        vocab_size: The number of tokens of the result.
+        base: The tokenizer that is extended.
+        new_specials: The special tokens that the base does not have.
+        pattern: What cuts text into pretokens.
+        ties: Which of several pairs of equal count merges first.
+        special_ids: Where the ids of special tokens are.
+        byte_order: The order of the ids of single bytes.
+        min_frequency: How often a pair must occur to be merged.
+        max_token_length: The maximum number of bytes of a new token.
+        forced_tokens: Tokens that are made before all others.
     """
 
-    def __init__(
-        self,
+    vocab_size: int
+    base: Tokenizer | None
+    new_specials: list[str]
+    pattern: Pattern
+    ties: Ties
+    special_ids: SpecialIds
+    byte_order: ByteOrder
+    min_frequency: int
+    max_token_length: int | None
+    forced_tokens: list[bytes]
+
+    @classmethod
+    def checked(
+        cls,
         vocab_size: int,
         *,
-        special_tokens: Iterable[str] = (),
-        pattern: Any = ...,
-        unmatched: Any = ...,
-        ties: Any = ...,
-        special_ids: Any = ...,
-        byte_order: Any = ...,
-        min_frequency: Any = 1,
-        max_token_length: Any = None,
-        forced_tokens: Iterable[str | bytes] = (),
-        base: Tokenizer | None = None,
-    ) -> None:
-        self.vocab_size = operator.index(vocab_size)
-        self.base = base
+        special_tokens: Iterable[str],
+        pattern: Any | EllipsisType,
+        unmatched: Unmatched | None,
+        ties: Ties | None,
+        special_ids: SpecialIds | None,
+        byte_order: ByteOrder | None,
+        min_frequency: int,
+        max_token_length: int | None,
+        forced_tokens: Iterable[str | bytes],
+        base: Tokenizer | None,
+    ) -> Options:
+        """Check the arguments of `train`.
+
+        Raises:
+            TypeError, ValueError: An option is wrong, or differs from what the base decides.
+        """
         for name, value, allowed in (
             ("ties", ties, choices.TIES),
             ("special_ids", special_ids, choices.SPECIAL_IDS),
             ("byte_order", byte_order, choices.BYTE_ORDERS),
         ):
-            if value is not ...:
+            if value is not None:
                 arguments.one_of(name, value, allowed)
-        self.new_specials = arguments.special_names(special_tokens)
-        self.special_ids, self.byte_order = given_or("first", special_ids), given_or("value", byte_order)
-        if base is None:
-            self.ties: Any = given_or("bytes", ties)
-            self.pattern = patterns.resolve(given_or("gpt2", pattern), given_or("keep", unmatched))
-            self.pattern_given = pattern is not ... or unmatched is not ...
-        else:
-            self._extend(base, pattern, unmatched, ties, special_ids, byte_order)
-        self._check_size()
-        self.min_frequency = operator.index(min_frequency)
-        if not 0 <= self.min_frequency <= 2**63:
-            raise ValueError(f"min_frequency is {self.min_frequency}, not between 0 and 2^63")
-        self.max_token_length = _checked_length(max_token_length)
-        self.forced_tokens = _checked_forced(forced_tokens, self.special_tokens, self.max_token_length)
-
-    def _extend(self, base: Any, pattern: Any, unmatched: Any, ties: Any, special_ids: Any, byte_order: Any) -> None:
-        """Take the options that the base decides from it, and refuse options that differ from them."""
-        if not isinstance(base, Tokenizer):
-            raise TypeError(f"base is a Tokenizer, not {type(base).__name__}")
-        if base.pipeline is not None and not base.pipeline.is_plain:
-            why = " and ".join(base.pipeline.reasons())
-            raise ValueError(f"the base has {why}, which training does not have: it cannot be extended")
-        for name, value in (("special_ids", special_ids), ("byte_order", byte_order)):
-            if value is not ...:
-                raise ValueError(f"{name} cannot be given with a base: its ids stay, and new ones follow the highest")
-        self.pattern = base._parts.pattern
-        self.pattern_given = True
-        drops = given_or(self.pattern.unmatched, unmatched)
-        if pattern is ...:
-            given = patterns.of_source(self.pattern.text, self.pattern.flags, drops)
-        else:
-            given = patterns.resolve(pattern, drops)
-        if given != self.pattern:
-            raise ValueError(f"the base cuts text by {self.pattern}, not by {given}: leave pattern and unmatched out")
-        record = base._parts.record
-        known = record.ties if record else ...
-        if known is not ... and ties not in (..., known):
-            raise ValueError(f"the base was trained with ties={shown(known)}, not {shown(ties)}: leave ties out")
-        self.ties = given_or(given_or("bytes", ties), known)
-        self.new_specials = [name for name in self.new_specials if name not in base.special_tokens]
+        names = arguments.special_names(special_tokens)
+        if base is not None:
+            _check_base(base, special_ids, byte_order)
+            names = [name for name in names if name not in base.special_tokens]
+        options = cls(
+            vocab_size=operator.index(vocab_size),
+            base=base,
+            new_specials=names,
+            pattern=_pattern(base, pattern, unmatched),
+            ties=_ties(base, ties),
+            special_ids=special_ids or "first",
+            byte_order=byte_order or "value",
+            min_frequency=operator.index(min_frequency),
+            max_token_length=_length(max_token_length),
+            forced_tokens=[_forced(index, token) for index, token in enumerate(_listed(forced_tokens))],
+        )
+        options._check_sizes()
+        options._check_forced()
+        return options
 
     @property
     def special_tokens(self) -> list[str]:
@@ -107,153 +100,114 @@ class Options:
         return [*(self.base.special_tokens if self.base else ()), *self.new_specials]
 
     @property
-    def for_counting(self) -> dict[str, Any]:
-        """The options that counting needs."""
-        return {
-            "special_tokens": self.special_tokens,
-            "pattern": self.pattern,
-            "unmatched": self.pattern.unmatched,
-        }
+    def min_vocab_size(self) -> int:
+        """The number of tokens before the first merge."""
+        return (self.base.vocab_size if self.base else 256) + len(self.new_specials)
 
-    def with_specials_of(self, names: Iterable[str]) -> None:
-        """Take the special tokens of counts, if none were given.
+    @property
+    def max_merges(self) -> int:
+        """The number of tokens that merges add."""
+        return self.vocab_size - self.min_vocab_size
 
-        Raises:
-            ValueError: The counts lack a special token of the base.
-        """
-        old = self.base.special_tokens if self.base else {}
-        counted = list(names)
-        if missing := [name for name in old if name not in counted]:
-            raise ValueError(f"the counts were made without the special tokens {missing} of the base: count anew")
-        self.new_specials = [name for name in counted if name not in old]
-        self._check_size()
-        _check_no_special(self.forced_tokens, self.special_tokens)
-
-    def _check_size(self) -> None:
-        specials = len(self.new_specials)
-        old = self.base.vocab_size if self.base else 256
-        least = old + specials
-        if self.vocab_size < least:
-            what = f"the {old} of the base" if self.base else "256 bytes"
+    def _check_sizes(self) -> None:
+        if self.max_merges < 0:
+            tokens = f"the {self.base.vocab_size} of the base" if self.base else "256 bytes"
             raise ValueError(
-                f"vocab_size is {self.vocab_size}, less than the {least} tokens that are always there: "
-                f"{what} and {specials} special tokens"
+                f"vocab_size is {self.vocab_size}, less than the {self.min_vocab_size} tokens that are always there: "
+                f"{tokens} and {len(self.new_specials)} special tokens"
             )
-        highest = self.base.max_id + 1 if self.base else 256
-        if self.vocab_size - old + highest > 2**32 - 1:
+        first_id = self.base.max_id + 1 if self.base else 256
+        if self.max_merges + len(self.new_specials) + first_id > 2**32 - 1:
             raise ValueError(f"vocab_size is {self.vocab_size}, more than the 2^32 - 1 ids there are")
-        self.max_merges = self.vocab_size - least
+        if not 0 <= self.min_frequency <= 2**63:
+            raise ValueError(f"min_frequency is {self.min_frequency}, not between 0 and 2^63")
+
+    def _check_forced(self) -> None:
+        specials = {name.encode() for name in self.special_tokens}
+        for token in self.forced_tokens:
+            if self.max_token_length is not None and len(token) > self.max_token_length:
+                raise ValueError(
+                    f"the forced token {shown(token)} has {len(token)} bytes, more than "
+                    f"max_token_length={self.max_token_length}"
+                )
+            if token in specials:
+                raise ValueError(
+                    f"{shown(token)} is both a special and a forced token: text never reaches the forced one"
+                )
 
     def fingerprint(self) -> dict[str, Any]:
         """Return all options that the merges depend on, besides the counts, for a checkpoint."""
-        pattern: Pattern = self.pattern
         return {
             "base": self.base.fingerprint if self.base else None,
             "vocab_size": self.vocab_size,
             "special_tokens": sorted(self.special_tokens),
-            "pattern": pattern.text,
-            "pattern_flags": pattern.flags,
-            "unmatched": pattern.unmatched,
-            "unicode": pattern.unicode,
+            "pattern": self.pattern.text,
+            "pattern_flags": self.pattern.flags,
+            "unmatched": self.pattern.unmatched,
+            "unicode": self.pattern.unicode,
             "ties": self.ties,
             "min_frequency": self.min_frequency,
             "max_token_length": self.max_token_length,
             "forced_tokens": [token.hex() for token in self.forced_tokens],
         }
 
-    def tokenizer(self, learned: _core.Learned) -> Tokenizer:
-        """Return the tokenizer of these merges, with ids for all tokens."""
-        layout = self._extended_ids() if self.base else self._ids(learned.added())
-        base = self.base._core if self.base else None
-        core = _core.build_tokenizer(learned, base, layout.bytes, layout.first, layout.specials, self.pattern.core())
-        return Tokenizer._of(Parts(core, self.pattern, None, self._record(learned)))
 
-    def _record(self, learned: _core.Learned) -> Record:
-        base = None if self.base is None else self.base._parts
-        base_merges = 0 if base is None else len(base.core.merges())
-        least = self.vocab_size - self.max_merges
-        return Record.extending(None if base is None else base.record, base_merges, self.ties, least, learned)
-
-    def _ids(self, merges: int) -> Layout:
-        """Give bytes, special tokens and merges their ids."""
-        sizes = {"special": len(self.new_specials), "byte": 256, "merge": merges}
-        order = {
-            "first": ("special", "byte", "merge"),
-            "after_bytes": ("byte", "special", "merge"),
-            "last": ("byte", "merge", "special"),
-        }[self.special_ids]
-        starts, next_id = {}, 0
-        for kind in order:
-            starts[kind] = next_id
-            next_id += sizes[kind]
-        by_byte = [0] * 256
-        for id, byte in enumerate(_byte_order(self.byte_order), starts["byte"]):
-            by_byte[byte] = id
-        specials = [(name, id) for id, name in enumerate(self.new_specials, starts["special"])]
-        return Layout(by_byte, starts["merge"], specials)
-
-    def _extended_ids(self) -> Layout:
-        """Give new special tokens, and then new merges, the ids above those of the base."""
-        assert self.base is not None
-        start = self.base.max_id + 1
-        new = [(name, id) for id, name in enumerate(self.new_specials, start)]
-        return Layout([], start + len(new), [*self.base.special_tokens.items(), *new])
+def _check_base(base: Tokenizer, special_ids: SpecialIds | None, byte_order: ByteOrder | None) -> None:
+    if not isinstance(base, Tokenizer):
+        raise TypeError(f"base is a Tokenizer, not {type(base).__name__}")
+    if base.pipeline is not None and not base.pipeline.is_plain:
+        reasons = " and ".join(base.pipeline.reasons())
+        raise ValueError(f"the base has {reasons}, which training does not have: it cannot be extended")
+    for name, value in (("special_ids", special_ids), ("byte_order", byte_order)):
+        if value is not None:
+            raise ValueError(f"{name} cannot be given with a base: its ids stay, and new ones follow the highest")
 
 
-def taken_by(function: Any, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the options, by name, that are keyword parameters of a function."""
-    return {name: value for name, value in given.items() if name in function.__kwdefaults__}
+def _pattern(base: Tokenizer | None, pattern: Any | EllipsisType, unmatched: Unmatched | None) -> Pattern:
+    if base is None:
+        return patterns.resolve("gpt2" if pattern is ... else pattern, "keep" if unmatched is None else unmatched)
+    own = base._parts.pattern
+    unmatched = own.unmatched if unmatched is None else unmatched
+    if pattern is ...:
+        resolved = patterns.of_source(own.text, own.flags, unmatched)
+    else:
+        resolved = patterns.resolve(pattern, unmatched)
+    if resolved != own:
+        raise ValueError(f"the base cuts text by {own}, not by {resolved}: leave pattern and unmatched out")
+    return own
 
 
-def given_or(default: Any, value: Any) -> Any:
-    """Return an option, or its default where it was not given."""
-    return default if value is ... else value
+def _ties(base: Tokenizer | None, ties: Ties | None) -> Ties:
+    record = base._parts.record if base else None
+    if record is None:
+        return ties or "bytes"
+    if ties not in (None, record.ties):
+        raise ValueError(f"the base was trained with ties={shown(record.ties)}, not {shown(ties)}: leave ties out")
+    return record.ties
 
 
-def _byte_order(name: str) -> Sequence[int]:
-    if name == "value":
-        return range(256)
-    from ..formats.gpt2 import BYTE_ORDER
-
-    return BYTE_ORDER
-
-
-def _checked_length(length: Any) -> int | None:
-    if length is None:
+def _length(max_token_length: int | None) -> int | None:
+    if max_token_length is None:
         return None
-    number = operator.index(length)
+    number = operator.index(max_token_length)
     if number < 1:
         raise ValueError(f"max_token_length is {number}: a token has at least one byte")
     return min(number, 2**32 - 1)
 
 
-def _checked_forced(tokens: Iterable[str | bytes], specials: list[str], longest: int | None) -> list[bytes]:
-    """Return forced tokens as bytes."""
+def _listed(tokens: Iterable[str | bytes]) -> Iterable[str | bytes]:
     if isinstance(tokens, (str, bytes)):
         raise TypeError(f"forced_tokens is a list of tokens: write [{shown(tokens)}]")
-    checked = []
-    for index, token in enumerate(tokens):
-        if not isinstance(token, (str, bytes)):
-            raise TypeError(f"a forced token is str or bytes, not {type(token).__name__}: {shown(token)}")
-        try:
-            data = token if isinstance(token, bytes) else token.encode()
-        except UnicodeEncodeError as error:
-            raise ValueError(f"forced token {shown(token)} has a lone surrogate at {error.start}") from None
-        if not data:
-            raise ValueError(f"forced token number {index} is empty: leave it out")
-        if longest is not None and len(data) > longest:
-            raise ValueError(
-                f"the forced token {shown(token)} has {len(data)} bytes, more than max_token_length={longest}"
-            )
-        checked.append(data)
-    _check_no_special(checked, specials)
-    return checked
+    return tokens
 
 
-def _check_no_special(forced: Iterable[bytes], specials: Iterable[str]) -> None:
-    names = {name.encode() for name in specials}
-    for token in forced:
-        if token in names:
-            raise ValueError(
-                f"{shown(token)} is both a special and a forced token: text never reaches the forced one"
-            )
+def _forced(index: int, token: str | bytes) -> bytes:
+    if not isinstance(token, (str, bytes)):
+        raise TypeError(f"a forced token is str or bytes, not {type(token).__name__}: {shown(token)}")
+    try:
+        data = token if isinstance(token, bytes) else token.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"forced token {shown(token)} has a lone surrogate at {error.start}") from None
+    if not data:
+        raise ValueError(f"forced token number {index} is empty: leave it out")
+    return data

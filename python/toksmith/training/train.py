@@ -6,12 +6,16 @@ from collections.abc import Iterable
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
+from .._internal import arguments
 from ..corpus import Corpus, FilePath, TextSources
 from ..files import outputs
+from ..tokenizer import Tokenizer
+from . import log as training_log
+from .checkpoint import Checkpoint
 from .counting import as_iterator, count_pretokens
-from .counts import PretokenCounts, with_options_of
-from .options import Options, taken_by
-from .run import Run
+from .counts import PretokenCounts
+from .learning import learn
+from .options import Options
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -19,7 +23,6 @@ if TYPE_CHECKING:
     from .._internal.choices import ByteOrder, SpecialIds, Ties, Unmatched
     from .._internal.progress import Report
     from ..corpus import CorpusOptions
-    from ..tokenizer import Tokenizer
 
 
 def train(
@@ -28,10 +31,10 @@ def train(
     *,
     special_tokens: Iterable[str] = (),
     pattern: Any | EllipsisType = ...,
-    unmatched: Unmatched | EllipsisType = ...,
-    ties: Ties | EllipsisType = ...,
-    special_ids: SpecialIds | EllipsisType = ...,
-    byte_order: ByteOrder | EllipsisType = ...,
+    unmatched: Unmatched | None = None,
+    ties: Ties | None = None,
+    special_ids: SpecialIds | None = None,
+    byte_order: ByteOrder | None = None,
     min_frequency: int = 1,
     max_token_length: int | None = None,
     forced_tokens: Iterable[str | bytes] = (),
@@ -105,22 +108,49 @@ def train(
     >>> train(PretokenCounts({b"lowest": 3}), 259, base=tokenizer).encode("lowest")
     [257, 101, 258]
     """
-    given = locals()
-    options = Options(vocab_size, **taken_by(Options.__init__, given))
-    run = Run(options, checkpoint, checkpoint_seconds, log)
-    if isinstance(sources, PretokenCounts):
+    counts = sources if isinstance(sources, PretokenCounts) else None
+    if counts is not None:
         for name in corpus:
             raise ValueError(f"{name} says how text is read, and these are counts: leave it out")
-        counts = _matching(sources, options)
-        if min_pretoken_count != 1:
-            counts = counts.at_least(min_pretoken_count)
+        special_tokens = arguments.special_names(special_tokens) or counts._special_tokens
+        if base is None and pattern is ... and unmatched is None:
+            pattern = counts._pattern
+    options = Options.checked(
+        vocab_size,
+        special_tokens=special_tokens,
+        pattern=pattern,
+        unmatched=unmatched,
+        ties=ties,
+        special_ids=special_ids,
+        byte_order=byte_order,
+        min_frequency=min_frequency,
+        max_token_length=max_token_length,
+        forced_tokens=forced_tokens,
+        base=base,
+    )
+    saved = None if checkpoint is None else Checkpoint(checkpoint, options.fingerprint(), checkpoint_seconds)
+    if log is not None:
+        training_log.check(log)
+    if counts is not None:
+        _check_counts(counts, options)
+        counts = counts if min_pretoken_count == 1 else counts.at_least(min_pretoken_count)
     else:
         texts = Corpus.of(sources, **corpus)
         if log is not None:
             outputs.check_not_read(log, texts.paths)
-        counting = {**taken_by(count_pretokens, given), **options.for_counting}
-        counts = count_pretokens(texts, **counting)
-    return run.learn(counts, progress, consume_counts=not isinstance(sources, PretokenCounts))
+        counts = count_pretokens(
+            texts,
+            special_tokens=options.special_tokens,
+            pattern=options.pattern,
+            workers=workers,
+            memory_limit=memory_limit,
+            min_pretoken_count=min_pretoken_count,
+            progress=progress,
+        )
+    tokenizer = learn(counts, options, saved, progress, consume_counts=counts is not sources)
+    if log is not None:
+        training_log.write(log, tokenizer)
+    return tokenizer
 
 
 def train_from_iterator(texts: Iterable[str | bytes], vocab_size: int, **options: Any) -> Tokenizer:
@@ -142,29 +172,24 @@ def train_bpe(
     return dict(tokenizer.vocab), list(tokenizer.merges)
 
 
-def _matching(counts: PretokenCounts, options: Options) -> PretokenCounts:
-    """Check that counts were made under the options; options that were not given are taken from the counts."""
+def _check_counts(counts: PretokenCounts, options: Options) -> None:
+    """Check that counts were made under the options."""
     if options.ties == "first" and not counts._has_order:
         raise ValueError(
             'ties="first" goes by the order of the text, which sums of parts do not tell: choose another rule, or '
             "count on one machine"
         )
-    if options.base is None:
-        counts = with_options_of(
-            counts, options.new_specials, options.pattern if options.pattern_given else "gpt2", "keep"
+    if counts._pattern != options.pattern:
+        if options.base is not None:
+            other = f"and the base cuts text by {options.pattern}"
+        else:
+            other = f"not {options.pattern}: leave the pattern out"
+        raise ValueError(f"the counts were made under {counts._pattern}, {other}")
+    names = options.special_tokens
+    if missing := [name for name in names if name not in counts._special_tokens and name not in options.new_specials]:
+        raise ValueError(f"the counts were made without the special tokens {missing} of the base: count anew")
+    if set(names) != set(counts._special_tokens):
+        raise ValueError(
+            f"the counts were made with the special tokens {counts._special_tokens}, not {names}: "
+            "leave special_tokens out, or count anew"
         )
-        options.pattern = counts._pattern
-    else:
-        if counts._pattern != options.pattern:
-            raise ValueError(
-                f"the counts were made under {counts._pattern}, and the base cuts text by {options.pattern}"
-            )
-        names = options.special_tokens
-        if options.new_specials and set(names) != set(counts._special_tokens):
-            raise ValueError(
-                f"the counts were made with the special tokens {counts._special_tokens}, not {names}: "
-                "leave special_tokens out, or count anew"
-            )
-    if not options.new_specials:
-        options.with_specials_of(counts._special_tokens)
-    return counts

@@ -62,8 +62,8 @@ impl LookAhead {
         let before = ends.partition_point(|&end| end <= start);
         let known = start == *first || (stable.contains(&start) && before > 0 && ends[before - 1] == start);
         // If consecutive tokens of a pretoken are merged alone, the result is the same tokens.
-        let rest = &ends[before..];
-        (known && rest.len() > count).then(|| room::copied(&rest[..count])).transpose()
+        let later = &ends[before..];
+        (known && later.len() > count).then(|| room::copied(&later[..count])).transpose()
     }
 
     /// Looks for a pretoken that begins with `range` and ends far beyond the wanted bytes.
@@ -85,8 +85,8 @@ impl LookAhead {
         }
         let mut stop = range.end;
         if special && self.may_be_special(&range) {
-            let found = encoder.vocab.specials().matches(&text[range.clone()], 0).next(control)?;
-            stop = found.map_or(range.end, |found| range.start + found.range.start);
+            let first = encoder.vocab.specials().matches(&text[range.clone()], 0).next(control)?;
+            stop = first.map_or(range.end, |first| range.start + first.range.start);
             self.plain = range.start..stop;
         }
         let own = &text[range.start..stop];

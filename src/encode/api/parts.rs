@@ -8,10 +8,10 @@ use crate::encode::special_set::SpecialTokens;
 use crate::error::Result;
 use crate::pipeline::Trust;
 use crate::room;
-use crate::special::Found;
+use crate::special::SpecialMatch;
 
 impl Encoder {
-    /// The ids of the joined parts, with special tokens only where one lies wholly inside a trusted
+    /// The ids of the joined parts, with special tokens only where one lies entirely inside a trusted
     /// stretch (neighbouring trusted parts are one stretch). Everything else is ordinary text, and is
     /// pretokenized and merged as the one joined text.
     ///
@@ -28,10 +28,10 @@ impl Encoder {
         let mut ids = Vec::new();
         self.pool.with(self.isa, 0, |scratch| {
             let mut at = 0;
-            for found in &specials {
-                self.encode_text(scratch, &text, at..found.range.start, &mut ids, control)?;
-                room::push(&mut ids, self.vocab.special_ids()[found.index])?;
-                at = found.range.end;
+            for special in &specials {
+                self.encode_text(scratch, &text, at..special.range.start, &mut ids, control)?;
+                room::push(&mut ids, self.vocab.special_ids()[special.index])?;
+                at = special.range.end;
             }
             self.encode_text(scratch, &text, at..text.len(), &mut ids, control)
         })?;
@@ -64,12 +64,12 @@ impl Encoder {
         text: &[u8],
         trusted: &[Range<usize>],
         control: &Control,
-    ) -> Result<Vec<Found>> {
+    ) -> Result<Vec<SpecialMatch>> {
         let mut specials = Vec::new();
         for range in trusted {
             let mut matches = self.vocab.specials().matches(&text[..range.end], range.start);
-            while let Some(found) = matches.next(control)? {
-                room::push(&mut specials, found)?;
+            while let Some(special) = matches.next(control)? {
+                room::push(&mut specials, special)?;
             }
         }
         Ok(specials)

@@ -18,7 +18,7 @@ pub struct Piece {
     ends: Vec<usize>,
 }
 
-/// Bytes of text that are encoded first for each token that is wanted. Chosen without measurement.
+/// Bytes of text that are encoded first for each token that is wanted.
 const BYTES_PER_TOKEN: usize = 8;
 
 impl Encoder {
@@ -85,7 +85,7 @@ impl Encoder {
             control.check()?;
             let mut piece = self.piece(&mut ahead, text, start, max_tokens, special, control)?;
             if piece.range.is_empty() {
-                piece = self.one_character(text, start, max_tokens, special, control)?;
+                piece = self.single_character(text, start, max_tokens, special, control)?;
             }
             room::push(&mut pieces, piece.range.clone())?;
             if piece.range.end == text.len() {
@@ -136,7 +136,7 @@ impl Encoder {
     }
 
     /// The character at `at` as a piece, for texts whose first tokens end inside characters.
-    fn one_character(
+    fn single_character(
         &self,
         text: &str,
         at: usize,

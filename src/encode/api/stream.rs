@@ -22,8 +22,8 @@ pub struct EncodeState {
 
 impl EncodeState {
     /// How many bytes of text are held back.
-    pub fn held_bytes(&self) -> usize {
-        self.plain.held_bytes() + self.uncut.len()
+    pub fn pending_bytes(&self) -> usize {
+        self.plain.pending_bytes() + self.uncut.len()
     }
 }
 

@@ -58,9 +58,9 @@ impl SortedTokens {
 }
 
 impl Encoder {
-    /// The ids of `text` that no text behind it can change, and the sequences of ids that could come next.
+    /// The ids of `text` that no text after it can change, and the sequences of ids that could come next.
     ///
-    /// Cost: for each byte of the last pretoken, one encoding for every token that begins with the bytes behind it.
+    /// Cost: for each byte of the last pretoken, one encoding for every token that begins with the bytes after it.
     ///
     /// # Errors
     /// Same as [`Encoder::encode`].
@@ -74,16 +74,16 @@ impl Encoder {
         let (mut stable, unstable) =
             self.split_unstable(text.as_bytes(), self.active(special.into()), control)?;
         let mut completions = HashSet::new();
-        if let Some(rest) = stable.get(unstable..).filter(|rest| !rest.is_empty()) {
-            let rest = self.bytes_of(rest)?;
-            self.complete(&rest, sorted, &mut completions, control)?;
+        if let Some(tail) = stable.get(unstable..).filter(|tail| !tail.is_empty()) {
+            let tail = self.bytes_of(tail)?;
+            self.complete(&tail, sorted, &mut completions, control)?;
         }
         stable.truncate(unstable);
         Ok(Completions { stable, completions })
     }
 
     /// The ids of bytes that may end, or break, inside a character. The bytes before the first one that is not UTF-8
-    /// are encoded as text; the last pretoken of this text and all bytes behind it are encoded as one piece.
+    /// are encoded as text; the last pretoken of this text and all bytes after it are encoded as one piece.
     ///
     /// # Errors
     /// Same as [`Encoder::encode`].
@@ -94,10 +94,10 @@ impl Encoder {
         };
         let (mut ids, unstable) =
             self.split_unstable(&data[..valid], self.active(SpecialTokens::None), control)?;
-        let mut rest = self.bytes_of(&ids[unstable..])?;
-        room::extend(&mut rest, &data[valid..])?;
+        let mut tail = self.bytes_of(&ids[unstable..])?;
+        room::extend(&mut tail, &data[valid..])?;
         ids.truncate(unstable);
-        room::extend(&mut ids, &self.encode_as_pretoken(&rest, control)?)?;
+        room::extend(&mut ids, &self.encode_as_pretoken(&tail, control)?)?;
         Ok(ids)
     }
 
@@ -122,7 +122,7 @@ impl Encoder {
         Ok((ids, stable))
     }
 
-    /// The last pretoken behind the last special token.
+    /// The last pretoken after the last special token.
     fn last_pretoken(
         &self,
         text: &[u8],
@@ -131,8 +131,8 @@ impl Encoder {
     ) -> Result<Option<Range<usize>>> {
         let mut last = None;
         if let Some(Segment::Text(range)) = active.search.segments(text, control).last().transpose()? {
-            self.pretokenizer.for_each(&text[range.clone()], |found| {
-                last = Some(range.start + found.start..range.start + found.end);
+            self.pretokenizer.for_each(&text[range.clone()], |pretoken| {
+                last = Some(range.start + pretoken.start..range.start + pretoken.end);
                 Ok(())
             })?;
         }
@@ -153,32 +153,32 @@ impl Encoder {
         Ok(bytes)
     }
 
-    /// Adds the sequences of ids that could come in place of those of `rest`, which must not be empty.
+    /// Adds the sequences of ids that could come in place of those of `tail`, which must not be empty.
     fn complete(
         &self,
-        rest: &[u8],
+        tail: &[u8],
         sorted: &SortedTokens,
         completions: &mut HashSet<Vec<u32>>,
         control: &Control,
     ) -> Result<()> {
-        completions.extend(sorted.beginning(&self.vocab, rest).map(|(id, _)| vec![id]));
-        for at in 1..rest.len() {
+        completions.extend(sorted.beginning(&self.vocab, tail).map(|(id, _)| vec![id]));
+        for at in 1..tail.len() {
             control.check()?;
-            for (_, token) in sorted.beginning(&self.vocab, &rest[at..]) {
-                let possible = [&rest[..at], token].concat();
-                // Behind the end of `rest` the pattern may cut where it did not cut before.
+            for (_, token) in sorted.beginning(&self.vocab, &tail[at..]) {
+                let possible = [&tail[..at], token].concat();
+                // After the end of `tail` the pattern may cut where it did not cut before.
                 let mut ids = match std::str::from_utf8(&possible) {
                     Ok(_) => self.encode_to_vec(&possible, false, control)?,
                     Err(_) => self.merge_bytes(&possible, control)?,
                 };
-                ids.truncate(self.reaching(&ids, rest.len()));
+                ids.truncate(self.reaching(&ids, tail.len()));
                 completions.insert(ids);
             }
         }
         // The last whitespace character can become a pretoken of its own: "\n\n" is cut in two before "0".
-        let last = last_character(rest);
-        if rest.len() > last && is_whitespace(&rest[rest.len() - last..]) {
-            let (before, blank) = rest.split_at(rest.len() - last);
+        let last = last_character(tail);
+        if tail.len() > last && is_whitespace(&tail[tail.len() - last..]) {
+            let (before, blank) = tail.split_at(tail.len() - last);
             let mut ids = self.merge_bytes(before, control)?;
             room::extend(&mut ids, &self.merge_bytes(blank, control)?)?;
             completions.insert(ids);

@@ -17,7 +17,7 @@ const IDS_IN_RECORD: u64 = 7;
 
 /// Words of 32 bits that a slot has for ids.
 const ID_WORDS: usize = 4;
-/// The most ids that a slot holds.
+/// The maximum number of ids that a slot holds.
 pub(in crate::encode) const MAX_INLINE_IDS: usize = 7;
 
 /// How a slot keeps ids.

@@ -77,7 +77,7 @@ pub(in crate::encode) struct Cache {
 }
 
 /// log2 of the number of buckets of a scratch's own cache: 16 MB. A text of 15 MB has 70,000 to 230,000 pretokens
-/// that are no tokens. With half the buckets, 7% of the pretokens of a text of many languages are not in their
+/// that are not tokens. With half the buckets, 7% of the pretokens of a text of many languages are not in their
 /// bucket, 1% of those of English.
 pub(in crate::encode) const BUCKET_BITS: u32 = 18;
 /// Words of the overflow ring for each bucket, as a power of two: 32 MB beside 16.
@@ -85,18 +85,17 @@ const RING_WORDS_PER_BUCKET: u32 = 5;
 /// Words of the overflow ring for each bucket of a cache of seeds, as a power of two. Of 200,000 seeds a fifth have
 /// no room in their buckets.
 const RING_WORDS_PER_SEED_BUCKET: u32 = 4;
-/// log2 of the most buckets of a cache of seeds.
+/// log2 of the maximum number of buckets of a cache of seeds.
 const MAX_SEED_BUCKET_BITS: u32 = 17;
 /// Tokens of this id or a higher one are not put into a scratch's own cache: all 200,000 tokens of a large
 /// vocabulary would leave little room for words. With 131,072, or with all, no text was faster.
 const FIRST_UNSEEDED_ID: u32 = 1 << 16;
-/// Longer pretokens are cached only when they occur for the second time: their records are large. Chosen without
-/// measurement.
+/// Longer pretokens are cached only when they occur for the second time: their records are large.
 const MAX_BYTES_AT_ONCE: usize = 64;
-/// A scratch gets a cache only if the system would give this many times its memory, since the result of the
-/// call needs memory, too. Chosen without measurement.
+/// A scratch gets a cache only if the system would give this many times its memory, since the result of the call
+/// needs memory, too.
 const MEMORY_MARGIN: usize = 4;
-/// log2 of the fewest buckets of a cache of seeds.
+/// log2 of the minimum number of buckets of a cache of seeds.
 const MIN_SEED_BUCKET_BITS: u32 = 6;
 
 impl Cache {

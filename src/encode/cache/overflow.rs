@@ -12,7 +12,7 @@ use crate::simd;
 /// Words of the ring for each bucket of the index, as a power of two. The index takes 4 MB beside a ring of 32 MB. With
 /// half as many buckets, a second pass over a text of many languages takes a sixth longer.
 const RING_WORDS_PER_INDEX_BUCKET: u32 = 7;
-/// log2 of the fewest words of a ring. A record of the longest pretoken has some 1,300.
+/// log2 of the minimum number of words of a ring. A record of the longest pretoken has some 1,300.
 const MIN_RING_BITS: u32 = 12;
 
 /// The first 2 MB of a ring are in small pages, since a short text writes a few of them; the rest is in huge ones.
@@ -104,11 +104,11 @@ impl OverflowRing {
             return None;
         }
         let at = self.at(place);
-        let (&head, rest) = self.words[at..].split_first()?;
+        let (&head, body) = self.words[at..].split_first()?;
         if head as usize & 0xffff != pretoken.len() {
             return None;
         }
-        let bytes = &rest[..pretoken.len().div_ceil(4)];
+        let bytes = &body[..pretoken.len().div_ceil(4)];
         let (whole, tail) = pretoken.as_chunks::<4>();
         let mut differs = 0;
         for (&word, &four) in bytes.iter().zip(whole) {
@@ -257,7 +257,7 @@ mod tests {
     use super::*;
     use std::collections::VecDeque;
 
-    fn found(records: &OverflowRing, hash: u64, pretoken: &[u8]) -> Option<Vec<u32>> {
+    fn ids_of(records: &OverflowRing, hash: u64, pretoken: &[u8]) -> Option<Vec<u32>> {
         records.find(hash, pretoken).map(|ids| ids.ids().to_vec())
     }
 
@@ -276,7 +276,7 @@ mod tests {
             let place = records.write(&name, &ids).unwrap();
             records.add_to_index(hash_long(&name), place - words_before(name.len()) as u64);
             kept.push_back((place, round, ids));
-            assert_eq!(found(&records, hash_long(&name), &name), Some(kept.back().unwrap().2.clone()));
+            assert_eq!(ids_of(&records, hash_long(&name), &name), Some(kept.back().unwrap().2.clone()));
             while records.ids(kept[0].0, kept[0].2.len()).is_none() {
                 kept.pop_front();
             }
@@ -285,7 +285,7 @@ mod tests {
                 for (place, round, ids) in &kept {
                     assert_eq!(records.ids(*place, ids.len()).map(PaddedIds::ids), Some(&ids[..]));
                     let name = pretoken(*round);
-                    if let Some(there) = found(&records, hash_long(&name), &name) {
+                    if let Some(there) = ids_of(&records, hash_long(&name), &name) {
                         assert_eq!(there, *ids);
                         there_yet += 1;
                     }
@@ -303,12 +303,12 @@ mod tests {
             records.push(7, format!("number {id}").as_bytes(), &[id]);
         }
         for id in 0..8 {
-            assert_eq!(found(&records, 7, format!("number {id}").as_bytes()), Some(vec![id]));
-            assert_eq!(found(&records, 7, format!("number {id}!").as_bytes()), None);
+            assert_eq!(ids_of(&records, 7, format!("number {id}").as_bytes()), Some(vec![id]));
+            assert_eq!(ids_of(&records, 7, format!("number {id}!").as_bytes()), None);
         }
         records.push(7, b"one more", &[9]);
-        assert_eq!(found(&records, 7, b"number 0"), None, "the oldest of a bucket gives way");
-        assert_eq!(found(&records, 7, b"one more"), Some(vec![9]));
+        assert_eq!(ids_of(&records, 7, b"number 0"), None, "the oldest of a bucket gives way");
+        assert_eq!(ids_of(&records, 7, b"one more"), Some(vec![9]));
     }
 
     #[test]
@@ -319,13 +319,13 @@ mod tests {
         records.written = PLACES_PER_LAP - 6;
         let last = records.write(b"a", &[3]).unwrap();
         records.push(2, b"after", &[2]);
-        assert_eq!(found(&records, 1, b"before"), None);
-        assert_eq!(found(&records, 2, b"after"), Some(vec![2]));
+        assert_eq!(ids_of(&records, 1, b"before"), None);
+        assert_eq!(ids_of(&records, 2, b"after"), Some(vec![2]));
         assert_eq!(records.ids(last, 1).map(PaddedIds::ids), Some(&[3][..]));
         assert_eq!(records.ids(first, 1).map(PaddedIds::ids), None, "its words are others' since long ago");
         for round in 0..3000_u32 {
             records.push(u64::from(round) << 40, &round.to_le_bytes(), &[round]);
-            assert_eq!(found(&records, u64::from(round) << 40, &round.to_le_bytes()), Some(vec![round]));
+            assert_eq!(ids_of(&records, u64::from(round) << 40, &round.to_le_bytes()), Some(vec![round]));
         }
     }
 }

@@ -14,7 +14,7 @@ fn gap<'a>(cache: &Cache, text: &'a str) -> Gap<'a> {
     Gap { text: text.as_bytes(), start: 0, end: text.len(), key, bucket_index, hint }
 }
 
-fn found(cache: &Cache, text: &str) -> Vec<u32> {
+fn ids_of(cache: &Cache, text: &str) -> Vec<u32> {
     let (key, bucket_index) = (key(text), cache.bucket_index(key(text)) as u32);
     let (bucket, slot) = cache.buckets().find(Portable, key, bucket_index);
     let mut room = [0; MAX_INLINE_IDS + 1];
@@ -34,22 +34,22 @@ fn what_was_kept_is_found_and_nothing_else() {
     for (isa, id_width) in Isa::available().flat_map(|isa| [(isa, IdWidth::U16), (isa, IdWidth::U32)]) {
         let mut cache = Cache::with_bits(isa, id_width, 4);
         let long = "a pretoken of more than fifteen bytes";
-        assert!(found(&cache, "a").is_empty());
-        assert!(found(&cache, long).is_empty());
+        assert!(ids_of(&cache, "a").is_empty());
+        assert!(ids_of(&cache, long).is_empty());
         let all = [("a", 1), ("b", 4), ("cc", 5), ("d", 7), ("e", 8), (long, 9)];
         for (text, count) in all {
             add(&mut cache, text, &(0..count).collect::<Vec<u32>>());
         }
         for (text, count) in all {
-            assert_eq!(found(&cache, text), (0..count).collect::<Vec<u32>>());
+            assert_eq!(ids_of(&cache, text), (0..count).collect::<Vec<u32>>());
         }
-        assert!(found(&cache, "c").is_empty());
-        assert!(found(&cache, &long[1..]).is_empty());
+        assert!(ids_of(&cache, "c").is_empty());
+        assert!(ids_of(&cache, &long[1..]).is_empty());
         let far = "x".repeat(MAX_RECORDED_BYTES + 1);
         add(&mut cache, &far, &[1]);
-        assert!(found(&cache, &far).is_empty());
+        assert!(ids_of(&cache, &far).is_empty());
         add(&mut cache, &far[1..], &[1, 2]);
-        assert_eq!(found(&cache, &far[1..]), [1, 2]);
+        assert_eq!(ids_of(&cache, &far[1..]), [1, 2]);
     }
 }
 
@@ -59,16 +59,16 @@ fn what_is_displaced_is_found_among_the_records() {
     let words: Vec<String> = (0..300).map(|i| format!("k{i}")).collect();
     for (id, word) in (0..).zip(&words) {
         add(&mut cache, word, &[id]);
-        assert_eq!(found(&cache, word), [id]);
+        assert_eq!(ids_of(&cache, word), [id]);
         // The second time a word without a slot gets one, and displaces another word.
         let Gap { key, bucket_index, .. } = gap(&cache, word);
         cache.promote(key, bucket_index, &[id]);
-        assert_eq!(found(&cache, word), [id]);
+        assert_eq!(ids_of(&cache, word), [id]);
     }
-    let kept = (0..).zip(&words).filter(|&(id, word)| found(&cache, word) == [id]).count();
+    let kept = (0..).zip(&words).filter(|&(id, word)| ids_of(&cache, word) == [id]).count();
     assert!(kept >= 100, "{kept}");
     for (id, word) in (0..).zip(&words) {
-        let ids = found(&cache, word);
+        let ids = ids_of(&cache, word);
         assert!(ids.is_empty() || ids == [id]);
     }
 }
@@ -81,9 +81,9 @@ fn what_the_records_have_lost_is_kept_anew_in_its_place() {
     for round in 0..1000 {
         add(&mut cache, &format!("something else {round}"), &ids_in_record);
     }
-    assert!(found(&cache, "lost").is_empty());
+    assert!(ids_of(&cache, "lost").is_empty());
     add(&mut cache, "lost", &ids_in_record[1..]);
-    assert_eq!(found(&cache, "lost"), ids_in_record[1..]);
+    assert_eq!(ids_of(&cache, "lost"), ids_in_record[1..]);
 }
 
 #[test]
@@ -95,10 +95,10 @@ fn a_cache_to_add_to_has_the_seeds() {
     }
     let own = seeds.to_own(10).unwrap();
     for (id, word) in (0..).zip(&words) {
-        let there = found(&own, word);
+        let there = ids_of(&own, word);
         assert!(there.is_empty() || there == [id, id + 1]);
     }
-    assert!(words.iter().filter(|word| !found(&own, word).is_empty()).count() > 20);
+    assert!(words.iter().filter(|word| !ids_of(&own, word).is_empty()).count() > 20);
 }
 
 #[test]

@@ -64,7 +64,7 @@ pub trait IdType: Copy + Send + 'static {
     /// [`Error::IdTooWide`], for the first; [`Error::OutOfMemory`].
     fn append(ids: &[u32], all: &mut Vec<Self>) -> Result<()>;
     /// The vector itself, if ids can be written to it without conversion.
-    fn as_found(all: &mut Vec<Self>) -> Option<&mut Vec<u32>>;
+    fn as_u32(all: &mut Vec<Self>) -> Option<&mut Vec<u32>>;
     /// Whether the type has 32 bits; otherwise 16.
     const IS_WIDE: bool;
 }
@@ -85,7 +85,7 @@ impl IdType for u32 {
         room::extend(all, ids)
     }
 
-    fn as_found(all: &mut Vec<Self>) -> Option<&mut Vec<u32>> {
+    fn as_u32(all: &mut Vec<Self>) -> Option<&mut Vec<u32>> {
         Some(all)
     }
 }
@@ -107,7 +107,7 @@ impl IdType for u16 {
         Ok(())
     }
 
-    fn as_found(_: &mut Vec<Self>) -> Option<&mut Vec<u32>> {
+    fn as_u32(_: &mut Vec<Self>) -> Option<&mut Vec<u32>> {
         None
     }
 }

@@ -28,10 +28,10 @@ pub fn recycle(mut ids: Vec<u32>) {
     }
 }
 
-/// The kept memory, if it has a capacity of at most `most` ids.
-fn kept(most: usize) -> Vec<u32> {
+/// The kept memory, if it has a capacity of at most `max_ids` ids.
+fn kept(max_ids: usize) -> Vec<u32> {
     match RECYCLED.try_lock() {
-        Ok(mut kept) if kept.capacity() <= most => std::mem::take(&mut *kept),
+        Ok(mut kept) if kept.capacity() <= max_ids => std::mem::take(&mut *kept),
         _ => Vec::new(),
     }
 }
@@ -40,7 +40,7 @@ fn kept(most: usize) -> Vec<u32> {
 /// `M_MMAP_THRESHOLD`), and grows it by moving the pages. Less may come from its heap, where growing copies all ids
 /// so far into fresh memory.
 const MOVABLE_IDS: usize = (33 << 20) / size_of::<u32>();
-/// The most ids that a character can become: one for each byte of its UTF-8.
+/// The maximum number of ids that a character can become: one for each byte of its UTF-8.
 const MAX_IDS_PER_CHARACTER: usize = 4;
 
 /// The number of ids that room is made for at a time, if there is no memory for all that are expected.
@@ -70,9 +70,9 @@ impl<T: IdType> IdBuffer<T> {
     /// [`crate::Error::OutOfMemory`].
     pub(in crate::encode) fn done(&mut self, more: usize) -> Result<()> {
         self.done += more;
-        let rest = self.total.saturating_sub(self.done);
-        let expected = self.ids.len() as f64 / self.done.max(1) as f64 * rest as f64;
-        // A twentieth more than this rate predicts, so that room seldom has to be made again.
+        let remaining = self.total.saturating_sub(self.done);
+        let expected = self.ids.len() as f64 / self.done.max(1) as f64 * remaining as f64;
+        // A twentieth more than this rate predicts, so that room rarely has to be made again.
         let mut wanted = expected as usize + expected as usize / 20;
         if self.ids.len() + wanted >= *RECYCLED_IDS.start() {
             wanted = wanted.max(MOVABLE_IDS); // what is not needed is never touched, and is freed in the end

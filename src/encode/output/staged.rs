@@ -5,10 +5,10 @@ use super::sink::Sink;
 use crate::error::Result;
 use crate::vocab::Vocab;
 
-/// The most ids that are collected: 8 KB. Chosen without measurement.
+/// The maximum number of ids that are collected: 8 KB.
 const STAGED_IDS: usize = 2048;
 
-/// Runs of this many ids or more go to the sink directly, without a copy. Chosen without measurement.
+/// Runs of this many ids or more go to the sink directly, without a copy.
 const DIRECT_IDS: usize = 64;
 
 /// Ids that are copied at a time if both sides have room for them: a copy of a fixed size is a few stores.
@@ -28,9 +28,9 @@ pub(in crate::encode) struct StagedOutput<'a, S> {
     pub(in crate::encode) sink: &'a mut S,
     vocab: &'a Vocab,
     staged: &'a mut StagingBuffer,
-    /// How many ids are gathered; for a sink that only counts, how many it was not told of yet.
+    /// How many ids are gathered; for a sink that only counts, how many it has not received yet.
     len: usize,
-    /// Whether [`StagedOutput::take_held`] will ask for the gathered ids.
+    /// Whether [`StagedOutput::take_gathered`] will ask for the gathered ids.
     is_holding: bool,
 }
 
@@ -50,7 +50,7 @@ impl<'a, S: Sink> StagedOutput<'a, S> {
             let source = ids.all[ids.from..].first_chunk::<COPIED_IDS>();
             let room = self.staged.0[self.len..].first_chunk_mut::<COPIED_IDS>();
             match (source, room) {
-                // Always copies `COPIED_IDS` ids, and the next copy overwrites what is too much: a copy of exactly
+                // Always copies `COPIED_IDS` ids, and the next copy overwrites the excess: a copy of exactly
                 // `count` ids would be a call of `memcpy`.
                 (Some(source), Some(room)) if count <= COPIED_IDS => *room = *source,
                 _ => return self.add_many(ids.ids()),
@@ -76,7 +76,7 @@ impl<'a, S: Sink> StagedOutput<'a, S> {
         }
     }
 
-    /// Gathers the next ids, if they are not too many, so that [`StagedOutput::take_held`] can return them.
+    /// Gathers the next ids, if they are not too many, so that [`StagedOutput::take_gathered`] can return them.
     ///
     /// # Errors
     /// Same as [`StagedOutput::add`].
@@ -87,7 +87,7 @@ impl<'a, S: Sink> StagedOutput<'a, S> {
     }
 
     /// The ids since [`StagedOutput::hold`], or none if they were too many. Ends the holding.
-    pub(in crate::encode) fn take_held(&mut self) -> &[u32] {
+    pub(in crate::encode) fn take_gathered(&mut self) -> &[u32] {
         let all = std::mem::replace(&mut self.is_holding, false);
         if all { &self.staged.0[..self.len] } else { &[] }
     }

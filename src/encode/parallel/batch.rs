@@ -27,13 +27,14 @@ pub struct EncodedBatch<T = u32> {
 }
 
 impl Encoder {
-    /// The number of threads that are worth starting for `bytes` bytes.
-    pub(super) fn useful_workers(&self, workers: Option<usize>, bytes: usize) -> usize {
+    /// The number of threads that are worth starting for `bytes` bytes. Makes the tables that they share.
+    pub(super) fn useful_workers(&self, workers: Option<usize>, bytes: usize) -> Result<usize> {
+        self.make_tables()?;
         let useful = if self.is_parallel() { bytes / MIN_BYTES_PER_WORKER } else { 1 };
         if useful <= 1 {
-            return 1; // without asking the system for its cores
+            return Ok(1); // without asking the system for its cores
         }
-        workers.unwrap_or_else(workers::cores).min(useful).max(1)
+        Ok(workers.unwrap_or_else(workers::cores).min(useful).max(1))
     }
 
     /// Encodes every text, as [`Encoder::encode`] does, on up to `workers` threads. The result does
@@ -51,7 +52,7 @@ impl Encoder {
         let active = self.active(special.into());
         let runs = runs(texts)?;
         let bytes: usize = texts.iter().map(|text| text.len()).sum();
-        let workers = self.useful_workers(Some(workers), bytes).min(runs.len()).max(1);
+        let workers = self.useful_workers(Some(workers), bytes)?.min(runs.len()).max(1);
         let (mut batches, mut runs) = (room::for_items(runs.len())?, runs.into_iter());
         let work = |worker, run: Range<usize>| self.encode_run(worker, &texts[run], active, control);
         let take = |batch| {
@@ -67,7 +68,7 @@ impl Encoder {
     ///
     /// # Errors
     /// Same as [`Encoder::encode`].
-    pub fn encode_batch_to_one<'a>(
+    pub fn encode_batch_joined<'a>(
         &'a self,
         texts: &[&[u8]],
         special: impl Into<SpecialTokens<'a>>,
@@ -77,7 +78,7 @@ impl Encoder {
         self.encode_column(texts, special, (workers, usize::MAX), control)
     }
 
-    /// [`Encoder::encode_batch_to_one`] with ids of any type. More than `max_ids` ids are an error.
+    /// [`Encoder::encode_batch_joined`] with ids of any type. More than `max_ids` ids are an error.
     ///
     /// # Errors
     /// Same as [`Encoder::encode`]; [`Error::TooManyIds`]; [`Error::IdTooWide`].
@@ -90,14 +91,14 @@ impl Encoder {
     ) -> Result<EncodedBatch<T>> {
         let (runs, active) = (runs(texts)?, self.active(special.into()));
         let bytes: usize = texts.iter().map(|text| text.len()).sum();
-        let workers = self.useful_workers(Some(workers), bytes).min(runs.len()).max(1);
+        let workers = self.useful_workers(Some(workers), bytes)?.min(runs.len()).max(1);
         let mut all = IdBuffer::<T>::new(bytes);
         let mut starts = room::for_items(texts.len() + 1)?;
         starts.push(0);
         let size = |run: &Range<usize>| texts[run.clone()].iter().map(|text| text.len()).sum();
         if workers == 1 && T::IS_WIDE {
             for run in runs {
-                if let Some(ids) = T::as_found(&mut all.ids) {
+                if let Some(ids) = T::as_u32(&mut all.ids) {
                     self.add_run(0, &texts[run.clone()], active, ids, &mut starts, control)?;
                 }
                 check_count(all.ids.len(), max_ids)?;
@@ -105,7 +106,7 @@ impl Encoder {
             }
             return Ok(EncodedBatch { ids: all.finish(), starts });
         }
-        // Reused by the next runs: freeing memory and having the system clear it anew takes long.
+        // Reused by the next runs: freeing memory and having the system clear it again takes long.
         let spare = BufferPool::default();
         let mut runs = runs.into_iter();
         let work = |worker, run: Range<usize>| {
@@ -139,7 +140,7 @@ impl Encoder {
     ) -> Result<Vec<i64>> {
         let (runs, active) = (runs(texts)?, self.active(special.into()));
         let bytes: usize = texts.iter().map(|text| text.len()).sum();
-        let workers = self.useful_workers(Some(workers), bytes).min(runs.len()).max(1);
+        let workers = self.useful_workers(Some(workers), bytes)?.min(runs.len()).max(1);
         let (mut counts, mut runs) = (room::for_items(texts.len())?, runs.into_iter());
         let work = |worker, run: Range<usize>| {
             self.pool.with(self.isa, worker, |scratch| {

@@ -18,7 +18,7 @@ pub struct FileOptions {
     pub special: bool,
     /// Whether invalid UTF-8 is read as U+FFFD; else it is an error.
     pub replace: bool,
-    /// The greatest number of threads.
+    /// The maximum number of threads.
     pub workers: usize,
     /// About how many bytes a thread takes at a time.
     pub window_bytes: u64,
@@ -54,6 +54,7 @@ impl Encoder {
         let bytes = options.window_bytes.max(1);
         let useful = if self.is_parallel() { file.size.div_ceil(bytes) } else { 1 };
         let workers = options.workers.min(useful as usize).max(1);
+        self.make_tables()?;
         let mut start = 0;
         let windows = || {
             if start >= file.size {

@@ -14,7 +14,7 @@ use crate::workers::{self, BufferPool};
 
 /// Bytes or characters of a chunk on one thread: few enough that its UTF-8 is still in the cache when it is encoded.
 const CHUNK_UNITS: usize = 1 << 17;
-/// Bytes or characters of a chunk at most where several threads work: larger chunks, so that they seldom wait for
+/// Bytes or characters of a chunk at most where several threads work: larger chunks, so that they rarely wait for
 /// each other.
 const SHARED_CHUNK_UNITS: usize = 1 << 19;
 /// Chunks per thread, unless they would be too large: at the end a thread waits for half a chunk of another on
@@ -57,7 +57,7 @@ impl Encoder {
             self.answer(Request { text: bytes, specials, worker: 0, is_first }, &mut ids, control)?;
             return Ok(ids);
         }
-        let workers = self.useful_workers(workers, text.len());
+        let workers = self.useful_workers(workers, text.len())?;
         let chunks = self.chunks(text, specials, chunk_size(workers, text.len(), specials))?;
         self.encode_chunks(text, &chunks, specials, (workers, is_first), control)
     }
@@ -92,7 +92,7 @@ impl Encoder {
             self.answer(Request { text, specials, worker: 0, is_first }, &mut count, control)?;
             return Ok(count.0);
         }
-        let workers = self.useful_workers(workers, text.len());
+        let workers = self.useful_workers(workers, text.len())?;
         let chunks = self.chunks(text, specials, chunk_size(workers, text.len(), specials))?;
         let workers = workers.min(chunks.len());
         let spare = BufferPool::default();
@@ -142,7 +142,7 @@ impl Encoder {
             }
             return Ok(all.finish());
         }
-        // Reused by the next chunks: freeing memory and having the system clear it anew takes long.
+        // Reused by the next chunks: freeing memory and having the system clear it again takes long.
         let (texts, lists) = (BufferPool::default(), BufferPool::default());
         let work = |worker, chunk: &Range<usize>| {
             let mut ids: Vec<u32> = lists.take();
@@ -248,7 +248,7 @@ mod tests {
             let expected = encoder.encode_to_vec(&text, special, &control).unwrap();
             let active = encoder.active(special.into());
             for size in 0..40 {
-                for text in [Text::Utf8(&text), Text::Two(&units), Text::Four(&points)] {
+                for text in [Text::Utf8(&text), Text::Ucs2(&units), Text::Ucs4(&points)] {
                     let chunks = encoder.chunks(text, active, size).unwrap();
                     assert_eq!(chunks.iter().map(ExactSizeIterator::len).sum::<usize>(), text.len());
                     for workers in [1, 2, 5] {

@@ -1,4 +1,4 @@
-//! Classes of characters: characters that no set of a pattern tells apart are in one class.
+//! Classes of characters: characters that no set of a pattern distinguishes are in one class.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -35,7 +35,7 @@ impl Alphabet {
     /// them into ASCII and others, so that the class tells whether a character is one byte long.
     ///
     /// # Errors
-    /// There are too many classes, or the sets tell bytes apart that are not UTF-8.
+    /// There are too many classes, or the sets distinguish bytes that are not UTF-8.
     pub fn new(sets: &[Vec<Range<u32>>]) -> Result<Self, Unsupported> {
         let mut dividing = sets.to_vec();
         dividing.push(std::iter::once(0..128).collect());
@@ -49,9 +49,9 @@ impl Alphabet {
             }
             runs.push((range, *numbers.entry(members).or_insert(next as Symbol)));
         }
-        let mut found = vec![SymbolSet::EMPTY; sets.len()];
+        let mut symbols_of = vec![SymbolSet::EMPTY; sets.len()];
         for (members, &class) in &numbers {
-            for (set, _) in found.iter_mut().zip(members).filter(|(_, is_member)| **is_member) {
+            for (set, _) in symbols_of.iter_mut().zip(members).filter(|(_, is_member)| **is_member) {
                 *set = set.union(SymbolSet::of([class]));
             }
         }
@@ -67,7 +67,7 @@ impl Alphabet {
         }
         let (block_starts, classes) = table(&runs);
         Ok(Alphabet {
-            sets: found,
+            sets: symbols_of,
             end: numbers.len() as Symbol,
             of_ascii: std::array::from_fn(|byte| class_of(byte as u32)),
             invalid,

@@ -1,8 +1,8 @@
 //! Programs as tables: in one pass over a text, the match that backtracking would find first.
 //!
 //! A state is a list of instructions that are alive, the preferred ones first. Given the next symbol, they are
-//! followed in that order to the characters that they take. Where a match ends, all instructions behind it in
-//! the list are given up, since the match is preferred to whatever they would find. Those before it go on; if
+//! followed in that order to the characters that they take. Where a match ends, all instructions after it in
+//! the list are given up, since the match is preferred to whatever they would find. Those before it continue; if
 //! one of them finds another match later, that one counts.
 
 use std::collections::HashMap;
@@ -28,9 +28,9 @@ pub struct Automaton {
     bimachine: Option<Box<Bimachine>>,
 }
 
-/// The most entries of a table: 4 MB. The tables of published patterns have less than 20,000.
+/// The maximum number of entries of a table: 4 MB. The tables of published patterns have less than 20,000.
 const MAX_ENTRIES: usize = 1 << 20;
-/// The most steps through instructions while a table is made; a step takes some nanoseconds.
+/// The maximum number of steps through instructions while a table is made; a step takes some nanoseconds.
 const MAX_STEPS: usize = 1 << 26;
 
 /// Compiles a pattern. `newline` is the number of the set that holds a newline and nothing else.
@@ -61,16 +61,16 @@ impl Automaton {
         self.table.len() / (self.classes() + 1)
     }
 
-    /// How many classes of characters the pattern tells apart.
+    /// How many classes of characters the pattern distinguishes.
     pub fn classes(&self) -> usize {
         usize::from(self.alphabet.end())
     }
 
     /// Whether a text may be cut at `at`, which is neither its start nor its end. The text may be a window of a
-    /// longer one, as in [`crate::pretokenize::CutRule::is_cut`]. `keeps_rest` says whether text without a match
+    /// longer one, as in [`crate::pretokenize::CutRule::is_cut`]. `keeps_unmatched` says whether text without a match
     /// becomes pieces.
-    pub fn is_cut(&self, text: &[u8], at: usize, keeps_rest: bool) -> bool {
-        self.cuts.is_cut(&self.alphabet, text, at, keeps_rest)
+    pub fn is_cut(&self, text: &[u8], at: usize, keeps_unmatched: bool) -> bool {
+        self.cuts.is_cut(&self.alphabet, text, at, keeps_unmatched)
     }
 
     /// Whether the pattern matches all text, so that nothing lies between two matches.
@@ -78,7 +78,7 @@ impl Automaton {
         self.cuts.matches_all(&self.alphabet)
     }
 
-    /// The first cut before a space or behind a newline, at `from` or less than `bytes` behind it.
+    /// The first cut before a space or after a newline, at `from` or less than `bytes` after it.
     pub(super) fn cut_within(&self, text: &[u8], from: usize, bytes: usize) -> Option<usize> {
         let end = text.len().min(from + bytes);
         let is_likely = |at: usize| text[at] == b' ' || text[at - 1] == b'\n';
@@ -253,9 +253,9 @@ impl<'a> Table<'a> {
         for (at, transition) in transitions.iter().enumerate() {
             let (Some(next), class) = (transition.next, at % symbols) else { continue };
             let is_possible = transition.is_match && alphabet.is_ascii(class as Symbol);
-            let found = transitions[class].next.filter(|_| is_possible);
+            let target = transitions[class].next.filter(|_| is_possible);
             let (restarted, is_known) = (&mut restarted[next as usize], &mut is_known[next as usize]);
-            *restarted = if *is_known { restarted.filter(|&state| found == Some(state)) } else { found };
+            *restarted = if *is_known { restarted.filter(|&state| target == Some(state)) } else { target };
             *is_known = true;
         }
         Table { transitions, symbols, restarted }
@@ -279,7 +279,7 @@ impl<'a> Table<'a> {
         Entry::new(if after & Entry::FAILS == 0 { Entry::ENDED_BEFORE | after } else { Entry::FAILS })
     }
 
-    /// An entry without [`Entry::ENDED_BEFORE`]. If a match ends and no other instruction goes on, the entry also
+    /// An entry without [`Entry::ENDED_BEFORE`]. If a match ends and no other instruction continues, the entry also
     /// does what the start does with its symbol.
     fn bits(&self, state: usize, symbol: usize) -> u32 {
         let transition = self.transitions[state * self.symbols + symbol];

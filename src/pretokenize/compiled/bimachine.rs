@@ -1,8 +1,8 @@
 //! Bimachines: two automata that find the pretokens of a text without ever going back.
 //!
-//! The automaton of a pattern learns only later whether a match that it might end goes on: behind `\s*[\r\n]+` it
+//! The automaton of a pattern learns only later whether a match that it might end continues: after `\s*[\r\n]+` it
 //! must see the whole run of spaces that follows. So a first automaton reads the text backwards and notes at each
-//! character what the text behind it allows: which states of the pattern's automaton still find a match there. With
+//! character what the text after it allows: which states of the pattern's automaton still find a match there. With
 //! that note, a second automaton reads forwards and knows at each character whether a pretoken ends before it.
 //!
 //! Both are small, and so are their tables of rows of 16 bytes: one byte of a row is the next state. A processor that
@@ -10,7 +10,7 @@
 //!
 //! - the first automaton may have 16 states. They are sets of states of the pattern's automaton; sets that are alike
 //!   are merged;
-//! - the second one may be in 16 states behind each *number*. A number stands for classes of characters that do the
+//! - the second one may be in 16 states after each *number*. A number stands for classes of characters that do the
 //!   same, together with a note if the note makes a difference: a letter has one number, a space has several. A row
 //!   belongs to two numbers, that of a character and that of the character before it.
 //!
@@ -24,11 +24,11 @@ use super::states::{Column, States};
 use super::symbols::{MAX_SYMBOLS, Symbol};
 use crate::simd::Rows;
 
-/// The most states of a row.
+/// The maximum number of states of a row.
 const ROW_STATES: usize = 16;
-/// The most numbers: with this many, the rows of all pairs are at offsets below 2^16.
+/// With at most this many numbers the rows of all pairs are at offsets below 2^16.
 const MAX_NUMBERS: usize = 64;
-/// The most notes that a byte of a row can hold beside the next state.
+/// The maximum number of notes that a byte of a row can hold beside the next state.
 const MAX_NOTES: usize = 8;
 /// The lowest bit of the note in a byte of the first automaton.
 const NOTE_SHIFT: usize = 4;
@@ -48,9 +48,9 @@ pub(super) struct Bimachine {
     pub(super) backward: Rows,
     /// Its state at the end of a text.
     pub(super) at_end: u8,
-    /// The second automaton: a row for each pair of numbers. It begins in state 0, behind number 0.
+    /// The second automaton: a row for each pair of numbers. It begins in state 0, after number 0.
     pub(super) forward: Rows,
-    /// How many numbers there are. 0 stands for the start of a text, and for what stands behind the last character.
+    /// How many numbers there are. 0 stands for the start of a text, and for what stands after the last character.
     pub(super) numbers: u16,
 }
 
@@ -82,7 +82,7 @@ impl Bimachine {
 
 /// The first automaton. States that are alike are merged.
 struct Lookahead {
-    /// For each class of characters and each state behind it: what the second automaton does, and the next state.
+    /// For each class of characters and each state after it: what the second automaton does, and the next state.
     steps: Vec<Vec<(Column, u8)>>,
     at_end: u8,
 }
@@ -128,7 +128,7 @@ impl Numbering {
             columns: vec![Column::default()],
             backward: Rows::new(),
         };
-        // Number 0, which also stands behind the last character, leaves the state unchanged.
+        // Number 0, which also stands after the last character, leaves the state unchanged.
         let same: [u8; ROW_STATES] = std::array::from_fn(|state| state as u8);
         numbering.backward.set(0, same);
         let mut known: HashMap<&[(Column, u8)], u16> = HashMap::new();
@@ -151,7 +151,7 @@ impl Numbering {
         let first = self.columns.len();
         let mut row = [0; ROW_STATES];
         for (entry, (column, next)) in row.iter_mut().zip(steps) {
-            let known = self.columns[first..].iter().position(|one| one == column);
+            let known = self.columns[first..].iter().position(|known| known == column);
             let note = known.unwrap_or(self.columns.len() - first);
             if known.is_none() {
                 self.columns.push(column.clone());
@@ -167,10 +167,10 @@ impl Numbering {
     }
 }
 
-/// The rows of the second automaton, one for each pair of numbers; `None` if more than 16 states are possible behind
+/// The rows of the second automaton, one for each pair of numbers; `None` if more than 16 states are possible after
 /// one.
 fn forward_rows(columns: &[Column]) -> Option<Rows> {
-    // The states that are possible behind each number. In the rows, a state has its index in this list as its number.
+    // The states that are possible after each number. In the rows, a state has its index in this list as its number.
     let mut behind: Vec<Vec<usize>> = vec![Vec::new(); columns.len()];
     behind[0].push(States::UNMATCHED);
     let mut open = vec![(0, States::UNMATCHED)];
@@ -192,7 +192,7 @@ fn forward_rows(columns: &[Column]) -> Option<Rows> {
             let mut row = [0; ROW_STATES];
             for (entry, &state) in row.iter_mut().zip(states) {
                 let Some((ends, next)) = column.next(state) else { continue };
-                let local = behind[number].iter().position(|&one| one == next)?;
+                let local = behind[number].iter().position(|&state| state == next)?;
                 *entry = local as u8 | if ends { ENDS } else { 0 };
             }
             rows.set(((before * columns.len() + number) * ROW_STATES) as u16, row);

@@ -12,7 +12,7 @@ use crate::pretokenize::class::char_start;
 
 /// The pairs of classes between which a text may be cut.
 pub(super) struct CutPairs {
-    /// For each class, the classes of characters before which a text may be cut behind it.
+    /// For each class, the classes of characters before which a text may be cut after it.
     behind: Vec<SymbolSet>,
     /// The classes whose characters are always matched where a match may begin with them.
     matched: SymbolSet,
@@ -58,8 +58,8 @@ impl CutPairs {
     }
 
     /// Whether `text` may be cut at `at`; `text` may be a window of a longer text, as in
-    /// [`crate::pretokenize::CutRule::is_cut`]. `keeps_rest` says whether text without a match becomes pieces.
-    pub(super) fn is_cut(&self, alphabet: &Alphabet, text: &[u8], at: usize, keeps_rest: bool) -> bool {
+    /// [`crate::pretokenize::CutRule::is_cut`]. `keeps_unmatched` says whether text without a match becomes pieces.
+    pub(super) fn is_cut(&self, alphabet: &Alphabet, text: &[u8], at: usize, keeps_unmatched: bool) -> bool {
         let start = char_start(text, at);
         let (before, _) = alphabet.decode(text, start);
         let (behind, len) = alphabet.decode(text, at);
@@ -68,6 +68,6 @@ impl CutPairs {
         is_whole(start, at - start)
             && is_whole(at, len)
             && self.behind[usize::from(before)].has(behind)
-            && (!keeps_rest || self.matched.has(behind))
+            && (!keeps_unmatched || self.matched.has(behind))
     }
 }

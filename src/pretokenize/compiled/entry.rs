@@ -3,7 +3,7 @@
 /// Where the row of the start begins.
 pub(super) const START: u32 = 0;
 
-/// What happens at a symbol, and the row to go on in.
+/// What happens at a symbol, and the row to continue in.
 ///
 /// An entry is found by the row and the symbol of the character that stands at the place that was reached.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -14,10 +14,10 @@ impl Entry {
     pub(super) const ENDS: u32 = 1 << 31;
     /// The pretoken may end before this character; this counts if no later end is found.
     pub(super) const MAY_END: u32 = 1 << 30;
-    /// No instruction goes on from here: the pretoken ended at the last place where it might, if there was one.
+    /// No instruction continues from here: the pretoken ended at the last place where it might, if there was one.
     pub(super) const FAILS: u32 = 1 << 29;
     /// The pretoken ended before the character before this one, which is an ASCII character and begins the next one:
-    /// so a run of spaces gives its last space to the word behind it. The row is that after both characters.
+    /// so a run of spaces gives its last space to the word after it. The row is that after both characters.
     pub(super) const ENDED_BEFORE: u32 = 1 << 28;
     const ROW: u32 = Entry::ENDED_BEFORE - 1;
 

@@ -26,9 +26,9 @@ pub enum Expression {
     Repeated {
         /// What is repeated.
         inner: Box<Expression>,
-        /// The least times.
+        /// The minimum number of times.
         min: u32,
-        /// The most times.
+        /// The maximum number of times.
         max: Option<u32>,
         /// What is tried first.
         kind: Repeat,
@@ -55,14 +55,14 @@ impl Expression {
             Expression::Set(set) => Some(*set),
             Expression::Atomic(inner) => inner.as_set(),
             Expression::Alternatives(all) => {
-                all.iter().try_fold(SymbolSet::EMPTY, |sum, one| Some(sum.union(one.as_set()?)))
+                all.iter().try_fold(SymbolSet::EMPTY, |sum, part| Some(sum.union(part.as_set()?)))
             }
             Expression::Sequence(all) => {
                 let (last, looks) = all.split_last()?;
-                looks.iter().try_fold(last.as_set()?, |rest, look| {
+                looks.iter().try_fold(last.as_set()?, |set, look| {
                     let Expression::LookAhead { inner, negated } = look else { return None };
                     let followed = inner.as_set()?;
-                    Some(if *negated { rest.difference(followed) } else { rest.intersection(followed) })
+                    Some(if *negated { set.difference(followed) } else { set.intersection(followed) })
                 })
             }
             Expression::Repeated { inner, min: 1, max: Some(1), .. } => inner.as_set(),
@@ -84,12 +84,12 @@ impl Expression {
             }
             Expression::Alternatives(each) => each
                 .iter()
-                .try_fold(SymbolSet::EMPTY, |sum, one| Some(sum.union(one.as_condition(all, end)?))),
+                .try_fold(SymbolSet::EMPTY, |sum, part| Some(sum.union(part.as_condition(all, end)?))),
             Expression::Sequence(each) => {
                 let mut condition = all;
-                for (at, one) in each.iter().enumerate() {
-                    condition = condition.intersection(one.as_condition(all, end)?);
-                    if !one.is_zero_width() && at + 1 < each.len() {
+                for (at, part) in each.iter().enumerate() {
+                    condition = condition.intersection(part.as_condition(all, end)?);
+                    if !part.is_zero_width() && at + 1 < each.len() {
                         return None;
                     }
                 }

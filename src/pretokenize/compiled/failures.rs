@@ -3,7 +3,7 @@
 //!
 //! A scanner may read far beyond the end of a match, to find out that no longer one follows (`a*b|a` on many `a`).
 //! The next match begins before that place, and would read the same text again. So the states that a long search has
-//! passed in vain are kept, one for each 64 bytes, and a search that comes to one of them ends there.
+//! passed without a match are kept, one for each 64 bytes, and a search that comes to one of them ends there.
 
 use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;

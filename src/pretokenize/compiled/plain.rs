@@ -2,7 +2,7 @@
 //!
 //! Such a program begins in state 0 at the start of a pretoken. It looks up the transition of its state for the class
 //! of the next character, or for the end of the text. If the transition says that a match ends here, the program
-//! notes the place. Then it takes the character and goes on in the next state. If there is no next state, the
+//! notes the place. Then it takes the character and continues in the next state. If there is no next state, the
 //! pretoken ends at the place that was noted last. If no place was noted, no match begins, and the next character is
 //! tried.
 

@@ -11,13 +11,13 @@ pub(super) type Address = u32;
 /// One step of a program.
 #[derive(Clone, Debug)]
 pub(super) enum Instruction {
-    /// Takes a character of these classes, and goes on.
+    /// Takes a character of these classes, and continues.
     Take(SymbolSet, Address),
-    /// Goes on if one of these symbols follows.
+    /// Continues if one of these symbols follows.
     Check(SymbolSet, Address),
-    /// Goes on if [`Expression::LineEnd`] holds here.
+    /// Continues if [`Expression::LineEnd`] holds here.
     CheckLineEnd(Address),
-    /// Goes on at each of these instructions, the first one first.
+    /// Continues at each of these instructions, the first one first.
     Try(Vec<Address>),
     /// A match ends here.
     Match,
@@ -29,7 +29,7 @@ pub(super) struct Program {
     pub(super) start: Address,
 }
 
-/// The most instructions of a program. The largest pattern of a published tokenizer has some hundred.
+/// The maximum number of instructions of a program. The largest pattern of a published tokenizer has some hundred.
 const MAX_INSTRUCTIONS: usize = 20_000;
 
 impl Program {
@@ -42,7 +42,7 @@ impl Program {
     }
 }
 
-/// Writes instructions from the last to the first, so that each knows where it goes on.
+/// Writes instructions from the last to the first, so that each knows where it continues.
 struct Writer {
     instructions: Vec<Instruction>,
     all: SymbolSet,
@@ -58,16 +58,16 @@ impl Writer {
         Ok(self.instructions.len() as Address - 1)
     }
 
-    /// Writes an expression that goes on at `next`; returns where it begins.
+    /// Writes an expression that continues at `next`; returns where it begins.
     fn write(&mut self, expression: &Expression, next: Address) -> Result<Address, Unsupported> {
         if let Some(set) = expression.as_set() {
             return self.add(Instruction::Take(set, next));
         }
         match expression {
             Expression::Set(set) => self.add(Instruction::Take(*set, next)),
-            Expression::Sequence(all) => all.iter().rev().try_fold(next, |next, one| self.write(one, next)),
+            Expression::Sequence(all) => all.iter().rev().try_fold(next, |next, part| self.write(part, next)),
             Expression::Alternatives(all) => {
-                let starts = all.iter().map(|one| self.write(one, next)).collect::<Result<_, _>>()?;
+                let starts = all.iter().map(|part| self.write(part, next)).collect::<Result<_, _>>()?;
                 self.add(Instruction::Try(starts))
             }
             Expression::Repeated { inner, min, max, kind: Repeat::Possessive } => {
@@ -122,7 +122,7 @@ impl Writer {
         Ok(start)
     }
 
-    /// A possessive repeat of one character goes on only if no such character follows, or after the maximum number.
+    /// A possessive repeat of one character continues only if no such character follows, or after the maximum number.
     fn write_possessive(
         &mut self,
         set: SymbolSet,
@@ -164,7 +164,7 @@ impl Writer {
             Expression::Atomic(_) | Expression::LookAhead { .. } | Expression::End | Expression::LineEnd => {
                 self.write(inner, next)
             }
-            Expression::Sequence(all) if all.iter().all(|one| one.as_set().is_some()) => {
+            Expression::Sequence(all) if all.iter().all(|part| part.as_set().is_some()) => {
                 self.write(inner, next)
             }
             _ => Err(Unsupported::new("an atomic group with choices")),

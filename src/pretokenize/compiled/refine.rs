@@ -9,7 +9,7 @@ pub(super) fn refine<S: Hash + Eq>(
     count: usize,
     signature: impl Fn(usize, &[usize]) -> Vec<S>,
 ) -> Vec<usize> {
-    let (mut parts, mut found) = (vec![0; count], 1);
+    let (mut parts, mut part_count) = (vec![0; count], 1);
     loop {
         let mut numbers = HashMap::new();
         let mut next = Vec::with_capacity(count);
@@ -17,9 +17,9 @@ pub(super) fn refine<S: Hash + Eq>(
             let new = numbers.len();
             next.push(*numbers.entry((parts[thing], signature(thing, &parts))).or_insert(new));
         }
-        if numbers.len() == found {
+        if numbers.len() == part_count {
             return parts;
         }
-        (found, parts) = (numbers.len(), next);
+        (part_count, parts) = (numbers.len(), next);
     }
 }

@@ -11,10 +11,10 @@ use crate::error::Result;
 use crate::room;
 use crate::simd::{ENDS, Isa};
 
-/// Bytes that are read without windows after no cut was found for the end of one. Chosen without measurement.
+/// Bytes that are read without windows after no cut was found for the end of one.
 const BYTES_WITHOUT_WINDOWS: usize = 1 << 12;
-/// Once this many bytes behind a match were read in vain, searches are watched by [`Failures`]. Chosen without
-/// measurement: it is longer than nearly all runs of spaces.
+/// Once this many bytes after a match were read without another one, searches are watched by [`Failures`]. It is longer
+/// than nearly all runs of spaces.
 const WATCHED_BYTES: usize = 256;
 
 /// Finds the pretokens of a text.
@@ -23,10 +23,10 @@ pub struct CompiledScanner<'t> {
     text: &'t [u8],
     isa: Isa,
     /// Whether text without a match becomes pieces.
-    keeps_rest: bool,
+    keeps_unmatched: bool,
     /// Where the next pretoken begins.
     start: usize,
-    /// Matches before this place are searched one by one, since much text was read in vain.
+    /// Matches before this place are searched one by one, since much text was read without a match.
     watched_until: usize,
     failures: Failures,
     passed: Vec<Passed>,
@@ -37,19 +37,24 @@ pub struct CompiledScanner<'t> {
 }
 
 impl<'t> CompiledScanner<'t> {
-    /// A scanner at the start of a text. `keeps_rest` says whether text without a match becomes pieces or is left
+    /// A scanner at the start of a text. `keeps_unmatched` says whether text without a match becomes pieces or is left
     /// out.
-    pub fn new(automaton: &'t Automaton, text: &'t [u8], keeps_rest: bool) -> Self {
-        Self::with_isa(Isa::best(), automaton, text, keeps_rest)
+    pub fn new(automaton: &'t Automaton, text: &'t [u8], keeps_unmatched: bool) -> Self {
+        Self::with_isa(Isa::best(), automaton, text, keeps_unmatched)
     }
 
     /// [`CompiledScanner::new`] with a certain instruction set.
-    pub(super) fn with_isa(isa: Isa, automaton: &'t Automaton, text: &'t [u8], keeps_rest: bool) -> Self {
+    pub(super) fn with_isa(
+        isa: Isa,
+        automaton: &'t Automaton,
+        text: &'t [u8],
+        keeps_unmatched: bool,
+    ) -> Self {
         CompiledScanner {
             automaton,
             text,
             isa,
-            keeps_rest,
+            keeps_unmatched,
             start: 0,
             watched_until: 0,
             failures: Failures::default(),
@@ -78,7 +83,7 @@ impl<'t> CompiledScanner<'t> {
                 self.start = end;
             } else {
                 self.start = self.end_of_gap()?;
-                if !self.keeps_rest {
+                if !self.keeps_unmatched {
                     if count > 0 {
                         break;
                     }
@@ -116,11 +121,11 @@ impl<'t> CompiledScanner<'t> {
     fn bimachine(&self) -> Option<&'t Bimachine> {
         let is_worth_it =
             self.text.len() - self.start >= Window::MIN_TEXT && self.start >= self.no_cuts_until;
-        let finds_all = self.keeps_rest || self.automaton.matches_all();
+        let finds_all = self.keeps_unmatched || self.automaton.matches_all();
         self.automaton.bimachine().filter(|_| is_worth_it && finds_all)
     }
 
-    /// Gives out the ends that were found in the last window, and reads the next window once no end is left. Returns
+    /// Hands out the ends that were found in the last window, and reads the next window once no end is left. Returns
     /// how many ends there are.
     fn fill_from_windows(&mut self, ends: &mut [usize; ENDS]) -> usize {
         let isa = self.isa;
@@ -159,12 +164,12 @@ impl<'t> CompiledScanner<'t> {
             count += usize::from(entry.has(Entry::ENDS));
             if entry.has(Entry::FAILS) {
                 let start = if count > first { ends[count - 1] } else { self.start };
-                let found = self.end_of_match(start)?;
-                if at - found.unwrap_or(start) > WATCHED_BYTES {
+                let match_end = self.end_of_match(start)?;
+                if at - match_end.unwrap_or(start) > WATCHED_BYTES {
                     self.watched_until = at;
                     break;
                 }
-                let Some(end) = found else { break };
+                let Some(end) = match_end else { break };
                 ends[count] = end;
                 count += 1;
                 (at, row) = (end, START);

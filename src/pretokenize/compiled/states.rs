@@ -23,7 +23,7 @@ pub(super) struct States<'a> {
 /// A set of states, a bit for each.
 type Mask = u64;
 
-/// What the states of the second automaton do at a character with a certain text behind it: for each state, whether a
+/// What the states of the second automaton do at a character with a certain text after it: for each state, whether a
 /// pretoken ends before the character, and the next state; nothing for states that are not possible there.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct Column(Vec<Option<(bool, usize)>>);
@@ -37,9 +37,9 @@ impl Column {
 impl<'a> States<'a> {
     /// The state of text in which no match begins. Its number is higher than that of any other state.
     pub(super) const UNMATCHED: usize = States::MAX;
-    /// The most states of which a bimachine is made: a mask has a bit for each.
+    /// The maximum number of states of which a bimachine is made: a mask has a bit for each.
     const MAX: usize = Mask::BITS as usize;
-    /// The most masks. Published patterns that fit have less than 20.
+    /// The maximum number of masks. Published patterns that fit have less than 20.
     const MAX_MASKS: usize = 64;
 
     pub(super) fn new(transitions: &'a [Transition], symbols: usize) -> Self {
@@ -60,7 +60,7 @@ impl<'a> States<'a> {
     }
 
     /// The sets of states that find a match in some text: first the mask at the end of a text, then those before more
-    /// text. For each class of characters and each mask behind it, the number of the mask before it. `None` if there
+    /// text. For each class of characters and each mask after it, the number of the mask before it. `None` if there
     /// are too many.
     pub(super) fn viable_masks(&self) -> Option<(Vec<Mask>, Vec<Vec<usize>>)> {
         if self.count() > Self::MAX {
@@ -88,22 +88,22 @@ impl<'a> States<'a> {
         Some((masks, nexts))
     }
 
-    /// The states that find a match if `symbol` follows, and behind it a text in which the states of `mask` find one.
+    /// The states that find a match if `symbol` follows, and after it a text in which the states of `mask` find one.
     fn viable_before(&self, symbol: usize, mask: Mask) -> Mask {
         let finds = |state: &usize| {
             let transition = self.transition(*state, symbol);
             transition.is_match || transition.next.is_some_and(|next| mask >> next & 1 == 1)
         };
-        (0..self.count()).filter(finds).fold(0, |found, state| found | 1 << state)
+        (0..self.count()).filter(finds).fold(0, |viable, state| viable | 1 << state)
     }
 
-    /// The next state of `state` at a character of `class`, if that state finds a match in the text behind.
+    /// The next state of `state` at a character of `class`, if that state finds a match in the text after it.
     fn viable_next(&self, state: usize, class: usize, mask: Mask) -> Option<usize> {
         let next = self.transition(state, class).next?;
         (mask >> next & 1 == 1).then_some(next as usize)
     }
 
-    /// What a state of the second automaton does at a character, if the states of `mask` find a match behind it.
+    /// What a state of the second automaton does at a character, if the states of `mask` find a match after it.
     fn step(&self, state: usize, class: usize, mask: Mask) -> Option<(bool, usize)> {
         // Text in which no match begins stays unmatched up to the place where one begins.
         let begun = self.viable_next(0, class, mask);
@@ -132,7 +132,7 @@ impl<'a> States<'a> {
             }
             all
         });
-        let first_of = |part: usize| parts.iter().position(|&one| one == part).unwrap_or(0);
+        let first_of = |part: usize| parts.iter().position(|&other| other == part).unwrap_or(0);
         let mut merged = vec![Self::UNMATCHED; Self::UNMATCHED + 1];
         for (number, &part) in parts.iter().enumerate() {
             merged[state_of(number)] = state_of(first_of(part));
@@ -140,7 +140,7 @@ impl<'a> States<'a> {
         merged
     }
 
-    /// What the second automaton does at a character of `class`, if the states of `mask` find a match behind it.
+    /// What the second automaton does at a character of `class`, if the states of `mask` find a match after it.
     /// `merged` is the result of [`States::merged`].
     pub(super) fn column(&self, class: usize, mask: Mask, merged: &[usize]) -> Column {
         let mut column = vec![None; Self::UNMATCHED + 1];

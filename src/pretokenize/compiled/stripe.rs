@@ -4,7 +4,7 @@ use super::alphabet::Alphabet;
 use super::bimachine::{Bimachine, NOTE};
 use crate::simd::{BLOCK_BYTES, ROW_BYTES, STEPS, Simd};
 
-/// The most characters of a stripe plus 1, for its end.
+/// The maximum number of characters of a stripe plus 1, for its end.
 pub(super) const STRIPE_CHARACTERS: usize = 1 << 11;
 /// Characters whose ends are bits of one number.
 pub(super) const WORD_BITS: usize = u64::BITS as usize;
@@ -34,7 +34,7 @@ pub(super) struct Stripe {
     is_ascii: bool,
     /// As many steps as the longest text so far needed.
     pub(super) steps: Vec<Step>,
-    /// A bit for each character, set where a pretoken that was not given out ends before it.
+    /// A bit for each character, set where a pretoken that was not handed out ends before it.
     pub(super) ends: [u64; STRIPE_CHARACTERS / WORD_BITS],
 }
 
@@ -64,9 +64,9 @@ impl Stripe {
     #[inline(always)]
     fn classify_ascii<S: Simd>(&mut self, simd: S, machine: &Bimachine, text: &[u8]) {
         self.len = text.len();
-        let (blocks, rest) = text.as_chunks::<BLOCK_BYTES>();
+        let (blocks, tail) = text.as_chunks::<BLOCK_BYTES>();
         let mut last = [0; BLOCK_BYTES];
-        last[..rest.len()].copy_from_slice(rest);
+        last[..tail.len()].copy_from_slice(tail);
         let (steps, _) = self.steps.as_chunks_mut::<BLOCK_STEPS>();
         for (steps, block) in steps.iter_mut().zip(blocks.iter().chain([&last])) {
             let numbers = simd.entries(block, &machine.of_ascii);
@@ -90,16 +90,16 @@ impl Stripe {
         self.len = character;
     }
 
-    /// Fills the steps behind the last character, up to `steps`, with the number that changes no state, and clears
+    /// Fills the steps after the last character, up to `steps`, with the number that changes no state, and clears
     /// all ends.
     #[inline(always)]
     pub(super) fn pad(&mut self, steps: usize) {
         if self.steps.len() < steps {
             self.steps.resize(steps, Step::default());
         }
-        let (full, rest) = (self.len / STEPS, self.len % STEPS);
+        let (full, remainder) = (self.len / STEPS, self.len % STEPS);
         for (number, step) in self.steps[..steps].iter_mut().enumerate().skip(full) {
-            step.numbers[if number == full { rest } else { 0 }..].fill(0);
+            step.numbers[if number == full { remainder } else { 0 }..].fill(0);
         }
         self.ends.fill(0);
     }

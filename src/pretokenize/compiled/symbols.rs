@@ -32,19 +32,19 @@ impl SymbolSet {
     /// What is in either set.
     #[must_use]
     pub fn union(self, other: SymbolSet) -> SymbolSet {
-        self.combined(other, |one, two| one | two)
+        self.combined(other, |left, right| left | right)
     }
 
     /// What is in both sets.
     #[must_use]
     pub fn intersection(self, other: SymbolSet) -> SymbolSet {
-        self.combined(other, |one, two| one & two)
+        self.combined(other, |left, right| left & right)
     }
 
     /// What is in this set and not in the other.
     #[must_use]
     pub fn difference(self, other: SymbolSet) -> SymbolSet {
-        self.combined(other, |one, two| one & !two)
+        self.combined(other, |left, right| left & !right)
     }
 
     fn combined(self, other: SymbolSet, combine: impl Fn(u64, u64) -> u64) -> SymbolSet {

@@ -21,7 +21,7 @@ fn alphabet() -> Alphabet {
 
 /// What the definition says: the first match that a backtracking engine finds, as an end.
 ///
-/// `next` is what must match behind the expression. The text is a list of symbols.
+/// `next` is what must match after the expression. The text is a list of symbols.
 fn backtrack(
     expression: &Expression,
     text: &[Symbol],
@@ -33,16 +33,16 @@ fn backtrack(
         Expression::Set(set) => (at < text.len() && set.has(text[at])).then(|| next(at + 1)).flatten(),
         Expression::Sequence(all) => match all.split_first() {
             None => next(at),
-            Some((first, rest)) => {
-                let rest = Expression::Sequence(rest.to_vec());
-                backtrack(first, text, at, newline, &mut |at| backtrack(&rest, text, at, newline, next))
+            Some((first, tail)) => {
+                let tail = Expression::Sequence(tail.to_vec());
+                backtrack(first, text, at, newline, &mut |at| backtrack(&tail, text, at, newline, next))
             }
         },
-        Expression::Alternatives(all) => all.iter().find_map(|one| backtrack(one, text, at, newline, next)),
+        Expression::Alternatives(all) => all.iter().find_map(|part| backtrack(part, text, at, newline, next)),
         Expression::Atomic(inner) => next(backtrack(inner, text, at, newline, &mut Some)?),
         Expression::LookAhead { inner, negated } => {
-            let found = backtrack(inner, text, at, newline, &mut Some).is_some();
-            if found == *negated { None } else { next(at) }
+            let matches = backtrack(inner, text, at, newline, &mut Some).is_some();
+            if matches == *negated { None } else { next(at) }
         }
         Expression::End => {
             if at == text.len() {
@@ -52,8 +52,8 @@ fn backtrack(
             }
         }
         Expression::LineEnd => {
-            let rest = &text[at..];
-            if rest.is_empty() || rest == [newline] { next(at) } else { None }
+            let tail = &text[at..];
+            if tail.is_empty() || tail == [newline] { next(at) } else { None }
         }
         Expression::Repeated { inner, min, max, kind } => {
             let shorter = Expression::Repeated {
@@ -90,25 +90,25 @@ fn expected(
     expression: &Expression,
     text: &[Symbol],
     newline: Symbol,
-    keeps_rest: bool,
+    keeps_unmatched: bool,
 ) -> Vec<(usize, usize)> {
-    let (mut found, mut at, mut gap) = (Vec::new(), 0, 0);
+    let (mut ranges, mut at, mut gap) = (Vec::new(), 0, 0);
     while at < text.len() {
         match backtrack(expression, text, at, newline, &mut Some) {
             Some(end) => {
-                if gap < at && keeps_rest {
-                    found.push((gap, at));
+                if gap < at && keeps_unmatched {
+                    ranges.push((gap, at));
                 }
-                found.push((at, end));
+                ranges.push((at, end));
                 (at, gap) = (end, end);
             }
             None => at += 1,
         }
     }
-    if gap < at && keeps_rest {
-        found.push((gap, at));
+    if gap < at && keeps_unmatched {
+        ranges.push((gap, at));
     }
-    found
+    ranges
 }
 
 impl Random {
@@ -151,28 +151,28 @@ impl Random {
     }
 }
 
-fn pretokens(automaton: &Arc<Automaton>, text: &str, keeps_rest: bool) -> Vec<(usize, usize)> {
-    let unmatched = if keeps_rest { Unmatched::Keep } else { Unmatched::Drop };
+fn pretokens(automaton: &Arc<Automaton>, text: &str, keeps_unmatched: bool) -> Vec<(usize, usize)> {
+    let unmatched = if keeps_unmatched { Unmatched::Keep } else { Unmatched::Drop };
     let pretokenizer = Pretokenizer { pattern: Pattern::Compiled(Arc::clone(automaton)), unmatched };
-    let mut found = Vec::new();
+    let mut ranges = Vec::new();
     pretokenizer
         .for_each(text.as_bytes(), |range| {
-            found.push((range.start, range.end));
+            ranges.push((range.start, range.end));
             Ok(())
         })
         .unwrap();
-    found
+    ranges
 }
 
 /// Compares pretokens and cuts of one text.
 fn check(expression: &Expression, automaton: &Arc<Automaton>, letters: &[usize], alphabet: &Alphabet) {
     let text: String = letters.iter().map(|&letter| LETTERS[letter]).collect();
-    for (keeps_rest, expected) in check_pretokens(expression, automaton, letters, alphabet) {
-        let is_cut = |at: &usize| automaton.is_cut(text.as_bytes(), *at, keeps_rest);
+    for (keeps_unmatched, expected) in check_pretokens(expression, automaton, letters, alphabet) {
+        let is_cut = |at: &usize| automaton.is_cut(text.as_bytes(), *at, keeps_unmatched);
         for at in (1..text.len()).filter(|&at| text.is_char_boundary(at)).filter(is_cut) {
-            let mut parts = pretokens(automaton, &text[..at], keeps_rest);
+            let mut parts = pretokens(automaton, &text[..at], keeps_unmatched);
             let shifted = |(start, end)| (start + at, end + at);
-            parts.extend(pretokens(automaton, &text[at..], keeps_rest).into_iter().map(shifted));
+            parts.extend(pretokens(automaton, &text[at..], keeps_unmatched).into_iter().map(shifted));
             assert_eq!(parts, expected, "{expression:?} on {text:?}, cut at {at}");
         }
     }
@@ -191,26 +191,26 @@ fn check_pretokens(
     let mut places: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
     places.push(text.len());
     let newline = alphabet.decode(b"\n", 0).0;
-    [true, false].map(|keeps_rest| {
-        let expected: Vec<_> = expected(expression, &symbols, newline, keeps_rest)
+    [true, false].map(|keeps_unmatched| {
+        let expected: Vec<_> = expected(expression, &symbols, newline, keeps_unmatched)
             .into_iter()
             .map(|(start, end)| (places[start], places[end]))
             .collect();
         for isa in Isa::available() {
-            let mut found = Vec::new();
-            let scanner = CompiledScanner::with_isa(isa, automaton, text.as_bytes(), keeps_rest);
+            let mut ranges = Vec::new();
+            let scanner = CompiledScanner::with_isa(isa, automaton, text.as_bytes(), keeps_unmatched);
             let each = |range: std::ops::Range<usize>| {
-                found.push((range.start, range.end));
+                ranges.push((range.start, range.end));
                 Ok(true)
             };
             scanner.for_each(each).unwrap();
             assert!(
-                found == expected,
-                "{expression:?} on {text:?}, keeps the rest: {keeps_rest}, {}",
+                ranges == expected,
+                "{expression:?} on {text:?}, keeps the rest: {keeps_unmatched}, {}",
                 isa.name()
             );
         }
-        (keeps_rest, expected)
+        (keeps_unmatched, expected)
     })
 }
 
@@ -300,7 +300,7 @@ fn repeated(inner: Expression, kind: Repeat) -> Expression {
 
 #[test]
 fn a_search_that_fails_far_away_stays_linear() {
-    // `a+b|a`, which looks for a b behind each a, and `(?:ab)+c|b`, which also leaves text unmatched.
+    // `a+b|a`, which looks for a b after each a, and `(?:ab)+c|b`, which also leaves text unmatched.
     let run = Expression::Sequence(vec![repeated(set("a"), Repeat::Greedy), set("b")]);
     let pair = Expression::Sequence(vec![set("a"), set("b")]);
     let pairs = Expression::Sequence(vec![repeated(pair, Repeat::Greedy), set("c")]);
@@ -376,7 +376,7 @@ fn cuts_are_found_as_in_the_scanners() {
         spaces(),
     ]);
     let automaton = compile(&expression, alphabet(), NEWLINE).unwrap();
-    let rule = CutRule::Compiled { automaton, keeps_rest: true };
+    let rule = CutRule::Compiled { automaton, keeps_unmatched: true };
     let text = "ab c\né  a\n\nb 漢 b";
     let cuts: Vec<usize> = (0..=text.len()).filter(|&at| rule.is_cut(text.as_bytes(), at)).collect();
     assert_eq!(cuts, [2, 4, 7, 10, 13, 17]);

@@ -12,18 +12,18 @@ const STRIPES: usize = 2;
 /// From this many bytes on, a cut for the end of a stripe is searched. All stripes fit into the first-level cache.
 const STRIPE_BYTES: usize = STRIPE_CHARACTERS / 2;
 
-/// A window of a text: stripes that follow each other, and which of their pretokens were not given out yet.
+/// A window of a text: stripes that follow each other, and which of their pretokens were not handed out yet.
 #[derive(Default)]
 pub(super) struct Window {
     stripes: [Stripe; STRIPES],
-    /// The stripe whose ends are given out next, and the number of the next word of its ends. No ends are left before
-    /// them.
+    /// The stripe whose ends are handed out next, and the number of the next word of its ends. No ends are left
+    /// before them.
     stripe: usize,
     next: usize,
 }
 
 impl Window {
-    /// Bytes of text from which on a window is worth its memory. Chosen without measurement. The tests try all lengths.
+    /// Bytes of text from which on a window is worth its memory. The tests try all lengths.
     pub(super) const MIN_TEXT: usize = if cfg!(test) { 1 } else { 64 };
 
     /// Reads the text from `first` on, where a pretoken begins. Each stripe ends at a cut, or at the end of the text.
@@ -37,15 +37,15 @@ impl Window {
         first: usize,
     ) -> bool {
         let Some([middle, end]) = ends_of_stripes(automaton, text, first) else { return false };
-        let [one, two] = &mut self.stripes;
-        (one.first, two.first) = (first, middle);
+        let [left, right] = &mut self.stripes;
+        (left.first, right.first) = (first, middle);
         let texts = [&text[first..middle], &text[middle..end]];
         isa.run(Read { stripes: &mut self.stripes, alphabet: automaton.alphabet(), machine, texts });
         (self.stripe, self.next) = (0, 0);
         true
     }
 
-    /// Moves as many ends as there is room for behind the first `count`; returns how many there are then.
+    /// Moves as many ends as there is room for after the first `count`; returns how many there are then.
     pub(super) fn give(&mut self, isa: Isa, ends: &mut [usize; ENDS], count: usize) -> usize {
         if self.stripe == STRIPES { count } else { isa.run(Give { window: self, ends, count }) }
     }
@@ -53,10 +53,10 @@ impl Window {
 
 /// Where the stripes end that begin at `first`.
 fn ends_of_stripes(automaton: &Automaton, text: &[u8], first: usize) -> Option<[usize; STRIPES]> {
-    let rest = text.len() - first;
-    let bytes = (rest / STRIPES).min(STRIPE_BYTES);
+    let remaining = text.len() - first;
+    let bytes = (remaining / STRIPES).min(STRIPE_BYTES);
     let cut = |from: usize| automaton.cut_within(text, from + bytes, STRIPE_BYTES - 1);
-    let is_last = rest < STRIPE_CHARACTERS;
+    let is_last = remaining < STRIPE_CHARACTERS;
     let middle = match cut(first) {
         Some(middle) => middle,
         None if is_last => return Some([text.len(); STRIPES]),
@@ -109,7 +109,7 @@ impl Kernel for Read<'_> {
     }
 }
 
-/// Gives out the ends that were found in a window.
+/// Hands out the ends that were found in a window.
 struct Give<'a> {
     window: &'a mut Window,
     ends: &'a mut [usize; ENDS],
@@ -123,7 +123,7 @@ impl Kernel for Give<'_> {
     fn run<S: Simd>(self, simd: S) -> usize {
         let Give { window, ends, mut count } = self;
         while let Some(stripe) = window.stripes.get_mut(window.stripe) {
-            let (given, origin) = (count, stripe.origin());
+            let (earlier, origin) = (count, stripe.origin());
             while let Some(bits) = stripe.ends.get_mut(window.next) {
                 let base = origin + window.next * WORD_BITS;
                 if count + WORD_BITS <= ENDS {
@@ -139,7 +139,7 @@ impl Kernel for Give<'_> {
                 }
                 window.next += 1;
             }
-            stripe.to_bytes(&mut ends[given..count]);
+            stripe.to_bytes(&mut ends[earlier..count]);
             if window.next < stripe.ends.len() {
                 break;
             }

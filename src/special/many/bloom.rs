@@ -13,7 +13,7 @@ pub(super) struct Bloom {
 /// Keys for each word at most, until [`MAX_WORD_BITS`] is reached. With 4 keys a word, 1.4% of the keys that
 /// were never added are reported.
 const KEYS_PER_WORD: usize = 4;
-/// log2 of the greatest number of words. 2^15 words are 256 KB, which fit into a second-level cache.
+/// log2 of the maximum number of words. 2^15 words are 256 KB, which fit into a second-level cache.
 const MAX_WORD_BITS: u32 = 15;
 
 impl Bloom {

@@ -8,7 +8,7 @@ use super::bloom::Bloom;
 use super::table::TokenTable;
 use crate::simd::{self, BLOCK_BYTES, ENDS, Kernel, Simd};
 
-/// The most bytes of a prefix: those of a `u64`.
+/// The maximum number of bytes of a prefix: those of a `u64`.
 const MAX_PREFIX_BYTES: usize = 8;
 
 /// The tokens whose lengths lie in the range of the group.
@@ -33,10 +33,10 @@ impl Group {
         Group { prefix_len, sets: ByteSets::new(prefix_len, tokens()), filter, table }
     }
 
-    /// The greatest number of different lengths among tokens with the same prefix. Each of them may have to
-    /// be tried at a place.
-    pub(super) fn most_lengths(&self) -> u32 {
-        self.table.most_lengths()
+    /// The maximum number of different lengths among tokens with the same prefix. Each of them may have to be tried
+    /// at a place.
+    pub(super) fn max_lengths(&self) -> u32 {
+        self.table.max_lengths()
     }
 
     /// The longest token of the group that `text` begins with.
@@ -52,7 +52,7 @@ impl Group {
     }
 }
 
-/// The first `len` bytes of a text as a number, with zeros behind the end of the text.
+/// The first `len` bytes of a text as a number, with zeros after the end of the text.
 fn prefix(text: &[u8], len: usize) -> u64 {
     text.first_chunk().map_or_else(|| padded(text), |eight| u64::from_le_bytes(*eight)) & mask(len)
 }
@@ -109,9 +109,9 @@ impl<T, F: FnMut(usize) -> Option<T>> Search<'_, F> {
         for &end in ends {
             let at = end + 1 - self.group.prefix_len;
             if self.group.may_start(self.text, at)
-                && let Some(found) = (self.check)(at)
+                && let Some(hit) = (self.check)(at)
             {
-                return Some(found);
+                return Some(hit);
             }
         }
         None
@@ -152,9 +152,9 @@ impl<T, F: FnMut(usize) -> Option<T>> Kernel for Search<'_, F> {
             if hits != 0 {
                 count = simd.add_places(hits, base, &mut ends, count);
                 if count > ENDS - BLOCK_BYTES {
-                    let found = self.check_places(&ends[..count]);
-                    if found.is_some() {
-                        return found;
+                    let hit = self.check_places(&ends[..count]);
+                    if hit.is_some() {
+                        return hit;
                     }
                     count = 0;
                 }

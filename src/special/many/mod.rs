@@ -22,18 +22,18 @@ pub(super) struct ManyTokens {
     isa: Isa,
 }
 
-/// The length of the shortest token of each group. A longer prefix lets fewer places through, and a prefix
-/// cannot be longer than the shortest token of its group. The four lengths were chosen without measurement.
+/// The length of the shortest token of each group. A longer prefix lets fewer places through, and a prefix cannot be
+/// longer than the shortest token of its group.
 const GROUP_MIN_BYTES: [usize; 4] = [6, 3, 2, 1];
 
-/// Bytes of the first window that is searched for all groups, and of the largest one: windows double, so that
-/// a token that is near is found soon and a long search starts the groups seldom. Both end 8 bytes before a
-/// block does, so that a prefix that reaches beyond a window stays in the block. Chosen without measurement.
+/// Bytes of the first window that is searched for all groups, and of the largest one: windows double, so that a token
+/// that is near is found soon and a long search starts the groups rarely. Both end 8 bytes before a block does, so
+/// that a prefix that reaches beyond a window stays in the block.
 const FIRST_WINDOW_BYTES: usize = BLOCK_BYTES - 8;
 const MAX_WINDOW_BYTES: usize = 64 * BLOCK_BYTES - 8;
 
-/// The most different lengths of tokens with the same prefix, since each of them may be tried at one place of
-/// a text. Chosen without measurement.
+/// The maximum number of different lengths of tokens with the same prefix, since each of them may be tried at one
+/// place of a text.
 const MAX_LENGTHS: u32 = 32;
 
 impl ManyTokens {
@@ -44,19 +44,19 @@ impl ManyTokens {
             return None;
         }
         let many = Self::with_isa(all, Isa::best());
-        many.groups.iter().all(|group| group.most_lengths() <= MAX_LENGTHS).then_some(many)
+        many.groups.iter().all(|group| group.max_lengths() <= MAX_LENGTHS).then_some(many)
     }
 
     fn with_isa(all: &[Vec<u8>], isa: Isa) -> Self {
         let mut groups = Vec::new();
         let mut below = usize::MAX;
-        for least in GROUP_MIN_BYTES {
-            let within = |index: &u32| (least..below).contains(&all[*index as usize].len());
+        for min_bytes in GROUP_MIN_BYTES {
+            let within = |index: &u32| (min_bytes..below).contains(&all[*index as usize].len());
             let members: Vec<u32> = (0..all.len() as u32).filter(within).collect();
             if !members.is_empty() {
                 groups.push(Group::new(all, &members));
             }
-            below = least;
+            below = min_bytes;
         }
         ManyTokens { groups, isa }
     }
@@ -66,15 +66,15 @@ impl ManyTokens {
         let (mut from, mut len) = (from, FIRST_WINDOW_BYTES);
         while from < text.len() {
             let end = text.len().min(from + len);
-            let (mut to, mut found) = (end, None);
+            let (mut to, mut best) = (end, None);
             for group in &self.groups {
                 let check = |at: usize| self.longest(all, &text[at..]).map(|index| (index, at));
                 if let Some((index, at)) = self.isa.run(Search { group, text, from, to, check }) {
-                    (to, found) = (at, Some((index, at)));
+                    (to, best) = (at, Some((index, at)));
                 }
             }
-            if found.is_some() {
-                return found;
+            if best.is_some() {
+                return best;
             }
             (from, len) = (end, (2 * len).min(MAX_WINDOW_BYTES));
         }

@@ -14,7 +14,7 @@ pub(super) struct TokenTable {
     tokens: HashTable<u32>,
 }
 
-/// The most bytes of a token: each length has a bit of a `u128`.
+/// The maximum number of bytes of a token: each length has a bit of a `u128`.
 pub(super) const MAX_LENGTH: usize = u128::BITS as usize;
 
 impl TokenTable {
@@ -36,8 +36,8 @@ impl TokenTable {
         self.lengths.keys().copied()
     }
 
-    /// The greatest number of different lengths among tokens with the same prefix.
-    pub(super) fn most_lengths(&self) -> u32 {
+    /// The maximum number of different lengths among tokens with the same prefix.
+    pub(super) fn max_lengths(&self) -> u32 {
         self.lengths.values().map(|lengths| lengths.count_ones()).max().unwrap_or(0)
     }
 

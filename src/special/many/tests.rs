@@ -10,8 +10,8 @@ fn naive(all: &[Vec<u8>], text: &[u8], from: usize) -> Option<(usize, usize)> {
 }
 
 impl Random {
-    fn word(&mut self, least: usize, more: usize, letters: usize) -> Vec<u8> {
-        (0..least + self.below(more)).map(|_| b'a' + self.below(letters) as u8).collect()
+    fn word(&mut self, min_len: usize, more: usize, letters: usize) -> Vec<u8> {
+        (0..min_len + self.below(more)).map(|_| b'a' + self.below(letters) as u8).collect()
     }
 }
 
@@ -25,15 +25,15 @@ fn distinct(mut all: Vec<Vec<u8>>, random: &mut Random) -> Vec<Vec<u8>> {
     all
 }
 
-/// Finds all tokens of a text, one behind the other, with every instruction set.
+/// Finds all tokens of a text, one after the other, with every instruction set.
 fn check(all: &[Vec<u8>], text: &[u8]) {
     for isa in Isa::available() {
         let many = ManyTokens::with_isa(all, isa);
         let mut from = 0;
         loop {
-            let found = many.find(all, text, from);
-            assert_eq!(found, naive(all, text, from), "{} from {from}: {all:?} in {text:?}", isa.name());
-            let Some((index, at)) = found else { break };
+            let actual = many.find(all, text, from);
+            assert_eq!(actual, naive(all, text, from), "{} from {from}: {all:?} in {text:?}", isa.name());
+            let Some((index, at)) = actual else { break };
             from = at + all[index].len();
         }
     }
@@ -43,8 +43,8 @@ fn check(all: &[Vec<u8>], text: &[u8]) {
 fn the_search_finds_what_a_naive_search_finds() {
     let mut random = Random::new(1);
     for round in 0..2000 {
-        let (letters, least, more) = (1 + random.below(5), 1 + random.below(20), 1 + random.below(20));
-        let all = (0..1 + round % 40).map(|_| random.word(least, more, letters)).collect();
+        let (letters, min_len, more) = (1 + random.below(5), 1 + random.below(20), 1 + random.below(20));
+        let all = (0..1 + round % 40).map(|_| random.word(min_len, more, letters)).collect();
         let all = distinct(all, &mut random);
         check(&all, &random.word(0, 400, letters));
     }
@@ -109,11 +109,11 @@ fn tokens_of_every_first_byte_and_many_lengths_are_found() {
     let mut random = Random::new(4);
     let bytes =
         |random: &mut Random, len: usize| (0..len).map(|_| random.below(256) as u8).collect::<Vec<u8>>();
-    for least in [1, 2, 3, 4, 6, 7, 9, 12, 16, 40] {
+    for min_len in [1, 2, 3, 4, 6, 7, 9, 12, 16, 40] {
         let mut all: Vec<Vec<u8>> =
-            (0..=255).map(|byte| [vec![byte], bytes(&mut random, least - 1)].concat()).collect();
-        all.extend((least..least + 70).map(|len| bytes(&mut random, len)));
-        all.extend((least..least + 70).map(|len| vec![0; len]));
+            (0..=255).map(|byte| [vec![byte], bytes(&mut random, min_len - 1)].concat()).collect();
+        all.extend((min_len..min_len + 70).map(|len| bytes(&mut random, len)));
+        all.extend((min_len..min_len + 70).map(|len| vec![0; len]));
         let all = distinct(all, &mut random);
         let mut text = Vec::new();
         for _ in 0..30 {

@@ -18,9 +18,9 @@ fn jobs() -> impl FnMut() -> Result<Option<u8>> + Send {
 #[test]
 fn results_are_taken_in_order_and_few_wait_for_others() {
     for workers in 1..=8 {
-        let (mut taken, alive, most) = (Vec::new(), AtomicUsize::new(0), AtomicUsize::new(0));
+        let (mut taken, alive, peak) = (Vec::new(), AtomicUsize::new(0), AtomicUsize::new(0));
         let work = |_, number: u8| {
-            most.fetch_max(alive.fetch_add(1, Relaxed) + 1, Relaxed);
+            peak.fetch_max(alive.fetch_add(1, Relaxed) + 1, Relaxed);
             sleep(Duration::from_micros(u64::from(number) * 37 % 5 * 50));
             Ok(number)
         };
@@ -31,7 +31,7 @@ fn results_are_taken_in_order_and_few_wait_for_others() {
         };
         in_order(workers, &Control::none(), jobs(), work, take).unwrap();
         assert!(taken.into_iter().eq(0..100));
-        assert!(most.into_inner() <= 5 * workers);
+        assert!(peak.into_inner() <= 5 * workers);
     }
 }
 
@@ -71,8 +71,8 @@ fn workers_of_equal_speed_do_their_own_jobs() {
 
 #[test]
 fn the_first_error_of_jobs_work_or_take_ends_all() {
-    let fails = |found: Result<()>, byte: u8, taken: u8, case: &str| {
-        assert!(matches!(found, Err(Error::MissingByte { byte: b }) if b == byte), "{case} {found:?}");
+    let fails = |result: Result<()>, byte: u8, taken: u8, case: &str| {
+        assert!(matches!(result, Err(Error::MissingByte { byte: b }) if b == byte), "{case} {result:?}");
         assert_eq!(taken, byte, "{case}: all before it are taken");
     };
     let control = Control::none();
@@ -136,8 +136,8 @@ fn a_result_that_comes_after_a_failure_is_not_taken() {
         has_failed.store(1, Relaxed);
         Err(error(number))
     };
-    let found = in_order(2, &Control::none(), jobs(), work, take);
-    assert!(matches!(found, Err(Error::MissingByte { byte: 0 })), "{found:?}");
+    let result = in_order(2, &Control::none(), jobs(), work, take);
+    assert!(matches!(result, Err(Error::MissingByte { byte: 0 })), "{result:?}");
 }
 
 #[test]
@@ -161,8 +161,8 @@ fn what_is_placed_is_written_also_before_a_failure() {
             let end = bad.unwrap_or(100);
             assert!(written.into_iter().eq((0..end).flat_map(|number| [number, number])));
             let fails = |number| if number == 30 { Err(error(30)) } else { Ok(()) };
-            let found = placed(workers, &Control::none(), jobs(), work, place, fails);
-            assert!(matches!(found, Err(Error::MissingByte { byte: 30 })), "{found:?}");
+            let result = placed(workers, &Control::none(), jobs(), work, place, fails);
+            assert!(matches!(result, Err(Error::MissingByte { byte: 30 })), "{result:?}");
         }
     }
 }
@@ -195,10 +195,10 @@ fn a_panic_of_work_or_take_ends_all() {
 fn the_calling_thread_makes_all_jobs_and_works_beside_the_others() {
     let caller = std::thread::current().id();
     for workers in 1..=4 {
-        let (mut numbers, ahead, most) = (0..100_u8, AtomicUsize::new(0), AtomicUsize::new(0));
+        let (mut numbers, ahead, peak) = (0..100_u8, AtomicUsize::new(0), AtomicUsize::new(0));
         let make = || {
             assert_eq!(std::thread::current().id(), caller);
-            most.fetch_max(ahead.fetch_add(1, Relaxed) + 1, Relaxed);
+            peak.fetch_max(ahead.fetch_add(1, Relaxed) + 1, Relaxed);
             Ok(numbers.next())
         };
         let by_caller = AtomicUsize::new(0);
@@ -225,7 +225,7 @@ fn the_calling_thread_makes_all_jobs_and_works_beside_the_others() {
         written.sort_unstable();
         assert!(written.into_iter().eq(0..100));
         assert!(by_caller.into_inner() > 0);
-        assert!(most.into_inner() <= JOBS_AHEAD * workers + 2);
+        assert!(peak.into_inner() <= JOBS_AHEAD * workers + 2);
     }
 }
 
@@ -250,9 +250,12 @@ fn a_failure_ends_the_jobs_of_the_calling_thread() {
                     Ok(vec![number])
                 };
                 let write = |number| fails(number, "write");
-                let found = placed_by_caller(workers, &Control::none(), make, work, place, write);
+                let result = placed_by_caller(workers, &Control::none(), make, work, place, write);
                 let case = format!("{workers} {at} {place_of_failure}");
-                assert!(matches!(found, Err(Error::MissingByte { byte }) if byte == at), "{case} {found:?}");
+                assert!(
+                    matches!(result, Err(Error::MissingByte { byte }) if byte == at),
+                    "{case} {result:?}"
+                );
                 if place_of_failure == "write" {
                     assert!(placed > at, "{case}");
                 } else {
@@ -272,7 +275,7 @@ fn an_interruption_or_a_panic_of_the_calling_thread_ends_all() {
                 Some(number) if number == at => Err(Error::Interrupted),
                 number => Ok(number),
             };
-            let found = placed_by_caller(
+            let result = placed_by_caller(
                 workers,
                 &Control::none(),
                 make,
@@ -280,7 +283,7 @@ fn an_interruption_or_a_panic_of_the_calling_thread_ends_all() {
                 |_| Ok(vec![()]),
                 |()| Ok(()),
             );
-            assert!(matches!(found, Err(Error::Interrupted)), "{workers} {at} {found:?}");
+            assert!(matches!(result, Err(Error::Interrupted)), "{workers} {at} {result:?}");
             let run = || {
                 let mut numbers = 0..100_u8;
                 let make = || {

@@ -162,7 +162,7 @@ def test_what_is_no_column(tokenizer: Tokenizer) -> None:
     with pytest.raises(TypeError, match="cast it to its type of text"):
         encode_arrow(tokenizer, pa.array(["a"]).dictionary_encode())
     for wrong in (["a"], "a", None, 5):
-        with pytest.raises(TypeError, match="is no Arrow array: it has neither"):
+        with pytest.raises(TypeError, match="is not an Arrow array: it has neither"):
             encode_arrow(tokenizer, wrong)
 
 

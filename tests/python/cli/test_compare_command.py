@@ -128,17 +128,17 @@ def test_standard_input(folder: Path) -> None:
 
 def test_files_beside(folder: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    page, plots = tmp_path / "r.html", tmp_path / "plots"
+    page, table, plots = tmp_path / "r.html", tmp_path / "t.md", tmp_path / "plots"
     arguments = ["small.json", "bytes.json", "--on", "in"]
-    beside = ("--html", page, "--plots", plots, "--plot-format", "png")
+    beside = ("-o", page, "--output", table, "--plots", plots)
     done = run_command("compare", *arguments, *beside, cwd=folder)
-    size = numbers.size(page.stat().st_size)
-    assert (done.returncode, done.stderr.decode()) == (0, f"{page}: {size}\n{plots}: 2 plots\n")
+    sizes = [f"{file}: {numbers.size(file.stat().st_size)}\n" for file in (page, table)]
+    assert (done.returncode, done.stderr.decode()) == (0, f"{''.join(sizes)}{plots}: 2 plots\n")
     assert done.stdout.decode() == run(*arguments, cwd=folder)
     assert run(*arguments, *beside, "--no-progress", cwd=folder) == done.stdout.decode()
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
-    assert sorted(path.name for path in plots.iterdir()) == ["compression.png", "curve.png"]
-    assert run(*arguments, "--markdown", cwd=folder).startswith(r"# small.json, bytes.json")
+    assert sorted(path.name for path in plots.iterdir()) == ["compression.svg", "curve.svg"]
+    assert table.read_text(encoding="utf-8").startswith(r"# small.json, bytes.json")
 
 
 def test_a_pattern_goes_to_files_that_have_none(folder: Path) -> None:
@@ -158,8 +158,8 @@ ERRORS: list[tuple[str, int, str]] = [
     ("small.json --on nope.txt", 1, "nope.txt: No such file or directory"),
     ("small.json --on bad.txt", 1, "bad.txt: not UTF-8 at byte 2: give --errors replace"),
     ("small.json --on empty.txt", 1, "there is no text to compare on"),
-    ("small.json --on in --json --markdown", 2, "--json and --markdown are two things"),
-    ("small.json --on in --language de=in", 2, "--on and --language both name files"),
+    ("small.json --on in -o report.pdf", 2, "--output ends in .html, .md, .json or .txt: report.pdf does not"),
+    ("small.json --on in --language de=in", 2, "--on and --language are mutually exclusive"),
     ("small.json --language in", 2, "--language is NAME=FILE, such as de=german.txt, not in"),
     ("small.json --parallel de=a --parallel de=b", 2, "--parallel names a language twice"),
     ("small.json --parallel en=en.txt", 1, "parallel texts need two languages or more"),
@@ -168,8 +168,7 @@ ERRORS: list[tuple[str, int, str]] = [
     ("small.json --on in --level 2", 1, "--level is a number between 0 and 1"),
     ("small.json --on in --alpha 0", 1, "--alpha is a number above 0"),
     ("small.json --on in --language-field lang", 1, "has no records, and so no field 'lang'"),
-    ("small.json --on in --html nowhere/r.html", 1, "nowhere: there is no such folder to write into"),
-    ("small.json --on in --plot-format pdf", 2, "Invalid value for '--plot-format'"),
+    ("small.json --on in -o nowhere/r.html", 1, "nowhere: there is no such folder to write into"),
 ]
 
 
@@ -184,9 +183,12 @@ def test_errors(line: str, status: int, expected: str, folder: Path) -> None:
 def test_escape_sequences_are_shown(folder: Path, tmp_path: Path) -> None:
     name = "a\x1b[31m.txt"
     (tmp_path / name).write_text("the low \x1b[31m red \x07 \u202e abc " * 9)
-    for options in ([], ["--markdown"], ["--json"], ["--html", "-"]):
+    for options in ([], ["--json"]):
         shown = run(folder / "small.json", folder / "bytes.json", "--on", name, *options, cwd=tmp_path)
         assert not re.search("[\x00-\x09\x0b-\x1f\x7f\u202e]", shown)
+    run(folder / "small.json", "--on", name, "-o", "r.html", "-o", "r.md", "--no-progress", cwd=tmp_path)
+    for file in ("r.html", "r.md"):
+        assert not re.search("[\x00-\x09\x0b-\x1f\x7f\u202e]", (tmp_path / file).read_text(encoding="utf-8"))
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-terminal")
@@ -214,7 +216,7 @@ def _read(file: int) -> bytes:
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_an_end_while_reading(sent: signal.Signals, folder: Path, tmp_path: Path) -> None:
     page = tmp_path / "r.html"
-    command = [*TOKSMITH, "compare", str(folder / "small.json"), "--on", "-", "--html", str(page)]
+    command = [*TOKSMITH, "compare", str(folder / "small.json"), "--on", "-", "-o", str(page)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
         assert child.stdin is not None
         child.stdin.write(b"the low " * 200_000)  # more than a pipe holds: it reads

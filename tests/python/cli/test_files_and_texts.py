@@ -131,7 +131,7 @@ def test_what_was_written(folder: Path, tmp_path: Path) -> None:
         (("convert", t, "hf", "--to", "huggingface"), "hf: huggingface, 262 tokens, 1 of them special"),
         (("train", text, "--vocab-size", 258, "-o", "new.json"), "new.json: 258 tokens, 2 of them merged"),
         (("view", "-t", t, "--html", "page.html"), "page.html: "),
-        (("compare", t, "--on", text, "--html", "report.html"), "report.html: "),
+        (("compare", t, "--on", text, "-o", "report.html"), "report.html: "),
     ):
         output, errors = run(*arguments, cwd=tmp_path)
         assert len(errors.splitlines()) == 1, arguments

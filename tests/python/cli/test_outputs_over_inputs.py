@@ -74,10 +74,10 @@ REFUSED = [
     (("train", "texts", "--vocab-size", "260", "-o", "texts/a.txt"), "texts/a.txt", ""),
     (("train", "*.txt", "--vocab-size", "260", "-o", "book.txt"), "book.txt", ""),
     (("train", "book.txt", "--base", "t.json", "--vocab-size", "270", "-o", "t.json"), "t.json", ""),
-    (("compare", "t.json", "--on", "book.txt", "--html", "hard.txt"), "hard.txt", ", as book.txt"),
-    (("compare", "mine=t.json", "--on", "book.txt", "--html", "t.json"), "t.json", ""),
-    (("compare", "t.json", "--language", "en=texts", "--html", "texts/a.txt"), "texts/a.txt", ""),
-    (("compare", "t.json", "--parallel", "en=book.txt", "--html", "book.txt"), "book.txt", ""),
+    (("compare", "t.json", "--on", "book.txt", "-o", "hard.txt"), "hard.txt", ", as book.txt"),
+    (("compare", "mine=t.json", "--on", "book.txt", "-o", "t.json"), "t.json", ""),
+    (("compare", "t.json", "--language", "en=texts", "-o", "texts/a.txt"), "texts/a.txt", ""),
+    (("compare", "t.json", "--parallel", "en=book.txt", "-o", "book.txt"), "book.txt", ""),
 ]  # fmt: skip
 
 
@@ -159,8 +159,8 @@ def test_devices_may_be_both() -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("train", "-", "--vocab-size", "258", "-o", "old"),
-        ("compare", "t.json", "--on", "-", "--html", "old"),
+        ("train", "-", "--vocab-size", "258", "-o", "old.txt"),
+        ("compare", "t.json", "--on", "-", "-o", "old.txt"),
     ],
     ids=lambda arguments: arguments[0],
 )
@@ -168,7 +168,7 @@ def test_standard_input_is_no_file_that_an_output_may_be(
     arguments: tuple[str, ...], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(folder)
-    Path("old").write_text("old")
+    Path("old.txt").write_text("old")
     done = run_command(*arguments, stdin=TEXT.encode())
     assert done.returncode == 0, done.stderr
-    assert Path("old").read_text() != "old"
+    assert Path("old.txt").read_text() != "old"

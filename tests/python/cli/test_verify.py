@@ -13,7 +13,7 @@ from huggingface_cases import DEEPSEEK
 
 import toksmith
 from toksmith import Tokenizer, train_from_iterator
-from toksmith.formats import first_difference, rank_file, stress
+from toksmith.formats import first_difference, ranks, stress
 from toksmith.formats.first_difference import Side
 from toksmith.formats.published import encodings, rank_cache
 
@@ -196,8 +196,8 @@ def test_encode_gives_the_ids_that_verify_approves(pattern: str, folder: Path) -
     """A rank file means tiktoken's dialect and its rule for unmatched text, by every way of loading it."""
     text = "Hello WORLD, it's 1234 new low 今天天气 abc\n\n  ok 🙂\n"
     (folder / "mixed.txt").write_text(text, encoding="utf-8")
-    ranks = {token: rank for rank, token in rank_file.read(folder / "t.tiktoken").items()}
-    expected = tiktoken.Encoding("t", pat_str=pattern, mergeable_ranks=ranks, special_tokens={}).encode(text)
+    by_token = {token: rank for rank, token in ranks.read(folder / "t.tiktoken").items()}
+    expected = tiktoken.Encoding("t", pat_str=pattern, mergeable_ranks=by_token, special_tokens={}).encode(text)
     assert toksmith.Encoding.from_tiktoken(folder / "t.tiktoken", pattern=pattern).encode(text) == expected
     assert Tokenizer.from_tiktoken(folder / "t.tiktoken", pattern=pattern).encode(text) == expected
     assert Tokenizer.from_pretrained(folder / "t.tiktoken", pattern=pattern).encode(text) == expected

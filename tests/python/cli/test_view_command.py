@@ -285,7 +285,7 @@ def test_an_interrupt_ends_the_colours(sent: signal.Signals, status: int, folder
         (("--text", "x", "-t", "nowhere.json"), 1, "nowhere.json"),
         ((".", "-t", "t.json"), 1, ".: Is a directory"),
         (("--text", "x", "-t", "t.json", "--limit", "-1"), 2, "--limit is at least 0, not -1"),
-        (("--text", "x", "-t", "t.json", "--limit", "3", "--all"), 2, "--limit and --all are two things to do"),
+        (("--text", "x", "-t", "t.json", "--limit", "3", "--all"), 2, "--limit and --all are mutually exclusive"),
         (("--text", "x", "-t", "t.json", "--pattern", "gpt2"), 2, "t.json has its own pattern"),
         (("--text", "x", "-t", "t.tiktoken", "-t", "t.json"), 2, "t.tiktoken"),
         (("broken.txt", "-t", "t.json"), 1, "broken.txt: not UTF-8 at byte 2: give --errors replace"),

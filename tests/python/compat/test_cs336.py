@@ -17,7 +17,7 @@ from training_data import END, assert_equal
 
 import toksmith
 from toksmith import Tokenizer
-from toksmith.formats.gpt2 import BYTE_ORDER, spell
+from toksmith.formats.spelling import BYTE_ORDER, spell
 
 Merges = list[tuple[bytes, bytes]]
 

@@ -3,8 +3,6 @@
 import itertools
 import random
 import string
-import subprocess
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -420,7 +418,7 @@ def test_text_that_is_no_text(small: Tokenizer) -> None:
         small.encode_to_numpy,
         small.count,
         small.encode_with_offsets,
-        small.explain,
+        lambda text: toksmith.explain(small, text),
         lambda text: small.truncate(text, 1),
         lambda text: small.split(text, 1),
         lambda text: list(small.encode_iterable([text])),
@@ -925,19 +923,3 @@ def test_memory_of_large_arrays_is_used_again_only_when_nobody_needs_it(gpt2: To
         assert gpt2.encode_to_numpy(first).tolist() == expected[0]
         assert gpt2.encode(second) == expected[1]
     assert batch.tolist() == expected[0] + expected[1]
-
-
-@pytest.mark.parametrize("is_imported", [False, True])
-def test_the_first_array_imports_no_more_than_it_needs(is_imported: bool) -> None:
-    """Where NumPy is imported already, a first array must not wait for the import of a module of the package."""
-    code = f"""
-import sys
-{"import numpy" if is_imported else ""}
-import toksmith
-tokenizer = toksmith.train_from_iterator(["ab ab"], 257)
-assert "numpy_arrays" not in str(sys.modules.keys())
-assert tokenizer.encode_to_numpy("ab").tolist() == [256], "ids"
-print("toksmith._internal.numpy_arrays" in sys.modules)
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == str(not is_imported)

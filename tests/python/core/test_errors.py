@@ -22,7 +22,7 @@ import pytest
 
 import toksmith
 from toksmith import DecodeStream, PretokenCounts, Tokenizer
-from toksmith.formats.gpt2 import spell
+from toksmith.formats.spelling import spell
 
 BYTES = {byte: bytes([byte]) for byte in range(256)}
 AB = {**BYTES, 256: b"ab"}
@@ -122,7 +122,7 @@ def texts_taken(tokenizer: Tokenizer) -> dict[str, Callable[[Any], Any]]:
         "count": tokenizer.count,
         "truncate": lambda text: tokenizer.truncate(text, 5),
         "split": lambda text: tokenizer.split(text, 5),
-        "explain": tokenizer.explain,
+        "explain": lambda text: toksmith.explain(tokenizer, text),
     }
 
 
@@ -255,7 +255,7 @@ def test_a_size_is_refused_before_a_file_is_read(files: Files) -> None:
 def test_options_that_do_not_exist(files: Files) -> None:
     for train in trainings(files):
         for option in ("ties", "special_ids", "byte_order"):
-            for wrong in ("", "Bytes", None, 1, ["bytes"], b"bytes"):
+            for wrong in ("", "Bytes", 1, ["bytes"], b"bytes"):
                 fails(ValueError, rf"{option} is one of '.*', not ", train, **{option: wrong})
         for wrong in (-1, 2**63 + 1, 2**80):
             fails(ValueError, r"min_frequency is -?\d+, not between 0 and 2\^63", train, min_frequency=wrong)
@@ -325,12 +325,12 @@ def test_patterns(files: Files) -> None:
         fails(ValueError, r"has the property .* no proven equal", of_ranks, pattern=rf"\p{{{name}}}")
     fails(ValueError, "nested too deep", of_ranks, pattern="(" * 20_000 + ")" * 20_000)
     fails(ValueError, "has the flag 'r'", of_ranks, pattern=r"(?r)\w+")
-    for call in (*trainings(files), *countings(files), *others, of_ranks, *counts_made(files)):
+    with_default = (*trainings(files), of_ranks)
+    for call in (*with_default, *countings(files), *others, *counts_made(files)):
         fails(ValueError, "`re` knows no", call, pattern=re.compile("a"))
         fails(TypeError, "a pattern is a name .*gpt2.*, not int", call, pattern=5)
         fails(TypeError, "not bytes", call, pattern=rb"\w")
-        # None is the default where ranks are read: it depends on the pattern.
-        for wrong in ("Keep", 1, ["keep"], *([] if call is of_ranks else [None])):
+        for wrong in ("Keep", 1, ["keep"], *([] if call in with_default else [None])):
             fails(ValueError, 'unmatched is "keep" or "drop", not', call, unmatched=wrong)
     fails(TypeError, "pattern", Tokenizer.from_tiktoken, files.ranks)
 
@@ -817,7 +817,7 @@ def entry_points(files: Files) -> dict[str, tuple[Call, dict[str, Any]]]:
         "count": (tokenizer.count, {**text, **special}),
         "truncate": (tokenizer.truncate, {**text, "max_tokens": 3, **special}),
         "split": (tokenizer.split, {**text, "max_tokens": 3, "overlap": 1, **special}),
-        "explain": (tokenizer.explain, {**text, **special}),
+        "explain": (functools.partial(toksmith.explain, tokenizer), {**text, **special}),
         "decode": (tokenizer.decode, {**ids, "errors": "replace"}),
         "decode_bytes": (tokenizer.decode_bytes, ids),
         "decode_batch": (tokenizer.decode_batch, {"batch": [[97]], "errors": "replace"}),
@@ -904,7 +904,7 @@ def test_a_text_in_place_of_a_file(tmp_path: Path) -> None:
         (lambda given: toksmith.compare([tokenizer], given), hint_of_sources),
         (lambda given: toksmith.compare([tokenizer], {"en": given}), hint_of_sources),
         (lambda given: toksmith.compare([tokenizer], parallel={"en": given, "de": given}), hint_of_sources),
-        (tokenizer.inspect, hint_of_sources),
+        (lambda given: toksmith.inspect(tokenizer, given), hint_of_sources),
         (lambda given: toksmith.tokenize(given, tokenizer, tmp_path / "out"), hint_of_sources),
         (tokenizer.encode_file, "a text is for encode"),
     ):
@@ -925,7 +925,8 @@ def test_lists_in_place_of_one() -> None:
     )
     for method in (
         tokenizer.encode, tokenizer.encode_to_numpy, tokenizer.encode_with_offsets,
-        tokenizer.count, tokenizer.explain, tokenizer.view, lambda texts: tokenizer.truncate(texts, 3),
+        tokenizer.count, functools.partial(toksmith.explain, tokenizer), functools.partial(toksmith.view, tokenizer),
+        lambda texts: tokenizer.truncate(texts, 3),
         lambda texts: tokenizer.split(texts, 3), encoding.encode, encoding.encode_ordinary, encoding.count,
     ):  # fmt: skip
         for texts in (["a", "b"], ("a", "b")):

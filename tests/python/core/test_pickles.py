@@ -167,7 +167,7 @@ def test_encodings_are_copied_and_pickled(tmp_path: Path) -> None:
     for other in (copy.copy(made), copy.deepcopy(made), *(pickle.loads(pickle.dumps(made, p)) for p in range(6))):
         assert parts(other) == parts(made)
     for state in (5, None, [], (1, 2)):
-        with pytest.raises(TypeError, match="the state of an Encoding is"):
+        with pytest.raises(TypeError):
             Encoding.__new__(Encoding).__setstate__(state)
 
 
@@ -224,5 +224,5 @@ def test_a_forged_checkpoint_is_no_worse_than_another_text(tmp_path: Path) -> No
 def test_heads_of_checkpoints(head: bytes, tmp_path: Path) -> None:
     path = tmp_path / "ck"
     path.write_bytes(b"toksmith checkpoint 1\n" + head + b"\n")
-    with pytest.raises(ValueError, match=r"ck is no checkpoint|ck: the checkpoint is damaged"):
+    with pytest.raises(ValueError, match=r"ck is not a checkpoint|ck: checksum mismatch"):
         checkpoint(path)

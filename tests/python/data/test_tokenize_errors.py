@@ -201,7 +201,7 @@ def test_damaged_states_are_refused(case: str, tokenizer: Tokenizer, tmp_path: P
         toksmith.tokenize(failing(), tokenizer, out, workers=1)
     state = out / ".toksmith-unfinished/state.json"
     state.write_bytes(STATES[case](state.read_bytes()))
-    with pytest.raises(ValueError, match=r"not a valid state of a run|other splits|does not fit its sources"):
+    with pytest.raises(ValueError, match=r"not a valid state of a run|other splits|does not match its sources"):
         toksmith.tokenize(iter(GOOD), tokenizer, out)
     shutil.rmtree(out)
     toksmith.tokenize(iter(GOOD), tokenizer, out)
@@ -231,7 +231,7 @@ def test_a_place_behind_its_file_is_refused(
     assert 0 < place["offset"] < source.stat().st_size < 5_000
     behind = _resigned(lambda content: content["snapshot"]["at"].__setitem__("offset", offset))
     state.write_bytes(behind(state.read_bytes()))
-    with pytest.raises(ValueError, match="does not fit its sources"):
+    with pytest.raises(ValueError, match="does not match its sources"):
         toksmith.tokenize(source, tokenizer, out, workers=1)
 
 
@@ -299,7 +299,7 @@ def test_wrong_sources(tokenizer: Tokenizer, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"this is gzip-compressed.*give it a name that ends in \.gz"):
         toksmith.tokenize(tmp_path / "a.txt", tokenizer, out)
     (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(b"low" * 999)[:40])
-    with pytest.raises(ValueError, match="this is no whole gzip file"):
+    with pytest.raises(ValueError, match="not a complete gzip file"):
         toksmith.tokenize(tmp_path / "b.jsonl.gz", tokenizer, tmp_path / "other")
 
 

@@ -82,7 +82,7 @@ def test_parquet_that_is_broken(tokenizer: Tokenizer, tmp_path: Path) -> None:
     shards_oracle.check(tmp_path / "out", shards_oracle.expected(tokenizer, kept))
     assert [one["place"] for one in told["skipped"]] == ["row 3", "row 90", "row 91"]
     (tmp_path / "b.parquet").write_bytes(source.read_bytes()[:-9])
-    with pytest.raises(ValueError, match=r"b\.parquet: this is no whole Parquet file"):
+    with pytest.raises(ValueError, match=r"b\.parquet: not a Parquet file"):
         toksmith.tokenize(tmp_path / "b.parquet", tokenizer, tmp_path / "four", column="body")
 
 

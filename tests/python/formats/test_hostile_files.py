@@ -15,7 +15,7 @@ import pytest
 
 from toksmith import Tokenizer, patterns, train_from_iterator
 from toksmith.files import reading, text_files
-from toksmith.formats.gpt2 import spell
+from toksmith.formats.spelling import spell
 from toksmith.regex_dialects import size_limit
 
 BYTES = {byte: bytes([byte]) for byte in range(256)}

@@ -353,5 +353,5 @@ def test_counts_with_a_pretoken_that_comes_twice_are_refused(pretoken: bytes, tm
     PretokenCounts({pretoken: 5, b"x": 1, other: 7}).save(path)
     data = path.read_bytes()[:-32].replace(other, pretoken)
     path.write_bytes(data + hashlib.sha256(data).digest())
-    with pytest.raises(ValueError, match=rf"counts: the pretoken b\"{pretoken.decode()}\" is in the file twice"):
+    with pytest.raises(ValueError, match=rf"counts: the pretoken b\"{pretoken.decode()}\" occurs twice in the file"):
         PretokenCounts.load(path)

@@ -17,7 +17,7 @@ import toksmith
 from toksmith import Tokenizer, patterns
 from toksmith._internal import messages
 from toksmith.compat.minbpe import RegexTokenizer
-from toksmith.formats.gpt2 import spell
+from toksmith.formats.spelling import spell
 
 HOSTILE: list[Any] = [
     "\x1b[31m\x1b]0;title\x07",

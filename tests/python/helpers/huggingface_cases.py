@@ -9,8 +9,8 @@ import tokenizers
 from tokenizers import AddedToken, Regex, decoders, models, normalizers, pre_tokenizers
 
 from toksmith import Tokenizer
-from toksmith.formats.gpt2 import BYTE_ORDER, spell
 from toksmith.formats.huggingface.template import encoded
+from toksmith.formats.spelling import BYTE_ORDER, spell
 
 # Letters of both cases, a contraction, digits of several scripts, whitespace, marks in and out of order, letters that
 # compose and decompose, characters that fold or expand, CJK, Hangul in parts, emoji, special tokens.

@@ -11,9 +11,9 @@ import tokenizers
 from tokenizers import AddedToken, models, pre_tokenizers, trainers
 
 from toksmith import Tokenizer
-from toksmith.formats.gpt2 import spell
 from toksmith.formats.huggingface.file_patterns import steps_of
 from toksmith.formats.huggingface.template import encoded
+from toksmith.formats.spelling import spell
 from toksmith.formats.stress import PROSE
 
 META = "\u2581"
@@ -119,7 +119,7 @@ def compare(ours: Tokenizer, theirs: Any, text: str, context: Any = None) -> Non
     truth = theirs.encode(text, add_special_tokens=False)
     assert ours.encode(text) == truth.ids, (text, context)
     assert ours.count(text) == len(truth.ids), (text, context)
-    found = encoded(ours, text)
+    found = encoded(ours._core, text)
     assert (found.ids, found.tokens) == (truth.ids, truth.tokens), (text, context)
     if _has_exact_offsets(theirs):
         assert found.spans == truth.offsets, (text, context)

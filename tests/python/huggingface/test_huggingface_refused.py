@@ -43,7 +43,7 @@ REFUSED: list[tuple[str, Change]] = [
     (r"\$\.model\.merges\[0\]: the token 'h' is shorter than", with_model(
         continuing_subword_prefix="##", merges=["t h"]
     )),
-    (r"\$\.pre_tokenizer\.length: 0 is no number", with_pre_tokenizer({"type": "FixedLength", "length": 0})),
+    (r"\$\.pre_tokenizer\.length: 0 is not a number", with_pre_tokenizer({"type": "FixedLength", "length": 0})),
     (r"\$\.model\.fuse_unk", with_model(fuse_unk=1)),
     (r"\$\.model\.ignore_merges", with_model(ignore_merges="yes")),
     (r"\$\.model\.vocab: expected an object", with_model(vocab=[])),

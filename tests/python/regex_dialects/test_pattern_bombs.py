@@ -18,7 +18,7 @@ import toksmith
 from toksmith import Encoding, PretokenCounts, Tokenizer, patterns
 from toksmith.compat import minbpe, rustbpe
 from toksmith.compat import tiktoken as compat_tiktoken
-from toksmith.formats import identity
+from toksmith.compat.tiktoken import core
 from toksmith.regex_dialects import fancy_regex, from_oniguruma, size_limit
 
 BOMB = "(?:(?:a{1000}){1000}){50}"
@@ -89,7 +89,7 @@ def minbpe_model(folder: Path) -> Path:
 def forged_pickle() -> Any:
     """Return what a pickle of an encoding with the bomb restores, with the digest that belongs to it."""
     state = {"name": "x", "pat_str": BOMB, "mergeable_ranks": RANKS, "special_tokens": {}}
-    return identity.restore_encoding(Encoding, state, identity.digest_of_encoding(state))
+    return core.restore(Encoding, state, core.digest(state))
 
 
 DOORS: dict[str, Callable[[Path], Any]] = {

@@ -11,7 +11,7 @@ import pytest
 import regex
 
 from toksmith import patterns
-from toksmith.formats import oniguruma
+from toksmith.formats.huggingface import oniguruma
 
 tokenizers = pytest.importorskip("tokenizers", reason="needs Oniguruma, in the package tokenizers")
 

@@ -53,27 +53,21 @@ def encoded(encoding: Encoding, text: str, options: dict[str, Any]) -> list[int]
 
 
 @pytest.mark.parametrize("options", CHOICES, ids=[f"choice {index}" for index in range(len(CHOICES))])
-def test_count_truncate_split_and_explain_follow_encode(encoding: Encoding, options: Any, soup: Soup) -> None:
+def test_count_and_truncate_follow_encode(encoding: Encoding, options: Any, soup: Soup) -> None:
     for text in texts(soup):
         ids = encoded(encoding, text, options)
         if ids is None:
-            for method in (encoding.count, encoding.explain):
-                with pytest.raises(ValueError, match="special token"):
-                    method(text, **options)
-            for cut in (encoding.truncate, encoding.split):
-                with pytest.raises(ValueError, match="special token"):
-                    cut(text, 3, **options)
+            with pytest.raises(ValueError, match="special token"):
+                encoding.count(text, **options)
+            with pytest.raises(ValueError, match="special token"):
+                encoding.truncate(text, 3, **options)
             continue
         assert encoding.count(text, **options) == len(ids)
-        assert [id for step in encoding.explain(text, **options) for id in step.ids] == ids
         for limit in (0, 1, 3, len(ids)):
             piece = encoding.truncate(text, limit, **options)
             assert text.startswith(piece)
             assert len(encoding.encode(piece, **options)) <= limit
         assert encoding.truncate(text, len(ids), **options) == text
-        pieces = encoding.split(text, 8, **options)
-        assert "".join(pieces) == text
-        assert all(len(encoding.encode(piece, **options)) <= 8 for piece in pieces)
 
 
 def test_the_same_as_the_tokenizer(encoding: Encoding, soup: Soup) -> None:
@@ -84,8 +78,6 @@ def test_the_same_as_the_tokenizer(encoding: Encoding, soup: Soup) -> None:
         for special, options in ((True, CHOICES[2]), (False, CHOICES[1])):
             assert tokenizer.encode(text, special=special) == encoding.encode(text, **options)
             assert tokenizer.truncate(text, 5, special=special) == encoding.truncate(text, 5, **options)
-            assert tokenizer.split(text, 9, 2, special=special) == encoding.split(text, 9, 2, **options)
-            assert toksmith.explain(tokenizer, text, special=special) == encoding.explain(text, **options)
 
 
 def test_surrogates_are_replaced_as_in_encode(encoding: Encoding) -> None:
@@ -111,23 +103,11 @@ def test_parts(encoding: Encoding) -> None:
     assert encoding.encode_parts([(evil, False)], allowed_special=set()) == ordinary
 
 
-def test_streams(encoding: Encoding) -> None:
-    ids = encoding.encode("the é <|end|> low", allowed_special="all")
-    assert "".join(encoding.decode_stream(ids)) == encoding.decode(ids)
-    stream = encoding.decode_stream()
-    assert [stream.push(id) for id in "é".encode()] == ["", "é"]
-    with pytest.raises(KeyError):
-        stream.push(9999)
-
-
 def test_wrong_arguments(encoding: Encoding) -> None:
-    for method in (encoding.count, encoding.explain):
-        with pytest.raises(TypeError):
-            method(b"bytes")  # type: ignore[arg-type]
-        with pytest.raises(TypeError):
-            method("a", allowed_special=["<|end|>"])  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="overlap"):
-        encoding.split("a b", 2, 2)
+    with pytest.raises(TypeError):
+        encoding.count(b"bytes")  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        encoding.count("a", allowed_special=["<|end|>"])  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="max_tokens"):
         encoding.truncate("a", -1)
 
@@ -138,9 +118,8 @@ def test_special_tokens_that_share_an_id() -> None:
     assert encoding.encode("<|b|>x<|c|>", allowed_special="all") == [300, *b"x", 97]
     assert encoding.count("<|b|>x<|c|>", allowed_special="all") == 3
     assert encoding.truncate("<|a|>low", 1, allowed_special="all") == "<|a|>"
-    for cut in (encoding.truncate, encoding.split):
-        with pytest.raises(ValueError, match=r"'<\|b\|>' shares its id 300"):
-            cut("<|b|>", 5, allowed_special="all")
+    with pytest.raises(ValueError, match=r"'<\|b\|>' shares its id 300"):
+        encoding.truncate("<|b|>", 5, allowed_special="all")
     assert encoding.truncate("<|b|>", 100, disallowed_special=()) == "<|b|>"
 
 

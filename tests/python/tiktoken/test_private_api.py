@@ -15,7 +15,7 @@ import tiktoken_ext.openai_public as their_public
 from toksmith import Encoding
 from toksmith.compat import tiktoken as ours
 from toksmith.compat.tiktoken import _educational as lessons
-from toksmith.compat.tiktoken.core_bpe import CoreBPE
+from toksmith.compat.tiktoken._tiktoken import CoreBPE
 from toksmith.compat.tiktoken_ext import openai_public
 
 RANKS = {**{bytes([byte]): byte for byte in range(256)}, b"ab": 256, b" a": 257, b"abab": 258}

@@ -225,7 +225,7 @@ def test_nothing_opens_a_socket_unless_asked_by_name() -> None:
         "import sys; sys.addaudithook(lambda event, args: sys.exit(event) if event.startswith('socket.') else None);"
         "import toksmith, toksmith.compat.tiktoken, toksmith.cli.app;"
         "toksmith.list_encoding_names(); toksmith.encoding_name_for_model('gpt-4');"
-        "import toksmith.compat.tiktoken.registry, toksmith.compat.tiktoken.openai_public;"
+        "import toksmith.compat.tiktoken.registry, toksmith.compat.tiktoken_ext.openai_public;"
         "import toksmith.formats.published.rank_cache"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0

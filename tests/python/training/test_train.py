@@ -36,7 +36,7 @@ from toksmith import (
     train_bpe,
     train_from_iterator,
 )
-from toksmith.formats.gpt2 import unspell
+from toksmith.formats.spelling import unspell
 
 Published = dict[str, str]
 

@@ -3,7 +3,6 @@
 import csv
 import gc
 import json
-import os
 import pickle
 import random
 import subprocess
@@ -17,15 +16,19 @@ from tokenizers import Tokenizer as HFTokenizer
 from tokenizers import models, pre_tokenizers, trainers
 from training_data import END, TIES, assert_equal, quietly
 
-from toksmith import PretokenCounts, Tokenizer, reference, train, train_from_iterator
+from toksmith import PretokenCounts, Tokenizer, _core, reference, train, train_from_iterator
 from toksmith._internal import memory
-from toksmith.formats.gpt2 import unspell
-from toksmith.formats.native import unescape
+from toksmith.formats.spelling import unspell
 
 Published = dict[str, str]
 
 
 # The longest token
+
+
+def token_of(text: str) -> bytes:
+    """Return the token that a text in a log stands for."""
+    return _core.tokens_of_rows([[0, text]])[0]
 
 
 def naive_up_to(counts: dict[bytes, int], merges: int, longest: int) -> list[tuple[bytes, bytes]]:
@@ -117,7 +120,7 @@ def test_forced_tokens_come_first_and_encode_to_themselves() -> None:
         assert_equal(found.merges, expected.merges, what)
         assert list(found.vocab.items()) == list(expected.vocab.items()), what
         assert found.merge_counts == [None] * len(start.merges) + counts
-        assert Tokenizer(found.vocab, found.merges, pattern=None)._core.first_unreachable() is None
+        assert Tokenizer(found.vocab, found.merges, pattern=None)._core.first_unmergeable() is None
         for token in forced:
             assert found.encode(token) == [found.token_id(token)], what
 
@@ -175,11 +178,11 @@ def test_the_log_has_a_row_for_each_merge(suffix: str, tmp_path: Path) -> None:
     else:
         rows = [json.loads(line) for line in data.splitlines()]
     assert [int(row["merge"]) for row in rows] == list(range(1, len(tokenizer.merges) + 1))
-    assert [(unescape(row["left"]), unescape(row["right"])) for row in rows] == tokenizer.merges
+    assert [(token_of(row["left"]), token_of(row["right"])) for row in rows] == tokenizer.merges
     counts = [int(row["count"]) if row["count"] not in ("", None) else None for row in rows]
     assert counts == tokenizer.merge_counts
     for row in rows:
-        token = unescape(row["token"])
+        token = token_of(row["token"])
         assert tokenizer.token_bytes(int(row["id"])) == token
         assert int(row["bytes"]) == len(token)
 
@@ -225,17 +228,6 @@ def test_a_training_imports_nothing_that_takes_long(tmp_path: Path) -> None:
         "assert not slow & (set(sys.modules) - before), slow & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_the_temporary_folder_is_that_of_tempfile(tmp_path: Path) -> None:
-    code = (
-        "from toksmith.files import temporary as t; first = t.folder(); import tempfile\n"
-        "assert first == t.folder() == tempfile.gettempdir()"
-    )
-    missing = str(tmp_path / "missing")
-    for given in ({}, {"TMPDIR": str(tmp_path)}, {"TEMP": str(tmp_path)}, {"TMPDIR": missing}, {"TMPDIR": ""}):
-        names = {name: value for name, value in os.environ.items() if name not in ("TMPDIR", "TEMP", "TMP")}
-        subprocess.run([sys.executable, "-c", code], check=True, env=names | given)
 
 
 def test_pickles_find_a_tokenizer_whose_fingerprint_nobody_asked_for() -> None:

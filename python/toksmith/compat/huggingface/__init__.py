@@ -7,6 +7,8 @@ its `encode` returns. `pretrained` makes a tokenizer for `transformers`, and `To
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..._core import HuggingFaceEncoding as Encoding
 from .added import AddedToken
 from .byte_level_bpe import ByteLevelBPETokenizer
@@ -15,7 +17,6 @@ from .decode_stream import DecodeStream
 from .tokenizers import Tokenizer
 from .training import BpeTrainer
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..transformers.installing import Installed, install
     from ..transformers.pretrained import ToksmithTokenizer, pretrained

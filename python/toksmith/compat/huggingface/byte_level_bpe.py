@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from .components import BPE, PreTokenizer
 from .tokenizers import Tokenizer
 from .training import BpeTrainer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 _FORMS = ("nfc", "nfd", "nfkc", "nfkd")
 

@@ -7,19 +7,18 @@ Each is the dictionary that a `tokenizer.json` has for it, with the methods that
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ... import _core
-from ...formats.gpt2 import BYTE_ORDER, spell
+from ..._core import HuggingFaceEncoding as Encoding
+from ...files import text_files, whole_files
 from ...formats.huggingface.file_patterns import steps_of
+from ...formats.spelling import BYTE_ORDER, spell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from typing_extensions import Self
-
-    from ..._core import HuggingFaceEncoding as Encoding
-    from .state import State
 
 Content = dict[str, Any]
 
@@ -133,6 +132,15 @@ class Token(NamedTuple):
         return self.id, self.value, self.offsets
 
 
+class ModelState(Protocol):
+    """The tokenizer that a model belongs to."""
+
+    def content(self) -> Content: ...  # noqa: D102
+    def model_id(self, token: str) -> int | None: ...  # noqa: D102
+    def model_token(self, id: int) -> str | None: ...  # noqa: D102
+    def model_tokens(self, spelled: str) -> list[tuple[int, str, tuple[int, int]]]: ...  # noqa: D102
+
+
 class BPE:
     """Vocabulary and merges. `BPE()` is empty, for a tokenizer that is going to be trained.
 
@@ -159,10 +167,10 @@ class BPE:
             "vocab": dict(vocab or {}),
             "merges": pairs,
         }
-        self._state: State | None = None
+        self._state: ModelState | None = None
 
     @classmethod
-    def _of(cls, state: State) -> BPE:
+    def _of(cls, state: ModelState) -> BPE:
         """Return the model of a tokenizer."""
         made = cls.__new__(cls)
         made._state = state
@@ -171,8 +179,6 @@ class BPE:
     @staticmethod
     def read_file(vocab: str, merges: str) -> tuple[dict[str, int], list[tuple[str, str]]]:
         """Return the content of GPT-2's two files."""
-        from ...files import text_files
-
         lines = text_files.lines(text_files.read_text(merges))
         pairs = [tuple(line.split(" ")) for line in lines if line and not line.startswith("#version")]
         if any(len(pair) != 2 for pair in pairs):
@@ -215,8 +221,8 @@ class BPE:
         """Return the id of a token of the model; None if there is none."""
         if self._state is not None:
             return self._state.model_id(token)
-        found: int | None = self._content["vocab"].get(token)
-        return found
+        id: int | None = self._content["vocab"].get(token)
+        return id
 
     def id_to_token(self, id: int) -> str | None:
         """Return the token of an id of the model; None if there is none."""
@@ -229,14 +235,10 @@ class BPE:
         _check_text(sequence)
         if self._state is None:
             raise ValueError("this model is in no tokenizer: give it to Tokenizer(model), and ask tokenizer.model")
-        return [Token(*found) for found in self._state.model_tokens(sequence)]
+        return [Token(*token) for token in self._state.model_tokens(sequence)]
 
     def save(self, folder: str, prefix: str | None = None) -> list[str]:
         """Write `vocab.json` and `merges.txt`; returns their paths."""
-        from pathlib import Path
-
-        from ...files import whole_files
-
         content = self.content()
         pairs = (merge if isinstance(merge, str) else " ".join(merge) for merge in content["merges"])
         vocab = json.dumps(content["vocab"], ensure_ascii=False).encode()
@@ -276,5 +278,5 @@ def content_of(part: Any) -> Content:
     state = getattr(part, "__getstate__", lambda: None)()
     if not isinstance(state, bytes):
         raise TypeError(f"expected a part of a tokenizer, not {type(part).__name__}")
-    found: Content = json.loads(state)
-    return found
+    content: Content = json.loads(state)
+    return content

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from . import ids_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from .tokenizers import Tokenizer
+from .tokenizers import Tokenizer
 
 
 class DecodeStream:

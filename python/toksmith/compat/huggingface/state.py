@@ -5,22 +5,21 @@ A change of a part gives a new state, with a new `toksmith.Tokenizer`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import functools
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from ... import _core
-from ..._internal.lazy import LazyProperty
 from ..._internal.messages import shown
-from ...formats.gpt2 import spell, unspell
+from ...formats import verification
 from ...formats.huggingface import characters, read, write
 from ...formats.huggingface.pipeline import Pipeline
 from ...formats.parts import Parts
+from ...formats.spelling import spell, unspell
 from ...tokenizer import Tokenizer as Native
 from . import components, ids_of
 from .added import Added, Row
 from .components import Decoder, Normalizer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 Content = dict[str, Any]
 
@@ -60,7 +59,7 @@ class State:
         name = self._added_spelling.get(id)
         return self.core._core.spelled(id) if name is None else name
 
-    @LazyProperty
+    @functools.cached_property
     def _added_spelling(self) -> dict[int, str]:
         """The original's spelling of each added id: the normalized content if the token is normalized."""
         normalizer = Normalizer.of(self.part("normalizer")) if self.added.rows else None
@@ -79,11 +78,11 @@ class State:
 
     def content(self) -> Content:
         """Return the content of a `tokenizer.json`: a new dictionary, of parts that must not be changed."""
-        found = dict(self._source) if self._source is not None else write.tokenizer_object(self.core._parts)
-        found["added_tokens"] = list(self.added.rows.values())
-        return found
+        content = dict(self._source) if self._source is not None else write.tokenizer_object(self.core._parts)
+        content["added_tokens"] = list(self.added.rows.values())
+        return content
 
-    @LazyProperty
+    @property
     def settings(self) -> Content:
         """Post-processor, truncation and padding as the tokenizer came with them."""
         parts = self.core._parts
@@ -94,8 +93,8 @@ class State:
     def part(self, name: str) -> Content | None:
         """Return the normalizer, pre-tokenizer or decoder, as the file has it."""
         if self._source is not None:
-            found: Content | None = self._source.get(name)
-            return found
+            part: Content | None = self._source.get(name)
+            return part
         if self.settings:
             return self.settings.get(name)
         return write.pre_tokenizer(self.core._parts) if name == "pre_tokenizer" else _own_decoder(name)
@@ -153,8 +152,8 @@ class State:
     def model_id(self, token: str) -> int | None:
         """Return the id that the model has for a token; None if it has none."""
         if self._source is not None:
-            found: int | None = self._source["model"]["vocab"].get(token)
-            return found
+            model_id: int | None = self._source["model"]["vocab"].get(token)
+            return model_id
         id = self.added.ids.get(token)
         if id is not None:
             return None if id in self.added.beside else id
@@ -205,14 +204,14 @@ class State:
         if self._merges_characters:
             return self._character_tokens(spelled)
         data = b"".join(byte for c in spelled if (byte := unspell(c)) is not None)
-        found: list[tuple[int, str, tuple[int, int]]] = []
+        tokens: list[tuple[int, str, tuple[int, int]]] = []
         at = 0
         for id in self._bare.encode_bytes(data, False):
             token = spell(core.token_bytes(id))
             end = at + len(token.encode())
-            found.append((id, token, (at, end)))
+            tokens.append((id, token, (at, end)))
             at = end
-        return found
+        return tokens
 
     def _character_tokens(self, spelled: str) -> list[tuple[int, str, tuple[int, int]]]:
         core = self.core._core
@@ -227,7 +226,7 @@ class State:
             at += length
         return tokens
 
-    @LazyProperty
+    @functools.cached_property
     def _spelling_of_model(self) -> characters.Spelling:
         return characters.Spelling(self.core._core, self._spaces_are_plain, {})
 
@@ -241,12 +240,10 @@ class State:
         pipeline = None if self._made is None else self._made.pipeline
         return pipeline is not None and pipeline.merges_characters
 
-    @LazyProperty
+    @functools.cached_property
     def _bare(self) -> _core.Tokenizer:
         """The model alone: it takes each text as one pretoken."""
-        from ...formats import verification
-
-        return verification._bare(self.core._parts)
+        return verification.bare(self.core._parts)
 
     # Ids to text
 
@@ -255,7 +252,7 @@ class State:
         vocab, skipped = self.core.vocab, self._skipped if skip_special_tokens else ()
         return [id for id in ids_of.checked(ids) if id in vocab and id not in skipped]
 
-    @LazyProperty
+    @functools.cached_property
     def _skipped(self) -> set[int]:
         return {id for id, name in self._added_spelling.items() if name in self.added.once_special}
 
@@ -267,7 +264,7 @@ class State:
         decoder = Decoder.of(self.part("decoder"))
         return [" ".join(some) if decoder is None else decoder.decode(some) for some in tokens]
 
-    @LazyProperty
+    @functools.cached_property
     def _decodes_bytes(self) -> bool:
         """Whether the decoder turns the spellings of tokens into the bytes of these tokens."""
         names = {row["content"]: self._added_spelling[id] for id, row in self.added.rows.items()}

@@ -11,22 +11,20 @@ import functools
 import importlib
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from ... import _core
 from ..._core import HuggingFaceEncoding as Encoding
 from ..._internal import arguments
 from ...files import text_files, whole_files
-from ...formats import verification
+from ...formats.huggingface import folder
 from ...tokenizer import Tokenizer as Native
 from . import state
 from .added import AddedToken
 from .components import BPE, Decoder, Normalizer, PreTokenizer
 from .settings import Settings
 from .training import train, train_from_iterator
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 
 class Tokenizer(Settings):
@@ -116,7 +114,7 @@ class Tokenizer(Settings):
         """
         check = None
         if verify and self._state.is_trained:
-            check = functools.partial(verification.huggingface, self._tokenizer._parts)
+            check = functools.partial(folder.verify_file, self._tokenizer._parts)
         whole_files.write(path, [self.to_str(pretty).encode()], check)
 
     def _content(self) -> dict[str, Any]:

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ... import patterns
 from ..._internal.messages import shown
 from ...files import text_files
-from ...formats.gpt2 import spell, unspell
 from ...formats.huggingface.pipeline import Pipeline, Staged
+from ...formats.spelling import spell, unspell
+from ...tokenizer import Tokenizer as Native
 from ...training.train import train_from_iterator as learn
 from . import state
 from .added import Added, AddedToken
 from .components import PreTokenizer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from ...tokenizer import Tokenizer as Native
-    from .state import State
+from .state import State
 
 
 class BpeTrainer:

@@ -1,24 +1,20 @@
-"""minbpe's module `base`: the class that its tokenizers come from, and its helpers."""
+"""minbpe's module `base`: what its tokenizers have in common, and its helpers."""
 
 from __future__ import annotations
 
 import itertools
 import os
-from typing import TYPE_CHECKING
+import types
+import warnings
+from collections.abc import Mapping, Sequence
 
 from ... import patterns
-from ...files import text_files, whole_files
-from .. import _pairs
-from . import model
-from .render import render_token, replace_control_characters
+from ...formats import minbpe
+from ...formats.minbpe import Model, render_token, replace_control_characters
+from ...tokenizer import Tokenizer as ToksmithTokenizer
+from .. import _merges
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Any
-
-    import toksmith
-
-    Pair = tuple[int, int]
+Pair = tuple[int, int]
 
 __all__ = ["Tokenizer", "get_stats", "merge", "render_token", "replace_control_characters"]
 
@@ -53,68 +49,94 @@ def merge(ids: Sequence[int], pair: Pair, idx: int) -> list[int]:
 
 
 class Tokenizer:
-    """The base of minbpe's tokenizers, for classes of your own: it has their state, and loads and saves it.
+    """Training, saving, loading and the vocabulary of minbpe's tokenizers.
 
-    Its attributes are plain ones, as in the original: `merges`, `pattern`, `special_tokens` and `vocab`, which a
-    subclass sets or changes as it trains.
+    The immutable `toksmith.Tokenizer` in `tokenizer` does the work; training, loading and registering special tokens
+    replace it. The properties are read-only.
     """
 
-    merges: Any  # pairs of ids with the id that they merge into
-    pattern: Any
-    special_tokens: Any
-    vocab: Any
+    _model: Model
+    _tokenizer: ToksmithTokenizer
 
     def __init__(self) -> None:
-        self.merges, self.pattern, self.special_tokens = {}, "", {}
-        self.vocab = self._build_vocab()
+        self._replace(Model("", {}, {}))
+
+    def _replace(self, model: Model, is_loaded: bool = False) -> None:
+        """Become the tokenizer of a model; if there is no such tokenizer, stay unchanged."""
+        self._tokenizer = self._build(model)
+        self._model = model
+        self._vocab = _vocab_of(model, is_loaded)
+
+    def _build(self, model: Model) -> ToksmithTokenizer:
+        return ToksmithTokenizer._of(minbpe.parts_of(model))
 
     @property
-    def tokenizer(self) -> toksmith.Tokenizer:
-        """A `toksmith.Tokenizer` of the current merges, pattern and special tokens.
+    def tokenizer(self) -> ToksmithTokenizer:
+        """The tokenizer that encodes and decodes. Immutable: training or loading replaces it by another object."""
+        return self._tokenizer
 
-        Raises:
-            ValueError: The ids of the merges do not count up from 256, or the parts contradict each other.
-        """
-        pattern = patterns.of_source(self.pattern or None, 0, "drop")
-        return _pairs.tokenizer_of(model.checked_merges(self.merges), pattern, self.special_tokens)
+    @property
+    def pattern(self) -> str:
+        """The pattern that cuts text into chunks; "" for none."""
+        return self._model.pattern
 
-    def _build_vocab(self) -> dict[int, bytes]:
-        """Return the bytes, then the tokens of the merges and the special tokens."""
-        vocab = {byte: bytes([byte]) for byte in range(256)}
-        for (left, right), id in self.merges.items():
-            vocab[id] = vocab[left] + vocab[right]
-        vocab.update((id, name.encode()) for name, id in self.special_tokens.items())
-        return vocab
+    @property
+    def merges(self) -> Mapping[Pair, int]:
+        """Pairs of ids with the id that they merge into."""
+        return types.MappingProxyType(self._model.merges)
+
+    @property
+    def special_tokens(self) -> Mapping[str, int]:
+        """Ids of the special tokens by name."""
+        return types.MappingProxyType(self._model.special_tokens)
+
+    @property
+    def vocab(self) -> Mapping[int, bytes]:
+        """Bytes by id. As in the original it has the special tokens only after `load`."""
+        return types.MappingProxyType(self._vocab)
 
     def train(self, text: str, vocab_size: int, verbose: bool = False) -> None:
-        """Train on a text. The base class has no training."""
-        raise NotImplementedError
+        """Learn `vocab_size - 256` merges from `text`; of equally frequent pairs, the first in the text merges.
 
-    def encode(self, text: str) -> list[int]:
-        """Return the ids of a text. The base class has no encoding."""
-        raise NotImplementedError
+        Special tokens in the text are read as ordinary text. Registered special tokens stay registered.
 
-    def decode(self, ids: Iterable[int]) -> str:
-        """Return the text of ids. The base class has no decoding."""
-        raise NotImplementedError
+        Args:
+            text: The text to train on.
+            vocab_size: Tokens of the result, of which 256 are the bytes; special tokens are not counted.
+            verbose: Print each merge, after training.
+
+        Raises:
+            ValueError: `vocab_size` is less than 256, or takes the id of a special token.
+
+        Warns:
+            UserWarning: No pair is left: the vocabulary is smaller than asked.
+        """
+        if not isinstance(text, str):
+            raise TypeError(f"the text to train on is a str, not {type(text).__name__}")
+        pattern = patterns.of_source(self.pattern or None, 0, "drop")
+        learned = _merges.learn([text], vocab_size, pattern, "first")
+        merges = {(left, right): 256 + i for i, (left, right, _) in enumerate(learned)}
+        self._replace(self._model._replace(merges=merges))
+        if verbose:
+            for i, (left, right, count) in enumerate(learned):
+                what = f"{(left, right)} -> {256 + i} ({self._vocab[256 + i]!r})"
+                print(f"merge {i + 1}/{vocab_size - 256}: {what} had {count} occurrences")
+        if len(learned) < vocab_size - 256:
+            warnings.warn(
+                f"no pair is left after {len(learned)} merges of {vocab_size - 256}: "
+                f"the vocabulary has {256 + len(learned)} tokens",
+                stacklevel=2,
+            )
 
     def save(self, file_prefix: str | os.PathLike[str]) -> None:
         """Write `file_prefix`.model, which `load` reads, and `file_prefix`.vocab, which people read.
 
-        Both files equal those of minbpe, byte for byte, as UTF-8. They are read back before they take their names.
+        Both files equal those of minbpe, byte for byte, as UTF-8.
 
         Raises:
             ValueError: The pattern or a special token has a line break: the file has each of them on one line.
         """
-        prefix = os.fspath(file_prefix)
-        parts = model.Model(self.pattern, dict(self.special_tokens), dict(self.merges))
-        text = model.written(parts)
-        if model.parsed(text, f"{prefix}.model") != parts:
-            raise ValueError(f"{prefix}.model would not hold this tokenizer: nothing was written")
-        lines = model.vocab_lines(self.vocab, self.merges)
-        whole_files.write_all(
-            [(f"{prefix}.model", [text.encode()]), (f"{prefix}.vocab", [line.encode() for line in lines])]
-        )
+        minbpe.write(os.fspath(file_prefix), self._model, self.vocab)
 
     def load(self, model_file: str | os.PathLike[str]) -> None:
         """Take the pattern, special tokens and merges of a `.model` file.
@@ -123,12 +145,22 @@ class Tokenizer:
             OSError: The file cannot be read.
             ValueError: The file's name does not end in `.model`, or the file is no model file; names file and line.
         """
-        name = os.fspath(model_file)
-        if not name.endswith(".model"):
-            raise ValueError(f"{name}: the name of a model file ends in .model")
-        self._become(model.parsed(text_files.read_text(name), name), name)
+        name = f"{minbpe.prefix_of(model_file)}.model"
+        model = minbpe.read(name)
+        self._check_kind(model, name)
+        try:
+            self._replace(model, is_loaded=True)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
 
-    def _become(self, parts: model.Model, name: str) -> None:
-        """Take over the content of the file of this name."""
-        self.pattern, self.special_tokens, self.merges = parts
-        self.vocab = self._build_vocab()
+    def _check_kind(self, model: Model, name: str) -> None:
+        """Refuse a file of another kind of tokenizer."""
+
+
+def _vocab_of(model: Model, has_specials: bool) -> dict[int, bytes]:
+    vocab = {byte: bytes([byte]) for byte in range(256)}
+    for (left, right), id in model.merges.items():
+        vocab[id] = vocab[left] + vocab[right]
+    if has_specials:
+        vocab.update((id, name.encode()) for name, id in model.special_tokens.items())
+    return vocab

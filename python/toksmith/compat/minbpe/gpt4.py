@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-import toksmith
-
-from ... import patterns, reference
+from ... import patterns
 from ..._internal.messages import shown
 from ...files import whole_files
-from ...formats import rank_file as rank_files
-from . import model
+from ...formats import minbpe
+from ...formats import ranks as rank_files
+from ...formats.minbpe import Model
+from ...tokenizer import Tokenizer as ToksmithTokenizer
+from .. import tiktoken
 from .regex import GPT4_SPLIT_PATTERN, RegexTokenizer
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    Pair = tuple[int, int]
 
 GPT4_SPECIAL_TOKENS = {
     "<|endoftext|>": 100257,
@@ -46,23 +42,12 @@ class GPT4Tokenizer(RegexTokenizer):
         self._ranks = _ranks(path)
         self.byte_shuffle = {byte: self._ranks[bytes([byte])] for byte in range(256)}
         self.inverse_byte_shuffle = {id: byte for byte, id in self.byte_shuffle.items()}
-        self._vocab_has_specials, self._merges = False, {}
-        self._replace(GPT4_SPLIT_PATTERN, self._merges, GPT4_SPECIAL_TOKENS)
-        self._merges = self._pairs()
+        self._replace(Model(GPT4_SPLIT_PATTERN, GPT4_SPECIAL_TOKENS, recover_merges(self._ranks)))
 
-    def _made(
-        self, pattern: patterns.Pattern, merges: dict[Pair, int], special_tokens: dict[str, int]
-    ) -> toksmith.Tokenizer:
-        if merges is not self._merges:
-            raise NotImplementedError("the merges of GPT4Tokenizer cannot be replaced: they are those of GPT-4")
+    def _build(self, model: Model) -> ToksmithTokenizer:
         vocab = {id: token for token, id in self._ranks.items()}
-        return toksmith.Tokenizer(vocab, None, special_tokens, pattern=pattern)
-
-    def _pairs(self) -> dict[Pair, int]:
-        """Return the pair that each token is merged from; a rank file has only the merged tokens."""
-        vocab = self.tokenizer.vocab
-        pairs = self.tokenizer._core.merges()
-        return {(left, right): self._ranks[vocab[left] + vocab[right]] for left, right in pairs}
+        pattern = patterns.of_source(model.pattern, 0, "drop")
+        return ToksmithTokenizer(vocab, None, model.special_tokens, pattern=pattern)
 
     def train(self, text: str, vocab_size: int, verbose: bool = False) -> None:
         """Raise NotImplementedError: the merges of GPT-4 are given."""
@@ -79,46 +64,32 @@ class GPT4Tokenizer(RegexTokenizer):
     def save_vocab(self, vocab_file: str | os.PathLike[str]) -> None:
         """Write the tokens for people to read, in the form of a `.vocab` file."""
         vocab = {id: self.tokenizer.token_bytes(id) for id in self.vocab}
-        whole_files.write(vocab_file, (line.encode() for line in model.vocab_lines(vocab, self._merges)))
+        whole_files.write(vocab_file, minbpe.vocab_lines(vocab, self.merges))
 
 
-def bpe(mergeable_ranks: Mapping[bytes, int], token: bytes, max_rank: int | None) -> list[bytes]:
-    """Return the tokens that the bytes of a token merge to by ranks below `max_rank`, or by all ranks.
-
-    >>> bpe({b"lo": 256, b"low": 257}, b"low", 257)
-    [b'lo', b'w']
-    """
-
-    def rank_of(left: bytes, right: bytes) -> int | None:
-        rank = mergeable_ranks.get(left + right)
-        return None if rank is None or (max_rank is not None and rank >= max_rank) else rank
-
-    return list(reference.encode_word(token, rank_of))
-
-
-def recover_merges(mergeable_ranks: Mapping[bytes, int]) -> dict[Pair, int]:
+def recover_merges(mergeable_ranks: Mapping[bytes, int]) -> dict[tuple[int, int], int]:
     """Return the pair of ids that each token is merged from, with the id of the token, in the order of the ranks.
 
     Raises:
         ValueError: A single byte has no rank, or lower ranks make no two parts of a token.
     """
-    whole = toksmith.Tokenizer({rank: token for token, rank in mergeable_ranks.items()}, None, pattern=None)
-    vocab = whole.vocab
-    made = {vocab[left] + vocab[right]: (left, right) for left, right in whole._core.merges()}
-    merges: dict[Pair, int] = {}
+    tokenizer = ToksmithTokenizer({rank: token for token, rank in mergeable_ranks.items()}, None, pattern=None)
+    pairs = {left + right: (left, right) for left, right in tokenizer.merges}
+    merges: dict[tuple[int, int], int] = {}
     for token, rank in mergeable_ranks.items():
         if len(token) == 1:
             continue
-        if token not in made:
+        if token not in pairs:
             raise ValueError(f"the token {shown(token)} of rank {rank} is not made of two tokens of lower ranks")
-        merges[made[token]] = rank
+        left, right = pairs[token]
+        merges[mergeable_ranks[left], mergeable_ranks[right]] = rank
     return merges
 
 
 def _ranks(path: str | os.PathLike[str] | None) -> dict[bytes, int]:
     """Return the ranks of cl100k_base, from the file at `path` or the published encoding."""
     if path is None:
-        ranks: dict[bytes, int] = dict(toksmith.get_encoding("cl100k_base")._mergeable_ranks)
+        ranks = dict(tiktoken.get_encoding("cl100k_base")._mergeable_ranks)
     else:
         ranks = {token: id for id, token in rank_files.read(path).items()}
     singles = [ranks.get(bytes([byte]), -1) for byte in range(256)]

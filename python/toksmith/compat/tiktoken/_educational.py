@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ... import patterns, reference
+from .core import Encoding
 from .registry import get_encoding
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
 
 # The output equals tiktoken's, byte for byte: its colours, and text as it is. toksmith's own views are in `viewing`.
 _BACKGROUNDS = (167, 179, 185, 77, 80, 68, 134)  # colours of a terminal that has 256
@@ -69,7 +66,7 @@ class SimpleBytePairEncoding:
         return SimpleBytePairEncoding(pat_str=pat_str, mergeable_ranks=ranks)
 
     @staticmethod
-    def from_tiktoken(encoding: Any) -> SimpleBytePairEncoding:
+    def from_tiktoken(encoding: str | Encoding) -> SimpleBytePairEncoding:
         """Return the encoding of this name, or of this `Encoding`, without its special tokens."""
         whole = get_encoding(encoding) if isinstance(encoding, str) else encoding
         return SimpleBytePairEncoding(pat_str=whole._pat_str, mergeable_ranks=whole._mergeable_ranks)

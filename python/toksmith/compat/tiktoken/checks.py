@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+import operator
+import os
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NoReturn
 
+from ... import patterns
+from ..._core import Tokenizer
 from ..._internal.messages import shown
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from typing import Any, NoReturn
-
-    from ..._core import Tokenizer
-    from ...patterns import Pattern
 
 
 def raise_disallowed_special_token(token: str) -> NoReturn:
@@ -26,10 +24,8 @@ def raise_disallowed_special_token(token: str) -> NoReturn:
     )
 
 
-def pattern_of(pat_str: str) -> Pattern:
+def pattern_of(pat_str: str) -> patterns.Pattern:
     """Return the pattern that cuts text in the same places as `pat_str` in tiktoken."""
-    from ... import patterns
-
     if not isinstance(pat_str, str):
         raise TypeError(f"pat_str is a str, not {type(pat_str).__name__}")
     return patterns.of_tiktoken_source(pat_str)
@@ -84,8 +80,6 @@ def name_the_repeated(ranks: Mapping[bytes, int]) -> NoReturn:
 def checked_threads(num_threads: float | None) -> int:
     """Return how many threads may be used; for None, those that a `ThreadPoolExecutor` would have."""
     if num_threads is None:
-        import os
-
         return min(32, (os.cpu_count() or 1) + 4)
     if num_threads <= 0:
         raise ValueError(f"num_threads is at least 1, not {num_threads}")
@@ -98,10 +92,8 @@ def of_range(tokens: Iterable[int], error: KeyError) -> Exception:
     In a list or tuple every number is looked at, as in tiktoken, which converts all ids first. Any other iterable may
     have no end, so only the id that `error` names is looked at.
     """
-    import operator
-
-    found = re.search(r"of id (-?\d+)", str(error))
-    unknown = int(found[1]) if found and len(found[1]) < 4000 else -1
+    match = re.search(r"of id (-?\d+)", str(error))
+    unknown = int(match[1]) if match and len(match[1]) < 4000 else -1
     numbers: Iterable[Any] = tokens if isinstance(tokens, (list, tuple)) else [unknown]
     for token in numbers:
         if not 0 <= operator.index(token) < 2**32:
@@ -122,21 +114,10 @@ def first_error(decode_one: Callable[[Any], object], tokens: Iterable[Any], erro
     return of_range(tokens, error) if isinstance(error, KeyError) else error
 
 
-def checked_state(value: Any) -> dict[str, Any]:
-    """Return the state of an `Encoding`.
-
-    Raises:
-        TypeError: `value` is no state.
-    """
-    if not isinstance(value, dict):
-        raise TypeError(f"the state of an Encoding is a dict, not {type(value).__name__}")
-    return value
-
-
-def kept(ids: Iterable[int], found: list[int]) -> Iterator[int]:
-    """Yield ids, and keep them in a list."""
+def kept(ids: Iterable[int], copy: list[int]) -> Iterator[int]:
+    """Yield ids, and add each to `copy`."""
     for id in ids:
-        found.append(id)
+        copy.append(id)
         yield id
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
+from ..._core import tokens_of_ranks
 from ...files import reading, text_files, whole_files
-from ...formats import rank_file
+from ...formats import gpt2
 from ...formats.published import rank_cache
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from ...formats.ranks import line_of
+from ...formats.spelling import unspell
 
 
 def read_file(blobpath: str) -> bytes:
@@ -54,7 +54,7 @@ def load_tiktoken_bpe(tiktoken_bpe_file: str, expected_hash: str | None = None) 
     """
     data = read_file_cached(tiktoken_bpe_file, expected_hash)
     try:
-        return {token: rank for rank, token in rank_file.parse(data).items()}
+        return {token: rank for rank, token in tokens_of_ranks(data).items()}
     except ValueError as error:
         raise ValueError(f"Error parsing line in {tiktoken_bpe_file}: {error}") from None
 
@@ -72,8 +72,6 @@ def data_gym_to_mergeable_bpe_ranks(
         OSError: A file cannot be read, or downloaded.
         ValueError: A file has another SHA-256, or the two do not agree.
     """
-    from ...formats import gpt2
-
     merges = text_files.text_of(read_file_cached(vocab_bpe_file, vocab_bpe_hash), vocab_bpe_file)
     ranks = {token: rank for rank, token in enumerate(gpt2.tokens_of_merges(merges))}
     encoder = text_files.parse_object(
@@ -82,7 +80,7 @@ def data_gym_to_mergeable_bpe_ranks(
         "vocabulary",
     )
     specials = ("<|endoftext|>", "<|startoftext|>")
-    expected = {gpt2.unspell(token) or b"": rank for token, rank in encoder.items() if token not in specials}
+    expected = {unspell(token) or b"": rank for token, rank in encoder.items() if token not in specials}
     if clobber_one_byte_tokens:
         ranks.update({token: rank for token, rank in expected.items() if len(token) == 1})
     if ranks != expected:
@@ -93,4 +91,4 @@ def data_gym_to_mergeable_bpe_ranks(
 def dump_tiktoken_bpe(bpe_ranks: Mapping[bytes, int], tiktoken_bpe_file: str | os.PathLike[str]) -> None:
     """Write a rank file, by ascending rank."""
     ordered = sorted(bpe_ranks.items(), key=lambda item: item[1])
-    whole_files.write(tiktoken_bpe_file, (rank_file.line_of(token, rank) for token, rank in ordered))
+    whole_files.write(tiktoken_bpe_file, (line_of(token, rank) for token, rank in ordered))

@@ -3,6 +3,6 @@
 from ...formats.published.models import MODEL_PREFIX_TO_ENCODING as MODEL_PREFIX_TO_ENCODING
 from ...formats.published.models import MODEL_TO_ENCODING as MODEL_TO_ENCODING
 from ...formats.published.models import encoding_name_for_model as encoding_name_for_model
-from .encoding import Encoding as Encoding
+from .core import Encoding as Encoding
 from .registry import encoding_for_model as encoding_for_model
 from .registry import get_encoding as get_encoding

@@ -16,34 +16,26 @@ import pkgutil
 import sys
 import threading
 import types
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from ..._internal.messages import shown
-from ...formats import identity
 from ...formats.published import encodings, models
-from . import openai_public
-from .encoding import Encoding
+from . import core, load
+from .core import Encoding
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import Any
-
-    Constructor = Callable[[], dict[str, Any]]
+Constructor = Callable[[], dict[str, Any]]
 
 TIKTOKEN_VERSION = "0.14.0"
 """The version of tiktoken whose API this folder has."""
 
-_lock = threading.RLock()
+_locks: dict[int, threading.RLock] = {}
 
 
-def _renew_lock() -> None:
-    """Make the lock anew in a forked child: another thread of the parent may have held it, even during a download."""
-    global _lock
-    _lock = threading.RLock()
+def _lock() -> threading.RLock:
+    """Return the lock of this process. A forked child has its own: its parent's may be held during a download."""
+    return _locks.setdefault(os.getpid(), threading.RLock())
 
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)
 
 ENCODINGS: dict[str, Encoding] = {}
 """The encodings made so far, by name."""
@@ -51,7 +43,27 @@ ENCODINGS: dict[str, Encoding] = {}
 ENCODING_CONSTRUCTORS: dict[str, Constructor] | None = None
 """The functions that make encodings, by name; None before the plug-ins are looked for."""
 
-_PUBLISHED = {name: functools.partial(openai_public.arguments, name) for name in encodings.ENCODINGS}
+
+def _published(name: str) -> Encoding:
+    """Return a published encoding. Its file is looked for on this machine, else downloaded."""
+    encoding = encodings.ENCODINGS[name]
+    return Encoding._of_ranks(
+        encodings.rank_file(encoding.file),
+        name,
+        pat_str=encoding.pat_str,
+        special_tokens=dict(encoding.special_tokens),
+        explicit_n_vocab=encoding.explicit_n_vocab,
+    )
+
+
+def _arguments(name: str) -> dict[str, Any]:
+    """Return the arguments of `Encoding` for a published encoding, as a constructor of a plug-in does."""
+    arguments: dict[str, Any] = _published(name).__getstate__()
+    count = encodings.ENCODINGS[name].explicit_n_vocab
+    return arguments if count is None else {**arguments, "explicit_n_vocab": count}
+
+
+PUBLISHED = {name: functools.partial(_arguments, name) for name in encodings.ENCODINGS}
 # tiktoken's own plug-in. Its encodings are made here, from `published`, without tiktoken.
 _OPENAI = "tiktoken_ext.openai_public"
 
@@ -70,10 +82,10 @@ def get_encoding(encoding_name: str) -> Encoding:
         raise ValueError(
             f"Expected a string in get_encoding, the name of an encoding, got {type(encoding_name).__name__}"
         )
-    made = ENCODINGS.get(encoding_name)
-    if made is not None:
-        return made
-    with _lock:
+    encoding = ENCODINGS.get(encoding_name)
+    if encoding is not None:
+        return encoding
+    with _lock():
         if encoding_name not in ENCODINGS:
             ENCODINGS[encoding_name] = _make(encoding_name)
         return ENCODINGS[encoding_name]
@@ -86,8 +98,8 @@ def _make(name: str) -> Encoding:
             f"Unknown encoding {shown(name)}: known are {', '.join(_constructors())} (plug-ins: "
             f"{', '.join(_available_plugin_modules()) or 'none'})"
         )
-    if constructor is _PUBLISHED.get(name):
-        return openai_public.make(name)
+    if constructor is PUBLISHED.get(name):
+        return _published(name)
     with _as_tiktoken():
         return Encoding(**constructor())
 
@@ -107,13 +119,13 @@ def list_encoding_names() -> list[str]:
     >>> "o200k_base" in list_encoding_names()
     True
     """
-    with _lock:
+    with _lock():
         return list(_constructors())
 
 
 def _constructors() -> dict[str, Constructor]:
     global ENCODING_CONSTRUCTORS
-    with _lock:
+    with _lock():
         if ENCODING_CONSTRUCTORS is None:
             ENCODING_CONSTRUCTORS = _find_constructors()
         return ENCODING_CONSTRUCTORS
@@ -123,20 +135,20 @@ def _find_constructors() -> dict[str, Constructor]:
     modules = list(_available_plugin_modules())
     if _OPENAI not in modules:
         modules.insert(0, _OPENAI)
-    found: dict[str, Constructor] = {}
+    constructors: dict[str, Constructor] = {}
     for module in modules:
         for name, constructor in _constructors_of(module).items():
-            if name in found:
+            if name in constructors:
                 raise ValueError(
                     f"Duplicate encoding name {name}: the tiktoken plug-in {module} has one that is there already"
                 )
-            found[name] = constructor
-    return found
+            constructors[name] = constructor
+    return constructors
 
 
 def _constructors_of(module: str) -> dict[str, Constructor]:
     if module == _OPENAI:
-        return dict(_PUBLISHED)
+        return dict(PUBLISHED)
     with _as_tiktoken():
         plugin = importlib.import_module(module)
     constructors: dict[str, Constructor] | None = getattr(plugin, "ENCODING_CONSTRUCTORS", None)
@@ -171,23 +183,23 @@ def _as_tiktoken() -> Iterator[None]:
 
 def _stand_in() -> dict[str, types.ModuleType]:
     """Return the modules of tiktoken by name, made of the modules of this folder."""
-    from . import encoding, load
-
     model, whole = types.ModuleType("tiktoken.model"), types.ModuleType("tiktoken")
     vars(model).update(vars(models), encoding_for_model=encoding_for_model)
-    parts = {"core": encoding, "load": load, "model": model, "registry": sys.modules[__name__]}
+    parts = {"core": core, "load": load, "model": model, "registry": sys.modules[__name__]}
     public = (Encoding, encoding_for_model, models.encoding_name_for_model, get_encoding, list_encoding_names)
-    vars(whole).update(parts, **{one.__name__: one for one in public}, __version__=TIKTOKEN_VERSION, __path__=[])
+    vars(whole).update(
+        parts, **{value.__name__: value for value in public}, __version__=TIKTOKEN_VERSION, __path__=[]
+    )
     return {"tiktoken": whole, **{f"tiktoken.{name}": part for name, part in parts.items()}}
 
 
 # Pickles
 
 
-def _reduced(encoding: Encoding) -> tuple[Any, ...]:
+def _reduced(encoding: Encoding) -> tuple[Callable[..., Encoding], tuple[object, ...]]:
     """Pickle an encoding of this registry by its name, any other by its arguments."""
     if encoding is ENCODINGS.get(encoding.name):
-        return restored, (encoding.name, identity.digest_of_encoding(encoding.name))
+        return restored, (encoding.name, core.digest(encoding.name))
     return encoding.__reduce__()
 
 
@@ -198,7 +210,7 @@ def restored(name: str, digest: str) -> Encoding:
         pickle.UnpicklingError: The digest belongs to another name: the pickle is damaged.
         FileNotFoundError, ValueError: As `get_encoding`.
     """
-    identity.check_encoding(name, digest)
+    core.check_digest(name, digest)
     copy = Encoding.__new__(Encoding)
     copy.__dict__ = get_encoding(name).__dict__
     return copy

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import functools
+import threading
 import warnings
-from typing import TYPE_CHECKING, Any
+from types import TracebackType
+from typing import Any
 
-from ..._internal.forks import no_fork
 from ..huggingface.tokenizers import Tokenizer
 from . import pretrained
-
-if TYPE_CHECKING:
-    from types import TracebackType
-
-    from typing_extensions import Self
 
 Backend: Any = pretrained.ToksmithTokenizer.__base__  # the class around a `tokenizers.Tokenizer`
 
 _installed: Installed | None = None
+_lock = threading.Lock()
 
 
 class Installed:
@@ -54,14 +51,14 @@ class Installed:
     def uninstall(self) -> None:
         """Let `transformers` make its own tokenizers again. Tokenizers that were made before stay as they are."""
         global _installed
-        with no_fork:  # one thread at a time
+        with _lock:
             if self._original is not None:
                 Backend.__init__ = self._original
                 self._original = None
             if _installed is self:
                 _installed = None
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> Installed:
         return self
 
     def __exit__(
@@ -83,7 +80,7 @@ def install() -> Installed:
         ImportError: `transformers` is not installed.
     """
     global _installed
-    with no_fork:  # one thread at a time
+    with _lock:
         if _installed is None:
             _installed = Installed()
             _installed._start()

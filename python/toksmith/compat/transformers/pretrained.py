@@ -11,9 +11,10 @@ from __future__ import annotations
 import copy
 import functools
 import json
+import tempfile
 import types
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 try:
     from transformers import AutoTokenizer, PreTrainedTokenizerFast
@@ -23,18 +24,16 @@ except ImportError as error:
         "toksmith.compat.huggingface.pretrained needs the package `transformers`: install it"
     ) from error
 
+import os
+from types import EllipsisType
+
 from ..._internal.messages import shown
-from ...files import temporary, text_files, whole_files
+from ...files import text_files, whole_files
 from ...formats.huggingface import folder, origin
+from ...tokenizer import Tokenizer as Native
 from ..huggingface.tokenizers import Tokenizer
 
-if TYPE_CHECKING:
-    import os
-    from types import EllipsisType
-
-    from ...tokenizer import Tokenizer as Native
-
-    SpecialToken = str | EllipsisType | None
+SpecialToken = str | EllipsisType | None
 
 _SAVED_AS = "PreTrainedTokenizerFast"  # a class of `transformers`: the folder can be loaded without toksmith
 
@@ -174,19 +173,19 @@ def pretrained(
         ValueError: A role is given to a name that is no special token of the tokenizer, or the tokenizer's class is
             not around a `tokenizers.Tokenizer`, or is not known.
     """
-    given = {"bos_token": bos_token, "eos_token": eos_token, "unk_token": unk_token, "pad_token": pad_token}
+    roles = {"bos_token": bos_token, "eos_token": eos_token, "unk_token": unk_token, "pad_token": pad_token}
     if callable(getattr(tokenizer, "save_pretrained", None)):
-        return _of_object(tokenizer, {**{k: v for k, v in given.items() if v is not ...}, **options})
+        return _of_object(tokenizer, {**{k: v for k, v in roles.items() if v is not ...}, **options})
     adapter = tokenizer if isinstance(tokenizer, Tokenizer) else Tokenizer(tokenizer)
     parts = adapter._tokenizer._parts
     if parts.origin is not None and parts.origin.files and not isinstance(tokenizer, Tokenizer):
-        return _of_origin(parts, given, options)
-    found = folder.roles(parts, given)
+        return _of_origin(parts, roles, options)
+    chosen = folder.roles(parts, roles)
     names = adapter._tokenizer.special_tokens
     special = [name for id, name in sorted((id, name) for name, id in names.items()) if _is_special(adapter, id)]
-    others = [name for name in special if name not in found.values()]
+    others = [name for name in special if name not in chosen.values()]
     options.setdefault("clean_up_tokenization_spaces", False)
-    return ToksmithTokenizer(tokenizer_object=adapter, **found, extra_special_tokens=others, **options)
+    return ToksmithTokenizer(tokenizer_object=adapter, **chosen, extra_special_tokens=others, **options)
 
 
 def _is_special(adapter: Tokenizer, id: int) -> bool:
@@ -208,9 +207,9 @@ def _of_object(tokenizer: Any, changes: dict[str, Any]) -> ToksmithTokenizer:
     return made
 
 
-def _of_origin(parts: Any, given: dict[str, Any], options: dict[str, Any]) -> ToksmithTokenizer:
+def _of_origin(parts: Any, roles: dict[str, Any], options: dict[str, Any]) -> ToksmithTokenizer:
     """Return the tokenizer that `transformers` loads from the folder of an origin, with toksmith inside."""
-    files = folder.files_of(parts, given, None, None)
+    files = folder.files_of(parts, roles, None, None)
     config = json.loads(files[origin.CONFIG])
     if tokenizer_class_from_name(config["tokenizer_class"]) is None:
         raise ValueError(
@@ -220,14 +219,14 @@ def _of_origin(parts: Any, given: dict[str, Any], options: dict[str, Any]) -> To
         )
     config.pop("auto_map", None)  # the class is loaded already, and the code that auto_map names is not here
     files[origin.CONFIG] = origin.as_json(config)
-    with temporary.own_folder() as made:
+    with tempfile.TemporaryDirectory() as made:
         if origin.MODEL in parts.origin.files:
             files[origin.MODEL] = origin.as_json(parts.origin.files[origin.MODEL])
         for name, content in files.items():
             path = Path(made, name)
             path.parent.mkdir(exist_ok=True)
             path.write_bytes(content)
-        chosen = {name: value for name, value in given.items() if value is not ...}
-        found = ToksmithTokenizer.from_pretrained(made, **chosen, **options)
-    found.name_or_path = found.init_kwargs["name_or_path"] = ""
-    return found
+        chosen = {name: value for name, value in roles.items() if value is not ...}
+        tokenizer = ToksmithTokenizer.from_pretrained(made, **chosen, **options)
+    tokenizer.name_or_path = tokenizer.init_kwargs["name_or_path"] = ""
+    return tokenizer

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ... import _core
-
-if TYPE_CHECKING:
-    from ..parts import Parts
+from ..parts import Parts
 
 META = "\u2581"
 """The character for a space in the tokens of SentencePiece."""
@@ -83,6 +81,6 @@ def _beside(parts: Parts) -> set[int]:
     """Return the ids that the vocabulary of the model does not have."""
     if parts.origin is not None and parts.origin.content is not None:
         return {parts.special_tokens[name] for name in parts.origin.beside}
-    found = parts.core.characters()
-    assert found is not None
-    return set(found[2])
+    characters = parts.core.characters()
+    assert characters is not None
+    return set(characters[2])

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from ... import _core, patterns
 from ...regex_dialects import from_oniguruma
-from ..oniguruma import NAMED
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+from .oniguruma import NAMED
 
 SPELLINGS: dict[str, str] = {
     # The pattern that ByteLevel has built in; Granite and SmolLM have it in a Split.

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import copy
+import functools
+import itertools
 import json
+import os
+import unicodedata
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
+from ... import patterns
 from ..._internal.messages import shown
-from . import origin, write
+from ...files import whole_files
+from .. import stress, verification
+from ..parts import Parts
+from . import origin, read, write
 from .origin import CONFIG, GENERATION, SPECIALS, TEMPLATE, as_json
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ..parts import Parts
 
 ROLES = ("bos_token", "eos_token", "unk_token", "pad_token")
 """The roles of special tokens that `transformers` knows."""
@@ -36,18 +41,18 @@ def roles(parts: Parts, chosen: Mapping[str, Any]) -> dict[str, str]:
     Raises:
         ValueError: A chosen token is no special token of the tokenizer.
     """
-    found: dict[str, str] = {}
+    by_role: dict[str, str] = {}
     for role in ROLES:
         name = chosen.get(role, ...)
         if name is ...:
             name = next((usual for usual in _BY_NAME[role] if usual in parts.special_tokens), None)
             if name is None and role == "pad_token":
-                name = found.get("eos_token")
+                name = by_role.get("eos_token")
         elif name is not None and name not in parts.special_tokens:
             raise ValueError(f"{role} is {shown(name)}, which is no special token of this tokenizer")
         if name is not None:
-            found[role] = name
-    return found
+            by_role[role] = name
+    return by_role
 
 
 def end_of_text(parts: Parts) -> str | None:
@@ -56,8 +61,8 @@ def end_of_text(parts: Parts) -> str | None:
     if usual is not None or parts.origin is None:
         return usual
     for file in (SPECIALS, CONFIG):
-        given = parts.origin.files.get(file, {}).get("eos_token")
-        name = given.get("content") if isinstance(given, dict) else given
+        token = parts.origin.files.get(file, {}).get("eos_token")
+        name = token.get("content") if isinstance(token, dict) else token
         if isinstance(name, str) and name in parts.special_tokens:
             return name
     return None
@@ -71,7 +76,7 @@ def special_names(parts: Parts, rows: list[dict[str, Any]]) -> list[str]:
 
 
 def config_object(
-    parts: Parts, found: Mapping[str, str], rows: list[dict[str, Any]], model_max_length: int | None
+    parts: Parts, by_role: Mapping[str, str], rows: list[dict[str, Any]], model_max_length: int | None
 ) -> dict[str, Any]:
     """Return the content of `tokenizer_config.json` for a tokenizer that came without one."""
     return {
@@ -79,14 +84,14 @@ def config_object(
         "added_tokens_decoder": {str(row["id"]): {k: v for k, v in row.items() if k != "id"} for row in rows},
         "clean_up_tokenization_spaces": False,
         "model_max_length": _NO_LIMIT if model_max_length is None else model_max_length,
-        **map_object(parts, found, rows),
+        **map_object(parts, by_role, rows),
     }
 
 
-def map_object(parts: Parts, found: Mapping[str, str], rows: list[dict[str, Any]]) -> dict[str, Any]:
+def map_object(parts: Parts, by_role: Mapping[str, str], rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the content of `special_tokens_map.json` for a tokenizer that came without one."""
-    others = [name for name in special_names(parts, rows) if name not in found.values()]
-    return {**found, **({"additional_special_tokens": others} if others else {})}
+    others = [name for name in special_names(parts, rows) if name not in by_role.values()]
+    return {**by_role, **({"additional_special_tokens": others} if others else {})}
 
 
 def side_files(
@@ -112,10 +117,10 @@ def side_files(
     if came_with:
         files = _changed(parts, came_with, chosen, model_max_length)
     else:
-        found = roles(parts, chosen)
+        by_role = roles(parts, chosen)
         files = {
-            CONFIG: config_object(parts, found, rows, model_max_length),
-            SPECIALS: map_object(parts, found, rows),
+            CONFIG: config_object(parts, by_role, rows, model_max_length),
+            SPECIALS: map_object(parts, by_role, rows),
         }
     if chat_template is not None:
         in_file = any(name == TEMPLATE or name.startswith(origin.TEMPLATES) for name in files)
@@ -156,8 +161,8 @@ def _changed(
 def _check_generation(parts: Parts, generation: Mapping[str, Any], role: str, name: str | None) -> None:
     """Warn if generation_config.json gives a role to another token than the one that is chosen now."""
     ids = generation.get(f"{role}_id")
-    given = ids if isinstance(ids, list) else [ids]
-    if ids is not None and (name is None or parts.special_tokens[name] not in given):
+    allowed = ids if isinstance(ids, list) else [ids]
+    if ids is not None and (name is None or parts.special_tokens[name] not in allowed):
         warnings.warn(
             f"generation_config.json keeps {role}_id {shown(ids)}, which is not the {role} that is chosen here, "
             f"{shown(name)}: change it there, too",
@@ -182,3 +187,78 @@ def files_of(
         files["vocab.json"] = json.dumps(model["vocab"], ensure_ascii=False).encode()
         files["merges.txt"] = "\n".join(["#version: 0.2", *model["merges"], ""]).encode()
     return files
+
+
+def save(
+    parts: Parts,
+    folder: str | os.PathLike[str],
+    roles: Mapping[str, Any],
+    chat_template: str | None,
+    model_max_length: int | None,
+    verify: bool = True,
+) -> None:
+    """Write the files of `transformers`. See `Tokenizer.save_huggingface`."""
+    content = files_of(parts, roles, chat_template, model_max_length)
+    # The first of the paths that are read back is that of tokenizer.json.
+    names = sorted(content, key=lambda name: name != "tokenizer.json")
+    whole_files.write_all(
+        [(Path(folder, name), [content[name]]) for name in names],
+        functools.partial(verify_file, parts) if verify else None,
+        make_folder=True,
+    )
+
+
+def verify_file(parts: Parts, paths: list[Path]) -> None:
+    """Verify a `tokenizer.json`: ids and text, by `tokenizers` where that is installed."""
+    path, ours = paths[0], verification.encoder(parts.core)
+    module = verification.module("tokenizers")
+    if module is None:
+        loaded = verification.reread("tokenizer.json", lambda: read.read(path))
+        verification.compare(
+            "tokenizer.json", verification.stress_texts(parts), ours, verification.encoder(loaded.core)
+        )
+        return
+    other = verification.reread("tokenizer.json", lambda: module.Tokenizer.from_buffer(path.read_bytes()))
+    other.no_truncation()
+    other.no_padding()
+    keep = functools.partial(_of_one_class, module)
+    texts = verification.stress_texts(parts, keep)
+    verification.compare("tokenizer.json", texts, ours, lambda text: other.encode(text, add_special_tokens=False).ids)
+    ids = ours(stress.PROSE) + sorted(parts.special_tokens.values()) + ours(stress.PROSE[:99])
+    here, there = parts.core.decode(ids, "replace"), other.decode(ids, skip_special_tokens=False)
+    if here != there:
+        at = next(i for i, pair in enumerate(itertools.zip_longest(here, there)) if pair[0] != pair[1])
+        around = slice(max(0, at - 20), at + 20)
+        raise ValueError(
+            f"tokenizer.json, read back, does not decode as this tokenizer does, and was not written: "
+            f"{here[around]!r} here is {there[around]!r} there"
+        )
+
+
+# Characters that both libraries put into the same classes
+
+
+_CATEGORIES = ("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "P", "S", "Zs")
+_CLASSES = (*(rf"\p{{{name}}}" for name in _CATEGORIES), r"\s")
+
+
+def _of_one_class(module: Any, characters: set[str]) -> set[str]:
+    """Return the characters that `regex` and Oniguruma's tables in `tokenizers` put into the same classes.
+
+    Characters that this Python's own tables lack are left out too: they may be newer than one of the libraries.
+    """
+    known = "".join(sorted(c for c in characters if unicodedata.category(c) not in ("Cn", "Cs")))
+    unequal: set[str] = set()
+    for source in _CLASSES:
+        unequal |= _matched_by_regex(source, known) ^ _matched_there(module, source, known)
+    return set(known) - unequal
+
+
+def _matched_by_regex(source: str, characters: str) -> set[str]:
+    return set(patterns.resolve(source).compiled().findall(characters))
+
+
+def _matched_there(module: Any, source: str, characters: str) -> set[str]:
+    split = module.pre_tokenizers.Split(module.Regex(source), "removed")
+    left = split.pre_tokenize_str(characters)
+    return set(characters).difference(*(text for text, _ in left))

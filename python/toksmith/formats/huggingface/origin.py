@@ -10,16 +10,16 @@ from __future__ import annotations
 import copy
 import json
 import os
+import tempfile
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ... import patterns
 from ..._internal.messages import shown
-from ...files import reading, temporary, text_files
+from ...files import reading, text_files
 from .pipeline import Pipeline
-
-if TYPE_CHECKING:
-    from ..parts import Parts
 
 CONFIG, SPECIALS, GENERATION = "tokenizer_config.json", "special_tokens_map.json", "generation_config.json"
 TEMPLATE, TEMPLATES = "chat_template.jinja", "additional_chat_templates"
@@ -35,7 +35,7 @@ Files = dict[str, Any]
 
 _SPELLED = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "truncation", "padding")
 _OPTIONS = ("unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk", "byte_fallback")
-_CLASS_OFMODEL = ("model_type", "tokenizer_class", "transformers_version")
+_CLASS_OF_MODEL = ("model_type", "tokenizer_class", "transformers_version")
 
 
 class Origin:
@@ -76,7 +76,7 @@ class Origin:
             files[CONFIG] = left
         return Origin(None, frozenset(), files)
 
-    def check(self, parts: Parts) -> None:
+    def check(self, pattern: patterns.Pattern, pipeline: Pipeline | None, special_tokens: Mapping[str, int]) -> None:
         """Check that the parts of the `tokenizer.json` belong to a tokenizer.
 
         Raises:
@@ -86,12 +86,12 @@ class Origin:
             return
         names = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "added_tokens")
         spec = {name: self.content.get(name) for name in names}
-        if parts.pipeline is None:
+        if pipeline is None:
             made = Pipeline.of_spec({**spec, "kept": []})
             ids = {token.content: token.id for token in made.added_tokens}
-            same = made.is_trivial and made.pattern == parts.pattern and ids == parts.special_tokens
+            same = made.is_trivial and made.pattern == pattern and ids == special_tokens
         else:
-            known = parts.pipeline.spec
+            known = pipeline.spec
             same = all(spec[name] == known.get(name) for name in names)
         contents = {row["content"] for row in self.content["added_tokens"]} if same else set()
         if not same or not self.beside <= contents:
@@ -148,21 +148,21 @@ def paths_in(folder: Path) -> list[Path]:
 
 
 def _files_in(folder: Path) -> Files:
-    found: Files = {}
+    files: Files = {}
     for path in paths_in(folder):
         name = path.relative_to(folder).as_posix()
         if not path.is_file():
             continue
         try:
             text = text_files.text_of(reading.read(path, MAX_BYTES), path)
-            found[name] = text_files.parse_object(text, str(path), name) if name in _OBJECTS else text
+            files[name] = text_files.parse_object(text, str(path), name) if name in _OBJECTS else text
         except (OSError, ValueError) as error:
             warnings.warn(f"{error}; what {name} says of the tokenizer is not kept", stacklevel=5)
-    if MODEL in found:  # keep only the fields of the model's configuration that decide the class of the tokenizer
-        model = found.pop(MODEL)
-        if kept := {key: model[key] for key in _CLASS_OFMODEL if isinstance(model.get(key), str)}:
-            found[MODEL] = kept
-    return found
+    if MODEL in files:  # keep only the fields of the model's configuration that decide the class of the tokenizer
+        model = files.pop(MODEL)
+        if kept := {key: model[key] for key in _CLASS_OF_MODEL if isinstance(model.get(key), str)}:
+            files[MODEL] = kept
+    return files
 
 
 def _files_of_object(source: Any) -> Files:
@@ -170,7 +170,7 @@ def _files_of_object(source: Any) -> Files:
     light = copy.copy(source)
     light.__dict__["_save_pretrained"] = lambda *_args, **_options: ()
     try:
-        with temporary.own_folder() as folder:
+        with tempfile.TemporaryDirectory() as folder:
             light.save_pretrained(folder)
             return _files_in(Path(folder))
     except Exception as error:  # a class from elsewhere may raise any error
@@ -193,26 +193,26 @@ def tokenizer_class(files: Files) -> str | None:
     try:
         from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES
     except ImportError:
-        found = None
+        name = None
     else:
-        found = TOKENIZER_MAPPING_NAMES.get(model)
-        found = found[-1] or found[0] if isinstance(found, tuple) else found
-    if found is None:
+        name = TOKENIZER_MAPPING_NAMES.get(model)
+        name = name[-1] or name[0] if isinstance(name, tuple) else name
+    if name is None:
         warnings.warn(
             f"config.json says that the model is of type {shown(model)}; which class of tokenizer that means is not "
             "known here, and is not kept: write tokenizer_class into tokenizer_config.json",
             stacklevel=5,
         )
-    return found
+    return name
 
 
 def written(files: Files) -> dict[str, bytes]:
     """Return the content of the files that are written beside `tokenizer.json`, without the model's configuration."""
-    found: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     for name, value in files.items():
         if name != MODEL:
-            found[name] = value.encode() if isinstance(value, str) else as_json(value)
-    return found
+            contents[name] = value.encode() if isinstance(value, str) else as_json(value)
+    return contents
 
 
 def as_json(content: dict[str, Any]) -> bytes:

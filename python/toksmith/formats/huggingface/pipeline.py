@@ -7,20 +7,36 @@ from __future__ import annotations
 
 import copy
 import json
-from typing import TYPE_CHECKING, Any
+import operator
+from collections.abc import Collection, Iterable
+from typing import Any, NamedTuple
 
 from ... import _core, patterns
-from ..gpt2 import unspell
-from . import added, checks
+from ..spelling import unspell
+from . import checks
 from .file_patterns import steps_of
 from .template import Template
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
 
-    from typing_extensions import Self
+class AddedToken(NamedTuple):
+    """An added token, with the id that the original gives it."""
 
-    from .added import AddedToken
+    id: int
+    content: str
+    single_word: bool
+    lstrip: bool
+    rstrip: bool
+    normalized: bool
+    special: bool
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the token is found wherever its content occurs, and takes no whitespace around it."""
+        return not (self.single_word or self.lstrip or self.rstrip)
+
+
+_FLAGS = AddedToken._fields[2:]
+_row_of = operator.itemgetter(*AddedToken._fields)
 
 
 class Staged(patterns.Pattern):
@@ -63,7 +79,7 @@ class Pipeline:
     template: Template | None
 
     def __init__(self, spec: dict[str, Any], kept: Collection[int] = ()) -> None:
-        tokens = sorted(map(added.row_of, spec["added_tokens"]))
+        tokens = sorted(map(_row_of, spec["added_tokens"]))
         parts = {name: spec[name] for name in ("normalizer", "pre_tokenizer", "decoder")}
         steps = steps_of(tokens, kept, **parts)
         if steps.spelling != "bytes":
@@ -104,7 +120,7 @@ class Pipeline:
     def added_tokens(self) -> tuple[AddedToken, ...]:
         """The added tokens, with their flags, by id."""
         if self._added_tokens is None:
-            self._set("_added_tokens", tuple(sorted(added.AddedToken(*row) for row in self.steps.added_tokens)))
+            self._set("_added_tokens", tuple(sorted(AddedToken(*row) for row in self.steps.added_tokens)))
         return self._added_tokens or ()
 
     @property
@@ -124,7 +140,7 @@ class Pipeline:
         return copy.deepcopy(self._spec)
 
     @classmethod
-    def of_spec(cls, spec: Any) -> Self:
+    def of_spec(cls, spec: Any) -> Pipeline:
         """Return the pipeline of a saved `spec`.
 
         Raises:
@@ -152,7 +168,7 @@ class Pipeline:
         changed._set("_spec", {**self._spec, "added_tokens": [*self._spec["added_tokens"], *rows]})
         changed._set("template", self.template)
         changed._set("pattern", self.pattern)
-        changed._take(self.steps.with_tokens([*map(added.row_of, rows)]))
+        changed._take(self.steps.with_tokens([*map(_row_of, rows)]))
         return changed
 
     def reasons(self) -> list[str]:
@@ -225,7 +241,7 @@ def _check_row(row: Any, place: str) -> None:
     checks.checked(row, dict, place)
     checks.checked_id(row.get("id"), place)
     checks.field(row, "content", str, place)
-    for flag in added.FLAGS:
+    for flag in _FLAGS:
         checks.field(row, flag, bool, place)
-    if len(row) != 2 + len(added.FLAGS):
+    if len(row) != 2 + len(_FLAGS):
         raise checks.refused(place, "fields that are not known")

@@ -1,20 +1,23 @@
-"""Reading all parts of a `tokenizer.json` together."""
+"""Reading a `tokenizer.json`: files from strangers take bounded memory."""
 
 from __future__ import annotations
 
 import json
+import os
 import warnings
+from pathlib import Path
 from typing import Any
 
 from ... import _core
 from ..._internal.messages import shown
-from ...files import text_files
+from ...files import reading, text_files
 from ..parts import Parts
-from . import document, origin
-from .added import AddedToken
+from . import origin
 from .checks import refused
-from .pipeline import Pipeline
+from .pipeline import AddedToken, Pipeline
 
+MAX_BYTES = 100 << 20
+"""Most bytes of a `tokenizer.json`. The largest published ones have 35 MB."""
 MAX_PARTS = 16 << 20
 """Most bytes of the parts besides the model and the added tokens."""
 MAX_CONTAINERS = 1_000_000
@@ -30,9 +33,37 @@ def read(source: Any, seed: int | None = None) -> Parts:
             and place.
         TypeError: `source` is neither a path nor such an object.
     """
-    data, name = document.load(source)
+    data, name = _content_of(source)
     with text_files.naming(name):
         return _parts_of(_core.HuggingFaceModel(data), origin.files_of(source), seed)
+
+
+def _content_of(source: Any) -> tuple[bytes, str]:
+    """Return the content of a `tokenizer.json` and its name.
+
+    `source` is its path, or the path of a folder with one; a `tokenizers.Tokenizer`; or a `transformers` fast
+    tokenizer.
+
+    Raises:
+        OSError: The file cannot be read.
+        ValueError: The file is too large.
+        TypeError: `source` is something else.
+    """
+    if isinstance(source, (str, os.PathLike)):
+        path = Path(source)
+        if path.is_dir():
+            path /= "tokenizer.json"
+        return reading.read(path, MAX_BYTES), os.fspath(path)
+    kind = type(source).__name__
+    inner = getattr(source, "backend_tokenizer", source)
+    if not callable(getattr(inner, "to_str", None)):
+        raise TypeError(
+            "expected the path of a tokenizer.json, a tokenizers.Tokenizer or a fast tokenizer of transformers, "
+            f"not {kind}"
+        )
+    if getattr(inner, "encode_special_tokens", False):
+        raise ValueError(f"{kind}: encode_special_tokens is set: unset it, and give special=False when encoding")
+    return inner.to_str().encode(), kind
 
 
 def parts_of(content: dict[str, Any], files: origin.Files | None = None, keep_ids: bool = False) -> Parts:

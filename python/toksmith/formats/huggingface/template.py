@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from ... import _core
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ...tokenizer import Tokenizer
 
 
 class Piece(NamedTuple):
@@ -90,12 +86,12 @@ class Template:
         return self._core.process(encodings, add_special_tokens)
 
 
-def encoded(tokenizer: Tokenizer, text: str, *, special: bool = True) -> Encoded:
+def encoded(core: _core.Tokenizer, text: str, *, special: bool = True) -> Encoded:
     """Return ids, tokens and spans in characters of `text`, before tokens are put around it.
 
     A token that merging makes is spelled as the vocabulary of the file spells it; an added token is spelled as the
     text that was matched, with the whitespace that belongs to it. `Template.process` puts tokens around the text.
     """
     settings = _core.EncodingSettings(None, None, None)
-    encoding = settings.encode(tokenizer._core, [text], False, special, False)
+    encoding = settings.encode(core, [text], False, special, False)
     return Encoded(encoding.ids, encoding.tokens, encoding.offsets)

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import heapq
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from ... import _core, patterns
 from ..._internal.messages import shown
-from .. import oniguruma
-from ..gpt2 import spell, unspell
-from . import characters
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ..parts import Parts
+from ..parts import Parts
+from ..spelling import spell, unspell
+from . import characters, oniguruma
 
 Merges = list[tuple[bytes, bytes]]
 
@@ -62,8 +58,8 @@ def _fields(parts: Parts) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return all fields but the model, and the options of the model that have no effect on ids."""
     origin = parts.origin
     if origin is not None and origin.content is not None:
-        given = origin.content["model"]
-        options = {name: usual if given.get(name) is None else given[name] for name, usual in _OPTIONS.items()}
+        model = origin.content["model"]
+        options = {name: usual if model.get(name) is None else model[name] for name, usual in _OPTIONS.items()}
         return {name: origin.content.get(name) for name in _FIELDS}, options
     if parts.pipeline is not None:
         spec = parts.pipeline.spec
@@ -135,7 +131,7 @@ def merges_of(parts: Parts) -> tuple[Merges, bool]:
     merges = [made[token] for token in sorted(made, key=ranks.__getitem__)]
     whole = patterns.resolve(None).core()
     as_list = _core.Tokenizer({id: token for token, id in ranks.items()}, merges, [], whole)
-    return merges, as_list.first_unreachable() is not None
+    return merges, as_list.first_unmergeable() is not None
 
 
 def ordinary_ids(parts: Parts) -> dict[bytes, int]:

@@ -7,31 +7,20 @@ The ranks of `gpt2` are those of `r50k_base`; `r50k_base` can be made of GPT-2's
 from __future__ import annotations
 
 import base64
-import collections
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from ... import patterns
+from .. import gpt2
 from . import rank_cache
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import NamedTuple
 
-    class RankFile(NamedTuple):
-        """A file: its address, and its SHA-256."""
+class RankFile(NamedTuple):
+    """A file: its address, and its SHA-256."""
 
-        url: str
-        sha256: str
+    url: str
+    sha256: str
 
-    class _Fields(NamedTuple):
-        file: str
-        pat_str: str
-        special_tokens: dict[str, int]
-        explicit_n_vocab: int | None
-
-else:
-    RankFile = collections.namedtuple("RankFile", "url sha256")
-    _Fields = collections.namedtuple("_Fields", "file pat_str special_tokens explicit_n_vocab")
 
 _HOST = "https://openaipublic.blob.core.windows.net"
 
@@ -77,10 +66,13 @@ def _fim(first: int) -> dict[str, int]:
     return {f"<|fim_{part}|>": first + place for place, part in enumerate(("prefix", "middle", "suffix"))}
 
 
-class Published(_Fields):
+class Published(NamedTuple):
     """The definition of an encoding without its ranks, and the file that has the ranks."""
 
-    __slots__ = ()
+    file: str
+    pat_str: str
+    special_tokens: dict[str, int]
+    explicit_n_vocab: int | None
 
 
 ENCODINGS = {
@@ -118,10 +110,10 @@ def rank_file(name: str) -> bytes:
 
 def here(name: str) -> bytes | None:
     """Return the content of a rank file that is on this machine, or can be made of one that is; None otherwise."""
-    data = rank_cache.found(*FILES[name])
+    data = rank_cache.cached(*FILES[name])
     if data is not None:
         return data
-    if name == "r50k_base" and (merges := rank_cache.found(*_VOCAB_BPE)) is not None:
+    if name == "r50k_base" and (merges := rank_cache.cached(*_VOCAB_BPE)) is not None:
         data = _of_merges(merges)
     if name == "p50k_base" and (r50k := here("r50k_base")) is not None:
         data = r50k + _lines((b" " * count for count in range(2, 26)), 50257)
@@ -130,8 +122,6 @@ def here(name: str) -> bytes | None:
 
 def _of_merges(merges: bytes) -> bytes:
     """Return GPT-2's rank file."""
-    from .. import gpt2
-
     return _lines(gpt2.tokens_of_merges(merges.decode()), 0)
 
 

@@ -12,13 +12,11 @@ import contextlib
 import hashlib
 import os
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from ...files import reading
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from ...files import reading, whole_files
 
 _TIMEOUT = 60  # seconds without any data
 
@@ -55,9 +53,7 @@ def _tiktoken_folder() -> tuple[Path | None, bool]:
     for variable in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
         if (named := os.environ.get(variable)) is not None:
             return (Path(named) if named else None), True
-    from ...files import temporary
-
-    return Path(temporary.folder()) / "data-gym-cache", False
+    return Path(tempfile.gettempdir()) / "data-gym-cache", False
 
 
 def places(url: str, *, plain: bool = True) -> Iterator[Path]:
@@ -73,7 +69,7 @@ def places(url: str, *, plain: bool = True) -> Iterator[Path]:
                 yield folder / plain_name(url)
 
 
-def found(url: str, sha256: str | None) -> bytes | None:
+def cached(url: str, sha256: str | None) -> bytes | None:
     """Return the content of the file if it is on this machine, with that SHA-256 if there is one."""
     for path in places(url, plain=sha256 is not None):
         with contextlib.suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError):
@@ -95,7 +91,7 @@ def obtain(url: str, sha256: str | None) -> bytes:
         FileNotFoundError: The file is not on this machine and cannot be downloaded; says where to put it.
         ValueError: The downloaded file has another SHA-256.
     """
-    data = found(url, sha256)
+    data = cached(url, sha256)
     if data is None:
         data = download(url, sha256)
         _keep(url, data)
@@ -114,8 +110,6 @@ def _keep(url: str, data: bytes) -> None:
 
 def write(path: Path, data: bytes) -> None:
     """Write a file into a folder that is made if need be."""
-    from ...files import whole_files
-
     path.parent.mkdir(parents=True, exist_ok=True)
     whole_files.write(path, [data])
 

@@ -40,7 +40,7 @@ def warn_of_missing(path: str | os.PathLike[str], data: bytes, pattern: str | No
 def _missing(data: bytes, pattern: str | None) -> str | None:
     """Return the model or encoding of a rank file and its special tokens; None if it is no published one."""
     digest = rank_cache.digest(data)
-    known = [one for one in encodings.ENCODINGS if encodings.FILES[encodings.ENCODINGS[one].file].sha256 == digest]
+    known = [name for name in encodings.ENCODINGS if encodings.FILES[encodings.ENCODINGS[name].file].sha256 == digest]
     if known:
         name = min(known, key=lambda name: len(encodings.ENCODINGS[name].special_tokens))
         specials = list(encodings.ENCODINGS[name].special_tokens)

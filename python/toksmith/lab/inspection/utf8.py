@@ -57,7 +57,7 @@ def shape(data: bytes) -> Shape:
     r"""Return the characters that bytes of a text are parts of.
 
     >>> shape(b"a\xe2\x80")
-    Shape(firsts=[], text='a', last=Codes(low=8192, width=64, period=0, least=0))
+    Shape(firsts=[], text='a', last=Codes(low=8192, width=64, period=0, minimum=0))
     """
     head, tail = _apart(data)
     # If no character follows these bytes, more bytes of their own character may follow.

@@ -44,28 +44,28 @@ fn encoder(random: &mut Random, text: &str, pattern: Pattern) -> Encoder {
 fn slow_split(encoder: &Encoder, text: &str, limit: usize, overlap: usize, special: bool) -> Vec<String> {
     let (mut pieces, mut start) = (Vec::new(), 0);
     while start < text.len() {
-        let rest = &text[start..];
+        let tail = &text[start..];
         let mut spans = Spans::default();
-        encoder.encode(rest.as_bytes(), special, &mut spans, &Control::none()).unwrap();
+        encoder.encode(tail.as_bytes(), special, &mut spans, &Control::none()).unwrap();
         let mut ends: Vec<usize> = spans.spans.iter().take(limit).map(|span| span.end).collect();
         while let Some(&end) = ends.last() {
             let fits =
                 |piece: &str| encoder.count(piece.as_bytes(), special, &Control::none()).unwrap() <= limit;
-            if rest.is_char_boundary(end) && fits(&rest[..end]) {
+            if tail.is_char_boundary(end) && fits(&tail[..end]) {
                 break;
             }
             ends.pop();
         }
         if ends.is_empty() {
-            ends.push(rest.chars().next().unwrap().len_utf8());
+            ends.push(tail.chars().next().unwrap().len_utf8());
         }
         let end = ends[ends.len() - 1];
-        pieces.push(rest[..end].to_owned());
-        if end == rest.len() {
+        pieces.push(tail[..end].to_owned());
+        if end == tail.len() {
             break;
         }
         let first = ends.len().saturating_sub(overlap + 1);
-        start += ends[first..].iter().copied().find(|&end| rest.is_char_boundary(end)).unwrap_or(end);
+        start += ends[first..].iter().copied().find(|&end| tail.is_char_boundary(end)).unwrap_or(end);
     }
     pieces
 }

@@ -73,7 +73,7 @@ def test_languages_of_records(folder: Path, tokenizer: Tokenizer) -> None:
         compare(tokenizer, folder / "number.jsonl", language_field="lang")
     with pytest.raises(ValueError, match=r"0\.txt has no records"):
         compare(tokenizer, [folder / "a.jsonl", folder / "plain/0.txt"], language_field="lang")
-    with pytest.raises(ValueError, match="leave one out"):
+    with pytest.raises(ValueError, match="mutually exclusive"):
         compare(tokenizer, {"en": folder / "a.jsonl"}, language_field="lang")
 
 
@@ -176,7 +176,7 @@ def test_what_is_no_text(folder: Path, tokenizer: Tokenizer) -> None:
     for nothing in ([], [""], ["", ""]):
         with pytest.raises(ValueError, match="no text to compare on"):
             compare(tokenizer, iter(nothing))
-    with pytest.raises(TypeError, match="text number 2 is int, not str"):
+    with pytest.raises(TypeError, match="text number 2 is int"):
         compare(tokenizer, iter(["a", 3]))
     with pytest.raises(ValueError, match="text number 1: not UTF-8 at byte 1"):
         compare(tokenizer, iter([b"a\xff"]))

@@ -1,4 +1,4 @@
-"""`Tokenizer.inspect` of tokenizers that merge characters, as SentencePiece makes them, behind their pipelines."""
+"""`toksmith.inspect` of tokenizers that merge characters, as SentencePiece makes them, behind their pipelines."""
 
 import collections
 import itertools

@@ -1,4 +1,4 @@
-"""`Tokenizer.inspect` without texts: each figure against plain code, on published vocabularies and a trained one."""
+"""`toksmith.inspect` without texts: each figure against plain code, on published vocabularies and a trained one."""
 
 import collections
 import json

@@ -118,7 +118,7 @@ def test_kinds_of_characters_are_those_of_the_standard_library_of_rust() -> None
         "\u205f",
         "\u3000",
     ]
-    with pytest.raises(ValueError, match='no kind of characters has the name "letters"'):
+    with pytest.raises(ValueError, match='unknown kind of characters "letters"'):
         _core.character_kinds("letters")
 
 

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
 from ..._core import SpecialSet
 from ..._internal.messages import shown
 from .checks import raise_disallowed_special_token
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
-    from typing import Any
-
 # Sets of special tokens that are kept, since programs give the same ones with each call.
 _MAX_SETS = 64
-
-
-def beside(special_tokens: Mapping[str, int], ranks: Container[int]) -> list[tuple[str, int | None]]:
-    """Return the special tokens to which ids are decoded: the first of each id that no rank has."""
-    named: dict[int, str] = {}
-    for name, id in special_tokens.items():
-        if id not in ranks:
-            named.setdefault(id, name)
-    return [(name, id) for id, name in named.items()]
+_Set = TypeVar("_Set")
 
 
 def without_surrogates(text: str) -> str:
@@ -52,11 +42,11 @@ class Rules:
         allowed, disallowed = self._names_of(allowed_special, disallowed_special)
         looked_for = self._allowed.get(allowed)
         if looked_for is None:
-            looked_for = self._keep(self._allowed, allowed, self._set_of(allowed))
+            looked_for = _keep(self._allowed, allowed, self._set_of(allowed))
         if disallowed not in self._refused:
             if not all(map(_has_utf8, disallowed)):
                 return looked_for, None, disallowed
-            self._keep(self._refused, disallowed, SpecialSet([(name, 0) for name in disallowed]))
+            _keep(self._refused, disallowed, SpecialSet([(name, 0) for name in disallowed]))
         return looked_for, self._refused[disallowed], None
 
     def check_surrogates(self, text: str, allowed_special: Any, disallowed_special: Any) -> None:
@@ -80,13 +70,14 @@ class Rules:
             name.encode()
         return SpecialSet([(name, self._ids[name]) for name in self._ids if name in allowed])
 
-    def _keep(self, kept: dict[frozenset[str], Any], names: frozenset[str], made: Any) -> Any:
-        if len(kept) >= _MAX_SETS:
-            # The first two belong to the default arguments, and stay.
-            for old in list(kept)[2 : _MAX_SETS // 2]:
-                kept.pop(old, None)
-        kept[names] = made
-        return made
+
+def _keep(sets: dict[frozenset[str], _Set], names: frozenset[str], new: _Set) -> _Set:
+    if len(sets) >= _MAX_SETS:
+        # The first two belong to the default arguments, and stay.
+        for old in list(sets)[2 : _MAX_SETS // 2]:
+            sets.pop(old, None)
+    sets[names] = new
+    return new
 
 
 def _is_all(names: object) -> bool:
@@ -108,13 +99,13 @@ def check(text: str, disallowed: frozenset[str] | None) -> None:
     """
     if not disallowed:
         return
-    for what, given in (("a text", text), *(("a special token", name) for name in disallowed)):
-        if not isinstance(given, str):
-            raise TypeError(f"{what} is a str, not {type(given).__name__}")
+    for what, value in (("a text", text), *(("a special token", name) for name in disallowed)):
+        if not isinstance(value, str):
+            raise TypeError(f"{what} is a str, not {type(value).__name__}")
     if "" in disallowed:
         # The empty string is found at the beginning of every text. A longer one that is found there is named instead.
         raise_disallowed_special_token(max(filter(text.startswith, disallowed), key=len))
     names = [name.encode("utf-8", "surrogatepass") for name in disallowed]
-    found = SpecialSet.of_bytes(names).first_in_bytes(text.encode("utf-8", "surrogatepass"))
-    if found is not None:
-        raise_disallowed_special_token(found.decode("utf-8", "surrogatepass"))
+    token = SpecialSet.of_bytes(names).first_in_bytes(text.encode("utf-8", "surrogatepass"))
+    if token is not None:
+        raise_disallowed_special_token(token.decode("utf-8", "surrogatepass"))

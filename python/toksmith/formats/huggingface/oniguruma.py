@@ -11,13 +11,11 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, NoReturn
 
-from .. import patterns
-from .._internal.messages import shown
-
-if TYPE_CHECKING:
-    from ..patterns import Pattern
+from ... import patterns
+from ..._internal.messages import shown
+from ...patterns import Pattern
 
 NAMED: dict[str, str] = {
     "gpt2": patterns.GPT2,
@@ -57,8 +55,8 @@ class _Part(NamedTuple):
     """A part that was read: its spelling for Oniguruma, and the least and the most characters that it matches."""
 
     text: str
-    least: int
-    most: float
+    shortest: int
+    longest: float
 
 
 def spelling(pattern: Pattern) -> str:
@@ -81,7 +79,7 @@ def spelling(pattern: Pattern) -> str:
     part = reader.alternatives()
     if reader.at < len(text):
         reader.refuse(text[reader.at], "a parenthesis without a partner")
-    if part.least == 0:
+    if part.shortest == 0:
         raise ValueError(f"the pattern {shown(text)} can match nothing at all, and Oniguruma goes on otherwise then")
     return part.text
 
@@ -93,7 +91,7 @@ class _Reader:
         self.text, self.at, self.flags, self.depth = text, 0, flags, 0
         self.folds = re.search(r"\(\?[s-]*i", text) is not None
 
-    def refuse(self, construct: str, why: str = "no equal in Oniguruma is proven") -> None:
+    def refuse(self, construct: str, why: str = "no equal in Oniguruma is proven") -> NoReturn:
         raise ValueError(f"the pattern {shown(self.text)}: {shown(construct)} at {self.at}: {why}")
 
     def alternatives(self) -> _Part:
@@ -106,34 +104,34 @@ class _Reader:
             parts.append(self.sequence())
         self.depth -= 1
         text = "|".join(part.text for part in parts)
-        return _Part(text, min(part.least for part in parts), max(part.most for part in parts))
+        return _Part(text, min(part.shortest for part in parts), max(part.longest for part in parts))
 
     def sequence(self) -> _Part:
-        texts, least, most = [], 0, 0.0
+        texts, shortest, longest = [], 0, 0.0
         while self.at < len(self.text) and self.text[self.at] not in "|)":
             part = self.quantified(self.atom())
             texts.append(part.text)
-            least, most = least + part.least, most + part.most
-        return _Part("".join(texts), least, most)
+            shortest, longest = shortest + part.shortest, longest + part.longest
+        return _Part("".join(texts), shortest, longest)
 
     def quantified(self, atom: _Part) -> _Part:
-        found = _QUANTIFIER.match(self.text, self.at)
-        if found is None:
+        quantifier = _QUANTIFIER.match(self.text, self.at)
+        if quantifier is None:
             return atom
-        if atom.least == 0:
-            self.refuse(found[0], "it repeats what can match nothing, which the two engines end otherwise")
-        least, most = _bounds(found)
-        if max(least, 0 if most == float("inf") else most) > _MAX_REPEAT or most < least:
-            self.refuse(found[0], f"it repeats more than {_MAX_REPEAT} times, or not at all")
-        self.at = found.end()
-        sign = found[1] or f"{{{least},{'' if most == float('inf') else int(most)}}}"
-        if least == most:
-            sign, lazy = f"{{{least}}}", ""
+        if atom.shortest == 0:
+            self.refuse(quantifier[0], "it repeats what can match nothing, which the two engines end otherwise")
+        minimum, maximum = _bounds(quantifier)
+        if max(minimum, 0 if maximum == float("inf") else maximum) > _MAX_REPEAT or maximum < minimum:
+            self.refuse(quantifier[0], f"it repeats more than {_MAX_REPEAT} times, or not at all")
+        self.at = quantifier.end()
+        sign = quantifier[1] or f"{{{minimum},{'' if maximum == float('inf') else int(maximum)}}}"
+        if minimum == maximum:
+            sign, lazy = f"{{{minimum}}}", ""
         else:
-            lazy = "?" if found[6] == "?" else ""
+            lazy = "?" if quantifier[6] == "?" else ""
         text = f"{atom.text}{sign}{lazy}"
         # Oniguruma reads the + after an interval as one more repetition: an atomic group is the same in both.
-        return _Part(f"(?>{text})" if found[6] == "+" else text, least * atom.least, most * atom.most)
+        return _Part(f"(?>{text})" if quantifier[6] == "+" else text, minimum * atom.shortest, maximum * atom.longest)
 
     def atom(self) -> _Part:
         character = self.text[self.at]
@@ -164,25 +162,24 @@ class _Reader:
         self.at += 1
         outer, kind = self.flags, ":"
         if self.text.startswith("?", self.at):
-            found = _GROUP.match(self.text, self.at)
-            if found is None:
+            group = _GROUP.match(self.text, self.at)
+            if group is None:
                 self.refuse(f"({self.text[self.at : self.at + 3]}")
-            assert found is not None
-            kind = found[1] or ":"
-            if found[2]:
-                self.switch(found[2], found[3], found.start())
-            self.at = found.end()
-            if found[3] == ")":
+            kind = group[1] or ":"
+            if group[2]:
+                self.switch(group[2], group[3], group.start())
+            self.at = group.end()
+            if group[3] == ")":
                 return _Part("", 0, 0)
         part = self.alternatives()
         if not self.text.startswith(")", self.at):
             self.refuse("(", "a parenthesis without a partner")
         self.at += 1
         self.flags = outer
-        if kind in ("<=", "<!") and (part.least != part.most or "|" in part.text):
+        if kind in ("<=", "<!") and (part.shortest != part.longest or "|" in part.text):
             self.refuse(f"(?{kind}", "what is looked at behind must be of one length, without alternatives")
         text = f"(?{kind}{part.text})"
-        return _Part(text, part.least, part.most) if kind in ":>" else _Part(text, 0, 0)
+        return _Part(text, part.shortest, part.longest) if kind in ":>" else _Part(text, 0, 0)
 
     def switch(self, letters: str, end: str, start: int) -> None:
         """Take the flags of `(?i:…)`, or of `(?i)` at the very start of the pattern."""
@@ -195,33 +192,30 @@ class _Reader:
                 self.flags = self.flags | flag if value else self.flags & ~flag
 
     def escape(self) -> _Part:
-        found = _CLASS_ESCAPE.match(self.text, self.at)
-        if found is None:
+        escape = _CLASS_ESCAPE.match(self.text, self.at)
+        if escape is None:
             self.refuse("\\")
-        assert found is not None
-        source, letter = found[0], found[0][1]
+        source, letter = escape[0], escape[0][1]
         if letter in "AZ":
-            self.at = found.end()
+            self.at = escape.end()
             return _Part(r"\A" if letter == "A" else r"\z", 0, 0)
         if letter in "pPsSdDwWh":
             self.check_case(source)
             text = source if source in _SAME and not self.flags & _IGNORE_CASE else self.listed(source)
-            self.at = found.end()
+            self.at = escape.end()
             return _Part(text, 1, 1)
         character = _escaped(source)
         if character is None:
             self.refuse(source)
-        assert character is not None
-        self.at = found.end()
+        self.at = escape.end()
         return self.literal(character)
 
     def set(self) -> _Part:
         """A class in brackets: unchanged if all its items are the same in both; else listed."""
-        found = _set_at(self.text, self.at)
-        if found is None:
+        class_and_items = _set_at(self.text, self.at)
+        if class_and_items is None:
             self.refuse("[", "a class without an end, or with a class inside")
-        assert found is not None
-        source, items = found
+        source, items = class_and_items
         self.check_case(source)
         same = None if self.flags & _IGNORE_CASE else _same_set(items)
         text = self.listed(source) if same is None else f"[{'^' if source.startswith('[^') else ''}{same}]"
@@ -240,14 +234,14 @@ class _Reader:
         return _listed(f"(?i){source}" if self.flags & _IGNORE_CASE else source)
 
 
-def _bounds(found: re.Match[str]) -> tuple[int, float]:
+def _bounds(quantifier: re.Match[str]) -> tuple[int, float]:
     infinite = float("inf")
-    if found[1]:
-        return {"*": (0, infinite), "+": (1, infinite), "?": (0, 1)}[found[1]]
-    if found[5]:
-        return 0, int(found[5])
-    least = int(found[2])
-    return least, (int(found[4]) if found[4] else infinite) if found[3] else least
+    if quantifier[1]:
+        return {"*": (0, infinite), "+": (1, infinite), "?": (0, 1)}[quantifier[1]]
+    if quantifier[5]:
+        return 0, int(quantifier[5])
+    minimum = int(quantifier[2])
+    return minimum, (int(quantifier[4]) if quantifier[4] else infinite) if quantifier[3] else minimum
 
 
 def _escaped(source: str) -> str | None:
@@ -306,9 +300,9 @@ def _quoted(character: str) -> str:
 @functools.lru_cache(maxsize=256)
 def _listed(source: str) -> str:
     """Return a class of all code points that `regex` matches with `source`, which matches one."""
-    found = patterns.resolve(f"(?:{source})+").compiled() if not source.startswith("(?i)") else None
-    found = found or patterns.resolve(f"(?i:{source[4:]})+").compiled()
-    spans = [match.span() for match in found.finditer(_every_character())]
+    compiled = patterns.resolve(f"(?:{source})+").compiled() if not source.startswith("(?i)") else None
+    compiled = compiled or patterns.resolve(f"(?i:{source[4:]})+").compiled()
+    spans = [match.span() for match in compiled.finditer(_every_character())]
     if not spans:
         raise ValueError(f"the class {shown(source)} has no characters")
     points = [(_code(start), _code(end - 1)) for start, end in spans]

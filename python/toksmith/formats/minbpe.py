@@ -1,0 +1,268 @@
+"""minbpe's files: `.model`, which is loaded, and `.vocab`, which people read.
+
+A model file has a line "minbpe v1", the pattern, the number of special tokens, a line for each of them (name, a
+space, id), and a line of two ids for each merge; the first merge makes id 256.
+"""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from .. import _core, patterns
+from .._internal import arguments
+from .._internal.messages import shown
+from ..files import text_files, whole_files
+from . import verification
+from .parts import Parts
+
+Pair = tuple[int, int]
+
+VERSION = "minbpe v1"
+MAX_BYTES = 1 << 26
+"""Most bytes of all tokens together. Each line can double the longest token, so 40 lines could fill any memory."""
+_KIND = "a .model file of minbpe"
+
+
+class Model(NamedTuple):
+    """The content of a model file."""
+
+    pattern: str
+    special_tokens: dict[str, int]
+    merges: dict[Pair, int]
+
+
+def core_of(merges: Iterable[Pair], special_tokens: Mapping[str, int], pattern: patterns.Pattern) -> _core.Tokenizer:
+    """Return the core of merges whose ids count up from 256, in order."""
+    tokens = [bytes([byte]) for byte in range(256)]
+    pairs = []
+    for left, right in merges:
+        pairs.append((tokens[left], tokens[right]))
+        tokens.append(tokens[left] + tokens[right])
+    specials = arguments.special_list(special_tokens)
+    return _core.Tokenizer(dict(enumerate(tokens)), pairs, specials, pattern.core())
+
+
+def parts_of(model: Model) -> Parts:
+    """Return the tokenizer of a model file."""
+    pattern = patterns.of_source(model.pattern or None, 0, "drop")
+    return Parts(core_of(model.merges, model.special_tokens, pattern), pattern)
+
+
+# Reading
+
+
+def is_model(path: str | os.PathLike[str]) -> bool:
+    """Return whether `path` is a file that begins like a model of minbpe's."""
+    if not Path(path).is_file():
+        return False
+    with Path(path).open("rb") as file:
+        return file.read(len(VERSION)) == VERSION.encode()
+
+
+def load(path: str | os.PathLike[str]) -> Parts:
+    """Return the tokenizer of a `.model` file.
+
+    Raises:
+        OSError: The file cannot be read.
+        ValueError: The file is no model file (names file and line), or minbpe never finds one of its special tokens.
+    """
+    model = read(path)
+    with text_files.naming(path):
+        _check_order(list(model.special_tokens))
+        return parts_of(model)
+
+
+def read(path: str | os.PathLike[str]) -> Model:
+    """Return the content of a model file.
+
+    Raises:
+        OSError: The file cannot be read.
+        ValueError: The file is no model file, or breaks off; names file and line.
+    """
+    return _parsed(text_files.read_text(path), os.fspath(path))
+
+
+def _parsed(text: str, name: str) -> Model:
+    lines = text_files.lines(text)
+    if not lines or lines[0].strip() != VERSION:
+        raise ValueError(f"{name}, line 1: expected {shown(VERSION)}, got {shown((lines or [''])[0])}")
+    if len(lines) < 3:
+        raise ValueError(f"{name}: the file breaks off before the number of special tokens, in line 3")
+    count = _number(lines[2].strip(), f"{name}, line 3")
+    if count > len(lines) - 3:
+        raise ValueError(f"{name}, line 3: {count} special tokens, but only {len(lines) - 3} lines follow")
+    special_tokens: dict[str, int] = {}
+    for number, line in enumerate(lines[3 : 3 + count], 4):
+        token, _, id = line.rpartition(" ")
+        if not token:
+            raise ValueError(f"{name}, line {number}: expected a special token and its id, got {shown(line)}")
+        if token in special_tokens:
+            raise ValueError(f"{name}, line {number}: the special token {shown(token)} is there twice")
+        special_tokens[token] = _number(id, f"{name}, line {number}")
+    return Model(lines[1], special_tokens, _parsed_merges(lines, 3 + count, name))
+
+
+def _parsed_merges(lines: list[str], first: int, name: str) -> dict[Pair, int]:
+    """Return the merges, checked before memory is taken for their tokens."""
+    merges: dict[Pair, int] = {}
+    lengths = [1] * 256
+    total = 0
+    for number, line in enumerate(lines[first:], first + 1):
+        place = f"{name}, line {number}"
+        ids = line.split()
+        if len(ids) != 2:
+            raise ValueError(f"{place}: expected the two ids of a merge, got {shown(line)}")
+        left, right = _number(ids[0], place), _number(ids[1], place)
+        if max(left, right) >= len(lengths):
+            raise ValueError(f"{place}: {left} {right}: there is no token {max(left, right)} yet")
+        if (left, right) in merges:
+            raise ValueError(f"{place}: {left} {right} is there already, as the merge into {merges[left, right]}")
+        merges[left, right] = len(lengths)
+        lengths.append(lengths[left] + lengths[right])
+        total += lengths[-1]
+        if total > MAX_BYTES:
+            raise ValueError(f"{place}: the tokens up to here have more than {MAX_BYTES:,} bytes")
+    return merges
+
+
+def _number(text: str, place: str) -> int:
+    if not (text.isascii() and text.isdigit()) or len(text) > 10 or int(text) >= 2**32:
+        raise ValueError(f"{place}: {shown(text)} is not a whole number below 2^32")
+    return int(text)
+
+
+def _check_order(names: list[str]) -> None:
+    """Refuse special tokens of which minbpe never finds one, while toksmith finds it, since it is longer."""
+    for number, name in enumerate(names):
+        for earlier in names[:number]:
+            if name.startswith(earlier):
+                raise ValueError(
+                    f"the special token {shown(name)} begins with {shown(earlier)}, which stands before it: minbpe "
+                    "finds the earlier one, and toksmith the longer: put the longer one first"
+                )
+
+
+# Writing
+
+
+def save(parts: Parts, path: str | os.PathLike[str]) -> None:
+    """Write the `.model` file of a tokenizer, and beside it the `.vocab` file, which minbpe writes for people.
+
+    Raises:
+        OSError: A file cannot be written.
+        ValueError: The file cannot hold the tokenizer: a `.model` file numbers the bytes by value, then the merges,
+            then the special tokens; or the file would give other ids. Nothing is written.
+    """
+    prefix = prefix_of(path)
+    _check_pattern(parts)
+    # minbpe finds the first name in the list that fits: with the longest first, it is the longest, as in toksmith.
+    specials = dict(sorted(parts.special_tokens.items(), key=lambda item: (-len(item[0]), item[1])))
+    model = Model(parts.pattern.text or "", specials, _merges_of(parts))
+    verification.compare(
+        _KIND,
+        verification.stress_texts(parts),
+        verification.encoder(parts.core),
+        verification.encoder(parts_of(model).core),
+    )
+    write(prefix, model, parts.ordinary)
+
+
+def prefix_of(path: str | os.PathLike[str]) -> str:
+    """Return the path of a model file without `.model`; `ValueError` if it ends otherwise."""
+    name = os.fspath(path)
+    if not name.endswith(".model"):
+        raise ValueError(f"{name}: the name of a model file ends in .model")
+    return name.removesuffix(".model")
+
+
+def write(prefix: str, model: Model, vocab: Mapping[int, bytes]) -> None:
+    """Write `prefix`.model and `prefix`.vocab, byte for byte as minbpe does, as UTF-8.
+
+    Raises:
+        ValueError: The pattern or a special token has a line break: the file has each of them on one line.
+    """
+    text = _written(model)
+    if _parsed(text, f"{prefix}.model") != model:
+        raise ValueError(f"{prefix}.model would not hold this tokenizer: nothing was written")
+    whole_files.write_all(
+        [(f"{prefix}.model", [text.encode()]), (f"{prefix}.vocab", vocab_lines(vocab, model.merges))]
+    )
+
+
+def _written(model: Model) -> str:
+    for what, text in [("pattern", model.pattern), *(("special token", name) for name in model.special_tokens)]:
+        if "\n" in text or "\r" in text:
+            raise ValueError(
+                f"a .model file has one line for the {what}, and {shown(text)} has a line break: "
+                "save `tokenizer`, the toksmith.Tokenizer inside, instead"
+            )
+    lines = [VERSION, model.pattern, str(len(model.special_tokens))]
+    lines += [f"{name} {id}" for name, id in model.special_tokens.items()]
+    lines += [f"{left} {right}" for left, right in model.merges]
+    return "\n".join(lines) + "\n"
+
+
+def vocab_lines(vocab: Mapping[int, bytes], merges: Mapping[Pair, int]) -> Iterator[bytes]:
+    """Yield the lines of a `.vocab` file: each token, with the two tokens that it was made of."""
+    parts = {id: pair for pair, id in merges.items()}
+    for id, token in vocab.items():
+        made_of = "".join(f"[{render_token(vocab[part])}]" for part in parts.get(id, ()))
+        arrow = " -> " if made_of else ""
+        yield f"{made_of}{arrow}[{render_token(token)}] {id}\n".encode()
+
+
+def replace_control_characters(s: str) -> str:
+    r"""Return `s` with control, format and unassigned characters as escapes: they would spoil the lines.
+
+    >>> print(replace_control_characters("a\n"))
+    a\u000a
+    """
+    return "".join(c if unicodedata.category(c)[0] != "C" else f"\\u{ord(c):04x}" for c in s)
+
+
+def render_token(t: bytes) -> str:
+    r"""Return the text of a token, with U+FFFD for bytes that are not UTF-8, and control characters escaped.
+
+    >>> render_token(b"caf\xc3\xa9")
+    'café'
+    """
+    return replace_control_characters(t.decode(errors="replace"))
+
+
+def _check_pattern(parts: Parts) -> None:
+    if parts.pipeline is not None:
+        parts.pipeline.check_fits(_KIND)
+    pattern = parts.pattern
+    if pattern.text is None and parts.special_tokens:
+        name = shown(next(iter(parts.special_tokens)))
+        raise ValueError(f"{_KIND} without a pattern holds no special tokens, and there is {name}")
+    if pattern.flags:
+        raise ValueError(f"{_KIND} holds no flags of the pattern: write them into it, as in (?i)")
+    if pattern.text is not None and pattern.name is None and pattern.unmatched == "keep":
+        raise ValueError(f"{_KIND} loses text that the pattern does not match, and this tokenizer keeps it")
+
+
+def _merges_of(parts: Parts) -> dict[Pair, int]:
+    """Return the merges by the ids of their parts, which must be minbpe's."""
+    for byte in range(256):
+        id = parts.core.token_id(bytes([byte]))
+        if id != byte:
+            raise ValueError(
+                f"{_KIND} numbers the bytes by their values, and here {shown(bytes([byte]))} has the id {id}: "
+                'only a tokenizer that was trained with special_ids="last" has that'
+            )
+    verification.check_merges_list(parts, _KIND)
+    merges = {}
+    for number, (left, right) in enumerate(parts.core.merges(), 256):
+        token = parts.vocab[left] + parts.vocab[right]
+        id = parts.core.token_id(token)
+        if id != number:
+            raise ValueError(
+                f"{_KIND} numbers the merges from 256 on, and here {shown(token)} has the id {id}, not {number}"
+            )
+        merges[left, right] = id
+    return merges

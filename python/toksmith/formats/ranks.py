@@ -1,0 +1,104 @@
+"""tiktoken's rank file: one token a line, base64 of its bytes, a space, its id.
+
+Such a file holds only ordinary tokens: no pattern, no special tokens, no merges (they follow from the ids).
+
+The empty token is written as only padding, `=`: Whisper's multilingual file has one, which no text is encoded to. A
+byte order mark before the first line is skipped.
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from .. import patterns
+from .._core import Tokenizer as CoreTokenizer
+from .._core import tokens_of_ranks
+from .._internal import arguments, choices
+from .._internal.messages import shown
+from ..files import reading, text_files, whole_files
+from . import verification
+from .parts import Parts
+from .published.special_tokens import warn_of_missing
+
+
+def load(
+    path: str | os.PathLike[str],
+    pattern: Any,
+    special_tokens: Iterable[str] | Mapping[str, int] | None,
+    unmatched: choices.Unmatched | None,
+) -> Parts:
+    """Load a rank file. See `Tokenizer.from_tiktoken`.
+
+    Warns if it is a published file and special tokens of it are missing, unless `special_tokens` is given and empty.
+    """
+    resolved = patterns.of_tiktoken(pattern, unmatched)
+    specials = arguments.special_list(special_tokens)
+    data = reading.read(path)
+    with text_files.naming(path):
+        core = CoreTokenizer.from_ranks(data, specials, resolved.core())
+    if special_tokens is None:
+        warn_of_missing(path, data, resolved.name, stacklevel=3)
+    return Parts(core, resolved)
+
+
+def read(path: str | os.PathLike[str]) -> dict[int, bytes]:
+    """Return the vocabulary of a rank file.
+
+    Raises:
+        OSError: The file cannot be read.
+        ValueError: A line is malformed, or gives an id a second time; names file and line.
+    """
+    with text_files.naming(path):
+        return tokens_of_ranks(reading.read(path))
+
+
+def save(parts: Parts, path: str | os.PathLike[str], verify: bool = True) -> None:
+    """Write a rank file. See `Tokenizer.save_tiktoken`."""
+    if parts.pipeline is not None:
+        parts.pipeline.check_fits("a rank file")
+    ordinary = parts.ordinary
+    if parts.core.has_merges():
+        with verification.refusing("a rank file holds ranks, and this tokenizer has a merges list"):
+            _check_order(parts)
+            verification.check_reachable(parts.core)
+            verification.check_reachable(CoreTokenizer(ordinary, None, [], patterns.resolve(None).core()))
+    lines = (line_of(ordinary[id], id) for id in sorted(ordinary))
+    whole_files.write(path, lines, functools.partial(_verify, parts) if verify else None)
+
+
+def line_of(token: bytes, id: int) -> bytes:
+    """Return the line of a token."""
+    return (base64.b64encode(token) or b"=") + b" %d\n" % id
+
+
+def _check_order(parts: Parts) -> None:
+    """Check that the ids of merged tokens rise with the merges: in a rank file, ids are ranks."""
+    last = -1
+    for left, right in parts.merges:
+        id = parts.core.token_id(left + right)
+        if id <= last:
+            raise ValueError(
+                f"the merge ({shown(left)}, {shown(right)}) makes id {id}, which does not come after {last}"
+            )
+        last = id
+
+
+def _verify(parts: Parts, paths: list[Path]) -> None:
+    """Verify a rank file: by `tiktoken` where that is installed."""
+    kind, module = "the rank file", verification.module("tiktoken")
+    bare = verification.bytes_encoder(verification.bare(parts))
+    if module is None:
+        core = verification.reread(kind, lambda: load(paths[0], None, (), None)).core
+        verification.compare(kind, verification.pretokens(parts), bare, verification.bytes_encoder(core))
+        return
+    # Its own loader would keep a copy of the file in its cache.
+    ranks = {token: rank for rank, token in verification.reread(kind, lambda: read(paths[0])).items()}
+    other = verification.reread(
+        kind, lambda: module.Encoding("export", pat_str=".", mergeable_ranks=ranks, special_tokens={})
+    )
+    verification.compare(kind, verification.pretokens(parts), bare, other._core_bpe.encode_single_piece)
