@@ -1,9 +1,11 @@
-"""Reading folders of training data, which `toksmith tokenize` writes: ids, documents, windows for a training loop.
+"""Folders of training data: `toksmith.tokenize` writes them, `open` reads them.
+
+- Writing: `tokenize`, its `options`, the `folder` of a run, `repair`, `progress`, `parquet_texts`.
+- Reading: `dataset`, `windows` for a training loop, `checking` against the manifest.
+- Both: the `manifest`, and the `formats` of shards.
 
 NumPy is imported when a folder is opened, and pyarrow if its shards are Parquet files; nothing else is needed.
 """
-
-from __future__ import annotations
 
 from .checking import differences
 from .dataset import Documents, TrainingData, open

@@ -146,7 +146,6 @@ def _parquet(raw: Raw) -> tuple[Path, dict[str, Path]]:
 
 
 def _row_groups(starts: NDArray[np.int64]) -> Iterator[range]:
-    """Yield the documents of each row group."""
     import numpy as np
 
     start, count = 0, len(starts) - 1

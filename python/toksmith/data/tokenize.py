@@ -176,7 +176,6 @@ def warn_of_skipped(manifest: dict[str, Any], folder: Folder, stacklevel: int) -
 
 
 def _write(folder: Folder, tokenizer: Tokenizer, corpus: Corpus, progress: bool | str | Report) -> dict[str, Any]:
-    """Encode the corpus into the folder, and return its manifest."""
     sources = corpus.sources
     with folder.locked(), watching(progress, sources) as watch, folder.saving(tokenizer) as wait:
         run = _Run(tokenizer, sources, folder, watch)
@@ -222,7 +221,6 @@ class _Run:
         return self._core.finish(self)
 
     def _encode(self, kind: str, first: int, end: int) -> None:
-        """Encode some sources, all of one kind."""
         report = self._watch.report_of(first)
         if kind == "file":
             self._core.files(end, self, progress=report)

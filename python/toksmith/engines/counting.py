@@ -111,7 +111,6 @@ def _slices(table: Any, max_bytes: int) -> Iterator[Any]:
 
 
 def _batches(core: _core.PretokenCounts) -> Iterator[Any]:
-    """Yield counts as batches of `counts_schema`."""
     schema = counts_schema()
     for batch in counts_table.batches(core, counts_table.plain_schema()):
         for rows in _slices(batch.select(["pretoken", "count"]), _MAX_BATCH_BYTES):

@@ -155,10 +155,9 @@ class Engine(ABC):
         """
         if shuffle is not None:
             raise ValueError(f"shuffle with the engine instead: {self.shuffles}")
-        run = tokenizing.Run(self.source, column, order, tokenizer, **options)
-        return run.write(
-            out, functools.partial(self._encoded, data, column, order), functools.partial(self._each, data)
-        )
+        encode = functools.partial(self._encoded, data, column, order)
+        work = tokenizing.Work(self.source, column, order, encode, functools.partial(self._each, data))
+        return tokenizing.tokenize(work, tokenizer, out, **options)
 
     @abstractmethod
     def _sums(

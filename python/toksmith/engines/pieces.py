@@ -162,7 +162,6 @@ class _Texts:
         yield from parquet_texts.columns(cells, source=0, per_row=0)
 
     def _check_order(self, column: Any, order: str) -> None:
-        """Check that the numbers of the documents rise."""
         import pyarrow as pa
 
         if not pa.types.is_integer(column.type):

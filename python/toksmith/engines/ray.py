@@ -89,7 +89,6 @@ def _in_order(context: Any) -> Iterator[None]:
 
 
 def _count(block: Any, count: Callable[..., Any]) -> Iterator[Any]:
-    """Yield the counts of a block as tables."""
     import pyarrow as pa
 
     yield counts_schema().empty_table()  # a block without texts has columns too

@@ -154,7 +154,6 @@ def _copy(ranges: list[Range], split: str, stem: Path, header_bytes: int, job: S
 
 
 def _write_ends(index: BinaryIO, raw: Raw, documents: Range, offset: int) -> None:
-    """Write where documents end in the shard."""
     ends = raw.starts[1:]
     for start in range(documents.start, documents.stop, _BLOCK):
         index.write((ends[start : min(start + _BLOCK, documents.stop)] + offset).astype("<i8").tobytes())

@@ -67,11 +67,7 @@ tokenize = _ENGINE.tokenize
 
 
 def _collected(frame: Any) -> Any:
-    """Return a data frame as a table, in the process that calls.
-
-    Raises:
-        ModuleNotFoundError: The Python of the workers is another one, which lacks a module.
-    """
+    """Return a data frame as a table, in the process that calls."""
     from pyspark.errors import PythonException
 
     try:
@@ -87,17 +83,11 @@ def _collected(frame: Any) -> Any:
 
 
 def _strings(table: Any) -> list[str]:
-    """Return the rows of a table in the order of their parts."""
     return [str(row) for row in table.sort_by("part")["row"].to_pylist()]
 
 
 def _texts(frame: Any, column: str) -> str:
-    """Return the name of a column of texts as `select` takes it.
-
-    Raises:
-        ValueError: There is no such column, or there are several.
-        TypeError: The column is of another type.
-    """
+    """Return the name of a column of texts as `select` takes it."""
     kind = frame.schema.fields[frame.columns.index(_unique(frame, column))].dataType.typeName()
     if kind not in ("string", "binary", "char", "varchar"):
         raise TypeError(f"column {shown(column)} is of type {kind}: texts are of type string or binary")
@@ -105,11 +95,7 @@ def _texts(frame: Any, column: str) -> str:
 
 
 def _unique(frame: Any, column: str) -> str:
-    """Return the name of a column that occurs exactly once.
-
-    Raises:
-        ValueError: There is no such column, or there are several.
-    """
+    """Return the name of a column that occurs exactly once."""
     if frame.columns.count(column) != 1:
         there = ", ".join(map(shown, frame.columns))
         raise ValueError(f"the data frame needs exactly one column {shown(column)}: it has {there}")
@@ -117,7 +103,6 @@ def _unique(frame: Any, column: str) -> str:
 
 
 def _quoted(column: str) -> str:
-    """Return the name of a column as `select` takes it."""
     return "`" + column.replace("`", "``") + "`"
 
 
@@ -246,7 +231,6 @@ def _encoded(batches: Iterable[Any], function: Any, position: int, names: list[s
 
 
 def _ids(texts: Any, function: Any) -> Any:
-    """Return the ids of a column of texts."""
     import pyarrow as pa
 
     return _with_sign(function(pa.record_batch({"text": texts})).column(1))

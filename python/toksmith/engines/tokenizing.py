@@ -20,7 +20,7 @@ import shutil
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._internal.messages import shown
 from ..data.folder import ON_ENGINE, STATE, Folder, Shard
@@ -28,6 +28,7 @@ from ..data.manifest import NAME, TOKENIZER, Outcome, is_file_name
 from ..data.options import Options, ShardOptions
 from ..data.tokenize import loaded_tokenizer, warn_of_skipped
 from ..files import text_files, whole_files
+from ..tokenizer import Tokenizer
 from .kept import KeptFunction
 from .pieces import PIECES, Piece, PieceJob, not_rising, piece_of, raw_of, write_pieces
 from .shards import SHARDS, ShardJob, ShardPlan, SplitOfPiece, shard_plans, write_shard
@@ -37,80 +38,62 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Unpack
 
-WritePieces = Callable[[Callable[..., Any]], list[str]]
-WriteShards = Callable[[Callable[[str], str], list[str]], list[str]]
-
 _MAX_LISTED = 10_000
 """Documents that are listed as left out, as on one machine."""
 
 
-class Run:
-    """A run, whose options were checked.
+class Work(NamedTuple):
+    """What is encoded on an engine, and how the engine does it."""
 
-    Args:
-        source: What the documents are, for the manifest.
-        column: The name of the column of texts.
-        order: The name of the column of numbers that orders them, if any.
-        tokenizer: What encodes them.
-        options: Options of `toksmith.tokenize`.
+    source: str
+    """What the documents are, for the manifest."""
+    column: str
+    """The name of the column of texts."""
+    order: str | None
+    """The name of the column of numbers that orders them, if any."""
+    encode: Callable[[Callable[..., Any]], list[str]]
+    """Calls a function of batches for each part, on workers; returns all it yields, in the order of the documents."""
+    each: Callable[[Callable[[str], str], list[str]], list[str]]
+    """Calls a function for each of some names, on workers; returns the results in the order of names."""
 
-    Raises:
-        ValueError: An option is wrong.
-    """
 
-    def __init__(
-        self, source: str, column: str, order: str | None, tokenizer: object, **options: Unpack[ShardOptions]
-    ) -> None:
-        self._source, self._column, self._order = source, column, order
-        self._tokenizer = loaded_tokenizer(tokenizer)
-        self._options = Options(self._tokenizer, **options)
-
-    def write(self, out: str | os.PathLike[str], encode: WritePieces, write: WriteShards) -> dict[str, Any]:
-        """Write a folder of shards, and return its manifest; see `Engine.tokenize`.
-
-        Args:
-            out: The folder.
-            encode: Calls a function of batches for each part, on workers; returns all that it yields, in the order
-                of the documents.
-            write: Calls a function for each of some names, on workers; returns the results in the order of names.
-
-        Raises:
-            ValueError: The folder is a URL, or holds a finished run of something else; or two documents have the same
-                number in the column that orders them.
-            OSError: The folder holds something else, or cannot be written to.
-        """
-        if "://" in str(out):
-            raise ValueError(
-                f"out must be a folder that all machines see, not {shown(str(out))}: mount it, and pass its path"
-            )
-        options = self._options
-        settings = options.settings | {"field": None, "column": self._column, "order": self._order}
-        sources = [[self._source, None, None]]
-        run = {"tokenizer": self._tokenizer.fingerprint, "options": settings, "sources": sources}
-        folder = RunFolder(Path(out).absolute(), run, options)
-        with folder.begun(), folder.saving(self._tokenizer) as wait:
-            if options.warning is not None:
-                warnings.warn(options.warning, stacklevel=4)
-            pieces = self._pieces(folder, encode)
-            _write_shards(_planned(pieces, folder), folder, write)
-            manifest = folder.manifest(self._tokenizer, _outcome(pieces, self._source, len(options.splits)))
-            folder.publish_all()
-            wait()
-            folder.write_manifest(manifest)
-        warn_of_skipped(manifest, folder, stacklevel=4)
-        return manifest
-
-    def _pieces(self, folder: RunFolder, encode: WritePieces) -> list[Piece]:
-        """Return the pieces of all parts, in the order of the documents."""
-        # A piece has no header and no checksum, holds all documents of its part, and is written by one core; a piece
-        # that is not whole is made anew, so its run needs no state.
-        options = dataclasses.replace(
-            self._options.core, head_bytes=0, is_hashed=False, shard_size=2**62, workers=1, snapshot_seconds=1e9
+def tokenize(
+    work: Work, tokenizer: object, out: str | os.PathLike[str], **shard_options: Unpack[ShardOptions]
+) -> dict[str, Any]:
+    """Write a folder of shards, and return its manifest; see `Engine.tokenize`."""
+    encoder = loaded_tokenizer(tokenizer)
+    options = Options(encoder, **shard_options)
+    if "://" in str(out):
+        raise ValueError(
+            f"out must be a folder that all machines see, not {shown(str(out))}: mount it, and pass its path"
         )
-        job = PieceJob(str(folder.unfinished), self._tokenizer, options, self._column, self._order)
-        pieces = [piece_of(row) for row in encode(KeptFunction(functools.partial(write_pieces, job=job)))]
-        _check_order(pieces, self._order)
-        return pieces
+    settings = options.settings | {"field": None, "column": work.column, "order": work.order}
+    run = {"tokenizer": encoder.fingerprint, "options": settings, "sources": [[work.source, None, None]]}
+    folder = RunFolder(Path(out).absolute(), run, options)
+    with folder.begun(), folder.saving(encoder) as wait:
+        if options.warning is not None:
+            warnings.warn(options.warning, stacklevel=3)
+        pieces = _pieces(work, encoder, folder)
+        _write_shards(_planned(pieces, folder), folder, work)
+        manifest = folder.manifest(encoder, _outcome(pieces, work.source, len(options.splits)))
+        folder.publish_all()
+        wait()
+        folder.write_manifest(manifest)
+    warn_of_skipped(manifest, folder, stacklevel=4)
+    return manifest
+
+
+def _pieces(work: Work, tokenizer: Tokenizer, folder: RunFolder) -> list[Piece]:
+    """Return the pieces of all parts, in the order of the documents."""
+    # A piece has no header and no checksum, holds all documents of its part, and is written by one core; a piece that
+    # is not whole is made anew, so its run needs no state.
+    options = dataclasses.replace(
+        folder.options.core, head_bytes=0, is_hashed=False, shard_size=2**62, workers=1, snapshot_seconds=1e9
+    )
+    job = PieceJob(str(folder.unfinished), tokenizer, options, work.column, work.order)
+    pieces = [piece_of(row) for row in work.encode(KeptFunction(functools.partial(write_pieces, job=job)))]
+    _check_order(pieces, work.order)
+    return pieces
 
 
 class RunFolder(Folder):
@@ -142,7 +125,6 @@ class RunFolder(Folder):
             shutil.rmtree(self.unfinished)
 
     def _clear(self) -> None:
-        """Remove what an earlier run has left."""
         if (self.unfinished / STATE).exists():
             message = "the folder has an unfinished run of toksmith.tokenize: finish it, or choose another folder"
             raise FileExistsError(errno.EEXIST, message, str(self.path))
@@ -177,11 +159,7 @@ class RunFolder(Folder):
 
 
 def _check_order(pieces: list[Piece], order: str | None) -> None:
-    """Check that the numbers of each part are above those of the part before it.
-
-    Raises:
-        ValueError: They are not: two documents have the same number.
-    """
+    """Check that the numbers of each part are above those of the part before it."""
     last: int | None = None
     for piece in pieces:
         if order is None or piece.numbers is None:
@@ -193,11 +171,7 @@ def _check_order(pieces: list[Piece], order: str | None) -> None:
 
 
 def _planned(pieces: list[Piece], folder: RunFolder) -> list[ShardPlan]:
-    """Return all shards.
-
-    Raises:
-        FileNotFoundError: The driver does not see a piece.
-    """
+    """Return all shards."""
     plans: list[ShardPlan] = []
     options = folder.options
     for split, name in enumerate(options.splits):
@@ -214,19 +188,17 @@ def _planned(pieces: list[Piece], folder: RunFolder) -> list[ShardPlan]:
     return plans
 
 
-def _write_shards(plans: list[ShardPlan], folder: RunFolder, write: WriteShards) -> None:
-    """Let workers write all shards."""
+def _write_shards(plans: list[ShardPlan], folder: RunFolder, work: Work) -> None:
     names = [f"{folder.options.splits[plan.split]}-{plan.number:05}" for plan in plans]
     for name, plan in zip(names, plans, strict=True):
         (folder.unfinished / SHARDS / f"{name}.json").write_text(json.dumps(plan.ranges))
     job = ShardJob(str(folder.unfinished), folder.options.form.name, folder.options.dtype)
-    rows = write(functools.partial(write_shard, job=job), names)
+    rows = work.each(functools.partial(write_shard, job=job), names)
     for plan, row in zip(plans, rows, strict=True):
         folder.shards[plan.split, plan.number] = Shard(*json.loads(row))
 
 
 def _outcome(pieces: list[Piece], source: str, splits: int) -> Outcome:
-    """Return the outcome of all parts together."""
     skipped: list[dict[str, str]] = []
     before = 0
     for piece in pieces:

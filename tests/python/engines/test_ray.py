@@ -244,9 +244,9 @@ def test_a_killed_worker(
     own = dataset(texts, 6)
     sums = on_ray._sum
 
-    def summed(group: Any, least: int) -> Any:
+    def summed(group: Any, minimum: int) -> Any:
         kill["shuffle"]()
-        return sums(group, least)
+        return sums(group, minimum)
 
     monkeypatch.setattr(on_ray, "_sum", summed)
     killed = own.map_batches(killing.block(kill["count"]), **blocks)
@@ -271,5 +271,5 @@ def test_wrong_options_are_refused_before_anything_runs() -> None:
     for wrong in ({"pattern": "cl100q"}, {"errors": "ignore"}, {"memory_limit": 0}, {"min_pretoken_count": -1}):
         with pytest.raises(ValueError, match=r"cl100k|errors|memory_limit|min_pretoken_count"):
             on_ray.count_pretokens(nothing, "text", **wrong)
-    with pytest.raises(ValueError, match=r"by the engine here: use dataset.random_shuffle\(seed=\.\.\.\)"):
+    with pytest.raises(ValueError, match=r"with the engine instead: use dataset\.random_shuffle\(seed=\.\.\.\)"):
         on_ray.tokenize(nothing, "text", "gpt2", "out", shuffle=nothing or 3)

@@ -248,7 +248,7 @@ def test_wrong_options_are_refused_before_anything_runs(small: Tokenizer) -> Non
     for wrong in ({"pattern": "cl100q"}, {"errors": "ignore"}, {"memory_limit": 0}, {"min_pretoken_count": -1}):
         with pytest.raises(ValueError, match=r"cl100k|errors|memory_limit|min_pretoken_count"):
             on_spark.count_pretokens(nothing, "text", **wrong)
-    with pytest.raises(ValueError, match=r"by the engine here: use frame.orderBy\(rand\(seed\)\)"):
+    with pytest.raises(ValueError, match=r"with the engine instead: use frame\.orderBy\(rand\(seed\)\)"):
         on_spark.tokenize(nothing, "text", small, "out", shuffle=nothing or 3)
     far = Tokenizer(small.vocab, small.merges, {"<|far|>": 2**31})
     for run in (functools.partial(on_spark.encode, nothing, "text"), on_spark.encode_udf):
