@@ -117,7 +117,7 @@ def restore(
     return kind._of(native.parts_of(inner, pattern, pipeline, *states))
 
 
-def digest_of_values(*values: Any) -> str:
+def digest_of_values(*values: object) -> str:
     """Return the SHA-256, in hex, of a few small values."""
     return _digest(repr(values).encode(errors="surrogatepass"))
 

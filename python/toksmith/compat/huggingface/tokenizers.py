@@ -19,6 +19,7 @@ from ..._core import HuggingFaceEncoding as Encoding
 from ..._internal import arguments
 from ...files import text_files, whole_files
 from ...formats.huggingface import folder
+from ...formats.huggingface.checks import Json
 from ...tokenizer import Tokenizer as Native
 from . import state
 from .added import AddedToken
@@ -81,7 +82,7 @@ class Tokenizer(Settings):
         return cls.from_str(bytes(buffer).decode())
 
     @classmethod
-    def _of(cls, content: dict[str, Any]) -> Tokenizer:
+    def _of(cls, content: Json) -> Tokenizer:
         made = cls.__new__(cls)
         Settings.__init__(made)
         made.encode_special_tokens = False
@@ -103,7 +104,7 @@ class Tokenizer(Settings):
             check = functools.partial(folder.verify_file, self._tokenizer._parts)
         whole_files.write(path, [self.to_str(pretty).encode()], check)
 
-    def _content(self) -> dict[str, Any]:
+    def _content(self) -> Json:
         return {**self._state.content(), **self._settings_content()}
 
     # Text to ids

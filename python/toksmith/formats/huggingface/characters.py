@@ -6,6 +6,7 @@ from typing import Any
 
 from ... import _core
 from ..parts import Parts
+from .checks import Json
 
 META = "\u2581"
 """The character for a space in the tokens of SentencePiece."""
@@ -52,7 +53,7 @@ class Spelling:
         return id if self.of_id(id) == text else None
 
 
-def model_object(parts: Parts) -> dict[str, Any]:
+def model_object(parts: Parts) -> Json:
     """Return the model of a `tokenizer.json` for a tokenizer that merges characters."""
     if (model := parts.core.spelled_model()) is not None:
         return model

@@ -19,6 +19,7 @@ from ...files import whole_files
 from .. import stress, verification
 from ..parts import Parts
 from . import origin, read, write
+from .checks import Json
 from .origin import CONFIG, GENERATION, SPECIALS, TEMPLATE, as_json
 
 ROLES = ("bos_token", "eos_token", "unk_token", "pad_token")
@@ -64,16 +65,14 @@ def end_of_text(parts: Parts) -> str | None:
     return None
 
 
-def special_names(parts: Parts, rows: list[dict[str, Any]]) -> list[str]:
+def special_names(parts: Parts, rows: list[Json]) -> list[str]:
     """Return the added tokens that decoding may leave out, by id."""
     by_id = sorted((id, name) for name, id in parts.special_tokens.items())
     plain = {row["content"] for row in rows if not row["special"]}
     return [name for _, name in by_id if name not in plain]
 
 
-def config_object(
-    parts: Parts, by_role: Mapping[str, str], rows: list[dict[str, Any]], model_max_length: int | None
-) -> dict[str, Any]:
+def config_object(parts: Parts, by_role: Mapping[str, str], rows: list[Json], model_max_length: int | None) -> Json:
     """Return the content of `tokenizer_config.json` for a tokenizer that came without one."""
     return {
         "tokenizer_class": "PreTrainedTokenizerFast",
@@ -84,7 +83,7 @@ def config_object(
     }
 
 
-def map_object(parts: Parts, by_role: Mapping[str, str], rows: list[dict[str, Any]]) -> dict[str, Any]:
+def map_object(parts: Parts, by_role: Mapping[str, str], rows: list[Json]) -> Json:
     """Return the content of `special_tokens_map.json` for a tokenizer that came without one."""
     others = [name for name in special_names(parts, rows) if name not in by_role.values()]
     return {**by_role, **({"additional_special_tokens": others} if others else {})}
@@ -95,7 +94,7 @@ def side_files(
     chosen: Mapping[str, Any],
     chat_template: str | None,
     model_max_length: int | None,
-    rows: list[dict[str, Any]],
+    rows: list[Json],
 ) -> origin.Files:
     """Return the files beside `tokenizer.json`: those that the tokenizer came with, changed by the arguments.
 
