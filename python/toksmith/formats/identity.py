@@ -54,10 +54,10 @@ def _here(kind: type[Identified], digest: str) -> Identified | None:
     return _by_fingerprint.get((kind, digest))
 
 
-def reduced(tokenizer: Identified) -> tuple[Any, ...]:
+def reduced(tokenizer: Identified) -> tuple[object, ...]:
     """Return the content of a tokenizer's pickle: its state with its fingerprint, record and origin with digests."""
     record, origin = _written_record(tokenizer), _written_origin(tokenizer)
-    tail: tuple[Any, ...] = (record or None, _digest(record)) if record or origin else ()
+    tail: tuple[object, ...] = (record or None, _digest(record)) if record or origin else ()
     if origin:
         tail += (origin, _digest(origin))
     return restore, (type(tokenizer), fingerprint(tokenizer), *state(tokenizer), *tail)

@@ -83,7 +83,7 @@ class Added:
         self.beside = frozenset(beside)
 
     def with_tokens(
-        self, tokens: Iterable[Any], special: bool, model_id: Callable[[str], int | None], model_size: int
+        self, tokens: Iterable[object], special: bool, model_id: Callable[[str], int | None], model_size: int
     ) -> tuple[Added, int]:
         """Return the added tokens after more were added, and how many of those changed something.
 
@@ -122,5 +122,5 @@ class Added:
         ]
 
 
-def _flags(row: Json) -> tuple[Any, ...]:
+def _flags(row: Json) -> tuple[object, ...]:
     return tuple(row[name] for name in ("content", *FLAGS))

@@ -29,7 +29,7 @@ class Component(Json):
     _LIST = ""
 
     @classmethod
-    def of(cls, part: Any) -> Self | None:
+    def of(cls, part: object) -> Self | None:
         """Return the component of a part: of `tokenizers`, of a `tokenizer.json`, or None."""
         return None if part is None else cls(content_of(part))
 
@@ -38,7 +38,7 @@ class Component(Json):
             return self[name]
         raise AttributeError(f"{self.get('type')} has no attribute {name!r}")
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"cannot set {name!r}: assign a new part to the tokenizer")
 
     def __getitem__(self, key: Any) -> Any:
@@ -49,7 +49,7 @@ class Component(Json):
     def __getstate__(self) -> bytes:
         return json.dumps(self).encode()
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return type(self), (dict(self),)
 
 
@@ -80,7 +80,7 @@ class PreTokenizer(Component):
         return [spell(bytes([byte])) for byte in BYTE_ORDER]
 
 
-def _check_text(sequence: Any) -> None:
+def _check_text(sequence: object) -> None:
     if not isinstance(sequence, str):
         raise TypeError(f"a text must be a str, not {type(sequence).__name__}")
 
@@ -198,7 +198,7 @@ class BPE:
             return self.content()[name]
         raise AttributeError(f"BPE has no attribute {name!r}")
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if not name.startswith("_"):
             raise AttributeError(f"cannot set {name!r}: assign a new model to the tokenizer")
         super().__setattr__(name, value)
@@ -213,7 +213,7 @@ class BPE:
     def __getstate__(self) -> bytes:
         return json.dumps(self.content()).encode()
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _model_of, (self.content(),)
 
     def __repr__(self) -> str:
@@ -268,7 +268,7 @@ def _model_of(content: Json) -> BPE:
     return made
 
 
-def content_of(part: Any) -> Json:
+def content_of(part: object) -> Json:
     """Return a part as a `tokenizer.json` has it; one of `tokenizers` is read from its state."""
     if isinstance(part, BPE):
         return part.content()

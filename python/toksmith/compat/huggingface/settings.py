@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ... import _core
 from ..._internal.messages import shown
 from ...formats.huggingface.checks import Json
@@ -39,7 +37,7 @@ class Settings:
             self._made = _core.EncodingSettings(truncation, processor, padding)
         return self._made
 
-    def _set(self, name: str, value: Any) -> None:
+    def _set(self, name: str, value: object) -> None:
         setattr(self, name, value)
         self._made = None
 
@@ -105,7 +103,7 @@ class Settings:
         return self._post_processor
 
     @post_processor.setter
-    def post_processor(self, processor: Any) -> None:
+    def post_processor(self, processor: object) -> None:
         part = PostProcessor.of(processor)
         if part is not None:
             _ = part.core  # raises for a processor that is not known

@@ -6,7 +6,6 @@ A change of a part gives a new state, with a new `toksmith.Tokenizer`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from ... import _core
 from ..._internal.lazy import LazyProperty
@@ -98,7 +97,7 @@ class State:
         """Return a state with another normalizer, pre-tokenizer or decoder."""
         return of_changed({**self.content(), name: None if part is None else dict(part)}, self.added)
 
-    def with_tokens(self, tokens: Iterable[Any], special: bool) -> tuple[State, int]:
+    def with_tokens(self, tokens: Iterable[object], special: bool) -> tuple[State, int]:
         """Return a state with more added tokens, and how many of them changed something."""
         added, changed = self.added.with_tokens(tokens, special, self.model_id, self.size(False))
         if added.as_found() == self.added.as_found():
@@ -295,7 +294,7 @@ def of_content(content: Json) -> State:
     return State(Native._of(parts), Added(rows, [row["id"] for row in rows if row["content"] in beside]), content)
 
 
-def of_model(model: Any, before: State | None = None) -> State:
+def of_model(model: object, before: State | None = None) -> State:
     """Return the state of a model, with the other parts of a state before, if any."""
     own: Json = {"version": "1.0", "normalizer": None, "pre_tokenizer": None, "decoder": None}
     content = own if before is None else before.content()

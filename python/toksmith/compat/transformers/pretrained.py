@@ -78,7 +78,7 @@ class ToksmithTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]  # not t
         whole_files.write(config, [text.encode()])
         return names
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _restored, (self._model_class(), self.__dict__.copy())
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ... import _core
 from ..parts import Parts
 from .checks import Json
@@ -63,7 +61,7 @@ def model_object(parts: Parts) -> Json:
     beside = _beside(parts)
     vocab = {spelling.of_id(id): id for id in sorted(parts.vocab) if id not in beside}
     pairs = [(spelling.of_id(left), spelling.of_id(right)) for left, right in parts.core.merges()]
-    merges: list[Any] = [f"{left} {right}" for left, right in pairs]
+    merges: list[object] = [f"{left} {right}" for left, right in pairs]
     if any(" " in text for pair in pairs for text in pair):
         merges = [list(pair) for pair in pairs]
     return {

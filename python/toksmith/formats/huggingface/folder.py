@@ -11,6 +11,7 @@ import unicodedata
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
+from types import EllipsisType
 from typing import Any
 
 from ... import patterns
@@ -25,6 +26,9 @@ from .origin import CONFIG, GENERATION, SPECIALS, TEMPLATE, as_json
 ROLES = ("bos_token", "eos_token", "unk_token", "pad_token")
 """The roles of special tokens that `transformers` knows."""
 
+Roles = Mapping[str, str | EllipsisType | None]
+"""Special tokens by role; None for none, `...` for the one that the tokenizer came with."""
+
 _END, _BOTH = ("<|end_of_text|>", "</s>", "<eos>", "<|eos|>", "[EOS]"), ("<|endoftext|>",)
 _BY_NAME = {
     "eos_token": (*_BOTH, *_END),
@@ -36,7 +40,7 @@ _BY_NAME = {
 _NO_LIMIT = 10**30  # what `transformers` reads as "this model has no longest input"
 
 
-def roles(parts: Parts, chosen: Mapping[str, Any]) -> dict[str, str]:
+def roles(parts: Parts, chosen: Roles) -> dict[str, str]:
     """Return the special token of each role: the chosen one, or, for `...`, one with a usual name, if any."""
     by_role: dict[str, str] = {}
     for role in ROLES:
@@ -91,7 +95,7 @@ def map_object(parts: Parts, by_role: Mapping[str, str], rows: list[Json]) -> Js
 
 def side_files(
     parts: Parts,
-    chosen: Mapping[str, Any],
+    chosen: Roles,
     chat_template: str | None,
     model_max_length: int | None,
     rows: list[Json],
@@ -122,7 +126,10 @@ def side_files(
 
 
 def _changed(
-    parts: Parts, came_with: origin.Files, chosen: Mapping[str, Any], model_max_length: int | None
+    parts: Parts,
+    came_with: origin.Files,
+    chosen: Roles,
+    model_max_length: int | None,
 ) -> origin.Files:
     files = copy.deepcopy(came_with)
     config, specials = files.setdefault(CONFIG, {}), files.get(SPECIALS, {})
@@ -150,7 +157,7 @@ def _changed(
     return files
 
 
-def _check_generation(parts: Parts, generation: Mapping[str, Any], role: str, name: str | None) -> None:
+def _check_generation(parts: Parts, generation: Json, role: str, name: str | None) -> None:
     """Warn if generation_config.json gives a role to another token than the one that is chosen now."""
     ids = generation.get(f"{role}_id")
     allowed = ids if isinstance(ids, list) else [ids]
@@ -163,7 +170,10 @@ def _check_generation(parts: Parts, generation: Mapping[str, Any], role: str, na
 
 
 def files_of(
-    parts: Parts, chosen: Mapping[str, Any], chat_template: str | None, model_max_length: int | None
+    parts: Parts,
+    chosen: Roles,
+    chat_template: str | None,
+    model_max_length: int | None,
 ) -> dict[str, bytes]:
     """Return the files of the folder by name."""
     content = write.tokenizer_object(parts)
@@ -180,7 +190,7 @@ def files_of(
 def save(
     parts: Parts,
     folder: str | os.PathLike[str],
-    roles: Mapping[str, Any],
+    roles: Roles,
     chat_template: str | None,
     model_max_length: int | None,
     verify: bool = True,
