@@ -136,7 +136,7 @@ class Pattern(NamedTuple):
         return _core.Pretokenizer(self.name or runner(self.text, self.flags), unmatched=self.unmatched)
 
 
-def resolve(pattern: Any, unmatched: choices.Unmatched = "keep") -> Pattern:
+def resolve(pattern: object, unmatched: choices.Unmatched = "keep") -> Pattern:
     """Return the `Pattern` of a name, a regular expression, a compiled `regex` pattern, or None.
 
     Raises:
@@ -170,7 +170,7 @@ def expression(pattern: str) -> str:
     return pattern
 
 
-def of_tiktoken(pattern: Any, unmatched: choices.Unmatched | None = None) -> Pattern:
+def of_tiktoken(pattern: object, unmatched: choices.Unmatched | None = None) -> Pattern:
     """Return the `Pattern` of a rank file: an expression is in the dialect of tiktoken's engine (fancy-regex).
 
     Args:
@@ -324,7 +324,7 @@ def runner(text: str, flags: int) -> Any:
     return _searched(text, flags) if isinstance(automaton, str) else automaton
 
 
-def explain(pattern: Any, dialect: Literal["regex", "tiktoken"] = "regex") -> Engine:
+def explain(pattern: object, dialect: Literal["regex", "tiktoken"] = "regex") -> Engine:
     r"""Return which engine runs a pattern, and why.
 
     A "scanner" runs a named pattern, and is the fastest. A "compiled" pattern is an automaton of the core. Both run

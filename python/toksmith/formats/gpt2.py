@@ -13,7 +13,6 @@ import os
 import warnings
 from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 from .. import _core, patterns
 from .._internal import arguments, choices
@@ -41,7 +40,7 @@ def load(
     vocab_path: str | os.PathLike[str],
     merges_path: str | os.PathLike[str],
     special_tokens: _Specials | None,
-    pattern: Any,
+    pattern: object,
     unmatched: choices.Unmatched,
 ) -> Parts:
     """Load GPT-2's two files. See `Tokenizer.from_files`."""

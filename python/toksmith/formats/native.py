@@ -13,12 +13,12 @@ import os
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from .. import _core, patterns
 from .._internal.messages import shown
 from ..files import text_files, whole_files
 from . import verification
+from .huggingface.checks import Json
 from .huggingface.origin import Origin
 from .huggingface.pipeline import Pipeline
 from .parts import Parts
@@ -51,10 +51,10 @@ _FIELDS = {
 # The head
 
 
-def head_of(parts: Parts) -> dict[str, Any]:
+def head_of(parts: Parts) -> Json:
     """Return the head of a tokenizer."""
     pattern = parts.pattern
-    head: dict[str, Any] = {
+    head: Json = {
         "pattern": pattern.text,
         "pattern_flags": pattern.flags,
         "unmatched": pattern.unmatched,
@@ -75,7 +75,7 @@ def state(parts: Parts) -> tuple[bytes, bytes]:
     return json.dumps(head_of(parts), sort_keys=True).encode(), parts.core.state()
 
 
-def pattern_and_pipeline(head: dict[str, Any], name: str) -> tuple[patterns.Pattern, Pipeline | None]:
+def pattern_and_pipeline(head: Json, name: str) -> tuple[patterns.Pattern, Pipeline | None]:
     """Return pattern and pipeline of a head; warns if the pattern runs under another Unicode version here.
 
     Args:
@@ -98,7 +98,7 @@ def pattern_and_pipeline(head: dict[str, Any], name: str) -> tuple[patterns.Patt
 
 
 def parts_of(
-    core: _core.Tokenizer, pattern: patterns.Pattern, pipeline: Pipeline | None, record: Any, origin: Any
+    core: _core.Tokenizer, pattern: patterns.Pattern, pipeline: Pipeline | None, record: object, origin: object
 ) -> Parts:
     """Return a tokenizer of a core, pattern and pipeline, and of the states of its record and origin, or None."""
     if pipeline is not None:
@@ -132,9 +132,7 @@ def save(parts: Parts, path: str | os.PathLike[str], verify: bool = True) -> Non
     whole_files.write(path, written, functools.partial(_verify, parts) if verify else None)
 
 
-def _written(
-    head: dict[str, Any], rows: tuple[bytes, bytes | None], training: dict[str, Any] | None
-) -> Iterator[bytes]:
+def _written(head: Json, rows: tuple[bytes, bytes | None], training: Json | None) -> Iterator[bytes]:
     dump = json.JSONEncoder(ensure_ascii=False).encode
     version = max((since for field, (since, _) in _OPTIONAL.items() if field in head), default=1)
     yield b'{\n "format": "toksmith",\n "version": %d' % version
@@ -184,7 +182,7 @@ def load(path: str | os.PathLike[str]) -> Parts:
         return parts
 
 
-def _check_fields(content: dict[str, Any]) -> None:
+def _check_fields(content: Json) -> None:
     if content.get("format") != "toksmith":
         raise ValueError('not a toksmith file: it has no "format": "toksmith"')
     version = content.get("version")
@@ -203,7 +201,7 @@ def _check_fields(content: dict[str, Any]) -> None:
             raise _no_id(id, f"special token {shown(special)}")
 
 
-def _core_of(content: dict[str, Any], pattern: patterns.Pattern) -> _core.Tokenizer:
+def _core_of(content: Json, pattern: patterns.Pattern) -> _core.Tokenizer:
     specials = list(content["special_tokens"].items())
     if content.get("model") is not None:
         state = base64.b64decode(content["model"], validate=True)
@@ -222,7 +220,7 @@ def _core_of(content: dict[str, Any], pattern: patterns.Pattern) -> _core.Tokeni
     return _core.character_tokenizer(tokens, pairs, in_bytes, unknown, outside, specials, pattern.core())
 
 
-def _character_ids(content: dict[str, Any]) -> tuple[list[int], int | None, list[int]]:
+def _character_ids(content: Json) -> tuple[list[int], int | None, list[int]]:
     """Return the field `characters`: ids of the 256 bytes or none, of the unknown token, of those outside merging."""
     in_bytes, unknown, outside = (content.get(name) for name in ("bytes", "unknown", "outside"))
     is_whole = isinstance(in_bytes, list) and len(in_bytes) in (0, 256) and isinstance(outside, list)
@@ -233,9 +231,9 @@ def _character_ids(content: dict[str, Any]) -> tuple[list[int], int | None, list
     return in_bytes or [], unknown, outside or []
 
 
-def _is_id(id: Any) -> bool:
+def _is_id(id: object) -> bool:
     return type(id) is int and 0 <= id < 2**32
 
 
-def _no_id(id: Any, place: str) -> ValueError:
+def _no_id(id: object, place: str) -> ValueError:
     return ValueError(f"{place}: the id is {shown(id)}, not a whole number below 2^32")

@@ -13,7 +13,6 @@ import functools
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 from .. import patterns
 from .._core import Tokenizer as CoreTokenizer
@@ -28,7 +27,7 @@ from .published.special_tokens import warn_of_missing
 
 def load(
     path: str | os.PathLike[str],
-    pattern: Any,
+    pattern: object,
     special_tokens: Iterable[str] | Mapping[str, int] | None,
     unmatched: choices.Unmatched | None,
 ) -> Parts:

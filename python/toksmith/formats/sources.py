@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from .. import _core, patterns
 from .._internal import choices
@@ -136,7 +136,7 @@ def _unknown(source: str) -> OSError:
 
 def open_source(
     source: StrPath,
-    pattern: Any,
+    pattern: object,
     special_tokens: Iterable[str] | Mapping[str, int] | None,
     unmatched: choices.Unmatched | None,
 ) -> Parts:

@@ -49,7 +49,7 @@ class Record:
         return {"ties": self.ties, "least": self.initial_tokens, "merge_counts": self.counts()}
 
     @classmethod
-    def of_state(cls, state: Any) -> Record:
+    def of_state(cls, state: object) -> Record:
         """Return the record of a `state`."""
         fields = state if isinstance(state, dict) else {}
         ties, initial_tokens, counts = (fields.get(name) for name in ("ties", "least", "merge_counts"))

@@ -75,16 +75,13 @@ class _Reader:
             self.refuse("flags beside i, s, u, V0 and V1")
 
     def whole(self) -> Steps:
-        keep = characters.all_characters()  # every set is looked up in it
         newline = self.set("character", "\n", "")
         if first := _FLAGS_FIRST.match(self.text):
             self.at = first.end()
         self.alternatives(self.letters)
         if self.at < len(self.text):
             self.refuse("a ) that closes nothing")
-        ranges = self.ranges()
-        del keep
-        return Steps(ranges, self.steps, newline)
+        return Steps(self.ranges(), self.steps, newline)
 
     def refuse(self, what: str) -> NoReturn:
         raise UnsupportedError(f"{what}, at character {self.at}")

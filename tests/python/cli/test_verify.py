@@ -113,7 +113,7 @@ def test_huggingface(folder: Path) -> None:
         (("t.tiktoken", "--pattern", "(", "--against", "tiktoken"), 1, "( without its )"),
         (("gpt2", "--pattern", "gpt2", "--against", "tiktoken"), 2, "has its own pattern"),
         (("t.json", "--against", "tiktoken", "--with", "x"), 2, "--with is for huggingface"),
-        (("t.json", "--against", "huggingface"), 2, "no tokenizer.json"),
+        (("t.json", "--against", "huggingface"), 2, "not a tokenizer.json"),
         (("t.json",), 2, "--against"),
         (("t.json", "--against", "sentencepiece"), 2, "sentencepiece"),
         (("t.json", "--against", "tiktoken", "none.txt"), 1, "none.txt"),

@@ -177,16 +177,6 @@ def test_a_view_draws_the_first_and_counts_all() -> None:
         toksmith.view(bare, "\ud800")
 
 
-def test_a_view_of_an_encoding() -> None:
-    ranks = {bytes([byte]): byte for byte in range(256)}
-    encoding = toksmith.Encoding("e", pat_str=".", mergeable_ranks=ranks, special_tokens={SPECIAL: 256})
-    assert str(encoding.view("ab")).startswith("a│b\n2 tokens")
-    with pytest.raises(ValueError, match="disallowed special token"):
-        encoding.view(SPECIAL)
-    assert encoding.view(SPECIAL, allowed_special="all").ids == [256]
-    assert str(encoding.view(SPECIAL, allowed_special="all", ids=True)).startswith(f"⟦{SPECIAL}⟧\n256")
-    assert encoding.view(SPECIAL, disallowed_special=()).ids == list(SPECIAL.encode())
-
 
 def test_a_tokenizer_with_a_pipeline() -> None:
     """Tokens that were added as ordinary ones are not marked; what a normalizer leaves out is in no token."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
+from ...formats.huggingface.checks import Json
 
-Row = dict[str, Any]
+FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 
 
 class AddedToken:
@@ -33,10 +33,10 @@ class AddedToken:
         """Whether the token is looked for in the normalized text, and is itself normalized for that."""
         return not self.special if self._normalized is None else self._normalized
 
-    def __getstate__(self) -> Row:
+    def __getstate__(self) -> Json:
         return {"content": self.content, **{flag: getattr(self, flag) for flag in FLAGS}}
 
-    def __setstate__(self, state: Row) -> None:
+    def __setstate__(self, state: Json) -> None:
         AddedToken.__init__(self, **state)
 
     def __eq__(self, other: object) -> bool:
@@ -55,7 +55,7 @@ class AddedToken:
         return f'AddedToken("{self.content}", {flags})'
 
 
-def row_of(token: Any, special: bool) -> Row:
+def row_of(token: Any, special: bool) -> Json:
     """Return an added token as a `tokenizer.json` has it, without id; `special` marks it so, as in `tokenizers`."""
     if isinstance(token, str):
         token = AddedToken(token, special=special)
@@ -71,19 +71,19 @@ class Added:
 
     Attributes:
         rows: Id → the token as a `tokenizer.json` has it.
-        ids: Content → id.
+        ids: Json → id.
         once_special: Contents that were special once: decoding skips them, even if they are added again as others.
         beside: Ids of tokens that the vocabulary of the model does not have.
     """
 
-    def __init__(self, rows: Iterable[Row], beside: Iterable[int], once_special: Iterable[str] = ()) -> None:
+    def __init__(self, rows: Iterable[Json], beside: Iterable[int], once_special: Iterable[str] = ()) -> None:
         self.rows = {row["id"]: row for row in sorted(rows, key=lambda row: row["id"])}
         self.ids = {row["content"]: id for id, row in self.rows.items()}
         self.once_special = {*once_special, *(row["content"] for row in self.rows.values() if row["special"])}
         self.beside = frozenset(beside)
 
     def with_tokens(
-        self, tokens: Iterable[Any], special: bool, model_id: Callable[[str], int | None], model_size: int
+        self, tokens: Iterable[object], special: bool, model_id: Callable[[str], int | None], model_size: int
     ) -> tuple[Added, int]:
         """Return the added tokens after more were added, and how many of those changed something.
 
@@ -113,7 +113,7 @@ class Added:
             changed += 1
         return Added(rows.values(), beside, once), changed
 
-    def as_found(self) -> list[Row]:
+    def as_found(self) -> list[Json]:
         """Return the rows by which tokens are found: a token that was special once is found as a special token."""
         once = self.once_special
         return [
@@ -122,5 +122,5 @@ class Added:
         ]
 
 
-def _flags(row: Row) -> tuple[Any, ...]:
+def _flags(row: Json) -> tuple[object, ...]:
     return tuple(row[name] for name in ("content", *FLAGS))

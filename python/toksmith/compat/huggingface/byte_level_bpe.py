@@ -71,7 +71,7 @@ class ByteLevelBPETokenizer(Tokenizer):
         vocab_size: int = 30000,
         min_frequency: int = 2,
         show_progress: bool = True,
-        special_tokens: Sequence[Any] = (),
+        special_tokens: Sequence[object] = (),
     ) -> None:
         """Learn vocabulary and merges from files of text, each line by itself."""
         trainer = _trainer(vocab_size, min_frequency, special_tokens)
@@ -79,11 +79,11 @@ class ByteLevelBPETokenizer(Tokenizer):
 
     def train_from_iterator(  # type: ignore[override]
         self,
-        iterator: Iterable[Any],
+        iterator: Iterable[object],
         vocab_size: int = 30000,
         min_frequency: int = 2,
         show_progress: bool = True,
-        special_tokens: Sequence[Any] = (),
+        special_tokens: Sequence[object] = (),
         length: int | None = None,
     ) -> None:
         """Learn vocabulary and merges from texts, or from lists of texts."""
@@ -98,7 +98,7 @@ class ByteLevelBPETokenizer(Tokenizer):
         return self.model.save(directory, prefix)
 
 
-def _trainer(vocab_size: int, min_frequency: int, special_tokens: Sequence[Any]) -> BpeTrainer:
+def _trainer(vocab_size: int, min_frequency: int, special_tokens: Sequence[object]) -> BpeTrainer:
     return BpeTrainer(
         vocab_size=vocab_size,
         min_frequency=min_frequency,

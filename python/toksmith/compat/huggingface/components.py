@@ -15,22 +15,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from ... import _core
 from ..._core import HuggingFaceEncoding as Encoding
 from ...files import text_files, whole_files
+from ...formats.huggingface.checks import Json
 from ...formats.huggingface.file_patterns import steps_of
 from ...formats.spelling import BYTE_ORDER, spell
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-Content = dict[str, Any]
 
-
-class Component(dict[str, Any]):
+class Component(Json):
     """A part of a `tokenizer.json`. Its fields are attributes, too; the parts inside a `Sequence` are its items."""
 
     _LIST = ""
 
     @classmethod
-    def of(cls, part: Any) -> Self | None:
+    def of(cls, part: object) -> Self | None:
         """Return the component of a part: of `tokenizers`, of a `tokenizer.json`, or None."""
         return None if part is None else cls(content_of(part))
 
@@ -39,7 +38,7 @@ class Component(dict[str, Any]):
             return self[name]
         raise AttributeError(f"{self.get('type')} has no attribute {name!r}")
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"cannot set {name!r}: assign a new part to the tokenizer")
 
     def __getitem__(self, key: Any) -> Any:
@@ -50,7 +49,7 @@ class Component(dict[str, Any]):
     def __getstate__(self) -> bytes:
         return json.dumps(self).encode()
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return type(self), (dict(self),)
 
 
@@ -81,7 +80,7 @@ class PreTokenizer(Component):
         return [spell(bytes([byte])) for byte in BYTE_ORDER]
 
 
-def _check_text(sequence: Any) -> None:
+def _check_text(sequence: object) -> None:
     if not isinstance(sequence, str):
         raise TypeError(f"a text must be a str, not {type(sequence).__name__}")
 
@@ -139,7 +138,7 @@ class Token(NamedTuple):
 class ModelState(Protocol):
     """The tokenizer that a model belongs to."""
 
-    def content(self) -> Content: ...  # noqa: D102
+    def content(self) -> Json: ...  # noqa: D102
     def model_id(self, token: str) -> int | None: ...  # noqa: D102
     def model_token(self, id: int) -> str | None: ...  # noqa: D102
     def model_tokens(self, spelled: str) -> list[tuple[int, str, tuple[int, int]]]: ...  # noqa: D102
@@ -164,7 +163,7 @@ class BPE:
             raise TypeError(f"BPE has no option {sorted(unknown)[0]!r}")
         kept = {name: options.get(name, value) for name, value in _OPTIONS.items()}
         pairs = [[left, right] for left, right in merges or ()]
-        self._content: Content = {
+        self._content: Json = {
             "type": "BPE",
             "dropout": options.get("dropout"),
             **kept,
@@ -199,22 +198,22 @@ class BPE:
             return self.content()[name]
         raise AttributeError(f"BPE has no attribute {name!r}")
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if not name.startswith("_"):
             raise AttributeError(f"cannot set {name!r}: assign a new model to the tokenizer")
         super().__setattr__(name, value)
 
-    def content(self) -> Content:
+    def content(self) -> Json:
         """Return the model as a `tokenizer.json` has it."""
         if self._state is None:
             return self._content
-        model: Content = self._state.content()["model"]
+        model: Json = self._state.content()["model"]
         return {"dropout": None, **_OPTIONS, **model}
 
     def __getstate__(self) -> bytes:
         return json.dumps(self.content()).encode()
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _model_of, (self.content(),)
 
     def __repr__(self) -> str:
@@ -253,7 +252,7 @@ class BPE:
         return [str(path) for path in paths]
 
 
-_OPTIONS: Content = {
+_OPTIONS: Json = {
     "unk_token": None,
     "continuing_subword_prefix": None,
     "end_of_word_suffix": None,
@@ -263,13 +262,13 @@ _OPTIONS: Content = {
 }
 
 
-def _model_of(content: Content) -> BPE:
+def _model_of(content: Json) -> BPE:
     made = BPE()
     made._content = content
     return made
 
 
-def content_of(part: Any) -> Content:
+def content_of(part: object) -> Json:
     """Return a part as a `tokenizer.json` has it; one of `tokenizers` is read from its state."""
     if isinstance(part, BPE):
         return part.content()
@@ -278,5 +277,5 @@ def content_of(part: Any) -> Content:
     state = getattr(part, "__getstate__", lambda: None)()
     if not isinstance(state, bytes):
         raise TypeError(f"expected a part of a tokenizer, not {type(part).__name__}")
-    content: Content = json.loads(state)
+    content: Json = json.loads(state)
     return content

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ... import _core
 from ..._internal.messages import shown
+from ...formats.huggingface.checks import Json
 from .components import PostProcessor
 
 MAX_PADDED = 1 << 24
 """Most ids to which a file may pad an encoding: more than the longest context of any model."""
 
-Content = dict[str, Any]
 
 _STRATEGIES = {"longest_first": "LongestFirst", "only_first": "OnlyFirst", "only_second": "OnlySecond"}
 _DIRECTIONS = {"right": "Right", "left": "Left"}
@@ -21,12 +19,12 @@ class Settings:
     """Truncation, padding and the post-processor of a tokenizer, set as in `tokenizers`."""
 
     def __init__(self) -> None:
-        self._truncation: Content | None = None
-        self._padding: Content | None = None
+        self._truncation: Json | None = None
+        self._padding: Json | None = None
         self._post_processor: PostProcessor | None = None
         self._made: _core.EncodingSettings | None = None
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Json:
         return {**self.__dict__, "_made": None}
 
     @property
@@ -39,12 +37,12 @@ class Settings:
             self._made = _core.EncodingSettings(truncation, processor, padding)
         return self._made
 
-    def _set(self, name: str, value: Any) -> None:
+    def _set(self, name: str, value: object) -> None:
         setattr(self, name, value)
         self._made = None
 
     @property
-    def truncation(self) -> dict[str, Any] | None:
+    def truncation(self) -> Json | None:
         """The arguments of `enable_truncation`; None if truncation is off."""
         return self._truncation and dict(self._truncation)
 
@@ -70,7 +68,7 @@ class Settings:
         self._set("_truncation", None)
 
     @property
-    def padding(self) -> dict[str, Any] | None:
+    def padding(self) -> Json | None:
         """The arguments of `enable_padding`; None if padding is off."""
         return self._padding and dict(self._padding)
 
@@ -105,7 +103,7 @@ class Settings:
         return self._post_processor
 
     @post_processor.setter
-    def post_processor(self, processor: Any) -> None:
+    def post_processor(self, processor: object) -> None:
         part = PostProcessor.of(processor)
         if part is not None:
             _ = part.core  # raises for a processor that is not known
@@ -117,12 +115,12 @@ class Settings:
 
     # In a `tokenizer.json`
 
-    def _take_settings(self, content: Content) -> None:
+    def _take_settings(self, content: Json) -> None:
         self.post_processor = content.get("post_processor")
         self._set("_truncation", _truncation_of(content.get("truncation")))
         self._set("_padding", padding_of(content.get("padding")))
 
-    def _settings_content(self) -> Content:
+    def _settings_content(self) -> Json:
         truncation, padding, processor = self.truncation, self.padding, self._post_processor
         if truncation is not None:
             names = {
@@ -139,7 +137,7 @@ class Settings:
         return {"truncation": truncation, "padding": padding, "post_processor": processor_content}
 
 
-def _check(settings: Content, numbers: tuple[str, ...]) -> None:
+def _check(settings: Json, numbers: tuple[str, ...]) -> None:
     direction = settings["direction"]
     if direction not in _DIRECTIONS:
         raise ValueError(f"Unknown `direction`: `{direction}`. Use one of `left` or `right`")
@@ -148,7 +146,7 @@ def _check(settings: Content, numbers: tuple[str, ...]) -> None:
             raise OverflowError(f"{name} is {settings[name]}, which is negative")
 
 
-def _truncation_of(content: Content | None) -> Content | None:
+def _truncation_of(content: Json | None) -> Json | None:
     if content is None:
         return None
     return {
@@ -159,7 +157,7 @@ def _truncation_of(content: Content | None) -> Content | None:
     }
 
 
-def padding_of(content: Content | None) -> Content | None:
+def padding_of(content: Json | None) -> Json | None:
     """Return the padding of a `tokenizer.json` as `enable_padding` takes it."""
     if content is None:
         return None

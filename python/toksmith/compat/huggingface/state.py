@@ -7,21 +7,19 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from ... import _core
 from ..._internal.messages import shown
 from ...formats import verification
 from ...formats.huggingface import characters, read, write
+from ...formats.huggingface.checks import Json
 from ...formats.huggingface.pipeline import Pipeline
 from ...formats.parts import Parts
 from ...formats.spelling import spell, unspell
 from ...tokenizer import Tokenizer as Native
 from . import components
-from .added import Added, Row
+from .added import Added
 from .components import Decoder, Normalizer
-
-Content = dict[str, Any]
 
 _BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
 
@@ -35,7 +33,7 @@ class State:
         source: The content of the `tokenizer.json`, whose added tokens may differ from `added`; None for no file.
     """
 
-    def __init__(self, core: Native | None, added: Added, source: Content | None) -> None:
+    def __init__(self, core: Native | None, added: Added, source: Json | None) -> None:
         self._made, self.added, self._source = core, added, source
 
     @property
@@ -64,7 +62,7 @@ class State:
             for id, row in self.added.rows.items()
         }
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Json:
         return {"_made": self._made, "added": self.added, "_source": self._source}
 
     def __repr__(self) -> str:
@@ -72,34 +70,34 @@ class State:
 
     # As a file
 
-    def content(self) -> Content:
+    def content(self) -> Json:
         """Return the content of a `tokenizer.json`: a new dictionary, of parts that must not be changed."""
         content = dict(self._source) if self._source is not None else write.tokenizer_object(self.core._parts)
         content["added_tokens"] = list(self.added.rows.values())
         return content
 
     @property
-    def settings(self) -> Content:
+    def settings(self) -> Json:
         """Post-processor, truncation and padding as the tokenizer came with them."""
         parts = self.core._parts
         if parts.origin is not None and parts.origin.content is not None:
             return parts.origin.content
         return parts.pipeline.spec if parts.pipeline is not None else {}
 
-    def part(self, name: str) -> Content | None:
+    def part(self, name: str) -> Json | None:
         """Return the normalizer, pre-tokenizer or decoder, as the file has it."""
         if self._source is not None:
-            part: Content | None = self._source.get(name)
+            part: Json | None = self._source.get(name)
             return part
         if self.settings:
             return self.settings.get(name)
         return write.pre_tokenizer(self.core._parts) if name == "pre_tokenizer" else _own_decoder(name)
 
-    def with_part(self, name: str, part: Content | None) -> State:
+    def with_part(self, name: str, part: Json | None) -> State:
         """Return a state with another normalizer, pre-tokenizer or decoder."""
         return of_changed({**self.content(), name: None if part is None else dict(part)}, self.added)
 
-    def with_tokens(self, tokens: Iterable[Any], special: bool) -> tuple[State, int]:
+    def with_tokens(self, tokens: Iterable[object], special: bool) -> tuple[State, int]:
         """Return a state with more added tokens, and how many of them changed something."""
         added, changed = self.added.with_tokens(tokens, special, self.model_id, self.size(False))
         if added.as_found() == self.added.as_found():
@@ -263,11 +261,11 @@ class State:
         return self.part("decoder") is not None and not odd
 
 
-def _own_decoder(name: str) -> Content | None:
+def _own_decoder(name: str) -> Json | None:
     return dict(_BYTE_LEVEL) if name == "decoder" else None
 
 
-def _has_flags(row: Row) -> bool:
+def _has_flags(row: Json) -> bool:
     return bool(row["single_word"] or row["lstrip"] or row["rstrip"])
 
 
@@ -285,7 +283,7 @@ def of_core(core: Native) -> State:
     return State(core, Added(rows, [row["id"] for row in rows if row["content"] in beside]), None)
 
 
-def of_content(content: Content) -> State:
+def of_content(content: Json) -> State:
     """Return the state of the content of a `tokenizer.json`."""
     model = content.get("model")
     if isinstance(model, dict) and model.get("vocab") == {} and not content.get("added_tokens"):
@@ -296,9 +294,9 @@ def of_content(content: Content) -> State:
     return State(Native._of(parts), Added(rows, [row["id"] for row in rows if row["content"] in beside]), content)
 
 
-def of_model(model: Any, before: State | None = None) -> State:
+def of_model(model: object, before: State | None = None) -> State:
     """Return the state of a model, with the other parts of a state before, if any."""
-    own: Content = {"version": "1.0", "normalizer": None, "pre_tokenizer": None, "decoder": None}
+    own: Json = {"version": "1.0", "normalizer": None, "pre_tokenizer": None, "decoder": None}
     content = own if before is None else before.content()
     content = {**content, "model": components.content_of(model)}
     if before is not None and before.added.rows:
@@ -306,7 +304,7 @@ def of_model(model: Any, before: State | None = None) -> State:
     return of_changed({**content, "added_tokens": []}, Added((), ()))
 
 
-def of_changed(content: Content, added: Added) -> State:
+def of_changed(content: Json, added: Added) -> State:
     """Return the state of a changed content with its added tokens; without a vocabulary nothing is checked."""
     if not content["model"]["vocab"]:
         if added.rows:

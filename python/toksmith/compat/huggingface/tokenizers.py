@@ -19,6 +19,7 @@ from ..._core import HuggingFaceEncoding as Encoding
 from ..._internal import arguments
 from ...files import text_files, whole_files
 from ...formats.huggingface import folder
+from ...formats.huggingface.checks import Json
 from ...tokenizer import Tokenizer as Native
 from . import state
 from .added import AddedToken
@@ -43,7 +44,7 @@ class Tokenizer(Settings):
     ['a', 'Ġ', 'b', '<|end|>']
     """
 
-    def __init__(self, tokenizer: Native | BPE | Any) -> None:
+    def __init__(self, tokenizer: object) -> None:
         super().__init__()
         self.encode_special_tokens = False
         if isinstance(tokenizer, Native):
@@ -81,7 +82,7 @@ class Tokenizer(Settings):
         return cls.from_str(bytes(buffer).decode())
 
     @classmethod
-    def _of(cls, content: dict[str, Any]) -> Tokenizer:
+    def _of(cls, content: Json) -> Tokenizer:
         made = cls.__new__(cls)
         Settings.__init__(made)
         made.encode_special_tokens = False
@@ -103,13 +104,13 @@ class Tokenizer(Settings):
             check = functools.partial(folder.verify_file, self._tokenizer._parts)
         whole_files.write(path, [self.to_str(pretty).encode()], check)
 
-    def _content(self) -> dict[str, Any]:
+    def _content(self) -> Json:
         return {**self._state.content(), **self._settings_content()}
 
     # Text to ids
 
     def encode(
-        self, sequence: Any, pair: Any = None, is_pretokenized: bool = False, add_special_tokens: bool = True
+        self, sequence: object, pair: object = None, is_pretokenized: bool = False, add_special_tokens: bool = True
     ) -> Encoding:
         """Return the encoding of a text, or of a list of words with `is_pretokenized`; `pair` is encoded after it."""
         sequences = [sequence] if pair is None else [sequence, pair]
@@ -117,19 +118,19 @@ class Tokenizer(Settings):
         return self._settings.encode(self._core, sequences, is_pretokenized, special, add_special_tokens)
 
     def encode_batch(
-        self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
+        self, input: Iterable[object], is_pretokenized: bool = False, add_special_tokens: bool = True
     ) -> list[Encoding]:
         """Return the encoding of each text, or pair of texts, on all cores; padded to one length if padding is on."""
         return self._encode_batch(input, is_pretokenized, add_special_tokens, fast=False)
 
     def encode_batch_fast(
-        self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
+        self, input: Iterable[object], is_pretokenized: bool = False, add_special_tokens: bool = True
     ) -> list[Encoding]:
         """As `encode_batch`, without tokens, offsets and words, as in `tokenizers`."""
         return self._encode_batch(input, is_pretokenized, add_special_tokens, fast=True)
 
     def _encode_batch(
-        self, input: Iterable[Any], is_pretokenized: bool, add_special_tokens: bool, fast: bool
+        self, input: Iterable[object], is_pretokenized: bool, add_special_tokens: bool, fast: bool
     ) -> list[Encoding]:
         if isinstance(input, str):
             raise TypeError("encode_batch takes a list of texts; for one text use encode")
@@ -193,15 +194,15 @@ class Tokenizer(Settings):
         rows = self._state.added.rows.items()
         return {id: kind(**{name: value for name, value in row.items() if name != "id"}) for id, row in rows}
 
-    def add_special_tokens(self, tokens: Iterable[Any]) -> int:
+    def add_special_tokens(self, tokens: Iterable[object]) -> int:
         """Add tokens that decoding leaves out by default; returns how many are new."""
         return self._add(tokens, special=True)
 
-    def add_tokens(self, tokens: Iterable[Any]) -> int:
+    def add_tokens(self, tokens: Iterable[object]) -> int:
         """Add tokens that are found in the text before all else; returns how many are new."""
         return self._add(tokens, special=False)
 
-    def _add(self, tokens: Iterable[Any], special: bool) -> int:
+    def _add(self, tokens: Iterable[object], special: bool) -> int:
         self._state, changed = self._state.with_tokens(tokens, special)
         return changed
 
@@ -222,7 +223,7 @@ class Tokenizer(Settings):
         return BPE._of(self._state)
 
     @model.setter
-    def model(self, model: Any) -> None:
+    def model(self, model: object) -> None:
         self._state = state.of_model(model, self._state)
 
     @property
@@ -231,7 +232,7 @@ class Tokenizer(Settings):
         return Normalizer.of(self._state.part("normalizer"))
 
     @normalizer.setter
-    def normalizer(self, part: Any) -> None:
+    def normalizer(self, part: object) -> None:
         self._state = self._state.with_part("normalizer", Normalizer.of(part))
 
     @property
@@ -240,7 +241,7 @@ class Tokenizer(Settings):
         return PreTokenizer.of(self._state.part("pre_tokenizer"))
 
     @pre_tokenizer.setter
-    def pre_tokenizer(self, part: Any) -> None:
+    def pre_tokenizer(self, part: object) -> None:
         self._state = self._state.with_part("pre_tokenizer", PreTokenizer.of(part))
 
     @property
@@ -249,7 +250,7 @@ class Tokenizer(Settings):
         return Decoder.of(self._state.part("decoder"))
 
     @decoder.setter
-    def decoder(self, part: Any) -> None:
+    def decoder(self, part: object) -> None:
         self._state = self._state.with_part("decoder", Decoder.of(part))
 
     # Training
@@ -258,7 +259,7 @@ class Tokenizer(Settings):
         """Learn vocabulary and merges from files of text, each line by itself; `trainer` is a `BpeTrainer`."""
         self._state = train(self._state, files, trainer)
 
-    def train_from_iterator(self, iterator: Iterable[Any], trainer: Any = None, length: int | None = None) -> None:
+    def train_from_iterator(self, iterator: Iterable[object], trainer: Any = None, length: int | None = None) -> None:
         """Learn vocabulary and merges from texts, or from lists of texts; `trainer` is a `BpeTrainer`."""
         self._state = train_from_iterator(self._state, iterator, trainer)
 

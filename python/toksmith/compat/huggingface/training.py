@@ -11,6 +11,7 @@ from typing import Any
 from ... import patterns
 from ..._internal.messages import shown
 from ...files import text_files
+from ...formats.huggingface.checks import Json
 from ...formats.huggingface.pipeline import Pipeline, Staged
 from ...formats.spelling import spell, unspell
 from ...tokenizer import Tokenizer as Native
@@ -28,7 +29,7 @@ class BpeTrainer:
     vocab_size: int = 30000
     min_frequency: int = 0
     show_progress: bool = True
-    special_tokens: Sequence[Any] = ()
+    special_tokens: Sequence[object] = ()
     limit_alphabet: int | None = None
     initial_alphabet: Sequence[str] = ()
     continuing_subword_prefix: str | None = None
@@ -119,7 +120,7 @@ def _flat(iterator: Iterable[Any]) -> Iterator[str]:
                 yield text
 
 
-def _state(content: dict[str, Any], learned: Native, names: list[str], specials: list[Any]) -> State:
+def _state(content: Json, learned: Native, names: list[str], specials: list[object]) -> State:
     """Return the state of the trained tokenizer: special tokens have the first ids."""
     vocab = {name: id for id, name in enumerate(names)}
     for id, token in sorted(learned.vocab.items()):

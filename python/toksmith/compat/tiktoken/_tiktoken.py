@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Container, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from ... import patterns
 from ..._core import Encoding as CoreEncoding
@@ -165,7 +165,7 @@ def _surrogates_named(text: str) -> Iterator[None]:
         raise
 
 
-def _checked_bytes(piece: Any) -> bytes:
+def _checked_bytes(piece: object) -> bytes:
     if not isinstance(piece, bytes):
         raise TypeError(f"a piece is bytes, not {type(piece).__name__}")
     return piece

@@ -30,6 +30,7 @@ from types import EllipsisType
 from ..._internal.messages import shown
 from ...files import text_files, whole_files
 from ...formats.huggingface import folder, origin
+from ...formats.huggingface.checks import Json
 from ...tokenizer import Tokenizer as Native
 from ..huggingface.tokenizers import Tokenizer
 
@@ -78,7 +79,7 @@ class ToksmithTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]  # not t
         whole_files.write(config, [text.encode()])
         return names
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _restored, (self._model_class(), self.__dict__.copy())
 
 
@@ -98,7 +99,7 @@ def _class_for(kind: Any) -> Any:
     return type(kind.__name__, (ToksmithTokenizer, kind), {"__doc__": kind.__doc__, "__module__": __name__})
 
 
-def _restored(kind: Any, state: dict[str, Any]) -> ToksmithTokenizer:
+def _restored(kind: Any, state: Json) -> ToksmithTokenizer:
     made: ToksmithTokenizer = object.__new__(_class_for(kind))
     made.__dict__.update(state)
     return made
@@ -175,7 +176,7 @@ def _is_special(adapter: Tokenizer, id: int) -> bool:
     return row is None or bool(row["special"])
 
 
-def _of_object(tokenizer: Any, changes: dict[str, Any]) -> ToksmithTokenizer:
+def _of_object(tokenizer: Any, changes: Json) -> ToksmithTokenizer:
     """Return a fast tokenizer of `transformers` with toksmith inside, and some attributes changed."""
     made = swapped(tokenizer)
     if made is tokenizer and changes:
@@ -189,7 +190,7 @@ def _of_object(tokenizer: Any, changes: dict[str, Any]) -> ToksmithTokenizer:
     return made
 
 
-def _of_origin(parts: Any, roles: dict[str, Any], options: dict[str, Any]) -> ToksmithTokenizer:
+def _of_origin(parts: Any, roles: Json, options: Json) -> ToksmithTokenizer:
     """Return the tokenizer that `transformers` loads from the folder of an origin, with toksmith inside."""
     files = folder.files_of(parts, roles, None, None)
     config = json.loads(files[origin.CONFIG])

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ... import _core
 from ..parts import Parts
+from .checks import Json
 
 META = "\u2581"
 """The character for a space in the tokens of SentencePiece."""
@@ -52,7 +51,7 @@ class Spelling:
         return id if self.of_id(id) == text else None
 
 
-def model_object(parts: Parts) -> dict[str, Any]:
+def model_object(parts: Parts) -> Json:
     """Return the model of a `tokenizer.json` for a tokenizer that merges characters."""
     if (model := parts.core.spelled_model()) is not None:
         return model
@@ -62,7 +61,7 @@ def model_object(parts: Parts) -> dict[str, Any]:
     beside = _beside(parts)
     vocab = {spelling.of_id(id): id for id in sorted(parts.vocab) if id not in beside}
     pairs = [(spelling.of_id(left), spelling.of_id(right)) for left, right in parts.core.merges()]
-    merges: list[Any] = [f"{left} {right}" for left, right in pairs]
+    merges: list[object] = [f"{left} {right}" for left, right in pairs]
     if any(" " in text for pair in pairs for text in pair):
         merges = [list(pair) for pair in pairs]
     return {

@@ -6,6 +6,9 @@ from typing import Any
 
 from ..._internal.messages import shown
 
+Json = dict[str, Any]
+"""An object of JSON."""
+
 
 def refused(place: str, why: str) -> ValueError:
     """Return the error for a place of the file, with the reason."""
@@ -15,7 +18,7 @@ def refused(place: str, why: str) -> ValueError:
 _NAMES = {str: "a text", int: "a whole number", bool: "true or false", list: "a list", dict: "an object"}
 
 
-def field(content: dict[str, Any], key: str, kind: type, place: str) -> Any:
+def field(content: Json, key: str, kind: type, place: str) -> Any:
     """Return a field of an object."""
     if key not in content:
         raise refused(place, f"the field {shown(key)} is missing")
@@ -31,7 +34,7 @@ def checked(value: Any, kind: type, place: str) -> Any:
     return value
 
 
-def checked_id(value: Any, place: str) -> int:
+def checked_id(value: object, place: str) -> int:
     """Return a value that is an id."""
     if type(value) is not int or not 0 <= value < 2**32:
         raise refused(place, f"the id is {shown(value)}, not a whole number below 2^32")

@@ -11,6 +11,7 @@ import unicodedata
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
+from types import EllipsisType
 from typing import Any
 
 from ... import patterns
@@ -19,10 +20,14 @@ from ...files import whole_files
 from .. import stress, verification
 from ..parts import Parts
 from . import origin, read, write
+from .checks import Json
 from .origin import CONFIG, GENERATION, SPECIALS, TEMPLATE, as_json
 
 ROLES = ("bos_token", "eos_token", "unk_token", "pad_token")
 """The roles of special tokens that `transformers` knows."""
+
+Roles = Mapping[str, str | EllipsisType | None]
+"""Special tokens by role; None for none, `...` for the one that the tokenizer came with."""
 
 _END, _BOTH = ("<|end_of_text|>", "</s>", "<eos>", "<|eos|>", "[EOS]"), ("<|endoftext|>",)
 _BY_NAME = {
@@ -35,7 +40,7 @@ _BY_NAME = {
 _NO_LIMIT = 10**30  # what `transformers` reads as "this model has no longest input"
 
 
-def roles(parts: Parts, chosen: Mapping[str, Any]) -> dict[str, str]:
+def roles(parts: Parts, chosen: Roles) -> dict[str, str]:
     """Return the special token of each role: the chosen one, or, for `...`, one with a usual name, if any."""
     by_role: dict[str, str] = {}
     for role in ROLES:
@@ -64,16 +69,14 @@ def end_of_text(parts: Parts) -> str | None:
     return None
 
 
-def special_names(parts: Parts, rows: list[dict[str, Any]]) -> list[str]:
+def special_names(parts: Parts, rows: list[Json]) -> list[str]:
     """Return the added tokens that decoding may leave out, by id."""
     by_id = sorted((id, name) for name, id in parts.special_tokens.items())
     plain = {row["content"] for row in rows if not row["special"]}
     return [name for _, name in by_id if name not in plain]
 
 
-def config_object(
-    parts: Parts, by_role: Mapping[str, str], rows: list[dict[str, Any]], model_max_length: int | None
-) -> dict[str, Any]:
+def config_object(parts: Parts, by_role: Mapping[str, str], rows: list[Json], model_max_length: int | None) -> Json:
     """Return the content of `tokenizer_config.json` for a tokenizer that came without one."""
     return {
         "tokenizer_class": "PreTrainedTokenizerFast",
@@ -84,7 +87,7 @@ def config_object(
     }
 
 
-def map_object(parts: Parts, by_role: Mapping[str, str], rows: list[dict[str, Any]]) -> dict[str, Any]:
+def map_object(parts: Parts, by_role: Mapping[str, str], rows: list[Json]) -> Json:
     """Return the content of `special_tokens_map.json` for a tokenizer that came without one."""
     others = [name for name in special_names(parts, rows) if name not in by_role.values()]
     return {**by_role, **({"additional_special_tokens": others} if others else {})}
@@ -92,10 +95,10 @@ def map_object(parts: Parts, by_role: Mapping[str, str], rows: list[dict[str, An
 
 def side_files(
     parts: Parts,
-    chosen: Mapping[str, Any],
+    chosen: Roles,
     chat_template: str | None,
     model_max_length: int | None,
-    rows: list[dict[str, Any]],
+    rows: list[Json],
 ) -> origin.Files:
     """Return the files beside `tokenizer.json`: those that the tokenizer came with, changed by the arguments.
 
@@ -123,7 +126,10 @@ def side_files(
 
 
 def _changed(
-    parts: Parts, came_with: origin.Files, chosen: Mapping[str, Any], model_max_length: int | None
+    parts: Parts,
+    came_with: origin.Files,
+    chosen: Roles,
+    model_max_length: int | None,
 ) -> origin.Files:
     files = copy.deepcopy(came_with)
     config, specials = files.setdefault(CONFIG, {}), files.get(SPECIALS, {})
@@ -151,7 +157,7 @@ def _changed(
     return files
 
 
-def _check_generation(parts: Parts, generation: Mapping[str, Any], role: str, name: str | None) -> None:
+def _check_generation(parts: Parts, generation: Json, role: str, name: str | None) -> None:
     """Warn if generation_config.json gives a role to another token than the one that is chosen now."""
     ids = generation.get(f"{role}_id")
     allowed = ids if isinstance(ids, list) else [ids]
@@ -164,7 +170,10 @@ def _check_generation(parts: Parts, generation: Mapping[str, Any], role: str, na
 
 
 def files_of(
-    parts: Parts, chosen: Mapping[str, Any], chat_template: str | None, model_max_length: int | None
+    parts: Parts,
+    chosen: Roles,
+    chat_template: str | None,
+    model_max_length: int | None,
 ) -> dict[str, bytes]:
     """Return the files of the folder by name."""
     content = write.tokenizer_object(parts)
@@ -181,7 +190,7 @@ def files_of(
 def save(
     parts: Parts,
     folder: str | os.PathLike[str],
-    roles: Mapping[str, Any],
+    roles: Roles,
     chat_template: str | None,
     model_max_length: int | None,
     verify: bool = True,

@@ -19,6 +19,7 @@ from typing import Any
 from ... import patterns
 from ..._internal.messages import shown
 from ...files import reading, text_files
+from .checks import Json
 from .pipeline import Pipeline
 
 CONFIG, SPECIALS, GENERATION = "tokenizer_config.json", "special_tokens_map.json", "generation_config.json"
@@ -31,7 +32,7 @@ MAX_BYTES = 16 << 20
 MAX_TEMPLATES = 100
 """Most files of chat templates."""
 
-Files = dict[str, Any]
+Files = Json
 
 _SPELLED = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "truncation", "padding")
 _OPTIONS = ("unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk", "byte_fallback")
@@ -50,11 +51,11 @@ class Origin:
 
     __slots__ = ("beside", "content", "files")
 
-    def __init__(self, content: dict[str, Any] | None, beside: frozenset[str], files: Files) -> None:
+    def __init__(self, content: Json | None, beside: frozenset[str], files: Files) -> None:
         self.content, self.beside, self.files = content, beside, files
 
     @classmethod
-    def of(cls, content: dict[str, Any], rows: list[dict[str, Any]], beside: list[str], files: Files) -> Origin:
+    def of(cls, content: Json, rows: list[Json], beside: list[str], files: Files) -> Origin:
         """Return the origin of a tokenizer that was read from a `tokenizer.json`.
 
         Args:
@@ -93,12 +94,12 @@ class Origin:
         if not same or not self.beside <= contents:
             raise ValueError("the field 'huggingface' is that of another tokenizer")
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> Json:
         """Return the origin as a dictionary for JSON."""
         return {"content": self.content, "beside": sorted(self.beside), "files": self.files}
 
     @classmethod
-    def of_state(cls, state: Any) -> Origin:
+    def of_state(cls, state: object) -> Origin:
         """Return the origin of a `state`."""
         fields = state if isinstance(state, dict) else {}
         content, beside, files = (fields.get(name) for name in ("content", "beside", "files"))
@@ -209,6 +210,6 @@ def written(files: Files) -> dict[str, bytes]:
     return contents
 
 
-def as_json(content: dict[str, Any]) -> bytes:
+def as_json(content: Json) -> bytes:
     """Return a JSON object as the bytes of a file."""
     return (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode(errors="backslashreplace")

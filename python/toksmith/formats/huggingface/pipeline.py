@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from ... import _core, patterns
 from ..spelling import unspell
 from . import checks
+from .checks import Json
 from .file_patterns import steps_of
 from .template import Template
 
@@ -68,7 +69,7 @@ class Pipeline:
     __slots__ = ("_added_tokens", "_spec", "is_plain", "is_trivial", "pattern", "steps", "template")
 
     _added_tokens: tuple[AddedToken, ...] | None
-    _spec: dict[str, Any]
+    _spec: Json
     is_plain: bool
     """Whether the core does everything without these steps."""
     is_trivial: bool
@@ -78,7 +79,7 @@ class Pipeline:
     """The steps in the core."""
     template: Template | None
 
-    def __init__(self, spec: dict[str, Any], kept: Collection[int] = ()) -> None:
+    def __init__(self, spec: Json, kept: Collection[int] = ()) -> None:
         tokens = sorted(map(_row_of, spec["added_tokens"]))
         parts = {name: spec[name] for name in ("normalizer", "pre_tokenizer", "decoder")}
         steps = steps_of(tokens, kept, **parts)
@@ -100,10 +101,10 @@ class Pipeline:
         self._set("is_plain", steps.is_plain)
         self._set("is_trivial", steps.is_plain and self._is_trivial())
 
-    def _set(self, name: str, value: Any) -> None:
+    def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Pipeline is immutable: cannot set {name!r}")
 
     def _is_trivial(self) -> bool:
@@ -135,12 +136,12 @@ class Pipeline:
         return self.steps.spelling != "bytes"
 
     @property
-    def spec(self) -> dict[str, Any]:
+    def spec(self) -> Json:
         """All parts of the pipeline as JSON has them: those of a `tokenizer.json` without its model. A copy."""
         return copy.deepcopy(self._spec)
 
     @classmethod
-    def of_spec(cls, spec: Any) -> Pipeline:
+    def of_spec(cls, spec: Json) -> Pipeline:
         """Return the pipeline of a saved `spec`."""
         checks.checked(spec, dict, "pipeline")
         for name, kind in (("added_tokens", list), ("kept", list)):
@@ -151,13 +152,13 @@ class Pipeline:
         parts = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
         characters = spec.get("characters")
         _check_characters(characters)
-        others = {name: spec[name] for name in ("truncation", "padding", "characters") if name in spec}
+        others: Json = {name: spec[name] for name in ("truncation", "padding", "characters") if name in spec}
         made = cls({"added_tokens": spec["added_tokens"], **{part: spec.get(part) for part in parts}, **others}, kept)
         if made.merges_characters != (characters is not None):
             raise checks.refused("pipeline.characters", "it does not belong to the pre-tokenizer")
         return made
 
-    def with_tokens(self, rows: Iterable[dict[str, Any]]) -> Pipeline:
+    def with_tokens(self, rows: Iterable[Json]) -> Pipeline:
         """Return a pipeline with more added tokens, which no vocabulary has."""
         rows = list(rows)
         changed = object.__new__(Pipeline)
@@ -215,7 +216,7 @@ def _pattern_of(steps: _core.Pipeline) -> patterns.Pattern:
     return staged
 
 
-def _check_characters(options: Any) -> None:
+def _check_characters(options: Json | None) -> None:
     if options is None:
         return
     checks.checked(options, dict, "pipeline.characters")
@@ -225,7 +226,7 @@ def _check_characters(options: Any) -> None:
         checks.checked(options["unk_token"], str, "pipeline.characters.unk_token")
 
 
-def _check_row(row: Any, place: str) -> None:
+def _check_row(row: Json, place: str) -> None:
     checks.checked(row, dict, place)
     checks.checked_id(row.get("id"), place)
     checks.field(row, "content", str, place)

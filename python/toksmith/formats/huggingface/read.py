@@ -13,7 +13,7 @@ from ..._internal.messages import shown
 from ...files import reading, text_files
 from ..parts import Parts
 from . import origin
-from .checks import refused
+from .checks import Json, refused
 from .pipeline import AddedToken, Pipeline
 
 MAX_BYTES = 100 << 20
@@ -61,7 +61,7 @@ def _content_of(source: Any) -> tuple[bytes, str]:
     return inner.to_str().encode(), kind
 
 
-def parts_of(content: dict[str, Any], files: origin.Files | None = None, keep_ids: bool = False) -> Parts:
+def parts_of(content: Json, files: origin.Files | None = None, keep_ids: bool = False) -> Parts:
     """Return the tokenizer of the content of a `tokenizer.json`, and of the files beside it.
 
     `keep_ids`: whether the ids of added tokens that the model does not have are those of their rows, since the rows
@@ -94,7 +94,7 @@ def _parts_of(file: _core.HuggingFaceModel, files: origin.Files, seed: int | Non
     return Parts(pipeline.around(core), pipeline.pattern, pipeline, None, came_from)
 
 
-def _values(fields: dict[str, str], place: str) -> dict[str, Any]:
+def _values(fields: dict[str, str], place: str) -> Json:
     """Return the values of fields of JSON."""
     if sum(map(len, fields.values())) > MAX_PARTS:
         raise refused(place, f"more than {MAX_PARTS} bytes besides vocabulary, merges and added tokens")

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Mapping
-from typing import Any
 
 from ... import _core, patterns
 from ..._internal.messages import shown
 from ..parts import Parts
 from ..spelling import spell, unspell
 from . import characters, oniguruma
+from .checks import Json
 
 Merges = list[tuple[bytes, bytes]]
 
 _FIELDS = ("truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder")
 
 
-def tokenizer_object(parts: Parts) -> dict[str, Any]:
+def tokenizer_object(parts: Parts) -> Json:
     """Return the content of `tokenizer.json`."""
     fields, options = _fields(parts)
     beside = parts.origin.beside if parts.origin is not None else ()
@@ -41,7 +41,7 @@ def tokenizer_object(parts: Parts) -> dict[str, Any]:
     }
 
 
-_OPTIONS: dict[str, Any] = {
+_OPTIONS: Json = {
     "unk_token": None,
     "continuing_subword_prefix": None,
     "end_of_word_suffix": None,
@@ -50,7 +50,7 @@ _OPTIONS: dict[str, Any] = {
 }
 
 
-def _fields(parts: Parts) -> tuple[dict[str, Any], dict[str, Any]]:
+def _fields(parts: Parts) -> tuple[Json, Json]:
     """Return all fields but the model, and the options of the model that have no effect on ids."""
     origin = parts.origin
     if origin is not None and origin.content is not None:
@@ -63,7 +63,7 @@ def _fields(parts: Parts) -> tuple[dict[str, Any], dict[str, Any]]:
     return _own_fields(parts), _OPTIONS
 
 
-def _own_fields(parts: Parts) -> dict[str, Any]:
+def _own_fields(parts: Parts) -> Json:
     """Return all fields but the model, for a tokenizer that has no parts from a `tokenizer.json`."""
     specials = sorted(parts.special_tokens.items(), key=lambda item: item[1])
     return {
@@ -77,22 +77,22 @@ def _own_fields(parts: Parts) -> dict[str, Any]:
     }
 
 
-def _byte_level(use_regex: bool = False) -> dict[str, Any]:
+def _byte_level(use_regex: bool = False) -> Json:
     return {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": use_regex}
 
 
-def added(name: str, id: int, special: bool = True) -> dict[str, Any]:
+def added(name: str, id: int, special: bool = True) -> Json:
     """Return an added token that is found wherever its name stands."""
     return {"id": id, **flags_of(name), "special": special}
 
 
-def flags_of(name: str) -> dict[str, Any]:
+def flags_of(name: str) -> Json:
     """Return a special token that is found wherever its name stands, as a configuration describes it."""
     flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
     return {"content": name, **flags, "special": True}
 
 
-def pre_tokenizer(parts: Parts) -> dict[str, Any]:
+def pre_tokenizer(parts: Parts) -> Json:
     """Return a pre-tokenizer that cuts text at the pattern's places: `ByteLevel`, after a `Split` if need be."""
     pattern = parts.pattern
     if pattern.text is None:
