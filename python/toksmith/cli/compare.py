@@ -23,7 +23,7 @@ from .options import (
     Choice,
     ColumnOption,
     ErrorsOption,
-    FieldOrInputOption,
+    FieldOption,
     GivenPatternOption,
     GivenSpecialsOption,
     GivenUnmatchedOption,
@@ -122,7 +122,7 @@ def compare(
         typer.Option("--plots", metavar="OUT", help="Write the plots to this folder too. Needs matplotlib."),
     ] = None,
     plot_format: Annotated[PlotFormat, typer.Option("--plot-format", help="What kind of file a plot is.")] = _SVG,
-    field: FieldOrInputOption = None,
+    field: FieldOption = None,
     column: ColumnOption = None,
     document_separator: SeparatorOption = None,
     size: Annotated[

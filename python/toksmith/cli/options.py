@@ -111,10 +111,6 @@ WorkersOption = Annotated[
 # The documents of files
 FieldOption = Annotated[
     str | None,
-    typer.Option("--field", metavar="NAME", help="The field of .jsonl files that has the text. Default: text."),
-]
-FieldOrInputOption = Annotated[
-    str | None,
     typer.Option(
         "--field",
         metavar="NAME",
