@@ -136,12 +136,8 @@ fn encoding(group: &mut Group<'_>, text: &[u8], ranks: &[(u32, Vec<u8>)]) {
 fn training(group: &mut Group<'_>, text: &[u8]) {
     group.throughput(Throughput::Bytes(text.len() as u64));
     group.bench_function("count/memory", |bench| bench.iter(|| counts(text)));
-    let whole = |path| InputFile {
-        path,
-        compression: Compression::None,
-        records: DocumentFormat::Whole,
-        seen: None,
-    };
+    let whole =
+        |path| InputFile { path, compression: Compression::None, records: DocumentFormat::Whole, seen: None };
     let files: Vec<InputFile> = files().into_iter().map(whole).collect();
     for workers in [1, 2] {
         group.bench_function(format!("count/files/{workers} workers"), |bench| {

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from child import PRELUDE, Limits, run
-from watching import bytes_in_new_files, has_new_file, names, wait_until
+from watching import bytes_in_new_files, names, wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are watched as Linux has them")
 
