@@ -70,7 +70,9 @@ impl DocumentText {
         }
         let bytes: PyBackedBytes = item.extract().map_err(|_| {
             let kind = item.get_type().name().map(|name| name.to_string()).unwrap_or_default();
-            PyTypeError::new_err(format!("element {index} is {kind}: texts are str or bytes"))
+            PyTypeError::new_err(format!(
+                "element {index} is {kind}: texts are str or bytes; paths are given as a list"
+            ))
         })?;
         match std::str::from_utf8(&bytes) {
             Ok(_) => Ok(DocumentText::Bytes(bytes)),
@@ -100,28 +102,27 @@ type CountedDocuments = Mutex<Vec<DocumentText>>;
 
 /// A document that any thread may drop.
 struct Document<'c> {
-    held: Option<DocumentText>,
+    text: Option<DocumentText>,
     counted: &'c CountedDocuments,
 }
 
 impl AsRef<[u8]> for Document<'_> {
     fn as_ref(&self) -> &[u8] {
-        self.held.as_ref().map_or(&[], DocumentText::bytes)
+        self.text.as_ref().map_or(&[], DocumentText::bytes)
     }
 }
 
 impl Drop for Document<'_> {
     fn drop(&mut self) {
-        if let Some(held) = self.held.take() {
-            self.counted.lock().unwrap_or_else(PoisonError::into_inner).push(held);
+        if let Some(text) = self.text.take() {
+            self.counted.lock().unwrap_or_else(PoisonError::into_inner).push(text);
         }
     }
 }
 
 /// Bytes of text that are taken from Python at a time, so that the GIL is not requested for each document.
-/// Chosen without measurement.
 pub(super) const BATCH_BYTES: usize = 1 << 18;
-/// Documents that are taken from Python at a time, for short ones. Chosen without measurement.
+/// Documents that are taken from Python at a time, for short ones.
 pub(super) const BATCH_DOCUMENTS: usize = 1 << 12;
 
 /// A file as the package describes it (`toksmith.files.inputs.Source`): the field has the text of each line of JSON.
@@ -245,9 +246,9 @@ impl PyCounting {
             let mut texts = texts.bind(py).clone();
             while bytes < BATCH_BYTES && batch.len() < BATCH_DOCUMENTS {
                 let Some(item) = texts.next().transpose()? else { break };
-                let held = DocumentText::new(index, &item, replace)?;
-                bytes += held.bytes().len();
-                batch.push(Document { held: Some(held), counted: &counted });
+                let text = DocumentText::new(index, &item, replace)?;
+                bytes += text.bytes().len();
+                batch.push(Document { text: Some(text), counted: &counted });
                 index += 1;
             }
             Ok((!batch.is_empty()).then_some(batch))

@@ -156,8 +156,8 @@ fn ties_of(name: &str) -> PyResult<Ties> {
 #[pyfunction]
 pub(super) fn fingerprint(py: Python<'_>, counts: &PyPretokenCounts) -> PyResult<String> {
     let counts = counts.inner(py);
-    let [one, two] = call::long(py, None, |_| Ok(train::fingerprint(counts.words())))?;
-    Ok(format!("{one:016x}{two:016x}"))
+    let halves = call::long(py, None, |_| Ok(train::fingerprint(counts.words())))?;
+    Ok(format!("{:016x}{:016x}", halves[0], halves[1]))
 }
 
 /// The tokenizer of a training. `byte_ids` are the ids of the 256 bytes if there is no base; `first_id` is

@@ -269,27 +269,6 @@ def test_counting_that_spills_into_a_full_file_system(small_disk: Path) -> None:
     check_spill(small_disk, small_disk.parent, Limits())
 
 
-PROCESSES = """
-import json, random, toksmith
-rng = random.Random(0)
-for name in ("one", "two"):
-    with open(name, "w") as file:
-        file.write(" ".join(f"{rng.randrange(10**7)}" for _ in range(1_200_000)))
-try:
-    toksmith.count_pretokens(["one", "two"], pattern=r"\\w+|\\W|(?<=a)b", workers=2)
-except OSError as error:
-    print(json.dumps([error.errno, str(error.filename), str(error)]))
-"""
-
-
-def test_processes_whose_counts_fill_a_file_system(small_disk: Path) -> None:
-    outcome = run(PROCESSES, cwd=small_disk.parent, environment={"TMPDIR": str(small_disk)}, timeout=600)
-    assert outcome.status == 0, outcome.told
-    number, name, _ = json.loads(outcome.out)
-    assert (number, name) == (errno.ENOSPC, str(small_disk))
-    assert names(small_disk) == []
-
-
 STANDARD_OUTPUT = {
     "train": ["train", "text", "--vocab-size", "300", "-o", "-"],
     "encode": ["encode", "-t", "t.json", "text"],

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from child import PRELUDE, Limits, run
-from watching import bytes_in_new_files, has_new_file, names, wait_until
+from watching import bytes_in_new_files, names, wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are watched as Linux has them")
 
@@ -224,7 +224,6 @@ CALLS = {
     "counts": lambda: begin(counts(300_000)).save(folder / "counts"),
     "counts, a table": lambda: begin(counts(200_000)).save(folder / "counts.parquet"),
     "spill": lambda: toksmith.count_pretokens(text(6), memory_limit="2MB", min_pretoken_count=50).save("result"),
-    "processes": lambda: toksmith.count_pretokens([text()] * 2, pattern=r"\w|\W|(?<=a)b", workers=2).save("result"),
 }
 CALLS[sys.argv[1]]()
 print("ended", flush=True)
@@ -316,30 +315,6 @@ def test_a_call_killed_while_it_writes(call: str, result: str, kills: int, most:
 @pytest.mark.parametrize(("call", "result", "kills", "most"), LONG_CALLS, ids=lambda value: str(value))
 def test_a_call_killed_many_times(call: str, result: str, kills: int, most: int, tmp_path: Path) -> None:
     check_kills(call, result, tmp_path, kills, most)
-
-
-def test_processes_that_count_end_with_the_one_that_was_killed(tmp_path: Path) -> None:
-    child = start(LONG, "processes", tmp_path, cwd=tmp_path, folder=tmp_path)
-    children = Path(f"/proc/{child.pid}/task/{child.pid}/children")
-    pids: list[int] = []
-
-    def has_two() -> bool:
-        pids[:] = map(int, children.read_text().split())
-        return len(pids) == 2 and has_new_file(child.pid, tmp_path)
-
-    assert wait_until(has_two, child)
-    child.kill()
-    child.communicate()
-    wait_until(lambda: not any(is_running(pid) for pid in pids))
-    assert names(tmp_path) == ["long"]
-
-
-def is_running(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return state != "Z"
 
 
 SPOOLED = """

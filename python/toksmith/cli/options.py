@@ -111,10 +111,6 @@ WorkersOption = Annotated[
 # The documents of files
 FieldOption = Annotated[
     str | None,
-    typer.Option("--field", metavar="NAME", help="The field of .jsonl files that has the text. Default: text."),
-]
-FieldOrInputOption = Annotated[
-    str | None,
     typer.Option(
         "--field",
         metavar="NAME",
@@ -203,22 +199,22 @@ def load(source: str, pattern: str | None, specials: Specials | None, unmatched:
         UsageError: An option is missing, or does not go with this kind of file.
         OSError, ValueError: As the loaders of `Tokenizer`.
     """
-    given: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     if pattern is not None:
-        given["pattern"] = pattern_of(pattern)
+        options["pattern"] = pattern_of(pattern)
     if specials is not None:
-        given["special_tokens"] = specials
+        options["special_tokens"] = specials
     if unmatched is not None:
-        given["unmatched"] = unmatched.value
+        options["unmatched"] = unmatched.value
     if plugin := _of_plugin(source):
         tokenizer, kind = plugin, "published"
     else:
         tokenizer, kind = None, sources.kind_of(source)
     if kind == "ranks" and pattern is None:
         raise UsageError(sources.no_pattern(source, "--pattern"))
-    if given and kind != "ranks" and sources.pair_in(source) is None:
+    if options and kind != "ranks" and sources.pair_in(source) is None:
         raise has_its_own(source)
-    return tokenizer or Tokenizer.from_pretrained(source, **given)
+    return tokenizer or Tokenizer.from_pretrained(source, **options)
 
 
 def has_its_own(source: str) -> UsageError:
@@ -273,18 +269,18 @@ def special_tokens_of(names: list[str] | None, file: str | None, option: str = "
     return _with_ids(names) if names else None
 
 
-def _with_ids(given: list[str]) -> Specials:
+def _with_ids(names: list[str]) -> Specials:
     """Return names, or name → id if ids are given, as in `<|end|>=50256`."""
-    split = [name.rpartition("=") for name in given]
+    split = [name.rpartition("=") for name in names]
     with_id = [bool(name) and id.isascii() and id.isdigit() for name, _, id in split]
     if not any(with_id):
-        return given
+        return names
     if not all(with_id):
         raise UsageError("give all special tokens an id, as NAME=ID, or none of them")
-    named = {name: int(id) for name, _, id in split}
-    if len(named) < len(given):
+    ids = {name: int(id) for name, _, id in split}
+    if len(ids) < len(names):
         raise UsageError("a special token is given twice")
-    return named
+    return ids
 
 
 def _in_file(file: str) -> Specials:

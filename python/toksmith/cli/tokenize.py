@@ -23,7 +23,7 @@ from .options import (
     Choice,
     ColumnOption,
     ErrorsOption,
-    FieldOrInputOption,
+    FieldOption,
     GivenPatternOption,
     GivenSpecialsOption,
     GivenUnmatchedOption,
@@ -121,7 +121,7 @@ def tokenize(
         int, typer.Option(metavar="N", help="The number of ids in the buffer.")
     ] = DEFAULT_BUFFER,
     no_special: NoSpecialOption = False,
-    field: FieldOrInputOption = None,
+    field: FieldOption = None,
     column: ColumnOption = None,
     document_separator: SeparatorOption = None,
     errors: ErrorsOption = STRICT,

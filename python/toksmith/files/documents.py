@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from .. import _core
-from . import parquet, text_files
+from . import kinds, parquet, text_files
 from .inputs import Source
 
 Read = Callable[[int], object]
@@ -108,6 +108,8 @@ def _text(source: Source, errors: str, read: Read | None) -> Iterator[str]:
     done = pending = 0
     try:
         for block in _blocks(source, read):
+            if done == 0 and not source.is_regular and source.compression is None:
+                kinds.check_head(source.name, block)
             yield decoder.decode(block)
             done += len(block)
             pending = len(decoder.getstate()[0])

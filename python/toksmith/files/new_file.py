@@ -45,6 +45,8 @@ class NewFile:
 
     path: Path
     """The path that opens the file, in this process and its children, until it is published or closed."""
+    file: IO[bytes]
+    """The open file."""
 
     def __init__(self, folder: Path, name: str, old: os.stat_result | None = None) -> None:
         self._folder, self._begin, self._old = folder, f".{name[:40]}.toksmith-", old
@@ -52,9 +54,9 @@ class NewFile:
         _remove_abandoned(folder, self._begin)
         # Never readable for more users than the old file was; `finish` sets the rest.
         mode = 0o666 if old is None else old.st_mode & 0o666 | 0o600
-        self._file = self._without_name(mode) or self._with_name(mode)
+        self.file = self._without_name(mode) or self._with_name(mode)
         if self._temporary is None:
-            self.path = Path(_opened(self._file))
+            self.path = Path(_opened(self.file))
 
     def __enter__(self) -> Self:
         return self
@@ -64,22 +66,12 @@ class NewFile:
     ) -> None:
         self.close()
 
-    @property
-    def file(self) -> IO[bytes]:
-        """The open file."""
-        return self._file
-
-    @property
-    def has_name(self) -> bool:
-        """Whether the file has a temporary name: the system does not remove it when the process is killed."""
-        return self._temporary is not None
-
     def finish(self) -> None:
         """Sync all bytes to the disk, and set the permissions of the old file."""
-        self._file.flush()
+        self.file.flush()
         if self._old is not None and hasattr(os, "fchmod"):
-            os.fchmod(self._file.fileno(), stat.S_IMODE(self._old.st_mode))
-        os.fsync(self._file.fileno())
+            os.fchmod(self.file.fileno(), stat.S_IMODE(self._old.st_mode))
+        os.fsync(self.file.fileno())
 
     def give_name(self) -> None:
         """Give the file a temporary name, if it has none, so that it can replace another file."""
@@ -101,7 +93,7 @@ class NewFile:
         self.give_name()
         assert self._temporary is not None
         if os.name == "nt":  # an open file cannot be renamed there
-            self._file.close()
+            self.file.close()
         self._temporary.replace(target)
         self._temporary = None
 
@@ -132,7 +124,7 @@ class NewFile:
     def close(self) -> None:
         """Close the file, and remove it if it was not published."""
         with contextlib.suppress(OSError):  # bytes that were not written yet are not needed any more
-            self._file.close()
+            self.file.close()
         if self._temporary is not None:
             with contextlib.suppress(OSError):
                 self._temporary.unlink()
@@ -175,16 +167,16 @@ class NewFile:
 
     def _link(self, path: Path) -> None:
         # Only with a folder's descriptor does Python follow the link in /proc; the path is absolute, so it is unused.
-        os.link(_opened(self._file), path, src_dir_fd=self._file.fileno())
+        os.link(_opened(self.file), path, src_dir_fd=self.file.fileno())
 
     def _copy(self) -> None:
         """Become a file with a name and the same content: the system refuses to give this one a name."""
-        nameless = self._file
-        self._file = self._with_name(0o600)
+        nameless = self.file
+        self.file = self._with_name(0o600)
         with nameless:
             nameless.seek(0)
-            self._file.writelines(pieces(nameless))
-            os.fchmod(self._file.fileno(), stat.S_IMODE(os.fstat(nameless.fileno()).st_mode))
+            self.file.writelines(pieces(nameless))
+            os.fchmod(self.file.fileno(), stat.S_IMODE(os.fstat(nameless.fileno()).st_mode))
         self.finish()
 
 
@@ -201,13 +193,6 @@ def _created(path: Path, mode: int) -> IO[bytes]:
 def _opened(file: IO[bytes]) -> str:
     """Return the path of an open file in /proc; with the process's number, not `self`, so that children find it."""
     return f"/proc/{os.getpid()}/fd/{file.fileno()}"
-
-
-def is_own(path: str | os.PathLike[str], is_folder: bool = False) -> bool:
-    """Return whether a file, or a folder, belongs to this user, and is no link."""
-    status = Path(path).lstat()
-    is_kind = stat.S_ISDIR(status.st_mode) if is_folder else stat.S_ISREG(status.st_mode)
-    return is_kind and (not hasattr(os, "geteuid") or status.st_uid == os.geteuid())
 
 
 _locked_descriptors: set[int] = set()
@@ -279,10 +264,11 @@ def _remove_unlocked(path: Path) -> None:
     Raises:
         OSError: The file cannot be looked at, or removed.
     """
-    if not is_own(path):
+    status = path.lstat()
+    if not stat.S_ISREG(status.st_mode) or (hasattr(os, "geteuid") and status.st_uid != os.geteuid()):
         return
     if fcntl is None:  # Windows, where an open file cannot be removed, and is closed only just before it is renamed
-        if time.time() - path.stat().st_mtime > _UNLOCKED_SECONDS:
+        if time.time() - status.st_mtime > _UNLOCKED_SECONDS:
             path.unlink()
         return
     with locked(path, needed=True) as is_abandoned:

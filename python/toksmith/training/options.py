@@ -20,19 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Options:
-    """The options that decide the merges of a training and its ids. `checked` makes them.
+    """The options that decide the merges of a training and its ids, as `train` describes them. `checked` makes them.
 
-    Attributes:
-        vocab_size: The number of tokens of the result.
-        base: The tokenizer that is extended.
-        new_specials: The special tokens that the base does not have.
-        pattern: What cuts text into pretokens.
-        ties: Which of several pairs of equal count merges first.
-        special_ids: Where the ids of special tokens are.
-        byte_order: The order of the ids of single bytes.
-        min_frequency: How often a pair must occur to be merged.
-        max_token_length: The maximum number of bytes of a new token.
-        forced_tokens: Tokens that are made before all others.
+    `new_specials` are the special tokens that the base does not have.
     """
 
     vocab_size: int

@@ -427,6 +427,7 @@ def peak():
     # Not `ru_maxrss`, which has the memory of the process that started this one.
     status = open("/proc/self/status").read() if sys.platform == "linux" else "VmHWM: 0"
     return int(status.partition("VmHWM:")[2].split()[0])
+toksmith.count_pretokens  # imports what it needs
 before = peak()
 options = {"special_tokens": ["<|endoftext|>"], "workers": 2}
 try:
