@@ -38,7 +38,7 @@ def tokens(spans: Sequence[Span], *, ids: bool = False) -> str:
 
     >>> from toksmith import Tokenizer
     >>> from toksmith.lab import spans
-    >>> print(tokens(spans.of_text(Tokenizer(), "<")))
+    >>> print(tokens(spans.of_ids(Tokenizer(), [60])))
     <div class="toksmith-tokens"><span class="a" title="id 60, byte 3c">&lt;</span></div>
     """
     wholes = spans_of.characters(spans)

@@ -73,16 +73,6 @@ def of_ids(tokenizer: Tokenizer, ids: Iterable[int]) -> list[Span]:
     return list(map(Spans(tokenizer).__getitem__, ids))
 
 
-def of_text(tokenizer: Tokenizer, text: str, *, special: bool = True) -> list[Span]:
-    r"""Return the spans of the tokens of `text`, in order.
-
-    >>> from toksmith import Tokenizer
-    >>> [span.text for span in of_text(Tokenizer(special_tokens=["<|end|>"]), "é \t<|end|>")]
-    ['\\xc3', '\\xa9', '␣', '\\t', '<|end|>']
-    """
-    return of_ids(tokenizer, tokenizer.encode(text, special=special))
-
-
 def is_partial(token: bytes) -> bool:
     """Return whether the bytes are no whole characters."""
     try:
@@ -96,7 +86,7 @@ def characters(spans: Sequence[Span]) -> list[str]:
     r"""Return, for each span, the whole characters of the text that it has a part of; "" for bytes of no character.
 
     >>> from toksmith import Tokenizer
-    >>> characters(of_text(Tokenizer(), "é!"))
+    >>> characters(of_ids(Tokenizer(), [*"é!".encode()]))
     ['é', 'é', '!']
     """
     text = b"".join(span.token for span in spans).decode("utf-8", "surrogateescape")

@@ -68,11 +68,11 @@ def test_a_combining_character_stands_on_a_circle() -> None:
 
 @given(st.text(max_size=30))
 def test_characters_of_spans(text: str) -> None:
-    found = spans.of_text(bare, text, special=False)
+    found = spans.of_ids(bare, bare.encode(text, special=False))
     expected = [character for character in text for _ in character.encode()]
     assert spans.characters(found) == expected
     assert [span.partial for span in found] == [len(character.encode()) > 1 for character in expected]
-    long = spans.of_text(trained, text)
+    long = spans.of_ids(trained, trained.encode(text))
     assert b"".join(span.token for span in long) == text.encode()
     for span, whole in zip(long, spans.characters(long), strict=True):
         assert span.token in whole.encode()
@@ -119,7 +119,7 @@ def parsed(source: str) -> Parser:
 @given(st.one_of(st.text(max_size=40), st.sampled_from([HOSTILE, SPECIAL, "\n\n", ""])))
 def test_no_text_gets_out_of_its_html(text: str) -> None:
     for tokenizer in (bare, trained):
-        found = spans.of_text(tokenizer, text)
+        found = spans.of_ids(tokenizer, tokenizer.encode(text))
         read = parsed(notebook.tokens(found))
         assert read.text == "".join(spans.spaced(span.token) for span in found)
         assert {tag for tag, _ in read.tags} <= {"div", "span", "i", "br"}
@@ -137,11 +137,11 @@ def test_no_text_gets_out_of_its_html(text: str) -> None:
 
 
 def test_a_title_says_what_a_part_is_part_of() -> None:
-    shown = notebook.tokens(spans.of_text(bare, "é" + SPECIAL))
+    shown = notebook.tokens(spans.of_ids(bare, bare.encode("é" + SPECIAL)))
     assert 'title="id 195, byte c3, part of é"' in shown
     assert "special token" in shown
     long = toksmith.train_from_iterator(["=" * 500], 263)
-    assert notebook.tokens(spans.of_text(long, "=" * 128)).count("3d") <= 64
+    assert notebook.tokens(spans.of_ids(long, long.encode("=" * 128))).count("3d") <= 64
 
 
 # Views

@@ -1,1 +1,1 @@
-"""How well tokenizers compress texts, and where they differ: `toksmith.compare`."""
+"""`toksmith.compare`: how tokenizers encode the same texts."""

@@ -6,7 +6,7 @@ import collections
 import itertools
 import tempfile
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -156,22 +156,33 @@ class Measuring:
         self._add(documents, texts, self._characters.count(texts), tokens)
 
     def _add_long(self, document: Document, first: str, following: Iterator[str]) -> None:
-        """Add a document that is kept in a temporary file, from which each tokenizer reads it in parts."""
+        """Add a document in parts: the first tokenizer reads it, all others read it again from a temporary file."""
         parts: list[Characters] = []
-        inside = False
-        with tempfile.TemporaryFile("w+", encoding="utf-8", newline="") as file:
-            for piece in itertools.chain.from_iterable(map(_slices, itertools.chain([first], following))):
-                parts.append(self._characters.count([piece], inside))
-                inside = not piece[-1].isspace()
-                file.write(piece)
-            tokens = np.zeros((len(self._encoders), 1), np.int64)
+        sizes: list[int] = []
+        tokens = np.zeros((len(self._encoders), 1), np.int64)
+        with tempfile.TemporaryFile() as file:
             for number, encoder in enumerate(self._encoders):
                 file.seek(0)
-                for ids in encoder.encode_long(iter(lambda: file.read(BATCH_CHARACTERS), "")):
+                pieces: Iterator[str] = (file.read(size).decode() for size in sizes)
+                if number == 0:
+                    pieces = self._copied(itertools.chain([first], following), file, sizes, parts)
+                for ids in encoder.encode_long(pieces):
                     tokens[number] += len(ids)
                     self._count(number, ids)
         sums = Characters(*(np.sum(column, axis=0) for column in zip(*parts, strict=True)))
         self._add([document], [first], sums, tokens)
+
+    def _copied(
+        self, pieces: Iterable[str], file: IO[bytes], sizes: list[int], parts: list[Characters]
+    ) -> Iterator[str]:
+        """Yield the pieces of a document, and write each to a file, its size and its characters to lists."""
+        inside = False
+        for piece in itertools.chain.from_iterable(map(_slices, pieces)):
+            parts.append(self._characters.count([piece], inside))
+            inside = not piece[-1].isspace()
+            if len(self._encoders) > 1:
+                sizes.append(file.write(piece.encode()))
+            yield piece
 
     def _count(self, number: int, ids: NDArray[np.uint32]) -> None:
         new = np.bincount(ids)

@@ -41,9 +41,11 @@ class Texts:
             raise ValueError("no source is given")
         for _, corpus in self._corpora:
             corpus.check_local()
-            plain = next((one.name for one in corpus.sources if one.field is None and one.column is None), None)
-            if language_field is not None and plain is not None:
-                raise ValueError(f"{plain} has no records, and so no field {quoted(language_field)} with a language")
+            names = [source.name for source in corpus.sources if source.field is None and source.column is None]
+            if language_field is not None and names:
+                raise ValueError(
+                    f"{names[0]} has no records, and so no field {quoted(language_field)} with a language"
+                )
 
     @property
     def total_bytes(self) -> int:

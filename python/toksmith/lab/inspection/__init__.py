@@ -1,1 +1,1 @@
-"""The contents of a vocabulary, the tokens that no text is encoded to, and the use of each token in a text."""
+"""`toksmith.inspect`: what a vocabulary is made of, which tokens no text gives, how texts use it."""

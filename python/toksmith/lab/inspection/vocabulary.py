@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Iterable
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +23,7 @@ class Vocabulary:
 
     Attributes:
         tokenizer: The tokenizer.
+        character_tokens: Where merging begins with characters, the tokens for unknown characters; else None.
         ids: All ids, ascending.
         tokens: The bytes of each of `ids`.
         special: The ids of special tokens.
@@ -32,18 +32,13 @@ class Vocabulary:
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        self.tokenizer = tokenizer
+        self.tokenizer, self.character_tokens = tokenizer, anatomy.character_tokens(tokenizer)
         self._vocab = tokenizer.vocab
         self.ids = sorted(self._vocab)
         self.tokens = [self._vocab[id] for id in self.ids]
         self.special = frozenset(tokenizer.special_tokens.values())
         self.ordinary = [self.token(id) for id in self.ids if id not in self.special]
         self.texts = {id: text for id, token in self.ordinary if (text := text_of(token)) is not None}
-
-    @cached_property
-    def character_tokens(self) -> anatomy.CharacterTokens | None:
-        """The tokens for unknown characters and their bytes, where merging begins with characters; else None."""
-        return anatomy.character_tokens(self.tokenizer)
 
     def token(self, id: int) -> VocabularyToken:
         """Return a token by its id."""
