@@ -96,7 +96,7 @@ def compare(
         str | None,
         typer.Option("--plots", metavar="OUT", help="Write the plots as SVG to this folder too. Needs matplotlib."),
     ] = None,
-    field: options.FieldOrInputOption = None,
+    field: options.FieldOption = None,
     column: options.ColumnOption = None,
     document_separator: options.SeparatorOption = None,
     size: Annotated[
