@@ -140,7 +140,7 @@ def text_bytes(text: Buffer) -> bytes:
         return as_bytes(text)
     except TypeError:
         hint = "; encode_batch takes a list of texts" if isinstance(text, (list, tuple)) else ""
-        raise TypeError(f"a text is a str or bytes, not {type(text).__name__}{hint}") from None
+        raise TypeError(f"a text is a str, not {type(text).__name__}{hint}") from None
 
 
 def checked_limit(name: str, value: int, minimum: int) -> int:

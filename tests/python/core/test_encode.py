@@ -259,7 +259,7 @@ def classes_of_tiktoken() -> Callable[[str, str], bool]:
         )
         for name in ("L", "N", "M", "s")
     }
-    return lambda name, character: bool(asked[name].encode(character, special=False))
+    return lambda name, character: bool(asked[name].encode_ordinary(character))
 
 
 def classes_of_regex(name: str, character: str) -> bool:

@@ -934,8 +934,9 @@ def test_lists_in_place_of_one() -> None:
             given = type(texts).__name__
             with pytest.raises(TypeError, match=f"a text is a str, not {given}; encode_batch takes a list of texts"):
                 method(texts)
-        with pytest.raises(TypeError, match="a text is a str, not bytes"):
-            method(b"a")
+        if method != tokenizer.encode:
+            with pytest.raises(TypeError, match="a text is a str, not bytes"):
+                method(b"a")
     for decode in (tokenizer.decode, tokenizer.decode_bytes, encoding.decode):
         with pytest.raises(TypeError, match=r"a token id is an int, not list.*; decode_batch takes lists of ids"):
             decode([[1], [2]])

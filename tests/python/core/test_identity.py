@@ -387,7 +387,7 @@ def test_a_forked_child_can_encode_after_threads_were_used() -> None:
 def in_the_child(tokenizer: Tokenizer, by_regex: Tokenizer, texts: list[str], expected: list[Any]) -> None:
     assert tokenizer.encode_batch(texts, workers=4) == expected[0]
     assert by_regex.encode_batch(texts[:1], workers=4) == expected[1][:1]
-    assert pickle.loads(pickle.dumps(tokenizer)) is tokenizer
+    assert pickle.loads(pickle.dumps(tokenizer))._parts is tokenizer._parts
     assert tokenizer.encode("abcd") == [258]
 
 

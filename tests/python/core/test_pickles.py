@@ -92,7 +92,7 @@ def flipped(data: bytes, rng: random.Random) -> bytes:
 
 def as_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have no tokenizer here that a fingerprint could stand for."""
-    monkeypatch.setattr(identity, "_here", lambda *_: None)
+    monkeypatch.setattr(identity, "_of_this_process", lambda _: None)
 
 
 @pytest.fixture
