@@ -177,7 +177,6 @@ def test_a_view_draws_the_first_and_counts_all() -> None:
         bare.view("\ud800")
 
 
-
 def test_a_tokenizer_with_a_pipeline() -> None:
     """Tokens that were added as ordinary ones are not marked; what a normalizer leaves out is in no token."""
     pytest.importorskip("tokenizers")
