@@ -281,7 +281,7 @@ def test_counts_are_kept_saved_and_pickled(tmp_path: Path) -> None:
     [
         (('"merge_counts": [7, 7]', '"merge_counts": [7]'), "1 counts for 2 merges"),
         (('"merge_counts": [7, 7]', '"merge_counts": [7, -1]'), "count of merge number 1 is -1"),
-        (('"merge_counts": [7, 7]', '"merge_counts": 7'), "no list"),
+        (('"merge_counts": [7, 7]', '"merge_counts": 7'), "not a list"),
         (('"ties": "bytes"', '"ties": "best"'), "tie rule 'best'"),
         (('"least": 256', '"least": "x"'), "began with 'x' tokens"),
         (('"training": {', '"training": [], "other": {'), "tie rule None"),
