@@ -24,6 +24,9 @@ class View:
     """
 
     def __init__(self, tokenizer: Tokenizer, text: str, *, special: bool, show_ids: bool, limit: int) -> None:
+        if not isinstance(text, str):
+            hint = "; encode_batch takes a list of texts" if isinstance(text, (list, tuple)) else ""
+            raise TypeError(f"a text is a str, not {type(text).__name__}{hint}")
         self.text, self.limit = text, limit
         self.ids = tokenizer.encode(text, special=special)
         self._tokenizer, self._show_ids = tokenizer, show_ids

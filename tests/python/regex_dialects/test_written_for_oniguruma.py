@@ -160,7 +160,7 @@ def test_random_patterns(times: int) -> None:
         try:
             oniguruma.spelling(patterns.of_source(source, 0, "keep"))
         except ValueError as error:
-            assert "nothing" in str(error) or "beside (?i:…)" in str(error)
+            assert regex.search("nothing|the empty text", str(error)) or "beside (?i:…)" in str(error)
             refused += 1
             continue
         assert_same(source, ["".join(rng.choices(ONE_EACH, k=10)) for _ in range(40)], rng.choice(["keep", "drop"]))
@@ -180,7 +180,7 @@ REFUSED = [
     (r"(?:foo){e<=1}", r"'\{' at 7"),
     (r"(?|a|b)", r"'\(\?\|a'"),
     (r"\Ka", r"'\\\\K'"),
-    (r"a*", "can match nothing"),
+    (r"a*", "can match the empty text"),
     (r"(?:a?)+b", r"'\+' at 6: it repeats what can match nothing"),
     (r"(?<=a|bc)d", r"'\(\?<='"),
     # `regex` 2026.11.15 loses "L" in "SmL" here: case is ignored where it looks for a beginning.
