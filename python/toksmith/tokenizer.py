@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
     from typing_extensions import Buffer, Self
 
-    Ids = Iterable[int] | NDArray[Any]
+    Ids = Iterable[int] | NDArray[np.integer]
 
 StrPath = str | os.PathLike[str]
 Pairs = Iterable[tuple[bytes, bytes]]
@@ -84,7 +84,7 @@ class Tokenizer:
         merges: Pairs | None = None,
         special_tokens: Specials | None = None,
         *,
-        pattern: Any = "gpt2",
+        pattern: object = "gpt2",
         unmatched: Unmatched = "keep",
         ignore_merges: bool = False,
     ) -> None:
@@ -113,7 +113,7 @@ class Tokenizer:
         object.__setattr__(self, "_core", parts.core)
         identity.register(parts)
 
-    def __setattr__(self, name: str, value: Any) -> NoReturn:
+    def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a Tokenizer is immutable: cannot set {name!r}; make a new one")
 
     def __delattr__(self, name: str) -> NoReturn:
@@ -179,7 +179,7 @@ class Tokenizer:
         special: bool = True,
         errors: Errors = "strict",
         progress: bool | Report = False,
-    ) -> NDArray[Any]: ...
+    ) -> NDArray[np.unsignedinteger]: ...
     @overload
     def encode_file(
         self,
@@ -203,7 +203,7 @@ class Tokenizer:
         special: bool = True,
         errors: Errors = "strict",
         progress: bool | Report = False,
-    ) -> NDArray[Any] | int:
+    ) -> NDArray[np.unsignedinteger] | int:
         """Return the ids of a UTF-8 file as an array, or write them to a file.
 
         The ids are those of `encode` of the whole file, whose bytes are taken as they are: no newline is translated,
@@ -230,7 +230,7 @@ class Tokenizer:
             ValueError: The file is not UTF-8 (names file and byte); it is JSON lines, Parquet, compressed or
                 otherwise no plain text; `out` is the file itself; or an id does not fit into `dtype`.
         """
-        ids: NDArray[Any] | int = file_encoding.encode_file(
+        ids: NDArray[np.unsignedinteger] | int = file_encoding.encode_file(
             self._core,
             path,
             out,
@@ -472,7 +472,7 @@ class Tokenizer:
         cls,
         name_or_path: StrPath,
         *,
-        pattern: Any = ...,
+        pattern: object = ...,
         special_tokens: Specials | None = None,
         unmatched: Unmatched | None = None,
     ) -> Self:
@@ -500,7 +500,7 @@ class Tokenizer:
         merges_filepath: StrPath,
         special_tokens: Specials | None = None,
         *,
-        pattern: Any = "gpt2",
+        pattern: object = "gpt2",
         unmatched: Unmatched = "keep",
     ) -> Self:
         """Load GPT-2's two files, `vocab.json` and `merges.txt`. They hold no pattern: give it if it is not GPT-2's.
@@ -516,7 +516,7 @@ class Tokenizer:
         cls,
         path: StrPath,
         *,
-        pattern: Any,
+        pattern: object,
         special_tokens: Specials | None = None,
         unmatched: Unmatched | None = None,
     ) -> Self:
@@ -542,7 +542,7 @@ class Tokenizer:
         return cls._of(ranks.load(path, pattern, special_tokens, unmatched))
 
     @classmethod
-    def from_huggingface(cls, source: Any, *, dropout_seed: int | None = None) -> Self:
+    def from_huggingface(cls, source: object, *, dropout_seed: int | None = None) -> Self:
         """Load a Hugging Face tokenizer, byte-level BPE or SentencePiece's BPE, with the same ids for every text.
 
         Its normalizer, splitting and added tokens are part of the result. The tokens that its post-processor puts
@@ -646,13 +646,13 @@ class Tokenizer:
     def __hash__(self) -> int:
         return hash(self.fingerprint)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _restored, (type(self), *identity.pickled(self._parts))
 
     def __copy__(self) -> Self:
         return self
 
-    def __deepcopy__(self, memo: Any) -> Self:
+    def __deepcopy__(self, memo: object) -> Self:
         return self
 
     def __repr__(self) -> str:
