@@ -169,7 +169,7 @@ def calls(inputs: Inputs) -> Kinds:
         return counts.total, counts.items()
 
     kinds: Kinds = {
-        "encode_bytes": both(fresh.encode_bytes, text.encode(), small.encode()),
+        "encode_bytes": both(fresh.encode, text.encode(), small.encode()),
         "encode_iterable": both(lambda pieces: list(fresh.encode_iterable(pieces)), texts, texts[:1]),
         "encode_with_offsets": both(
             lambda of: [list(map(bytes, fresh.encode_with_offsets(of, unit=u)[1])) for u in ("bytes", "characters")],

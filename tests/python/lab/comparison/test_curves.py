@@ -30,7 +30,7 @@ def check(tokenizer: Tokenizer, text: str, sizes: list[int]) -> None:
     found = curves.curve(tokenizer, counts_of(tokenizer, text))
     assert found.sizes.tolist() == list(range(int(found.sizes[0]), tokenizer.vocab_size + 1))
     for size in sizes:
-        expected = len(toksmith.shrink(tokenizer, size).encode_ordinary(text))
+        expected = len(toksmith.shrink(tokenizer, size).encode(text, special=False))
         assert curves.at(found, [size]) == [(size, expected)], size
 
 
@@ -192,7 +192,7 @@ def test_what_stands_before_the_merges_stays(case: str, tmp_path: Path) -> None:
     found = curves.curve(tokenizer, counts_of(tokenizer, text))
     for count in (*range(0, merges, 61), merges - 1, merges):
         size = tokenizer.vocab_size - merges + count
-        assert curves.at(found, [size]) == [(size, len(with_merges(count).encode_ordinary(text)))], count
+        assert curves.at(found, [size]) == [(size, len(with_merges(count).encode(text, special=False)))], count
 
 
 def test_an_added_token_that_merges_make_too(tmp_path: Path) -> None:

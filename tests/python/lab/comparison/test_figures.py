@@ -1,5 +1,6 @@
 """Every figure of `toksmith.compare` against plain code, on real text."""
 
+import functools
 import itertools
 from pathlib import Path
 from typing import Any
@@ -64,7 +65,9 @@ def found(tokenizers: dict[str, Tokenizer], texts: list[str]) -> Comparison:
 
 def check(group: Group, texts: list[str], tokenizers: dict[str, Tokenizer], **drawn: Any) -> None:
     """Compare all figures of a group with those of plain code."""
-    rows = {name: oracle.sizes(texts, one.encode_ordinary) for name, one in tokenizers.items()}
+    rows = {
+        name: oracle.sizes(texts, functools.partial(one.encode, special=False)) for name, one in tokenizers.items()
+    }
     first = [row[3] for row in rows[next(iter(tokenizers))]]
     has_spaces = not any(oracle.script_of(character) in oracle.UNSPACED for text in texts for character in text)
     for figures, (name, of_texts) in zip(group.figures, rows.items(), strict=True):

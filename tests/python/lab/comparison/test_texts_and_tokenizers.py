@@ -134,7 +134,7 @@ def test_tokenizers_of_other_libraries(tokenizer: Tokenizer, tmp_path: Path) -> 
 
     class Bare:
         def encode(self, text: str) -> list[int]:
-            return ranks.encode_ordinary(text)
+            return ranks.encode(text, special=False)
 
     found = compare({"ours": ranks, "tiktoken": theirs, "tokenizers": fast, "bare": Bare()}, iter(TEXTS))
     ours = found.all.figures[0]
