@@ -1,4 +1,4 @@
-//! The layout of the core: no circles between files, and no file that is too long to be read at once.
+//! The layout of the core: no cycles of imports between files.
 //!
 //! An import is an edge from the file that has it to the file that it names: `use` of `crate::…`, `super::…` or a child
 //! module, and such paths in code. `mod.rs` is a file like all others: it may re-export its children, but then they must
@@ -7,11 +7,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// Lines that a file may have, tests apart.
-const MAX_LINES: usize = 400;
-/// Files that are tables of numbers, made by a script.
-const TABLES: [&str; 1] = ["pretokenize/unicode_tables.rs"];
 
 /// A module by the names that lead to it; none for the root of the crate.
 type Module = Vec<String>;
@@ -190,15 +185,6 @@ fn no_modules_of_the_crate_import_each_other_in_a_circle() {
     }
     if let Some(circle) = circle(&modules) {
         panic!("these modules import each other in a circle: {}", shown(&circle));
-    }
-}
-
-#[test]
-fn no_file_has_too_many_lines() {
-    for (path, text) in files().into_values() {
-        let lines = text.lines().count();
-        let is_table = TABLES.iter().any(|table| path == Path::new(table));
-        assert!(is_table || lines <= MAX_LINES, "{} has {lines} lines: divide it by topic", path.display());
     }
 }
 
