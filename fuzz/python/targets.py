@@ -27,7 +27,7 @@ from choices import Input, changed_bytes, changed_value
 
 from toksmith import Encoding, PretokenCounts, Tokenizer, train_from_iterator
 from toksmith.compat.minbpe import BasicTokenizer, RegexTokenizer
-from toksmith.formats import identity
+from toksmith.formats import parts
 from toksmith.formats.spelling import spell
 
 Target = Callable[[bytes], None]
@@ -294,8 +294,8 @@ def pickled(data: bytes) -> None:
     input = Input(data)
     original, stream = input.pick(_pickles())
     # Else it is the one that is here already.
-    identity._by_fingerprint.clear()
-    identity._without_fingerprint.clear()
+    parts.by_fingerprint.clear()
+    parts.without_fingerprint.clear()
     stream = changed_bytes(stream, input)
     if _is_bomb(stream):
         return

@@ -9,25 +9,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
-from . import patterns
+from . import formats, patterns
 from ._core import Tokenizer as CoreTokenizer
 from ._internal import arguments, choices
 from ._internal.choices import Errors, FileFormat, Unmatched
 from ._internal.messages import shown
 from ._internal.progress import Report
 from ._internal.views import ListView
-from .encoding import file_encoding, text_streaming
+from .encoding import text_streaming
 from .encoding.decode_stream import DecodeStream
-from .formats import gpt2, identity, native, ranks, sources
-from .formats.huggingface import folder as huggingface_folder
-from .formats.huggingface import read as huggingface
-from .formats.huggingface.pipeline import Pipeline
-from .formats.parts import Parts
+from .formats.parts import Parts, register
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import DTypeLike, NDArray
     from typing_extensions import Buffer, Self
+
+    from .formats.huggingface.pipeline import Pipeline
 
     Ids = Iterable[int] | NDArray[np.integer]
 
@@ -111,7 +109,7 @@ class Tokenizer:
             raise AttributeError("a Tokenizer is immutable: it is made once; make a new one")
         object.__setattr__(self, "_parts", parts)
         object.__setattr__(self, "_core", parts.core)
-        identity.register(parts)
+        register(parts)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a Tokenizer is immutable: cannot set {name!r}; make a new one")
@@ -230,6 +228,8 @@ class Tokenizer:
             ValueError: The file is not UTF-8 (names file and byte); it is JSON lines, Parquet, compressed or
                 otherwise no plain text; `out` is the file itself; or an id does not fit into `dtype`.
         """
+        from .encoding import file_encoding
+
         ids: NDArray[np.unsignedinteger] | int = file_encoding.encode_file(
             self._core,
             path,
@@ -491,7 +491,7 @@ class Tokenizer:
             OSError: There is nothing of this name, or a file cannot be read or downloaded.
             ValueError: The file is malformed, or an option is given that the file holds itself, or one is missing.
         """
-        return cls._of(sources.open_source(name_or_path, pattern, special_tokens, unmatched))
+        return cls._of(formats.sources.open_source(name_or_path, pattern, special_tokens, unmatched))
 
     @classmethod
     def from_files(
@@ -509,7 +509,7 @@ class Tokenizer:
             OSError: A file cannot be read.
             ValueError: A file is malformed or inconsistent; names file and line.
         """
-        return cls._of(gpt2.load(vocab_filepath, merges_filepath, special_tokens, pattern, unmatched))
+        return cls._of(formats.gpt2.load(vocab_filepath, merges_filepath, special_tokens, pattern, unmatched))
 
     @classmethod
     def from_tiktoken(
@@ -539,7 +539,7 @@ class Tokenizer:
             ValueError: The file is malformed, or lacks a single byte; names file and line. Or the pattern is broken,
                 has a part without an equal in `regex`, or looks like a name but is none.
         """
-        return cls._of(ranks.load(path, pattern, special_tokens, unmatched))
+        return cls._of(formats.ranks.load(path, pattern, special_tokens, unmatched))
 
     @classmethod
     def from_huggingface(cls, source: object, *, dropout_seed: int | None = None) -> Self:
@@ -559,7 +559,7 @@ class Tokenizer:
             ValueError: The file is malformed or inconsistent, or has a part that cannot be reproduced exactly; names
                 the part by its place in the file.
         """
-        return cls._of(huggingface.read(source, dropout_seed))
+        return cls._of(formats.huggingface_reader.read(source, dropout_seed))
 
     @classmethod
     def load(cls, path: StrPath) -> Self:
@@ -569,7 +569,7 @@ class Tokenizer:
             OSError: The file cannot be read.
             ValueError: The file is no such file, of a later version, or inconsistent; names what is wrong.
         """
-        return cls._of(native.load(path))
+        return cls._of(formats.native.load(path))
 
     def save(self, path: StrPath, *, format: FileFormat = "toksmith", verify: bool = True) -> None:
         """Save the tokenizer to a file, or to a folder for GPT-2's two files.
@@ -590,7 +590,9 @@ class Tokenizer:
                 ids. Nothing is written.
         """
         arguments.one_of("format", format, choices.FILE_FORMATS)
-        {"toksmith": native.save, "tiktoken": ranks.save, "gpt2": gpt2.save}[format](self._parts, path, verify)
+        {"toksmith": formats.native.save, "tiktoken": formats.ranks.save, "gpt2": formats.gpt2.save}[format](
+            self._parts, path, verify
+        )
 
     def save_huggingface(
         self,
@@ -629,14 +631,14 @@ class Tokenizer:
                 a name that is no special token; or the file, read back, gives other ids. Nothing is written.
         """
         roles = {"bos_token": bos_token, "eos_token": eos_token, "unk_token": unk_token, "pad_token": pad_token}
-        huggingface_folder.save(self._parts, folder, roles, chat_template, model_max_length, verify)
+        formats.huggingface_folder.save(self._parts, folder, roles, chat_template, model_max_length, verify)
 
     # Identity
 
     @property
     def fingerprint(self) -> str:
         """SHA-256, in hex, of all parts of the tokenizer's identity: equal exactly for equal tokenizers."""
-        return identity.fingerprint(self._parts)
+        return formats.identity.fingerprint(self._parts)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tokenizer):
@@ -647,7 +649,7 @@ class Tokenizer:
         return hash(self.fingerprint)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _restored, (type(self), *identity.pickled(self._parts))
+        return _restored, (type(self), *formats.identity.pickled(self._parts))
 
     def __copy__(self) -> Self:
         return self
@@ -662,5 +664,5 @@ class Tokenizer:
 
 def _restored(kind: type[Tokenizer], *content: Any) -> Tokenizer:
     """Return the tokenizer of a pickle."""
-    identity.check("Tokenizer", isinstance(kind, type) and issubclass(kind, Tokenizer))
-    return kind._of(identity.restored(*content))
+    formats.identity.check("Tokenizer", isinstance(kind, type) and issubclass(kind, Tokenizer))
+    return kind._of(formats.identity.restored(*content))

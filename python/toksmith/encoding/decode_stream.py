@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from .. import formats
 from .._core import TextStream
 from .._core import Tokenizer as CoreTokenizer
-from ..formats import identity
-from ..formats.huggingface.pipeline import Pipeline
+
+if TYPE_CHECKING:
+    from ..formats.huggingface.pipeline import Pipeline
 
 
 class Decoder(Protocol):
@@ -126,11 +128,11 @@ class DecodeStream:
 
     def __getstate__(self) -> tuple[Any, ...]:
         values = self._values()
-        return self._tokenizer, values, identity.digest_of_values(*values)
+        return self._tokenizer, values, formats.identity.digest_of_values(*values)
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         tokenizer, values, digest = state
-        identity.check("DecodeStream", identity.digest_of_values(*values) == digest)
+        formats.identity.check("DecodeStream", formats.identity.digest_of_values(*values) == digest)
         errors, skips, unknown, spaces, decoder, stages = values
         self.__init__(tokenizer, errors=errors, skip_special_tokens=skips, unknown=unknown)  # type: ignore[misc]
         self._decoder.setstate(decoder)

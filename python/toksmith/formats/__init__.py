@@ -1,5 +1,36 @@
 """File formats: tokenizers in the files that people use.
 
-Each module turns a file into plain data (a vocabulary, merges, special tokens) and back. Reading checks
-the form of the file and names the file and the line; what the data means is checked by `Tokenizer`.
+Each module reads one format into `Parts`, and writes it. Reading checks the form of the file and names the file and
+the line; what the data means is checked by `Tokenizer`. A module is imported on first use: `formats.native`.
 """
+
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from . import gpt2 as gpt2
+    from . import identity as identity
+    from . import native as native
+    from . import ranks as ranks
+    from . import sources as sources
+    from .huggingface import folder as huggingface_folder  # noqa: F401
+    from .huggingface import read as huggingface_reader  # noqa: F401
+
+_MODULES = {
+    "gpt2": "gpt2",
+    "huggingface_folder": "huggingface.folder",
+    "huggingface_reader": "huggingface.read",
+    "identity": "identity",
+    "native": "native",
+    "ranks": "ranks",
+    "sources": "sources",
+}
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Import a module on first use."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = globals()[name] = import_module(f".{_MODULES[name]}", __name__)
+    return module

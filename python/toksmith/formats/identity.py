@@ -5,39 +5,28 @@ from __future__ import annotations
 import hashlib
 import json
 import pickle
-import weakref
 from typing import Any
 
 from .. import _core
 from . import native
-from .parts import Parts
-
-# The tokenizers of this process: those with a fingerprint by it, all others by address. Unpickling one of them shares
-# its parts, and reads nothing.
-_by_fingerprint: weakref.WeakValueDictionary[str, Parts] = weakref.WeakValueDictionary()
-_without_fingerprint: weakref.WeakValueDictionary[int, Parts] = weakref.WeakValueDictionary()
-
-
-def register(parts: Parts) -> None:
-    """Remember that this process has a tokenizer. Its fingerprint would take a fifth of the time of loading."""
-    _without_fingerprint[id(parts)] = parts
+from .parts import Parts, by_fingerprint, without_fingerprint
 
 
 def fingerprint(parts: Parts) -> str:
     """Return the SHA-256, in hex, of the state of a tokenizer, and remember the tokenizer by it."""
     if parts.fingerprint is None:
         parts.fingerprint = _of_state(*state(parts))
-        _by_fingerprint.setdefault(parts.fingerprint, parts)
-        _without_fingerprint.pop(id(parts), None)
+        by_fingerprint.setdefault(parts.fingerprint, parts)
+        without_fingerprint.pop(id(parts), None)
     return parts.fingerprint
 
 
 def _of_this_process(digest: str) -> Parts | None:
     """Return the tokenizer of this process that has a fingerprint."""
-    if digest not in _by_fingerprint:
-        for parts in list(_without_fingerprint.values()):
+    if digest not in by_fingerprint:
+        for parts in list(without_fingerprint.values()):
             fingerprint(parts)
-    return _by_fingerprint.get(digest)
+    return by_fingerprint.get(digest)
 
 
 def state(parts: Parts) -> tuple[bytes, bytes]:

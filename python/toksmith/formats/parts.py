@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import weakref
+from typing import TYPE_CHECKING
+
 from .._core import Tokenizer as CoreTokenizer
 from ..patterns import Pattern
-from .huggingface.origin import Origin
-from .huggingface.pipeline import Pipeline
 from .training_record import Record
+
+if TYPE_CHECKING:
+    from .huggingface.origin import Origin
+    from .huggingface.pipeline import Pipeline
 
 
 class Parts:
@@ -66,3 +71,14 @@ class Parts:
         """The tokens that are not special, by id."""
         special = set(self.special_tokens.values())
         return {id: token for id, token in self.vocab.items() if id not in special}
+
+
+# The tokenizers of this process: those with a fingerprint by it, all others by address. Unpickling one of them shares
+# its parts, and reads nothing.
+by_fingerprint: weakref.WeakValueDictionary[str, Parts] = weakref.WeakValueDictionary()
+without_fingerprint: weakref.WeakValueDictionary[int, Parts] = weakref.WeakValueDictionary()
+
+
+def register(parts: Parts) -> None:
+    """Remember that this process has a tokenizer. Its fingerprint would take a fifth of the time of loading."""
+    without_fingerprint[id(parts)] = parts
