@@ -48,37 +48,25 @@ def compare(
             "results; default: what is given for it.",
         ),
     ],
-    on: Annotated[
-        list[str] | None,
-        typer.Option("--on", metavar="FILES...", help=f"{options.FILES}."),
-    ] = None,
+    on: Annotated[list[str] | None, typer.Option(metavar="FILES...", help=f"{options.FILES}.")] = None,
     text: options.TextOption = None,
     language: Annotated[
         list[str] | None,
-        typer.Option(
-            "--language",
-            metavar="NAME=FILES",
-            help="Files of one language, in place of --on. Repeat it for each one.",
-        ),
+        typer.Option(metavar="NAME=FILES", help="Files of one language, in place of --on. Repeat it for each one."),
     ] = None,
     language_field: Annotated[
-        str | None,
-        typer.Option("--language-field", metavar="NAME", help="The field or column with the language of a record."),
+        str | None, typer.Option(metavar="NAME", help="The field or column with the language of a record.")
     ] = None,
     parallel: Annotated[
         list[str] | None,
         typer.Option(
-            "--parallel",
-            metavar="NAME=FILE",
-            help="The same sentences in each language, one a line. Repeat it for each language.",
+            metavar="NAME=FILE", help="The same sentences in each language, one a line. Repeat it for each language."
         ),
     ] = None,
     reference: Annotated[
         str | None,
         typer.Option(
-            "--reference",
-            metavar="NAME",
-            help="The parallel language that the others are compared with. Default: the first.",
+            metavar="NAME", help="The parallel language that the others are compared with. Default: the first."
         ),
     ] = None,
     as_json: options.JsonOption = False,
@@ -93,8 +81,7 @@ def compare(
         ),
     ] = None,
     plots: Annotated[
-        str | None,
-        typer.Option("--plots", metavar="OUT", help="Write the plots as SVG to this folder too. Needs matplotlib."),
+        str | None, typer.Option(metavar="OUT", help="Write the plots as SVG to this folder too. Needs matplotlib.")
     ] = None,
     field: options.FieldOption = None,
     column: options.ColumnOption = None,
@@ -102,18 +89,17 @@ def compare(
     size: Annotated[
         list[int] | None,
         typer.Option(
-            "--size",
             metavar="N",
             help="A size of smaller vocabularies. Repeat the option for each one. Default: powers of two.",
         ),
     ] = None,
     examples: Annotated[
-        int, typer.Option("--examples", metavar="N", help="How many documents to show on which two differ most.")
+        int, typer.Option(metavar="N", help="How many documents to show on which two differ most.")
     ] = 3,
     resamples: Annotated[
-        int, typer.Option("--resamples", metavar="N", help="Resamples of the bootstrap; 0 for no intervals.")
+        int, typer.Option(metavar="N", help="Resamples of the bootstrap; 0 for no intervals.")
     ] = 1000,
-    errors: options.ErrorsOption = options.STRICT,
+    errors: options.ErrorsOption = "strict",
     workers: options.WorkersOption = None,
     pattern: options.GivenPatternOption = None,
     special_tokens: options.GivenSpecialsOption = None,
@@ -148,7 +134,7 @@ def compare(
             field=field,
             column=column,
             document_separator=document_separator,
-            errors=errors.value,
+            errors=errors,
         )
     for out in output or []:
         written = streams.write(out, [_FORMS[Path(out).suffix](comparison).encode()])

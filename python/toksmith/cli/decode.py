@@ -5,9 +5,8 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -15,20 +14,8 @@ from .._internal.numbers import counted
 from .._internal.progress import Report, reporter
 from ..formats import sources
 from ..tokenizer import Tokenizer
-from . import binary_ids, streams
-from .options import (
-    GivenPatternOption,
-    GivenSpecialsOption,
-    GivenUnmatchedOption,
-    InArgument,
-    OutOption,
-    ProgressOption,
-    SpecialsFileOption,
-    TokenizerOption,
-    UsageError,
-    load,
-    special_tokens_of,
-)
+from . import binary_ids, options, streams
+from .options import UsageError
 
 EXAMPLES = """\
 Examples:
@@ -44,33 +31,22 @@ FILE is what encode writes: ids with spaces or line ends between them, a JSON
 list, a NumPy file, or little-endian numbers. The output is the bytes that the
 ids stand for, without a newline added: decode is the exact inverse of encode."""
 
+_SUFFIXES: dict[str, Format] = {".npy": "npy", ".bin": "bin"}
 _SPACES = b" \t\n\r\v\f"
 _LIST_MARKS = bytes.maketrans(b"[,]", b"   ")
 _LONGEST = 20  # digits of an id, with room for leading zeros
 
 
-class Format(str, Enum):
-    """How ids are written."""
-
-    text = "text"
-    npy = "npy"
-    bin = "bin"
-
-
-class Width(str, Enum):
-    """The type of bare numbers."""
-
-    uint16 = "uint16"
-    uint32 = "uint32"
+Format = Literal["text", "npy", "bin"]
 
 
 def decode(
-    tokenizer: TokenizerOption,
-    file: InArgument = None,
+    tokenizer: options.TokenizerOption,
+    file: options.InArgument = None,
     ids: Annotated[
         str | None, typer.Option("--ids", metavar="IDS", help="The ids themselves, in place of a file: '15496 995'.")
     ] = None,
-    out: OutOption = "-",
+    out: options.OutOption = "-",
     format: Annotated[
         Format | None,
         typer.Option(
@@ -81,36 +57,36 @@ def decode(
         ),
     ] = None,
     dtype: Annotated[
-        Width | None,
+        Literal["uint16", "uint32"] | None,
         typer.Option(
             "--dtype",
             help="The type of the numbers of bin. Default: uint16 if every id of the tokenizer fits into it, else "
             "uint32, as encode writes them.",
         ),
     ] = None,
-    pattern: GivenPatternOption = None,
-    special_tokens: GivenSpecialsOption = None,
-    special_file: SpecialsFileOption = None,
-    unmatched: GivenUnmatchedOption = None,
-    progress: ProgressOption = None,
+    pattern: options.GivenPatternOption = None,
+    special_tokens: options.GivenSpecialsOption = None,
+    special_file: options.SpecialsFileOption = None,
+    unmatched: options.GivenUnmatchedOption = None,
+    progress: options.ProgressOption = None,
 ) -> None:
     """Turn ids into text."""
     source = streams.Input(file, ids, "--ids")
     streams.check(out, [*sources.files_of(tokenizer), *source.files])
-    loaded = load(tokenizer, pattern, special_tokens_of(special_tokens, special_file), unmatched)
-    if ids is not None and format not in (None, Format.text):
-        raise UsageError(f"--format {format.value} is for a file, and --ids are text")
-    format = format or (Format.text if source.path is None else _by_suffix(source.path))
-    if dtype is not None and format is not Format.bin:
+    loaded = options.load(tokenizer, pattern, options.special_tokens_of(special_tokens, special_file), unmatched)
+    if ids is not None and format not in (None, "text"):
+        raise UsageError(f"--format {format} is for a file, and --ids are text")
+    format = format or ("text" if source.path is None else _by_suffix(source.path))
+    if dtype is not None and format != "bin":
         raise UsageError("--dtype is for --format bin, or for a FILE that ends in .bin")
-    wide = loaded.max_id >= 2**16 if dtype is None else dtype is Width.uint32
+    wide = loaded.max_id >= 2**16 if dtype is None else dtype == "uint32"
     with streams.reporting(progress, out) as how, reporter(how) as report:
         size = streams.write(out, _decoded(loaded, source, format, wide, report))
     streams.say_written(out, counted(size, "byte"), progress)
 
 
 def _by_suffix(path: str) -> Format | None:
-    return next((format for format in (Format.npy, Format.bin) if Path(path).suffix == f".{format.value}"), None)
+    return _SUFFIXES.get(Path(path).suffix)
 
 
 def _decoded(
@@ -119,11 +95,11 @@ def _decoded(
     name, windows = source.name, source.windows("decode", report)
     if format is None:
         first = next(windows, b"")
-        format = Format.npy if first.startswith(binary_ids.MAGIC) else Format.text
+        format = "npy" if first.startswith(binary_ids.MAGIC) else "text"
         windows = itertools.chain([first], windows)
-    if format is Format.text:
+    if format == "text":
         return _bytes_of(tokenizer, _words(windows), functools.partial(_of_words, tokenizer), name)
-    if format is Format.npy:
+    if format == "npy":
         return _bytes_of(tokenizer, binary_ids.of_npy(windows, name), tokenizer.decode_bytes, name)
     return _bytes_of(tokenizer, binary_ids.of_bare(windows, wide, name), tokenizer.decode_bytes, name)
 

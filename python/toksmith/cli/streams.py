@@ -211,7 +211,7 @@ def say(line: str) -> None:
 
 def say_written(out: str, what: str, progress: Progress | None = None) -> None:
     """Say what an output holds, unless it is standard output, or progress is for programs or turned off."""
-    if out != "-" and progress not in (Progress.json, Progress.none):
+    if out != "-" and progress not in ("json", "none"):
         say(f"{visible(out)}: {what}")
 
 
@@ -254,11 +254,11 @@ def _write(out: str, parts: Iterable[bytes]) -> None:
 @contextlib.contextmanager
 def reporting(progress: Progress | None, out: str) -> Iterator[bool | Report]:
     """Yield what the library takes as `progress`: as asked, else a bar if a terminal shows no output beside it."""
-    if progress is Progress.json:
+    if progress == "json":
         with progress_lines.json_lines() as report:
             yield report
     elif progress is not None:
-        yield progress is Progress.bar
+        yield progress == "bar"
     else:
         yield _is_terminal(sys.stderr) and not (out == "-" and _is_terminal(sys.stdout))
 

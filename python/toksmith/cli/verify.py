@@ -8,9 +8,8 @@ import importlib.metadata
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
-from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -22,19 +21,8 @@ from ..formats.published import encodings, rank_cache
 from ..formats.ranks import read as read_ranks
 from ..lab.spans import visible
 from ..tokenizer import Tokenizer
-from . import streams
-from .options import (
-    TOKENIZER,
-    GivenPatternOption,
-    GivenSpecialsOption,
-    GivenUnmatchedOption,
-    SpecialsFileOption,
-    TextOption,
-    UsageError,
-    load,
-    pattern_of,
-    special_tokens_of,
-)
+from . import options, streams
+from .options import UsageError
 
 EXAMPLES = """\
 Examples:
@@ -51,37 +39,32 @@ The exit status is 0 if all ids are the same, and 1 if not. The first difference
 is shown with its context."""
 
 
-class Against(str, Enum):
-    """The libraries to compare with."""
-
-    tiktoken = "tiktoken"
-    huggingface = "huggingface"
-
-
 def verify(
-    source: Annotated[str, typer.Argument(metavar="NAME_OR_FILE", help=TOKENIZER)],
-    against: Annotated[Against, typer.Option("--against", help="The library to compare with. It must be installed.")],
+    source: Annotated[str, typer.Argument(metavar="NAME_OR_FILE", help=options.TOKENIZER)],
+    against: Annotated[
+        Literal["tiktoken", "huggingface"], typer.Option(help="The library to compare with. It must be installed.")
+    ],
     files: Annotated[
         list[str] | None, typer.Argument(metavar="FILES", help="Text files to encode; - is standard input.")
     ] = None,
-    text: TextOption = None,
+    text: options.TextOption = None,
     other: Annotated[
         str | None,
         typer.Option(
             "--with", metavar="FILE", help="The file that the other library reads.", show_default="NAME_OR_FILE"
         ),
     ] = None,
-    pattern: GivenPatternOption = None,
-    special_tokens: GivenSpecialsOption = None,
-    special_file: SpecialsFileOption = None,
-    unmatched: GivenUnmatchedOption = None,
+    pattern: options.GivenPatternOption = None,
+    special_tokens: options.GivenSpecialsOption = None,
+    special_file: options.SpecialsFileOption = None,
+    unmatched: options.GivenUnmatchedOption = None,
 ) -> None:
     """Encode texts with toksmith and with another library, and show the first difference."""
-    if against is Against.tiktoken and other is not None:
+    if against == "tiktoken" and other is not None:
         raise UsageError("--with is for huggingface: tiktoken is given the same ranks and the same pattern")
     streams.check_inputs(files or [], text, argument="FILES")
-    ours = load(source, pattern, special_tokens_of(special_tokens, special_file), unmatched)
-    if against is Against.tiktoken:
+    ours = options.load(source, pattern, options.special_tokens_of(special_tokens, special_file), unmatched)
+    if against == "tiktoken":
         theirs, specials = _tiktoken(source, ours, pattern)
     else:
         theirs, specials = _huggingface(other or source)
@@ -137,7 +120,7 @@ def _of_ranks(tiktoken: Any, source: str, ours: Tokenizer, pattern: str | None) 
     if ours._parts.pattern.text is None:
         raise ValueError(f"{source} has no pattern, and tiktoken needs one")
     if sources.kind_of(source) == "ranks" and pattern is not None:
-        vocab, text = read_ranks(source), patterns.expression(pattern_of(pattern) or "")
+        vocab, text = read_ranks(source), patterns.expression(options.pattern_of(pattern) or "")
     else:
         with tempfile.TemporaryDirectory() as folder:
             ranks = Path(folder) / "ranks.tiktoken"
