@@ -16,11 +16,7 @@ _FIELDS = ("merge", "id", "left", "right", "token", "count", "bytes")
 
 
 def check(path: str | os.PathLike[str]) -> None:
-    """Check that the format of the log is known.
-
-    Raises:
-        ValueError: The suffix is neither `.csv` nor `.jsonl`.
-    """
+    """Check that the format of the log is known."""
     name = os.fspath(path)
     if not name.endswith((".csv", ".jsonl")):
         raise ValueError(f"{name}: a training log is a .csv or a .jsonl file")

@@ -5,17 +5,13 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
-from types import EllipsisType
-from typing import TYPE_CHECKING, Any
 
 from .. import patterns
 from .._internal import arguments, choices
+from .._internal.choices import ByteOrder, SpecialIds, Ties, Unmatched
 from .._internal.messages import shown
 from ..patterns import Pattern
 from ..tokenizer import Tokenizer
-
-if TYPE_CHECKING:
-    from .._internal.choices import ByteOrder, SpecialIds, Ties, Unmatched
 
 
 @dataclass(frozen=True)
@@ -42,7 +38,7 @@ class Options:
         vocab_size: int,
         *,
         special_tokens: Iterable[str],
-        pattern: Any | EllipsisType,
+        pattern: object,
         unmatched: Unmatched | None,
         ties: Ties | None,
         special_ids: SpecialIds | None,
@@ -52,11 +48,7 @@ class Options:
         forced_tokens: Iterable[str | bytes],
         base: Tokenizer | None,
     ) -> Options:
-        """Check the arguments of `train`.
-
-        Raises:
-            TypeError, ValueError: An option is wrong, or differs from what the base decides.
-        """
+        """Return the arguments of `train`, checked."""
         for name, value, allowed in (
             ("ties", ties, choices.TIES),
             ("special_ids", special_ids, choices.SPECIAL_IDS),
@@ -125,7 +117,7 @@ class Options:
                     f"{shown(token)} is both a special and a forced token: text never reaches the forced one"
                 )
 
-    def fingerprint(self) -> dict[str, Any]:
+    def fingerprint(self) -> dict[str, object]:
         """Return all options that the merges depend on, besides the counts, for a checkpoint."""
         return {
             "base": self.base.fingerprint if self.base else None,
@@ -153,7 +145,7 @@ def _check_base(base: Tokenizer, special_ids: SpecialIds | None, byte_order: Byt
             raise ValueError(f"{name} cannot be given with a base: its ids stay, and new ones follow the highest")
 
 
-def _pattern(base: Tokenizer | None, pattern: Any | EllipsisType, unmatched: Unmatched | None) -> Pattern:
+def _pattern(base: Tokenizer | None, pattern: object, unmatched: Unmatched | None) -> Pattern:
     if base is None:
         return patterns.resolve("gpt2" if pattern is ... else pattern, "keep" if unmatched is None else unmatched)
     own = base._parts.pattern

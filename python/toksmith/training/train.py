@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 from .._internal import arguments
-from ..corpus import Corpus, FilePath, TextSources
+from .._internal.choices import ByteOrder, SpecialIds, Ties, Unmatched
+from .._internal.progress import Report
+from ..corpus import Corpus, CorpusOptions, FilePath, TextSources
 from ..files import outputs
 from ..tokenizer import Tokenizer
 from . import log as training_log
@@ -20,17 +21,13 @@ from .options import Options
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from .._internal.choices import ByteOrder, SpecialIds, Ties, Unmatched
-    from .._internal.progress import Report
-    from ..corpus import CorpusOptions
-
 
 def train(
     sources: Corpus | TextSources | PretokenCounts,
     vocab_size: int,
     *,
     special_tokens: Iterable[str] = (),
-    pattern: Any | EllipsisType = ...,
+    pattern: object = ...,
     unmatched: Unmatched | None = None,
     ties: Ties | None = None,
     special_ids: SpecialIds | None = None,
@@ -180,11 +177,8 @@ def _check_counts(counts: PretokenCounts, options: Options) -> None:
             "count on one machine"
         )
     if counts._pattern != options.pattern:
-        if options.base is not None:
-            other = f"and the base cuts text by {options.pattern}"
-        else:
-            other = f"not {options.pattern}: leave the pattern out"
-        raise ValueError(f"the counts were made under {counts._pattern}, {other}")
+        other = "not {}: leave the pattern out" if options.base is None else "and the base cuts text by {}"
+        raise ValueError(f"the counts were made under {counts._pattern}, {other.format(options.pattern)}")
     names = options.special_tokens
     if missing := [name for name in names if name not in counts._special_tokens and name not in options.new_specials]:
         raise ValueError(f"the counts were made without the special tokens {missing} of the base: count anew")
