@@ -13,7 +13,7 @@ import toksmith
 
 from .._internal.numbers import counted
 from .._internal.numbers import size as bytes_as_text
-from ..files import inputs, outputs
+from ..files import inputs, whole_files
 from ..formats import sources
 from ..lab import terminal
 from ..lab.comparison import plots as drawing
@@ -172,7 +172,7 @@ def _check_outputs(files: list[str], pictures: list[str], read: list[str | Path]
             raise UsageError(f"--output ends in .html, .md, .json or .txt: {visible(out)} does not")
         streams.check(out, read)
     for picture in pictures:
-        outputs.check_not_read(picture, read)
+        whole_files.check_not_read(picture, read)
     if pictures and not drawing.available():
         raise ImportError(drawing.MISSING)
 

@@ -11,7 +11,7 @@ import typer
 
 from .._internal.choices import Unmatched
 from .._internal.numbers import counted
-from ..files import outputs
+from ..files import whole_files
 from ..formats import minbpe, sources
 from ..tokenizer import Tokenizer
 from . import options, streams
@@ -76,7 +76,7 @@ def _check_out(out: str, to: Format, read: list[Path]) -> None:
         if Path(out).exists() and not Path(out).is_dir():
             raise UsageError(f"{out}: {to} is a folder of several files, and this is a file")
         for path in sources.files_of(out) if Path(out).is_dir() else ():
-            outputs.check_not_read(path, read)
+            whole_files.check_not_read(path, read)
         return
     streams.check(out, read)
     suffix = Path(out).suffix

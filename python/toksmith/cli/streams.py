@@ -16,7 +16,7 @@ from typing import IO
 from .._internal import progress_lines
 from .._internal.messages import printable, shown
 from .._internal.progress import Report
-from ..files import kinds, outputs, watching, whole_files
+from ..files import kinds, watching, whole_files
 from ..lab.spans import visible
 from .options import Progress, UsageError
 
@@ -177,7 +177,7 @@ def check(out: str, inputs: Iterable[str | os.PathLike[str]] = ()) -> None:
         raise FileNotFoundError(errno.ENOENT, "there is no such folder to write into", str(folder))
     if Path(out).is_dir():
         raise IsADirectoryError(errno.EISDIR, "this is a folder: name a file to write", out)
-    outputs.check_not_read(out, inputs)
+    whole_files.check_not_read(out, inputs)
 
 
 def write(out: str, parts: Iterable[bytes]) -> int:

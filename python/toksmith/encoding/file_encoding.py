@@ -9,7 +9,7 @@ from typing import Any
 
 from .._core import Tokenizer as CoreTokenizer
 from .._internal.progress import Report, reporter
-from ..files import inputs, kinds, outputs, whole_files
+from ..files import inputs, kinds, whole_files
 
 # Bytes of the header of a `.npy` file: a multiple of 64, large enough for any count.
 _HEAD = 128
@@ -33,7 +33,7 @@ def encode_file(
         wide = is_wide(dtype, True)
         with reporter(progress) as report:
             return encode(os.fspath(path), out=None, wide=wide, progress=report, **options)
-    outputs.check_not_read(out, [path])
+    whole_files.check_not_read(out, [path])
     wide = is_wide(dtype, core.max_id() >= 2**16)
     is_npy = Path(out).suffix == ".npy"
     with reporter(progress) as report, whole_files.replacing(out) as temporary:

@@ -23,12 +23,6 @@ def texts(sources: Iterable[Source], errors: str) -> Iterator[str]:
     """Yield the texts of a column, file by file; a few rows are in memory at a time.
 
     `errors` is "strict" or "replace", for text that is not UTF-8.
-
-    Raises:
-        ValueError: A file is not a Parquet file, or truncated; the column is missing, or a row of it holds no text
-            or, with "strict", no UTF-8.
-        OSError: A file cannot be read, or has changed while it was read.
-        ImportError: pyarrow is not installed.
     """
     for source in sources:
         assert source.column is not None
@@ -61,12 +55,7 @@ def _decoded(text: bytes, errors: str, name: str) -> str:
 
 @contextlib.contextmanager
 def naming(name: str) -> Iterator[None]:
-    """Name the file in errors of pyarrow, which have many types, and in those of the system.
-
-    Raises:
-        ValueError: The file is not a Parquet file, or truncated.
-        OSError: The system cannot read it.
-    """
+    """Name the file in errors of pyarrow, which have many types, and in those of the system."""
     import pyarrow as pa
 
     try:
@@ -81,12 +70,7 @@ def naming(name: str) -> Iterator[None]:
 
 
 def opened(file: Any, name: str) -> Any:
-    """Return a `pyarrow.parquet.ParquetFile` of an open file; `name` is the name of the file in messages.
-
-    Raises:
-        ValueError: The file is not a Parquet file, or truncated.
-        ImportError: pyarrow is not installed.
-    """
+    """Return a `pyarrow.parquet.ParquetFile` of an open file; `name` is the name of the file in messages."""
     try:
         from pyarrow import parquet
     except ImportError:
@@ -99,9 +83,6 @@ def columns(table: Any, column: str, name: str, rows: int) -> Iterator[Any]:
     """Yield a column of text as arrays of at most `rows` strings or bytes. Rows without a text are null.
 
     Memory: some megabytes, whatever the size of row groups, and the longest text.
-
-    Raises:
-        ValueError: There is no such column, it does not hold text, or the file is damaged; names the file.
     """
     import pyarrow as pa
 

@@ -9,7 +9,7 @@ from .._internal import arguments
 from .._internal.choices import ByteOrder, SpecialIds, Ties, Unmatched
 from .._internal.progress import Report
 from ..corpus import Corpus, CorpusOptions, FilePath, TextSources
-from ..files import outputs
+from ..files import whole_files
 from ..tokenizer import Tokenizer
 from . import log as training_log
 from .checkpoint import Checkpoint
@@ -134,7 +134,7 @@ def train(
     else:
         texts = Corpus.of(sources, **corpus)
         if log is not None:
-            outputs.check_not_read(log, texts.paths)
+            whole_files.check_not_read(log, texts.paths)
         counts = count_pretokens(
             texts,
             special_tokens=options.special_tokens,
