@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import choices
 from .messages import shown
@@ -103,7 +103,7 @@ def checked_separator(separator: str | None) -> str | None:
     return special_list([separator])[0][0]
 
 
-def one_of(name: str, value: Any, choices: tuple[str, ...]) -> None:
+def one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
     """Check that an option has one of its values."""
     if value not in choices:
         raise ValueError(f"{name} is one of {', '.join(map(repr, choices))}, not {shown(value)}")

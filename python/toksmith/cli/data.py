@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -95,14 +95,14 @@ def _summary(manifest: manifests.Manifest) -> str:
     return "\n".join(sections)
 
 
-def _totals(content: Mapping[str, Any]) -> Iterator[str]:
+def _totals(content: Mapping[str, object]) -> Iterator[str]:
     totals = content.get("totals")
     size, tokens = (totals.get(name) if isinstance(totals, dict) else None for name in ("text_bytes", "tokens"))
     if isinstance(size, int) and isinstance(tokens, int) and tokens > 0:
         yield f"text: {size:,} bytes, {size / tokens:.2f} for each token\n"
 
 
-def _sources(content: Mapping[str, Any]) -> Iterator[str]:
+def _sources(content: Mapping[str, object]) -> Iterator[str]:
     sources, skipped = (_objects(content.get(name)) for name in ("sources", "skipped"))
     if sources:
         rows = [("source", "bytes", "documents")]
@@ -121,7 +121,7 @@ def _sources(content: Mapping[str, Any]) -> Iterator[str]:
         yield "\n".join(lines) + "\n"
 
 
-def _objects(value: object) -> list[dict[str, Any]]:
+def _objects(value: object) -> list[dict[str, object]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 

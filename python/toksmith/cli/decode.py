@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+import io
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -14,8 +15,15 @@ from .._internal.numbers import counted
 from .._internal.progress import Report, reporter
 from ..formats import sources
 from ..tokenizer import Tokenizer
-from . import binary_ids, options, streams
+from . import options, streams
 from .options import UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Ids = NDArray[np.integer[Any]]
+    IdType = np.dtype[np.integer[Any]]
 
 EXAMPLES = """\
 Examples:
@@ -33,6 +41,8 @@ ids stand for, without a newline added: decode is the exact inverse of encode.""
 
 _SUFFIXES: dict[str, Format] = {".npy": "npy", ".bin": "bin"}
 _SPACES = b" \t\n\r\v\f"
+_NPY_MAGIC = b"\x93NUMPY"
+_MAX_HEAD = 1 << 16
 _LIST_MARKS = bytes.maketrans(b"[,]", b"   ")
 _LONGEST = 20  # digits of an id, with room for leading zeros
 
@@ -95,13 +105,13 @@ def _decoded(
     name, windows = source.name, source.windows("decode", report)
     if format is None:
         first = next(windows, b"")
-        format = "npy" if first.startswith(binary_ids.MAGIC) else "text"
+        format = "npy" if first.startswith(_NPY_MAGIC) else "text"
         windows = itertools.chain([first], windows)
     if format == "text":
         return _bytes_of(tokenizer, _words(windows), functools.partial(_of_words, tokenizer), name)
     if format == "npy":
-        return _bytes_of(tokenizer, binary_ids.of_npy(windows, name), tokenizer.decode_bytes, name)
-    return _bytes_of(tokenizer, binary_ids.of_bare(windows, wide, name), tokenizer.decode_bytes, name)
+        return _bytes_of(tokenizer, _of_npy(windows, name), tokenizer.decode_bytes, name)
+    return _bytes_of(tokenizer, _of_bare(windows, wide, name), tokenizer.decode_bytes, name)
 
 
 def _bytes_of(
@@ -149,3 +159,62 @@ def _name_the_first_bad(tokenizer: Tokenizer, part: Sequence[Any], name: str, do
             tokenizer.token_bytes(int(word))
         except (KeyError, ValueError):
             raise ValueError(f"{place} is {shown}: no token has this id") from None
+
+
+def _of_npy(windows: Iterable[bytes], name: str) -> Iterator[Ids]:
+    """Yield the ids of a NumPy file, window by window."""
+    remaining = iter(windows)
+    dtype, count, data = _header(remaining, name)
+    read = 0
+    for ids in _numbers(itertools.chain([data], remaining), dtype, name):
+        read += len(ids)
+        yield ids
+    if read != count:
+        raise ValueError(
+            f"{name}: the file has {read:,} ids, but its header says {count:,}: it is corrupt or truncated"
+        )
+
+
+def _of_bare(windows: Iterable[bytes], wide: bool, name: str) -> Iterator[Ids]:
+    """Yield the ids of a file of bare little-endian numbers, of 32 bits if they are `wide`, else of 16."""
+    import numpy as np
+
+    yield from _numbers(windows, np.dtype("<u4" if wide else "<u2"), name)
+
+
+def _numbers(windows: Iterable[bytes], dtype: IdType, name: str) -> Iterator[Ids]:
+    import numpy as np
+
+    partial = b""
+    for window in windows:
+        data = partial + window
+        whole = len(data) - len(data) % dtype.itemsize
+        partial = data[whole:]
+        yield np.frombuffer(data[:whole], dtype).astype(dtype.newbyteorder("="), copy=False)
+    if partial:
+        raise ValueError(
+            f"{name}: the file ends inside a number of {8 * dtype.itemsize} bits: give --dtype if its numbers have "
+            "another size"
+        )
+
+
+def _header(windows: Iterator[bytes], name: str) -> tuple[IdType, int, bytes]:
+    """Return the type and the number of the ids in a NumPy file, and what was read of its data."""
+    import numpy as np
+    from numpy.lib import format as npy
+
+    data = b""
+    while True:
+        file = io.BytesIO(data)
+        try:
+            read = npy.read_array_header_1_0 if npy.read_magic(file) == (1, 0) else npy.read_array_header_2_0
+            shape, _, dtype = read(file)
+            break
+        except (ValueError, EOFError) as error:
+            window = next(windows, b"") if len(data) < _MAX_HEAD else b""
+            if not window:
+                raise ValueError(f"{name}: not a NumPy file: {error}") from None
+            data += window
+    if len(shape) != 1 or not np.issubdtype(dtype, np.integer):
+        raise ValueError(f"{name}: ids are a one-dimensional array of integers, not {dtype} of shape {shape}")
+    return dtype, shape[0], data[file.tell() :]
