@@ -26,12 +26,7 @@ def checked_merges(merges: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, b
 
 
 def special_list(special_tokens: Iterable[str] | Mapping[str, int] | None) -> list[tuple[str, int | None]]:
-    """Return special tokens as (name, id or None) pairs.
-
-    Raises:
-        TypeError: `special_tokens` is one bare string, or a name is no string.
-        ValueError: A name has a lone surrogate, or an id is out of range.
-    """
+    """Return special tokens as (name, id or None) pairs, checked."""
     if special_tokens is None:
         return []
     if isinstance(special_tokens, (str, bytes)):

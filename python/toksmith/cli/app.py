@@ -171,7 +171,6 @@ def _message(error: Exception) -> str:
         return str(error.args[0])
     if isinstance(error, UsageError):
         return str(error)
-    expected = isinstance(error, (ValueError, OSError, MemoryError, ImportError)) and str(error)
-    if expected:
+    if isinstance(error, (ValueError, OSError, MemoryError, ImportError)) and str(error):
         return in_options(str(error))
     return in_options(f"{type(error).__name__}: {error}".removesuffix(": ") + " (--debug shows where)")

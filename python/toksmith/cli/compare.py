@@ -122,8 +122,8 @@ def compare(
     with streams.reporting(progress, "-") as report:
         comparison = toksmith.compare(
             {name: tokenizer for name, (_, tokenizer) in zip(named, loaded, strict=True)},
-            _languages(language) if language else on if text is None else iter([text]),
-            parallel=_parallel(parallel),
+            _languages(language, "--language") if language else on if text is None else iter([text]),
+            parallel=_parallel(parallel) if parallel else None,
             reference=reference,
             language_field=language_field,
             sizes=size,
@@ -203,25 +203,19 @@ def _inputs(
             yield from inputs.expand(file)
 
 
-def _languages(arguments: list[str]) -> dict[str, list[str]]:
+def _languages(arguments: list[str], option: str) -> dict[str, list[str]]:
+    """Return the files of each language."""
     files: dict[str, list[str]] = {}
     for argument in arguments:
-        name, file = _named("--language", argument)
+        name, _, file = argument.partition("=")
+        if not (name and file):
+            raise UsageError(f"{option} is NAME=FILE, such as de=german.txt, not {visible(argument)}")
         files.setdefault(name, []).append(file)
     return files
 
 
-def _parallel(arguments: list[str] | None) -> dict[str, str] | None:
-    if not arguments:
-        return None
-    files = dict(_named("--parallel", argument) for argument in arguments)
+def _parallel(arguments: list[str]) -> dict[str, str]:
+    files = _languages(arguments, "--parallel")
     if len(files) < len(arguments):
         raise UsageError("--parallel names a language twice: each has one file")
-    return files
-
-
-def _named(option: str, argument: str) -> tuple[str, str]:
-    name, equals, file = argument.partition("=")
-    if not (name and equals and file):
-        raise UsageError(f"{option} is NAME=FILE, such as de=german.txt, not {visible(argument)}")
-    return name, file
+    return {name: file for name, (file,) in files.items()}

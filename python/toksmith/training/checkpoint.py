@@ -23,17 +23,10 @@ MAX_BYTES = 1 << 31
 
 
 class Checkpoint:
-    """The checkpoint of one training.
+    """The checkpoint of one training, in a file that need not be there yet.
 
-    Args:
-        path: The file, which need not be there yet.
-        options: The options that the merges depend on, besides the counts.
-        seconds: The time between two writes.
-
-    Raises:
-        FileNotFoundError: There is no such folder.
-        ValueError: `seconds` is no time; the file is no checkpoint, or a checkpoint of other options (names the first
-            that differs).
+    `options` are those that the merges depend on, besides the counts; a checkpoint of others is an error. `seconds`
+    is the time between two writes.
     """
 
     def __init__(self, path: str | os.PathLike[str], options: Mapping[str, object], seconds: float = 30.0) -> None:
@@ -78,10 +71,6 @@ class Checkpoint:
         """Replace the file: whenever the process is killed, the file is the old one or all of the new one.
 
         Several processes may run the same training with one checkpoint: the last that writes wins.
-
-        Raises:
-            ValueError: Another training has written to the file meanwhile.
-            OSError: The file cannot be written; it stays as it was.
         """
         with contextlib.suppress(FileNotFoundError):
             if _parsed(self.path)[0] != self._key:

@@ -127,7 +127,10 @@ def _warn_if_hardly_any(counts: _core.PretokenCounts, pattern: Pattern) -> None:
     """
     if pattern.text is None or pattern.name is not None:
         return
-    matched, total = _matched(counts, pattern) if pattern.unmatched == "keep" else _left(counts)
+    if pattern.unmatched == "keep":
+        matched, total = _matched(counts, pattern)
+    else:  # text that was not matched is not in the pretokens
+        matched, total = sum(len(pretoken) * count for pretoken, count in _items(counts)), counts.end_place()
     if total < _MIN_TEXT or matched >= _MIN_SHARE * total:
         return
     unmatched = "kept as pieces of its own" if pattern.unmatched == "keep" else "lost"
@@ -148,11 +151,6 @@ def _matched(counts: _core.PretokenCounts, pattern: Pattern) -> tuple[int, int]:
         prefix = match(pretoken.decode("utf-8", "surrogateescape"))
         matched += size if prefix and prefix.end() else 0
     return matched, sum(size for size, _ in largest)
-
-
-def _left(counts: _core.PretokenCounts) -> tuple[int, int]:
-    """Return the bytes of all pretokens, and of the text: text that was not matched is not in the pretokens."""
-    return sum(len(pretoken) * count for pretoken, count in _items(counts)), counts.end_place()
 
 
 def _items(counts: _core.PretokenCounts) -> Iterator[tuple[bytes, int]]:
