@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 import io
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     Ids = NDArray[np.integer[Any]]
     IdType = np.dtype[np.integer[Any]]
+
+Part = TypeVar("Part", list[bytes], "Ids")
 
 EXAMPLES = """\
 Examples:
@@ -115,7 +117,7 @@ def _decoded(
 
 
 def _bytes_of(
-    tokenizer: Tokenizer, parts: Iterable[Any], decode: Callable[[Any], bytes], name: str
+    tokenizer: Tokenizer, parts: Iterable[Part], decode: Callable[[Part], bytes], name: str
 ) -> Iterator[bytes]:
     """Yield the bytes of each part of the ids; an error names the first invalid id."""
     done = 0
@@ -147,7 +149,7 @@ def _of_words(tokenizer: Tokenizer, words: list[bytes]) -> bytes:
     return tokenizer.decode_bytes(map(int, words))
 
 
-def _name_the_first_bad(tokenizer: Tokenizer, part: Sequence[Any], name: str, done: int) -> None:
+def _name_the_first_bad(tokenizer: Tokenizer, part: list[bytes] | Ids, name: str, done: int) -> None:
     """Raise a `ValueError` that says which word or number of a part is no id; `done` of them came before it."""
     for number, id in enumerate(part, done + 1):
         place = f"{name}: number {number}"

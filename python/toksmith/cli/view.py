@@ -8,7 +8,7 @@ import stat
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -24,6 +24,7 @@ from . import options, streams
 from .options import UsageError
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 Text: TypeAlias = "Callable[[], Iterator[str]]"
@@ -178,7 +179,7 @@ class Drawing:
             yield terminal.more(counted.tokens - self.limit)
         yield counted.line()
 
-    def _first(self, blocks: Iterable[NDArray[Any]]) -> Iterator[NDArray[Any]]:
+    def _first(self, blocks: Iterable[NDArray[np.uint32]]) -> Iterator[NDArray[np.uint32]]:
         """Yield the ids that are drawn, and ask for no block behind them."""
         remaining = self.limit
         for block in blocks if remaining != 0 else ():
@@ -205,7 +206,7 @@ class Counted:
             self.bytes += len(piece.encode())
             yield piece
 
-    def ids(self) -> Iterator[NDArray[Any]]:
+    def ids(self) -> Iterator[NDArray[np.uint32]]:
         """Yield the arrays that were not yielded yet."""
         for block in self._blocks:
             self.tokens += len(block)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .. import _core, patterns
 from .._internal import arguments
@@ -16,6 +16,7 @@ from . import counts_file, counts_table
 from .counts_table import Head
 
 if TYPE_CHECKING:
+    from pyarrow import Table
     from typing_extensions import Self
 
 _ROWS = 1 << 12
@@ -151,7 +152,7 @@ class PretokenCounts:
         specials = arguments.special_names(head["special_tokens"])
         return cls._of(core, pattern, specials, head.get("ordered") is not False)
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self) -> Table:
         """Return the counts as a `pyarrow.Table`: columns `pretoken`, `count` and `first`, in the order of `items`.
 
         The metadata of the schema have the pattern, the special tokens and all else, so `from_arrow` gives the same
@@ -170,7 +171,7 @@ class PretokenCounts:
     @classmethod
     def from_arrow(
         cls,
-        table: Any,
+        table: object,
         *,
         pattern: object = "gpt2",
         unmatched: Unmatched = "keep",

@@ -11,12 +11,15 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .. import _core
 from ..files import text_files, whole_files
 from . import counts_table
 from .counts_table import Head
+
+if TYPE_CHECKING:
+    from pyarrow import RecordBatch
 
 _MAGIC = b"toksmith counts 1\n"
 _DIGEST = 32
@@ -106,7 +109,7 @@ def _load_table(path: Path, is_parquet: bool) -> tuple[_core.PretokenCounts, Hea
     return core, head
 
 
-def _limited(batches: Iterable[Any], max_bytes: int, name: str) -> Iterator[Any]:
+def _limited(batches: Iterable[RecordBatch], max_bytes: int, name: str) -> Iterator[RecordBatch]:
     """Yield the batches, which may have at most `max_bytes` in all."""
     for batch in batches:
         max_bytes -= batch.nbytes

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Iterator
-from typing import Any, TypedDict
+from types import ModuleType
+from typing import TYPE_CHECKING, TypedDict
 
 from .. import _core
 from .._internal.choices import Unmatched
 from .._internal.messages import shown
 from ..files import text_files
+
+if TYPE_CHECKING:
+    from pyarrow import RecordBatch, Schema, Table
 
 _ROWS = 1 << 16
 """Rows that are handed on at a time."""
@@ -43,14 +48,13 @@ _FIELDS: dict[str, tuple[type, ...]] = {
 }
 
 
-def arrow() -> Any:
+def arrow() -> ModuleType:
     """Return the module `pyarrow`, with `pyarrow.parquet`."""
     try:
-        import pyarrow as pa
-        import pyarrow.parquet
+        importlib.import_module("pyarrow.parquet")
+        return importlib.import_module("pyarrow")
     except ImportError:
         raise ImportError("Arrow and Parquet need pyarrow: pip install 'toksmith[parquet]'") from None
-    return pa
 
 
 def whole_head(core: _core.PretokenCounts, head: Head) -> Head:
@@ -74,18 +78,18 @@ def parse(line: bytes, name: str, where: str) -> Head:
     return checked
 
 
-def plain_schema() -> Any:
+def plain_schema() -> Schema:
     """Return the columns of a table with their types."""
     pa = arrow()
     return pa.schema([("pretoken", pa.large_binary()), ("count", pa.uint64()), ("first", pa.uint64())])
 
 
-def schema(head: Head) -> Any:
+def schema(head: Head) -> Schema:
     """Return the schema of a table, with the head in its metadata."""
     return plain_schema().with_metadata({_KEY: json.dumps(head)})
 
 
-def batches(core: _core.PretokenCounts, schema: Any) -> Iterator[Any]:
+def batches(core: _core.PretokenCounts, schema: Schema) -> Iterator[RecordBatch]:
     """Yield record batches of counts."""
     pa = arrow()
     for start in range(0, len(core), _ROWS):
@@ -93,13 +97,13 @@ def batches(core: _core.PretokenCounts, schema: Any) -> Iterator[Any]:
         yield pa.record_batch([pa.array(column) for column in columns], schema=schema)
 
 
-def head_of(schema: Any) -> bytes | None:
+def head_of(schema: Schema) -> bytes | None:
     """Return the head in the metadata of a schema as JSON; None if there is none."""
     line: bytes | None = (schema.metadata or {}).get(_KEY)
     return line
 
 
-def counts_of(table: Any, end_place: int) -> _core.PretokenCounts:
+def counts_of(table: Table, end_place: int) -> _core.PretokenCounts:
     """Return the counts in a table. Without a column `first` the rows are in the order of first occurrence."""
     names = table.column_names
     for name in ("pretoken", "count"):
