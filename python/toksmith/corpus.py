@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from ._internal import arguments
+from ._internal.choices import ERRORS, Errors
 from .files import documents, inputs
 from .files.documents import Document
 from .files.inputs import Source
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from ._internal.choices import Errors
 
 FilePath = str | os.PathLike[str]
 TextSources = FilePath | Iterable[str | bytes | os.PathLike[str]]
@@ -75,13 +75,13 @@ class Corpus:
         errors: Errors = "strict",
     ) -> None:
         self.field, self.column, self.errors = field, column, errors
-        replaces_invalid = arguments.replaces_invalid(errors)
+        arguments.one_of("errors", errors, ERRORS)
         self.document_separator = arguments.checked_separator(document_separator)
         if isinstance(sources, (str, bytes, os.PathLike)):
             sources = [sources]
         if isinstance(sources, (list, tuple)):
             self.sources = inputs.find(sources, field, column)
-            if replaces_invalid:
+            if self.replaces_invalid:
                 inputs.check_plain(self.sources)
         else:
             if field is not None or column is not None:
@@ -109,9 +109,7 @@ class Corpus:
         Raises:
             ValueError: All files are in the folder.
         """
-        corpus = Corpus.__new__(Corpus)
-        corpus.field, corpus.column = self.field, self.column
-        corpus.errors, corpus.document_separator = self.errors, self.document_separator
+        corpus = copy.copy(self)
         corpus.sources = [source for source in self.sources if not source.is_in(folder)]
         if not corpus.sources:
             raise ValueError("no source is given")

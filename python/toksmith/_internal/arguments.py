@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import choices
 from .messages import shown
@@ -26,12 +26,7 @@ def checked_merges(merges: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, b
 
 
 def special_list(special_tokens: Iterable[str] | Mapping[str, int] | None) -> list[tuple[str, int | None]]:
-    """Return special tokens as (name, id or None) pairs.
-
-    Raises:
-        TypeError: `special_tokens` is one bare string, or a name is no string.
-        ValueError: A name has a lone surrogate, or an id is out of range.
-    """
+    """Return special tokens as (name, id or None) pairs, checked."""
     if special_tokens is None:
         return []
     if isinstance(special_tokens, (str, bytes)):
@@ -103,7 +98,7 @@ def checked_separator(separator: str | None) -> str | None:
     return special_list([separator])[0][0]
 
 
-def one_of(name: str, value: Any, choices: tuple[str, ...]) -> None:
+def one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
     """Check that an option has one of its values."""
     if value not in choices:
         raise ValueError(f"{name} is one of {', '.join(map(repr, choices))}, not {shown(value)}")

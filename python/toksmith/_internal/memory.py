@@ -17,9 +17,6 @@ _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "
 def limit(value: int | str | SupportsIndex | None) -> int:
     """Return a limit in bytes: of a number, of a text such as "2GB" or "1.5 GiB", or half of the available memory.
 
-    Raises:
-        ValueError: The limit is less than 1 byte, or no such text.
-
     >>> limit("2GB"), limit("1.5 MiB"), limit(10**9)
     (2000000000, 1572864, 1000000000)
     """

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 MAX_SHOWN = 80
 """Maximum number of characters of a value in a message; longer values are cut and their length is added."""
 
 
-def shown(value: Any, max_length: int = MAX_SHOWN) -> str:
+def shown(value: object, max_length: int = MAX_SHOWN) -> str:
     r"""Return a value as an error shows it: its `repr`, or the beginning of that with the length of the value.
 
     Cost: bounded, whatever the size of the value.
-
-    Args:
-        value: The value.
-        max_length: Maximum number of characters of the value.
 
     >>> shown(b"th"), shown("a" * 1000)[-24:]
     ("b'th'", 'aaaaa… (1000 characters)')

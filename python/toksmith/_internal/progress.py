@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from . import progress_lines
+from .progress_lines import Report as Report
 
-Report = Callable[[str, int, int], Any]
+if TYPE_CHECKING:
+    from rich.progress import ProgressColumn, TaskID
 
 _NAMES = {
     "count": "counting pretokens",
@@ -20,7 +22,7 @@ _NAMES = {
 }
 # Seconds between two drawings of a bar.
 _REFRESH = 0.1
-# The least and the greatest number of columns of a bar.
+# The minimum and the maximum width of a bar.
 _BAR_WIDTHS = (10, 40)
 
 
@@ -28,10 +30,9 @@ _BAR_WIDTHS = (10, 40)
 def reporter(progress: bool | Report) -> Iterator[Report | None]:
     """Yield the callable to which the core reports, or None.
 
-    Args:
-        progress: True shows a bar on standard error, and a line of text in a notebook. A callable is called with
-            (stage, done, total), about every 40 ms, where stage is "count", "encode" or "decode" (in bytes) or
-            "merge" (in merges), and total is 0 while it is not known. False is silence.
+    True shows a bar on standard error, and a line of text in a notebook. A callable is called with (stage, done,
+    total), about every 40 ms, where stage is "count", "encode" or "decode" (in bytes) or "merge" (in merges), and
+    total is 0 while it is not known. False is silence.
     """
     if not progress:
         yield None
@@ -74,7 +75,7 @@ class Bars:
         from rich.console import Console
 
         # Text is no markup: it may be the name of a file, such as `[1].txt`.
-        self._columns: dict[str, rich.ProgressColumn] = {
+        self._columns: dict[str, ProgressColumn] = {
             "name": rich.TextColumn("{task.description}", markup=False),
             "bar": rich.BarColumn(),
             "share": rich.TaskProgressColumn(),
@@ -90,16 +91,13 @@ class Bars:
             console=Console(stderr=True), transient=True, speed_estimate_period=10, auto_refresh=False
         )
         self._names = names
-        self._tasks: dict[str, Any] = {}
+        self._tasks: dict[str, TaskID] = {}
 
     def update(self, stage: str, done: int, total: int, facts: Sequence[str] | None = None) -> None:
         """Set how far a stage is; the first call for it adds its bar.
 
-        Args:
-            stage: The stage.
-            done: How much is done.
-            total: How much there is to do; 0 while it is not known.
-            facts: Texts beside the bar, the most important first; default: the rate.
+        The total is 0 while it is not known. `facts` are texts beside the bar, the most important first; default: the
+        rate.
         """
         if stage not in self._tasks:
             name = self._names.get(stage, stage)
@@ -134,11 +132,9 @@ class Bars:
 
 @contextlib.contextmanager
 def bar(names: dict[str, str] = _NAMES, facts: Callable[[int], Sequence[str]] | None = None) -> Iterator[Report]:
-    """Yield a callable that reports in bars.
+    """Yield a callable that reports in bars, with the names of the stages.
 
-    Args:
-        names: The shown names of the stages.
-        facts: Takes how much is done, and returns the texts beside the bar; default: the rate.
+    `facts` takes how much is done, and returns the texts beside the bar; default: the rate.
     """
     bars = Bars(names)
     with bars.drawn:

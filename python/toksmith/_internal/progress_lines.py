@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import sys
 import time
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
 
-Report = Callable[[str, int, int], Any]
+Report = Callable[[str, int, int], object]
 Write = Callable[[str, int, int, float, bool], None]
 
 # Seconds between two lines of one stage.
@@ -24,11 +24,7 @@ def in_notebook() -> bool:
 
 @contextlib.contextmanager
 def text_line(names: dict[str, str]) -> Iterator[Report]:
-    """Yield a callable that reports in one line of text for each stage, on standard error.
-
-    Args:
-        names: The shown names of the stages.
-    """
+    """Yield a callable that reports in one line of text for each stage, by its name in `names`, on standard error."""
     longest = 0
 
     def write(stage: str, done: int, total: int, seconds: float, is_last: bool) -> None:
@@ -42,15 +38,12 @@ def text_line(names: dict[str, str]) -> Iterator[Report]:
 
 
 @contextlib.contextmanager
-def json_lines(more: Callable[[], dict[str, Any]] = dict) -> Iterator[Report]:
+def json_lines(more: Callable[[], Mapping[str, object]] = dict) -> Iterator[Report]:
     """Yield a callable that reports in lines of JSON, on standard error: stage, done, total, seconds of the stage.
 
-    The last state of each stage is always written. The total is 0 while it is not known.
-
-    Args:
-        more: Returns the other fields of each line.
+    The last state of each stage is always written. The total is 0 while it is not known. `more` returns the other
+    fields of each line.
     """
-    import json
 
     def write(stage: str, done: int, total: int, seconds: float, is_last: bool) -> None:
         line = json.dumps({"stage": stage, "done": done, "total": total, "seconds": round(seconds, 3), **more()})
@@ -63,22 +56,23 @@ def json_lines(more: Callable[[], dict[str, Any]] = dict) -> Iterator[Report]:
 @contextlib.contextmanager
 def _throttled(write: Write, every: float) -> Iterator[Report]:
     """Yield a callable that passes on one report in `every` seconds, and the last one of each stage."""
-    state: dict[str, Any] = {"stage": None}
+    last: tuple[str, int, int] | None = None
+    start = due = 0.0
 
     def finish() -> None:
-        if state["stage"] is not None:
-            done, total = state["last"]
-            write(state["stage"], done, total, time.monotonic() - state["start"], True)
+        if last is not None:
+            write(*last, time.monotonic() - start, True)
 
     def report(stage: str, done: int, total: int) -> None:
+        nonlocal last, start, due
         now = time.monotonic()
-        if stage != state["stage"]:
+        if last is None or stage != last[0]:
             finish()
-            state.update(stage=stage, start=now, due=now)
-        state["last"] = done, total
-        if now >= state["due"]:
-            state["due"] = now + every
-            write(stage, done, total, now - state["start"], False)
+            start = due = now
+        last = stage, done, total
+        if now >= due:
+            due = now + every
+            write(stage, done, total, now - start, False)
 
     try:
         yield report

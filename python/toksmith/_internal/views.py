@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar, overload
+from typing import TypeVar, overload
 
 T = TypeVar("T", covariant=True)
 
@@ -43,5 +43,5 @@ class ListView(Sequence[T]):
     def __repr__(self) -> str:
         return repr(self._items)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[type[ListView[T]], tuple[list[T]]]:
         return ListView, (self._items,)

@@ -11,7 +11,7 @@ import signal
 import sys
 import traceback
 import warnings
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -146,12 +146,12 @@ def _run(args: list[str]) -> int:
     return status
 
 
-def _end(*_: Any) -> NoReturn:
+def _end(*_: object) -> NoReturn:
     """End as `kill` asks, but through every `finally`, so that no temporary file stays."""
     sys.exit(143)
 
 
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
     _say("warning", in_options(str(message)))
 
 
@@ -171,7 +171,6 @@ def _message(error: Exception) -> str:
         return str(error.args[0])
     if isinstance(error, UsageError):
         return str(error)
-    expected = isinstance(error, (ValueError, OSError, MemoryError, ImportError)) and str(error)
-    if expected:
+    if isinstance(error, (ValueError, OSError, MemoryError, ImportError)) and str(error):
         return in_options(str(error))
     return in_options(f"{type(error).__name__}: {error}".removesuffix(": ") + " (--debug shows where)")

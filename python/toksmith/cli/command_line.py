@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, get_args
 
 from typer.core import TyperCommand
 
@@ -41,7 +41,7 @@ def with_progress_named(args: list[str]) -> list[str]:
     end = args.index("--") if "--" in args else len(args)
     for argument in args[:end]:
         if named and named[-1] == "--progress":
-            is_value = argument in Progress.__members__
+            is_value = argument in get_args(Progress)
             named[-1] = f"--progress={argument if is_value else 'bar'}"
             if is_value:
                 continue

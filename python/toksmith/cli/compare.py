@@ -13,7 +13,7 @@ import toksmith
 
 from .._internal.numbers import counted
 from .._internal.numbers import size as bytes_as_text
-from ..files import inputs, outputs
+from ..files import inputs, whole_files
 from ..formats import sources
 from ..lab import terminal
 from ..lab.comparison import plots as drawing
@@ -48,37 +48,25 @@ def compare(
             "results; default: what is given for it.",
         ),
     ],
-    on: Annotated[
-        list[str] | None,
-        typer.Option("--on", metavar="FILES...", help=f"{options.FILES}."),
-    ] = None,
+    on: Annotated[list[str] | None, typer.Option(metavar="FILES...", help=f"{options.FILES}.")] = None,
     text: options.TextOption = None,
     language: Annotated[
         list[str] | None,
-        typer.Option(
-            "--language",
-            metavar="NAME=FILES",
-            help="Files of one language, in place of --on. Repeat it for each one.",
-        ),
+        typer.Option(metavar="NAME=FILES", help="Files of one language, in place of --on. Repeat it for each one."),
     ] = None,
     language_field: Annotated[
-        str | None,
-        typer.Option("--language-field", metavar="NAME", help="The field or column with the language of a record."),
+        str | None, typer.Option(metavar="NAME", help="The field or column with the language of a record.")
     ] = None,
     parallel: Annotated[
         list[str] | None,
         typer.Option(
-            "--parallel",
-            metavar="NAME=FILE",
-            help="The same sentences in each language, one a line. Repeat it for each language.",
+            metavar="NAME=FILE", help="The same sentences in each language, one a line. Repeat it for each language."
         ),
     ] = None,
     reference: Annotated[
         str | None,
         typer.Option(
-            "--reference",
-            metavar="NAME",
-            help="The parallel language that the others are compared with. Default: the first.",
+            metavar="NAME", help="The parallel language that the others are compared with. Default: the first."
         ),
     ] = None,
     as_json: options.JsonOption = False,
@@ -93,8 +81,7 @@ def compare(
         ),
     ] = None,
     plots: Annotated[
-        str | None,
-        typer.Option("--plots", metavar="OUT", help="Write the plots as SVG to this folder too. Needs matplotlib."),
+        str | None, typer.Option(metavar="OUT", help="Write the plots as SVG to this folder too. Needs matplotlib.")
     ] = None,
     field: options.FieldOption = None,
     column: options.ColumnOption = None,
@@ -102,18 +89,17 @@ def compare(
     size: Annotated[
         list[int] | None,
         typer.Option(
-            "--size",
             metavar="N",
             help="A size of smaller vocabularies. Repeat the option for each one. Default: powers of two.",
         ),
     ] = None,
     examples: Annotated[
-        int, typer.Option("--examples", metavar="N", help="How many documents to show on which two differ most.")
+        int, typer.Option(metavar="N", help="How many documents to show on which two differ most.")
     ] = 3,
     resamples: Annotated[
-        int, typer.Option("--resamples", metavar="N", help="Resamples of the bootstrap; 0 for no intervals.")
+        int, typer.Option(metavar="N", help="Resamples of the bootstrap; 0 for no intervals.")
     ] = 1000,
-    errors: options.ErrorsOption = options.STRICT,
+    errors: options.ErrorsOption = "strict",
     workers: options.WorkersOption = None,
     pattern: options.GivenPatternOption = None,
     special_tokens: options.GivenSpecialsOption = None,
@@ -136,8 +122,8 @@ def compare(
     with streams.reporting(progress, "-") as report:
         comparison = toksmith.compare(
             {name: tokenizer for name, (_, tokenizer) in zip(named, loaded, strict=True)},
-            _languages(language) if language else on if text is None else iter([text]),
-            parallel=_parallel(parallel),
+            _languages(language, "--language") if language else on if text is None else iter([text]),
+            parallel=_parallel(parallel) if parallel else None,
             reference=reference,
             language_field=language_field,
             sizes=size,
@@ -148,7 +134,7 @@ def compare(
             field=field,
             column=column,
             document_separator=document_separator,
-            errors=errors.value,
+            errors=errors,
         )
     for out in output or []:
         written = streams.write(out, [_FORMS[Path(out).suffix](comparison).encode()])
@@ -186,7 +172,7 @@ def _check_outputs(files: list[str], pictures: list[str], read: list[str | Path]
             raise UsageError(f"--output ends in .html, .md, .json or .txt: {visible(out)} does not")
         streams.check(out, read)
     for picture in pictures:
-        outputs.check_not_read(picture, read)
+        whole_files.check_not_read(picture, read)
     if pictures and not drawing.available():
         raise ImportError(drawing.MISSING)
 
@@ -217,25 +203,19 @@ def _inputs(
             yield from inputs.expand(file)
 
 
-def _languages(arguments: list[str]) -> dict[str, list[str]]:
+def _languages(arguments: list[str], option: str) -> dict[str, list[str]]:
+    """Return the files of each language."""
     files: dict[str, list[str]] = {}
     for argument in arguments:
-        name, file = _named("--language", argument)
+        name, _, file = argument.partition("=")
+        if not (name and file):
+            raise UsageError(f"{option} is NAME=FILE, such as de=german.txt, not {visible(argument)}")
         files.setdefault(name, []).append(file)
     return files
 
 
-def _parallel(arguments: list[str] | None) -> dict[str, str] | None:
-    if not arguments:
-        return None
-    files = dict(_named("--parallel", argument) for argument in arguments)
+def _parallel(arguments: list[str]) -> dict[str, str]:
+    files = _languages(arguments, "--parallel")
     if len(files) < len(arguments):
         raise UsageError("--parallel names a language twice: each has one file")
-    return files
-
-
-def _named(option: str, argument: str) -> tuple[str, str]:
-    name, equals, file = argument.partition("=")
-    if not (name and equals and file):
-        raise UsageError(f"{option} is NAME=FILE, such as de=german.txt, not {visible(argument)}")
-    return name, file
+    return {name: file for name, (file,) in files.items()}

@@ -4,29 +4,18 @@ from __future__ import annotations
 
 import shlex
 import warnings
-from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
+from .._internal.choices import Unmatched
 from .._internal.numbers import counted
-from ..files import outputs
+from ..files import whole_files
 from ..formats import minbpe, sources
 from ..tokenizer import Tokenizer
-from . import streams
-from .options import (
-    TOKENIZER,
-    GivenPatternOption,
-    GivenSpecialsOption,
-    GivenUnmatchedOption,
-    SpecialsFileOption,
-    Unmatched,
-    UsageError,
-    has_its_own,
-    load,
-    special_tokens_of,
-)
+from . import options, streams
+from .options import UsageError
 
 EXAMPLES = """\
 Examples:
@@ -45,25 +34,15 @@ merges.txt, hold no pattern and do not say which tokens are special: a warning
 says how to load them again."""
 
 
-class Format(str, Enum):
-    """What can be written."""
-
-    toksmith = "toksmith"
-    huggingface = "huggingface"
-    gpt2 = "gpt2"
-    tiktoken = "tiktoken"
-    minbpe = "minbpe"
-
-
-_FOLDERS = (Format.huggingface, Format.gpt2)
+Format = Literal["toksmith", "huggingface", "gpt2", "tiktoken", "minbpe"]
 # What becomes of unmatched text if a loaded file does not say it.
-_UNMATCHED = {Format.gpt2: "keep", Format.tiktoken: "drop"}
+_UNMATCHED = {"gpt2": "keep", "tiktoken": "drop"}
 # Special tokens that a warning names.
 _MOST_NAMED = 3
 
 
 def convert(
-    source: Annotated[str, typer.Argument(metavar="IN", help=TOKENIZER)],
+    source: Annotated[str, typer.Argument(metavar="IN", help=options.TOKENIZER)],
     out: Annotated[str, typer.Argument(metavar="OUT", help="The file or folder to write.")],
     to: Annotated[
         Format,
@@ -73,37 +52,37 @@ def convert(
             "with vocab.json and merges.txt; tiktoken: a rank file; minbpe: a .model file.",
         ),
     ],
-    pattern: GivenPatternOption = None,
-    special_tokens: GivenSpecialsOption = None,
-    special_file: SpecialsFileOption = None,
-    unmatched: GivenUnmatchedOption = None,
+    pattern: options.GivenPatternOption = None,
+    special_tokens: options.GivenSpecialsOption = None,
+    special_file: options.SpecialsFileOption = None,
+    unmatched: options.GivenUnmatchedOption = None,
 ) -> None:
     """Write a tokenizer in another format."""
     _check_out(out, to, sources.files_of(source))
-    tokenizer = _loaded(source, pattern, special_tokens_of(special_tokens, special_file), unmatched)
+    tokenizer = _loaded(source, pattern, options.special_tokens_of(special_tokens, special_file), unmatched)
     try:
         _save(tokenizer, out, to)
     except ValueError as error:
         raise ValueError(str(error).replace("save() keeps everything", "--to toksmith keeps everything")) from None
     specials = f", {len(tokenizer.special_tokens):,} of them special" if tokenizer.special_tokens else ""
-    streams.say_written(out, f"{to.value}, {counted(tokenizer.vocab_size, 'token')}{specials}")
+    streams.say_written(out, f"{to}, {counted(tokenizer.vocab_size, 'token')}{specials}")
     _warn_of_losses(tokenizer, out, to)
 
 
 def _check_out(out: str, to: Format, read: list[Path]) -> None:
     if out == "-":
         raise UsageError("convert writes a file or a folder, not standard output")
-    if to in _FOLDERS:
+    if to in ("huggingface", "gpt2"):
         if Path(out).exists() and not Path(out).is_dir():
-            raise UsageError(f"{out}: {to.value} is a folder of several files, and this is a file")
+            raise UsageError(f"{out}: {to} is a folder of several files, and this is a file")
         for path in sources.files_of(out) if Path(out).is_dir() else ():
-            outputs.check_not_read(path, read)
+            whole_files.check_not_read(path, read)
         return
     streams.check(out, read)
     suffix = Path(out).suffix
-    if to is Format.minbpe and suffix != ".model":
+    if to == "minbpe" and suffix != ".model":
         raise UsageError(f"{out}: minbpe reads files whose name ends in .model")
-    if to is Format.toksmith and suffix == ".tiktoken":
+    if to == "toksmith" and suffix == ".tiktoken":
         raise UsageError(f"{out}: -t would read a file of this name as a rank file: give it another ending")
 
 
@@ -111,40 +90,36 @@ def _loaded(
     source: str, pattern: str | None, specials: list[str] | dict[str, int] | None, unmatched: Unmatched | None
 ) -> Tokenizer:
     if not minbpe.is_model(source):
-        return load(source, pattern, specials, unmatched)
+        return options.load(source, pattern, specials, unmatched)
     if pattern is not None or specials is not None or unmatched is not None:
-        raise has_its_own(source)
+        raise options.has_its_own(source)
     return Tokenizer._of(minbpe.load(source))
 
 
 def _save(tokenizer: Tokenizer, out: str, to: Format) -> None:
-    if to is Format.toksmith:
-        tokenizer.save(out)
-    elif to is Format.huggingface:
+    if to == "huggingface":
         tokenizer.save_huggingface(out)
-    elif to is Format.tiktoken:
-        tokenizer.save(out, format="tiktoken")
-    elif to is Format.minbpe:
+    elif to == "minbpe":
         minbpe.save(tokenizer._parts, out)
     else:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the warning below says that the file holds no pattern
-            tokenizer.save(out, format="gpt2")
+            tokenizer.save(out, format=to)
 
 
 def _warn_of_losses(tokenizer: Tokenizer, out: str, to: Format) -> None:
     """Say which options load the file again, where it does not hold everything."""
-    if to not in (Format.gpt2, Format.tiktoken):
+    if to not in _UNMATCHED:
         return
     cut = tokenizer._parts.pattern
-    is_known = to is Format.gpt2 and cut.name == "gpt2"
-    options = [] if is_known else ["--pattern", cut.name or cut.text or "none"]
+    is_known = to == "gpt2" and cut.name == "gpt2"
+    flags = [] if is_known else ["--pattern", cut.name or cut.text or "none"]
     if cut.text is not None and cut.name is None and cut.unmatched != _UNMATCHED[to]:
-        options += ["--unmatched", cut.unmatched]
+        flags += ["--unmatched", cut.unmatched]
     specials = list(tokenizer.special_tokens.items())
     for name, id in specials[:_MOST_NAMED]:
-        options += ["--special-token", f"{name}={id}" if to is Format.tiktoken else name]
-    if not options:
+        flags += ["--special-token", f"{name}={id}" if to == "tiktoken" else name]
+    if not flags:
         return
     more = (
         f" and {len(specials) - _MOST_NAMED:,} special tokens more, or all in --special-tokens FILE"
@@ -152,4 +127,4 @@ def _warn_of_losses(tokenizer: Tokenizer, out: str, to: Format) -> None:
         else ""
     )
     parts = [*([] if is_known else ["pattern"]), *(["special tokens"] if specials else [])]
-    warnings.warn(f"{out} holds no {' and no '.join(parts)}: load it with {shlex.join(options)}{more}", stacklevel=2)
+    warnings.warn(f"{out} holds no {' and no '.join(parts)}: load it with {shlex.join(flags)}{more}", stacklevel=2)

@@ -15,28 +15,7 @@ from ..corpus import Corpus
 from ..encoding import text_streaming
 from ..lab.spans import visible
 from ..tokenizer import Tokenizer
-from . import streams
-from .options import (
-    DOCUMENTS,
-    FILES,
-    STRICT,
-    TOKENIZER,
-    ColumnOption,
-    ErrorsOption,
-    FieldOption,
-    GivenPatternOption,
-    GivenSpecialsOption,
-    GivenUnmatchedOption,
-    JsonOption,
-    NoSpecialOption,
-    ProgressOption,
-    SeparatorOption,
-    SpecialsFileOption,
-    TextOption,
-    WorkersOption,
-    load,
-    special_tokens_of,
-)
+from . import options, streams
 
 EXAMPLES = f"""\
 Examples:
@@ -47,7 +26,7 @@ Examples:
   toksmith count -t tokenizer.json books/ 'web/*.jsonl.zst' --field text
   toksmith count -t tokenizer.json books/ --json
 
-{DOCUMENTS} A line has the number of tokens,
+{options.DOCUMENTS} A line has the number of tokens,
 of documents and of bytes of text, and the name; the last line of several is the
 total. Nothing is added to a document: what tokenize appends comes on top."""
 
@@ -63,35 +42,28 @@ class Count(NamedTuple):
 def count(
     tokenizer: Annotated[
         str,
-        typer.Option(
-            "-t",
-            "--tokenizer",
-            "--model",
-            metavar="TOKENIZER",
-            help=TOKENIZER,
-        ),
+        typer.Option("-t", "--tokenizer", "--model", metavar="TOKENIZER", help=options.TOKENIZER),
     ],
     files: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="FILES", help=f"{FILES}, and the default."),
+        list[str] | None, typer.Argument(metavar="FILES", help=f"{options.FILES}, and the default.")
     ] = None,
-    text: TextOption = None,
-    as_json: JsonOption = False,
-    field: FieldOption = None,
-    column: ColumnOption = None,
-    document_separator: SeparatorOption = None,
-    no_special: NoSpecialOption = False,
-    errors: ErrorsOption = STRICT,
-    workers: WorkersOption = None,
-    pattern: GivenPatternOption = None,
-    special_tokens: GivenSpecialsOption = None,
-    special_file: SpecialsFileOption = None,
-    unmatched: GivenUnmatchedOption = None,
-    progress: ProgressOption = None,
+    text: options.TextOption = None,
+    as_json: options.JsonOption = False,
+    field: options.FieldOption = None,
+    column: options.ColumnOption = None,
+    document_separator: options.SeparatorOption = None,
+    no_special: options.NoSpecialOption = False,
+    errors: options.ErrorsOption = "strict",
+    workers: options.WorkersOption = None,
+    pattern: options.GivenPatternOption = None,
+    special_tokens: options.GivenSpecialsOption = None,
+    special_file: options.SpecialsFileOption = None,
+    unmatched: options.GivenUnmatchedOption = None,
+    progress: options.ProgressOption = None,
 ) -> None:
     """Count the tokens of files, as wc counts words."""
     streams.check_inputs(files or [], text, argument="FILES")
-    loaded = load(tokenizer, pattern, special_tokens_of(special_tokens, special_file), unmatched)
+    loaded = options.load(tokenizer, pattern, options.special_tokens_of(special_tokens, special_file), unmatched)
     threads = arguments.checked_workers(workers)
     paths = files or ["-"]
     corpus = Corpus(
@@ -99,7 +71,7 @@ def count(
         field=field,
         column=column,
         document_separator=document_separator,
-        errors=errors.value,
+        errors=errors,
     )
     if text is None and "-" in paths:
         streams.tell_of_terminal()

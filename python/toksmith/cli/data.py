@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from .._internal.progress import reporter
 from .._internal.tables import aligned
-from ..data import checking, dataset, manifest
-from ..data.manifest import Manifest
+from ..data import checking, dataset
+from ..data import manifest as manifests
 from ..lab import terminal
 from ..lab.spans import Spans, visible
-from . import streams
-from .options import Progress, ProgressOption, UsageError
+from . import options, streams
+from .options import UsageError
 
 EXAMPLES = """\
 Examples:
@@ -47,7 +47,7 @@ def data(
     split: Annotated[
         str | None, typer.Option(metavar="NAME", help="The split of the document. Default: train.")
     ] = None,
-    progress: ProgressOption = None,
+    progress: options.ProgressOption = None,
 ) -> None:
     """Show what is in a folder of training data, check it, or show a document of it."""
     if check and document is not None:
@@ -59,26 +59,26 @@ def data(
     elif document is not None:
         streams.write("-", _document(folder, split or "train", document))
     else:
-        streams.write("-", [_summary(manifest.read(folder)).encode()])
+        streams.write("-", [_summary(manifests.read(folder)).encode()])
 
 
-def _check(folder: str, progress: Progress | None) -> None:
+def _check(folder: str, progress: options.Progress | None) -> None:
     with streams.reporting(progress, folder) as how, reporter(how) as report:
         lines = list(checking.differences(folder, report))
     is_whole = not lines
     if is_whole:
-        sizes = [shard.bytes for shard in manifest.read(folder).shards]
+        sizes = [shard.bytes for shard in manifests.read(folder).shards]
         lines = [f"{folder}: all files are intact (shards: {len(sizes):,}, bytes: {sum(sizes):,})"]
     streams.write("-", (f"{visible(line)}\n".encode() for line in lines))
     if is_whole:
         return
-    if progress is not Progress.json:
+    if progress != "json":
         advice = "copy these files again, or run the same toksmith tokenize with --verify, which repairs them"
         print(f"toksmith: {visible(folder)}: {advice}", file=sys.stderr)
     raise typer.Exit(1)
 
 
-def _summary(manifest: Manifest) -> str:
+def _summary(manifest: manifests.Manifest) -> str:
     rows: list[tuple[str, ...]] = [("split", "shards", "documents", "tokens", "bytes")]
     for name, split in manifest.splits.items():
         size = sum(shard.bytes for shard in split.shards)
@@ -95,14 +95,14 @@ def _summary(manifest: Manifest) -> str:
     return "\n".join(sections)
 
 
-def _totals(content: Mapping[str, Any]) -> Iterator[str]:
+def _totals(content: Mapping[str, object]) -> Iterator[str]:
     totals = content.get("totals")
     size, tokens = (totals.get(name) if isinstance(totals, dict) else None for name in ("text_bytes", "tokens"))
     if isinstance(size, int) and isinstance(tokens, int) and tokens > 0:
         yield f"text: {size:,} bytes, {size / tokens:.2f} for each token\n"
 
 
-def _sources(content: Mapping[str, Any]) -> Iterator[str]:
+def _sources(content: Mapping[str, object]) -> Iterator[str]:
     sources, skipped = (_objects(content.get(name)) for name in ("sources", "skipped"))
     if sources:
         rows = [("source", "bytes", "documents")]
@@ -121,7 +121,7 @@ def _sources(content: Mapping[str, Any]) -> Iterator[str]:
         yield "\n".join(lines) + "\n"
 
 
-def _objects(value: object) -> list[dict[str, Any]]:
+def _objects(value: object) -> list[dict[str, object]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 

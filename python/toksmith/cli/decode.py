@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
+import io
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from enum import Enum
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
@@ -15,20 +15,17 @@ from .._internal.numbers import counted
 from .._internal.progress import Report, reporter
 from ..formats import sources
 from ..tokenizer import Tokenizer
-from . import binary_ids, streams
-from .options import (
-    GivenPatternOption,
-    GivenSpecialsOption,
-    GivenUnmatchedOption,
-    InArgument,
-    OutOption,
-    ProgressOption,
-    SpecialsFileOption,
-    TokenizerOption,
-    UsageError,
-    load,
-    special_tokens_of,
-)
+from . import options, streams
+from .options import UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Ids = NDArray[np.integer[Any]]
+    IdType = np.dtype[np.integer[Any]]
+
+Part = TypeVar("Part", list[bytes], "Ids")
 
 EXAMPLES = """\
 Examples:
@@ -44,33 +41,24 @@ FILE is what encode writes: ids with spaces or line ends between them, a JSON
 list, a NumPy file, or little-endian numbers. The output is the bytes that the
 ids stand for, without a newline added: decode is the exact inverse of encode."""
 
+_SUFFIXES: dict[str, Format] = {".npy": "npy", ".bin": "bin"}
 _SPACES = b" \t\n\r\v\f"
+_NPY_MAGIC = b"\x93NUMPY"
+_MAX_HEAD = 1 << 16
 _LIST_MARKS = bytes.maketrans(b"[,]", b"   ")
 _LONGEST = 20  # digits of an id, with room for leading zeros
 
 
-class Format(str, Enum):
-    """How ids are written."""
-
-    text = "text"
-    npy = "npy"
-    bin = "bin"
-
-
-class Width(str, Enum):
-    """The type of bare numbers."""
-
-    uint16 = "uint16"
-    uint32 = "uint32"
+Format = Literal["text", "npy", "bin"]
 
 
 def decode(
-    tokenizer: TokenizerOption,
-    file: InArgument = None,
+    tokenizer: options.TokenizerOption,
+    file: options.InArgument = None,
     ids: Annotated[
         str | None, typer.Option("--ids", metavar="IDS", help="The ids themselves, in place of a file: '15496 995'.")
     ] = None,
-    out: OutOption = "-",
+    out: options.OutOption = "-",
     format: Annotated[
         Format | None,
         typer.Option(
@@ -81,36 +69,36 @@ def decode(
         ),
     ] = None,
     dtype: Annotated[
-        Width | None,
+        Literal["uint16", "uint32"] | None,
         typer.Option(
             "--dtype",
             help="The type of the numbers of bin. Default: uint16 if every id of the tokenizer fits into it, else "
             "uint32, as encode writes them.",
         ),
     ] = None,
-    pattern: GivenPatternOption = None,
-    special_tokens: GivenSpecialsOption = None,
-    special_file: SpecialsFileOption = None,
-    unmatched: GivenUnmatchedOption = None,
-    progress: ProgressOption = None,
+    pattern: options.GivenPatternOption = None,
+    special_tokens: options.GivenSpecialsOption = None,
+    special_file: options.SpecialsFileOption = None,
+    unmatched: options.GivenUnmatchedOption = None,
+    progress: options.ProgressOption = None,
 ) -> None:
     """Turn ids into text."""
     source = streams.Input(file, ids, "--ids")
     streams.check(out, [*sources.files_of(tokenizer), *source.files])
-    loaded = load(tokenizer, pattern, special_tokens_of(special_tokens, special_file), unmatched)
-    if ids is not None and format not in (None, Format.text):
-        raise UsageError(f"--format {format.value} is for a file, and --ids are text")
-    format = format or (Format.text if source.path is None else _by_suffix(source.path))
-    if dtype is not None and format is not Format.bin:
+    loaded = options.load(tokenizer, pattern, options.special_tokens_of(special_tokens, special_file), unmatched)
+    if ids is not None and format not in (None, "text"):
+        raise UsageError(f"--format {format} is for a file, and --ids are text")
+    format = format or ("text" if source.path is None else _by_suffix(source.path))
+    if dtype is not None and format != "bin":
         raise UsageError("--dtype is for --format bin, or for a FILE that ends in .bin")
-    wide = loaded.max_id >= 2**16 if dtype is None else dtype is Width.uint32
+    wide = loaded.max_id >= 2**16 if dtype is None else dtype == "uint32"
     with streams.reporting(progress, out) as how, reporter(how) as report:
         size = streams.write(out, _decoded(loaded, source, format, wide, report))
     streams.say_written(out, counted(size, "byte"), progress)
 
 
 def _by_suffix(path: str) -> Format | None:
-    return next((format for format in (Format.npy, Format.bin) if Path(path).suffix == f".{format.value}"), None)
+    return _SUFFIXES.get(Path(path).suffix)
 
 
 def _decoded(
@@ -119,17 +107,17 @@ def _decoded(
     name, windows = source.name, source.windows("decode", report)
     if format is None:
         first = next(windows, b"")
-        format = Format.npy if first.startswith(binary_ids.MAGIC) else Format.text
+        format = "npy" if first.startswith(_NPY_MAGIC) else "text"
         windows = itertools.chain([first], windows)
-    if format is Format.text:
+    if format == "text":
         return _bytes_of(tokenizer, _words(windows), functools.partial(_of_words, tokenizer), name)
-    if format is Format.npy:
-        return _bytes_of(tokenizer, binary_ids.of_npy(windows, name), tokenizer.decode_bytes, name)
-    return _bytes_of(tokenizer, binary_ids.of_bare(windows, wide, name), tokenizer.decode_bytes, name)
+    if format == "npy":
+        return _bytes_of(tokenizer, _of_npy(windows, name), tokenizer.decode_bytes, name)
+    return _bytes_of(tokenizer, _of_bare(windows, wide, name), tokenizer.decode_bytes, name)
 
 
 def _bytes_of(
-    tokenizer: Tokenizer, parts: Iterable[Any], decode: Callable[[Any], bytes], name: str
+    tokenizer: Tokenizer, parts: Iterable[Part], decode: Callable[[Part], bytes], name: str
 ) -> Iterator[bytes]:
     """Yield the bytes of each part of the ids; an error names the first invalid id."""
     done = 0
@@ -161,7 +149,7 @@ def _of_words(tokenizer: Tokenizer, words: list[bytes]) -> bytes:
     return tokenizer.decode_bytes(map(int, words))
 
 
-def _name_the_first_bad(tokenizer: Tokenizer, part: Sequence[Any], name: str, done: int) -> None:
+def _name_the_first_bad(tokenizer: Tokenizer, part: list[bytes] | Ids, name: str, done: int) -> None:
     """Raise a `ValueError` that says which word or number of a part is no id; `done` of them came before it."""
     for number, id in enumerate(part, done + 1):
         place = f"{name}: number {number}"
@@ -173,3 +161,62 @@ def _name_the_first_bad(tokenizer: Tokenizer, part: Sequence[Any], name: str, do
             tokenizer.token_bytes(int(word))
         except (KeyError, ValueError):
             raise ValueError(f"{place} is {shown}: no token has this id") from None
+
+
+def _of_npy(windows: Iterable[bytes], name: str) -> Iterator[Ids]:
+    """Yield the ids of a NumPy file, window by window."""
+    remaining = iter(windows)
+    dtype, count, data = _header(remaining, name)
+    read = 0
+    for ids in _numbers(itertools.chain([data], remaining), dtype, name):
+        read += len(ids)
+        yield ids
+    if read != count:
+        raise ValueError(
+            f"{name}: the file has {read:,} ids, but its header says {count:,}: it is corrupt or truncated"
+        )
+
+
+def _of_bare(windows: Iterable[bytes], wide: bool, name: str) -> Iterator[Ids]:
+    """Yield the ids of a file of bare little-endian numbers, of 32 bits if they are `wide`, else of 16."""
+    import numpy as np
+
+    yield from _numbers(windows, np.dtype("<u4" if wide else "<u2"), name)
+
+
+def _numbers(windows: Iterable[bytes], dtype: IdType, name: str) -> Iterator[Ids]:
+    import numpy as np
+
+    partial = b""
+    for window in windows:
+        data = partial + window
+        whole = len(data) - len(data) % dtype.itemsize
+        partial = data[whole:]
+        yield np.frombuffer(data[:whole], dtype).astype(dtype.newbyteorder("="), copy=False)
+    if partial:
+        raise ValueError(
+            f"{name}: the file ends inside a number of {8 * dtype.itemsize} bits: give --dtype if its numbers have "
+            "another size"
+        )
+
+
+def _header(windows: Iterator[bytes], name: str) -> tuple[IdType, int, bytes]:
+    """Return the type and the number of the ids in a NumPy file, and what was read of its data."""
+    import numpy as np
+    from numpy.lib import format as npy
+
+    data = b""
+    while True:
+        file = io.BytesIO(data)
+        try:
+            read = npy.read_array_header_1_0 if npy.read_magic(file) == (1, 0) else npy.read_array_header_2_0
+            shape, _, dtype = read(file)
+            break
+        except (ValueError, EOFError) as error:
+            window = next(windows, b"") if len(data) < _MAX_HEAD else b""
+            if not window:
+                raise ValueError(f"{name}: not a NumPy file: {error}") from None
+            data += window
+    if len(shape) != 1 or not np.issubdtype(dtype, np.integer):
+        raise ValueError(f"{name}: ids are a one-dimensional array of integers, not {dtype} of shape {shape}")
+    return dtype, shape[0], data[file.tell() :]

@@ -4,35 +4,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Generator, Iterator
-from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Literal
 
 import typer
 
+from .._internal.choices import Errors
 from .._internal.numbers import counted
 from .._internal.progress import Report, reporter
 from ..formats import sources
 from ..tokenizer import Tokenizer
-from . import streams
-from .options import (
-    STRICT,
-    Errors,
-    ErrorsOption,
-    GivenPatternOption,
-    GivenSpecialsOption,
-    GivenUnmatchedOption,
-    InArgument,
-    NoSpecialOption,
-    OutOption,
-    ProgressOption,
-    SpecialsFileOption,
-    TextOption,
-    TokenizerOption,
-    UsageError,
-    load,
-    special_tokens_of,
-)
+from . import options, streams
+from .options import UsageError
 
 EXAMPLES = """\
 Examples:
@@ -54,25 +37,17 @@ memory."""
 _BATCH = 1 << 16
 
 
-class Format(str, Enum):
-    """How ids are written: what stands before, between and after them."""
-
-    text = "text"
-    lines = "lines"
-    json = "json"
-    npy = "npy"
-    bin = "bin"
-
-
-_BINARY = (Format.npy, Format.bin)
-_FRAMES = {Format.text: ("", " ", "\n"), Format.lines: ("", "\n", "\n"), Format.json: ("[", ", ", "]\n")}
+Format = Literal["text", "lines", "json", "npy", "bin"]
+_SUFFIXES: dict[str, Format] = {".npy": "npy", ".bin": "bin"}
+_FRAMES = {"text": ("", " ", "\n"), "lines": ("", "\n", "\n"), "json": ("[", ", ", "]\n")}
+"""What stands before, between and after ids in text."""
 
 
 def encode(
-    tokenizer: TokenizerOption,
-    file: InArgument = None,
-    text: TextOption = None,
-    out: OutOption = "-",
+    tokenizer: options.TokenizerOption,
+    file: options.InArgument = None,
+    text: options.TextOption = None,
+    out: options.OutOption = "-",
     format: Annotated[
         Format | None,
         typer.Option(
@@ -83,27 +58,26 @@ def encode(
             show_default=False,
         ),
     ] = None,
-    no_special: NoSpecialOption = False,
-    errors: ErrorsOption = STRICT,
-    pattern: GivenPatternOption = None,
-    special_tokens: GivenSpecialsOption = None,
-    special_file: SpecialsFileOption = None,
-    unmatched: GivenUnmatchedOption = None,
-    progress: ProgressOption = None,
+    no_special: options.NoSpecialOption = False,
+    errors: options.ErrorsOption = "strict",
+    pattern: options.GivenPatternOption = None,
+    special_tokens: options.GivenSpecialsOption = None,
+    special_file: options.SpecialsFileOption = None,
+    unmatched: options.GivenUnmatchedOption = None,
+    progress: options.ProgressOption = None,
 ) -> None:
     """Turn text into ids."""
     source = streams.Input(file, text)
     streams.check(out, [*sources.files_of(tokenizer), *source.files])
-    loaded = load(tokenizer, pattern, special_tokens_of(special_tokens, special_file), unmatched)
-    format = format or _by_suffix(out)
+    loaded = options.load(tokenizer, pattern, options.special_tokens_of(special_tokens, special_file), unmatched)
+    format = format or _SUFFIXES.get(Path(out).suffix, "text")
     with streams.reporting(progress, out) as how:
-        write = _write_binary if format in _BINARY else _write_text
-        count = write(loaded, source, out, format, not no_special, errors, how)
+        if format in _FRAMES:
+            count = _write_text(loaded, source, out, format, not no_special, errors, how)
+        else:
+            path = _checked_path(source, out, format)
+            count = loaded.encode_file(path, out, special=not no_special, errors=errors, progress=how)
     streams.say_written(out, counted(count, "id"), progress)
-
-
-def _by_suffix(out: str) -> Format:
-    return next((format for format in _BINARY if Path(out).suffix == f".{format.value}"), Format.text)
 
 
 def _write_text(
@@ -120,7 +94,7 @@ def _write_text(
 
     def parts(report: Report | None) -> Iterator[bytes]:
         nonlocal count
-        text = source.text(errors.value, report)
+        text = source.text(errors, report)
         count = yield from _written(tokenizer.encode_iterable(text, special=special), format)
 
     with reporter(progress) as report:
@@ -128,22 +102,13 @@ def _write_text(
     return count
 
 
-def _write_binary(
-    tokenizer: Tokenizer,
-    source: streams.Input,
-    out: str,
-    format: Format,
-    special: bool,
-    errors: Errors,
-    progress: bool | Report,
-) -> int:
-    """Write the ids as numbers; return how many there are."""
+def _checked_path(source: streams.Input, out: str, format: Format) -> str:
+    """Return the path of a file whose ids are written as numbers."""
     if source.path is None or "-" in (source.path, out):
-        raise UsageError(f"{format.value} goes from a file to a file: give FILE and -o OUT")
-    if (Path(out).suffix == ".npy") is not (format is Format.npy):
-        raise UsageError(f"{format.value} does not go with the name {out}: a NumPy file ends in .npy, and only that")
-    replaced: Any = errors.value
-    return tokenizer.encode_file(source.path, out, special=special, errors=replaced, progress=progress)
+        raise UsageError(f"{format} goes from a file to a file: give FILE and -o OUT")
+    if (Path(out).suffix == ".npy") is not (format == "npy"):
+        raise UsageError(f"{format} does not go with the name {out}: a NumPy file ends in .npy, and only that")
+    return source.path
 
 
 def _written(ids: Iterator[int], format: Format) -> Generator[bytes, None, int]:

@@ -25,7 +25,7 @@ def explain(
     tokenizer: options.TokenizerOption,
     file: options.InArgument = None,
     text: options.TextOption = None,
-    errors: options.ErrorsOption = options.STRICT,
+    errors: options.ErrorsOption = "strict",
     no_special: options.NoSpecialOption = False,
     pattern: options.GivenPatternOption = None,
     special_tokens: options.GivenSpecialsOption = None,
@@ -35,7 +35,7 @@ def explain(
     """Show how a text becomes ids, merge by merge."""
     source = streams.Input(file, text)
     loaded = options.load(tokenizer, pattern, options.special_tokens_of(special_tokens, special_file), unmatched)
-    whole = "".join(source.text(errors.value))
+    whole = "".join(source.text(errors))
     explanations = toksmith.explain(loaded, whole, special=not no_special)
     from ..lab.merge_table import rendered  # imports parts of rich
 

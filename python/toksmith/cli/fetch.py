@@ -43,7 +43,8 @@ def fetch(
 ) -> None:
     """Download the rank files of published encodings, for a machine without a network."""
     folder = to or rank_cache.own_folder()
-    for file in dict.fromkeys(_file_of(name) for each in names for name in _expanded(each)):
+    expanded = (name for argument in names for name in (encodings.ENCODINGS if argument == "all" else [argument]))
+    for file in dict.fromkeys(map(_file_of, expanded)):
         url, sha256 = encodings.FILES[file]
         path = folder / rank_cache.plain_name(url)
         if path.is_file() and _digest(path) == sha256:
@@ -62,10 +63,6 @@ def _digest(path: Path) -> str:
         return rank_cache.digest(reading.read(path))
     except ValueError:
         return ""
-
-
-def _expanded(name: str) -> list[str]:
-    return list(encodings.ENCODINGS) if name == "all" else [name]
 
 
 def _file_of(name: str) -> str:

@@ -29,22 +29,16 @@ def inspect(
     tokenizer: options.TokenizerArgument,
     on: Annotated[
         list[str] | None,
-        typer.Option(
-            "--on",
-            metavar="FILES...",
-            help=f"Count the uses of each token in these. {options.FILES}.",
-        ),
+        typer.Option(metavar="FILES...", help=f"Count the uses of each token in these. {options.FILES}."),
     ] = None,
     text: options.TextOption = None,
-    top: Annotated[
-        int, typer.Option("--top", metavar="N", help="How many tokens each list of examples has at most.")
-    ] = 10,
+    top: Annotated[int, typer.Option(metavar="N", help="How many tokens each list of examples has at most.")] = 10,
     as_json: options.JsonOption = False,
     field: options.FieldOption = None,
     column: options.ColumnOption = None,
     document_separator: options.SeparatorOption = None,
     no_special: options.NoSpecialOption = False,
-    errors: options.ErrorsOption = options.STRICT,
+    errors: options.ErrorsOption = "strict",
     workers: options.WorkersOption = None,
     pattern: options.GivenPatternOption = None,
     special_tokens: options.GivenSpecialsOption = None,
@@ -53,10 +47,8 @@ def inspect(
     progress: options.ProgressOption = None,
 ) -> None:
     """Show what a vocabulary is made of, which tokens no text gives, and what texts use of it."""
-    if not on:
-        for name, value in (("--field", field), ("--column", column)):
-            if value:
-                raise UsageError(f"{name} is for texts: give --on with it")
+    if not on and (field or column):
+        raise UsageError(f"{'--field' if field else '--column'} is for texts: give --on with it")
     streams.check_inputs(on or [], text, argument="--on")
     if "-" in (on or []):
         streams.tell_of_terminal()
@@ -71,7 +63,7 @@ def inspect(
             field=field,
             column=column,
             document_separator=document_separator,
-            errors=errors.value,
+            errors=errors,
             workers=workers,
             progress=report,
         )

@@ -5,44 +5,14 @@ from __future__ import annotations
 import re
 import shlex
 
-OPTIONS = {
-    "vocab_size": "--vocab-size",
-    "special_tokens": "--special-tokens",
-    "special_ids": "--special-ids",
-    "byte_order": "--byte-order",
-    "min_frequency": "--min-frequency",
-    "max_token_length": "--max-token-length",
-    "forced_tokens": "--forced-token",
-    "memory_limit": "--memory-limit",
-    "min_pretoken_count": "--min-pretoken-count",
-    "document_separator": "--document-separator",
-    "pattern": "--pattern",
-    "unmatched": "--unmatched",
-    "ties": "--ties",
-    "base": "--base",
-    "append": "--append",
-    "workers": "--workers",
-    "field": "--field",
-    "column": "--column",
-    "errors": "--errors",
-    "checkpoint": "--checkpoint",
-    "log": "--log",
-    "dtype": "--dtype",
-    "shard_size": "--shard-size",
-    "shuffle_buffer": "--shuffle-buffer",
-    "split": "--split",
-    "shuffle": "--shuffle",
-    "on_error": "--on-error",
-    "language_field": "--language-field",
-    "reference": "--reference",
-    "examples": "--examples",
-    "resamples": "--resamples",
-    "seed": "--seed",
-    "top": "--top",
-}
+_NAMES = (
+    "vocab_size|special_tokens|special_ids|byte_order|min_frequency|max_token_length|forced_tokens|memory_limit|"
+    "min_pretoken_count|document_separator|pattern|unmatched|ties|base|append|workers|field|column|errors|checkpoint|"
+    "log|dtype|shard_size|shuffle_buffer|split|shuffle|on_error|language_field|reference|examples|resamples|seed|top"
+)
+OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _NAMES.split("|")} | {"forced_tokens": "--forced-token"}
 """Arguments of the library, with the option that gives each."""
 
-_NAMES = "|".join(OPTIONS)
 _LONG_NAMES = "|".join(name for name in OPTIONS if "_" in name)
 # As in `errors="replace"`, `field='body'`, `min_pretoken_count=2` and `column=…`.
 _ASSIGNED = re.compile(rf"""(?<![\w./-])({_NAMES})=("[^"]*"|'[^']*'|…|[\w.]+)""")

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Literal
 
 import typer
 
-from .._internal import arguments, choices
+from .._internal import arguments
+from .._internal.choices import Errors, Unmatched
+from ..compat.tiktoken import registry
 from ..files import text_files
 from ..formats import sources
 from ..tokenizer import Tokenizer
+
+Progress = Literal["bar", "json", "none"]
+Specials = list[str] | dict[str, int]
 
 
 class UsageError(Exception):
@@ -19,33 +23,6 @@ class UsageError(Exception):
 
     exit_code = 2
 
-
-class Progress(str, Enum):
-    """How progress is shown."""
-
-    bar = "bar"
-    json = "json"
-    none = "none"
-
-
-class Choice(str, Enum):
-    """One of the values of an option. Its members are named after them, in capitals."""
-
-
-def choice_of(name: str, values: tuple[str, ...]) -> Any:
-    """Return the `Choice` of these values, which typer shows and checks."""
-    make: Any = Choice  # mypy reads a call of it as the choice of a value
-    return make(name, {value.upper(): value for value in values})
-
-
-Specials = list[str] | dict[str, int]
-if TYPE_CHECKING:
-    Unmatched = Choice
-    Errors = Choice
-else:
-    Unmatched = choice_of("Unmatched", choices.UNMATCHED)
-    Errors = choice_of("Errors", choices.ERRORS)
-STRICT = Errors("strict")
 
 FILES = "Files, globs and folders; - is standard input"
 """The beginning of the help of arguments and options that take files."""
@@ -59,19 +36,14 @@ _PATTERN = "A name (gpt2, cl100k, o200k, llama3, qwen2, qwen3.5, tekken, nanocha
 TrainingPatternOption = Annotated[
     str | None,
     typer.Option(
-        "--pattern",
         metavar="PATTERN",
         help=f"What cuts the text into pretokens: {_PATTERN[0].lower()}{_PATTERN[1:]}. Default: gpt2.",
     ),
 ]
 TrainingUnmatchedOption = Annotated[
-    Unmatched | None,
-    typer.Option("--unmatched", help="Keep or drop text that the pattern does not match. Default: keep."),
+    Unmatched | None, typer.Option(help="Keep or drop text that the pattern does not match. Default: keep.")
 ]
-ErrorsOption = Annotated[
-    Errors,
-    typer.Option("--errors", help="Refuse bytes that are not UTF-8, or replace them with U+FFFD."),
-]
+ErrorsOption = Annotated[Errors, typer.Option(help="Refuse bytes that are not UTF-8, or replace them with U+FFFD.")]
 SpecialsOption = Annotated[
     list[str] | None,
     typer.Option("--special-token", metavar="NAME", help="A special token. Repeat the option for each one."),
@@ -85,7 +57,6 @@ TrainingSpecialsFileOption = Annotated[
 ProgressOption = Annotated[
     Progress | None,
     typer.Option(
-        "--progress",
         metavar="[bar|json|none]",
         help="Show on standard error how far the command is: as a bar, or in lines of JSON for programs. --progress "
         "alone is --progress bar. --no-progress is --progress none, and leaves out the line that says what was "
@@ -99,32 +70,26 @@ InArgument = Annotated[
     str | None, typer.Argument(metavar="FILE", help="The file to read; - is standard input, and the default.")
 ]
 TextOption = Annotated[
-    str | None,
-    typer.Option("--text", metavar="TEXT", help="The text itself, in place of a file.", show_default=False),
+    str | None, typer.Option(metavar="TEXT", help="The text itself, in place of a file.", show_default=False)
 ]
 NoSpecialOption = Annotated[bool, typer.Option("--no-special", help="Read special tokens as ordinary text.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Write one JSON object.")]
-WorkersOption = Annotated[
-    int | None, typer.Option("--workers", metavar="N", help="The number of threads. Default: all cores.")
-]
+WorkersOption = Annotated[int | None, typer.Option(metavar="N", help="The number of threads. Default: all cores.")]
 
 # The documents of files
 FieldOption = Annotated[
     str | None,
     typer.Option(
-        "--field",
         metavar="NAME",
         help="The field of .jsonl files that has the text. With it, standard input is JSON lines. Default: text.",
     ),
 ]
 ColumnOption = Annotated[
-    str | None,
-    typer.Option("--column", metavar="NAME", help="The column of Parquet files that has the text. Default: text."),
+    str | None, typer.Option(metavar="NAME", help="The column of Parquet files that has the text. Default: text.")
 ]
 SeparatorOption = Annotated[
     str | None,
     typer.Option(
-        "--document-separator",
         metavar="TEXT",
         help="A string between two documents of a text file. It becomes no token. Without it each text file is a "
         "document.",
@@ -153,7 +118,6 @@ TokenizersOption = Annotated[
 GivenPatternOption = Annotated[
     str | None,
     typer.Option(
-        "--pattern",
         metavar="PATTERN",
         help=f"The pattern of a rank file, or of vocab.json and merges.txt, which hold none. {_PATTERN}. For a rank "
         "file an expression is in the dialect of tiktoken.",
@@ -180,7 +144,6 @@ SpecialsFileOption = Annotated[
 GivenUnmatchedOption = Annotated[
     Unmatched | None,
     typer.Option(
-        "--unmatched",
         help="Keep or drop text that the pattern of these files does not match. Default: drop for a rank file, as "
         "tiktoken does; else keep.",
     ),
@@ -193,28 +156,20 @@ def pattern_of(text: str) -> str | None:
 
 
 def load(source: str, pattern: str | None, specials: Specials | None, unmatched: Unmatched | None) -> Tokenizer:
-    """Return the tokenizer behind `-t`, `--base` or an argument, with the options beside it.
-
-    Raises:
-        UsageError: An option is missing, or does not go with this kind of file.
-        OSError, ValueError: As the loaders of `Tokenizer`.
-    """
-    options: dict[str, Any] = {}
-    if pattern is not None:
-        options["pattern"] = pattern_of(pattern)
-    if specials is not None:
-        options["special_tokens"] = specials
-    if unmatched is not None:
-        options["unmatched"] = unmatched.value
-    if plugin := _of_plugin(source):
-        tokenizer, kind = plugin, "published"
-    else:
-        tokenizer, kind = None, sources.kind_of(source)
+    """Return the tokenizer behind `-t`, `--base` or an argument, with the options beside it."""
+    published = _of_plugin(source)
+    kind = "published" if published else sources.kind_of(source)
     if kind == "ranks" and pattern is None:
         raise UsageError(sources.no_pattern(source, "--pattern"))
-    if options and kind != "ranks" and sources.pair_in(source) is None:
+    has_options = (pattern, specials, unmatched) != (None, None, None)
+    if has_options and kind != "ranks" and sources.pair_in(source) is None:
         raise has_its_own(source)
-    return tokenizer or Tokenizer.from_pretrained(source, **options)
+    return published or Tokenizer.from_pretrained(
+        source,
+        pattern=... if pattern is None else pattern_of(pattern),
+        special_tokens=specials,
+        unmatched=unmatched,
+    )
 
 
 def has_its_own(source: str) -> UsageError:
@@ -231,9 +186,6 @@ def load_all(
     """Return the tokenizers behind a `-t` that is given several times, each with its name as it was given.
 
     The options go to those tokenizers whose files hold no pattern. If there is none, options are an error.
-
-    Raises:
-        UsageError, OSError, ValueError: As `load`.
     """
     take = [source for source in sources_ if _takes_options(source)] or sources_
     return [
@@ -250,18 +202,11 @@ def _of_plugin(source: str) -> Tokenizer | None:
     """Return the tokenizer of an encoding that a plug-in of tiktoken has, and no one else."""
     if Path(source).exists() or sources.encoding_of(source) is not None:
         return None
-    from ..compat.tiktoken import registry
-
     return registry.get_encoding(source).tokenizer if source in registry.list_encoding_names() else None
 
 
 def special_tokens_of(names: list[str] | None, file: str | None, option: str = "--special-token") -> Specials | None:
-    """Return the special tokens of `--special-token` or of the file of `--special-tokens`; None for none given.
-
-    Raises:
-        UsageError: Both are given, a name is given twice, or only some names have an id.
-        OSError, ValueError: The file cannot be read, or is no file of special tokens.
-    """
+    """Return the special tokens of `--special-token` or of the file of `--special-tokens`; None for none given."""
     if names and file is not None:
         raise UsageError(f"{option} and {option}s are mutually exclusive")
     if file is not None:

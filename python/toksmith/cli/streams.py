@@ -16,7 +16,7 @@ from typing import IO
 from .._internal import progress_lines
 from .._internal.messages import printable, shown
 from .._internal.progress import Report
-from ..files import kinds, outputs, watching, whole_files
+from ..files import kinds, watching, whole_files
 from ..lab.spans import visible
 from .options import Progress, UsageError
 
@@ -34,39 +34,25 @@ def output_name(path: str) -> str:
 
 
 class Input:
-    """What a command reads: a file, standard input, or a value of the command line.
+    """What a command reads: a file, standard input, or the value of an option in its place.
 
-    Attributes:
-        name: What to call it in a message.
+    `path` is "-" for standard input, and None for the value of an option. `name` is what to call it in a message.
     """
 
     def __init__(self, file: str | None, value: str | None, option: str = "--text") -> None:
-        """Check the argument FILE and the option in its place; without both it is standard input.
-
-        Raises:
-            UsageError, FileNotFoundError, ValueError: As `check_inputs`.
-        """
         check_inputs([] if file is None else [file], value, option)
-        self._path, self._value = "-" if file is None else file, value
-        self.name = input_name(self._path) if value is None else option
-
-    @property
-    def path(self) -> str | None:
-        """The path; `-` is standard input, and None a value of the command line."""
-        return self._path if self._value is None else None
-
-    @property
-    def files(self) -> list[str]:
-        """The files that are read."""
-        return [self._path] if self._value is None else []
+        self._value = "" if value is None else value
+        self.path = None if value is not None else "-" if file is None else file
+        self.files = [] if self.path is None else [self.path]
+        self.name = option if self.path is None else input_name(self.path)
 
     def windows(self, stage: str = "", report: Report | None = None) -> Iterator[bytes]:
         """Yield its bytes, as the function `windows`."""
-        return windows(self._path, stage, report) if self._value is None else iter([self._value.encode()])
+        return iter([self._value.encode()]) if self.path is None else windows(self.path, stage, report)
 
     def text(self, errors: str = "strict", report: Report | None = None) -> Iterator[str]:
         """Yield its text, as the function `text`."""
-        return text(self._path, errors, report) if self._value is None else iter([self._value])
+        return iter([self._value]) if self.path is None else text(self.path, errors, report)
 
 
 def check_inputs(
@@ -74,16 +60,15 @@ def check_inputs(
 ) -> None:
     """Check files, and the option in their place, before a tokenizer is loaded.
 
-    Raises:
-        UsageError: Both are given.
-        FileNotFoundError: There is no such file, or none that a glob matches: it may be a text, so this names the
-            option.
-        ValueError: The value is not UTF-8.
+    A missing file may be meant as a text, so its error names the option.
     """
     if value is not None:
         if files:
             raise UsageError(f"{argument} and {option} are mutually exclusive")
-        _check_utf8(value, option or "")
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:  # Python has a surrogate for each byte that is not UTF-8
+            raise ValueError(f"{option} is not UTF-8 at character {error.start}") from None
     kind = "ids are" if option == "--ids" else "a text is"
     hint = f"{kind} given by {option}" if option else f"{kind} read from standard input, as -"
     for file in files:
@@ -96,14 +81,11 @@ def check_inputs(
 
 
 def windows(path: str, stage: str = "", report: Report | None = None) -> Iterator[bytes]:
-    """Yield the bytes of a file or of standard input as they come, without newline translation.
-
-    Raises:
-        OSError: It cannot be read, or is a file that changes meanwhile.
-    """
+    """Yield the bytes of a file or of standard input as they come, without newline translation."""
     done, name = 0, input_name(path)
     with naming(name), _open(path) as file, watching.unchanged(file.fileno(), name):
-        total = _size(file)
+        status = os.fstat(file.fileno())
+        total = status.st_size if stat.S_ISREG(status.st_mode) else 0
         while window := file.read(WINDOW):
             yield window
             done += len(window)
@@ -123,12 +105,6 @@ def naming(name: str) -> Iterator[None]:
         raise
 
 
-def _size(file: IO[bytes]) -> int:
-    """Return the size of a file, 0 if it is a pipe or a device."""
-    status = os.fstat(file.fileno())
-    return status.st_size if stat.S_ISREG(status.st_mode) else 0
-
-
 def _open(path: str) -> IO[bytes]:
     # Unbuffered: a read returns what a pipe has, and does not wait for a whole window.
     if path == "-":
@@ -138,11 +114,7 @@ def _open(path: str) -> IO[bytes]:
 
 
 def text(path: str, errors: str = "strict", report: Report | None = None) -> Iterator[str]:
-    """Yield the text of a UTF-8 file or of standard input.
-
-    Raises:
-        ValueError: It is not UTF-8, and `errors` is "strict"; names the file and the byte. Or it is no plain text.
-    """
+    """Yield the text of a UTF-8 file or of standard input."""
     if path != "-":
         kinds.check_name(path)
     decoder = codecs.getincrementaldecoder("utf-8")(errors)
@@ -160,14 +132,6 @@ def text(path: str, errors: str = "strict", report: Report | None = None) -> Ite
         raise ValueError(f"{place}: give --errors replace to read invalid bytes as U+FFFD") from None
 
 
-def _check_utf8(value: str, option: str) -> None:
-    """Check a value of the command line, in which Python has a surrogate for each byte that is not UTF-8."""
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
-        raise ValueError(f"{option} is not UTF-8 at character {error.start}") from None
-
-
 def check(out: str, inputs: Iterable[str | os.PathLike[str]] = ()) -> None:
     """Check that `out` can be a file to write, and is none of the inputs, before work is done for it."""
     if out == "-":
@@ -177,19 +141,11 @@ def check(out: str, inputs: Iterable[str | os.PathLike[str]] = ()) -> None:
         raise FileNotFoundError(errno.ENOENT, "there is no such folder to write into", str(folder))
     if Path(out).is_dir():
         raise IsADirectoryError(errno.EISDIR, "this is a folder: name a file to write", out)
-    outputs.check_not_read(out, inputs)
+    whole_files.check_not_read(out, inputs)
 
 
 def write(out: str, parts: Iterable[bytes]) -> int:
-    """Write `parts` as they come: a file has all of them in the end, or is as it was before.
-
-    Returns:
-        The number of bytes.
-
-    Raises:
-        BrokenPipeError: The reader of standard output has gone, as `head` does.
-        OSError: The output cannot be written; names it.
-    """
+    """Write `parts` as they come, and return their size. A file has all of them in the end, or is as before."""
     size = 0
 
     def measured() -> Iterator[bytes]:
@@ -199,7 +155,12 @@ def write(out: str, parts: Iterable[bytes]) -> int:
             yield part
 
     with naming(output_name(out)):
-        _write(out, measured())
+        if out != "-":
+            whole_files.write(out, measured())
+        else:
+            # Not sys.stdout: it would try again at exit to write what a closed pipe or a full disk refused.
+            with open(1, "wb", closefd=False) as file:
+                file.writelines(measured())
     return size
 
 
@@ -211,7 +172,7 @@ def say(line: str) -> None:
 
 def say_written(out: str, what: str, progress: Progress | None = None) -> None:
     """Say what an output holds, unless it is standard output, or progress is for programs or turned off."""
-    if out != "-" and progress not in (Progress.json, Progress.none):
+    if out != "-" and progress not in ("json", "none"):
         say(f"{visible(out)}: {what}")
 
 
@@ -222,11 +183,7 @@ def tell_of_terminal() -> None:
 
 
 def flush_output() -> None:
-    """Write what was printed.
-
-    Raises:
-        OSError: As `write`.
-    """
+    """Write what was printed."""
     try:
         if sys.stdout is not None:  # it may be closed from the start
             with naming(output_name("-")):
@@ -242,23 +199,14 @@ def drop_output() -> None:
         os.dup2(nothing.fileno(), 1)
 
 
-def _write(out: str, parts: Iterable[bytes]) -> None:
-    if out == "-":
-        # Not sys.stdout: it would try again at exit to write what a closed pipe or a full disk refused.
-        with open(1, "wb", closefd=False) as file:
-            file.writelines(parts)
-    else:
-        whole_files.write(out, parts)
-
-
 @contextlib.contextmanager
 def reporting(progress: Progress | None, out: str) -> Iterator[bool | Report]:
     """Yield what the library takes as `progress`: as asked, else a bar if a terminal shows no output beside it."""
-    if progress is Progress.json:
+    if progress == "json":
         with progress_lines.json_lines() as report:
             yield report
     elif progress is not None:
-        yield progress is Progress.bar
+        yield progress == "bar"
     else:
         yield _is_terminal(sys.stderr) and not (out == "-" and _is_terminal(sys.stdout))
 

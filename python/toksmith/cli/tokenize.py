@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -17,27 +17,7 @@ from ..data.folder import UNFINISHED
 from ..data.options import DEFAULT_BUFFER, DEFAULT_SHARD
 from ..data.repair import REPAIR
 from ..data.tokenize import tokenize as tokenizing
-from . import streams
-from .options import (
-    STRICT,
-    Choice,
-    ColumnOption,
-    ErrorsOption,
-    FieldOption,
-    GivenPatternOption,
-    GivenSpecialsOption,
-    GivenUnmatchedOption,
-    NoSpecialOption,
-    Progress,
-    ProgressOption,
-    SeparatorOption,
-    SpecialsFileOption,
-    TokenizerOption,
-    WorkersOption,
-    choice_of,
-    load,
-    special_tokens_of,
-)
+from . import options, streams
 
 EXAMPLES = """\
 Examples:
@@ -59,16 +39,6 @@ It depends on the sources and the options alone, not on the number of threads.
 A command that was ended goes on where it was if it is given again. If OUT is
 finished, files of it that are missing or damaged are written again."""
 
-if TYPE_CHECKING:
-    Format = Choice
-    Dtype = Choice
-    OnError = Choice
-else:
-    Format = choice_of("Format", choices.SHARD_FORMATS)
-    Dtype = choice_of("Dtype", tuple(manifests.WIDTHS))
-    OnError = choice_of("OnError", choices.ON_ERROR)
-_BIN, _STOP = Format("bin"), OnError("stop")
-
 
 def tokenize(
     sources: Annotated[
@@ -79,18 +49,18 @@ def tokenize(
             "standard input.",
         ),
     ],
-    tokenizer: TokenizerOption,
+    tokenizer: options.TokenizerOption,
     out: Annotated[str, typer.Option("-o", "--output", metavar="OUT", help="The folder to write.")],
     format: Annotated[
-        Format,
+        choices.ShardFormat,
         typer.Option(
             help="bin: bare ids; nanogpt: the same, in one file for each split, train.bin and val.bin with --split "
             "val=0.0005; llm.c: ids behind a header; megatron: .bin and .idx; npy: NumPy files; parquet: a list of "
             "ids in each row.",
         ),
-    ] = _BIN,
+    ] = "bin",
     dtype: Annotated[
-        Dtype | None,
+        Literal["uint16", "uint32"] | None,
         typer.Option(help="The type of the ids. Default: uint16 if no id of the tokenizer needs more."),
     ] = None,
     shard_size: Annotated[int, typer.Option(metavar="N", help="Close a shard when it has N ids.")] = DEFAULT_SHARD,
@@ -120,31 +90,30 @@ def tokenize(
     shuffle_buffer: Annotated[
         int, typer.Option(metavar="N", help="The number of ids in the buffer.")
     ] = DEFAULT_BUFFER,
-    no_special: NoSpecialOption = False,
-    field: FieldOption = None,
-    column: ColumnOption = None,
-    document_separator: SeparatorOption = None,
-    errors: ErrorsOption = STRICT,
+    no_special: options.NoSpecialOption = False,
+    field: options.FieldOption = None,
+    column: options.ColumnOption = None,
+    document_separator: options.SeparatorOption = None,
+    errors: options.ErrorsOption = "strict",
     on_error: Annotated[
-        OnError, typer.Option(help="Stop at a document that cannot be read, or skip it and list it.")
-    ] = _STOP,
+        choices.OnError, typer.Option(help="Stop at a document that cannot be read, or skip it and list it.")
+    ] = "stop",
     verify: Annotated[
         bool,
         typer.Option(
             "--verify", help="If OUT is finished, compare its files with their checksums, not only with their sizes."
         ),
     ] = False,
-    workers: WorkersOption = None,
-    pattern: GivenPatternOption = None,
-    special_tokens: GivenSpecialsOption = None,
-    special_file: SpecialsFileOption = None,
-    unmatched: GivenUnmatchedOption = None,
-    progress: ProgressOption = None,
+    workers: options.WorkersOption = None,
+    pattern: options.GivenPatternOption = None,
+    special_tokens: options.GivenSpecialsOption = None,
+    special_file: options.SpecialsFileOption = None,
+    unmatched: options.GivenUnmatchedOption = None,
+    progress: options.ProgressOption = None,
 ) -> None:
     """Turn documents into a folder of ids for training."""
-    choice: dict[str, Any] = {"format": format.value, "errors": errors.value, "on_error": on_error.value}
     is_terminal = sys.stderr is not None and sys.stderr.isatty()
-    shows_bar = progress is Progress.bar or (progress is None and is_terminal)
+    shows_bar = progress == "bar" or (progress is None and is_terminal)
     streams.check_inputs(sources, None, None, argument="SOURCES")
     if "-" in sources:
         streams.tell_of_terminal()
@@ -153,9 +122,10 @@ def tokenize(
     with streams.resumable(Path(out) / (REPAIR if was_finished else UNFINISHED), out):
         manifest = tokenizing(
             sources,
-            load(tokenizer, pattern, special_tokens_of(special_tokens, special_file), unmatched),
+            options.load(tokenizer, pattern, options.special_tokens_of(special_tokens, special_file), unmatched),
             out,
-            dtype=dtype and dtype.value,
+            format=format,
+            dtype=dtype,
             shard_size=shard_size,
             split=split,
             seed=seed,
@@ -167,12 +137,13 @@ def tokenize(
             field=field,
             column=column,
             document_separator=document_separator,
+            errors=errors,
+            on_error=on_error,
             verify=verify,
             workers=workers,
-            progress="json" if progress is Progress.json else shows_bar,
-            **choice,
+            progress="json" if progress == "json" else shows_bar,
         )
-    if progress in (None, Progress.bar):
+    if progress in (None, "bar"):
         name = f"{out} is complete" if was_finished else out
         print(printable(summary(manifest, name, time.monotonic() - start)), file=sys.stderr)
 

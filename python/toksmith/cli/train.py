@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -15,30 +15,8 @@ from ..files.new_file import NewFile
 from ..formats import sources
 from ..tokenizer import Tokenizer
 from ..training import train as training
-from . import streams
-from .options import (
-    FILES,
-    STRICT,
-    Choice,
-    ColumnOption,
-    ErrorsOption,
-    FieldOption,
-    ProgressOption,
-    SeparatorOption,
-    SpecialsOption,
-    TrainingPatternOption,
-    TrainingSpecialsFileOption,
-    TrainingUnmatchedOption,
-    Unmatched,
-    UsageError,
-    choice_of,
-    load,
-    pattern_of,
-    special_tokens_of,
-)
-
-if TYPE_CHECKING:
-    from .options import Specials
+from . import options, streams
+from .options import UsageError
 
 EXAMPLES = """\
 Examples:
@@ -57,48 +35,33 @@ result depends on the text and the options alone, not on the number of threads
 or on the machine."""
 
 
-if TYPE_CHECKING:
-    Ties = Choice
-    SpecialIds = Choice
-    ByteOrder = Choice
-else:
-    Ties = choice_of("Ties", choices.TIES)
-    SpecialIds = choice_of("SpecialIds", choices.SPECIAL_IDS)
-    ByteOrder = choice_of("ByteOrder", choices.BYTE_ORDERS)
-
-
 def train(
-    files: Annotated[list[str], typer.Argument(metavar="FILES", help=f"{FILES}.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILES", help=f"{options.FILES}.")],
     vocab_size: Annotated[
-        int,
-        typer.Option("--vocab-size", metavar="N", help="The number of tokens: 256 bytes, special tokens and merges."),
+        int, typer.Option(metavar="N", help="The number of tokens: 256 bytes, special tokens and merges.")
     ],
     out: Annotated[
-        str,
-        typer.Option("-o", "--output", metavar="OUT", help="The tokenizer to write; - is standard output."),
+        str, typer.Option("-o", "--output", metavar="OUT", help="The tokenizer to write; - is standard output.")
     ],
-    special_tokens: SpecialsOption = None,
-    special_file: TrainingSpecialsFileOption = None,
-    pattern: TrainingPatternOption = None,
-    unmatched: TrainingUnmatchedOption = None,
+    special_tokens: options.SpecialsOption = None,
+    special_file: options.TrainingSpecialsFileOption = None,
+    pattern: options.TrainingPatternOption = None,
+    unmatched: options.TrainingUnmatchedOption = None,
     ties: Annotated[
-        Ties | None,
-        typer.Option("--ties", help="The rule for pairs that occur equally often. Default: bytes, as in CS336."),
+        choices.Ties | None,
+        typer.Option(help="The rule for pairs that occur equally often. Default: bytes, as in CS336."),
     ] = None,
     special_ids: Annotated[
-        SpecialIds | None,
-        typer.Option("--special-ids", help="Where the ids of special tokens are. Default: first."),
+        choices.SpecialIds | None, typer.Option(help="Where the ids of special tokens are. Default: first.")
     ] = None,
     byte_order: Annotated[
-        ByteOrder | None,
-        typer.Option("--byte-order", help="The order of the ids of single bytes. Default: value."),
+        choices.ByteOrder | None, typer.Option(help="The order of the ids of single bytes. Default: value.")
     ] = None,
     min_frequency: Annotated[
-        int,
-        typer.Option("--min-frequency", metavar="N", help="Do not merge pairs that occur less often than N times."),
+        int, typer.Option(metavar="N", help="Do not merge pairs that occur less often than N times.")
     ] = 1,
     max_token_length: Annotated[
-        int | None, typer.Option("--max-token-length", metavar="N", help="Make no token of more than N bytes.")
+        int | None, typer.Option(metavar="N", help="Make no token of more than N bytes.")
     ] = None,
     forced_tokens: Annotated[
         list[str] | None,
@@ -111,7 +74,6 @@ def train(
     base: Annotated[
         str | None,
         typer.Option(
-            "--base",
             metavar="TOKENIZER",
             help="A tokenizer to extend to N tokens: a name, a file or a folder, as for encode -t. A rank file needs "
             "--pattern.",
@@ -137,54 +99,46 @@ def train(
     checkpoint: Annotated[
         str | None,
         typer.Option(
-            "--checkpoint",
-            metavar="FILE",
-            help="Write the merges to this file every 30 seconds, and resume from it if it exists.",
+            metavar="FILE", help="Write the merges to this file every 30 seconds, and resume from it if it exists."
         ),
     ] = None,
     log: Annotated[
-        str | None,
-        typer.Option("--log", metavar="FILE", help="Write one row for each merge to this .csv or .jsonl file."),
+        str | None, typer.Option(metavar="FILE", help="Write one row for each merge to this .csv or .jsonl file.")
     ] = None,
     workers: Annotated[
-        int | None,
-        typer.Option("--workers", metavar="N", help="The number of threads that count. Default: all cores."),
+        int | None, typer.Option(metavar="N", help="The number of threads that count. Default: all cores.")
     ] = None,
     memory_limit: Annotated[
         str | None,
         typer.Option(
-            "--memory-limit",
             metavar="SIZE",
             help="The memory that counting may take, such as 2GB; the different pretokens may take half of it. "
             "Default: half of the memory of the machine. Learning merges follows, and takes memory of its own.",
         ),
     ] = None,
     min_pretoken_count: Annotated[
-        int,
-        typer.Option(
-            "--min-pretoken-count", metavar="N", help="Leave out pretokens that occur less often than N times."
-        ),
+        int, typer.Option(metavar="N", help="Leave out pretokens that occur less often than N times.")
     ] = 1,
-    field: FieldOption = None,
-    column: ColumnOption = None,
-    document_separator: SeparatorOption = None,
-    errors: ErrorsOption = STRICT,
-    progress: ProgressOption = None,
+    field: options.FieldOption = None,
+    column: options.ColumnOption = None,
+    document_separator: options.SeparatorOption = None,
+    errors: options.ErrorsOption = "strict",
+    progress: options.ProgressOption = None,
 ) -> None:
     """Train a tokenizer on files, and save it."""
     streams.check_inputs(files, None, None, argument="FILES")
-    corpus = Corpus(files, field=field, column=column, document_separator=document_separator, errors=errors.value)
+    corpus = Corpus(files, field=field, column=column, document_separator=document_separator, errors=errors)
     read = [*corpus.paths, *(() if base is None else sources.files_of(base)), *filter(None, [checkpoint])]
     for path in filter(None, (out, log)):
         streams.check(path, read)
     if out.endswith(".tiktoken"):
         raise UsageError(
             f"{out}: this command writes toksmith's own files, and -t would read one of this name as a rank file; "
-            "Tokenizer.save_tiktoken of the library writes those"
+            "toksmith convert --to tiktoken writes those"
         )
     if base is None and (base_specials or base_special_file is not None):
         raise UsageError("--base-special-token and --base-special-tokens are for a --base")
-    specials = special_tokens_of(base_specials, base_special_file, "--base-special-token")
+    specials = options.special_tokens_of(base_specials, base_special_file, "--base-special-token")
     loaded = None if base is None else _base(base, pattern, specials, unmatched)
     names = _special_names(special_tokens, special_file)
     if "-" in corpus.paths:
@@ -197,11 +151,11 @@ def train(
             corpus,
             vocab_size,
             special_tokens=names,
-            pattern=... if pattern is None else pattern_of(pattern),
-            unmatched=_value(unmatched),
-            ties=_value(ties),
-            special_ids=_value(special_ids),
-            byte_order=_value(byte_order),
+            pattern=... if pattern is None else options.pattern_of(pattern),
+            unmatched=unmatched,
+            ties=ties,
+            special_ids=special_ids,
+            byte_order=byte_order,
             min_frequency=min_frequency,
             max_token_length=max_token_length,
             forced_tokens=forced_tokens or (),
@@ -218,24 +172,22 @@ def train(
     streams.say_written(out, size, progress)
 
 
-def _value(choice: Choice | None) -> Any:
-    return None if choice is None else choice.value
-
-
 def _special_names(names: list[str] | None, file: str | None) -> list[str]:
     if file is None:
         return names or []
-    content = special_tokens_of(names, file)
+    content = options.special_tokens_of(names, file)
     if isinstance(content, dict):
         raise UsageError(f"{file} holds ids, and training gives ids itself (see --special-ids): give a list of names")
     return content or []
 
 
-def _base(source: str, pattern: str | None, specials: Specials | None, unmatched: Unmatched | None) -> Tokenizer:
+def _base(
+    source: str, pattern: str | None, specials: options.Specials | None, unmatched: choices.Unmatched | None
+) -> Tokenizer:
     """Return the tokenizer to extend. Where it holds its own pattern, training compares the option with it."""
     if Path(source).exists() and sources.kind_of(source) in ("ranks", "gpt2"):
-        return load(source, pattern, specials, unmatched)
-    return load(source, None, specials, None)
+        return options.load(source, pattern, specials, unmatched)
+    return options.load(source, None, specials, None)
 
 
 def _save(tokenizer: Tokenizer, out: str) -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import importlib
 import importlib.metadata
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
-from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from types import ModuleType
+from typing import Annotated, Literal, Protocol
 
 import typer
 
@@ -22,19 +22,8 @@ from ..formats.published import encodings, rank_cache
 from ..formats.ranks import read as read_ranks
 from ..lab.spans import visible
 from ..tokenizer import Tokenizer
-from . import streams
-from .options import (
-    TOKENIZER,
-    GivenPatternOption,
-    GivenSpecialsOption,
-    GivenUnmatchedOption,
-    SpecialsFileOption,
-    TextOption,
-    UsageError,
-    load,
-    pattern_of,
-    special_tokens_of,
-)
+from . import options, streams
+from .options import UsageError
 
 EXAMPLES = """\
 Examples:
@@ -51,41 +40,38 @@ The exit status is 0 if all ids are the same, and 1 if not. The first difference
 is shown with its context."""
 
 
-class Against(str, Enum):
-    """The libraries to compare with."""
-
-    tiktoken = "tiktoken"
-    huggingface = "huggingface"
-
-
 def verify(
-    source: Annotated[str, typer.Argument(metavar="NAME_OR_FILE", help=TOKENIZER)],
-    against: Annotated[Against, typer.Option("--against", help="The library to compare with. It must be installed.")],
+    source: Annotated[str, typer.Argument(metavar="NAME_OR_FILE", help=options.TOKENIZER)],
+    against: Annotated[
+        Literal["tiktoken", "huggingface"], typer.Option(help="The library to compare with. It must be installed.")
+    ],
     files: Annotated[
         list[str] | None, typer.Argument(metavar="FILES", help="Text files to encode; - is standard input.")
     ] = None,
-    text: TextOption = None,
+    text: options.TextOption = None,
     other: Annotated[
         str | None,
         typer.Option(
             "--with", metavar="FILE", help="The file that the other library reads.", show_default="NAME_OR_FILE"
         ),
     ] = None,
-    pattern: GivenPatternOption = None,
-    special_tokens: GivenSpecialsOption = None,
-    special_file: SpecialsFileOption = None,
-    unmatched: GivenUnmatchedOption = None,
+    pattern: options.GivenPatternOption = None,
+    special_tokens: options.GivenSpecialsOption = None,
+    special_file: options.SpecialsFileOption = None,
+    unmatched: options.GivenUnmatchedOption = None,
 ) -> None:
     """Encode texts with toksmith and with another library, and show the first difference."""
-    if against is Against.tiktoken and other is not None:
+    if against == "tiktoken" and other is not None:
         raise UsageError("--with is for huggingface: tiktoken is given the same ranks and the same pattern")
     streams.check_inputs(files or [], text, argument="FILES")
-    ours = load(source, pattern, special_tokens_of(special_tokens, special_file), unmatched)
-    if against is Against.tiktoken:
+    ours = options.load(source, pattern, options.special_tokens_of(special_tokens, special_file), unmatched)
+    if against == "tiktoken":
         theirs, specials = _tiktoken(source, ours, pattern)
     else:
         theirs, specials = _huggingface(other or source)
-    report = first_difference.compare(_side("toksmith", ours), theirs, _texts(files, text, specials))
+    report = first_difference.compare(
+        Side("toksmith", ours.encode, ours.decode_bytes), theirs, _texts(files, text, specials)
+    )
     if report.difference is not None:
         print(report.difference)
         raise typer.Exit(1)
@@ -93,75 +79,66 @@ def verify(
     print(f"{visible(source)}: the same ids as {theirs.name} ({counts})")
 
 
-def _side(name: str, tokenizer: Any) -> Side:
-    """Return one side; special tokens in a text are special."""
-    if isinstance(tokenizer, Tokenizer):
-        return Side(name, tokenizer.encode, tokenizer.decode_bytes)
-    return Side(name, lambda text: tokenizer.encode(text, allowed_special="all"), tokenizer.decode_bytes)
+class _Encoding(Protocol):
+    """What is called of an encoding of tiktoken."""
+
+    def encode(self, text: str, *, allowed_special: str) -> list[int]: ...
+    def decode_bytes(self, tokens: list[int]) -> bytes: ...
 
 
 def _tiktoken(source: str, ours: Tokenizer, pattern: str | None) -> tuple[Side, Iterable[str]]:
     tiktoken = _imported("tiktoken")
-    encoding = None if os.path.exists(source) else sources.encoding_of(source)  # noqa: PTH110
-    if encoding is not None:
-        theirs = _published(tiktoken, encoding)
-    elif not os.path.exists(source):  # noqa: PTH110
-        theirs = _of_plugin(tiktoken, source)
+    exists = Path(source).exists()
+    published = None if exists else sources.encoding_of(source)
+    theirs: _Encoding
+    if published is not None:
+        theirs = _published(tiktoken, published)
+    elif exists:
+        vocab, text = _ranks_and_pattern(source, ours, pattern)
+        ranks = {token: id for id, token in vocab.items()}
+        theirs = tiktoken.Encoding(
+            source, pat_str=text, mergeable_ranks=ranks, special_tokens=dict(ours.special_tokens)
+        )
     else:
-        theirs = _of_ranks(tiktoken, source, ours, pattern)
-    return _side(f"tiktoken {importlib.metadata.version('tiktoken')}", theirs), ours.special_tokens
+        own = registry.get_encoding(source)
+        theirs = tiktoken.Encoding(
+            source, pat_str=own._pat_str, mergeable_ranks=own._mergeable_ranks, special_tokens=own._special_tokens
+        )
+    name = f"tiktoken {importlib.metadata.version('tiktoken')}"
+    encode = functools.partial(theirs.encode, allowed_special="all")
+    return Side(name, encode, theirs.decode_bytes), ours.special_tokens
 
 
-def _of_plugin(tiktoken: Any, name: str) -> Any:
-    """Return tiktoken's encoding of the arguments that a plug-in gives."""
-    ours = registry.get_encoding(name)
-    return tiktoken.Encoding(
-        name, pat_str=ours._pat_str, mergeable_ranks=ours._mergeable_ranks, special_tokens=ours._special_tokens
-    )
-
-
-def _published(tiktoken: Any, name: str) -> Any:
+def _published(tiktoken: ModuleType, name: str) -> _Encoding:
     """Return tiktoken's own encoding, by its own definition; the rank file is put where it looks for it."""
     # tiktoken reads its gpt2 from two other files; the ranks are those of r50k_base.
     name = "r50k_base" if name == "gpt2" else name
     file = encodings.ENCODINGS[name].file
     data = encodings.rank_file(file)  # before TIKTOKEN_CACHE_DIR names another folder
-    with tempfile.TemporaryDirectory() as folder, _environment("TIKTOKEN_CACHE_DIR", folder):
-        key = rank_cache.cache_key(encodings.FILES[file].url)
-        (Path(folder) / key).write_bytes(data)
-        return tiktoken.get_encoding(name)
+    before = os.environ.get("TIKTOKEN_CACHE_DIR")
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / rank_cache.cache_key(encodings.FILES[file].url)).write_bytes(data)
+        os.environ["TIKTOKEN_CACHE_DIR"] = folder
+        try:
+            encoding: _Encoding = tiktoken.get_encoding(name)
+        finally:
+            del os.environ["TIKTOKEN_CACHE_DIR"]
+            if before is not None:
+                os.environ["TIKTOKEN_CACHE_DIR"] = before
+    return encoding
 
 
-def _of_ranks(tiktoken: Any, source: str, ours: Tokenizer, pattern: str | None) -> Any:
-    """Return what tiktoken makes of a tokenizer, if ranks can hold it: of a rank file with the pattern as given."""
-    if ours._parts.pattern.text is None:
+def _ranks_and_pattern(source: str, ours: Tokenizer, pattern: str | None) -> tuple[dict[int, bytes], str]:
+    """Return what tiktoken makes an encoding of: of a rank file the pattern as `--pattern` has it."""
+    own_pattern = ours._parts.pattern.text
+    if own_pattern is None:
         raise ValueError(f"{source} has no pattern, and tiktoken needs one")
     if sources.kind_of(source) == "ranks" and pattern is not None:
-        vocab, text = read_ranks(source), patterns.expression(pattern_of(pattern) or "")
-    else:
-        with tempfile.TemporaryDirectory() as folder:
-            ranks = Path(folder) / "ranks.tiktoken"
-            ours.save(ranks, format="tiktoken")
-            vocab, text = read_ranks(ranks), ours._parts.pattern.text
-    return tiktoken.Encoding(
-        source,
-        pat_str=text,
-        mergeable_ranks={token: id for id, token in vocab.items()},
-        special_tokens=dict(ours.special_tokens),
-    )
-
-
-@contextlib.contextmanager
-def _environment(name: str, value: str) -> Iterator[None]:
-    before = os.environ.get(name)
-    os.environ[name] = value
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[name]
-        else:
-            os.environ[name] = before
+        return read_ranks(source), patterns.expression(options.pattern_of(pattern) or "")
+    with tempfile.TemporaryDirectory() as folder:
+        ranks = Path(folder) / "ranks.tiktoken"
+        ours.save(ranks, format="tiktoken")
+        return read_ranks(ranks), own_pattern
 
 
 def _huggingface(source: str) -> tuple[Side, Iterable[str]]:
@@ -183,7 +160,7 @@ def _huggingface(source: str) -> tuple[Side, Iterable[str]]:
     return Side(f"tokenizers {importlib.metadata.version('tokenizers')}", encode, decode_bytes), special
 
 
-def _imported(name: str) -> Any:
+def _imported(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError:

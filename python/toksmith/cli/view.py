@@ -8,7 +8,7 @@ import stat
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -24,6 +24,7 @@ from . import options, streams
 from .options import UsageError
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 Text: TypeAlias = "Callable[[], Iterator[str]]"
@@ -56,7 +57,6 @@ def view(
     limit: Annotated[
         int | None,
         typer.Option(
-            "--limit",
             metavar="N",
             help=f"Draw the first N tokens; 0 shows the counts alone. Default: {LIMIT:,} on a terminal, else all.",
             show_default=False,
@@ -66,14 +66,13 @@ def view(
     html: Annotated[
         str | None,
         typer.Option(
-            "--html",
             metavar="OUT",
             help="Write a page in which people type and see tokens; it begins with the text, or with nothing.",
             show_default=False,
         ),
     ] = None,
     no_special: options.NoSpecialOption = False,
-    errors: options.ErrorsOption = options.STRICT,
+    errors: options.ErrorsOption = "strict",
     pattern: options.GivenPatternOption = None,
     special_tokens: options.GivenSpecialsOption = None,
     special_file: options.SpecialsFileOption = None,
@@ -93,12 +92,12 @@ def view(
     loaded = options.load_all(tokenizers, pattern, options.special_tokens_of(special_tokens, special_file), unmatched)
     if html is not None:
         is_empty = file is None and text is None
-        _write_page(html, loaded, "" if is_empty else "".join(source.text(errors.value)))
+        _write_page(html, loaded, "" if is_empty else "".join(source.text(errors)))
         return
     if limit is None and not no_limit and terminal.is_terminal():
         limit = LIMIT
     drawing = Drawing(not no_special, ids, as_lines, limit)
-    with _opened(source, errors.value, len(loaded) > 1) as opened:
+    with _opened(source, errors, len(loaded) > 1) as opened:
         try:
             streams.write("-", map(str.encode, drawing.of_all(loaded, opened)))
         except (KeyboardInterrupt, SystemExit):
@@ -180,7 +179,7 @@ class Drawing:
             yield terminal.more(counted.tokens - self.limit)
         yield counted.line()
 
-    def _first(self, blocks: Iterable[NDArray[Any]]) -> Iterator[NDArray[Any]]:
+    def _first(self, blocks: Iterable[NDArray[np.uint32]]) -> Iterator[NDArray[np.uint32]]:
         """Yield the ids that are drawn, and ask for no block behind them."""
         remaining = self.limit
         for block in blocks if remaining != 0 else ():
@@ -207,7 +206,7 @@ class Counted:
             self.bytes += len(piece.encode())
             yield piece
 
-    def ids(self) -> Iterator[NDArray[Any]]:
+    def ids(self) -> Iterator[NDArray[np.uint32]]:
         """Yield the arrays that were not yielded yet."""
         for block in self._blocks:
             self.tokens += len(block)

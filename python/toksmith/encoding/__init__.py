@@ -1,1 +1,1 @@
-"""What encodes and decodes piece by piece: files, streams of text, and ids that arrive one by one."""
+"""Encoding of files and streams, and decoding of ids that arrive one by one."""

@@ -121,16 +121,13 @@ class DecodeStream:
         if tail := self.flush():
             yield tail
 
-    def _values(self) -> tuple[Any, ...]:
+    def __getstate__(self) -> tuple[Decoder, tuple[Any, ...], str]:
         stages = None if self._stages is None else self._stages.state
         skips = bool(self._skipped)
-        return self._errors, skips, self._unknown, self._spaces, self._decoder.getstate(), stages
-
-    def __getstate__(self) -> tuple[Any, ...]:
-        values = self._values()
+        values = self._errors, skips, self._unknown, self._spaces, self._decoder.getstate(), stages
         return self._tokenizer, values, formats.identity.digest_of_values(*values)
 
-    def __setstate__(self, state: tuple[Any, ...]) -> None:
+    def __setstate__(self, state: tuple[Decoder, tuple[Any, ...], str]) -> None:
         tokenizer, values, digest = state
         formats.identity.check("DecodeStream", formats.identity.digest_of_values(*values) == digest)
         errors, skips, unknown, spaces, decoder, stages = values

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import struct
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._core import Tokenizer as CoreTokenizer
 from .._internal.progress import Report, reporter
-from ..files import inputs, kinds, outputs, whole_files
+from ..files import inputs, kinds, whole_files
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
 
 # Bytes of the header of a `.npy` file: a multiple of 64, large enough for any count.
 _HEAD = 128
@@ -21,33 +26,42 @@ def encode_file(
     core: CoreTokenizer,
     path: str | os.PathLike[str],
     out: str | os.PathLike[str] | None,
-    dtype: Any,
+    dtype: DTypeLike | None,
     progress: bool | Report,
-    **options: Any,
-) -> Any:
-    """Encode a file. See `Tokenizer.encode_file`; `options` go to the core as they are."""
+    *,
+    workers: int,
+    special: bool,
+    replace: bool,
+) -> NDArray[Any] | int:
+    """Encode a file. See `Tokenizer.encode_file`."""
     inputs.check_exists(os.fsdecode(path), "a text is for encode")
     kinds.check_file(path)
-    encode, options = core.encode_file, {**options, "window_bytes": WINDOW_BYTES}
+    encode: Callable[..., NDArray[Any] | int] = functools.partial(
+        core.encode_file,
+        os.fspath(path),
+        workers=workers,
+        special=special,
+        replace=replace,
+        window_bytes=WINDOW_BYTES,
+    )
     if out is None:
         wide = is_wide(dtype, True)
         with reporter(progress) as report:
-            return encode(os.fspath(path), out=None, wide=wide, progress=report, **options)
-    outputs.check_not_read(out, [path])
+            return encode(out=None, wide=wide, progress=report)
+    whole_files.check_not_read(out, [path])
     wide = is_wide(dtype, core.max_id() >= 2**16)
     is_npy = Path(out).suffix == ".npy"
     with reporter(progress) as report, whole_files.replacing(out) as temporary:
         if is_npy:
             temporary.write_bytes(bytes(_HEAD))
-        names = (temporary, os.fspath(out))
-        count = encode(os.fspath(path), out=names, wide=wide, progress=report, **options)
+        count = encode(out=(temporary, os.fspath(out)), wide=wide, progress=report)
         if is_npy:
             with temporary.open("rb+") as file:
-                file.write(npy_head(count, "<u4" if wide else "<u2"))
+                file.write(npy_head(int(count), "<u4" if wide else "<u2"))
         return count
 
 
-def is_wide(dtype: Any, default: bool) -> bool:
+def is_wide(dtype: DTypeLike | None, default: bool) -> bool:
     """Return whether ids are `uint32`, not `uint16`."""
     if dtype is None:
         return default

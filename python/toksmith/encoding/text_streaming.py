@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .._core import Tokenizer as CoreTokenizer
 
@@ -50,40 +50,21 @@ def can_cut(core: CoreTokenizer) -> bool:
 
 def _chunks(core: CoreTokenizer, texts: Iterable[str], special: bool) -> Iterator[str]:
     """Yield the joined pieces in texts whose ids, joined, are those of the whole."""
-    chunker = Chunker(core, special)
+    pieces: list[str] = []
+    buffered, min_chunk = 0, CHUNK_CHARACTERS
     for text in texts:
-        if ready := chunker.push(text):
-            yield ready
-    if tail := chunker.finish():
-        yield tail
-
-
-class Chunker:
-    """Takes pieces of a text, and returns it in texts whose ids, joined, are those of the whole.
-
-    It needs a core whose text can be cut: see `can_cut`.
-    """
-
-    def __init__(self, core: CoreTokenizer, special: bool) -> None:
-        self._core, self._special = core, special
-        self._pieces: list[str] = []
-        self._buffered, self._min_chunk = 0, CHUNK_CHARACTERS
-
-    def push(self, text: str) -> str:
-        """Take a piece; return the text that can be encoded now, often an empty one."""
-        self._pieces.append(text)
-        self._buffered += len(text)
-        if self._buffered < self._min_chunk:
-            return ""
-        ready, tail = _split(self._core, self._pieces, self._special)
-        self._pieces, self._buffered = [tail], len(tail)
+        pieces.append(text)
+        buffered += len(text)
+        if buffered < min_chunk:
+            continue
+        ready, tail = _split(core, pieces, special)
+        pieces, buffered = [tail], len(tail)
         # A text without a place to cut is searched again when it is twice as long, so that all searches are linear.
-        self._min_chunk = max(CHUNK_CHARACTERS, 2 * self._buffered)
-        return ready
-
-    def finish(self) -> str:
-        """Return the remaining text."""
-        return "".join(self._pieces)
+        min_chunk = max(CHUNK_CHARACTERS, 2 * buffered)
+        if ready:
+            yield ready
+    if tail := "".join(pieces):
+        yield tail
 
 
 def _split(core: CoreTokenizer, pieces: list[str], special: bool) -> tuple[str, str]:
@@ -123,7 +104,7 @@ def _cut(core: CoreTokenizer, text: str, special: bool, is_whole: bool) -> int:
     return start + cut
 
 
-def _of_stream(core: Any, texts: Iterable[str], special: bool) -> Iterator[NDArray[np.uint32]]:
+def _of_stream(core: CoreTokenizer, texts: Iterable[str], special: bool) -> Iterator[NDArray[np.uint32]]:
     """Yield the ids of a tokenizer whose text cannot be cut, or only at special tokens."""
     import numpy as np
 

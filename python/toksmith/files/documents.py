@@ -29,18 +29,8 @@ def of(
 
     Memory does not grow with the size of a file of text. A record and its line are each held whole.
 
-    Args:
-        source: The file, or the texts.
-        errors: "strict" refuses bytes that are not UTF-8, "replace" reads them as U+FFFD.
-        read: Called with the number of bytes of the file that were read, before each piece.
-        separator: A string between two documents of a text. With it, documents without text are left out.
-        label: The name of a second field, or column, whose text becomes the label of each document.
-
-    Raises:
-        OSError: The file cannot be read, or changes meanwhile.
-        ValueError: The file is not UTF-8, is damaged, or a record has no text; names file and place.
-        TypeError: One of the texts is no text.
-        ImportError: The file is Parquet, and pyarrow is not installed.
+    With a separator, documents without text are left out. `label` is the name of a second field, or column, whose
+    text becomes the label of each document. For all else, and for the errors, see `Corpus.documents`.
     """
     if source.column is not None:
         yield from _rows(source, errors, label)

@@ -6,7 +6,7 @@ import functools
 import glob
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 _SEPARATORS = re.escape(os.sep + (os.altsep or ""))
 _RECURSIVE = re.compile(rf"(?:^|(?<=[{_SEPARATORS}]))(?:\*\*[{_SEPARATORS}]+)*\*\*(?:[{_SEPARATORS}]+|$)")
@@ -27,12 +27,12 @@ def matches(pattern: str) -> list[str]:
     for path in _matches(pattern):
         folder, name = os.path.split(path)
         ways.setdefault((real(folder), name), []).append(path)
-    return [min(paths, key=lambda path: (_is_linked(path, real), path)) for paths in ways.values()]
 
+    def rank(path: str) -> tuple[bool, str]:
+        folder = os.path.dirname(path)
+        return real(folder) != os.path.abspath(folder), path
 
-def _is_linked(path: str, real: Callable[[str], str]) -> bool:
-    folder = os.path.dirname(path)
-    return real(folder) != os.path.abspath(folder)
+    return [min(paths, key=rank) for paths in ways.values()]
 
 
 def _matches(pattern: str) -> Iterator[str]:

@@ -68,18 +68,7 @@ class Source(NamedTuple):
 
 
 def find(paths: Iterable[str | bytes | os.PathLike[str]], field: str | None, column: str | None) -> list[Source]:
-    """Return the files that paths, globs, folders, URLs and "-" stand for, in a fixed order, with the kind of each.
-
-    Args:
-        paths: The files.
-        field: The name of the text in each line of JSON; if it is given for "-", the lines of "-" are JSON.
-        column: The name of the column of the text in Parquet.
-
-    Raises:
-        OSError: There is no such file, or a glob or a folder has none.
-        TypeError: An element is no path.
-        ValueError: There is no path, or no file has a use for `field` or `column`.
-    """
+    """Return the files that paths, globs, folders, URLs and "-" stand for, each with its kind, in a fixed order."""
     for name, value in (("field", field), ("column", column)):
         if value is not None and not isinstance(value, str):
             raise TypeError(f"{name} is a name, not {type(value).__name__}")
@@ -148,12 +137,7 @@ def _remote(url: str, field: str | None, column: str | None) -> Iterator[Source]
 
 
 def expand(path: str | bytes | os.PathLike[str]) -> list[str]:
-    """Return the files of a path, a glob or a folder, in a fixed order.
-
-    Raises:
-        OSError: There is no such file, or a glob or a folder has none.
-        ValueError: The path is empty, or has a null character.
-    """
+    """Return the files of a path, a glob or a folder, in a fixed order. It is an error if there is none."""
     name = os.fsdecode(path)
     if not name:
         raise ValueError("a path is empty: for the current folder give '.'")
@@ -171,7 +155,8 @@ def expand(path: str | bytes | os.PathLike[str]) -> list[str]:
         return [str(file) for file in files]
     if not is_folder:
         return [name]
-    visible = (file for file in place.rglob("*") if not _is_hidden(file.relative_to(place)))
+    matches = ((file, file.relative_to(place).parts) for file in place.rglob("*"))
+    visible = (file for file, parts in matches if not any(part.startswith(".") for part in parts))
     files = sorted(file for file in visible if file.is_file())
     if not files:
         raise FileNotFoundError(f"the folder {shown(name)} holds no file")
@@ -191,10 +176,6 @@ def _with_hint(error: OSError, name: str, hint: str) -> OSError:
         return error
     short = name if len(name) <= _MAX_NAME else f"{name[:_MAX_NAME]}… ({len(name)} characters)"
     return OSError(error.errno, f"{error.strerror} ({hint})", short)
-
-
-def _is_hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)
 
 
 def check_plain(sources: Iterable[Source]) -> None:

@@ -15,27 +15,27 @@ HEAD_BYTES = 1 << 12
 
 
 class _Kind(NamedTuple):
-    """A kind of file: the suffix with which training reads it, if it does; what to call it; what to do with it."""
+    """A kind of file, with what to do with it, and the suffix with which training reads it, if it does."""
 
-    suffix: str | None
     name: str
     advice: str
+    suffix: str | None = None
 
 
 _COMPRESSED = "decompress it first"
 _RECORDS = "take the texts out of its records first"
 _DOCUMENT = "take the text out of it first"
 
-_GZIP = _Kind(".gz", "gzip-compressed", _COMPRESSED)
-_ZSTD = _Kind(".zst", "zstd-compressed", _COMPRESSED)
-_XZ = _Kind(".xz", "xz-compressed", _COMPRESSED)
-_ZIP = _Kind(None, "a ZIP archive", _COMPRESSED)
-_NUMPY = _Kind(None, "a NumPy file", "it is an array, not a text")
-_PARQUET = _Kind(".parquet", "a Parquet file", _RECORDS)
-_ARROW = _Kind(None, "an Arrow file", _RECORDS)
-_JSON_LINES = _Kind(None, "a file of JSON lines", _RECORDS)
-_UTF16 = _Kind(None, "UTF-16 text", "convert it to UTF-8 first")
-_BZIP2 = _Kind(None, "bzip2-compressed", _COMPRESSED)
+_GZIP = _Kind("gzip-compressed", _COMPRESSED, ".gz")
+_ZSTD = _Kind("zstd-compressed", _COMPRESSED, ".zst")
+_XZ = _Kind("xz-compressed", _COMPRESSED, ".xz")
+_ZIP = _Kind("a ZIP archive", _COMPRESSED)
+_NUMPY = _Kind("a NumPy file", "it is an array, not a text")
+_PARQUET = _Kind("a Parquet file", _RECORDS, ".parquet")
+_ARROW = _Kind("an Arrow file", _RECORDS)
+_JSON_LINES = _Kind("a file of JSON lines", _RECORDS)
+_UTF16 = _Kind("UTF-16 text", "convert it to UTF-8 first")
+_BZIP2 = _Kind("bzip2-compressed", _COMPRESSED)
 
 # First bytes that no UTF-8 text has.
 _MAGIC = (
@@ -43,8 +43,8 @@ _MAGIC = (
     (b"\x28\xb5\x2f\xfd", _ZSTD),
     (b"\xfd7zXZ\0", _XZ),
     (b"\x93NUMPY", _NUMPY),
-    (b"\x89PNG\r\n\x1a\n", _Kind(None, "a PNG image", "it is an image, not a text")),
-    (b"\xd0\xcf\x11\xe0", _Kind(None, "an Office document", _DOCUMENT)),
+    (b"\x89PNG\r\n\x1a\n", _Kind("a PNG image", "it is an image, not a text")),
+    (b"\xd0\xcf\x11\xe0", _Kind("an Office document", _DOCUMENT)),
 )
 # First bytes that a text could have as well. They count only if the head also has bytes that no text has.
 _WEAK_MAGIC = (
@@ -52,8 +52,8 @@ _WEAK_MAGIC = (
     (b"ARROW1", _ARROW),
     (b"BZh", _BZIP2),
     (b"PK\x03\x04", _ZIP),
-    (b"SQLite format 3\0", _Kind(None, "an SQLite database", _RECORDS)),
-    (b"%PDF-", _Kind(None, "a PDF document", _DOCUMENT)),
+    (b"SQLite format 3\0", _Kind("an SQLite database", _RECORDS)),
+    (b"%PDF-", _Kind("a PDF document", _DOCUMENT)),
     (b"\xff\xfe", _UTF16),
     (b"\xfe\xff", _UTF16),
 )
@@ -71,48 +71,27 @@ _SUFFIXES = {
 
 
 def check_head(name: str, head: bytes) -> None:
-    """Refuse text whose first bytes are those of another kind of file; `name` is the name for the message.
-
-    Raises:
-        ValueError: The text is of another kind; names the kind, and says what to do.
-    """
-    kind = _by_head(head)
-    if kind is not None:
+    """Refuse text whose first bytes are those of another kind of file; `name` is the name for the message."""
+    if kind := _by_head(head):
         raise _refused(name, kind)
 
 
 def check_name(path: str) -> None:
-    """Refuse a file whose name says that it is no plain text.
-
-    Raises:
-        ValueError: The name says so; names the kind, and says what to do.
-    """
-    kind = _SUFFIXES.get(Path(path).suffix.lower())
-    if kind is not None:
+    """Refuse a file whose name says that it is no plain text."""
+    if kind := _SUFFIXES.get(Path(path).suffix.lower()):
         raise _refused(path, kind)
 
 
 def check_file(path: str | os.PathLike[str]) -> None:
-    """Refuse a file that is no plain text, by its name and by its first bytes. A pipe is not read.
-
-    Raises:
-        OSError: The file cannot be read.
-        ValueError: The file is no plain text.
-    """
+    """Refuse a file that is no plain text, by its name and by its first bytes. A pipe is not read."""
     name = os.fspath(path)
     check_name(name)
     check_head(name, head_of(name))
 
 
 def check_for_training(path: str) -> None:
-    """Refuse a file that training would take for plain text by its name, but that is of another kind.
-
-    Raises:
-        OSError: The file cannot be read.
-        ValueError: The file is of another kind; says how to read it, if that is possible.
-    """
-    kind = _by_head(head_of(path))
-    if kind is not None:
+    """Refuse a file that training would take for plain text by its name; the error says how to read it, if at all."""
+    if kind := _by_head(head_of(path)):
         advice = kind.advice if kind.suffix is None else f"give it a name that ends in {kind.suffix}"
         raise _refused(path, kind._replace(advice=advice))
 

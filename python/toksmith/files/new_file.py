@@ -98,11 +98,7 @@ class NewFile:
         self._temporary = None
 
     def publish_first(self, target: Path) -> None:
-        """Give the file its name, after `finish`, unless there is a file of this name.
-
-        Raises:
-            FileExistsError: There is one.
-        """
+        """Give the file its name, after `finish`; a `FileExistsError` if there is a file of this name."""
         if self._temporary is None:
             try:
                 self._link(target)
@@ -149,7 +145,7 @@ class NewFile:
         while True:
             path = self._free_name()
             try:
-                file = _created(path, mode)
+                file = open(path, "x+b", opener=functools.partial(os.open, mode=mode))  # noqa: SIM115
             except FileExistsError:
                 continue
             except BaseException:
@@ -186,10 +182,6 @@ def pieces(file: IO[bytes]) -> Iterator[bytes]:
         yield piece
 
 
-def _created(path: Path, mode: int) -> IO[bytes]:
-    return open(path, "x+b", opener=functools.partial(os.open, mode=mode))
-
-
 def _opened(file: IO[bytes]) -> str:
     """Return the path of an open file in /proc; with the process's number, not `self`, so that children find it."""
     return f"/proc/{os.getpid()}/fd/{file.fileno()}"
@@ -213,12 +205,7 @@ if hasattr(os, "register_at_fork"):
 def locked(path: str | os.PathLike[str], *, needed: bool = False) -> Iterator[bool]:
     """Lock a file or folder; yields whether nobody else has locked it. A child that is forked meanwhile has no lock.
 
-    Args:
-        path: What is locked.
-        needed: Whether to yield False where nothing can be locked.
-
-    Raises:
-        OSError: The path cannot be opened.
+    With `needed` it yields False where nothing can be locked.
     """
     if fcntl is None:
         yield not needed
@@ -259,11 +246,7 @@ def _remove_abandoned(folder: Path, begin: str) -> None:
 
 
 def _remove_unlocked(path: Path) -> None:
-    """Remove a file of this user that no writer holds.
-
-    Raises:
-        OSError: The file cannot be looked at, or removed.
-    """
+    """Remove a file of this user that no writer holds."""
     status = path.lstat()
     if not stat.S_ISREG(status.st_mode) or (hasattr(os, "geteuid") and status.st_uid != os.geteuid()):
         return

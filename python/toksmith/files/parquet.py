@@ -5,11 +5,15 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, TYPE_CHECKING
 
 from .._internal.messages import shown
 from . import text_files, watching
 from .inputs import Source
+
+if TYPE_CHECKING:
+    from pyarrow import Array, DataType
+    from pyarrow.parquet import ParquetFile
 
 # Rows that become Python objects at a time.
 _ROWS = 1024
@@ -23,12 +27,6 @@ def texts(sources: Iterable[Source], errors: str) -> Iterator[str]:
     """Yield the texts of a column, file by file; a few rows are in memory at a time.
 
     `errors` is "strict" or "replace", for text that is not UTF-8.
-
-    Raises:
-        ValueError: A file is not a Parquet file, or truncated; the column is missing, or a row of it holds no text
-            or, with "strict", no UTF-8.
-        OSError: A file cannot be read, or has changed while it was read.
-        ImportError: pyarrow is not installed.
     """
     for source in sources:
         assert source.column is not None
@@ -42,7 +40,7 @@ def texts(sources: Iterable[Source], errors: str) -> Iterator[str]:
                     row += 1
 
 
-def _values(cells: Any) -> list[str | bytes | None]:
+def _values(cells: Array) -> list[str | bytes | None]:
     import pyarrow as pa
 
     try:
@@ -61,12 +59,7 @@ def _decoded(text: bytes, errors: str, name: str) -> str:
 
 @contextlib.contextmanager
 def naming(name: str) -> Iterator[None]:
-    """Name the file in errors of pyarrow, which have many types, and in those of the system.
-
-    Raises:
-        ValueError: The file is not a Parquet file, or truncated.
-        OSError: The system cannot read it.
-    """
+    """Name the file in errors of pyarrow, which have many types, and in those of the system."""
     import pyarrow as pa
 
     try:
@@ -80,13 +73,8 @@ def naming(name: str) -> Iterator[None]:
         raise ValueError(f"{name}: not a Parquet file, or truncated: {shown(str(error))}") from None
 
 
-def opened(file: Any, name: str) -> Any:
-    """Return a `pyarrow.parquet.ParquetFile` of an open file; `name` is the name of the file in messages.
-
-    Raises:
-        ValueError: The file is not a Parquet file, or truncated.
-        ImportError: pyarrow is not installed.
-    """
+def opened(file: IO[bytes], name: str) -> ParquetFile:
+    """Return the table in an open file; `name` is the name of the file in messages."""
     try:
         from pyarrow import parquet
     except ImportError:
@@ -95,13 +83,10 @@ def opened(file: Any, name: str) -> Any:
         return parquet.ParquetFile(file, buffer_size=_BUFFER_BYTES, pre_buffer=False)
 
 
-def columns(table: Any, column: str, name: str, rows: int) -> Iterator[Any]:
+def columns(table: ParquetFile, column: str, name: str, rows: int) -> Iterator[Array]:
     """Yield a column of text as arrays of at most `rows` strings or bytes. Rows without a text are null.
 
     Memory: some megabytes, whatever the size of row groups, and the longest text.
-
-    Raises:
-        ValueError: There is no such column, it does not hold text, or the file is damaged; names the file.
     """
     import pyarrow as pa
 
@@ -120,7 +105,7 @@ def columns(table: Any, column: str, name: str, rows: int) -> Iterator[Any]:
             yield getattr(cells, "storage", cells)
 
 
-def _rows_of(table: Any) -> int:
+def _rows_of(table: ParquetFile) -> int:
     """Return how many rows have at most about `_BATCH_BYTES`, by the sizes of row groups that the file tells."""
     metadata = table.metadata
     # Of all columns: where the metadata of a column is damaged, asking pyarrow for it ends the process.
@@ -134,7 +119,7 @@ def without_text(row: int, column: str) -> str:
     return f"row {row}: the column {shown(column)} holds no text"
 
 
-def is_text(kind: Any) -> bool:
+def is_text(kind: DataType) -> bool:
     """Return whether a type holds strings or bytes. A type that wraps another one must wrap strings."""
     import pyarrow as pa
 

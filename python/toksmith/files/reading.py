@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
-from typing import IO
 
 MAX_BYTES = 1 << 28
 """Maximum size of a file that holds a tokenizer: ten times the largest published one."""
@@ -24,19 +23,11 @@ def read(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> bytes:
     with Path(path).open("rb") as file:
         status = os.fstat(file.fileno())
         size = status.st_size if stat.S_ISREG(status.st_mode) else 0
+        pieces, room = [], max_bytes + 1 if size <= max_bytes else 0
         # One byte more than the size: one call reads a file that has not grown, and sees its end.
-        data = file.read(size + 1) if size <= max_bytes else b""
-        if len(data) > size or size == 0:
-            data += _tail(file, max_bytes - len(data))
-    if max(len(data), size) > max_bytes:
+        while room > 0 and (piece := file.read(min(room, max(size + 1, _PIECE)))):
+            pieces.append(piece)
+            room -= len(piece)
+    if room == 0:
         raise ValueError(f"{os.fspath(path)}: larger than {max_bytes} bytes: no file of this kind is")
-    return data
-
-
-def _tail(file: IO[bytes], max_bytes: int) -> bytes:
-    """Return the rest of the file, at most one byte more than `max_bytes`."""
-    pieces, room = [], max_bytes + 1
-    while room > 0 and (piece := file.read(min(room, _PIECE))):
-        pieces.append(piece)
-        room -= len(piece)
     return b"".join(pieces)

@@ -22,21 +22,12 @@ def not_utf8(name: str, place: int) -> ValueError:
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
-    """Return the text of a UTF-8 file, with its line ends as they are.
-
-    Raises:
-        OSError: The file cannot be read.
-        ValueError: The file is not UTF-8 (names the file and the byte), or is too large.
-    """
+    """Return the text of a UTF-8 file, with its line ends as they are."""
     return text_of(reading.read(path), path)
 
 
 def text_of(data: bytes, path: str | os.PathLike[str]) -> str:
-    """Return the text of the content of a file.
-
-    Raises:
-        ValueError: The content is not UTF-8; names the file and the byte.
-    """
+    """Return the text of the content of a file; the error of other bytes names the file and the place."""
     try:
         return data.decode()
     except UnicodeDecodeError as error:
@@ -54,12 +45,7 @@ def lines(text: str) -> list[str]:
 
 
 def read_object(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
-    """Return the object in a JSON file that should be a `kind`.
-
-    Raises:
-        OSError: The file cannot be read.
-        ValueError: The file holds something else, or a key twice; names the file, and the line if it is no JSON.
-    """
+    """Return the object in a JSON file that should be a `kind`."""
     return parse_object(read_text(path), os.fspath(path), kind)
 
 
@@ -67,7 +53,7 @@ def parse_object(text: str, name: str, kind: str) -> dict[str, Any]:
     """Return the object that the JSON `text` holds, from a file of this name that should be a `kind`.
 
     Raises:
-        ValueError: As `read_object`.
+        ValueError: The text holds something else, or a key twice; names the file, and the line if it is no JSON.
     """
     repeated: list[str] = []
 
@@ -86,24 +72,14 @@ def parse_object(text: str, name: str, kind: str) -> dict[str, Any]:
     return content
 
 
-def _has_too_many_values(text: str) -> bool:
-    # A shorter text cannot have so many values, and counting takes time.
-    return len(text) > MAX_VALUES and sum(map(text.count, ",[{")) > MAX_VALUES
-
-
 def parse(text: str, name: str, kind: str, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
-    """Return the value of the JSON `text`. All JSON from strangers is parsed here.
+    """Return the value of the JSON `text`, of a file of this name that should be a `kind`.
 
-    Args:
-        text: The JSON, of at most `MAX_VALUES` values.
-        name: The name of the file, for errors.
-        kind: What the file should be, for errors.
-        pairs: Makes an object of its keys and values; by default a `dict`, where the last of equal keys counts.
-
-    Raises:
-        ValueError: The text is no JSON, or too large or too deep; names the file, and the line if it is no JSON.
+    All JSON from strangers is parsed here. `pairs` makes an object of its keys and values; by default a `dict`, where
+    the last of equal keys counts.
     """
-    if _has_too_many_values(text):
+    # A shorter text cannot have so many values, and counting takes time.
+    if len(text) > MAX_VALUES and sum(map(text.count, ",[{")) > MAX_VALUES:
         raise ValueError(f"{name}: not a {kind}: more than {MAX_VALUES} values")
     try:
         return json.loads(text, object_pairs_hook=pairs)

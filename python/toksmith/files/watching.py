@@ -17,20 +17,13 @@ class Stamp(NamedTuple):
 
 
 def stamp(file: int | str | os.PathLike[str]) -> Stamp | None:
-    """Return the stamp of a regular file; None for a pipe or a device.
-
-    `file` is a path or the number of an open file.
-    """
+    """Return the stamp of a regular file, by its path or the number of an open file; None for a pipe or a device."""
     status = os.stat(file)  # noqa: PTH116  a number has no Path
     return Stamp(status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
 
 
 def check(file: int | str | os.PathLike[str], seen: Stamp | None, name: str) -> None:
-    """Compare a file with its stamp of the time when it was first looked at.
-
-    Raises:
-        OSError: The file has changed; names the file and says how.
-    """
+    """Raise an `OSError` if a file has changed since its stamp was taken."""
     now = stamp(file) if seen is not None else None
     if seen is None or now == seen:
         return
@@ -49,11 +42,7 @@ def check(file: int | str | os.PathLike[str], seen: Stamp | None, name: str) -> 
 
 @contextlib.contextmanager
 def unchanged(file: int, name: str) -> Iterator[None]:
-    """Watch an open file that is read inside; if it changes, raise that as the error, whatever reading failed with.
-
-    Raises:
-        OSError: The file has changed; names the file and says how.
-    """
+    """Watch an open file that is read inside: a change is the error, whatever reading failed with."""
     seen = stamp(file)
     try:
         yield

@@ -43,16 +43,7 @@ def write_all(
     after the other. A process that is killed between two of these steps leaves new files beside old ones, each whole.
 
     A pipe, `/dev/stdout`, or any other path that is no regular file is written to directly; with `check`, after it
-    has passed.
-
-    Args:
-        files: Paths with the bytes to write.
-        check: A function that reads the files back.
-        make_folder: Whether folders that are missing are made. They stay empty if the process is killed.
-
-    Raises:
-        OSError: As `write`.
-        ValueError: As `write`.
+    has passed. With `make_folder`, folders that are missing are made; they stay empty if the process is killed.
     """
     with contextlib.ExitStack() as stack:
         staged: list[tuple[NewFile, Path]] = []
@@ -101,12 +92,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def create(path: Path, parts: Iterable[bytes]) -> None:
-    """Write a file as `write` does, if there is none.
-
-    Raises:
-        FileExistsError: There is one; of several processes at the same time, one creates it.
-        OSError: As `write`.
-    """
+    """Write a file as `write` does, if there is none: of several processes one does, and the others get an error."""
     target, old, _ = _target(path)
     with _new(target, old) as file:
         _fill(file, target, parts)
@@ -191,3 +177,28 @@ def _naming(target: Path, only_unnamed: bool = False) -> Iterator[None]:
         if error.filename is None or not only_unnamed:
             error.filename, error.filename2 = str(target), None
         raise
+
+
+def check_not_read(out: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> None:
+    """Refuse an output that is one of the inputs, also by another name: a link, symbolic or hard.
+
+    "-" among the inputs is standard input. They are looked at only where `out` is a regular file already.
+    """
+    written = _regular(out)
+    if written is None:
+        return
+    for path in inputs:
+        read = _regular(path)
+        if read is not None and os.path.samestat(written, read):
+            name = "standard input" if path == "-" else os.fspath(path)
+            other_name = "" if name == os.fspath(out) else f", as {name}"
+            raise ValueError(f"{os.fspath(out)}: this file is read too{other_name}: name another one to write")
+
+
+def _regular(path: str | os.PathLike[str]) -> os.stat_result | None:
+    """Return the status of a regular file; None for any other: a device or a pipe may be both read and written."""
+    try:
+        status = os.fstat(0) if path == "-" else Path(path).stat()
+    except (OSError, ValueError):
+        return None
+    return status if stat.S_ISREG(status.st_mode) else None

@@ -11,62 +11,48 @@ import errno
 import hashlib
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from .._internal.messages import shown
 from ..files import reading, text_files, whole_files
 
 _MAGIC = b"toksmith checkpoint 1\n"
 MAX_BYTES = 1 << 31
-"""Most bytes of a checkpoint. A merge takes at most 16."""
+"""Maximum size of a checkpoint. A merge takes at most 16 bytes."""
 
 
 class Checkpoint:
-    """The checkpoint of one training.
+    """The checkpoint of one training, in a file that need not be there yet.
 
-    Args:
-        path: The file, which need not be there yet.
-        options: The options that the merges depend on, besides the counts.
-        seconds: The time between two writes.
-
-    Raises:
-        FileNotFoundError: There is no such folder.
-        ValueError: `seconds` is no time; the file is no checkpoint, or a checkpoint of other options (names the first
-            that differs).
+    `options` are those that the merges depend on, besides the counts; a checkpoint of others is an error. `seconds`
+    is the time between two writes.
     """
 
-    def __init__(self, path: str | os.PathLike[str], options: dict[str, Any], seconds: float = 30.0) -> None:
+    def __init__(self, path: str | os.PathLike[str], options: Mapping[str, object], seconds: float = 30.0) -> None:
         self.path, self.seconds = Path(path), float(seconds)
         if not self.seconds >= 0:
             raise ValueError(f"checkpoint_seconds is {shown(seconds)}, not a time")
         self.made = b""
-        self._key = json.loads(json.dumps(options))
+        self._key: dict[str, object] = json.loads(json.dumps(options))
         if not self.path.parent.is_dir():
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self.path.parent))
-        self._read: dict[str, Any] | None = None
+        self._read: dict[str, object] | None = None
         if self.path.exists():
             self._resume()
 
     def _resume(self) -> None:
         self._read, self.made = _parsed(self.path)
-        self._compare({name: value for name, value in self._read.items() if name != "counts"})
-
-    def _compare(self, key: dict[str, Any]) -> None:
-        for name in sorted(self._key.keys() | key.keys()):
-            if key.get(name) != self._key.get(name):
-                was, now = shown(key.get(name)), shown(self._key.get(name))
+        for name in sorted((self._key.keys() | self._read.keys()) - {"counts"}):
+            if self._read.get(name) != self._key.get(name):
+                was, now = shown(self._read.get(name)), shown(self._key.get(name))
                 raise ValueError(
                     f"{self.path} is the checkpoint of another training: its {name} was {was}, and is {now} now. "
                     "Go back to that, give another path, or delete the file to start over"
                 )
 
     def begin(self, counts: str) -> bytes:
-        """Set the counts that are trained on, by their fingerprint; returns the merges that were made of them.
-
-        Raises:
-            ValueError: The checkpoint is of other counts.
-        """
+        """Set the counts that are trained on, by their fingerprint; returns the merges that were made of them."""
         if self._read is None:
             with contextlib.suppress(FileExistsError):
                 whole_files.create(self.path, self._content(self._key | {"counts": counts}, b""))
@@ -85,10 +71,6 @@ class Checkpoint:
         """Replace the file: whenever the process is killed, the file is the old one or all of the new one.
 
         Several processes may run the same training with one checkpoint: the last that writes wins.
-
-        Raises:
-            ValueError: Another training has written to the file meanwhile.
-            OSError: The file cannot be written; it stays as it was.
         """
         with contextlib.suppress(FileNotFoundError):
             if _parsed(self.path)[0] != self._key:
@@ -99,18 +81,18 @@ class Checkpoint:
         whole_files.write(self.path, self._content(self._key, merges))
 
     @staticmethod
-    def _content(key: dict[str, Any], merges: bytes) -> list[bytes]:
+    def _content(key: dict[str, object], merges: bytes) -> list[bytes]:
         head = {"key": key, "sha256": hashlib.sha256(merges).hexdigest()}
         return [_MAGIC, json.dumps(head).encode(), b"\n", merges]
 
 
-def _parsed(path: Path) -> tuple[dict[str, Any], bytes]:
+def _parsed(path: Path) -> tuple[dict[str, object], bytes]:
     with path.open("rb") as file:
         is_checkpoint = file.read(len(_MAGIC)) == _MAGIC
     data = reading.read(path, MAX_BYTES) if is_checkpoint else b""
     head, _, merges = data.removeprefix(_MAGIC).partition(b"\n")
     try:
-        content: Any = text_files.parse(head.decode(), str(path), "checkpoint")
+        content = text_files.parse(head.decode(), str(path), "checkpoint")
         key, digest = content["key"], content["sha256"]
     except (ValueError, TypeError, KeyError):
         raise ValueError(f"{path} is not a checkpoint of a training; it was left as it is") from None

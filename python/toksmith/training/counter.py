@@ -14,11 +14,6 @@ WINDOW_BYTES: int | None = None
 TABLE_BYTES: int | None = None
 
 
-def separators(special_tokens: list[str], separator: str | None) -> list[str]:
-    """Return the strings that separate documents in a text; the document separator, if there is one, is the last."""
-    return special_tokens if separator is None else list(dict.fromkeys([*special_tokens, separator]))
-
-
 def counter(
     special_tokens: list[str],
     separator: str | None,
@@ -31,7 +26,7 @@ def counter(
 ) -> _core.Counting:
     """Return a counter that has counted nothing yet. The options are checked."""
     return _core.Counting(
-        separators(special_tokens, separator),
+        special_tokens if separator is None else list(dict.fromkeys([*special_tokens, separator])),
         pattern.core(),
         workers=workers,
         replace=replace,

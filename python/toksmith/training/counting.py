@@ -1,32 +1,41 @@
-"""Counting pretokens: the public functions."""
+"""Counting pretokens: the public functions, and a warning for a pattern that matches almost nothing."""
 
 from __future__ import annotations
 
+import heapq
 import itertools
+import warnings
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from .. import _core, patterns
 from .._internal import arguments, memory
-from .._internal.progress import reporter
-from ..corpus import Corpus, TextSources
+from .._internal.choices import Unmatched
+from .._internal.messages import shown
+from .._internal.progress import Report, reporter
+from ..corpus import Corpus, CorpusOptions, TextSources
 from ..files import parquet
-from . import counter, coverage
+from ..patterns import Pattern
+from . import counter
 from .counts import PretokenCounts
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from .._internal.choices import Unmatched
-    from .._internal.progress import Report
-    from ..corpus import CorpusOptions
+_MIN_SHARE = 0.001
+"""Share of the text, by bytes, that a pattern should match."""
+_MIN_TEXT = 1000
+"""Bytes of text below which a share says little."""
+_MAX_TRIED = 1000
+"""Maximum number of pretokens that are tried: those that make up most of the text."""
+_ROWS = 1 << 14
 
 
 def count_pretokens(
     sources: Corpus | TextSources,
     *,
     special_tokens: Iterable[str] = (),
-    pattern: Any = "gpt2",
+    pattern: object = "gpt2",
     unmatched: Unmatched = "keep",
     workers: int | None = None,
     memory_limit: int | str | None = None,
@@ -84,20 +93,19 @@ def count_pretokens(
     with reporter(progress) as report, texts.naming():
         _count(counting, texts, report)
         core = counting.finish()
-    coverage.warn_if_hardly_any(core, resolved)
+    _warn_if_hardly_any(core, resolved)
     return PretokenCounts._of(core, resolved, names)
 
 
 def _count(counting: _core.Counting, texts: Corpus, report: Report | None) -> None:
-    replace = texts.replaces_invalid
     for kind, group in itertools.groupby(texts.sources, lambda source: source.kind):
         if kind == "file":
             counting.files(list(group), progress=report)
         elif kind == "column":
-            counting.texts(parquet.texts(group, texts.errors), replace=replace, progress=report)
+            counting.texts(parquet.texts(group, texts.errors), progress=report)
         else:
             for source in group:
-                counting.texts(source.texts or (), replace=replace, progress=report)
+                counting.texts(source.texts or (), replace=texts.replaces_invalid, progress=report)
 
 
 def count_pretokens_from_iterator(texts: Iterable[str | bytes], **options: Any) -> PretokenCounts:
@@ -110,3 +118,41 @@ def as_iterator(texts: Iterable[str | bytes]) -> Iterator[str | bytes]:
     if isinstance(texts, PretokenCounts):
         raise TypeError("PretokenCounts are counted already; give them to train")
     return iter([texts] if isinstance(texts, (str, bytes)) else texts)
+
+
+def _warn_if_hardly_any(counts: _core.PretokenCounts, pattern: Pattern) -> None:
+    """Warn if a pattern of `regex` matched less than a thousandth of the text: the user hardly meant this pattern.
+
+    Cost: a pass over the counts, after `regex` has matched all of the text. Patterns that have a name match all text.
+    """
+    if pattern.text is None or pattern.name is not None:
+        return
+    if pattern.unmatched == "keep":
+        matched, total = _matched(counts, pattern)
+    else:  # text that was not matched is not in the pretokens
+        matched, total = sum(len(pretoken) * count for pretoken, count in _items(counts)), counts.end_place()
+    if total < _MIN_TEXT or matched >= _MIN_SHARE * total:
+        return
+    unmatched = "kept as pieces of its own" if pattern.unmatched == "keep" else "lost"
+    share = f"{100 * matched / total:.2g}%"
+    warnings.warn(
+        f"the pattern {shown(pattern.text)} matches {share} of the text, and all other text is {unmatched}: "
+        "is it the expression that you mean? toksmith.patterns.NAMED has the patterns that have names",
+        stacklevel=4,
+    )
+
+
+def _matched(counts: _core.PretokenCounts, pattern: Pattern) -> tuple[int, int]:
+    """Return the bytes of pretokens that the pattern matches at their beginning, and of all that were tried."""
+    largest = heapq.nlargest(_MAX_TRIED, ((len(pretoken) * count, pretoken) for pretoken, count in _items(counts)))
+    match = pattern.searched().match
+    matched = 0
+    for size, pretoken in largest:
+        prefix = match(pretoken.decode("utf-8", "surrogateescape"))
+        matched += size if prefix and prefix.end() else 0
+    return matched, sum(size for size, _ in largest)
+
+
+def _items(counts: _core.PretokenCounts) -> Iterator[tuple[bytes, int]]:
+    for start in range(0, len(counts), _ROWS):
+        yield from counts.items(start, _ROWS)

@@ -5,19 +5,19 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .. import _core, patterns
 from .._internal import arguments
+from .._internal.choices import Unmatched
 from .._internal.messages import shown
-from ..files import text_files
 from ..patterns import Pattern
 from . import counts_file, counts_table
+from .counts_table import Head
 
 if TYPE_CHECKING:
+    from pyarrow import Table
     from typing_extensions import Self
-
-    from .._internal.choices import Unmatched
 
 _ROWS = 1 << 12
 """Rows that become Python objects at a time."""
@@ -50,7 +50,7 @@ class PretokenCounts:
         self,
         mapping: Mapping[bytes, int],
         *,
-        pattern: Any = "gpt2",
+        pattern: object = "gpt2",
         unmatched: Unmatched = "keep",
         special_tokens: Iterable[str] = (),
     ) -> None:
@@ -62,21 +62,17 @@ class PretokenCounts:
             if not 0 <= operator.index(count) <= 2**63:
                 raise ValueError(f"the count of {shown(pretoken)} is {count}, not between 0 and 2^63")
         items = [(pretoken, operator.index(count)) for pretoken, count in mapping.items() if pretoken]
-        core = _core.PretokenCounts(items)
-        self._fill(core, patterns.resolve(pattern, unmatched), arguments.special_names(special_tokens))
-
-    def _fill(
-        self, core: _core.PretokenCounts, pattern: Pattern, special_tokens: list[str], has_order: bool = True
-    ) -> None:
-        self._core, self._pattern, self._special_tokens = core, pattern, special_tokens
-        self._has_order = has_order
+        self._core = _core.PretokenCounts(items)
+        self._pattern = patterns.resolve(pattern, unmatched)
+        self._special_tokens, self._has_order = arguments.special_names(special_tokens), True
 
     @classmethod
     def _of(
         cls, core: _core.PretokenCounts, pattern: Pattern, special_tokens: list[str], has_order: bool = True
     ) -> Self:
         counts = cls.__new__(cls)
-        counts._fill(core, pattern, special_tokens, has_order)
+        counts._core, counts._pattern = core, pattern
+        counts._special_tokens, counts._has_order = special_tokens, has_order
         return counts
 
     @property
@@ -120,16 +116,16 @@ class PretokenCounts:
         """
         counts_file.save(self._core, self._head(), path)
 
-    def _head(self) -> dict[str, Any]:
+    def _head(self) -> Head:
         pattern = self._pattern
-        return {
+        head: Head = {
             "pattern": pattern.text,
             "pattern_flags": pattern.flags,
             "unmatched": pattern.unmatched,
             "unicode": pattern.unicode,
             "special_tokens": self._special_tokens,
-            **({} if self._has_order else {"ordered": False}),
         }
+        return head if self._has_order else {**head, "ordered": False}
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> PretokenCounts:
@@ -149,14 +145,14 @@ class PretokenCounts:
         return cls._of_head(*counts_file.load(path))
 
     @classmethod
-    def _of_head(cls, core: _core.PretokenCounts, head: dict[str, Any]) -> PretokenCounts:
+    def _of_head(cls, core: _core.PretokenCounts, head: Head) -> PretokenCounts:
         # The Unicode version of the head stays: counts of different versions cannot be added.
         pattern = patterns.of_source(head["pattern"], head["pattern_flags"], head["unmatched"])
         pattern = pattern._replace(unicode=head["unicode"])
         specials = arguments.special_names(head["special_tokens"])
         return cls._of(core, pattern, specials, head.get("ordered") is not False)
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self) -> Table:
         """Return the counts as a `pyarrow.Table`: columns `pretoken`, `count` and `first`, in the order of `items`.
 
         The metadata of the schema have the pattern, the special tokens and all else, so `from_arrow` gives the same
@@ -175,9 +171,9 @@ class PretokenCounts:
     @classmethod
     def from_arrow(
         cls,
-        table: Any,
+        table: object,
         *,
-        pattern: Any = "gpt2",
+        pattern: object = "gpt2",
         unmatched: Unmatched = "keep",
         special_tokens: Iterable[str] = (),
     ) -> PretokenCounts:
@@ -208,7 +204,7 @@ class PretokenCounts:
             core = counts_table.counts_of(rows, 0)
             return cls._of(core, patterns.resolve(pattern, unmatched), arguments.special_names(special_tokens))
         metadata = "the metadata of the table"
-        head = counts_table.checked(text_files.parse(text_files.text_of(line, metadata), metadata, "head"), metadata)
+        head = counts_table.parse(line, metadata, metadata)
         core = counts_table.counts_of(rows, head["bytes"])
         counts_table.check_whole(core, head, "the table")
         return with_options_of(cls._of_head(core, head), special_tokens, pattern, unmatched)
@@ -262,7 +258,7 @@ class PretokenCounts:
 
 
 def with_options_of(
-    counts: PretokenCounts, special_tokens: Iterable[str], pattern: Any, unmatched: Unmatched
+    counts: PretokenCounts, special_tokens: Iterable[str], pattern: object, unmatched: Unmatched
 ) -> PretokenCounts:
     """Check that the options beside counts are those that the counts were made under, or the defaults."""
     if names := arguments.special_names(special_tokens):

@@ -11,22 +11,26 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .. import _core
 from ..files import text_files, whole_files
 from . import counts_table
+from .counts_table import Head
+
+if TYPE_CHECKING:
+    from pyarrow import RecordBatch
 
 _MAGIC = b"toksmith counts 1\n"
 _DIGEST = 32
 _MAX_HEAD = 1 << 26
-"""Most bytes of the head, which holds a pattern and the names of special tokens."""
+"""Maximum size of the head, which holds a pattern and the names of special tokens."""
 _EXPANSION = 1 << 10
-"""Most bytes of a table for each byte of its file. No table of different pretokens compresses better."""
+"""Maximum number of bytes of a table for each byte of its file. No table of different pretokens compresses better."""
 _TABLES = (".parquet", ".arrow", ".feather")
 
 
-def save(core: _core.PretokenCounts, head: dict[str, Any], path: str | os.PathLike[str]) -> None:
+def save(core: _core.PretokenCounts, head: Head, path: str | os.PathLike[str]) -> None:
     """Write counts; the suffix of the name decides the format."""
     head = counts_table.whole_head(core, head)
     suffix = Path(path).suffix.lower()
@@ -40,13 +44,8 @@ def save(core: _core.PretokenCounts, head: dict[str, Any], path: str | os.PathLi
             file.write(_digest(temporary, temporary.stat().st_size))
 
 
-def load(path: str | os.PathLike[str]) -> tuple[_core.PretokenCounts, dict[str, Any]]:
-    """Read counts with their head, whatever the name of the file.
-
-    Raises:
-        FileNotFoundError: There is no such file.
-        ValueError: The file holds no counts, or is damaged.
-    """
+def load(path: str | os.PathLike[str]) -> tuple[_core.PretokenCounts, Head]:
+    """Read counts with their head, whatever the name of the file."""
     name = os.fspath(path)
     with Path(path).open("rb") as file:
         begin = file.read(len(_MAGIC))
@@ -61,11 +60,9 @@ def load(path: str | os.PathLike[str]) -> tuple[_core.PretokenCounts, dict[str, 
         file.seek(max(end, 0))
         if end < start or file.read() != _digest(Path(path), end):
             raise ValueError(f"{name}: checksum mismatch: the file is corrupt or truncated")
-    head = _checked(line, name)
-    try:
+    head = counts_table.parse(line, name, f"{name}: the head of the file")
+    with text_files.naming(name):
         return _core.PretokenCounts.read_from(path, start, end, head["unique"], head["bytes"]), head
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
 
 
 def _digest(path: Path, size: int) -> bytes:
@@ -77,12 +74,7 @@ def _digest(path: Path, size: int) -> bytes:
     return digest.digest()
 
 
-def _checked(line: bytes, name: str) -> dict[str, Any]:
-    head = text_files.parse(text_files.text_of(line, name), name, "file of pretoken counts")
-    return counts_table.checked(head, f"{name}: the head of the file")
-
-
-def _save_table(core: _core.PretokenCounts, head: dict[str, Any], path: Path, suffix: str) -> None:
+def _save_table(core: _core.PretokenCounts, head: Head, path: Path, suffix: str) -> None:
     pa = counts_table.arrow()
     schema = counts_table.schema(head)
     with path.open("wb") as file:
@@ -95,14 +87,15 @@ def _save_table(core: _core.PretokenCounts, head: dict[str, Any], path: Path, su
                 writer.write_batch(batch)
 
 
-def _load_table(path: Path, is_parquet: bool) -> tuple[_core.PretokenCounts, dict[str, Any]]:
+def _load_table(path: Path, is_parquet: bool) -> tuple[_core.PretokenCounts, Head]:
     pa = counts_table.arrow()
     name = str(path)
     try:
         with path.open("rb") as file:
             table = pa.parquet.ParquetFile(file) if is_parquet else pa.ipc.open_file(file)
             schema = table.schema_arrow if is_parquet else table.schema
-            head = _checked(counts_table.head_of(schema) or b"null", name)
+            line = counts_table.head_of(schema) or b"null"
+            head = counts_table.parse(line, name, f"{name}: the head of the file")
             batches = table.iter_batches() if is_parquet else map(table.get_batch, range(table.num_record_batches))
             max_bytes = (path.stat().st_size + (1 << 16)) * _EXPANSION
             rows = pa.Table.from_batches(_limited(batches, max_bytes, name), schema)
@@ -116,7 +109,7 @@ def _load_table(path: Path, is_parquet: bool) -> tuple[_core.PretokenCounts, dic
     return core, head
 
 
-def _limited(batches: Iterable[Any], max_bytes: int, name: str) -> Iterator[Any]:
+def _limited(batches: Iterable[RecordBatch], max_bytes: int, name: str) -> Iterator[RecordBatch]:
     """Yield the batches, which may have at most `max_bytes` in all."""
     for batch in batches:
         max_bytes -= batch.nbytes

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from .. import _core
 from .._internal import memory
-from .._internal.progress import reporter
+from .._internal.progress import Report, reporter
 from ..formats.parts import Parts
 from ..formats.spelling import BYTE_ORDER
 from ..formats.training_record import Record
@@ -16,9 +16,6 @@ from ..tokenizer import Tokenizer
 from .checkpoint import Checkpoint
 from .counts import PretokenCounts
 from .options import Options
-
-if TYPE_CHECKING:
-    from .._internal.progress import Report
 
 # Bytes of memory for learning merges: for each byte of the different pretokens, and for each of these pretokens. Both
 # are upper bounds: 12 bytes were measured for each byte of one giant pretoken, and less than two thirds of the bounds
@@ -42,14 +39,8 @@ def learn(
     *,
     consume_counts: bool,
 ) -> Tokenizer:
-    """Learn the merges and lay out the ids. With `consume_counts` the counts are gone afterwards.
-
-    Raises:
-        MemoryError: Learning needs more memory than there is; says what would fit.
-        ValueError: The checkpoint is of other counts.
-        OSError: The checkpoint cannot be written.
-    """
-    check_memory(counts)
+    """Learn the merges and lay out the ids. With `consume_counts` the counts are gone afterwards."""
+    _check_memory(counts)
     made = b"" if checkpoint is None else checkpoint.begin(_core.fingerprint(counts._core))
     with reporter(progress) as report:
         learned = _core.learn_merges(
@@ -70,12 +61,8 @@ def learn(
     return build(options, learned)
 
 
-def check_memory(counts: PretokenCounts) -> None:
-    """Check that the memory suffices to learn merges from so many different pretokens.
-
-    Raises:
-        MemoryError: It does not; says how much learning needs, and which `min_pretoken_count` would do.
-    """
+def _check_memory(counts: PretokenCounts) -> None:
+    """Check that the memory suffices; the error says how much is needed, and which `min_pretoken_count` would do."""
     available, needed = memory.installed(), _memory_for(counts)
     if needed <= available:
         return
@@ -108,9 +95,6 @@ def _warn_if_short(options: Options, added: int) -> None:
         f"so the vocabulary has {options.min_vocab_size + added} tokens",
         stacklevel=4,
     )
-
-
-# The ids of the result
 
 
 class _Layout(NamedTuple):

@@ -5,22 +5,18 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
-from types import EllipsisType
-from typing import TYPE_CHECKING, Any
 
 from .. import patterns
 from .._internal import arguments, choices
+from .._internal.choices import ByteOrder, SpecialIds, Ties, Unmatched
 from .._internal.messages import shown
 from ..patterns import Pattern
 from ..tokenizer import Tokenizer
 
-if TYPE_CHECKING:
-    from .._internal.choices import ByteOrder, SpecialIds, Ties, Unmatched
-
 
 @dataclass(frozen=True)
 class Options:
-    """The options that decide the merges of a training and its ids, as `train` describes them. `checked` makes them.
+    """The options that decide the merges of a training and its ids, as `train` describes them.
 
     `new_specials` are the special tokens that the base does not have.
     """
@@ -36,53 +32,11 @@ class Options:
     max_token_length: int | None
     forced_tokens: list[bytes]
 
-    @classmethod
-    def checked(
-        cls,
-        vocab_size: int,
-        *,
-        special_tokens: Iterable[str],
-        pattern: Any | EllipsisType,
-        unmatched: Unmatched | None,
-        ties: Ties | None,
-        special_ids: SpecialIds | None,
-        byte_order: ByteOrder | None,
-        min_frequency: int,
-        max_token_length: int | None,
-        forced_tokens: Iterable[str | bytes],
-        base: Tokenizer | None,
-    ) -> Options:
-        """Check the arguments of `train`.
-
-        Raises:
-            TypeError, ValueError: An option is wrong, or differs from what the base decides.
-        """
-        for name, value, allowed in (
-            ("ties", ties, choices.TIES),
-            ("special_ids", special_ids, choices.SPECIAL_IDS),
-            ("byte_order", byte_order, choices.BYTE_ORDERS),
-        ):
-            if value is not None:
-                arguments.one_of(name, value, allowed)
-        names = arguments.special_names(special_tokens)
-        if base is not None:
-            _check_base(base, special_ids, byte_order)
-            names = [name for name in names if name not in base.special_tokens]
-        options = cls(
-            vocab_size=operator.index(vocab_size),
-            base=base,
-            new_specials=names,
-            pattern=_pattern(base, pattern, unmatched),
-            ties=_ties(base, ties),
-            special_ids=special_ids or "first",
-            byte_order=byte_order or "value",
-            min_frequency=operator.index(min_frequency),
-            max_token_length=_length(max_token_length),
-            forced_tokens=[_forced(index, token) for index, token in enumerate(_listed(forced_tokens))],
-        )
-        options._check_sizes()
-        options._check_forced()
-        return options
+    def __post_init__(self) -> None:
+        arguments.one_of("special_ids", self.special_ids, choices.SPECIAL_IDS)
+        arguments.one_of("byte_order", self.byte_order, choices.BYTE_ORDERS)
+        self._check_sizes()
+        self._check_forced()
 
     @property
     def special_tokens(self) -> list[str]:
@@ -125,7 +79,7 @@ class Options:
                     f"{shown(token)} is both a special and a forced token: text never reaches the forced one"
                 )
 
-    def fingerprint(self) -> dict[str, Any]:
+    def fingerprint(self) -> dict[str, object]:
         """Return all options that the merges depend on, besides the counts, for a checkpoint."""
         return {
             "base": self.base.fingerprint if self.base else None,
@@ -142,7 +96,8 @@ class Options:
         }
 
 
-def _check_base(base: Tokenizer, special_ids: SpecialIds | None, byte_order: ByteOrder | None) -> None:
+def check_base(base: Tokenizer, special_ids: SpecialIds | None, byte_order: ByteOrder | None) -> None:
+    """Check that a tokenizer can be extended, under these options."""
     if not isinstance(base, Tokenizer):
         raise TypeError(f"base is a Tokenizer, not {type(base).__name__}")
     if base.pipeline is not None and not base.pipeline.is_plain:
@@ -153,7 +108,8 @@ def _check_base(base: Tokenizer, special_ids: SpecialIds | None, byte_order: Byt
             raise ValueError(f"{name} cannot be given with a base: its ids stay, and new ones follow the highest")
 
 
-def _pattern(base: Tokenizer | None, pattern: Any | EllipsisType, unmatched: Unmatched | None) -> Pattern:
+def pattern_of(base: Tokenizer | None, pattern: object, unmatched: Unmatched | None) -> Pattern:
+    """Return the pattern, which a base decides."""
     if base is None:
         return patterns.resolve("gpt2" if pattern is ... else pattern, "keep" if unmatched is None else unmatched)
     own = base._parts.pattern
@@ -167,7 +123,10 @@ def _pattern(base: Tokenizer | None, pattern: Any | EllipsisType, unmatched: Unm
     return own
 
 
-def _ties(base: Tokenizer | None, ties: Ties | None) -> Ties:
+def ties_of(base: Tokenizer | None, ties: Ties | None) -> Ties:
+    """Return the rule for ties, which a trained base decides."""
+    if ties is not None:
+        arguments.one_of("ties", ties, choices.TIES)
     record = base._parts.record if base else None
     if record is None:
         return ties or "bytes"
@@ -176,7 +135,8 @@ def _ties(base: Tokenizer | None, ties: Ties | None) -> Ties:
     return record.ties
 
 
-def _length(max_token_length: int | None) -> int | None:
+def length_of(max_token_length: int | None) -> int | None:
+    """Return the maximum length of a token, checked."""
     if max_token_length is None:
         return None
     number = operator.index(max_token_length)
@@ -185,10 +145,11 @@ def _length(max_token_length: int | None) -> int | None:
     return min(number, 2**32 - 1)
 
 
-def _listed(tokens: Iterable[str | bytes]) -> Iterable[str | bytes]:
+def forced_bytes(tokens: Iterable[str | bytes]) -> list[bytes]:
+    """Return the bytes of forced tokens, checked."""
     if isinstance(tokens, (str, bytes)):
         raise TypeError(f"forced_tokens is a list of tokens: write [{shown(tokens)}]")
-    return tokens
+    return [_forced(index, token) for index, token in enumerate(tokens)]
 
 
 def _forced(index: int, token: str | bytes) -> bytes:

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from types import EllipsisType
+import csv
+import io
+import json
+import operator
+import os
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from .._internal import arguments
-from ..corpus import Corpus, FilePath, TextSources
-from ..files import outputs
+from .._internal.choices import ByteOrder, SpecialIds, Ties, Unmatched
+from .._internal.progress import Report
+from ..corpus import Corpus, CorpusOptions, FilePath, TextSources
+from ..files import whole_files
+from ..formats.native import escape
 from ..tokenizer import Tokenizer
-from . import log as training_log
 from .checkpoint import Checkpoint
 from .counting import as_iterator, count_pretokens
 from .counts import PretokenCounts
 from .learning import learn
-from .options import Options
+from .options import Options, check_base, forced_bytes, length_of, pattern_of, ties_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from .._internal.choices import ByteOrder, SpecialIds, Ties, Unmatched
-    from .._internal.progress import Report
-    from ..corpus import CorpusOptions
+_LOG_FIELDS = ("merge", "id", "left", "right", "token", "count", "bytes")
 
 
 def train(
@@ -30,7 +34,7 @@ def train(
     vocab_size: int,
     *,
     special_tokens: Iterable[str] = (),
-    pattern: Any | EllipsisType = ...,
+    pattern: object = ...,
     unmatched: Unmatched | None = None,
     ties: Ties | None = None,
     special_ids: SpecialIds | None = None,
@@ -115,29 +119,31 @@ def train(
         special_tokens = arguments.special_names(special_tokens) or counts._special_tokens
         if base is None and pattern is ... and unmatched is None:
             pattern = counts._pattern
-    options = Options.checked(
-        vocab_size,
-        special_tokens=special_tokens,
-        pattern=pattern,
-        unmatched=unmatched,
-        ties=ties,
-        special_ids=special_ids,
-        byte_order=byte_order,
-        min_frequency=min_frequency,
-        max_token_length=max_token_length,
-        forced_tokens=forced_tokens,
+    names = arguments.special_names(special_tokens)
+    if base is not None:
+        check_base(base, special_ids, byte_order)
+    options = Options(
+        vocab_size=operator.index(vocab_size),
         base=base,
+        new_specials=[name for name in names if base is None or name not in base.special_tokens],
+        pattern=pattern_of(base, pattern, unmatched),
+        ties=ties_of(base, ties),
+        special_ids="first" if special_ids is None else special_ids,
+        byte_order="value" if byte_order is None else byte_order,
+        min_frequency=operator.index(min_frequency),
+        max_token_length=length_of(max_token_length),
+        forced_tokens=forced_bytes(forced_tokens),
     )
     saved = None if checkpoint is None else Checkpoint(checkpoint, options.fingerprint(), checkpoint_seconds)
-    if log is not None:
-        training_log.check(log)
+    if log is not None and not os.fspath(log).endswith((".csv", ".jsonl")):
+        raise ValueError(f"{os.fspath(log)}: a training log is a .csv or a .jsonl file")
     if counts is not None:
         _check_counts(counts, options)
         counts = counts if min_pretoken_count == 1 else counts.at_least(min_pretoken_count)
     else:
         texts = Corpus.of(sources, **corpus)
         if log is not None:
-            outputs.check_not_read(log, texts.paths)
+            whole_files.check_not_read(log, texts.paths)
         counts = count_pretokens(
             texts,
             special_tokens=options.special_tokens,
@@ -149,7 +155,7 @@ def train(
         )
     tokenizer = learn(counts, options, saved, progress, consume_counts=counts is not sources)
     if log is not None:
-        training_log.write(log, tokenizer)
+        _write_log(log, tokenizer)
     return tokenizer
 
 
@@ -180,11 +186,8 @@ def _check_counts(counts: PretokenCounts, options: Options) -> None:
             "count on one machine"
         )
     if counts._pattern != options.pattern:
-        if options.base is not None:
-            other = f"and the base cuts text by {options.pattern}"
-        else:
-            other = f"not {options.pattern}: leave the pattern out"
-        raise ValueError(f"the counts were made under {counts._pattern}, {other}")
+        other = "not {}: leave the pattern out" if options.base is None else "and the base cuts text by {}"
+        raise ValueError(f"the counts were made under {counts._pattern}, {other.format(options.pattern)}")
     names = options.special_tokens
     if missing := [name for name in names if name not in counts._special_tokens and name not in options.new_specials]:
         raise ValueError(f"the counts were made without the special tokens {missing} of the base: count anew")
@@ -193,3 +196,35 @@ def _check_counts(counts: PretokenCounts, options: Options) -> None:
             f"the counts were made with the special tokens {counts._special_tokens}, not {names}: "
             "leave special_tokens out, or count anew"
         )
+
+
+def _write_log(path: str | os.PathLike[str], tokenizer: Tokenizer) -> None:
+    r"""Write a row for each merge of a trained tokenizer, in order.
+
+    Columns: the number of the merge from 1 on, the id of the token that it makes, left part, right part and token as
+    text (`\xNN` for a byte that is not UTF-8, `\\` for a backslash), how often the pair occurred when it was chosen
+    (empty, or null, where it was not chosen by its count), and the bytes of the token.
+    """
+    rows = _csv_log(tokenizer) if os.fspath(path).endswith(".csv") else _json_log(tokenizer)
+    whole_files.write(path, rows)
+
+
+def _log_rows(tokenizer: Tokenizer) -> Iterator[tuple[int | str | None, ...]]:
+    counts = tokenizer.merge_counts or [None] * len(tokenizer.merges)
+    for number, ((left, right), count) in enumerate(zip(tokenizer.merges, counts, strict=True), 1):
+        token = left + right
+        yield number, tokenizer.token_id(token), escape(left), escape(right), escape(token), count, len(token)
+
+
+def _csv_log(tokenizer: Tokenizer) -> Iterator[bytes]:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
+    writer.writerow(_LOG_FIELDS)
+    writer.writerows(_log_rows(tokenizer))
+    yield buffer.getvalue().encode()
+
+
+def _json_log(tokenizer: Tokenizer) -> Iterator[bytes]:
+    dump = json.JSONEncoder(ensure_ascii=False).encode
+    for row in _log_rows(tokenizer):
+        yield dump(dict(zip(_LOG_FIELDS, row, strict=True))).encode() + b"\n"

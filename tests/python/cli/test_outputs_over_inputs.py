@@ -8,7 +8,7 @@ import pytest
 from command import run_command
 
 import toksmith
-from toksmith.files import outputs
+from toksmith.files import whole_files
 
 TEXT = "the lowest of the low, the newest of the new\n" * 5
 
@@ -111,7 +111,7 @@ def test_plots_logs_and_standard_input(folder: Path) -> None:
         try:
             os.dup2(read.fileno(), 0)
             with pytest.raises(ValueError, match=r"soft.txt: this file is read too, as standard input:"):
-                outputs.check_not_read(folder / "soft.txt", ["-"])
+                whole_files.check_not_read(folder / "soft.txt", ["-"])
         finally:
             os.dup2(saved, 0)
             os.close(saved)
@@ -146,14 +146,14 @@ def test_calls_of_the_library(folder: Path) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX devices")
 def test_devices_may_be_both() -> None:
-    outputs.check_not_read("/dev/null", ["/dev/null"])
-    outputs.check_not_read("no such file", iter([]))
+    whole_files.check_not_read("/dev/null", ["/dev/null"])
+    whole_files.check_not_read("no such file", iter([]))
 
     def never() -> object:
         raise AssertionError("inputs are not looked at where there is no output yet")
         yield
 
-    outputs.check_not_read("no such file", never())  # type: ignore[arg-type]
+    whole_files.check_not_read("no such file", never())  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
