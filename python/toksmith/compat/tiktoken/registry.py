@@ -16,6 +16,7 @@ import pkgutil
 import sys
 import threading
 from collections.abc import Callable
+from typing import cast
 
 from ..._internal.messages import shown
 from ...formats.published import encodings, models
@@ -63,7 +64,7 @@ def _published(name: str) -> Encoding:
 
 def _arguments(name: str) -> Arguments:
     """Return the arguments of `Encoding` for a published encoding."""
-    arguments: Arguments = {**_published(name).__getstate__()}
+    arguments = cast("Arguments", _published(name).__getstate__())
     count = encodings.ENCODINGS[name].explicit_n_vocab
     if count is not None:
         arguments["explicit_n_vocab"] = count
