@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .components import BPE, PreTokenizer
+from .components import PreTokenizer
+from .model import BPE
 from .tokenizers import Tokenizer
 from .training import BpeTrainer
 
