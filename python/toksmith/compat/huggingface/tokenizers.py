@@ -260,7 +260,9 @@ class Tokenizer(Settings):
         """Learn vocabulary and merges from files of text, each line by itself; `trainer` is a `BpeTrainer`."""
         self._state = train(self._state, files, trainer)
 
-    def train_from_iterator(self, iterator: Iterable[object], trainer: Any = None, length: int | None = None) -> None:
+    def train_from_iterator(
+        self, iterator: Iterable[str | Iterable[str]], trainer: Any = None, length: int | None = None
+    ) -> None:
         """Learn vocabulary and merges from texts, or from lists of texts; `trainer` is a `BpeTrainer`."""
         self._state = train_from_iterator(self._state, iterator, trainer)
 
