@@ -12,7 +12,6 @@ import importlib.util
 import sys
 import types
 from collections.abc import Sequence
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 
 STAND_INS = {name: f"toksmith.compat.{name}" for name in ("minbpe", "rustbpe", "tiktoken")}
@@ -21,7 +20,7 @@ STAND_INS = {name: f"toksmith.compat.{name}" for name in ("minbpe", "rustbpe", "
 _PLUGINS = "tiktoken_ext"  # a namespace package of its own, to which other distributions add modules
 
 
-class _Finder(MetaPathFinder, Loader):
+class _Finder:
     """Finds the submodules of a library for which a stand-in is installed, and gives those of the stand-in."""
 
     def find_spec(
@@ -30,7 +29,8 @@ class _Finder(MetaPathFinder, Loader):
         own = _own_name(name, path)
         if own is None:
             return None
-        spec = ModuleSpec(name, self, loader_state=own, is_package=name == _PLUGINS)
+        # `importlib.abc.Loader`, which it is for mypy, takes 14 ms to import.
+        spec = ModuleSpec(name, self, loader_state=own, is_package=name == _PLUGINS)  # type: ignore[arg-type]
         if name == _PLUGINS:
             spec.submodule_search_locations = list(importlib.import_module(own).__path__)
         return spec

@@ -60,8 +60,6 @@ class Encoding:
             token; two tokens have one rank.
         AssertionError: `explicit_n_vocab` is not the number of tokens.
 
-    If one special token begins with another, the longest is found (tiktoken: either).
-
     >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"th": 256, b"the": 257}
     >>> encoding = Encoding("tiny", pat_str=r"\w+|\s+", mergeable_ranks=ranks, special_tokens={"<|end|>": 258})
     >>> encoding.encode("the thing<|end|>", allowed_special="all")
@@ -99,7 +97,7 @@ class Encoding:
         special_tokens: Mapping[str, int] | None = None,
         name: str | None = None,
     ) -> Self:
-        """Load a rank file of tiktoken's. It holds no pattern and no special tokens: give them.
+        """Load a rank file of tiktoken's, which holds no pattern and no special tokens.
 
         Warns if the file is a published one and special tokens of it are missing, unless `special_tokens` is empty.
 
@@ -111,7 +109,6 @@ class Encoding:
             name: The name of the encoding; by default, the name of the file without its suffix.
 
         Raises:
-            OSError: The file cannot be read.
             ValueError: The file is malformed (names file and line), or as for the class.
         """
         data = reading.read(path)
@@ -130,7 +127,7 @@ class Encoding:
         """Encode and decode by `core_bpe` from now on."""
         self._bpe = core_bpe
         self._core, self._encoding, self._pattern = core_bpe._core, core_bpe._encoding, core_bpe._pattern
-        self._rules = core_bpe._rules
+        self._rules, self._default = core_bpe._rules, core_bpe._rules.default
         self._special_names = set(self._special_tokens.keys())
         self._special_token_values = set(self._special_tokens.values())
         self._tokenizer: Tokenizer | None = None
@@ -165,7 +162,7 @@ class Encoding:
             ValueError: A disallowed special token is in the text.
         """
         if allowed_special is _NONE and disallowed_special == "all":
-            allowed, refused = self._rules.default
+            allowed, refused = self._default
         else:
             allowed, refused = self._rules.sets(allowed_special, disallowed_special, [text])
         try:
@@ -181,12 +178,7 @@ class Encoding:
     def encode_to_numpy(
         self, text: str, *, allowed_special: Allowed = _NONE, disallowed_special: Disallowed = "all"
     ) -> npt.NDArray[np.uint32]:
-        """Return the ids of `text` as an array of `uint32`. Unlike in `encode`, lone surrogates are an error.
-
-        Raises:
-            ValueError: A disallowed special token is in the text.
-            UnicodeEncodeError: The text has a surrogate.
-        """
+        """Return the ids of `text` as an array of `uint32`. Unlike in `encode`, lone surrogates are an error."""
         allowed, refused = self._rules.sets(allowed_special, disallowed_special, [text])
         try:
             ids = self._encoding.encode_to_numpy(text, allowed, refused)
@@ -233,12 +225,8 @@ class Encoding:
     ) -> tuple[list[int], list[list[int]]]:
         """Return the ids that no text after `text` can change, and the sequences of ids that may come next.
 
-        The rules are tiktoken's, which calls them unstable themselves. Each sequence begins with the bytes of the
-        rest of the text. The sequences are distinct, and in no particular order.
-
-        Raises:
-            ValueError: A disallowed special token is in the text.
-            UnicodeEncodeError: The text has a surrogate.
+        Each sequence begins with the bytes of the rest of the text. The sequences are distinct, and in no particular
+        order. Lone surrogates are an error.
         """
         arguments.checked_text(text)
         allowed, refused = self._rules.sets(allowed_special, disallowed_special, [text])
@@ -278,9 +266,6 @@ class Encoding:
 
     def decode_with_offsets(self, tokens: Sequence[int]) -> tuple[str, list[int]]:
         """Return the text of ids, and the index of the character in which each id starts.
-
-        Raises:
-            UnicodeDecodeError: The bytes of all ids are not UTF-8.
 
         >>> ranks = {bytes([byte]): byte for byte in range(256)}
         >>> encoding = Encoding("bytes", pat_str=".", mergeable_ranks=ranks, special_tokens={})
