@@ -21,7 +21,7 @@ from .components import PreTokenizer
 from .state import State
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(kw_only=True, slots=True)
 class BpeTrainer:
     """The options of a training, in place of `tokenizers.trainers.BpeTrainer` if `tokenizers` is not installed."""
 
