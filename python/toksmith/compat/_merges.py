@@ -23,13 +23,16 @@ def learn(
     """Return the merges of a training, each as left id, right id and how often the pair occurred.
 
     There are fewer than `vocab_size - 256` merges if no pair is left.
-
-    Raises:
-        ValueError: `vocab_size` is less than the 256 bytes, or more than there are ids.
     """
     size = operator.index(vocab_size)
     if not 256 <= size < 2**32:
         raise ValueError(f"vocab_size must be at least 256, the single bytes, and at most 2^32 - 1, not {size}")
-    counts = count_pretokens_from_iterator(texts, pattern=pattern)
+    counts = count_pretokens_from_iterator(map(_checked_text, texts), pattern=pattern)
     learned = _core.learn_merges(counts._core, size - 256, ties=ties)
     return [(merge.left, merge.right, merge.count) for merge in learned.merges()]
+
+
+def _checked_text(text: str) -> str:
+    if not isinstance(text, str):
+        raise TypeError(f"a text is a str, not {type(text).__name__}")
+    return text

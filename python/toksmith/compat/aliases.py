@@ -8,12 +8,11 @@ module `load`, not a second copy of it.
 from __future__ import annotations
 
 import importlib
-import importlib.machinery
 import importlib.util
 import sys
 import types
 from collections.abc import Sequence
-from typing import Any
+from importlib.machinery import ModuleSpec, PathFinder
 
 STAND_INS = {name: f"toksmith.compat.{name}" for name in ("minbpe", "rustbpe", "tiktoken")}
 """The libraries, each with the module that replaces it."""
@@ -22,32 +21,43 @@ _PLUGINS = "tiktoken_ext"  # a namespace package of its own, to which other dist
 
 
 class _Finder:
-    """Finds the submodules of a library for which a stand-in is installed."""
+    """Finds the submodules of a library for which a stand-in is installed, and gives those of the stand-in."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: types.ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        """Return how to import `name`, if a stand-in has it."""
+    ) -> ModuleSpec | None:
         own = _own_name(name, path)
         if own is None:
             return None
-        loader: Any = _Loader(own)
-        spec = importlib.machinery.ModuleSpec(name, loader, is_package=name == _PLUGINS)
+        # `importlib.abc.Loader`, which it is for mypy, takes 14 ms to import.
+        spec = ModuleSpec(name, self, loader_state=own, is_package=name == _PLUGINS)  # type: ignore[arg-type]
         if name == _PLUGINS:
             spec.submodule_search_locations = list(importlib.import_module(own).__path__)
         return spec
 
+    def create_module(self, spec: ModuleSpec) -> types.ModuleType:
+        module = importlib.import_module(spec.loader_state)
+        spec.loader_state = module.__spec__
+        return module
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        # The import system has replaced the spec of the module by that of the alias.
+        if module.__spec__ is not None:
+            module.__spec__ = module.__spec__.loader_state
+
 
 def _own_name(name: str, path: Sequence[str] | None) -> str | None:
+    """Return the name of the module of a stand-in that is to be imported as `name`; None if there is none."""
     library, _, submodule = name.partition(".")
-    if library == _PLUGINS and _stands("tiktoken"):
+    if library == _PLUGINS:
         # If tiktoken is installed, or a plug-in by itself, the package exists already.
+        if not _stands("tiktoken") or PathFinder.find_spec(name, path) is not None:
+            return None
         own = f"toksmith.compat.{name}"
-        missing = importlib.machinery.PathFinder.find_spec(name, path) is None
-        return own if missing and importlib.util.find_spec(own) else None
-    if not submodule or not _stands(library):
+    elif submodule and _stands(library):
+        own = f"{STAND_INS[library]}.{submodule}"
+    else:
         return None
-    own = f"{STAND_INS[library]}.{submodule}"
     try:
         return own if importlib.util.find_spec(own) else None
     except ModuleNotFoundError:  # the parent is no package
@@ -58,23 +68,6 @@ def _stands(library: str) -> bool:
     """Return whether the name of a library now gives its stand-in."""
     module = sys.modules.get(library)
     return module is not None and module is sys.modules.get(STAND_INS.get(library, ""))
-
-
-class _Loader:
-    """Gives the module of a stand-in in place of the library's module."""
-
-    def __init__(self, own: str) -> None:
-        self.own = own
-
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
-        """Return the module of the stand-in."""
-        module = importlib.import_module(self.own)
-        self.spec = module.__spec__
-        return module
-
-    def exec_module(self, module: types.ModuleType) -> None:
-        """Give the module its own spec back, which the import system has replaced by that of the alias."""
-        module.__spec__ = self.spec
 
 
 _finder = _Finder()

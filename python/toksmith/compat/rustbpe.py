@@ -26,12 +26,10 @@ __all__ = ["GPT4_PATTERN", "Tokenizer"]
 class Tokenizer:
     """A tokenizer that is trained once, and then encodes and decodes; before, it has 256 bytes and no pattern.
 
-    It holds an immutable `toksmith.Tokenizer`, as `tokenizer`, which training replaces. Text that the pattern does
-    not match is lost; so an untrained tokenizer has no ids for any text, as in rustbpe.
+    Text that the pattern does not match is lost; so an untrained tokenizer has no ids for any text, as in rustbpe.
+    The tokenizer that encodes is the attribute `tokenizer`: an immutable `toksmith.Tokenizer`, which training
+    replaces.
     """
-
-    tokenizer: ToksmithTokenizer
-    """The tokenizer that encodes and decodes. Immutable: training replaces it by another object."""
 
     def __init__(self) -> None:
         self._replace([], "", _resolved(""))
@@ -48,14 +46,12 @@ class Tokenizer:
         Args:
             iterator: Texts. No pair is counted across two texts.
             vocab_size: Tokens of the result, of which 256 are the bytes.
-            buffer_size: Accepted as in rustbpe, without effect: texts are counted as they come.
-            pattern: A regular expression in the dialect of rustbpe, which is that of Rust's `fancy-regex`; by
-                default GPT-4's as rustbpe spells it, toksmith's `cl100k_old`. This and nanochat's run as scanners,
-                any other in the `regex` package.
+            buffer_size: Has no effect: texts are counted as they come.
+            pattern: A regular expression in the dialect of Rust's `fancy-regex`; by default GPT-4's as rustbpe
+                spells it, toksmith's `cl100k_old`.
 
         Raises:
             ValueError: `vocab_size` is less than 256, `buffer_size` is less than 1, or the pattern is broken.
-            TypeError: `iterator` is no iterable of str, or one str.
         """
         if isinstance(iterator, (str, bytes)):
             raise TypeError(f"expected an iterable of texts, got one {type(iterator).__name__}: pass [text]")
@@ -63,7 +59,7 @@ class Tokenizer:
             raise ValueError(f"buffer_size is {buffer_size}, less than 1")
         spelling = GPT4_PATTERN if pattern is None else pattern
         resolved = _resolved(spelling)
-        learned = _merges.learn(map(_checked_text, iterator), vocab_size, resolved, "smallest_ids")
+        learned = _merges.learn(iterator, vocab_size, resolved, "smallest_ids")
         self._replace(((left, right) for left, right, _ in learned), spelling, resolved)
 
     def get_pattern(self) -> str:
@@ -88,11 +84,7 @@ class Tokenizer:
         return self.tokenizer.encode_batch(texts, special=False)
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the text of `ids`.
-
-        Raises:
-            ValueError: An id has no token; or, as `UnicodeDecodeError`, the bytes are not UTF-8.
-        """
+        """Return the text of `ids`; `ValueError` if an id has no token, or the bytes are not UTF-8."""
         try:
             return self.tokenizer.decode(ids, errors="strict")
         except KeyError as error:
@@ -100,18 +92,8 @@ class Tokenizer:
 
 
 def install() -> aliases.Installation:
-    """Make `import rustbpe` import this module from now on.
-
-    Returns:
-        The installation, which its method `uninstall` undoes, or the end of a `with` block.
-    """
+    """Make `import rustbpe` import this module until `uninstall` of the result, or the end of a `with` block."""
     return aliases.Installation("rustbpe")
-
-
-def _checked_text(text: str) -> str:
-    if not isinstance(text, str):
-        raise TypeError(f"a text is a str, not {type(text).__name__}")
-    return text
 
 
 def _resolved(spelling: str) -> patterns.Pattern:

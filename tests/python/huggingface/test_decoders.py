@@ -16,7 +16,7 @@ from tokenizers import AddedToken, Regex, decoders
 import toksmith
 from toksmith import Tokenizer
 from toksmith.compat import huggingface
-from toksmith.compat.huggingface.decode_stream import DecodeStream
+from toksmith.compat.huggingface import DecodeStream
 from toksmith.formats.huggingface.file_patterns import steps_of
 
 TOKENS = (

@@ -15,8 +15,8 @@ from tokenizers import decoders, normalizers, pre_tokenizers
 
 import toksmith
 from toksmith import Tokenizer
+from toksmith.compat.huggingface import DecodeStream
 from toksmith.compat.huggingface import Tokenizer as StandIn
-from toksmith.compat.huggingface.decode_stream import DecodeStream
 from toksmith.encoding import file_encoding
 
 NFC = normalizers.NFC()

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 from ..._core import HuggingFaceEncoding as Encoding
 from .added import AddedToken
 from .byte_level_bpe import ByteLevelBPETokenizer
-from .components import BPE
-from .decode_stream import DecodeStream
-from .tokenizers import Tokenizer
+from .model import BPE
+from .tokenizers import DecodeStream, Tokenizer
 from .training import BpeTrainer
 
 if TYPE_CHECKING:

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Protocol, runtime_checkable
 
 from ...formats.huggingface.checks import Json
 
 FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
+_FIELDS = ("content", *FLAGS)
+
+
+@runtime_checkable
+class TokenLike(Protocol):
+    """What the class `AddedToken` of `tokenizers` has, and the one here."""
+
+    content: str
+    single_word: bool
+    lstrip: bool
+    rstrip: bool
+    special: bool
+
+    @property
+    def normalized(self) -> bool: ...  # noqa: D102
 
 
 class AddedToken:
@@ -34,15 +49,13 @@ class AddedToken:
         return not self.special if self._normalized is None else self._normalized
 
     def __getstate__(self) -> Json:
-        return {"content": self.content, **{flag: getattr(self, flag) for flag in FLAGS}}
+        return {name: getattr(self, name) for name in _FIELDS}
 
     def __setstate__(self, state: Json) -> None:
         AddedToken.__init__(self, **state)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AddedToken):
-            return NotImplemented
-        return self.__getstate__() == other.__getstate__()
+        return isinstance(other, AddedToken) and self.__getstate__() == other.__getstate__()
 
     def __hash__(self) -> int:
         return hash(self.content)
@@ -55,15 +68,15 @@ class AddedToken:
         return f'AddedToken("{self.content}", {flags})'
 
 
-def row_of(token: Any, special: bool) -> Json:
+def _row_of(token: object, special: bool) -> Json:
     """Return an added token as a `tokenizer.json` has it, without id; `special` marks it so, as in `tokenizers`."""
     if isinstance(token, str):
         token = AddedToken(token, special=special)
-    elif not all(hasattr(token, name) for name in ("content", *FLAGS)):
+    if not isinstance(token, TokenLike):
         raise TypeError(f"Input must be a List[Union[str, AddedToken]], and one of them is {type(token).__name__}")
     if special and not token.special:
         token.special = True
-    return {"content": token.content, **{flag: getattr(token, flag) for flag in FLAGS}}
+    return {name: getattr(token, name) for name in _FIELDS}
 
 
 class Added:
@@ -71,7 +84,7 @@ class Added:
 
     Attributes:
         rows: Id → the token as a `tokenizer.json` has it.
-        ids: Json → id.
+        ids: Content → id.
         once_special: Contents that were special once: decoding skips them, even if they are added again as others.
         beside: Ids of tokens that the vocabulary of the model does not have.
     """
@@ -95,16 +108,14 @@ class Added:
         """
         if not isinstance(tokens, (list, tuple)):
             raise TypeError(f"the tokens must be a list, not {type(tokens).__name__}")
-        new = [row_of(token, special) for token in tokens]
+        new = [_row_of(token, special) for token in tokens]
         rows, ids, beside = dict(self.rows), dict(self.ids), set(self.beside)
         once = {*self.once_special, *(row["content"] for row in new if row["special"] and row["content"])}
         changed, next_id = 0, max(max(ids.values(), default=-1) + 1, model_size)
         for row in new:
             name = row["content"]
-            id = ids.get(name)
-            if id is None:
-                id = model_id(name)
-            if not name or (id in rows and _flags(rows[id]) == _flags(row)):
+            id = ids[name] if name in ids else model_id(name)
+            if not name or (id in rows and row.items() <= rows[id].items()):
                 continue
             if id is None:
                 id, next_id = next_id, next_id + 1
@@ -113,14 +124,8 @@ class Added:
             changed += 1
         return Added(rows.values(), beside, once), changed
 
-    def as_found(self) -> list[Json]:
+    def for_matching(self) -> list[Json]:
         """Return the rows by which tokens are found: a token that was special once is found as a special token."""
-        once = self.once_special
         return [
-            row if row["special"] or row["content"] not in once else {**row, "special": True}
-            for row in self.rows.values()
+            {**row, "special": row["special"] or row["content"] in self.once_special} for row in self.rows.values()
         ]
-
-
-def _flags(row: Json) -> tuple[object, ...]:
-    return tuple(row[name] for name in ("content", *FLAGS))

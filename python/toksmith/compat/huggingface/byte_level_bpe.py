@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .components import BPE, PreTokenizer
+from .added import TokenLike
+from .components import PreTokenizer
+from .model import BPE
 from .tokenizers import Tokenizer
 from .training import BpeTrainer
 
@@ -39,14 +41,13 @@ class ByteLevelBPETokenizer(Tokenizer):
         end_of_word_suffix: str | None = None,
         trim_offsets: bool = False,
     ) -> None:
-        options: dict[str, Any] = {}
-        if vocab is not None and merges is not None:
-            options["continuing_subword_prefix"] = continuing_subword_prefix or ""
-            options["end_of_word_suffix"] = end_of_word_suffix or ""
-            options["dropout"] = dropout
+        if vocab is None or merges is None:
+            model = BPE()
         else:
-            vocab = merges = None
-        super().__init__(BPE(vocab, merges, **options))
+            prefix, suffix = continuing_subword_prefix or "", end_of_word_suffix or ""
+            affixes = {"continuing_subword_prefix": prefix, "end_of_word_suffix": suffix}
+            model = BPE(vocab, merges, dropout=dropout, **affixes)
+        super().__init__(model)
         if unicode_normalizer and unicode_normalizer not in _FORMS:
             raise ValueError(
                 f"{unicode_normalizer!r} is not a known unicode normalizer: use one of {', '.join(_FORMS)}"
@@ -71,7 +72,7 @@ class ByteLevelBPETokenizer(Tokenizer):
         vocab_size: int = 30000,
         min_frequency: int = 2,
         show_progress: bool = True,
-        special_tokens: Sequence[object] = (),
+        special_tokens: Sequence[str | TokenLike] = (),
     ) -> None:
         """Learn vocabulary and merges from files of text, each line by itself."""
         trainer = _trainer(vocab_size, min_frequency, special_tokens)
@@ -79,11 +80,11 @@ class ByteLevelBPETokenizer(Tokenizer):
 
     def train_from_iterator(  # type: ignore[override]
         self,
-        iterator: Iterable[object],
+        iterator: Iterable[str | Iterable[str]],
         vocab_size: int = 30000,
         min_frequency: int = 2,
         show_progress: bool = True,
-        special_tokens: Sequence[object] = (),
+        special_tokens: Sequence[str | TokenLike] = (),
         length: int | None = None,
     ) -> None:
         """Learn vocabulary and merges from texts, or from lists of texts."""
@@ -98,7 +99,7 @@ class ByteLevelBPETokenizer(Tokenizer):
         return self.model.save(directory, prefix)
 
 
-def _trainer(vocab_size: int, min_frequency: int, special_tokens: Sequence[object]) -> BpeTrainer:
+def _trainer(vocab_size: int, min_frequency: int, special_tokens: Sequence[str | TokenLike]) -> BpeTrainer:
     return BpeTrainer(
         vocab_size=vocab_size,
         min_frequency=min_frequency,

@@ -8,11 +8,13 @@ from ...formats.huggingface.checks import Json
 from .components import PostProcessor
 
 MAX_PADDED = 1 << 24
-"""Most ids to which a file may pad an encoding: more than the longest context of any model."""
+"""Maximum length to which a file may pad an encoding: more than the longest context of any model."""
 
-
+# The names in arguments, with those in a `tokenizer.json`.
 _STRATEGIES = {"longest_first": "LongestFirst", "only_first": "OnlyFirst", "only_second": "OnlySecond"}
 _DIRECTIONS = {"right": "Right", "left": "Left"}
+_STRATEGIES_OF_FILES = {name: argument for argument, name in _STRATEGIES.items()}
+_DIRECTIONS_OF_FILES = {name: argument for argument, name in _DIRECTIONS.items()}
 
 
 class Settings:
@@ -22,24 +24,21 @@ class Settings:
         self._truncation: Json | None = None
         self._padding: Json | None = None
         self._post_processor: PostProcessor | None = None
-        self._made: _core.EncodingSettings | None = None
+        self._core_settings: _core.EncodingSettings | None = None
 
     def __getstate__(self) -> Json:
-        return {**self.__dict__, "_made": None}
+        return {**self.__dict__, "_core_settings": None}
 
     @property
     def _settings(self) -> _core.EncodingSettings:
         """The settings for the core, made when they are first needed after a change."""
-        if self._made is None:
-            truncation = self._truncation and tuple(self._truncation.values())
-            padding = self._padding and tuple(self._padding.values())
-            processor = None if self._post_processor is None else self._post_processor.core
-            self._made = _core.EncodingSettings(truncation, processor, padding)
-        return self._made
-
-    def _set(self, name: str, value: object) -> None:
-        setattr(self, name, value)
-        self._made = None
+        if self._core_settings is None:
+            self._core_settings = _core.EncodingSettings(
+                self._truncation and tuple(self._truncation.values()),
+                None if self._post_processor is None else self._post_processor.core,
+                self._padding and tuple(self._padding.values()),
+            )
+        return self._core_settings
 
     @property
     def truncation(self) -> Json | None:
@@ -61,11 +60,11 @@ class Settings:
                 f"tokenizer stride set to {stride}, which is greater than or equal to its effective max length of "
                 f"{max_length - added} (= {max_length} original max length - {added} added special tokens), "
             )
-        self._set("_truncation", settings)
+        self._truncation, self._core_settings = settings, None
 
     def no_truncation(self) -> None:
         """Turn truncation off."""
-        self._set("_truncation", None)
+        self._truncation = self._core_settings = None
 
     @property
     def padding(self) -> Json | None:
@@ -91,11 +90,11 @@ class Settings:
             "direction": direction,
         }
         _check(settings, ("length", "pad_to_multiple_of", "pad_id", "pad_type_id"))
-        self._set("_padding", settings)
+        self._padding, self._core_settings = settings, None
 
     def no_padding(self) -> None:
         """Turn padding off."""
-        self._set("_padding", None)
+        self._padding = self._core_settings = None
 
     @property
     def post_processor(self) -> PostProcessor | None:
@@ -107,7 +106,7 @@ class Settings:
         part = PostProcessor.of(processor)
         if part is not None:
             _ = part.core  # raises for a processor that is not known
-        self._set("_post_processor", part)
+        self._post_processor, self._core_settings = part, None
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
         """Return how many tokens the post-processor adds."""
@@ -117,24 +116,28 @@ class Settings:
 
     def _take_settings(self, content: Json) -> None:
         self.post_processor = content.get("post_processor")
-        self._set("_truncation", _truncation_of(content.get("truncation")))
-        self._set("_padding", padding_of(content.get("padding")))
+        truncation = content.get("truncation")
+        if truncation is not None:
+            truncation = {
+                "max_length": truncation["max_length"],
+                "stride": truncation["stride"],
+                "strategy": _STRATEGIES_OF_FILES[truncation["strategy"]],
+                "direction": _DIRECTIONS_OF_FILES[truncation.get("direction", "Right")],
+            }
+        self._truncation = truncation
+        self._padding = padding_of(content.get("padding"))
 
     def _settings_content(self) -> Json:
         truncation, padding, processor = self.truncation, self.padding, self._post_processor
         if truncation is not None:
-            names = {
-                "direction": _DIRECTIONS[truncation["direction"]],
-                "strategy": _STRATEGIES[truncation["strategy"]],
-            }
-            numbers = {name: truncation[name] for name in ("max_length", "stride")}
-            truncation = dict(sorted({**names, **numbers}.items()))
+            truncation["direction"] = _DIRECTIONS[truncation["direction"]]
+            truncation["strategy"] = _STRATEGIES[truncation["strategy"]]
+            truncation = dict(sorted(truncation.items()))
         if padding is not None:
-            fixed = padding.pop("length")
-            strategy = "BatchLongest" if fixed is None else {"Fixed": fixed}
+            length = padding.pop("length")
+            strategy = "BatchLongest" if length is None else {"Fixed": length}
             padding = {"strategy": strategy, **padding, "direction": _DIRECTIONS[padding["direction"]]}
-        processor_content = None if processor is None else dict(processor)
-        return {"truncation": truncation, "padding": padding, "post_processor": processor_content}
+        return {"truncation": truncation, "padding": padding, "post_processor": processor and dict(processor)}
 
 
 def _check(settings: Json, numbers: tuple[str, ...]) -> None:
@@ -146,30 +149,15 @@ def _check(settings: Json, numbers: tuple[str, ...]) -> None:
             raise OverflowError(f"{name} is {settings[name]}, which is negative")
 
 
-def _truncation_of(content: Json | None) -> Json | None:
-    if content is None:
-        return None
-    return {
-        "max_length": content["max_length"],
-        "stride": content["stride"],
-        "strategy": _named(_STRATEGIES, content["strategy"]),
-        "direction": _named(_DIRECTIONS, content.get("direction", "Right")),
-    }
-
-
 def padding_of(content: Json | None) -> Json | None:
     """Return the padding of a `tokenizer.json` as `enable_padding` takes it."""
     if content is None:
         return None
-    fixed = content["strategy"]
-    length, multiple = fixed["Fixed"] if isinstance(fixed, dict) else None, content.get("pad_to_multiple_of")
+    strategy, multiple = content["strategy"], content.get("pad_to_multiple_of")
+    length = strategy["Fixed"] if isinstance(strategy, dict) else None
     for number in (length, multiple):
         if number is not None and not (isinstance(number, int) and 0 <= number <= MAX_PADDED):
             raise ValueError(f"$.padding: {shown(number)} is not a length from 0 to {MAX_PADDED}")
-    same = {name: content[name] for name in ("pad_id", "pad_token", "pad_type_id")}
-    direction = _named(_DIRECTIONS, content["direction"])
-    return {"length": length, "pad_to_multiple_of": multiple, **same, "direction": direction}
-
-
-def _named(names: dict[str, str], value: str) -> str:
-    return {other: name for name, other in names.items()}[value]
+    tokens = {name: content[name] for name in ("pad_id", "pad_token", "pad_type_id")}
+    direction = _DIRECTIONS_OF_FILES[content["direction"]]
+    return {"length": length, "pad_to_multiple_of": multiple, **tokens, "direction": direction}

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-from ... import _core
 from ..._internal.messages import shown
-from ...formats import verification
 from ...formats.huggingface import characters, read, write
 from ...formats.huggingface.checks import Json
 from ...formats.huggingface.pipeline import Pipeline
 from ...formats.parts import Parts
-from ...formats.spelling import spell, unspell
+from ...formats.spelling import unspell
 from ...tokenizer import Tokenizer as Native
 from . import components
 from .added import Added
@@ -24,29 +23,36 @@ from .components import Decoder, Normalizer
 _BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
 
 
+class Token(NamedTuple):
+    """A token that the model makes: id, spelling, and its place in bytes of the spelled pretoken."""
+
+    id: int
+    value: str
+    offsets: tuple[int, int]
+
+    def as_tuple(self) -> tuple[int, str, tuple[int, int]]:
+        """Return the three as a tuple."""
+        return self.id, self.value, self.offsets
+
+
 class State:
     """A tokenizer, or its other parts before it has a vocabulary.
 
     Args:
-        core: The tokenizer that encodes; None before there is a vocabulary.
+        core: The tokenizer that encodes, `trained`; None before there is a vocabulary.
         added: The added tokens.
         source: The content of the `tokenizer.json`, whose added tokens may differ from `added`; None for no file.
     """
 
     def __init__(self, core: Native | None, added: Added, source: Json | None) -> None:
-        self._made, self.added, self._source = core, added, source
-
-    @property
-    def is_trained(self) -> bool:
-        """Whether there is a vocabulary."""
-        return self._made is not None
+        self.trained, self.added, self._source = core, added, source
 
     @property
     def core(self) -> Native:
-        """The tokenizer that encodes."""
-        if self._made is None:
+        """The tokenizer that encodes; `ValueError` before there is a vocabulary."""
+        if self.trained is None:
             raise ValueError("this tokenizer has no vocabulary yet: train it, or load one")
-        return self._made
+        return self.trained
 
     def spelled(self, id: int) -> str:
         """Return the spelling of an id; `KeyError` if it has no token."""
@@ -63,10 +69,10 @@ class State:
         }
 
     def __getstate__(self) -> Json:
-        return {"_made": self._made, "added": self.added, "_source": self._source}
+        return {"trained": self.trained, "added": self.added, "_source": self._source}
 
     def __repr__(self) -> str:
-        return "no vocabulary" if self._made is None else repr(self._made)
+        return "no vocabulary" if self.trained is None else repr(self.trained)
 
     # As a file
 
@@ -91,7 +97,9 @@ class State:
             return part
         if self.settings:
             return self.settings.get(name)
-        return write.pre_tokenizer(self.core._parts) if name == "pre_tokenizer" else _own_decoder(name)
+        if name == "pre_tokenizer":
+            return write.pre_tokenizer(self.core._parts)
+        return dict(_BYTE_LEVEL) if name == "decoder" else None
 
     def with_part(self, name: str, part: Json | None) -> State:
         """Return a state with another normalizer, pre-tokenizer or decoder."""
@@ -100,9 +108,9 @@ class State:
     def with_tokens(self, tokens: Iterable[object], special: bool) -> tuple[State, int]:
         """Return a state with more added tokens, and how many of them changed something."""
         added, changed = self.added.with_tokens(tokens, special, self.model_id, self.size(False))
-        if added.as_found() == self.added.as_found():
-            return State(self._made, added, self._source), changed
-        if self._made is not None and (core := self._extended(added)) is not None:
+        if added.for_matching() == self.added.for_matching():
+            return State(self.trained, added, self._source), changed
+        if self.trained is not None and (core := self._extended(added)) is not None:
             return State(core, added, self._source), changed
         return of_changed(self.content(), added), changed
 
@@ -111,8 +119,8 @@ class State:
 
         Cost: proportional to the added tokens; the vocabulary is shared.
         """
-        old = {row["id"]: row for row in self.added.as_found()}
-        rows = [row for row in added.as_found() if row != old.get(row["id"])]
+        old = {row["id"]: row for row in self.added.for_matching()}
+        rows = [row for row in added.for_matching() if row != old.get(row["id"])]
         parts, pipeline = self.core._parts, self.core.pipeline
         if any(row["id"] in old or row["id"] not in added.beside for row in rows):
             return None
@@ -168,7 +176,7 @@ class State:
 
     def vocab(self, with_added_tokens: bool) -> dict[str, int]:
         """Return ids by token; without added tokens, those of the model."""
-        if self._made is None:
+        if self.trained is None:
             return dict(self.added.ids) if with_added_tokens else {}
         left_out = set() if with_added_tokens else self.added.beside
         ordinary = (id for id in self.core.vocab if id not in self.added.rows)
@@ -177,39 +185,32 @@ class State:
 
     def size(self, with_added_tokens: bool) -> int:
         """Return how many tokens there are."""
-        if self._made is None:
+        if self.trained is None:
             return len(self.added.beside) if with_added_tokens else 0
         return self.core.vocab_size - (0 if with_added_tokens else len(self.added.beside))
 
-    def model_tokens(self, spelled: str) -> list[tuple[int, str, tuple[int, int]]]:
-        """Return id, spelling and place of the tokens that the model makes of one spelled pretoken."""
-        core = self.core
+    def model_tokens(self, spelled: str) -> list[Token]:
+        """Return the tokens that the model makes of one spelled pretoken."""
+        core, are_plain = self.core._core, self._spaces_are_plain
         id = self.model_id(spelled)
-        if id is not None and core._core.ignores_merges():
-            return [(id, spelled, (0, len(spelled.encode())))]
-        if self._merges_characters:
-            return self._character_tokens(spelled)
-        data = b"".join(byte for c in spelled if (byte := unspell(c)) is not None)
-        tokens: list[tuple[int, str, tuple[int, int]]] = []
-        at = 0
-        for id in self._bare.encode_bytes(data, False):
-            token = spell(core.token_bytes(id))
-            end = at + len(token.encode())
-            tokens.append((id, token, (at, end)))
-            at = end
-        return tokens
-
-    def _character_tokens(self, spelled: str) -> list[tuple[int, str, tuple[int, int]]]:
-        core = self.core._core
-        are_plain = self._spaces_are_plain
-        if are_plain and " " in spelled:
+        if id is not None and core.ignores_merges():
+            return [Token(id, spelled, (0, len(spelled.encode())))]
+        if not self._merges_characters:
+            data = b"".join(byte for c in spelled if (byte := unspell(c)) is not None)
+        elif are_plain and " " in spelled:
             raise ValueError(f"{shown(spelled)} has a space: this model gets U+2581 in its place")
-        data = characters.plain(spelled, are_plain)
-        at, tokens = 0, []
+        else:
+            data = characters.plain(spelled, are_plain)
+        tokens: list[Token] = []
+        place = 0
         for id, (start, end) in zip(*core.encode_pretoken(data), strict=True):
-            length = end - start + (2 * data[start:end].count(b" ") if are_plain else 0)
-            tokens.append((id, core.spelled(id), (at, at + length)))
-            at += length
+            value = core.spelled(id)
+            if self._merges_characters:
+                length = end - start + (2 * data[start:end].count(b" ") if are_plain else 0)
+            else:
+                length = len(value.encode())
+            tokens.append(Token(id, value, (place, place + length)))
+            place += length
         return tokens
 
     @functools.cached_property
@@ -223,13 +224,8 @@ class State:
 
     @property
     def _merges_characters(self) -> bool:
-        pipeline = None if self._made is None else self._made.pipeline
+        pipeline = None if self.trained is None else self.trained.pipeline
         return pipeline is not None and pipeline.merges_characters
-
-    @functools.cached_property
-    def _bare(self) -> _core.Tokenizer:
-        """The model alone: it takes each text as one pretoken."""
-        return verification.bare(self.core._parts)
 
     # Ids to text
 
@@ -259,10 +255,6 @@ class State:
             for content, name in names.items()
         )
         return self.part("decoder") is not None and not odd
-
-
-def _own_decoder(name: str) -> Json | None:
-    return dict(_BYTE_LEVEL) if name == "decoder" else None
 
 
 def _has_flags(row: Json) -> bool:
@@ -312,5 +304,5 @@ def of_changed(content: Json, added: Added) -> State:
                 f"{shown(next(iter(added.ids)))} cannot be added to a tokenizer without vocabulary: train it first"
             )
         return State(None, added, content)
-    parts = read.parts_of({**content, "added_tokens": added.as_found()}, keep_ids=True)
+    parts = read.parts_of({**content, "added_tokens": added.for_matching()}, keep_ids=True)
     return State(Native._of(parts), added, content)

@@ -7,12 +7,13 @@ post-processor, and which added tokens are special. Changing a part makes a new 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import importlib
 import json
 import os
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from typing import Any, ParamSpec, TypeVar
 
 from ... import _core
 from ..._core import HuggingFaceEncoding as Encoding
@@ -22,10 +23,24 @@ from ...formats.huggingface import folder
 from ...formats.huggingface.checks import Json
 from ...tokenizer import Tokenizer as Native
 from . import state
-from .added import AddedToken
-from .components import BPE, Decoder, Normalizer, PreTokenizer
+from .added import AddedToken, TokenLike
+from .components import Decoder, Normalizer, PreTokenizer, checked_ids
+from .model import BPE
 from .settings import Settings
 from .training import train, train_from_iterator
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def _in_thread(method: Callable[_P, _R]) -> Callable[_P, Coroutine[object, object, _R]]:
+    """Return a method that does the same in a thread, for programs with an event loop."""
+
+    @functools.wraps(method)
+    async def call(*args: _P.args, **options: _P.kwargs) -> _R:
+        return await asyncio.to_thread(method, *args, **options)
+
+    return call
 
 
 class Tokenizer(Settings):
@@ -50,7 +65,7 @@ class Tokenizer(Settings):
         if isinstance(tokenizer, Native):
             self._state = state.of_core(tokenizer)
             self._take_settings(self._state.settings)
-        elif isinstance(tokenizer, BPE) or type(tokenizer).__name__ == "BPE":
+        elif type(tokenizer).__name__ == "BPE":
             self._state = state.of_model(tokenizer)
         else:
             raise TypeError(f"expected a toksmith.Tokenizer or a BPE, not {type(tokenizer).__name__}")
@@ -100,7 +115,7 @@ class Tokenizer(Settings):
     def save(self, path: str | os.PathLike[str], pretty: bool = True, *, verify: bool = True) -> None:
         """Write a `tokenizer.json`; it is verified as `toksmith.Tokenizer.save_huggingface` does."""
         check = None
-        if verify and self._state.is_trained:
+        if verify and self._state.trained is not None:
             check = functools.partial(folder.verify_file, self._tokenizer._parts)
         whole_files.write(path, [self.to_str(pretty).encode()], check)
 
@@ -149,23 +164,10 @@ class Tokenizer(Settings):
         """Return the text of each list of ids."""
         return self._state.decode([self._state.shown(ids, skip_special_tokens) for ids in sequences])
 
-    # The same in a thread, for programs with an event loop
-
-    async def async_encode(self, *args: Any, **options: Any) -> Encoding:
-        """Do what `encode` does, in a thread."""
-        return await asyncio.to_thread(self.encode, *args, **options)
-
-    async def async_encode_batch(self, *args: Any, **options: Any) -> list[Encoding]:
-        """Do what `encode_batch` does, in a thread."""
-        return await asyncio.to_thread(self.encode_batch, *args, **options)
-
-    async def async_encode_batch_fast(self, *args: Any, **options: Any) -> list[Encoding]:
-        """Do what `encode_batch_fast` does, in a thread."""
-        return await asyncio.to_thread(self.encode_batch_fast, *args, **options)
-
-    async def async_decode_batch(self, *args: Any, **options: Any) -> list[str]:
-        """Do what `decode_batch` does, in a thread."""
-        return await asyncio.to_thread(self.decode_batch, *args, **options)
+    async_encode = _in_thread(encode)
+    async_encode_batch = _in_thread(encode_batch)
+    async_encode_batch_fast = _in_thread(encode_batch_fast)
+    async_decode_batch = _in_thread(decode_batch)
 
     # The vocabulary
 
@@ -185,12 +187,11 @@ class Tokenizer(Settings):
         """Return how many tokens there are."""
         return self._state.size(with_added_tokens)
 
-    def get_added_tokens_decoder(self) -> dict[int, Any]:
+    def get_added_tokens_decoder(self) -> dict[int, TokenLike]:
         """Return the added tokens by id, as objects of `tokenizers` if that is installed."""
-        try:
-            kind: Any = importlib.import_module("tokenizers").AddedToken
-        except ImportError:
-            kind = AddedToken
+        kind: Callable[..., TokenLike] = AddedToken
+        with contextlib.suppress(ImportError):
+            kind = importlib.import_module("tokenizers").AddedToken
         rows = self._state.added.rows.items()
         return {id: kind(**{name: value for name, value in row.items() if name != "id"}) for id, row in rows}
 
@@ -259,9 +260,46 @@ class Tokenizer(Settings):
         """Learn vocabulary and merges from files of text, each line by itself; `trainer` is a `BpeTrainer`."""
         self._state = train(self._state, files, trainer)
 
-    def train_from_iterator(self, iterator: Iterable[object], trainer: Any = None, length: int | None = None) -> None:
+    def train_from_iterator(
+        self, iterator: Iterable[str | Iterable[str]], trainer: Any = None, length: int | None = None
+    ) -> None:
         """Learn vocabulary and merges from texts, or from lists of texts; `trainer` is a `BpeTrainer`."""
         self._state = train_from_iterator(self._state, iterator, trainer)
 
     def __repr__(self) -> str:
         return f"<Tokenizer of tokenizers' interface over {self._state!r}>"
+
+
+class DecodeStream:
+    """Decodes ids as they come, in the pieces of the original: a piece ends where no character is unfinished.
+
+    Args:
+        ids: Ids that came before; their text is not returned again.
+        skip_special_tokens: Whether special tokens have no text.
+    """
+
+    __slots__ = ("_ids", "_prefix", "_prefix_index", "_skips")
+
+    def __init__(self, ids: Sequence[int] | None = None, skip_special_tokens: bool = False) -> None:
+        self._ids, self._skips = checked_ids(ids or []), skip_special_tokens
+        self._prefix, self._prefix_index = "", 0
+
+    def step(self, tokenizer: Tokenizer, id: int | list[int]) -> str | None:
+        """Add an id, or several; return the text that is complete now, None if there is none."""
+        new = checked_ids(id if isinstance(id, list) else [id])
+        if not self._prefix and self._ids:
+            text = tokenizer.decode(self._ids, skip_special_tokens=self._skips)
+            if not text.endswith("\ufffd"):
+                self._prefix, self._prefix_index = text, len(self._ids)
+        self._ids += new
+        text = tokenizer.decode(self._ids, skip_special_tokens=self._skips)
+        if len(text.encode()) <= len(self._prefix.encode()) or text.endswith("\ufffd"):
+            return None
+        if not text.startswith(self._prefix):
+            raise ValueError("Invalid prefix encountered while decoding stream")
+        piece = text[len(self._prefix) :]
+        read = len(self._ids) - self._prefix_index
+        del self._ids[: self._prefix_index]
+        self._prefix = tokenizer.decode(self._ids, skip_special_tokens=self._skips)
+        self._prefix_index = read
+        return piece

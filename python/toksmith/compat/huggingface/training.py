@@ -6,7 +6,6 @@ import dataclasses
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from ... import patterns
 from ..._internal.messages import shown
@@ -17,7 +16,7 @@ from ...formats.spelling import spell, unspell
 from ...tokenizer import Tokenizer as Native
 from ...training.train import train_from_iterator as learn
 from . import state
-from .added import Added, AddedToken
+from .added import Added, AddedToken, TokenLike
 from .components import PreTokenizer
 from .state import State
 
@@ -29,7 +28,7 @@ class BpeTrainer:
     vocab_size: int = 30000
     min_frequency: int = 0
     show_progress: bool = True
-    special_tokens: Sequence[object] = ()
+    special_tokens: Sequence[str | TokenLike] = ()
     limit_alphabet: int | None = None
     initial_alphabet: Sequence[str] = ()
     continuing_subword_prefix: str | None = None
@@ -37,7 +36,7 @@ class BpeTrainer:
     max_token_length: int | None = None
 
 
-def train(before: State, files: Sequence[str], trainer: Any = None) -> State:
+def train(before: State, files: Sequence[str], trainer: BpeTrainer | None) -> State:
     """Return the state of a tokenizer that is trained on files: each line is a text, its end included."""
     if isinstance(files, str):
         raise TypeError("files must be a list of paths")
@@ -50,10 +49,12 @@ def _lines(path: str) -> Iterator[str]:
             yield text_files.text_of(line, path)
 
 
-def train_from_iterator(before: State, iterator: Iterable[Any], trainer: Any = None) -> State:
+def train_from_iterator(before: State, iterator: Iterable[str | Iterable[str]], trainer: BpeTrainer | None) -> State:
     """Return the state of a tokenizer that is trained on texts, or lists of texts."""
-    trainer = BpeTrainer() if trainer is None else trainer
-    specials = [AddedToken(t, special=True) if isinstance(t, str) else t for t in trainer.special_tokens]
+    trainer = trainer or BpeTrainer()
+    specials = [
+        AddedToken(token, special=True) if isinstance(token, str) else token for token in trainer.special_tokens
+    ]
     _check(before, trainer, specials)
     content = before.content()
     spec = {name: content.get(name) for name in ("normalizer", "pre_tokenizer", "decoder")}
@@ -79,7 +80,7 @@ def train_from_iterator(before: State, iterator: Iterable[Any], trainer: Any = N
     return _state(content, learned, names, specials)
 
 
-def _check(before: State, trainer: Any, specials: list[Any]) -> None:
+def _check(before: State, trainer: BpeTrainer, specials: list[TokenLike]) -> None:
     """Refuse options that toksmith lacks: its vocabularies hold all 256 bytes, and no suffixes of words."""
     if before.added.rows:
         raise ValueError(
@@ -108,19 +109,16 @@ def _check(before: State, trainer: Any, specials: list[Any]) -> None:
             raise ValueError(f"special token {shown(token.content)} is the spelling of a byte: give it another name")
 
 
-def _flat(iterator: Iterable[Any]) -> Iterator[str]:
+def _flat(iterator: Iterable[str | Iterable[str]]) -> Iterator[str]:
     """Yield the texts of an iterator of texts, or of lists of texts."""
     for item in iterator:
-        if isinstance(item, str):
-            yield item
-        else:
-            for text in item:
-                if not isinstance(text, str):
-                    raise TypeError(f"a text must be a str, not {type(text).__name__}")
-                yield text
+        for text in [item] if isinstance(item, str) else item:
+            if not isinstance(text, str):
+                raise TypeError(f"a text must be a str, not {type(text).__name__}")
+            yield text
 
 
-def _state(content: Json, learned: Native, names: list[str], specials: list[object]) -> State:
+def _state(content: Json, learned: Native, names: list[str], specials: list[TokenLike]) -> State:
     """Return the state of the trained tokenizer: special tokens have the first ids."""
     vocab = {name: id for id, name in enumerate(names)}
     for id, token in sorted(learned.vocab.items()):

@@ -23,9 +23,5 @@ _aliases.ensure_finder()
 
 
 def install() -> _aliases.Installation:
-    """Make `import minbpe` import this package from now on.
-
-    Returns:
-        The installation, which its method `uninstall` undoes, or the end of a `with` block.
-    """
+    """Make `import minbpe` import this package until `uninstall` of the result, or the end of a `with` block."""
     return _aliases.Installation("minbpe")

@@ -55,9 +55,6 @@ class Tokenizer:
     replace it. The properties are read-only.
     """
 
-    _model: Model
-    _tokenizer: ToksmithTokenizer
-
     def __init__(self) -> None:
         self._replace(Model("", {}, {}))
 
@@ -65,14 +62,18 @@ class Tokenizer:
         """Become the tokenizer of a model; if there is no such tokenizer, stay unchanged."""
         self._tokenizer = self._build(model)
         self._model = model
-        self._vocab = _vocab_of(model, is_loaded)
+        self._vocab = {byte: bytes([byte]) for byte in range(256)}
+        for (left, right), id in model.merges.items():
+            self._vocab[id] = self._vocab[left] + self._vocab[right]
+        if is_loaded:
+            self._vocab.update((id, name.encode()) for name, id in model.special_tokens.items())
 
     def _build(self, model: Model) -> ToksmithTokenizer:
         return ToksmithTokenizer._of(minbpe.parts_of(model))
 
     @property
     def tokenizer(self) -> ToksmithTokenizer:
-        """The tokenizer that encodes and decodes. Immutable: training or loading replaces it by another object."""
+        """The tokenizer that encodes and decodes."""
         return self._tokenizer
 
     @property
@@ -107,12 +108,7 @@ class Tokenizer:
 
         Raises:
             ValueError: `vocab_size` is less than 256, or takes the id of a special token.
-
-        Warns:
-            UserWarning: No pair is left: the vocabulary is smaller than asked.
         """
-        if not isinstance(text, str):
-            raise TypeError(f"the text to train on is a str, not {type(text).__name__}")
         pattern = patterns.of_source(self.pattern or None, 0, "drop")
         learned = _merges.learn([text], vocab_size, pattern, "first")
         merges = {(left, right): 256 + i for i, (left, right, _) in enumerate(learned)}
@@ -147,12 +143,3 @@ class Tokenizer:
 
     def _check_kind(self, model: Model, name: str) -> None:
         """Refuse a file of another kind of tokenizer."""
-
-
-def _vocab_of(model: Model, has_specials: bool) -> dict[int, bytes]:
-    vocab = {byte: bytes([byte]) for byte in range(256)}
-    for (left, right), id in model.merges.items():
-        vocab[id] = vocab[left] + vocab[right]
-    if has_specials:
-        vocab.update((id, name.encode()) for name, id in model.special_tokens.items())
-    return vocab

@@ -22,11 +22,7 @@ class BasicTokenizer(Tokenizer):
         return self.tokenizer.encode(text, special=False)
 
     def decode(self, ids: Iterable[int]) -> str:
-        """Return the text of `ids`, with U+FFFD for bytes that are not UTF-8.
-
-        Raises:
-            KeyError: There is no token of an id.
-        """
+        """Return the text of `ids`, with U+FFFD for bytes that are not UTF-8; `KeyError` for an unknown id."""
         return self.tokenizer.decode(ids)
 
     def _check_kind(self, model: Model, name: str) -> None:

@@ -34,7 +34,6 @@ class GPT4Tokenizer(RegexTokenizer):
         path: The rank file, `cl100k_base.tiktoken`. By default it is found as `toksmith.get_encoding` finds it.
 
     Raises:
-        FileNotFoundError: There is no such file.
         ValueError: The file is no rank file with all single bytes among the first 256 ids.
     """
 

@@ -42,8 +42,7 @@ class RegexTokenizer(Tokenizer):
     @property
     def compiled_pattern(self) -> regex.Pattern[str] | None:
         """The pattern, compiled by `regex`."""
-        compiled: regex.Pattern[str] | None = self.tokenizer.pattern
-        return compiled
+        return self.tokenizer.pattern
 
     @property
     def inverse_special_tokens(self) -> dict[int, str]:
@@ -99,11 +98,7 @@ class RegexTokenizer(Tokenizer):
         )
 
     def decode(self, ids: Iterable[int]) -> str:
-        """Return the text of `ids`, with U+FFFD for bytes that are not UTF-8.
-
-        Raises:
-            ValueError: There is no token of an id.
-        """
+        """Return the text of `ids`, with U+FFFD for bytes that are not UTF-8; `ValueError` for an unknown id."""
         try:
             return self.tokenizer.decode(ids)
         except KeyError as error:

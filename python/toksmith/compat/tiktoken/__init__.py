@@ -24,13 +24,9 @@ _aliases.ensure_finder()
 
 
 def install() -> _aliases.Installation:
-    """Make `import tiktoken` import this module from now on, its submodules and `tiktoken_ext` included.
+    """Make `import tiktoken` import this module, until `uninstall` of the result, or the end of a `with` block.
 
-    Call it before any module imports tiktoken: a module that has imported tiktoken keeps it. Repeated calls do no
-    harm.
-
-    Returns:
-        The installation, which its method `uninstall` undoes, or the end of a `with` block.
+    Call it before any module imports tiktoken: a module that has imported tiktoken keeps it.
 
     >>> with install():
     ...     from tiktoken.load import load_tiktoken_bpe

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import operator
+import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, NoReturn
@@ -11,7 +13,7 @@ from ... import patterns
 from ..._core import Encoding as CoreEncoding
 from ..._core import Tokenizer as CoreTokenizer
 from ..._core import tokens_of_ranks
-from . import checks
+from ..._internal.messages import shown
 from .special_rules import Rules
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ class CoreBPE:
     It knows no `disallowed_special`, replaces no surrogates, and takes bytes where `Encoding` also takes a str.
 
     Args:
-        encoder: Tokens and their ranks, as `mergeable_ranks` of `Encoding`.
+        encoder: Tokens and their ranks, or the content of a rank file, as `mergeable_ranks` of `Encoding`.
         special_tokens_encoder: Special tokens and their ids.
         pattern: The regular expression that cuts text, in tiktoken's dialect.
 
@@ -38,23 +40,17 @@ class CoreBPE:
 
     __slots__ = ("_core", "_encoding", "_pattern", "_rules", "_special_tokens")
 
-    def __init__(self, encoder: Mapping[bytes, int], special_tokens_encoder: Mapping[str, int], pattern: str) -> None:
-        vocab = checks.vocabulary_of(encoder, special_tokens_encoder)
-        self._fill(vocab, special_tokens_encoder, checks.pattern_of(pattern))
-
-    @classmethod
-    def _of_ranks(cls, data: bytes, special_tokens: Mapping[str, int], pattern: str) -> CoreBPE:
-        """Return the object for a rank file."""
-        made = cls.__new__(cls)
-        made._fill(data, special_tokens, checks.pattern_of(pattern))
-        return made
-
-    def _fill(
-        self, tokens: dict[int, bytes] | bytes, special_tokens: Mapping[str, int], pattern: patterns.Pattern
+    def __init__(
+        self, encoder: Mapping[bytes, int] | bytes, special_tokens_encoder: Mapping[str, int], pattern: str
     ) -> None:
-        self._core = _core_of(tokens, special_tokens, pattern)
-        self._encoding, self._pattern = CoreEncoding(self._core), pattern
-        self._special_tokens, self._rules = special_tokens, Rules(special_tokens)
+        _check_specials(special_tokens_encoder)
+        tokens = encoder if isinstance(encoder, bytes) else _tokens_of(encoder)
+        if not isinstance(pattern, str):
+            raise TypeError(f"pat_str is a str, not {type(pattern).__name__}")
+        self._pattern = patterns.of_tiktoken_source(pattern)
+        self._core = _core_of(tokens, special_tokens_encoder, self._pattern)
+        self._encoding = CoreEncoding(self._core)
+        self._special_tokens, self._rules = special_tokens_encoder, Rules(special_tokens_encoder)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a CoreBPE cannot be pickled: pickle its Encoding")
@@ -68,7 +64,7 @@ class CoreBPE:
 
     def encode(self, text: str, allowed_special: AbstractSet[str]) -> list[int]:
         """Return the ids of `text`; allowed special tokens become their ids, all others are read as ordinary text."""
-        allowed = self._rules.of(allowed_special, ())[0]
+        allowed = self._rules.allowed(allowed_special)
         with _surrogates_named(text):
             ids = self._encoding.encode(text, allowed, None)
         assert isinstance(ids, list)  # no special token is refused
@@ -76,7 +72,7 @@ class CoreBPE:
 
     def encode_to_tiktoken_buffer(self, text: str, allowed_special: AbstractSet[str]) -> npt.NDArray[np.uint32]:
         """Return the ids as an array, which like tiktoken's buffer gives a `memoryview` of `uint32`."""
-        allowed = self._rules.of(allowed_special, ())[0]
+        allowed = self._rules.allowed(allowed_special)
         with _surrogates_named(text):
             ids = self._encoding.encode_to_numpy(text, allowed, None)
         assert not isinstance(ids, str)  # no special token is refused
@@ -85,7 +81,7 @@ class CoreBPE:
 
     def encode_with_unstable(self, text: str, allowed_special: AbstractSet[str]) -> tuple[list[int], list[list[int]]]:
         """Return the ids that no text after `text` can change, and the sequences of ids that may come next."""
-        allowed = self._rules.of(allowed_special, ())[0]
+        allowed = self._rules.allowed(allowed_special)
         text.encode()
         return self._encoding.encode_with_unstable(text, allowed)
 
@@ -120,18 +116,43 @@ class CoreBPE:
         try:
             return self._core.decode_bytes(tokens)
         except KeyError as error:
-            raise checks.of_range(tokens, error) from None
+            raise error_of_ids(tokens, error) from None
 
     def decode_single_token_bytes(self, token: int) -> bytes:
         """Return the bytes of one id; `KeyError` if it has no token."""
         try:
             return self._core.token_bytes(token)
         except KeyError as error:
-            raise checks.of_range([token], error) from None
+            raise error_of_ids([token], error) from None
 
     def token_byte_values(self) -> list[bytes]:
         """Return the bytes of all ordinary tokens, sorted."""
         return self._encoding.token_byte_values()
+
+
+def _tokens_of(ranks: Mapping[bytes, int]) -> dict[int, bytes]:
+    """Return the tokens by rank."""
+    if not hasattr(ranks, "items"):
+        raise TypeError(f"mergeable_ranks is a dict of tokens and their ranks, not {type(ranks).__name__}")
+    tokens: dict[int, bytes] = {}
+    for token, rank in ranks.items():
+        if tokens.setdefault(rank, token) is not token:
+            raise ValueError(
+                f"rank {rank} is given to {shown(token)} and to {shown(tokens[rank])}: each token needs its own"
+            )
+    if not tokens:
+        raise ValueError("mergeable_ranks is empty")
+    return tokens
+
+
+def _check_specials(special_tokens: Mapping[str, int]) -> None:
+    if not hasattr(special_tokens, "items"):
+        raise TypeError(f"special_tokens is a dict of names and ids, not {type(special_tokens).__name__}")
+    for name, id in special_tokens.items():
+        if not isinstance(name, str):
+            raise TypeError(f"a special token is a str, not {type(name).__name__}: {shown(name)}")
+        if not hasattr(id, "__index__"):
+            raise TypeError(f"the id of special token {shown(name)} is an int, not {type(id).__name__}")
 
 
 def _core_of(
@@ -163,6 +184,20 @@ def _surrogates_named(text: str) -> Iterator[None]:
     except ValueError:
         text.encode()
         raise
+
+
+def error_of_ids(tokens: Iterable[int], error: KeyError) -> Exception:
+    """Return the error for ids of which one does not exist: `OverflowError` if a number is out of the range of ids.
+
+    In a list or tuple every number is looked at, as in tiktoken, which converts all ids first. Any other iterable may
+    have no end, so only the id that `error` names is looked at.
+    """
+    match = re.search(r"of id (-?\d+)", str(error))
+    unknown = int(match[1]) if match and len(match[1]) < 4000 else -1
+    for token in tokens if isinstance(tokens, (list, tuple)) else [unknown]:
+        if not 0 <= operator.index(token) < 2**32:
+            return OverflowError(f"an id is a whole number from 0 to 2^32 - 1, not {shown(token)}")
+    return KeyError(f"Invalid token for decoding: {error.args[0]}")
 
 
 def _checked_bytes(piece: object) -> bytes:

@@ -6,28 +6,22 @@ allowed, text that the pattern does not match is lost, and lone surrogates are r
 
 from __future__ import annotations
 
-import array
 import hashlib
-import itertools
-import json
 import os
 import pickle
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar
 
 from ... import patterns
-from ..._core import SpecialSet
-from ..._core import Tokenizer as CoreTokenizer
 from ..._internal import arguments
-from ..._internal.messages import shown
 from ...files import reading, text_files
 from ...formats.parts import Parts
 from ...formats.published.special_tokens import warn_of_missing
 from ...tokenizer import Tokenizer
-from . import checks, special_rules
-from ._tiktoken import CoreBPE
-from .checks import raise_disallowed_special_token
+from . import special_rules
+from ._tiktoken import CoreBPE, error_of_ids
+from .special_rules import raise_disallowed_special_token
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,6 +32,16 @@ Allowed = Literal["all"] | AbstractSet[str]
 Disallowed = Literal["all"] | Collection[str] | None
 
 _NONE: AbstractSet[str] = frozenset()
+_Item = TypeVar("_Item")
+
+
+class EncodingState(TypedDict):
+    """The arguments of an `Encoding`, of which it is pickled."""
+
+    name: str
+    pat_str: str
+    mergeable_ranks: dict[bytes, int]
+    special_tokens: dict[str, int]
 
 
 class Encoding:
@@ -47,7 +51,7 @@ class Encoding:
         name: The name of the encoding.
         pat_str: The regular expression that cuts text, in the dialect of tiktoken's engine (fancy-regex).
         mergeable_ranks: Tokens and their ranks, which are their ids; any adjacent pair whose bytes are a token
-            merges, the lowest rank first. All 256 single bytes must be there.
+            merges, the lowest rank first. All 256 single bytes must be there. Or the content of a rank file.
         special_tokens: Special tokens and their ids.
         explicit_n_vocab: If given, the number of all tokens, which is checked.
 
@@ -56,46 +60,33 @@ class Encoding:
             token; two tokens have one rank.
         AssertionError: `explicit_n_vocab` is not the number of tokens.
 
-    If one special token begins with another, the longest is found (tiktoken: either).
-
     >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"th": 256, b"the": 257}
     >>> encoding = Encoding("tiny", pat_str=r"\w+|\s+", mergeable_ranks=ranks, special_tokens={"<|end|>": 258})
     >>> encoding.encode("the thing<|end|>", allowed_special="all")
     [257, 32, 256, 105, 110, 103, 258]
     """
 
-    name: str
-    max_token_value: int
-    _ranks: dict[bytes, int] | None
-
     def __init__(
         self,
         name: str,
         *,
         pat_str: str,
-        mergeable_ranks: dict[bytes, int],
+        mergeable_ranks: dict[bytes, int] | bytes,
         special_tokens: dict[str, int],
         explicit_n_vocab: int | None = None,
     ) -> None:
-        core_bpe = CoreBPE(mergeable_ranks, special_tokens, pat_str)
-        self._fill(name, pat_str, core_bpe, special_tokens, mergeable_ranks)
-        checks.check_count(explicit_n_vocab, self._core, special_tokens)
-
-    @classmethod
-    def _of_ranks(
-        cls,
-        data: bytes,
-        name: str,
-        *,
-        pat_str: str,
-        special_tokens: dict[str, int],
-        explicit_n_vocab: int | None = None,
-    ) -> Self:
-        """Return the encoding of a rank file. Its ranks as a `dict` are made when they are first asked for."""
-        encoding = cls.__new__(cls)
-        encoding._fill(name, pat_str, CoreBPE._of_ranks(data, special_tokens, pat_str), special_tokens, None)
-        checks.check_count(explicit_n_vocab, encoding._core, special_tokens)
-        return encoding
+        self.name, self._pat_str, self._special_tokens = name, pat_str, special_tokens
+        self._ranks = None if isinstance(mergeable_ranks, bytes) else mergeable_ranks
+        self._use(CoreBPE(mergeable_ranks, special_tokens, pat_str))
+        self.max_token_value = self._core.max_id()
+        if explicit_n_vocab:
+            count = self._core.vocab_size() - len(self._core.special_tokens()) + len(special_tokens)
+            if count != explicit_n_vocab:
+                raise AssertionError(f"explicit_n_vocab is {explicit_n_vocab}, but there are {count} tokens")
+            if self.n_vocab != explicit_n_vocab:
+                raise AssertionError(
+                    f"explicit_n_vocab is {explicit_n_vocab}, but the highest id is {self.max_token_value}"
+                )
 
     @classmethod
     def from_tiktoken(
@@ -106,7 +97,7 @@ class Encoding:
         special_tokens: Mapping[str, int] | None = None,
         name: str | None = None,
     ) -> Self:
-        """Load a rank file of tiktoken's. It holds no pattern and no special tokens: give them.
+        """Load a rank file of tiktoken's, which holds no pattern and no special tokens.
 
         Warns if the file is a published one and special tokens of it are missing, unless `special_tokens` is empty.
 
@@ -118,35 +109,19 @@ class Encoding:
             name: The name of the encoding; by default, the name of the file without its suffix.
 
         Raises:
-            OSError: The file cannot be read.
             ValueError: The file is malformed (names file and line), or as for the class.
         """
-        specials = {} if special_tokens is None else special_tokens
-        checks.checked_specials(specials)
         data = reading.read(path)
         with text_files.naming(path):
-            made = cls._of_ranks(
-                data,
+            encoding = cls(
                 name or os.path.splitext(os.path.basename(os.fspath(path)))[0],  # noqa: PTH119, PTH122
                 pat_str=patterns.expression(pattern),
-                special_tokens=dict(specials),
+                mergeable_ranks=data,
+                special_tokens={**(special_tokens or {})},
             )
         if special_tokens is None:
-            warn_of_missing(path, data, made._pattern.name, stacklevel=2)
-        return made
-
-    def _fill(
-        self,
-        name: str,
-        pat_str: str,
-        core_bpe: CoreBPE,
-        special_tokens: dict[str, int],
-        mergeable_ranks: dict[bytes, int] | None,
-    ) -> None:
-        self.name, self._pat_str = name, pat_str
-        self._special_tokens, self._ranks = special_tokens, mergeable_ranks
-        self._use(core_bpe)
-        self.max_token_value = self._core.max_id()
+            warn_of_missing(path, data, encoding._pattern.name, stacklevel=2)
+        return encoding
 
     def _use(self, core_bpe: CoreBPE) -> None:
         """Encode and decode by `core_bpe` from now on."""
@@ -156,7 +131,6 @@ class Encoding:
         self._special_names = set(self._special_tokens.keys())
         self._special_token_values = set(self._special_tokens.values())
         self._tokenizer: Tokenizer | None = None
-        self._subset: tuple[AbstractSet[str], CoreTokenizer] | None = None
 
     def __repr__(self) -> str:
         return f"<Encoding {self.name!r}>"
@@ -190,8 +164,7 @@ class Encoding:
         if allowed_special is _NONE and disallowed_special == "all":
             allowed, refused = self._default
         else:
-            allowed, refused, odd = self._rules.of(allowed_special, disallowed_special)
-            special_rules.check(text, odd)
+            allowed, refused = self._rules.sets(allowed_special, disallowed_special, [text])
         try:
             ids = self._encoding.encode(text, allowed, refused)
         except ValueError:
@@ -205,14 +178,8 @@ class Encoding:
     def encode_to_numpy(
         self, text: str, *, allowed_special: Allowed = _NONE, disallowed_special: Disallowed = "all"
     ) -> npt.NDArray[np.uint32]:
-        """Return the ids of `text` as an array of `uint32`. Unlike in `encode`, lone surrogates are an error.
-
-        Raises:
-            ValueError: A disallowed special token is in the text.
-            UnicodeEncodeError: The text has a surrogate.
-        """
-        allowed, refused, odd = self._rules.of(allowed_special, disallowed_special)
-        special_rules.check(text, odd)
+        """Return the ids of `text` as an array of `uint32`. Unlike in `encode`, lone surrogates are an error."""
+        allowed, refused = self._rules.sets(allowed_special, disallowed_special, [text])
         try:
             ids = self._encoding.encode_to_numpy(text, allowed, refused)
         except ValueError:
@@ -225,8 +192,7 @@ class Encoding:
 
     def encode_ordinary_batch(self, text: list[str], *, num_threads: int | None = 8) -> list[list[int]]:
         """Return the ids of each text as `encode_ordinary` does, on up to `num_threads` threads."""
-        workers = checks.checked_threads(num_threads)
-        texts = text if isinstance(text, (list, tuple)) else list(text)
+        workers, texts = _checked_threads(num_threads), _listed(text)
         try:
             return self._core.encode_batch(texts, False, workers)
         except ValueError:
@@ -241,16 +207,15 @@ class Encoding:
         disallowed_special: Disallowed = "all",
     ) -> list[list[int]]:
         """Return the ids of each text as `encode` does, on up to `num_threads` threads."""
-        allowed, refused, odd = self._rules.of(allowed_special, disallowed_special)
-        workers = checks.checked_threads(num_threads)
-        texts = text if isinstance(text, (list, tuple)) else list(text)
-        for each in texts if odd else ():
-            special_rules.check(each, odd)
+        workers, texts = _checked_threads(num_threads), _listed(text)
+        allowed, refused = self._rules.sets(allowed_special, disallowed_special, texts)
         try:
             ids = self._encoding.encode_batch(texts, allowed, refused, workers)
         except ValueError:  # a text has surrogates
-            options: Any = {"allowed_special": allowed_special, "disallowed_special": disallowed_special}
-            ids = [self.encode(each, **options) for each in texts]
+            ids = [
+                self.encode(each, allowed_special=allowed_special, disallowed_special=disallowed_special)
+                for each in texts
+            ]
         if isinstance(ids, str):
             raise_disallowed_special_token(ids)
         return ids
@@ -260,16 +225,11 @@ class Encoding:
     ) -> tuple[list[int], list[list[int]]]:
         """Return the ids that no text after `text` can change, and the sequences of ids that may come next.
 
-        The rules are tiktoken's, which calls them unstable themselves. Each sequence begins with the bytes of the
-        rest of the text. The sequences are distinct, and in no particular order.
-
-        Raises:
-            ValueError: A disallowed special token is in the text.
-            UnicodeEncodeError: The text has a surrogate.
+        Each sequence begins with the bytes of the rest of the text. The sequences are distinct, and in no particular
+        order. Lone surrogates are an error.
         """
         arguments.checked_text(text)
-        allowed, refused, odd = self._rules.of(allowed_special, disallowed_special)
-        special_rules.check(text, odd)
+        allowed, refused = self._rules.sets(allowed_special, disallowed_special, [text])
         self._rules.check_surrogates(text, allowed_special, disallowed_special)
         text.encode()
         if refused is not None and (token := refused.first_in(text)) is not None:
@@ -287,7 +247,7 @@ class Encoding:
         try:
             return self._core.decode(tokens, errors)
         except KeyError as error:
-            raise checks.of_range(tokens, error) from None
+            raise error_of_ids(tokens, error) from None
 
     def decode_bytes(self, tokens: Sequence[int]) -> bytes:
         """Return the bytes of ids; `KeyError` for an id that has no token."""
@@ -302,37 +262,41 @@ class Encoding:
         try:
             return self._encoding.tokens_bytes(tokens)
         except (KeyError, TypeError, OverflowError) as error:
-            raise checks.first_error(self.decode_single_token_bytes, tokens, error) from None
+            raise self._first_error(tokens, error) from None
 
     def decode_with_offsets(self, tokens: Sequence[int]) -> tuple[str, list[int]]:
         """Return the text of ids, and the index of the character in which each id starts.
-
-        Raises:
-            UnicodeDecodeError: The bytes of all ids are not UTF-8.
 
         >>> ranks = {bytes([byte]): byte for byte in range(256)}
         >>> encoding = Encoding("bytes", pat_str=".", mergeable_ranks=ranks, special_tokens={})
         >>> encoding.decode_with_offsets([97, 0xC3, 0xA9, 98])
         ('aéb', [0, 1, 1, 2])
         """
-        # Ids that are not in a list are kept while they are decoded: the first wrong id ends the call.
-        seen: Any = tokens if isinstance(tokens, (list, tuple)) else []
-        ids: Any = tokens if tokens is seen else checks.kept(tokens, seen)
+        ids = _listed(tokens)
         try:
-            return self.decode(ids, "strict"), self._encoding.offsets(seen)
+            return self.decode(ids, "strict"), self._encoding.offsets(ids)
         except (KeyError, TypeError, OverflowError) as error:
-            raise checks.first_error(self.decode_single_token_bytes, tokens, error) from None
+            raise self._first_error(ids, error) from None
+
+    def _first_error(self, tokens: Iterable[int], error: Exception) -> Exception:
+        """Return the error of the first wrong id; of an iterator, which is consumed, the error that it has raised."""
+        for token in tokens if isinstance(tokens, (list, tuple)) else ():
+            try:
+                self.decode_single_token_bytes(token)
+            except Exception as first:
+                return first
+        return error_of_ids(tokens, error) if isinstance(error, KeyError) else error
 
     def decode_batch(
         self, batch: Sequence[Sequence[int]], *, errors: str = "replace", num_threads: int | None = 8
     ) -> list[str]:
         """Return the text of each list of ids. Decoding is fast on one thread: `num_threads` is only checked."""
-        checks.checked_threads(num_threads)
+        _checked_threads(num_threads)
         return [self.decode(tokens, errors) for tokens in batch]
 
     def decode_bytes_batch(self, batch: Sequence[Sequence[int]], *, num_threads: int | None = 8) -> list[bytes]:
         """Return the bytes of each list of ids. `num_threads` is only checked."""
-        checks.checked_threads(num_threads)
+        _checked_threads(num_threads)
         return [self.decode_bytes(tokens) for tokens in batch]
 
     # Looking inside
@@ -409,101 +373,9 @@ class Encoding:
             self._tokenizer = Tokenizer._of(Parts(self._core, self._pattern))
         return self._tokenizer
 
-    def count(self, text: str, *, allowed_special: Allowed = _NONE, disallowed_special: Disallowed = "all") -> int:
-        """Return how many ids `encode` gives.
+    # Pickled by its arguments; the registry pickles the encodings that it made by their names
 
-        Raises:
-            ValueError: A disallowed special token is in the text.
-        """
-        if allowed_special:
-            return len(self.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special))
-        return self._core.count(self._checked(text, allowed_special, disallowed_special), False)
-
-    def truncate(
-        self, text: str, max_tokens: int, *, allowed_special: Allowed = _NONE, disallowed_special: Disallowed = "all"
-    ) -> str:
-        """Return the longest prefix of at most `max_tokens` whole tokens of `encode(text)`.
-
-        It ends on a character boundary, and is shortened until it has no more tokens on its own.
-
-        Raises:
-            ValueError: A disallowed special token is in the text, even after the prefix.
-        """
-        limit = arguments.checked_limit("max_tokens", max_tokens, 0)
-        text = self._checked(text, allowed_special, disallowed_special)
-        core, special = self._core_for(text, allowed_special)
-        return core.truncate(text, limit, special)
-
-    def encode_parts(
-        self,
-        parts: Iterable[tuple[str, bool]],
-        *,
-        allowed_special: Allowed = "all",
-        disallowed_special: Disallowed = "all",
-    ) -> list[int]:
-        """Return the ids of the joined parts, with special tokens only where the text is trusted.
-
-        Args:
-            parts: (text, trusted) pairs. Neighbouring trusted parts count as one. A special token becomes its id only
-                if it lies wholly inside a trusted part; text that is not trusted is always read as ordinary text.
-            allowed_special: Special tokens that trusted parts may hold.
-            disallowed_special: Special tokens that are an error in a trusted part; "all": all that are not allowed.
-
-        Raises:
-            ValueError: A disallowed special token is in a trusted part.
-
-        >>> ranks = {bytes([byte]): byte for byte in range(256)}
-        >>> chat = Encoding("chat", pat_str=".", mergeable_ranks=ranks, special_tokens={"<|end|>": 256})
-        >>> chat.encode_parts([("<|end|>", False), ("<|end|>", True)]) == [*b"<|end|>", 256]
-        True
-        """
-        groups = itertools.groupby(parts, key=lambda part: bool(part[1]))
-        joined = [("".join(text for text, _ in group), trusted) for trusted, group in groups]
-        checked = [
-            (self._checked(text, allowed_special, disallowed_special if trusted else ()), trusted)
-            for text, trusted in joined
-        ]
-        core, special = self._core_for("\0".join(text for text, trusted in checked if trusted), allowed_special)
-        return core.encode_parts(checked if special else [(text, False) for text, _ in checked])
-
-    def _checked(self, text: str, allowed_special: Allowed, disallowed_special: Disallowed) -> str:
-        """Return a text without surrogates, as `encode` reads it."""
-        arguments.checked_text(text)
-        _, refused, odd = self._rules.of(allowed_special, disallowed_special)
-        special_rules.check(text, odd)
-        try:
-            text.isascii() or text.encode()
-        except UnicodeEncodeError:
-            self._rules.check_surrogates(text, allowed_special, disallowed_special)
-            return special_rules.without_surrogates(text)
-        if refused is not None and (token := refused.first_in(text)) is not None:
-            raise_disallowed_special_token(token)
-        return text
-
-    def _core_for(self, text: str, allowed_special: Allowed) -> tuple[CoreTokenizer, bool]:
-        """Return the core that knows the allowed special tokens, and whether it is to look for any."""
-        if not allowed_special:
-            return self._core, False
-        known = self._core.special_tokens()
-        allowed = self._special_names if allowed_special == "all" else allowed_special & self._special_names
-        if token := SpecialSet([(name, 0) for name in allowed - known.keys()]).first_in(text):
-            raise ValueError(
-                f"the special token {shown(token)} shares its id {self._special_tokens[token]} with another token: "
-                "only encode, encode_to_numpy, encode_batch and count take a text that has it"
-            )
-        names = allowed & known.keys()
-        if not names or len(names) == len(known):
-            return self._core, bool(names)
-        # Programs allow the same special tokens with each call.
-        if self._subset is None or self._subset[0] != names:
-            specials: list[tuple[str, int | None]] = [(name, id) for name, id in known.items() if name in names]
-            ordinary = Parts(self._core, self._pattern).ordinary
-            self._subset = names, CoreTokenizer(ordinary, None, specials, self._pattern.core())
-        return self._subset[1], True
-
-    # Pickle by arguments; the registry pickles the encodings that it made by their names
-
-    def __getstate__(self) -> dict[str, object]:
+    def __getstate__(self) -> EncodingState:
         return {
             "name": self.name,
             "pat_str": self._pat_str,
@@ -511,7 +383,7 @@ class Encoding:
             "special_tokens": self._special_tokens,
         }
 
-    def __setstate__(self, value: dict[str, Any]) -> None:
+    def __setstate__(self, value: EncodingState) -> None:
         Encoding.__init__(self, **value)
 
     def __reduce__(self) -> tuple[Callable[..., Encoding], tuple[object, ...]]:
@@ -523,28 +395,31 @@ def _as_bytes(text_or_bytes: str | bytes) -> bytes:
     return text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes
 
 
-def digest(state: Any) -> str:
-    """Return the SHA-256, in hex, of the state of an `Encoding`: a name, or its arguments."""
-    if isinstance(state, str):
-        return hashlib.sha256(state.encode(errors="surrogatepass")).hexdigest()
-    ranks = state["mergeable_ranks"]
-    specials = sorted(state["special_tokens"].items())
-    numbers = array.array("Q", (number for token, rank in ranks.items() for number in (len(token), rank)))
-    head = json.dumps([state["name"], state["pat_str"], specials, len(ranks)]).encode()
-    return hashlib.sha256(b"".join([head, numbers.tobytes(), *ranks])).hexdigest()
+def _listed(items: Iterable[_Item]) -> Sequence[_Item]:
+    return items if isinstance(items, (list, tuple)) else list(items)
+
+
+def _checked_threads(num_threads: float | None) -> int:
+    """Return how many threads may be used; for None, those that a `ThreadPoolExecutor` would have."""
+    if num_threads is None:
+        return min(32, (os.cpu_count() or 1) + 4)
+    if num_threads <= 0:
+        raise ValueError(f"num_threads is at least 1, not {num_threads}")
+    return max(1, int(min(num_threads, 1024)))
+
+
+def digest(state: object) -> str:
+    """Return the SHA-256, in hex, of what an `Encoding` is pickled by: its arguments, or its name."""
+    return hashlib.sha256(repr(state).encode()).hexdigest()
 
 
 def check_digest(state: object, expected: str) -> None:
     """Refuse a damaged pickle: the state of an encoding that has another digest."""
-    try:
-        is_whole = digest(state) == expected
-    except (TypeError, ValueError, KeyError, AttributeError, OverflowError):
-        is_whole = False
-    if not is_whole:
+    if digest(state) != expected:
         raise pickle.UnpicklingError("the pickle of the Encoding is damaged: its SHA-256 differs")
 
 
-def restore(kind: type[Encoding], state: Any, expected: str) -> Encoding:
+def restore(kind: type[Encoding], state: EncodingState, expected: str) -> Encoding:
     """Return the encoding of a pickled state."""
     if not (isinstance(kind, type) and issubclass(kind, Encoding)):
         raise pickle.UnpicklingError("the pickle of the Encoding is damaged: it is of another class")

@@ -15,19 +15,32 @@ import os
 import pkgutil
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import cast
 
 from ..._internal.messages import shown
 from ...formats.published import encodings, models
 from .. import aliases
 from . import core
-from .core import Encoding
-
-Constructor = Callable[[], dict[str, Any]]
+from .core import Encoding, EncodingState
 
 TIKTOKEN_VERSION = "0.14.0"
 """The version of tiktoken whose API this folder has."""
+
+
+class Arguments(EncodingState, total=False):
+    """The arguments of `Encoding` as the constructor of a plug-in returns them."""
+
+    explicit_n_vocab: int
+
+
+Constructor = Callable[[], Arguments]
+
+ENCODINGS: dict[str, Encoding] = {}
+"""The encodings made so far, by name."""
+
+ENCODING_CONSTRUCTORS: dict[str, Constructor] | None = None
+"""The functions that make encodings, by name; None before the plug-ins are looked for."""
 
 _locks: dict[int, threading.RLock] = {}
 
@@ -37,30 +50,25 @@ def _lock() -> threading.RLock:
     return _locks.setdefault(os.getpid(), threading.RLock())
 
 
-ENCODINGS: dict[str, Encoding] = {}
-"""The encodings made so far, by name."""
-
-ENCODING_CONSTRUCTORS: dict[str, Constructor] | None = None
-"""The functions that make encodings, by name; None before the plug-ins are looked for."""
-
-
 def _published(name: str) -> Encoding:
     """Return a published encoding. Its file is looked for on this machine, else downloaded."""
     encoding = encodings.ENCODINGS[name]
-    return Encoding._of_ranks(
-        encodings.rank_file(encoding.file),
+    return Encoding(
         name,
         pat_str=encoding.pat_str,
+        mergeable_ranks=encodings.rank_file(encoding.file),
         special_tokens=dict(encoding.special_tokens),
         explicit_n_vocab=encoding.explicit_n_vocab,
     )
 
 
-def _arguments(name: str) -> dict[str, Any]:
-    """Return the arguments of `Encoding` for a published encoding, as a constructor of a plug-in does."""
-    arguments: dict[str, Any] = _published(name).__getstate__()
+def _arguments(name: str) -> Arguments:
+    """Return the arguments of `Encoding` for a published encoding."""
+    arguments = cast("Arguments", _published(name).__getstate__())
     count = encodings.ENCODINGS[name].explicit_n_vocab
-    return arguments if count is None else {**arguments, "explicit_n_vocab": count}
+    if count is not None:
+        arguments["explicit_n_vocab"] = count
+    return arguments
 
 
 PUBLISHED = {name: functools.partial(_arguments, name) for name in encodings.ENCODINGS}
@@ -82,13 +90,11 @@ def get_encoding(encoding_name: str) -> Encoding:
         raise ValueError(
             f"Expected a string in get_encoding, the name of an encoding, got {type(encoding_name).__name__}"
         )
-    encoding = ENCODINGS.get(encoding_name)
-    if encoding is not None:
-        return encoding
-    with _lock():
-        if encoding_name not in ENCODINGS:
-            ENCODINGS[encoding_name] = _make(encoding_name)
-        return ENCODINGS[encoding_name]
+    if encoding_name not in ENCODINGS:
+        with _lock():
+            if encoding_name not in ENCODINGS:
+                ENCODINGS[encoding_name] = _make(encoding_name)
+    return ENCODINGS[encoding_name]
 
 
 def _make(name: str) -> Encoding:
@@ -127,35 +133,27 @@ def _constructors() -> dict[str, Constructor]:
     global ENCODING_CONSTRUCTORS
     with _lock():
         if ENCODING_CONSTRUCTORS is None:
-            ENCODING_CONSTRUCTORS = _find_constructors()
+            constructors: dict[str, Constructor] = dict(PUBLISHED)
+            for module in _available_plugin_modules():
+                if module != _OPENAI:
+                    _add_plugin(constructors, module)
+            ENCODING_CONSTRUCTORS = constructors
         return ENCODING_CONSTRUCTORS
 
 
-def _find_constructors() -> dict[str, Constructor]:
-    modules = list(_available_plugin_modules())
-    if _OPENAI not in modules:
-        modules.insert(0, _OPENAI)
-    constructors: dict[str, Constructor] = {}
-    for module in modules:
-        for name, constructor in _constructors_of(module).items():
-            if name in constructors:
-                raise ValueError(f"Duplicate encoding name {name}: the tiktoken plug-in {module} repeats it")
-            constructors[name] = constructor
-    return constructors
-
-
-def _constructors_of(module: str) -> dict[str, Constructor]:
-    if module == _OPENAI:
-        return dict(PUBLISHED)
+def _add_plugin(constructors: dict[str, Constructor], module: str) -> None:
     with _as_tiktoken():
         plugin = importlib.import_module(module)
-    constructors: dict[str, Constructor] | None = getattr(plugin, "ENCODING_CONSTRUCTORS", None)
-    if constructors is None:
+    own: dict[str, Constructor] | None = getattr(plugin, "ENCODING_CONSTRUCTORS", None)
+    if own is None:
         raise ValueError(f"the tiktoken plug-in {module} does not define ENCODING_CONSTRUCTORS")
-    return constructors
+    for name in own:
+        if name in constructors:
+            raise ValueError(f"Duplicate encoding name {name}: the tiktoken plug-in {module} repeats it")
+    constructors.update(own)
 
 
-def _available_plugin_modules() -> Sequence[str]:
+def _available_plugin_modules() -> list[str]:
     """Return the modules of the namespace package, which may be spread over several folders, or not be there."""
     try:
         package = importlib.import_module("tiktoken_ext")
@@ -164,14 +162,11 @@ def _available_plugin_modules() -> Sequence[str]:
     return [name for _, name, _ in pkgutil.iter_modules(package.__path__, "tiktoken_ext.")]
 
 
-@contextlib.contextmanager
-def _as_tiktoken() -> Iterator[None]:
+def _as_tiktoken() -> contextlib.AbstractContextManager[object]:
     """Let plug-ins import `tiktoken` if it is not installed: they need the readers of its module `load`."""
     if "tiktoken" in sys.modules or importlib.util.find_spec("tiktoken") is not None:
-        yield
-        return
-    with aliases.Installation("tiktoken"):
-        yield
+        return contextlib.nullcontext()
+    return aliases.Installation("tiktoken")
 
 
 # Pickles

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, TypeVar
+import functools
+from collections.abc import Iterable, Mapping
+from typing import NoReturn
 
 from ..._core import SpecialSet
 from ..._internal.messages import shown
-from .checks import raise_disallowed_special_token
 
-# Sets of special tokens that are kept, since programs give the same ones with each call.
+# Sets of special tokens that are kept, since programs pass the same ones with each call.
 _MAX_SETS = 64
-_Set = TypeVar("_Set")
+
+
+def raise_disallowed_special_token(token: str) -> NoReturn:
+    """Raise the error of a special token in a text where none is allowed."""
+    name = shown(token)
+    raise ValueError(
+        f"the text has the disallowed special token {name}.\n"
+        f"To turn it into its id, pass allowed_special={{{name}, ...}}.\n"
+        f"To read it as ordinary text, pass disallowed_special=(enc.special_tokens_set - {{{name}}}).\n"
+        "To read all special tokens as ordinary text, pass disallowed_special=()."
+    )
 
 
 def without_surrogates(text: str) -> str:
@@ -23,61 +33,62 @@ class Rules:
     """The rules of one encoding: the sets that the arguments `allowed_special` and `disallowed_special` stand for."""
 
     def __init__(self, special_tokens: Mapping[str, int]) -> None:
-        self._ids = special_tokens
+        @functools.lru_cache(_MAX_SETS)
+        def allowed_set(names: frozenset[str]) -> SpecialSet:
+            for name in names:
+                if not isinstance(name, str):
+                    raise TypeError(f"a special token is a str, not {type(name).__name__}: {shown(name)}")
+                name.encode()
+            return SpecialSet([(name, id) for name, id in special_tokens.items() if name in names])
+
+        @functools.lru_cache(_MAX_SETS)
+        def refused_set(names: frozenset[str]) -> SpecialSet | None:
+            """Return None if the core cannot look for one of the names."""
+            return SpecialSet([(name, 0) for name in names]) if all(map(_has_utf8, names)) else None
+
         self._names = frozenset(special_tokens)
-        self._none = SpecialSet([])
-        self._all = SpecialSet(list(special_tokens.items()))
-        self._allowed: dict[frozenset[str], SpecialSet] = {frozenset(): self._none, self._names: self._all}
-        self._refused: dict[frozenset[str], SpecialSet | None] = {frozenset(): None, self._names: self._all}
-        self.default: tuple[SpecialSet, SpecialSet | None] = (self._none, self._refused[self._names])
+        self._allowed_set, self._refused_set = allowed_set, refused_set
+        self.default = allowed_set(frozenset()), refused_set(self._names)
 
-    def of(
-        self, allowed_special: Any, disallowed_special: Any
-    ) -> tuple[SpecialSet, SpecialSet | None, frozenset[str] | None]:
-        """Return the set to look for, the set to refuse, and other strings to refuse, which `check` looks for."""
-        allowed, disallowed = self._names_of(allowed_special, disallowed_special)
-        looked_for = self._allowed.get(allowed)
-        if looked_for is None:
-            looked_for = _keep(self._allowed, allowed, self._set_of(allowed))
-        if disallowed not in self._refused:
-            if not all(map(_has_utf8, disallowed)):
-                return looked_for, None, disallowed
-            _keep(self._refused, disallowed, SpecialSet([(name, 0) for name in disallowed]))
-        return looked_for, self._refused[disallowed], None
+    def allowed(self, allowed_special: object) -> SpecialSet:
+        """Return the set to look for."""
+        return self._allowed_set(self._allowed_names(allowed_special))
 
-    def check_surrogates(self, text: str, allowed_special: Any, disallowed_special: Any) -> None:
+    def sets(
+        self, allowed_special: object, disallowed_special: object, texts: Iterable[str]
+    ) -> tuple[SpecialSet, SpecialSet | None]:
+        """Return the set to look for, and the set to refuse; refuse strings here that the core cannot look for."""
+        allowed = self.allowed(allowed_special)
+        names = self._disallowed_names(allowed_special, disallowed_special)
+        if not names:
+            return allowed, None
+        refused = self._refused_set(names)
+        if refused is None:
+            for text in texts:
+                _check(text, names)
+        return allowed, refused
+
+    def check_surrogates(self, text: str, allowed_special: object, disallowed_special: object) -> None:
         """Refuse disallowed strings in a text that has surrogates, which the core does not search."""
-        if disallowed := self._names_of(allowed_special, disallowed_special)[1]:
-            check(text, disallowed)
+        if names := self._disallowed_names(allowed_special, disallowed_special):
+            _check(text, names)
 
-    def _names_of(self, allowed_special: Any, disallowed_special: Any) -> tuple[frozenset[str], frozenset[str]]:
-        allowed = self._names if _is_all(allowed_special) else allowed_special
-        if not isinstance(allowed, frozenset):
-            if not isinstance(allowed, set):
-                raise TypeError(f"allowed_special is a set or 'all', not {type(allowed).__name__}")
-            allowed = frozenset(allowed)
-        disallowed = self._names - allowed if _is_all(disallowed_special) else disallowed_special
-        return allowed, disallowed if isinstance(disallowed, frozenset) else frozenset(disallowed or ())
+    def _allowed_names(self, allowed_special: object) -> frozenset[str]:
+        if isinstance(allowed_special, str) and allowed_special == "all":
+            return self._names
+        if not isinstance(allowed_special, (set, frozenset)):
+            raise TypeError(f"allowed_special is a set or 'all', not {type(allowed_special).__name__}")
+        return frozenset(allowed_special)
 
-    def _set_of(self, allowed: frozenset[str]) -> SpecialSet:
-        for name in allowed:
-            if not isinstance(name, str):
-                raise TypeError(f"a special token is a str, not {type(name).__name__}: {shown(name)}")
-            name.encode()
-        return SpecialSet([(name, self._ids[name]) for name in self._ids if name in allowed])
-
-
-def _keep(sets: dict[frozenset[str], _Set], names: frozenset[str], new: _Set) -> _Set:
-    if len(sets) >= _MAX_SETS:
-        # The first two belong to the default arguments, and stay.
-        for old in list(sets)[2 : _MAX_SETS // 2]:
-            sets.pop(old, None)
-    sets[names] = new
-    return new
-
-
-def _is_all(names: object) -> bool:
-    return isinstance(names, str) and names == "all"
+    def _disallowed_names(self, allowed_special: object, disallowed_special: object) -> frozenset[str]:
+        allowed = self._allowed_names(allowed_special)
+        if isinstance(disallowed_special, str) and disallowed_special == "all":
+            return self._names - allowed
+        if not disallowed_special:
+            return frozenset()
+        if not isinstance(disallowed_special, Iterable):
+            raise TypeError(f"disallowed_special is a set or 'all', not {type(disallowed_special).__name__}")
+        return frozenset(disallowed_special)
 
 
 def _has_utf8(name: str) -> bool:
@@ -88,18 +99,13 @@ def _has_utf8(name: str) -> bool:
         return False
 
 
-def check(text: str, disallowed: frozenset[str] | None) -> None:
-    """Raise if one of the strings is in the text, which may be any `str`.
-
-    Cost: linear in the text and the strings.
-    """
-    if not disallowed:
-        return
+def _check(text: str, disallowed: frozenset[str]) -> None:
+    """Raise if one of the strings is in the text, which may be any `str`."""
     for what, value in (("a text", text), *(("a special token", name) for name in disallowed)):
         if not isinstance(value, str):
             raise TypeError(f"{what} is a str, not {type(value).__name__}")
     if "" in disallowed:
-        # The empty string is found at the beginning of every text. A longer one that is found there is named instead.
+        # The empty string is at the beginning of every text; a longer one that is there too is named instead.
         raise_disallowed_special_token(max(filter(text.startswith, disallowed), key=len))
     names = [name.encode("utf-8", "surrogatepass") for name in disallowed]
     token = SpecialSet.of_bytes(names).first_in_bytes(text.encode("utf-8", "surrogatepass"))

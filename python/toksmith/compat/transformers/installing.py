@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import functools
 import warnings
-from types import TracebackType
-from typing import Any
+from collections.abc import Callable
 
 from ..huggingface.tokenizers import Tokenizer
-from . import pretrained
+from .pretrained import Fast, ToksmithTokenizer, adapter_of
 
-Backend: Any = pretrained.ToksmithTokenizer.__base__  # the class around a `tokenizers.Tokenizer`
+Backend: Fast = ToksmithTokenizer.__base__  # the class around a `tokenizers.Tokenizer`
 
 _installed: Installed | None = None
 
@@ -24,24 +23,22 @@ class Installed:
 
     def __init__(self) -> None:
         self.kept: dict[str, str] = {}
-        self._original: Any = None
-
-    def _start(self) -> None:
-        original = self._original = Backend.__init__
+        original: Callable[..., None] = Backend.__init__
+        self._original: Callable[..., None] | None = original
 
         @functools.wraps(original)
-        def init(tokenizer: Any, *args: Any, **options: Any) -> None:
+        def init(tokenizer: Fast, *args: object, **options: object) -> None:
             original(tokenizer, *args, **options)
             self._put_into(tokenizer)
 
         Backend.__init__ = init
 
-    def _put_into(self, tokenizer: Any) -> None:
+    def _put_into(self, tokenizer: Fast) -> None:
         name, backend = type(tokenizer).__name__, tokenizer.backend_tokenizer
         if isinstance(backend, Tokenizer):
             return
         try:
-            tokenizer._tokenizer = pretrained.adapter_of(backend, name)
+            tokenizer._tokenizer = adapter_of(backend, name)
         except ValueError as error:
             self.kept[name] = str(error)
             warnings.warn(f"this tokenizer stays as it is, without toksmith: {error}", stacklevel=4)
@@ -58,9 +55,7 @@ class Installed:
     def __enter__(self) -> Installed:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.uninstall()
 
 
@@ -70,14 +65,10 @@ def install() -> Installed:
     A tokenizer that toksmith cannot replace (WordPiece, Unigram, …) stays as it is, and a warning names the part that
     is the reason. A second call changes nothing, and returns the same object as the first.
 
-    Returns:
-        The installation, which `uninstall` undoes, or the end of a `with`.
-
     Raises:
         ImportError: `transformers` is not installed.
     """
     global _installed
     if _installed is None:
         _installed = Installed()
-        _installed._start()
     return _installed

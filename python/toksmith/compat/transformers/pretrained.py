@@ -14,7 +14,16 @@ import json
 import tempfile
 import types
 from pathlib import Path
+from types import EllipsisType
 from typing import Any
+
+from ..._internal.messages import shown
+from ...files import text_files, whole_files
+from ...formats.huggingface import folder, origin
+from ...formats.huggingface.checks import Json
+from ...formats.parts import Parts
+from ...tokenizer import Tokenizer as Native
+from ..huggingface.tokenizers import Tokenizer
 
 try:
     from transformers import AutoTokenizer, PreTrainedTokenizerFast
@@ -24,17 +33,9 @@ except ImportError as error:
         "toksmith.compat.huggingface.pretrained needs the package `transformers`: install it"
     ) from error
 
-import os
-from types import EllipsisType
-
-from ..._internal.messages import shown
-from ...files import text_files, whole_files
-from ...formats.huggingface import folder, origin
-from ...formats.huggingface.checks import Json
-from ...tokenizer import Tokenizer as Native
-from ..huggingface.tokenizers import Tokenizer
-
 SpecialToken = str | EllipsisType | None
+Fast = Any
+"""A fast tokenizer of `transformers`, or its class: `transformers` is not typed for mypy."""
 
 _SAVED_AS = "PreTrainedTokenizerFast"  # a class of `transformers`: the folder can be loaded without toksmith
 
@@ -42,13 +43,14 @@ _SAVED_AS = "PreTrainedTokenizerFast"  # a class of `transformers`: the folder c
 class ToksmithTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]  # not typed, for mypy
     """A fast tokenizer of `transformers` that encodes and decodes with toksmith.
 
-    Made by `pretrained`, or from a folder by `from_pretrained`. If the folder names a class of its own, the result is
-    also an instance of that class. `save_pretrained` writes a folder that `transformers.AutoTokenizer` loads without
-    toksmith.
+    If the folder names a class of its own, the result is also an instance of that class. `save_pretrained` writes a
+    folder that `transformers.AutoTokenizer` loads without toksmith.
     """
 
     @classmethod
-    def from_pretrained(cls, pretrained_model_name_or_path: Any, *inputs: Any, **options: Any) -> ToksmithTokenizer:
+    def from_pretrained(
+        cls, pretrained_model_name_or_path: object, *inputs: object, **options: object
+    ) -> ToksmithTokenizer:
         """Load a folder, or the name of a model, as `AutoTokenizer.from_pretrained` does."""
         return swapped(AutoTokenizer.from_pretrained(pretrained_model_name_or_path, *inputs, **options))
 
@@ -58,19 +60,22 @@ class ToksmithTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]  # not t
         adapter: Tokenizer = self._tokenizer
         return adapter._tokenizer
 
-    def train_new_from_iterator(self, *args: Any, **options: Any) -> Any:
+    def train_new_from_iterator(self, *args: object, **options: object) -> Fast:
         """Return a tokenizer of the same kind with another vocabulary, which toksmith learns from texts."""
-        return _trains_with_toksmith(self._model_class().train_new_from_iterator)(self, *args, **options)
+        # The method of `transformers`, with the adapter in place of `tokenizers.Tokenizer`.
+        method = self._model_class().train_new_from_iterator
+        names = {**method.__globals__, "TokenizerFast": Tokenizer}
+        train = types.FunctionType(method.__code__, names, method.__name__, method.__defaults__, method.__closure__)
+        train.__kwdefaults__ = method.__kwdefaults__
+        return train(self, *args, **options)
 
     @classmethod
-    def _model_class(cls) -> Any:
+    def _model_class(cls) -> Fast:
         """Return the class of `transformers` that this class replaces."""
         return next(kind for kind in cls.__mro__ if not issubclass(kind, ToksmithTokenizer))
 
-    def _save_pretrained(
-        self, save_directory: str | os.PathLike[str], file_names: tuple[str, ...], *args: Any, **kwargs: Any
-    ) -> tuple[str, ...]:
-        names: tuple[str, ...] = super()._save_pretrained(save_directory, file_names, *args, **kwargs)
+    def _save_pretrained(self, *args: object, **options: object) -> tuple[str, ...]:
+        names: tuple[str, ...] = super()._save_pretrained(*args, **options)
         if type(self) is not ToksmithTokenizer:
             return names
         config = Path(next(name for name in names if name.endswith("tokenizer_config.json")))
@@ -83,29 +88,21 @@ class ToksmithTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]  # not t
         return _restored, (self._model_class(), self.__dict__.copy())
 
 
-def _trains_with_toksmith(method: Any) -> Any:
-    """Return the method that trains, with the adapter in the place of `tokenizers.Tokenizer`."""
-    names = {**method.__globals__, "TokenizerFast": Tokenizer}
-    made = types.FunctionType(method.__code__, names, method.__name__, method.__defaults__, method.__closure__)
-    made.__kwdefaults__ = method.__kwdefaults__
-    return made
-
-
 @functools.cache
-def _class_for(kind: Any) -> Any:
+def _class_for(kind: Fast) -> Fast:
     """Return the class with toksmith inside that replaces a class of `transformers`."""
     if kind is PreTrainedTokenizerFast:
         return ToksmithTokenizer
     return type(kind.__name__, (ToksmithTokenizer, kind), {"__doc__": kind.__doc__, "__module__": __name__})
 
 
-def _restored(kind: Any, state: Json) -> ToksmithTokenizer:
+def _restored(kind: Fast, state: Json) -> ToksmithTokenizer:
     made: ToksmithTokenizer = object.__new__(_class_for(kind))
     made.__dict__.update(state)
     return made
 
 
-def swapped(tokenizer: Any) -> ToksmithTokenizer:
+def swapped(tokenizer: Fast) -> ToksmithTokenizer:
     """Return a fast tokenizer of `transformers`, with toksmith inside; everything else of it is copied."""
     if isinstance(tokenizer, ToksmithTokenizer):
         return tokenizer
@@ -120,7 +117,7 @@ def swapped(tokenizer: Any) -> ToksmithTokenizer:
     return _restored(kind, {**state, "_tokenizer": inside})
 
 
-def adapter_of(backend: Any, name: str) -> Tokenizer:
+def adapter_of(backend: Fast, name: str) -> Tokenizer:
     """Return the adapter that gives the same results as a `tokenizers.Tokenizer`."""
     with text_files.naming(name):
         made = Tokenizer.from_str(backend.to_str())
@@ -129,13 +126,13 @@ def adapter_of(backend: Any, name: str) -> Tokenizer:
 
 
 def pretrained(
-    tokenizer: Native | Tokenizer | Any,
+    tokenizer: Native | Tokenizer | Fast,
     *,
     bos_token: SpecialToken = ...,
     eos_token: SpecialToken = ...,
     unk_token: SpecialToken = ...,
     pad_token: SpecialToken = ...,
-    **options: Any,
+    **options: object,
 ) -> ToksmithTokenizer:
     """Return a tokenizer for `transformers` that encodes with a toksmith tokenizer.
 
@@ -162,7 +159,7 @@ def pretrained(
     adapter = tokenizer if isinstance(tokenizer, Tokenizer) else Tokenizer(tokenizer)
     parts = adapter._tokenizer._parts
     if parts.origin is not None and parts.origin.files and not isinstance(tokenizer, Tokenizer):
-        return _of_origin(parts, roles, options)
+        return _of_origin(parts, parts.origin.files, roles, options)
     chosen = folder.roles(parts, roles)
     names = adapter._tokenizer.special_tokens
     special = [name for id, name in sorted((id, name) for name, id in names.items()) if _is_special(adapter, id)]
@@ -176,7 +173,7 @@ def _is_special(adapter: Tokenizer, id: int) -> bool:
     return row is None or bool(row["special"])
 
 
-def _of_object(tokenizer: Any, changes: Json) -> ToksmithTokenizer:
+def _of_object(tokenizer: Fast, changes: Json) -> ToksmithTokenizer:
     """Return a fast tokenizer of `transformers` with toksmith inside, and some attributes changed."""
     made = swapped(tokenizer)
     if made is tokenizer and changes:
@@ -190,7 +187,7 @@ def _of_object(tokenizer: Any, changes: Json) -> ToksmithTokenizer:
     return made
 
 
-def _of_origin(parts: Any, roles: Json, options: Json) -> ToksmithTokenizer:
+def _of_origin(parts: Parts, files_beside: origin.Files, roles: Json, options: Json) -> ToksmithTokenizer:
     """Return the tokenizer that `transformers` loads from the folder of an origin, with toksmith inside."""
     files = folder.files_of(parts, roles, None, None)
     config = json.loads(files[origin.CONFIG])
@@ -203,8 +200,8 @@ def _of_origin(parts: Any, roles: Json, options: Json) -> ToksmithTokenizer:
     config.pop("auto_map", None)  # the class is loaded already, and the code that auto_map names is not here
     files[origin.CONFIG] = origin.as_json(config)
     with tempfile.TemporaryDirectory() as made:
-        if origin.MODEL in parts.origin.files:
-            files[origin.MODEL] = origin.as_json(parts.origin.files[origin.MODEL])
+        if origin.MODEL in files_beside:
+            files[origin.MODEL] = origin.as_json(files_beside[origin.MODEL])
         for name, content in files.items():
             path = Path(made, name)
             path.parent.mkdir(exist_ok=True)
