@@ -61,13 +61,7 @@ class Report:
 
 
 def compare(ours: Side, theirs: Side, texts: Iterable[tuple[str, Iterable[str]]]) -> Report:
-    """Encode texts with both, up to the first difference.
-
-    Args:
-        ours: One side.
-        theirs: The other.
-        texts: Names, each with the pieces of a text. Every piece is encoded alone, by both.
-    """
+    """Encode texts, each a name and its pieces, with both, up to the first difference."""
     report = Report()
     for name, pieces in texts:
         report.texts += 1

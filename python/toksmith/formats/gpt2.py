@@ -79,10 +79,6 @@ def read_vocab(
 
     Some writers leave special tokens unspelled: a key that is one of `special_tokens` is taken literally if its
     spelling is no key as well, and if it does not spell one of `merged`, the tokens of merges.
-
-    Raises:
-        OSError: The file cannot be read.
-        ValueError: The file is no JSON object of token → id, a key is no spelling, or two tokens share an id.
     """
     name = os.fspath(path)
     content = text_files.read_object(path, "vocabulary")
@@ -110,10 +106,6 @@ def read_merges(path: str | os.PathLike[str]) -> dict[tuple[bytes, bytes], int]:
     """Return the merges of a `merges.txt` in order, each with its line.
 
     A first line that begins `#version` is no merge; `# #` is one.
-
-    Raises:
-        OSError: The file cannot be read.
-        ValueError: A line is not two spellings with one space between, or occurs twice; names file and line.
     """
     name = os.fspath(path)
     merges: dict[tuple[bytes, bytes], int] = {}

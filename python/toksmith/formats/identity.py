@@ -75,10 +75,6 @@ def restored(
 
     Cost: one SHA-256 of the state, if this process does not have the tokenizer; else the record of its training is
     written once.
-
-    Raises:
-        pickle.UnpicklingError: The state is not that of the fingerprint: the pickle is damaged.
-        ValueError: The state is whole, but this version of toksmith or of `regex` cannot have such a tokenizer.
     """
     check("Tokenizer", isinstance(digest, str))
     known = _of_this_process(digest)

@@ -64,12 +64,7 @@ def is_model(path: str | os.PathLike[str]) -> bool:
 
 
 def load(path: str | os.PathLike[str]) -> Parts:
-    """Return the tokenizer of a `.model` file.
-
-    Raises:
-        OSError: The file cannot be read.
-        ValueError: The file is no model file (names file and line), or minbpe never finds one of its special tokens.
-    """
+    """Return the tokenizer of a `.model` file."""
     model = read(path)
     with text_files.naming(path):
         _check_order(list(model.special_tokens))
@@ -147,10 +142,7 @@ def _check_order(names: list[str]) -> None:
 def save(parts: Parts, path: str | os.PathLike[str]) -> None:
     """Write the `.model` file of a tokenizer, and beside it the `.vocab` file, which minbpe writes for people.
 
-    Raises:
-        OSError: A file cannot be written.
-        ValueError: The file cannot hold the tokenizer: a `.model` file numbers the bytes by value, then the merges,
-            then the special tokens; or the file would give other ids. Nothing is written.
+    A `.model` file numbers the bytes by value, then the merges, then the special tokens: another tokenizer is refused.
     """
     prefix = prefix_of(path)
     _check_pattern(parts)

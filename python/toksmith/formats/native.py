@@ -76,12 +76,7 @@ def state(parts: Parts) -> tuple[bytes, bytes]:
 
 
 def pattern_and_pipeline(head: Json, name: str) -> tuple[patterns.Pattern, Pipeline | None]:
-    """Return pattern and pipeline of a head; warns if the pattern runs under another Unicode version here.
-
-    Args:
-        head: What `head_of` returned.
-        name: The name of the tokenizer in the warning.
-    """
+    """Return pattern and pipeline of a head; warns if the pattern runs under another Unicode version here."""
     pipeline = None
     if head.get("pipeline") is not None:
         pipeline = Pipeline.of_spec(head["pipeline"])

@@ -10,15 +10,7 @@ from .training_record import Record
 
 
 class Parts:
-    """A core, a pattern, a pipeline and the record of a training. Immutable.
-
-    Args:
-        core: Tokens, merges and special tokens, between the steps of a pipeline.
-        pattern: The pattern that cuts text into pretokens.
-        pipeline: The other steps of a Hugging Face tokenizer; None for no other steps.
-        record: The record of the training; None for a tokenizer that was not trained here.
-        origin: The other settings of a Hugging Face folder or object; None for any other tokenizer.
-    """
+    """A core, a pattern, a pipeline and the record of a training. Immutable."""
 
     __slots__ = ("__weakref__", "_merges", "_vocab", "core", "fingerprint", "origin", "pattern", "pipeline", "record")
 

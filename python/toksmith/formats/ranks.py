@@ -46,12 +46,7 @@ def load(
 
 
 def read(path: str | os.PathLike[str]) -> dict[int, bytes]:
-    """Return the vocabulary of a rank file.
-
-    Raises:
-        OSError: The file cannot be read.
-        ValueError: A line is malformed, or gives an id a second time; names file and line.
-    """
+    """Return the vocabulary of a rank file."""
     with text_files.naming(path):
         return tokens_of_ranks(reading.read(path))
 

@@ -28,10 +28,6 @@ _Read = TypeVar("_Read")
 def check_merges_list(parts: Parts, kind: str) -> None:
     """Check that the merges as a list, without ranks, give the same ids for every text.
 
-    Args:
-        parts: The tokenizer.
-        kind: The name of the file with the list in the error.
-
     Raises:
         ValueError: The ids differ; names the first token that shows it.
     """
@@ -112,12 +108,7 @@ def _shortest(case: _Case, ours: Callable[[_Case], list[int]], theirs: Callable[
 
 
 def stress_texts(parts: Parts, keep: Callable[[set[str]], set[str]] | None = None) -> Iterator[str]:
-    """Yield texts of many scripts, of whitespace, of special tokens, and of every token that is UTF-8.
-
-    Args:
-        parts: The tokenizer whose tokens, ordinary and special, occur in the texts.
-        keep: Returns those of some characters that may be used; by default all.
-    """
+    """Yield texts of many scripts, of whitespace, of special tokens, and of every token that is UTF-8."""
     tokens, specials = _texts_of(parts), sorted(parts.special_tokens)
     characters = set().union(PROSE, *SPACES, *tokens)
     dropped = characters - keep(characters) if keep else set()

@@ -74,13 +74,9 @@ def single(character: str, fold: bool) -> str:
 
 
 class SetParser:
-    """Reads a set, or an escape, and writes it as an expression that matches one character.
+    """Reads a set, or an escape, from `at` on, and writes it as an expression that matches one character.
 
-    Args:
-        pattern: The whole pattern.
-        at: Where the set begins; after reading, where it ends.
-        fold: Whether `(?i)` holds.
-        refuse: Raises an error, given the construct that has no equal.
+    `fold` says whether `(?i)` holds; `refuse` raises the error of a construct that has no equal.
     """
 
     def __init__(self, pattern: str, at: int, fold: bool, refuse: Callable[..., NoReturn]) -> None:

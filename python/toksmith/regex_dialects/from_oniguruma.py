@@ -69,12 +69,9 @@ def analyse(pattern: str) -> Translation:
 
 
 def check_total(parts: Iterable[Any]) -> None:
-    """Refuse a file whose patterns together are larger than one pattern may be, before any of them is compiled.
+    """Refuse JSON whose patterns, the fields `Regex`, are together larger than one pattern may be, before compiling any.
 
-    Args:
-        parts: The normalizer, the pre-tokenizer and the decoder of the file, as JSON. A pattern is a field `Regex`.
-            A pattern that cannot be translated, or is too large by itself, does not count: it is refused where it is
-            read.
+    A pattern that cannot be translated, or is too large by itself, does not count: it is refused where it is read.
     """
     total, pending = 0, list(parts)
     while pending:

@@ -49,10 +49,6 @@ class UnsupportedError(ValueError):
 def steps(text: str, flags: int) -> Steps:
     """Return the steps that the core compiles for a pattern.
 
-    Args:
-        text: A pattern that `regex` has compiled.
-        flags: All its flags, as the compiled pattern has them.
-
     Raises:
         UnsupportedError: The pattern has a part that is not regular, or that is not known to be regular.
     """

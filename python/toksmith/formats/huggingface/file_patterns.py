@@ -47,12 +47,9 @@ def compiled(pattern: str) -> tuple[str, bool, Any]:
 
 
 def steps_of(tokens: Sequence[Any] = (), kept: Iterable[int] = (), **parts: Any) -> _core.Pipeline:
-    """Return the core's steps of a normalizer, a pre-tokenizer and a decoder, given as JSON has them.
+    """Return the core's steps of `normalizer`, `pre_tokenizer` and `decoder`, as JSON has them.
 
-    Args:
-        tokens: Rows of added tokens.
-        kept: Ids of those that ordinary text can be encoded to as well.
-        **parts: `normalizer`, `pre_tokenizer` and `decoder`; None for none.
+    `kept` are the ids of the added tokens that ordinary text can be encoded to as well.
     """
     from_oniguruma.check_total(parts.values())
     texts = {name: json.dumps(part) for name, part in parts.items() if part is not None}

@@ -100,15 +100,7 @@ def side_files(
     model_max_length: int | None,
     rows: list[Json],
 ) -> origin.Files:
-    """Return the files beside `tokenizer.json`: those that the tokenizer came with, changed by the arguments.
-
-    Args:
-        parts: The tokenizer.
-        chosen: The special token of each role, None for none, `...` for the one that the tokenizer came with.
-        chat_template: A template that replaces the one that the tokenizer came with.
-        model_max_length: Likewise.
-        rows: The added tokens, as `tokenizer.json` has them.
-    """
+    """Return the files beside `tokenizer.json`: those that the tokenizer came with, changed by the arguments."""
     came_with = parts.origin.files if parts.origin is not None else {}
     if came_with:
         files = _changed(parts, came_with, chosen, model_max_length)

@@ -56,14 +56,7 @@ class Origin:
 
     @classmethod
     def of(cls, content: Json, rows: list[Json], beside: list[str], files: Files) -> Origin:
-        """Return the origin of a tokenizer that was read from a `tokenizer.json`.
-
-        Args:
-            content: The parts of the file, and the options of its model.
-            rows: The added tokens.
-            beside: Contents of those that are not in the vocabulary of the model.
-            files: The files beside it.
-        """
+        """Return the origin of a `tokenizer.json`: its parts, its added tokens, those `beside` the model, other files."""
         spelled = {name: content.get(name) for name in _SPELLED}
         options = {name: content["model"].get(name) for name in _OPTIONS}
         return cls({**spelled, "added_tokens": rows, "model": options}, frozenset(beside), files)

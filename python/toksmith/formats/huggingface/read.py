@@ -25,14 +25,7 @@ MAX_CONTAINERS = 1_000_000
 
 
 def read(source: Any, seed: int | None = None) -> Parts:
-    """Read a `tokenizer.json`, or an object that gives one. `seed` is that of the model's dropout.
-
-    Raises:
-        OSError: The file cannot be read.
-        ValueError: The file is malformed, inconsistent, or has a part that cannot be reproduced exactly; names file
-            and place.
-        TypeError: `source` is neither a path nor such an object.
-    """
+    """Read a `tokenizer.json`, or an object that gives one. `seed` is that of the model's dropout."""
     data, name = _content_of(source)
     with text_files.naming(name):
         return _parts_of(_core.HuggingFaceModel(data), origin.files_of(source), seed)

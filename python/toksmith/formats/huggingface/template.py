@@ -73,12 +73,7 @@ class Template:
         return self._processed(texts, True).ids
 
     def process(self, texts: Sequence[Encoded], add_special_tokens: bool = True) -> list[Part]:
-        """Return the parts of the whole in order: each text, and each group of added tokens.
-
-        Args:
-            texts: One text, or two.
-            add_special_tokens: Whether tokens are added.
-        """
+        """Return the parts of the whole in order: each text, and each group of added tokens."""
         return [Part(*part) for part in self._processed(texts, add_special_tokens).parts()]
 
     def _processed(self, texts: Sequence[Encoded], add_special_tokens: bool) -> _core.HuggingFaceEncoding:

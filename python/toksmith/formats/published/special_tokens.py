@@ -20,14 +20,7 @@ _MAX_NAMED = 3
 
 
 def warn_of_missing(path: str | os.PathLike[str], data: bytes, pattern: str | None, *, stacklevel: int) -> None:
-    """Warn if a rank file that is loaded without special tokens is a published one that has some.
-
-    Args:
-        path: The name of the file, for the warning.
-        data: Its content.
-        pattern: The name of its pattern.
-        stacklevel: As in `warnings.warn`, from the caller.
-    """
+    """Warn if a rank file that is loaded without special tokens is a published one that has some."""
     missing = _missing(data, pattern)
     if missing:
         warnings.warn(
