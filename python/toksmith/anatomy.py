@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
 
 from . import patterns
 from ._core import CompiledPattern, character_kinds
+from .formats.huggingface.checks import Json
 from .formats.huggingface.file_patterns import steps_of
 from .formats.huggingface.pipeline import Staged
 from .regex_dialects.inside import Codes, Inside
@@ -61,8 +62,7 @@ def merged_differently(tokenizer: Tokenizer) -> dict[int, list[int]]:
 
 def min_size(tokenizer: Tokenizer) -> int:
     """Return the smallest vocabulary that the tokenizer can be shrunk to."""
-    record = tokenizer._parts.record
-    return max(256 + len(tokenizer.special_tokens), record.initial_tokens if record else 0)
+    return tokenizer._parts.min_size
 
 
 def pattern(tokenizer: Tokenizer) -> patterns.Pattern:
@@ -81,7 +81,7 @@ def check_plain(tokenizer: Tokenizer, text: str, special: bool, purpose: str) ->
         tokenizer.pipeline.check_unchanged(tokenizer._core, text, special, purpose)
 
 
-def huggingface_files(tokenizer: Tokenizer) -> Mapping[str, Any]:
+def huggingface_files(tokenizer: Tokenizer) -> Json:
     """Return the other files of a Hugging Face folder, such as `tokenizer_config.json`, by name, as JSON has them."""
     origin = tokenizer._parts.origin
     return {} if origin is None else origin.files

@@ -33,14 +33,13 @@ def shrink(tokenizer: Tokenizer, n: int) -> Tokenizer:
 def _shrunk(parts: Parts, n: int) -> Parts:
     size, has = operator.index(n), parts.core.vocab_size()
     specials, record = parts.special_tokens, parts.record
-    least = max(256 + len(specials), record.initial_tokens if record else 0)
     if size > has:
         raise ValueError(f"cannot shrink to {size} tokens: there are {has}")
-    if size < least:
+    if size < parts.min_size:
         what = "256 bytes and special tokens"
-        if record and least > 256 + len(specials):
+        if record and parts.min_size > 256 + len(specials):
             what = "those of the tokenizer that was extended, and its special tokens"
-        raise ValueError(f"cannot shrink to {size} tokens: {least} stay, {what}")
+        raise ValueError(f"cannot shrink to {size} tokens: {parts.min_size} stay, {what}")
     if size == has:
         return parts
     if parts.pipeline is not None and not is_of_the_core(parts.pipeline):

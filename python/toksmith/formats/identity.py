@@ -6,11 +6,11 @@ import hashlib
 import json
 import pickle
 import weakref
-from typing import Any
 
 from .. import _core
 from . import native
-from .parts import Parts
+from .huggingface.origin import Origin
+from .parts import Parts, Record
 
 # The tokenizers of this process: those with a fingerprint by it, all others by address. Unpickling one of them shares
 # its parts, and reads nothing.
@@ -26,7 +26,7 @@ def register(parts: Parts) -> None:
 def fingerprint(parts: Parts) -> str:
     """Return the SHA-256, in hex, of the state of a tokenizer, and remember the tokenizer by it."""
     if parts.fingerprint is None:
-        parts.fingerprint = _of_state(*state(parts))
+        parts.fingerprint = _of_state(*native.state(parts))
         _by_fingerprint.setdefault(parts.fingerprint, parts)
         _without_fingerprint.pop(id(parts), None)
     return parts.fingerprint
@@ -40,26 +40,17 @@ def _of_this_process(digest: str) -> Parts | None:
     return _by_fingerprint.get(digest)
 
 
-def state(parts: Parts) -> tuple[bytes, bytes]:
-    """Return all parts of a tokenizer's identity: its head, and the state of the core."""
-    return native.state(parts)
-
-
 def pickled(parts: Parts) -> tuple[str | bytes, ...]:
     """Return the content of a pickle: fingerprint, head and core; record and origin, each with its SHA-256."""
-    record, origin = _record_bytes(parts), _origin_bytes(parts)
+    record, origin = _json(parts.record), _json(parts.origin)
     extras: tuple[str | bytes, ...] = (record, _digest(record)) if record or origin else ()
     if origin:
         extras += (origin, _digest(origin))
-    return (fingerprint(parts), *state(parts), *extras)
+    return (fingerprint(parts), *native.state(parts), *extras)
 
 
-def _record_bytes(parts: Parts) -> bytes:
-    return b"" if parts.record is None else json.dumps(parts.record.state()).encode()
-
-
-def _origin_bytes(parts: Parts) -> bytes:
-    return b"" if parts.origin is None else json.dumps(parts.origin.state()).encode()
+def _json(part: Record | Origin | None) -> bytes:
+    return b"" if part is None else json.dumps(part.state()).encode()
 
 
 def restored(
@@ -79,7 +70,7 @@ def restored(
     check("Tokenizer", isinstance(digest, str))
     known = _of_this_process(digest)
     # An equal tokenizer may come from a file that holds no record of the training, or from another folder.
-    if known is not None and record in (b"", _record_bytes(known)) and origin in (b"", _origin_bytes(known)):
+    if known is not None and record in (b"", _json(known.record)) and origin in (b"", _json(known.origin)):
         return known
     check("Tokenizer", isinstance(head, bytes) and isinstance(core, bytes) and _of_state(head, core) == digest)
     for content, its_digest in ((record, record_digest), (origin, origin_digest)):
@@ -91,7 +82,7 @@ def restored(
     return native.parts_of(inner, pattern, pipeline, *states)
 
 
-def digest_of_values(*values: Any) -> str:
+def digest_of_values(*values: object) -> str:
     """Return the SHA-256, in hex, of a few small values."""
     return _digest(repr(values).encode(errors="surrogatepass"))
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import contextlib
 import importlib
 import itertools
+import types
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from .. import _core, patterns
 from .._internal.messages import shown
@@ -66,8 +67,7 @@ def check_reachable(core: _core.Tokenizer) -> None:
 # Comparing
 
 
-def refused(kind: str, text: str | bytes, ours: list[int], theirs: list[int]) -> ValueError:
-    """Return the error that shows the first difference with its context."""
+def _refused(kind: str, text: str | bytes, ours: list[int], theirs: list[int]) -> ValueError:
     pairs = itertools.zip_longest(ours, theirs)
     at = next(i for i, (our, their) in enumerate(pairs) if our != their)
     return ValueError(
@@ -89,7 +89,12 @@ def compare(
     for case in cases:
         if ours(case) != theirs(case):
             short = _shortest(case, ours, theirs)
-            raise refused(kind, short, ours(short), theirs(short))
+            raise _refused(kind, short, ours(short), theirs(short))
+
+
+def compare_texts(kind: str, parts: Parts, core: _core.Tokenizer) -> None:
+    """Compare the ids that a core gives for the stress texts with those of a tokenizer."""
+    compare(kind, stress_texts(parts), encoder(parts.core), encoder(core))
 
 
 def _shortest(case: _Case, ours: Callable[[_Case], list[int]], theirs: Callable[[_Case], list[int]]) -> _Case:
@@ -109,18 +114,13 @@ def _shortest(case: _Case, ours: Callable[[_Case], list[int]], theirs: Callable[
 
 def stress_texts(parts: Parts, keep: Callable[[set[str]], set[str]] | None = None) -> Iterator[str]:
     """Yield texts of many scripts, of whitespace, of special tokens, and of every token that is UTF-8."""
-    tokens, specials = _texts_of(parts), sorted(parts.special_tokens)
+    tokens = [text for text in map(_text, parts.ordinary.values()) if text is not None]
     characters = set().union(PROSE, *SPACES, *tokens)
     dropped = characters - keep(characters) if keep else set()
     table = str.maketrans(dict.fromkeys(dropped))
-    for text in _texts(tokens, specials):
+    for text in _texts(tokens, sorted(parts.special_tokens)):
         # Special tokens stay as they are: the pattern does not see them.
         yield text.translate(table) if dropped else text
-
-
-def _texts_of(parts: Parts) -> list[str]:
-    texts = map(_text, parts.ordinary.values())
-    return [text for text in texts if text is not None]
 
 
 def _text(token: bytes) -> str | None:
@@ -190,7 +190,7 @@ def reread(kind: str, read: Callable[[], _Read]) -> _Read:
         raise ValueError(f"{kind} cannot be read back, and was not written: {error}") from error
 
 
-def module(name: str) -> Any:
+def module(name: str) -> types.ModuleType | None:
     """Return the module of a library; None if it is not installed."""
     try:
         return importlib.import_module(name)

@@ -69,7 +69,7 @@ def analyse(pattern: str) -> Translation:
 
 
 def check_total(parts: Iterable[Any]) -> None:
-    """Refuse JSON whose patterns, the fields `Regex`, are together larger than one pattern may be, before compiling any.
+    """Refuse JSON whose patterns (fields `Regex`) are together larger than one may be, before any is compiled.
 
     A pattern that cannot be translated, or is too large by itself, does not count: it is refused where it is read.
     """

@@ -56,7 +56,7 @@ class Origin:
 
     @classmethod
     def of(cls, content: Json, rows: list[Json], beside: list[str], files: Files) -> Origin:
-        """Return the origin of a `tokenizer.json`: its parts, its added tokens, those `beside` the model, other files."""
+        """Return the origin of a `tokenizer.json`: parts, added tokens, those `beside` the model, and other files."""
         spelled = {name: content.get(name) for name in _SPELLED}
         options = {name: content["model"].get(name) for name in _OPTIONS}
         return cls({**spelled, "added_tokens": rows, "model": options}, frozenset(beside), files)

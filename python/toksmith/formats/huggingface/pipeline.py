@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import json
 import operator
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ... import _core, patterns
@@ -16,7 +16,6 @@ from ..spelling import unspell
 from . import checks
 from .checks import Json
 from .file_patterns import steps_of
-from .template import Template
 
 
 class AddedToken(NamedTuple):
@@ -54,6 +53,30 @@ class Staged(patterns.Pattern):
     def core(self) -> _core.Pretokenizer:
         """Return what the core runs."""
         return self.steps.pretokenizer()
+
+
+class Template:
+    """Hugging Face's post-processor, which puts tokens around encoded texts. Immutable."""
+
+    __slots__ = ("_core",)
+
+    def __init__(self, core: _core.PostProcessor) -> None:
+        self._core = core
+
+    @property
+    def trims_offsets(self) -> bool:
+        """Whether whitespace at the ends of tokens is left out of their offsets."""
+        return self._core.trims_offsets
+
+    def added(self, is_pair: bool = False) -> int:
+        """Return how many ids are added around one text, or two."""
+        return self._core.added(is_pair)
+
+    def ids(self, first: Sequence[int], second: Sequence[int] | None = None) -> list[int]:
+        """Return the ids of one text, or two, with those that are added."""
+        texts = [list(ids) for ids in (first, second) if ids is not None]
+        columns = [(ids, [""] * len(ids), [(0, 0)] * len(ids)) for ids in texts]
+        return self._core.process([_core.HuggingFaceEncoding.of_columns(*each) for each in columns], True).ids
 
 
 class Pipeline:
