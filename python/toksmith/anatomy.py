@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,15 +10,15 @@ from ._core import CompiledPattern, character_kinds
 from .formats.huggingface.checks import Json
 from .formats.huggingface.file_patterns import steps_of
 from .formats.huggingface.pipeline import Staged
-from .regex_dialects.inside import Codes, Inside
-from .regex_dialects.steps import steps
+from .regex_dialects import steps as regex_steps
+from .regex_dialects.steps import Steps
 from .tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["CharacterTokens", "Codes", "CompiledPattern", "Inside", "Staged", "character_kinds"]
+__all__ = ["CharacterTokens", "CompiledPattern", "Staged", "Steps", "character_kinds"]
 
 
 class CharacterTokens(NamedTuple):
@@ -92,22 +91,6 @@ def normalizer(name: str) -> Callable[[str], str]:
     return steps_of(normalizer={"type": name}).normalize
 
 
-def inside(pattern: patterns.Pattern) -> Inside | None:
-    """Return an automaton that accepts every text that can be inside a pretoken; None if none is known.
-
-    There is none for patterns in stages; for another version of Unicode, which may put a character into another
-    class; for patterns without a name that keep unmatched text, since that is a pretoken too; and for patterns that
-    are not regular.
-    """
-    known = type(pattern) is patterns.Pattern and pattern.unicode == patterns.installed_unicode()
-    if not known or pattern.text is None or (pattern.name is None and pattern.unmatched == "keep"):
-        return None
-    return _inside(pattern.text, pattern.compiled().flags)
-
-
-@functools.lru_cache(maxsize=4)
-def _inside(text: str, flags: int) -> Inside | None:
-    try:
-        return Inside(steps(text, flags))
-    except ValueError:
-        return None
+def steps(pattern: patterns.Pattern) -> Steps:
+    """Return the steps that the core compiles for a pattern; `ValueError` for a part that is not regular."""
+    return regex_steps.steps(pattern.text or "", pattern.compiled().flags)
