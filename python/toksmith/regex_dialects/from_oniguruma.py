@@ -13,7 +13,7 @@ import enum
 import functools
 import re
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .._internal.messages import printable, shown
 from . import case_folding, characters, size_limit
@@ -68,7 +68,7 @@ def analyse(pattern: str) -> Translation:
     return Translation(whole.pattern, whole.nullable)
 
 
-def check_total(parts: Iterable[Any]) -> None:
+def check_total(parts: Iterable[object]) -> None:
     """Refuse JSON whose patterns (fields `Regex`) are together larger than one may be, before any is compiled.
 
     A pattern that cannot be translated, or is too large by itself, does not count: it is refused where it is read.

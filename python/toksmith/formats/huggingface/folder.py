@@ -11,8 +11,7 @@ import unicodedata
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from types import EllipsisType
-from typing import Any
+from types import EllipsisType, ModuleType
 
 from ... import patterns
 from ..._internal.messages import shown
@@ -230,7 +229,7 @@ _CATEGORIES = ("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No",
 _CLASSES = (*(rf"\p{{{name}}}" for name in _CATEGORIES), r"\s")
 
 
-def _of_one_class(module: Any, characters: set[str]) -> set[str]:
+def _of_one_class(module: ModuleType, characters: set[str]) -> set[str]:
     """Return the characters that `regex` and Oniguruma's tables in `tokenizers` put into the same classes.
 
     Characters that this Python's own tables lack are left out too: they may be newer than one of the libraries.
@@ -246,7 +245,7 @@ def _matched_by_regex(source: str, characters: str) -> set[str]:
     return set(patterns.resolve(source).compiled().findall(characters))
 
 
-def _matched_there(module: Any, source: str, characters: str) -> set[str]:
+def _matched_there(module: ModuleType, source: str, characters: str) -> set[str]:
     split = module.pre_tokenizers.Split(module.Regex(source), "removed")
     left = split.pre_tokenize_str(characters)
     return set(characters).difference(*(text for text, _ in left))

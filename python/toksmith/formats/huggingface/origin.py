@@ -14,7 +14,7 @@ import tempfile
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Protocol, runtime_checkable
 
 from ... import patterns
 from ..._internal.messages import shown
@@ -116,7 +116,14 @@ def is_known(name: str) -> bool:
     return name in _OBJECTS or name == TEMPLATE or is_template
 
 
-def files_of(source: Any) -> Files:
+@runtime_checkable
+class _Pretrained(Protocol):
+    """A tokenizer of `transformers`."""
+
+    def save_pretrained(self, folder: str, /) -> object: ...
+
+
+def files_of(source: object) -> Files:
     """Return the files beside the `tokenizer.json` of a source, or those that an object of `transformers` writes.
 
     A file that cannot be read is left out, and a warning names it.
@@ -126,7 +133,7 @@ def files_of(source: Any) -> Files:
         if path.is_dir():
             return _files_in(path)
         return _files_in(path.parent) if path.name == "tokenizer.json" else {}
-    return _files_of_object(source) if callable(getattr(source, "save_pretrained", None)) else {}
+    return _files_of_object(source) if isinstance(source, _Pretrained) else {}
 
 
 def paths_in(folder: Path) -> list[Path]:
@@ -153,7 +160,7 @@ def _files_in(folder: Path) -> Files:
     return files
 
 
-def _files_of_object(source: Any) -> Files:
+def _files_of_object(source: _Pretrained) -> Files:
     """Return the files that `save_pretrained` of a tokenizer of `transformers` writes, without `tokenizer.json`."""
     light = copy.copy(source)
     light.__dict__["_save_pretrained"] = lambda *_args, **_options: ()

@@ -9,7 +9,7 @@ import copy
 import json
 import operator
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ... import _core, patterns
 from ..spelling import unspell
@@ -44,7 +44,7 @@ class Staged(patterns.Pattern):
 
     steps: _core.Pipeline
 
-    def compiled(self) -> Any:
+    def compiled(self) -> patterns.Regex:
         """Return None if nothing is cut; refuse anything else, which is no pattern of `regex`."""
         if self.text is None:
             return None

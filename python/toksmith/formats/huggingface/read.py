@@ -6,7 +6,6 @@ import json
 import os
 import warnings
 from pathlib import Path
-from typing import Any
 
 from ... import _core
 from ..._internal.messages import shown
@@ -24,14 +23,14 @@ MAX_CONTAINERS = 1_000_000
 """Most lists and objects in these parts."""
 
 
-def read(source: Any, seed: int | None = None) -> Parts:
+def read(source: object, seed: int | None = None) -> Parts:
     """Read a `tokenizer.json`, or an object that gives one. `seed` is that of the model's dropout."""
     data, name = _content_of(source)
     with text_files.naming(name):
         return _parts_of(_core.HuggingFaceModel(data), origin.files_of(source), seed)
 
 
-def _content_of(source: Any) -> tuple[bytes, str]:
+def _content_of(source: object) -> tuple[bytes, str]:
     """Return the content of a `tokenizer.json` and its name.
 
     `source` is its path, or the path of a folder with one; a `tokenizers.Tokenizer`; or a `transformers` fast
@@ -44,14 +43,15 @@ def _content_of(source: Any) -> tuple[bytes, str]:
         return reading.read(path, MAX_BYTES), os.fspath(path)
     kind = type(source).__name__
     inner = getattr(source, "backend_tokenizer", source)
-    if not callable(getattr(inner, "to_str", None)):
+    to_str = getattr(inner, "to_str", None)
+    if not callable(to_str):
         raise TypeError(
             "expected the path of a tokenizer.json, a tokenizers.Tokenizer or a fast tokenizer of transformers, "
             f"not {kind}"
         )
     if getattr(inner, "encode_special_tokens", False):
         raise ValueError(f"{kind}: encode_special_tokens is set: unset it, and give special=False when encoding")
-    return inner.to_str().encode(), kind
+    return str(to_str()).encode(), kind
 
 
 def parts_of(content: Json, files: origin.Files | None = None, keep_ids: bool = False) -> Parts:
