@@ -1,8 +1,4 @@
-"""GPT-2's two files: `vocab.json` (token → id) and `merges.txt` (one merge a line).
-
-Tokens are written with a character for each byte: printable bytes as themselves, the others as the
-characters from U+0100 on, so that no token holds a space (GPT-2's release, src/encoder.py).
-"""
+"""GPT-2's two files: `vocab.json` (token → id) and `merges.txt` (one merge a line); tokens in its `spelling`."""
 
 from __future__ import annotations
 

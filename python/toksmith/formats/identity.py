@@ -43,10 +43,8 @@ def _of_this_process(digest: str) -> Parts | None:
 def pickled(parts: Parts) -> tuple[str | bytes, ...]:
     """Return the content of a pickle: fingerprint, head and core; record and origin, each with its SHA-256."""
     record, origin = _json(parts.record), _json(parts.origin)
-    extras: tuple[str | bytes, ...] = (record, _digest(record)) if record or origin else ()
-    if origin:
-        extras += (origin, _digest(origin))
-    return (fingerprint(parts), *native.state(parts), *extras)
+    extras = [record, origin] if origin else [record] if record else []
+    return (fingerprint(parts), *native.state(parts), *(each for part in extras for each in (part, _digest(part))))
 
 
 def _json(part: Record | Origin | None) -> bytes:

@@ -22,7 +22,7 @@ from .._internal.messages import shown
 from ..files import reading, text_files, whole_files
 from . import verification
 from .parts import Parts
-from .published.special_tokens import warn_of_missing
+from .published.encodings import warn_of_missing
 
 
 def load(

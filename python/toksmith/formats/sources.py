@@ -25,6 +25,7 @@ Kind = Literal["published", "huggingface", "gpt2", "ranks", "native"]
 _PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 """Names of GPT-2's two files: the usual ones, and those of its release."""
 _RANK_LINE = re.compile(rb"(\xef\xbb\xbf)?[A-Za-z0-9+/]*={0,2} [0-9]+\r?\n")
+_NATIVE = re.compile(rb'\s*\{\s*"format"\s*:\s*"toksmith"')
 _HEAD_BYTES = 1 << 12
 # Suffixes that only a path has.
 _SUFFIXES = (".json", ".tiktoken", ".txt", ".model", ".bpe")
@@ -86,11 +87,7 @@ def _kind_of_file(path: Path) -> Kind:
     if _RANK_LINE.match(head):
         return "ranks"
     is_json = head.lstrip()[:1] == b"{"
-    return "huggingface" if is_json and not _is_native(head) and is_huggingface(path) else "native"
-
-
-def _is_native(head: bytes) -> bool:
-    return re.match(rb'\s*\{\s*"format"\s*:\s*"toksmith"', head) is not None
+    return "huggingface" if is_json and not _NATIVE.match(head) and is_huggingface(path) else "native"
 
 
 def is_huggingface(path: StrPath) -> bool:

@@ -23,7 +23,7 @@ from ..._internal import arguments
 from ..._internal.messages import shown
 from ...files import reading, text_files
 from ...formats.parts import Parts
-from ...formats.published.special_tokens import warn_of_missing
+from ...formats.published.encodings import warn_of_missing
 from ...tokenizer import Tokenizer
 from . import checks, special_rules
 from ._tiktoken import CoreBPE

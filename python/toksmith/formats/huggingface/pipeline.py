@@ -172,11 +172,11 @@ class Pipeline:
         for i, row in enumerate(spec["added_tokens"]):
             _check_row(row, f"pipeline.added_tokens[{i}]")
         kept = {checks.checked_id(id, "pipeline.kept") for id in spec["kept"]}
-        parts = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
         characters = spec.get("characters")
         _check_characters(characters)
+        parts = {name: spec.get(name) for name in ("normalizer", "pre_tokenizer", "post_processor", "decoder")}
         others: Json = {name: spec[name] for name in ("truncation", "padding", "characters") if name in spec}
-        made = cls({"added_tokens": spec["added_tokens"], **{part: spec.get(part) for part in parts}, **others}, kept)
+        made = cls({"added_tokens": spec["added_tokens"], **parts, **others}, kept)
         if made.merges_characters != (characters is not None):
             raise checks.refused("pipeline.characters", "it does not belong to the pre-tokenizer")
         return made
@@ -204,16 +204,6 @@ class Pipeline:
             *(["a change of its parts before they are split"] if self.steps.has_prefix is None else []),
             *([f"added tokens with conditions ({', '.join(map(repr, names))})"] if names else []),
         ]
-
-    def around(self, core: _core.Tokenizer) -> _core.Tokenizer:
-        """Return a core that runs the steps of the pipeline before its own, and decodes as the file says."""
-        return core.with_pipeline(self.steps)
-
-    def check_unchanged(self, core: _core.Tokenizer, text: str, special: bool, what: str) -> None:
-        """Check that the core does everything for this text."""
-        if not core.leaves(text, special):
-            why = " and ".join(self.reasons())
-            raise ValueError(f"{what} works on texts that are encoded as they stand; this one meets {why}")
 
     def check_fits(self, format_name: str) -> None:
         """Check that a format without a pipeline can hold the tokenizer."""

@@ -84,7 +84,7 @@ def _parts_of(file: _core.HuggingFaceModel, files: origin.Files, seed: int | Non
     came_from = origin.Origin.of({**parts, "model": options}, rows, file.beside, files)
     if pipeline.is_trivial:
         return Parts(core, pipeline.pattern, None, None, came_from)
-    return Parts(pipeline.around(core), pipeline.pattern, pipeline, None, came_from)
+    return Parts(core.with_pipeline(pipeline.steps), pipeline.pattern, pipeline, None, came_from)
 
 
 def _values(fields: dict[str, str], place: str) -> Json:
