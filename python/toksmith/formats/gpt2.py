@@ -118,10 +118,7 @@ def read_merges(path: str | os.PathLike[str]) -> dict[tuple[bytes, bytes], int]:
 
 
 def save(parts: Parts, folder: str | os.PathLike[str], verify: bool = True) -> None:
-    """Write `vocab.json`, by ascending id, every token spelled, and `merges.txt` with GPT-2's first line.
-
-    The folder is made if need be. See `Tokenizer.save_gpt2`.
-    """
+    """Write `vocab.json`, by ascending id, every token spelled, and `merges.txt`; the folder is made if need be."""
     if parts.pipeline is not None:
         parts.pipeline.check_fits("vocab.json and merges.txt")
     ids: dict[bytes, int] = {}
@@ -130,13 +127,9 @@ def save(parts: Parts, folder: str | os.PathLike[str], verify: bool = True) -> N
             raise ValueError(f"vocab.json cannot hold two ids, {ids[token]} and {id}, for {shown(token)}")
         ids[token] = id
     verification.check_merges_list(parts, "merges.txt")
-    pattern = parts.pattern
-    if pattern.name != "gpt2":
-        warnings.warn(
-            "vocab.json and merges.txt hold no pattern: load them with "
-            f"pattern={shown(pattern.name or pattern.text, 400)}",
-            stacklevel=3,
-        )
+    if parts.pattern.name != "gpt2":
+        pattern = shown(parts.pattern.name or parts.pattern.text, 400)
+        warnings.warn(f"vocab.json and merges.txt hold no pattern: load them with pattern={pattern}", stacklevel=3)
     vocab = {spell(parts.vocab[id]): id for id in sorted(parts.vocab)}
     merges = (f"{spell(left)} {spell(right)}\n".encode() for left, right in parts.merges)
     whole_files.write_all(
@@ -159,9 +152,4 @@ def _verify(parts: Parts, paths: list[Path]) -> None:
     if models is None:
         return
     model = verification.reread(kind, lambda: models.BPE.from_file(*map(str, paths)))
-    verification.compare(
-        kind,
-        verification.pretokens(parts),
-        verification.bytes_encoder(verification.bare(parts)),
-        lambda piece: [token.id for token in model.tokenize(spell(piece))],
-    )
+    verification.compare_pretokens(kind, parts, lambda piece: [token.id for token in model.tokenize(spell(piece))])

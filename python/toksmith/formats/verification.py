@@ -27,11 +27,7 @@ _Read = TypeVar("_Read")
 
 
 def check_merges_list(parts: Parts, kind: str) -> None:
-    """Check that the merges as a list, without ranks, give the same ids for every text.
-
-    Raises:
-        ValueError: The ids differ; names the first token that shows it.
-    """
+    """Check that the merges as a list, without ranks, give the same ids for every text."""
     if parts.core.has_merges() and parts.core.ignores_merges():
         with refusing(f"{kind} holds a merges list, and this tokenizer ignores it for pretokens that are tokens"):
             check_reachable(parts.core)
@@ -97,6 +93,12 @@ def compare_texts(kind: str, parts: Parts, core: _core.Tokenizer) -> None:
     compare(kind, stress_texts(parts), encoder(parts.core), encoder(core))
 
 
+def compare_pretokens(kind: str, parts: Parts, encode: Callable[[bytes], list[int]]) -> None:
+    """Compare the ids that a function gives for pretokens with those that the tokens and merges alone give."""
+    core = bare(parts)
+    compare(kind, _pretokens(parts), lambda piece: core.encode_bytes(piece, True), encode)
+
+
 def _shortest(case: _Case, ours: Callable[[_Case], list[int]], theirs: Callable[[_Case], list[int]]) -> _Case:
     """Return a short part of a case that differs: it is halved as long as one half, or the middle, differs too."""
     while len(case) > 1:
@@ -137,11 +139,9 @@ def _texts(tokens: list[str], specials: list[str]) -> Iterator[str]:
     yield "".join(f"{word}{SPACES[i % len(SPACES)]}" for i, word in enumerate(words * 3))
     yield from (f"{before}a{after}{end}" for before in SPACES for after in SPACES for end in ("", "b"))
     yield from _with_specials(specials, words)
-    size = 2000
-    for start in range(0, len(tokens), size):
-        some = tokens[start : start + size]
+    for start in range(0, len(tokens), 2000):
         for between in ("", " "):
-            yield between.join(some)
+            yield between.join(tokens[start : start + 2000])
     # A rank vocabulary may hold tokens that text reaches only as whole pretokens: each is a text of its own.
     yield from (token for token in tokens if len(token) > 1 and token.isalpha())
 
@@ -154,7 +154,7 @@ def _with_specials(specials: list[str], words: list[str]) -> Iterator[str]:
         yield f"{special[:-1]} {special[1:]}{special}"
 
 
-def pretokens(parts: Parts) -> list[bytes]:
+def _pretokens(parts: Parts) -> list[bytes]:
     """Return the pretokens of the stress text, each once, and every ordinary token but the empty one."""
     split = parts.pattern.core().split
     pretokens = dict.fromkeys(itertools.chain.from_iterable(split(text.encode()) for text in _texts([], [])))
@@ -164,20 +164,14 @@ def pretokens(parts: Parts) -> list[bytes]:
 def bare(parts: Parts) -> _core.Tokenizer:
     """Return a core of the same ordinary tokens and merges that takes each text as one pretoken."""
     vocab = {parts.core.token_id(token): token for token in parts.ordinary.values()}
-    whole = patterns.resolve(None).core()
-    if not parts.core.has_merges():
-        return _core.Tokenizer(vocab, None, [], whole)
-    return _core.Tokenizer(vocab, parts.merges, [], whole, parts.core.ignores_merges())
+    merges = parts.merges if parts.core.has_merges() else None
+    ignore_merges = merges is not None and parts.core.ignores_merges()
+    return _core.Tokenizer(vocab, merges, [], patterns.resolve(None).core(), ignore_merges)
 
 
 def encoder(core: _core.Tokenizer) -> Callable[[str], list[int]]:
     """Return the function that encodes a text, special tokens included."""
     return lambda text: core.encode(text, True)
-
-
-def bytes_encoder(core: _core.Tokenizer) -> Callable[[bytes], list[int]]:
-    """Return the function that encodes bytes, special tokens included."""
-    return lambda data: core.encode_bytes(data, True)
 
 
 def reread(kind: str, read: Callable[[], _Read]) -> _Read:

@@ -7,6 +7,7 @@ so that `save_huggingface` and `toksmith.compat.huggingface` can give them back.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
 import os
@@ -40,13 +41,11 @@ _CLASS_OF_MODEL = ("model_type", "tokenizer_class", "transformers_version")
 
 
 class Origin:
-    """Where a tokenizer came from. Immutable; copies are cheap.
+    """Where a tokenizer came from.
 
-    Attributes:
-        content: The parts of `tokenizer.json` as they were spelled, without vocabulary and merges; None once the
-            tokenizer has been changed.
-        beside: Names of the added tokens that are not in the vocabulary of the model.
-        files: The files beside `tokenizer.json` by name: JSON objects, and the texts of chat templates.
+    `content` has the parts of `tokenizer.json` as they were spelled, without vocabulary and merges; None once the
+    tokenizer has been changed. `beside` are the added tokens that are not in the vocabulary of the model. `files` are
+    those beside `tokenizer.json` by name: JSON objects, and the texts of chat templates.
     """
 
     __slots__ = ("beside", "content", "files")
@@ -66,8 +65,7 @@ class Origin:
         gone = (GENERATION, "added_tokens.json")
         files = {name: value for name, value in self.files.items() if name not in gone}
         if CONFIG in files:
-            left = {key: value for key, value in files[CONFIG].items() if key != "added_tokens_decoder"}
-            files[CONFIG] = left
+            files[CONFIG] = {key: value for key, value in files[CONFIG].items() if key != "added_tokens_decoder"}
         return Origin(None, frozenset(), files)
 
     def check(self, pattern: patterns.Pattern, pipeline: Pipeline | None, special_tokens: Mapping[str, int]) -> None:
@@ -185,11 +183,10 @@ def tokenizer_class(files: Files) -> str | None:
     model = files.get(MODEL, {}).get("model_type")
     if model is None:
         return None
-    try:
+    name = None
+    with contextlib.suppress(ImportError):
         from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES
-    except ImportError:
-        name = None
-    else:
+
         name = TOKENIZER_MAPPING_NAMES.get(model)
         name = name[-1] or name[0] if isinstance(name, tuple) else name
     if name is None:
@@ -203,11 +200,8 @@ def tokenizer_class(files: Files) -> str | None:
 
 def written(files: Files) -> dict[str, bytes]:
     """Return the content of the files that are written beside `tokenizer.json`, without the model's configuration."""
-    contents: dict[str, bytes] = {}
-    for name, value in files.items():
-        if name != MODEL:
-            contents[name] = value.encode() if isinstance(value, str) else as_json(value)
-    return contents
+    beside = {name: value for name, value in files.items() if name != MODEL}
+    return {name: value.encode() if isinstance(value, str) else as_json(value) for name, value in beside.items()}
 
 
 def as_json(content: Json) -> bytes:
