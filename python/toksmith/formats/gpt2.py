@@ -49,9 +49,7 @@ def load(
 
 
 def _read(
-    vocab_path: str | os.PathLike[str],
-    merges_path: str | os.PathLike[str],
-    special_tokens: _Specials | None,
+    vocab_path: str | os.PathLike[str], merges_path: str | os.PathLike[str], special_tokens: _Specials | None
 ) -> tuple[dict[int, bytes], list[tuple[bytes, bytes]]]:
     """Read the two files, and check that every merge is of known tokens, by line."""
     merges = read_merges(merges_path)

@@ -49,9 +49,8 @@ def escaped(character: str) -> str:
 def literals(text: str, behind: bool) -> str:
     r"""Write literals that stand together, without regard to case.
 
-    Args:
-        text: The literals. Sequences that single characters fold to are cut from its left, the longer ones first.
-        behind: Whether they stand in a look behind, where each character has variants of one character only.
+    Sequences that single characters fold to are cut from the left, the longer ones first. In a look behind, each
+    character has variants of one character only.
 
     >>> literals("sss", behind=False), literals("ß1", behind=True)
     ('(?:[\\u00df\\u1e9e]|[Ss\\u017f][Ss\\u017f])[Ss\\u017f]', '[\\u00df\\u1e9e]1')

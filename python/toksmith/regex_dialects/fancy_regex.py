@@ -53,13 +53,8 @@ def translate(pattern: str) -> str:
     r"""Return a pattern for the `regex` package (its version 0) that means what `pattern` means to fancy-regex.
 
     Capturing groups become plain ones. Where `pattern` matches the empty text, the result matches nothing: the search
-    continues at the next character, as that of fancy-regex does. Cost: linear in the pattern.
-
-    Args:
-        pattern: A regular expression as tiktoken 0.14 takes it.
-
-    Raises:
-        ValueError: The pattern is broken, or a part of it has no proven equal (names the part and its place).
+    continues at the next character, as that of fancy-regex does. Cost: linear in the pattern. An error names the part
+    that is broken, or has no proven equal, and its place.
 
     >>> translate(r"\h+$|[\p{L}&&[^\p{Han}]]")
     '[0-9A-Fa-f]+\\Z|(?:(?=[\\p{L}])[^\\p{Han}])'

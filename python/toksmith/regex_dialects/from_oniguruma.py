@@ -42,9 +42,6 @@ def translate(pattern: str) -> str:
 
     >>> translate(r"\p{N}{1,3}+|x$")
     '(?:[\\p{N}]{1,3})+|x(?=\\n|\\Z)'
-
-    Raises:
-        ValueError: The pattern is broken or has a construct without a proven equal; says which and where.
     """
     return analyse(pattern).pattern
 
