@@ -33,7 +33,6 @@ def fingerprint(parts: Parts) -> str:
 
 
 def _of_this_process(digest: str) -> Parts | None:
-    """Return the tokenizer of this process that has a fingerprint."""
     if digest not in _by_fingerprint:
         for parts in list(_without_fingerprint.values()):
             fingerprint(parts)

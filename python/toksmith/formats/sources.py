@@ -32,12 +32,7 @@ _SUFFIXES = (".json", ".tiktoken", ".txt", ".model", ".bpe")
 
 
 def kind_of(source: StrPath) -> Kind:
-    """Return the kind of a name or a path. A file or a folder goes before a published encoding of the same name.
-
-    Raises:
-        OSError: There is neither a file nor an encoding nor a model of this name, or the file cannot be read.
-        ValueError: `source` is a folder that holds no tokenizer.
-    """
+    """Return the kind of a name or a path. A file or a folder goes before a published encoding of the same name."""
     path = Path(source)
     if path.is_dir():
         return _kind_of_folder(path)
@@ -66,11 +61,7 @@ def pair_in(folder: StrPath) -> tuple[Path, Path] | None:
 
 
 def files_of(source: StrPath) -> list[Path]:
-    """Return the paths of the files that a tokenizer may be read from; not all need exist.
-
-    >>> [path.name for path in files_of("vocab.toksmith")]
-    ['vocab.toksmith']
-    """
+    """Return the paths of the files that a tokenizer may be read from; not all need exist."""
     path = Path(source)
     folder = path if path.is_dir() else path.parent if path.name == "tokenizer.json" else None
     if folder is None:

@@ -66,7 +66,6 @@ def literals(text: str, behind: bool) -> str:
 
 
 def _simple(character: str) -> str:
-    """Return the case folding of a character; itself if it folds to several."""
     folded = character.casefold()
     return folded if len(folded) == 1 else character
 
@@ -81,7 +80,6 @@ def _cases(character: str) -> str:
 
 
 def _sequence(key: str) -> str:
-    """Write a sequence that single characters fold to, or one of these characters."""
     return f"(?:{_set(_tables().unfoldings[key])}|{''.join(map(_cases, key))})"
 
 

@@ -119,7 +119,13 @@ class SetParser:
 
     def combined(self, left: str, operator: str, right: str) -> str:
         """Write an operation on two sets. A symmetric difference writes both sides twice: its size is limited."""
-        written = _combined(left, operator, right)
+        difference = f"(?!{right}){left}"
+        written = {
+            "": right,
+            "&&": f"(?:(?={left}){right})",
+            "--": f"(?:{difference})",
+            "~~": f"(?:{difference}|(?!{left}){right})",
+        }[operator]
         if len(written) > MAX_LENGTH:
             self.refuse(f"operations on sets that take more than {MAX_LENGTH} characters")
         return written
@@ -237,16 +243,6 @@ def _without_turkish(first: str, last: str) -> list[str]:
     below = [_range(first, min(last, before))] if first <= before else []
     above = [_range(max(first, after), last)] if after <= last else []
     return [*below, *inside, *above]
-
-
-def _combined(left: str, operator: str, right: str) -> str:
-    """Write an operation on two sets."""
-    if not operator:
-        return right
-    if operator == "&&":
-        return f"(?:(?={left}){right})"
-    difference = f"(?!{right}){left}"
-    return f"(?:{difference})" if operator == "--" else f"(?:{difference}|(?!{left}){right})"
 
 
 def _is_script(name: str) -> bool:

@@ -148,7 +148,6 @@ class _Translator:
         return "".join(flag for flag in "ims" if flag in on or (flag in flags and flag not in off))
 
     def repeated(self, flags: str) -> Written:
-        """Write one part with its quantifier."""
         start = self.at
         part = self.part(flags)
         match = _QUANTIFIER.match(self.pattern, self.at)
@@ -173,7 +172,6 @@ class _Translator:
         return part.repeated(count, mode)
 
     def part(self, flags: str) -> Written:
-        """Write one character, set, group or assertion."""
         character = self.pattern[self.at]
         if character == "(":
             return self.group(flags)
@@ -219,7 +217,6 @@ class _Translator:
         return written.assertion(f"{opening}{inner.pattern})") if look else inner.grouped(opening)
 
     def inner(self, flags: str, start: int, is_behind: bool, ends_flags: bool) -> Written:
-        """Write the inside of a group that begins at `start`."""
         outer = self.is_behind, self.ends_flags
         self.is_behind, self.ends_flags = is_behind, ends_flags
         inner = self.alternatives(flags)

@@ -259,7 +259,6 @@ class _Parser:
         return _Quantifier(f"{braces[0]}?", low, high)
 
     def atom(self, depth: int) -> _Part:
-        """Return one atom."""
         character = self.pattern[self.at]
         if character == "(":
             return self.group(depth)
@@ -361,18 +360,15 @@ class _Parser:
     # Classes and escapes
 
     def refused(self, what: str, at: int | None = None) -> ValueError:
-        """Return the error for a construct without an equal."""
         place = self.at if at is None else at
         return ValueError(
             f"the pattern {shown(self.pattern)}: {printable(what)} (character {place}) has no proven equal here"
         )
 
     def peek(self, text: str) -> bool:
-        """Return whether `text` comes next."""
         return self.pattern.startswith(text, self.at)
 
     def take(self, text: str) -> bool:
-        """Skip `text`, if it comes next."""
         if not self.peek(text):
             return False
         self.at += len(text)
@@ -394,7 +390,6 @@ class _Parser:
         return f"\\p{{{escape[2]}}}", (name == "P") != bool(escape[1])
 
     def character_escape(self) -> str:
-        """Return the character that an escape stands for."""
         start = self.at
         name = self.pattern[start + 1 : start + 2]
         self.at += 2
@@ -481,7 +476,6 @@ class _Parser:
         return _Union("".join(items), tuple(nested))
 
     def posix(self) -> tuple[str, bool]:
-        """Return the items of a POSIX bracket, and whether it is negated."""
         bracket = _POSIX.match(self.pattern, self.at)
         if bracket is None or bracket[2] not in tables.POSIX:
             raise self.refused("a [: that begins no POSIX bracket")
@@ -489,7 +483,6 @@ class _Parser:
         return tables.POSIX[bracket[2]], bool(bracket[1])
 
     def range(self) -> str:
-        """Return a character or a range, as an item."""
         low = self.class_character()
         if not self.peek("-") or self.peek("-]") or self.peek("-&&"):
             return escaped(low)
@@ -504,7 +497,6 @@ class _Parser:
         return f"{escaped(low)}-{escaped(high)}" if low < high else escaped(low)
 
     def class_character(self) -> str:
-        """Return a character of a class, escaped or not."""
         if self.at >= len(self.pattern):
             raise self.refused("a class without an end")
         if self.peek("\\"):
@@ -520,7 +512,6 @@ class _Union(NamedTuple):
     nested: tuple[str, ...]
 
     def written(self) -> str:
-        """Return an expression for one of the characters."""
         alternatives = [*([f"[{self.items}]"] if self.items else []), *self.nested]
         return alternatives[0] if len(alternatives) == 1 else f"(?:{'|'.join(alternatives)})"
 

@@ -82,24 +82,18 @@ class Template:
 class Pipeline:
     """The steps around the model of a Hugging Face tokenizer. Immutable.
 
-    Its parts are those of the `tokenizer.json`; see `docs/huggingface.md` for the meaning of each.
-
-    Args:
-        spec: The parts as JSON has them.
-        kept: Ids of added tokens that ordinary text can be encoded to as well, if the model is byte-level.
+    Its parts are those of the `tokenizer.json`; see `docs/huggingface.md` for the meaning of each. `kept` are the ids
+    of added tokens that ordinary text can be encoded to as well, if the model is byte-level.
     """
 
     __slots__ = ("_added_tokens", "_spec", "is_plain", "is_trivial", "pattern", "steps", "template")
 
     _added_tokens: tuple[AddedToken, ...] | None
     _spec: Json
-    is_plain: bool
-    """Whether the core does everything without these steps."""
-    is_trivial: bool
-    """Whether a plain `Tokenizer` has all that the pipeline does."""
+    is_plain: bool  # whether the core does everything without these steps
+    is_trivial: bool  # whether a plain `Tokenizer` has all that the pipeline does
     pattern: patterns.Pattern
     steps: _core.Pipeline
-    """The steps in the core."""
     template: Template | None
 
     def __init__(self, spec: Json, kept: Collection[int] = ()) -> None:

@@ -88,7 +88,6 @@ def _parts_of(file: _core.HuggingFaceModel, files: origin.Files, seed: int | Non
 
 
 def _values(fields: dict[str, str], place: str) -> Json:
-    """Return the values of fields of JSON."""
     if sum(map(len, fields.values())) > MAX_PARTS:
         raise refused(place, f"more than {MAX_PARTS} bytes besides vocabulary, merges and added tokens")
     if sum(text.count("[") + text.count("{") for text in fields.values()) > MAX_CONTAINERS:
