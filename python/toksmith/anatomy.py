@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
 
 from . import patterns
 from ._core import CompiledPattern, character_kinds
+from .formats.huggingface.checks import Json
 from .formats.huggingface.file_patterns import steps_of
 from .formats.huggingface.pipeline import Staged
-from .regex_dialects.inside import Codes, Inside
-from .regex_dialects.steps import steps
+from .regex_dialects import steps as regex_steps
+from .regex_dialects.steps import Steps
 from .tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["CharacterTokens", "Codes", "CompiledPattern", "Inside", "Staged", "character_kinds"]
+__all__ = ["CharacterTokens", "CompiledPattern", "Staged", "Steps", "character_kinds"]
 
 
 class CharacterTokens(NamedTuple):
@@ -61,8 +61,7 @@ def merged_differently(tokenizer: Tokenizer) -> dict[int, list[int]]:
 
 def min_size(tokenizer: Tokenizer) -> int:
     """Return the smallest vocabulary that the tokenizer can be shrunk to."""
-    record = tokenizer._parts.record
-    return max(256 + len(tokenizer.special_tokens), record.initial_tokens if record else 0)
+    return tokenizer._parts.min_size
 
 
 def pattern(tokenizer: Tokenizer) -> patterns.Pattern:
@@ -71,17 +70,14 @@ def pattern(tokenizer: Tokenizer) -> patterns.Pattern:
 
 
 def check_plain(tokenizer: Tokenizer, text: str, special: bool, purpose: str) -> None:
-    """Check that a text is encoded as it stands, without a step before the merges that changes it.
-
-    Raises:
-        ValueError: It is not; names the purpose and the steps. Or the text cannot be encoded.
-    """
+    """Check that a text is encoded as it stands, without a step before the merges that changes it."""
     tokenizer.count(text, special=special)
-    if tokenizer.pipeline is not None:
-        tokenizer.pipeline.check_unchanged(tokenizer._core, text, special, purpose)
+    if tokenizer.pipeline is not None and not tokenizer._core.leaves(text, special):
+        why = " and ".join(tokenizer.pipeline.reasons())
+        raise ValueError(f"{purpose} works on texts that are encoded as they stand; this one meets {why}")
 
 
-def huggingface_files(tokenizer: Tokenizer) -> Mapping[str, Any]:
+def huggingface_files(tokenizer: Tokenizer) -> Json:
     """Return the other files of a Hugging Face folder, such as `tokenizer_config.json`, by name, as JSON has them."""
     origin = tokenizer._parts.origin
     return {} if origin is None else origin.files
@@ -92,22 +88,6 @@ def normalizer(name: str) -> Callable[[str], str]:
     return steps_of(normalizer={"type": name}).normalize
 
 
-def inside(pattern: patterns.Pattern) -> Inside | None:
-    """Return an automaton that accepts every text that can be inside a pretoken; None if none is known.
-
-    There is none for patterns in stages; for another version of Unicode, which may put a character into another
-    class; for patterns without a name that keep unmatched text, since that is a pretoken too; and for patterns that
-    are not regular.
-    """
-    known = type(pattern) is patterns.Pattern and pattern.unicode == patterns.installed_unicode()
-    if not known or pattern.text is None or (pattern.name is None and pattern.unmatched == "keep"):
-        return None
-    return _inside(pattern.text, pattern.compiled().flags)
-
-
-@functools.lru_cache(maxsize=4)
-def _inside(text: str, flags: int) -> Inside | None:
-    try:
-        return Inside(steps(text, flags))
-    except ValueError:
-        return None
+def steps(pattern: patterns.Pattern) -> Steps:
+    """Return the steps that the core compiles for a pattern; `ValueError` for a part that is not regular."""
+    return regex_steps.steps(pattern.text or "", pattern.compiled().flags)

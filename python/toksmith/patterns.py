@@ -7,6 +7,7 @@ Any other pattern has its meaning in the `regex` package; the core compiles it i
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from typing import Any, Literal, NamedTuple
 
@@ -86,6 +87,10 @@ _REVERSE = 0x400
 _SCOPED_CASE = r"\(\?[a-zA-Z0-9-]*i"
 
 
+Regex = Any
+"""A compiled pattern of the package `regex`, which has no types."""
+
+
 class Engine(NamedTuple):
     """The engine that runs a pattern, and why: see `explain`."""
 
@@ -109,11 +114,11 @@ class Pattern(NamedTuple):
     unmatched: choices.Unmatched
     unicode: str | None
 
-    def compiled(self) -> Any:
+    def compiled(self) -> Regex:
         """Return the compiled `regex` pattern, or None for no pretokenization."""
         return None if self.text is None else _compile(self.text, self.flags)
 
-    def searched(self) -> Any:
+    def searched(self) -> Regex:
         """Return the compiled `regex` pattern that finds the matches, or None for no pretokenization."""
         return None if self.text is None else _searched(self.text, self.flags)
 
@@ -140,8 +145,7 @@ def resolve(pattern: object, unmatched: choices.Unmatched = "keep") -> Pattern:
     """Return the `Pattern` of a name, a regular expression, a compiled `regex` pattern, or None.
 
     Raises:
-        ValueError: The regular expression is broken (the message says where), or looks like a name but is none; or
-            `unmatched` is neither "keep" nor "drop".
+        ValueError: The regular expression is broken (the message says where), or looks like a name but is none.
         TypeError: `pattern` is none of these.
     """
     if isinstance(pattern, Pattern):
@@ -154,10 +158,7 @@ def resolve(pattern: object, unmatched: choices.Unmatched = "keep") -> Pattern:
 
 
 def expression(pattern: str) -> str:
-    """Return the regular expression of a name; any other expression as it is.
-
-    Raises:
-        ValueError: `pattern` looks like a name but is none.
+    """Return the regular expression of a name; any other expression as it is, unless it looks like a name.
 
     >>> expression("cl100k_base") == CL100K, expression("[a-z]+")
     (True, '[a-z]+')
@@ -173,14 +174,8 @@ def expression(pattern: str) -> str:
 def of_tiktoken(pattern: object, unmatched: choices.Unmatched | None = None) -> Pattern:
     """Return the `Pattern` of a rank file: an expression is in the dialect of tiktoken's engine (fancy-regex).
 
-    Args:
-        pattern: As in `resolve`. A compiled pattern of `regex` keeps the dialect of `regex`.
-        unmatched: What becomes of text that does not match; by default it is dropped, as in tiktoken. The named
-            patterns match all text, and without a pattern no text is left unmatched.
-
-    Raises:
-        ValueError: As `resolve`; or the expression has a part without an equal in `regex` (names the part).
-        TypeError: As `resolve`.
+    By default text that does not match is dropped, as in tiktoken. Errors are those of `resolve`; or one that names a
+    part of the expression without an equal in `regex`.
     """
     if isinstance(pattern, str):
         return of_tiktoken_source(expression(pattern), unmatched)
@@ -190,14 +185,7 @@ def of_tiktoken(pattern: object, unmatched: choices.Unmatched | None = None) -> 
 
 
 def of_tiktoken_source(text: str, unmatched: choices.Unmatched | None = None) -> Pattern:
-    """Return the `Pattern` of an expression in tiktoken's dialect, which is never taken for a name.
-
-    Raises:
-        ValueError: The expression is broken, or has a part without an equal in `regex` (names the part).
-
-    Warns:
-        UserWarning: The expression is similar to a name.
-    """
+    """Return the `Pattern` of an expression in tiktoken's dialect, which is never a name; warns if it is like one."""
     pattern_names.warn(text, NAMED)
     if text in SPELLINGS:
         return of_source(text, 0, unmatched or "keep")
@@ -205,11 +193,7 @@ def of_tiktoken_source(text: str, unmatched: choices.Unmatched | None = None) ->
 
 
 def of_source(text: str | None, flags: int, unmatched: choices.Unmatched) -> Pattern:
-    """Return the `Pattern` of a regular expression, which is never taken for a name, and its flags.
-
-    Raises:
-        ValueError: As `resolve`; also for flags that `regex` does not have.
-    """
+    """Return the `Pattern` of a regular expression, which is never taken for a name, and its flags."""
     if unmatched not in choices.UNMATCHED:
         known = " or ".join(f'"{choice}"' for choice in choices.UNMATCHED)
         raise ValueError(f"unmatched is {known}, not {shown(unmatched)}")
@@ -227,7 +211,7 @@ def of_source(text: str | None, flags: int, unmatched: choices.Unmatched) -> Pat
     return Pattern(text, flags, None, unmatched, installed_unicode())
 
 
-def _source(pattern: Any) -> tuple[str, int]:
+def _source(pattern: Regex) -> tuple[str, int]:
     """Return the source and the flags of a compiled pattern, without the flags that `regex` sets by itself."""
     if hasattr(pattern, "finditer") and isinstance(getattr(pattern, "pattern", None), str):
         text: str = pattern.pattern
@@ -235,27 +219,17 @@ def _source(pattern: Any) -> tuple[str, int]:
             raise ValueError("a pattern with named lists cannot be saved: write the alternatives into it")
         if type(pattern).__module__ == "re":
             raise ValueError("compile the pattern with the `regex` package: `re` knows no \\p{L}")
-        return text, 0 if pattern.flags == _own_flags(text) else pattern.flags
+        with contextlib.suppress(ValueError):  # the source may be one that can be read only with flags
+            if pattern.flags == _compile(text, 0).flags:
+                return text, 0
+        return text, pattern.flags
     kind = type(pattern).__name__
     raise TypeError(f"a pattern is a name ({', '.join(NAMED)}), a regular expression, or None, not {kind}")
 
 
-def _own_flags(text: str) -> int | None:
-    """Return the flags that `regex` gives a source by itself; None if it can be read only with flags."""
-    try:
-        flags: int = _compile(text, 0).flags
-    except ValueError:
-        return None
-    return flags
-
-
 @functools.lru_cache(maxsize=16)
-def _compile(text: str, flags: int) -> Any:
-    """Compile a pattern, after a check of its size. Every pattern that is not our own is compiled here.
-
-    Raises:
-        ValueError: The pattern is broken, or too large (`size_limit`).
-    """
+def _compile(text: str, flags: int) -> Regex:
+    """Compile a pattern, after a check of its size. Every pattern that is not our own is compiled here."""
     size_limit.check(text, flags)
     import regex
 
@@ -269,7 +243,7 @@ def _compile(text: str, flags: int) -> Any:
         raise ValueError(f"the pattern {shown(text)} is broken: {error}") from None
 
 
-def _searched(text: str, flags: int) -> Any:
+def _searched(text: str, flags: int) -> Regex:
     r"""Compile a pattern such that a flag as in `(?i:…)` ends with its group.
 
     Before it tries a match, `regex` 2026.11.15 looks whether one may begin with the next character. If a part of the
@@ -315,7 +289,7 @@ def _automaton(text: str, flags: int) -> _core.CompiledPattern | str:
         return str(reason)
 
 
-def runner(text: str, flags: int) -> Any:
+def runner(text: str, flags: int) -> Regex | _core.CompiledPattern:
     """Return the object that runs a pattern without a scanner: the core's automaton, or else a pattern of `regex`.
 
     Cost: for an automaton some 1 to 300 ms, once for each pattern in a process.

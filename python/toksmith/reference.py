@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 if TYPE_CHECKING:
     from regex import Pattern  # type: ignore[import-untyped,unused-ignore]
@@ -99,6 +99,7 @@ Unmatched = Literal["keep", "drop"]
 Ties = Literal["bytes", "ids", "smallest_ids", "first", "huggingface"]
 SpecialIds = Literal["first", "after_bytes", "last"]
 ByteOrder = Literal["value", "gpt2"]
+TieKey = Pair | tuple[int, int]
 RankFunction = Callable[[bytes, bytes], "int | None"]
 
 GPT2_PATTERN = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -318,18 +319,18 @@ def _bytes_in_order(ties: Ties) -> dict[bytes, int]:
     return {bytes([value]): id_ for id_, value in enumerate(order)}
 
 
-def _tie_key(ties: Ties, ids: Mapping[bytes, int]) -> Callable[[Pair], Any]:
+def _tie_key(ties: Ties, ids: Mapping[bytes, int]) -> Callable[[Pair], TieKey]:
     """Give the key by which `ties` compares pairs that occur equally often: the greatest key wins."""
     if ties == "bytes":
         return lambda pair: pair
     if ties == "ids":
         return lambda pair: (ids[pair[0]], ids[pair[1]])
     if ties == "first":
-        return lambda pair: 0  # all equal: `max` takes the first of them
+        return lambda pair: (0, 0)  # all equal: `max` takes the first of them
     return lambda pair: (-ids[pair[0]], -ids[pair[1]])
 
 
-def _top_pair(pair_counts: Mapping[Pair, int], tie_key: Callable[[Pair], Any]) -> Merge | None:
+def _top_pair(pair_counts: Mapping[Pair, int], tie_key: Callable[[Pair], TieKey]) -> Merge | None:
     """Find the pair that occurs most often, of several the one with the greatest key, of those the first."""
     if not pair_counts:
         return None
@@ -342,7 +343,7 @@ class _Candidate:
     """A pair in the heap, with its count and tie key at the time. What `heapq` calls less comes out first."""
 
     count: int
-    key: Any
+    key: TieKey
     pair: Pair
 
     def __lt__(self, other: _Candidate) -> bool:
@@ -646,6 +647,6 @@ def _checked_special_tokens(special_tokens: Iterable[str]) -> list[str]:
     return tokens
 
 
-def _check_choice(name: str, value: str, choices: Any) -> None:
+def _check_choice(name: str, value: str, choices: object) -> None:
     if value not in get_args(choices):
         raise ValueError(f"{name} is {value!r}: it must be one of {', '.join(get_args(choices))}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections import Counter
 
 from ._core import Tokenizer as CoreTokenizer
 from .formats.huggingface.pipeline import Pipeline
@@ -33,14 +34,13 @@ def shrink(tokenizer: Tokenizer, n: int) -> Tokenizer:
 def _shrunk(parts: Parts, n: int) -> Parts:
     size, has = operator.index(n), parts.core.vocab_size()
     specials, record = parts.special_tokens, parts.record
-    least = max(256 + len(specials), record.initial_tokens if record else 0)
     if size > has:
         raise ValueError(f"cannot shrink to {size} tokens: there are {has}")
-    if size < least:
+    if size < parts.min_size:
         what = "256 bytes and special tokens"
-        if record and least > 256 + len(specials):
+        if record and parts.min_size > 256 + len(specials):
             what = "those of the tokenizer that was extended, and its special tokens"
-        raise ValueError(f"cannot shrink to {size} tokens: {least} stay, {what}")
+        raise ValueError(f"cannot shrink to {size} tokens: {parts.min_size} stay, {what}")
     if size == has:
         return parts
     if parts.pipeline is not None and not is_of_the_core(parts.pipeline):
@@ -65,9 +65,7 @@ def is_of_the_core(pipeline: Pipeline) -> bool:
 
 def _of_merges(parts: Parts, merges: list[tuple[bytes, bytes]], size: int) -> set[int]:
     """Take the last merges off the list until `size` tokens are left; returns the ids that were removed."""
-    makers: dict[bytes, int] = {}
-    for left, right in merges:
-        makers[left + right] = makers.get(left + right, 0) + 1
+    makers = Counter(left + right for left, right in merges)
     gone: set[int] = set()
     while merges and parts.core.vocab_size() - len(gone) > size:
         left, right = merges.pop()
@@ -98,15 +96,11 @@ def _check_all_gone(parts: Parts, gone: set[int], size: int) -> None:
 
 def _moved_down(parts: Parts, gone: set[int]) -> tuple[dict[int, bytes], dict[str, int]]:
     """Return the tokens that stay; special tokens that were above all others get the ids right after them."""
-    special = set(parts.special_tokens.values())
-    ordinary = parts.ordinary
-    highest = max(ordinary)
-    kept = {id: token for id, token in ordinary.items() if id not in gone}
-    specials = dict(parts.special_tokens)
+    highest, specials = max(parts.ordinary), dict(parts.special_tokens)
+    kept = {id: token for id, token in parts.ordinary.items() if id not in gone}
     above = sorted((id, name) for name, id in specials.items() if id > highest)
-    below = [id for id in special if id < highest]
-    next_id = max([*kept, *below]) + 1
-    for id, (_, name) in enumerate(above, next_id):
+    below = [id for id in specials.values() if id < highest]
+    for id, (_, name) in enumerate(above, max([*kept, *below]) + 1):
         specials[name] = id
     vocab = {**kept, **{id: name.encode() for name, id in specials.items()}}
     return dict(sorted(vocab.items())), specials

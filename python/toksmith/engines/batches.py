@@ -9,7 +9,7 @@ from typing import Any
 
 from .._internal import arguments
 from .._internal.messages import shown
-from ..formats import identity
+from ..formats import identity, native
 from ..tokenizer import Tokenizer
 from .arrow import encode_arrow, is_wide_for
 
@@ -129,7 +129,7 @@ class BatchFunction:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The records of a tokenizer's training and files are left out: equal tokenizers may differ in them.
-        state = (type(self.tokenizer), self.tokenizer.fingerprint, *identity.state(self.tokenizer._parts))
+        state = (type(self.tokenizer), self.tokenizer.fingerprint, *native.state(self.tokenizer._parts))
         return _restored, (*state, self.column, self.out, self.wide, self.keep, self.special, self.workers)
 
     def __repr__(self) -> str:

@@ -20,16 +20,10 @@ class Side:
 
 @dataclasses.dataclass(frozen=True)
 class Difference:
-    """The first place where two tokenizers give different ids.
+    """The first place where two tokenizers give different ids, after `index` equal ones.
 
-    Attributes:
-        text: The name of the text.
-        line: The line of the text, from 1.
-        column: The character of the line where the first id that differs starts, from 1.
-        index: How many ids before it are the same.
-        before: Text before that place.
-        after: Text from there on.
-        sides: For each side its name, and its next ids with their text, or its error.
+    Line and character, from 1, are those where the first id that differs starts. `sides` has the name of each
+    tokenizer, and its next ids with their text, or its error.
     """
 
     text: str
@@ -61,13 +55,7 @@ class Report:
 
 
 def compare(ours: Side, theirs: Side, texts: Iterable[tuple[str, Iterable[str]]]) -> Report:
-    """Encode texts with both, up to the first difference.
-
-    Args:
-        ours: One side.
-        theirs: The other.
-        texts: Names, each with the pieces of a text. Every piece is encoded alone, by both.
-    """
+    """Encode texts, each a name and its pieces, with both, up to the first difference."""
     report = Report()
     for name, pieces in texts:
         report.texts += 1

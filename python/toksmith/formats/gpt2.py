@@ -1,8 +1,4 @@
-"""GPT-2's two files: `vocab.json` (token → id) and `merges.txt` (one merge a line).
-
-Tokens are written with a character for each byte: printable bytes as themselves, the others as the
-characters from U+0100 on, so that no token holds a space (GPT-2's release, src/encoder.py).
-"""
+"""GPT-2's two files: `vocab.json` (token → id) and `merges.txt` (one merge a line); tokens in its `spelling`."""
 
 from __future__ import annotations
 
@@ -53,9 +49,7 @@ def load(
 
 
 def _read(
-    vocab_path: str | os.PathLike[str],
-    merges_path: str | os.PathLike[str],
-    special_tokens: _Specials | None,
+    vocab_path: str | os.PathLike[str], merges_path: str | os.PathLike[str], special_tokens: _Specials | None
 ) -> tuple[dict[int, bytes], list[tuple[bytes, bytes]]]:
     """Read the two files, and check that every merge is of known tokens, by line."""
     merges = read_merges(merges_path)
@@ -79,10 +73,6 @@ def read_vocab(
 
     Some writers leave special tokens unspelled: a key that is one of `special_tokens` is taken literally if its
     spelling is no key as well, and if it does not spell one of `merged`, the tokens of merges.
-
-    Raises:
-        OSError: The file cannot be read.
-        ValueError: The file is no JSON object of token → id, a key is no spelling, or two tokens share an id.
     """
     name = os.fspath(path)
     content = text_files.read_object(path, "vocabulary")
@@ -110,10 +100,6 @@ def read_merges(path: str | os.PathLike[str]) -> dict[tuple[bytes, bytes], int]:
     """Return the merges of a `merges.txt` in order, each with its line.
 
     A first line that begins `#version` is no merge; `# #` is one.
-
-    Raises:
-        OSError: The file cannot be read.
-        ValueError: A line is not two spellings with one space between, or occurs twice; names file and line.
     """
     name = os.fspath(path)
     merges: dict[tuple[bytes, bytes], int] = {}
@@ -130,10 +116,7 @@ def read_merges(path: str | os.PathLike[str]) -> dict[tuple[bytes, bytes], int]:
 
 
 def save(parts: Parts, folder: str | os.PathLike[str], verify: bool = True) -> None:
-    """Write `vocab.json`, by ascending id, every token spelled, and `merges.txt` with GPT-2's first line.
-
-    The folder is made if need be. See `Tokenizer.save_gpt2`.
-    """
+    """Write `vocab.json`, by ascending id, every token spelled, and `merges.txt`; the folder is made if need be."""
     if parts.pipeline is not None:
         parts.pipeline.check_fits("vocab.json and merges.txt")
     ids: dict[bytes, int] = {}
@@ -142,13 +125,9 @@ def save(parts: Parts, folder: str | os.PathLike[str], verify: bool = True) -> N
             raise ValueError(f"vocab.json cannot hold two ids, {ids[token]} and {id}, for {shown(token)}")
         ids[token] = id
     verification.check_merges_list(parts, "merges.txt")
-    pattern = parts.pattern
-    if pattern.name != "gpt2":
-        warnings.warn(
-            "vocab.json and merges.txt hold no pattern: load them with "
-            f"pattern={shown(pattern.name or pattern.text, 400)}",
-            stacklevel=3,
-        )
+    if parts.pattern.name != "gpt2":
+        pattern = shown(parts.pattern.name or parts.pattern.text, 400)
+        warnings.warn(f"vocab.json and merges.txt hold no pattern: load them with pattern={pattern}", stacklevel=3)
     vocab = {spell(parts.vocab[id]): id for id in sorted(parts.vocab)}
     merges = (f"{spell(left)} {spell(right)}\n".encode() for left, right in parts.merges)
     whole_files.write_all(
@@ -166,15 +145,9 @@ def _verify(parts: Parts, paths: list[Path]) -> None:
     kind = "vocab.json and merges.txt"
     specials = list(parts.special_tokens)
     loaded = verification.reread(kind, lambda: load(paths[0], paths[1], specials, parts.pattern, "keep"))
-    texts = verification.stress_texts(parts)
-    verification.compare(kind, texts, verification.encoder(parts.core), verification.encoder(loaded.core))
+    verification.compare_texts(kind, parts, loaded.core)
     models = verification.module("tokenizers.models")
     if models is None:
         return
     model = verification.reread(kind, lambda: models.BPE.from_file(*map(str, paths)))
-    verification.compare(
-        kind,
-        verification.pretokens(parts),
-        verification.bytes_encoder(verification.bare(parts)),
-        lambda piece: [token.id for token in model.tokenize(spell(piece))],
-    )
+    verification.compare_pretokens(kind, parts, lambda piece: [token.id for token in model.tokenize(spell(piece))])

@@ -5,50 +5,38 @@ from __future__ import annotations
 import hashlib
 import json
 import pickle
-from typing import Any
 
 from .. import _core
 from . import native
-from .parts import Parts, by_fingerprint, without_fingerprint
+from .huggingface.origin import Origin
+from .parts import Parts, Record, by_fingerprint, without_fingerprint
 
 
 def fingerprint(parts: Parts) -> str:
     """Return the SHA-256, in hex, of the state of a tokenizer, and remember the tokenizer by it."""
     if parts.fingerprint is None:
-        parts.fingerprint = _of_state(*state(parts))
+        parts.fingerprint = _of_state(*native.state(parts))
         by_fingerprint.setdefault(parts.fingerprint, parts)
         without_fingerprint.pop(id(parts), None)
     return parts.fingerprint
 
 
 def _of_this_process(digest: str) -> Parts | None:
-    """Return the tokenizer of this process that has a fingerprint."""
     if digest not in by_fingerprint:
         for parts in list(without_fingerprint.values()):
             fingerprint(parts)
     return by_fingerprint.get(digest)
 
 
-def state(parts: Parts) -> tuple[bytes, bytes]:
-    """Return all parts of a tokenizer's identity: its head, and the state of the core."""
-    return native.state(parts)
-
-
 def pickled(parts: Parts) -> tuple[str | bytes, ...]:
     """Return the content of a pickle: fingerprint, head and core; record and origin, each with its SHA-256."""
-    record, origin = _record_bytes(parts), _origin_bytes(parts)
-    extras: tuple[str | bytes, ...] = (record, _digest(record)) if record or origin else ()
-    if origin:
-        extras += (origin, _digest(origin))
-    return (fingerprint(parts), *state(parts), *extras)
+    record, origin = _json(parts.record), _json(parts.origin)
+    extras = [record, origin] if origin else [record] if record else []
+    return (fingerprint(parts), *native.state(parts), *(each for part in extras for each in (part, _digest(part))))
 
 
-def _record_bytes(parts: Parts) -> bytes:
-    return b"" if parts.record is None else json.dumps(parts.record.state()).encode()
-
-
-def _origin_bytes(parts: Parts) -> bytes:
-    return b"" if parts.origin is None else json.dumps(parts.origin.state()).encode()
+def _json(part: Record | Origin | None) -> bytes:
+    return b"" if part is None else json.dumps(part.state()).encode()
 
 
 def restored(
@@ -64,15 +52,11 @@ def restored(
 
     Cost: one SHA-256 of the state, if this process does not have the tokenizer; else the record of its training is
     written once.
-
-    Raises:
-        pickle.UnpicklingError: The state is not that of the fingerprint: the pickle is damaged.
-        ValueError: The state is whole, but this version of toksmith or of `regex` cannot have such a tokenizer.
     """
     check("Tokenizer", isinstance(digest, str))
     known = _of_this_process(digest)
     # An equal tokenizer may come from a file that holds no record of the training, or from another folder.
-    if known is not None and record in (b"", _record_bytes(known)) and origin in (b"", _origin_bytes(known)):
+    if known is not None and record in (b"", _json(known.record)) and origin in (b"", _json(known.origin)):
         return known
     check("Tokenizer", isinstance(head, bytes) and isinstance(core, bytes) and _of_state(head, core) == digest)
     for content, its_digest in ((record, record_digest), (origin, origin_digest)):
@@ -84,7 +68,7 @@ def restored(
     return native.parts_of(inner, pattern, pipeline, *states)
 
 
-def digest_of_values(*values: Any) -> str:
+def digest_of_values(*values: object) -> str:
     """Return the SHA-256, in hex, of a few small values."""
     return _digest(repr(values).encode(errors="surrogatepass"))
 

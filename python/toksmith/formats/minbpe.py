@@ -64,12 +64,7 @@ def is_model(path: str | os.PathLike[str]) -> bool:
 
 
 def load(path: str | os.PathLike[str]) -> Parts:
-    """Return the tokenizer of a `.model` file.
-
-    Raises:
-        OSError: The file cannot be read.
-        ValueError: The file is no model file (names file and line), or minbpe never finds one of its special tokens.
-    """
+    """Return the tokenizer of a `.model` file."""
     model = read(path)
     with text_files.naming(path):
         _check_order(list(model.special_tokens))
@@ -147,22 +142,16 @@ def _check_order(names: list[str]) -> None:
 def save(parts: Parts, path: str | os.PathLike[str]) -> None:
     """Write the `.model` file of a tokenizer, and beside it the `.vocab` file, which minbpe writes for people.
 
-    Raises:
-        OSError: A file cannot be written.
-        ValueError: The file cannot hold the tokenizer: a `.model` file numbers the bytes by value, then the merges,
-            then the special tokens; or the file would give other ids. Nothing is written.
+    A tokenizer is refused unless its ids are those of the bytes by value, the merges, then the special tokens.
     """
     prefix = prefix_of(path)
+    if parts.pipeline is not None:
+        parts.pipeline.check_fits(_KIND)
     _check_pattern(parts)
     # minbpe finds the first name in the list that fits: with the longest first, it is the longest, as in toksmith.
     specials = dict(sorted(parts.special_tokens.items(), key=lambda item: (-len(item[0]), item[1])))
     model = Model(parts.pattern.text or "", specials, _merges_of(parts))
-    verification.compare(
-        _KIND,
-        verification.stress_texts(parts),
-        verification.encoder(parts.core),
-        verification.encoder(parts_of(model).core),
-    )
+    verification.compare_texts(_KIND, parts, parts_of(model).core)
     write(prefix, model, parts.ordinary)
 
 
@@ -225,8 +214,6 @@ def render_token(t: bytes) -> str:
 
 
 def _check_pattern(parts: Parts) -> None:
-    if parts.pipeline is not None:
-        parts.pipeline.check_fits(_KIND)
     pattern = parts.pattern
     if pattern.text is None and parts.special_tokens:
         name = shown(next(iter(parts.special_tokens)))

@@ -18,11 +18,10 @@ from .. import _core, patterns
 from .._internal.messages import shown
 from ..files import text_files, whole_files
 from . import verification
-from .huggingface.checks import Json
+from .huggingface.checks import Json, checked_id
 from .huggingface.origin import Origin
 from .huggingface.pipeline import Pipeline
-from .parts import Parts
-from .training_record import Record
+from .parts import Parts, Record
 
 VERSION = 4
 """The version of the form of the file. A reader refuses a later version."""
@@ -71,20 +70,14 @@ def head_of(parts: Parts) -> Json:
 
 
 def state(parts: Parts) -> tuple[bytes, bytes]:
-    """Return the head as JSON, and tokens and merges as the core writes them: equal for equal tokenizers."""
+    """Return all parts of a tokenizer's identity: the head as JSON, tokens and merges as the core writes them."""
     return json.dumps(head_of(parts), sort_keys=True).encode(), parts.core.state()
 
 
 def pattern_and_pipeline(head: Json, name: str) -> tuple[patterns.Pattern, Pipeline | None]:
-    """Return pattern and pipeline of a head; warns if the pattern runs under another Unicode version here.
-
-    Args:
-        head: What `head_of` returned.
-        name: The name of the tokenizer in the warning.
-    """
-    pipeline = None
-    if head.get("pipeline") is not None:
-        pipeline = Pipeline.of_spec(head["pipeline"])
+    """Return pattern and pipeline of a head; warns if the pattern runs under another Unicode version here."""
+    pipeline = None if head.get("pipeline") is None else Pipeline.of_spec(head["pipeline"])
+    if pipeline is not None:
         pattern = pipeline.pattern
     else:
         pattern = patterns.of_source(head["pattern"], head["pattern_flags"], head["unmatched"])
@@ -102,15 +95,10 @@ def parts_of(
 ) -> Parts:
     """Return a tokenizer of a core, pattern and pipeline, and of the states of its record and origin, or None."""
     if pipeline is not None:
-        core = pipeline.around(core)
-    parts = Parts(
-        core,
-        pattern,
-        pipeline,
-        None if record is None else Record.of_state(record),
-        None if origin is None else Origin.of_state(origin),
-    )
-    if parts.origin is not None:
+        core = core.with_pipeline(pipeline.steps)
+    parts = Parts(core, pattern, pipeline, None if record is None else Record.of_state(record))
+    if origin is not None:
+        parts.origin = Origin.of_state(origin)
         parts.origin.check(pattern, pipeline, parts.special_tokens)
     return parts
 
@@ -125,9 +113,7 @@ def save(parts: Parts, path: str | os.PathLike[str], verify: bool = True) -> Non
         content["model"] = base64.b64encode(parts.core.state()).decode()
     if parts.origin is not None:
         content["huggingface"] = parts.origin.state()
-    training = None
-    if parts.record:
-        training = parts.record.state() | {"merge_counts": parts.merge_counts}
+    training = parts.record.state() | {"merge_counts": parts.merge_counts} if parts.record else None
     written = _written(content, parts.core.rows(), training)
     whole_files.write(path, written, functools.partial(_verify, parts) if verify else None)
 
@@ -149,8 +135,7 @@ def _written(head: Json, rows: tuple[bytes, bytes | None], training: Json | None
 
 def _verify(parts: Parts, paths: list[Path]) -> None:
     loaded = verification.reread("the file", lambda: load(paths[0]))
-    texts = verification.stress_texts(parts)
-    verification.compare("the file", texts, verification.encoder(parts.core), verification.encoder(loaded.core))
+    verification.compare_texts("the file", parts, loaded.core)
     if state(loaded) != state(parts):
         raise ValueError("the file, read back, differs from this tokenizer: nothing was written")
 
@@ -173,9 +158,8 @@ def load(path: str | os.PathLike[str]) -> Parts:
     with text_files.naming(path):
         _check_fields(content)
         pattern, pipeline = pattern_and_pipeline(content, os.fspath(path))
-        parts = parts_of(
-            _core_of(content, pattern), pattern, pipeline, content.get("training"), content.get("huggingface")
-        )
+        core = _core_of(content, pattern)
+        parts = parts_of(core, pattern, pipeline, content.get("training"), content.get("huggingface"))
         counts = parts.record.counts() if parts.record else None
         if counts is not None and content["merges"] is not None and len(counts) != len(content["merges"]):
             raise ValueError(f"there are {len(counts)} counts for {len(content['merges'])} merges")
@@ -197,8 +181,7 @@ def _check_fields(content: Json) -> None:
         if not isinstance(content[field], kinds) or isinstance(content[field], bool):
             raise ValueError(f"the field {shown(field)} is {type(content[field]).__name__}")
     for special, id in content["special_tokens"].items():
-        if not _is_id(id):
-            raise _no_id(id, f"special token {shown(special)}")
+        checked_id(id, f"special token {shown(special)}")
 
 
 def _core_of(content: Json, pattern: patterns.Pattern) -> _core.Tokenizer:
@@ -226,14 +209,8 @@ def _character_ids(content: Json) -> tuple[list[int], int | None, list[int]]:
     is_whole = isinstance(in_bytes, list) and len(in_bytes) in (0, 256) and isinstance(outside, list)
     if not is_whole or not all(map(_is_id, [*(in_bytes or ()), *(outside or ())])):
         raise ValueError(f"the field 'characters' is {shown(content)}, not what save() writes")
-    if unknown is not None and not _is_id(unknown):
-        raise _no_id(unknown, "the unknown token")
-    return in_bytes or [], unknown, outside or []
+    return in_bytes or [], None if unknown is None else checked_id(unknown, "the unknown token"), outside or []
 
 
 def _is_id(id: object) -> bool:
     return type(id) is int and 0 <= id < 2**32
-
-
-def _no_id(id: object, place: str) -> ValueError:
-    return ValueError(f"{place}: the id is {shown(id)}, not a whole number below 2^32")

@@ -22,7 +22,7 @@ from .._internal.messages import shown
 from ..files import reading, text_files, whole_files
 from . import verification
 from .parts import Parts
-from .published.special_tokens import warn_of_missing
+from .published.encodings import warn_of_missing
 
 
 def load(
@@ -31,10 +31,7 @@ def load(
     special_tokens: Iterable[str] | Mapping[str, int] | None,
     unmatched: choices.Unmatched | None,
 ) -> Parts:
-    """Load a rank file. See `Tokenizer.from_tiktoken`.
-
-    Warns if it is a published file and special tokens of it are missing, unless `special_tokens` is given and empty.
-    """
+    """Load a rank file; warns of a published one if `special_tokens` is None. See `Tokenizer.from_tiktoken`."""
     resolved = patterns.of_tiktoken(pattern, unmatched)
     specials = arguments.special_list(special_tokens)
     data = reading.read(path)
@@ -46,18 +43,13 @@ def load(
 
 
 def read(path: str | os.PathLike[str]) -> dict[int, bytes]:
-    """Return the vocabulary of a rank file.
-
-    Raises:
-        OSError: The file cannot be read.
-        ValueError: A line is malformed, or gives an id a second time; names file and line.
-    """
+    """Return the vocabulary of a rank file."""
     with text_files.naming(path):
         return tokens_of_ranks(reading.read(path))
 
 
 def save(parts: Parts, path: str | os.PathLike[str], verify: bool = True) -> None:
-    """Write a rank file. See `Tokenizer.save_tiktoken`."""
+    """Write a rank file. See `Tokenizer.save`."""
     if parts.pipeline is not None:
         parts.pipeline.check_fits("a rank file")
     ordinary = parts.ordinary
@@ -90,14 +82,13 @@ def _check_order(parts: Parts) -> None:
 def _verify(parts: Parts, paths: list[Path]) -> None:
     """Verify a rank file: by `tiktoken` where that is installed."""
     kind, module = "the rank file", verification.module("tiktoken")
-    bare = verification.bytes_encoder(verification.bare(parts))
     if module is None:
         core = verification.reread(kind, lambda: load(paths[0], None, (), None)).core
-        verification.compare(kind, verification.pretokens(parts), bare, verification.bytes_encoder(core))
+        verification.compare_pretokens(kind, parts, lambda piece: core.encode_bytes(piece, True))
         return
     # Its own loader would keep a copy of the file in its cache.
     ranks = {token: rank for rank, token in verification.reread(kind, lambda: read(paths[0])).items()}
     other = verification.reread(
         kind, lambda: module.Encoding("export", pat_str=".", mergeable_ranks=ranks, special_tokens={})
     )
-    verification.compare(kind, verification.pretokens(parts), bare, other._core_bpe.encode_single_piece)
+    verification.compare_pretokens(kind, parts, other._core_bpe.encode_single_piece)

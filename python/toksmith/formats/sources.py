@@ -25,18 +25,14 @@ Kind = Literal["published", "huggingface", "gpt2", "ranks", "native"]
 _PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 """Names of GPT-2's two files: the usual ones, and those of its release."""
 _RANK_LINE = re.compile(rb"(\xef\xbb\xbf)?[A-Za-z0-9+/]*={0,2} [0-9]+\r?\n")
+_NATIVE = re.compile(rb'\s*\{\s*"format"\s*:\s*"toksmith"')
 _HEAD_BYTES = 1 << 12
 # Suffixes that only a path has.
 _SUFFIXES = (".json", ".tiktoken", ".txt", ".model", ".bpe")
 
 
 def kind_of(source: StrPath) -> Kind:
-    """Return the kind of a name or a path. A file or a folder goes before a published encoding of the same name.
-
-    Raises:
-        OSError: There is neither a file nor an encoding nor a model of this name, or the file cannot be read.
-        ValueError: `source` is a folder that holds no tokenizer.
-    """
+    """Return the kind of a name or a path. A file or a folder goes before a published encoding of the same name."""
     path = Path(source)
     if path.is_dir():
         return _kind_of_folder(path)
@@ -65,11 +61,7 @@ def pair_in(folder: StrPath) -> tuple[Path, Path] | None:
 
 
 def files_of(source: StrPath) -> list[Path]:
-    """Return the paths of the files that a tokenizer may be read from; not all need exist.
-
-    >>> [path.name for path in files_of("vocab.toksmith")]
-    ['vocab.toksmith']
-    """
+    """Return the paths of the files that a tokenizer may be read from; not all need exist."""
     path = Path(source)
     folder = path if path.is_dir() else path.parent if path.name == "tokenizer.json" else None
     if folder is None:
@@ -86,11 +78,7 @@ def _kind_of_file(path: Path) -> Kind:
     if _RANK_LINE.match(head):
         return "ranks"
     is_json = head.lstrip()[:1] == b"{"
-    return "huggingface" if is_json and not _is_native(head) and is_huggingface(path) else "native"
-
-
-def _is_native(head: bytes) -> bool:
-    return re.match(rb'\s*\{\s*"format"\s*:\s*"toksmith"', head) is not None
+    return "huggingface" if is_json and not _NATIVE.match(head) and is_huggingface(path) else "native"
 
 
 def is_huggingface(path: StrPath) -> bool:

@@ -31,12 +31,7 @@ _RUNS = [" ", "\n", "\t", "\r\n", "a", "0", "^", "=", "-", "é", "中", "🙂", 
 
 
 def texts(special_tokens: Iterable[str] = (), *, seed: int = 0) -> Iterator[str]:
-    """Yield texts, the same ones for each seed: prose and code of many scripts, runs, random words, characters.
-
-    Args:
-        special_tokens: Special tokens to put among the random words, whole and cut short.
-        seed: The seed of the random texts.
-    """
+    """Yield texts, the same ones for each seed: prose and code of many scripts, runs, random words, characters."""
     rng = random.Random(seed)
     yield ""
     yield PROSE

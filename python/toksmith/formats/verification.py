@@ -10,8 +10,9 @@ from __future__ import annotations
 import contextlib
 import importlib
 import itertools
+import types
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from .. import _core, patterns
 from .._internal.messages import shown
@@ -26,15 +27,7 @@ _Read = TypeVar("_Read")
 
 
 def check_merges_list(parts: Parts, kind: str) -> None:
-    """Check that the merges as a list, without ranks, give the same ids for every text.
-
-    Args:
-        parts: The tokenizer.
-        kind: The name of the file with the list in the error.
-
-    Raises:
-        ValueError: The ids differ; names the first token that shows it.
-    """
+    """Check that the merges as a list, without ranks, give the same ids for every text."""
     if parts.core.has_merges() and parts.core.ignores_merges():
         with refusing(f"{kind} holds a merges list, and this tokenizer ignores it for pretokens that are tokens"):
             check_reachable(parts.core)
@@ -70,8 +63,7 @@ def check_reachable(core: _core.Tokenizer) -> None:
 # Comparing
 
 
-def refused(kind: str, text: str | bytes, ours: list[int], theirs: list[int]) -> ValueError:
-    """Return the error that shows the first difference with its context."""
+def _refused(kind: str, text: str | bytes, ours: list[int], theirs: list[int]) -> ValueError:
     pairs = itertools.zip_longest(ours, theirs)
     at = next(i for i, (our, their) in enumerate(pairs) if our != their)
     return ValueError(
@@ -93,7 +85,18 @@ def compare(
     for case in cases:
         if ours(case) != theirs(case):
             short = _shortest(case, ours, theirs)
-            raise refused(kind, short, ours(short), theirs(short))
+            raise _refused(kind, short, ours(short), theirs(short))
+
+
+def compare_texts(kind: str, parts: Parts, core: _core.Tokenizer) -> None:
+    """Compare the ids that a core gives for the stress texts with those of a tokenizer."""
+    compare(kind, stress_texts(parts), encoder(parts.core), encoder(core))
+
+
+def compare_pretokens(kind: str, parts: Parts, encode: Callable[[bytes], list[int]]) -> None:
+    """Compare the ids that a function gives for pretokens with those that the tokens and merges alone give."""
+    core = bare(parts)
+    compare(kind, _pretokens(parts), lambda piece: core.encode_bytes(piece, True), encode)
 
 
 def _shortest(case: _Case, ours: Callable[[_Case], list[int]], theirs: Callable[[_Case], list[int]]) -> _Case:
@@ -112,24 +115,14 @@ def _shortest(case: _Case, ours: Callable[[_Case], list[int]], theirs: Callable[
 
 
 def stress_texts(parts: Parts, keep: Callable[[set[str]], set[str]] | None = None) -> Iterator[str]:
-    """Yield texts of many scripts, of whitespace, of special tokens, and of every token that is UTF-8.
-
-    Args:
-        parts: The tokenizer whose tokens, ordinary and special, occur in the texts.
-        keep: Returns those of some characters that may be used; by default all.
-    """
-    tokens, specials = _texts_of(parts), sorted(parts.special_tokens)
+    """Yield texts of many scripts, of whitespace, of special tokens, and of every token that is UTF-8."""
+    tokens = [text for text in map(_text, parts.ordinary.values()) if text is not None]
     characters = set().union(PROSE, *SPACES, *tokens)
     dropped = characters - keep(characters) if keep else set()
     table = str.maketrans(dict.fromkeys(dropped))
-    for text in _texts(tokens, specials):
+    for text in _texts(tokens, sorted(parts.special_tokens)):
         # Special tokens stay as they are: the pattern does not see them.
         yield text.translate(table) if dropped else text
-
-
-def _texts_of(parts: Parts) -> list[str]:
-    texts = map(_text, parts.ordinary.values())
-    return [text for text in texts if text is not None]
 
 
 def _text(token: bytes) -> str | None:
@@ -146,11 +139,9 @@ def _texts(tokens: list[str], specials: list[str]) -> Iterator[str]:
     yield "".join(f"{word}{SPACES[i % len(SPACES)]}" for i, word in enumerate(words * 3))
     yield from (f"{before}a{after}{end}" for before in SPACES for after in SPACES for end in ("", "b"))
     yield from _with_specials(specials, words)
-    size = 2000
-    for start in range(0, len(tokens), size):
-        some = tokens[start : start + size]
+    for start in range(0, len(tokens), 2000):
         for between in ("", " "):
-            yield between.join(some)
+            yield between.join(tokens[start : start + 2000])
     # A rank vocabulary may hold tokens that text reaches only as whole pretokens: each is a text of its own.
     yield from (token for token in tokens if len(token) > 1 and token.isalpha())
 
@@ -163,7 +154,7 @@ def _with_specials(specials: list[str], words: list[str]) -> Iterator[str]:
         yield f"{special[:-1]} {special[1:]}{special}"
 
 
-def pretokens(parts: Parts) -> list[bytes]:
+def _pretokens(parts: Parts) -> list[bytes]:
     """Return the pretokens of the stress text, each once, and every ordinary token but the empty one."""
     split = parts.pattern.core().split
     pretokens = dict.fromkeys(itertools.chain.from_iterable(split(text.encode()) for text in _texts([], [])))
@@ -173,20 +164,14 @@ def pretokens(parts: Parts) -> list[bytes]:
 def bare(parts: Parts) -> _core.Tokenizer:
     """Return a core of the same ordinary tokens and merges that takes each text as one pretoken."""
     vocab = {parts.core.token_id(token): token for token in parts.ordinary.values()}
-    whole = patterns.resolve(None).core()
-    if not parts.core.has_merges():
-        return _core.Tokenizer(vocab, None, [], whole)
-    return _core.Tokenizer(vocab, parts.merges, [], whole, parts.core.ignores_merges())
+    merges = parts.merges if parts.core.has_merges() else None
+    ignore_merges = merges is not None and parts.core.ignores_merges()
+    return _core.Tokenizer(vocab, merges, [], patterns.resolve(None).core(), ignore_merges)
 
 
 def encoder(core: _core.Tokenizer) -> Callable[[str], list[int]]:
     """Return the function that encodes a text, special tokens included."""
     return lambda text: core.encode(text, True)
-
-
-def bytes_encoder(core: _core.Tokenizer) -> Callable[[bytes], list[int]]:
-    """Return the function that encodes bytes, special tokens included."""
-    return lambda data: core.encode_bytes(data, True)
 
 
 def reread(kind: str, read: Callable[[], _Read]) -> _Read:
@@ -199,7 +184,7 @@ def reread(kind: str, read: Callable[[], _Read]) -> _Read:
         raise ValueError(f"{kind} cannot be read back, and was not written: {error}") from error
 
 
-def module(name: str) -> Any:
+def module(name: str) -> types.ModuleType | None:
     """Return the module of a library; None if it is not installed."""
     try:
         return importlib.import_module(name)

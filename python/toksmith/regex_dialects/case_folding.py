@@ -49,9 +49,8 @@ def escaped(character: str) -> str:
 def literals(text: str, behind: bool) -> str:
     r"""Write literals that stand together, without regard to case.
 
-    Args:
-        text: The literals. Sequences that single characters fold to are cut from its left, the longer ones first.
-        behind: Whether they stand in a look behind, where each character has variants of one character only.
+    Sequences that single characters fold to are cut from the left, the longer ones first. In a look behind, each
+    character has variants of one character only.
 
     >>> literals("sss", behind=False), literals("ß1", behind=True)
     ('(?:[\\u00df\\u1e9e]|[Ss\\u017f][Ss\\u017f])[Ss\\u017f]', '[\\u00df\\u1e9e]1')
@@ -67,7 +66,6 @@ def literals(text: str, behind: bool) -> str:
 
 
 def _simple(character: str) -> str:
-    """Return the case folding of a character; itself if it folds to several."""
     folded = character.casefold()
     return folded if len(folded) == 1 else character
 
@@ -82,7 +80,6 @@ def _cases(character: str) -> str:
 
 
 def _sequence(key: str) -> str:
-    """Write a sequence that single characters fold to, or one of these characters."""
     return f"(?:{_set(_tables().unfoldings[key])}|{''.join(map(_cases, key))})"
 
 

@@ -74,13 +74,9 @@ def single(character: str, fold: bool) -> str:
 
 
 class SetParser:
-    """Reads a set, or an escape, and writes it as an expression that matches one character.
+    """Reads a set, or an escape, from `at` on, and writes it as an expression that matches one character.
 
-    Args:
-        pattern: The whole pattern.
-        at: Where the set begins; after reading, where it ends.
-        fold: Whether `(?i)` holds.
-        refuse: Raises an error, given the construct that has no equal.
+    `fold` says whether `(?i)` holds; `refuse` raises the error of a construct that has no equal.
     """
 
     def __init__(self, pattern: str, at: int, fold: bool, refuse: Callable[..., NoReturn]) -> None:
@@ -123,7 +119,13 @@ class SetParser:
 
     def combined(self, left: str, operator: str, right: str) -> str:
         """Write an operation on two sets. A symmetric difference writes both sides twice: its size is limited."""
-        written = _combined(left, operator, right)
+        difference = f"(?!{right}){left}"
+        written = {
+            "": right,
+            "&&": f"(?:(?={left}){right})",
+            "--": f"(?:{difference})",
+            "~~": f"(?:{difference}|(?!{left}){right})",
+        }[operator]
         if len(written) > MAX_LENGTH:
             self.refuse(f"operations on sets that take more than {MAX_LENGTH} characters")
         return written
@@ -241,16 +243,6 @@ def _without_turkish(first: str, last: str) -> list[str]:
     below = [_range(first, min(last, before))] if first <= before else []
     above = [_range(max(first, after), last)] if after <= last else []
     return [*below, *inside, *above]
-
-
-def _combined(left: str, operator: str, right: str) -> str:
-    """Write an operation on two sets."""
-    if not operator:
-        return right
-    if operator == "&&":
-        return f"(?:(?={left}){right})"
-    difference = f"(?!{right}){left}"
-    return f"(?:{difference})" if operator == "--" else f"(?:{difference}|(?!{left}){right})"
 
 
 def _is_script(name: str) -> bool:

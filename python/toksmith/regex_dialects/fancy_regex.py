@@ -53,13 +53,8 @@ def translate(pattern: str) -> str:
     r"""Return a pattern for the `regex` package (its version 0) that means what `pattern` means to fancy-regex.
 
     Capturing groups become plain ones. Where `pattern` matches the empty text, the result matches nothing: the search
-    continues at the next character, as that of fancy-regex does. Cost: linear in the pattern.
-
-    Args:
-        pattern: A regular expression as tiktoken 0.14 takes it.
-
-    Raises:
-        ValueError: The pattern is broken, or a part of it has no proven equal (names the part and its place).
+    continues at the next character, as that of fancy-regex does. Cost: linear in the pattern. An error names the part
+    that is broken, or has no proven equal, and its place.
 
     >>> translate(r"\h+$|[\p{L}&&[^\p{Han}]]")
     '[0-9A-Fa-f]+\\Z|(?:(?=[\\p{L}])[^\\p{Han}])'
@@ -153,7 +148,6 @@ class _Translator:
         return "".join(flag for flag in "ims" if flag in on or (flag in flags and flag not in off))
 
     def repeated(self, flags: str) -> Written:
-        """Write one part with its quantifier."""
         start = self.at
         part = self.part(flags)
         match = _QUANTIFIER.match(self.pattern, self.at)
@@ -178,7 +172,6 @@ class _Translator:
         return part.repeated(count, mode)
 
     def part(self, flags: str) -> Written:
-        """Write one character, set, group or assertion."""
         character = self.pattern[self.at]
         if character == "(":
             return self.group(flags)
@@ -224,7 +217,6 @@ class _Translator:
         return written.assertion(f"{opening}{inner.pattern})") if look else inner.grouped(opening)
 
     def inner(self, flags: str, start: int, is_behind: bool, ends_flags: bool) -> Written:
-        """Write the inside of a group that begins at `start`."""
         outer = self.is_behind, self.ends_flags
         self.is_behind, self.ends_flags = is_behind, ends_flags
         inner = self.alternatives(flags)

@@ -13,7 +13,7 @@ import enum
 import functools
 import re
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .._internal.messages import printable, shown
 from . import case_folding, characters, size_limit
@@ -42,9 +42,6 @@ def translate(pattern: str) -> str:
 
     >>> translate(r"\p{N}{1,3}+|x$")
     '(?:[\\p{N}]{1,3})+|x(?=\\n|\\Z)'
-
-    Raises:
-        ValueError: The pattern is broken or has a construct without a proven equal; says which and where.
     """
     return analyse(pattern).pattern
 
@@ -68,13 +65,10 @@ def analyse(pattern: str) -> Translation:
     return Translation(whole.pattern, whole.nullable)
 
 
-def check_total(parts: Iterable[Any]) -> None:
-    """Refuse a file whose patterns together are larger than one pattern may be, before any of them is compiled.
+def check_total(parts: Iterable[object]) -> None:
+    """Refuse JSON whose patterns (fields `Regex`) are together larger than one may be, before any is compiled.
 
-    Args:
-        parts: The normalizer, the pre-tokenizer and the decoder of the file, as JSON. A pattern is a field `Regex`.
-            A pattern that cannot be translated, or is too large by itself, does not count: it is refused where it is
-            read.
+    A pattern that cannot be translated, or is too large by itself, does not count: it is refused where it is read.
     """
     total, pending = 0, list(parts)
     while pending:
@@ -265,7 +259,6 @@ class _Parser:
         return _Quantifier(f"{braces[0]}?", low, high)
 
     def atom(self, depth: int) -> _Part:
-        """Return one atom."""
         character = self.pattern[self.at]
         if character == "(":
             return self.group(depth)
@@ -367,18 +360,15 @@ class _Parser:
     # Classes and escapes
 
     def refused(self, what: str, at: int | None = None) -> ValueError:
-        """Return the error for a construct without an equal."""
         place = self.at if at is None else at
         return ValueError(
             f"the pattern {shown(self.pattern)}: {printable(what)} (character {place}) has no proven equal here"
         )
 
     def peek(self, text: str) -> bool:
-        """Return whether `text` comes next."""
         return self.pattern.startswith(text, self.at)
 
     def take(self, text: str) -> bool:
-        """Skip `text`, if it comes next."""
         if not self.peek(text):
             return False
         self.at += len(text)
@@ -400,7 +390,6 @@ class _Parser:
         return f"\\p{{{escape[2]}}}", (name == "P") != bool(escape[1])
 
     def character_escape(self) -> str:
-        """Return the character that an escape stands for."""
         start = self.at
         name = self.pattern[start + 1 : start + 2]
         self.at += 2
@@ -487,7 +476,6 @@ class _Parser:
         return _Union("".join(items), tuple(nested))
 
     def posix(self) -> tuple[str, bool]:
-        """Return the items of a POSIX bracket, and whether it is negated."""
         bracket = _POSIX.match(self.pattern, self.at)
         if bracket is None or bracket[2] not in tables.POSIX:
             raise self.refused("a [: that begins no POSIX bracket")
@@ -495,7 +483,6 @@ class _Parser:
         return tables.POSIX[bracket[2]], bool(bracket[1])
 
     def range(self) -> str:
-        """Return a character or a range, as an item."""
         low = self.class_character()
         if not self.peek("-") or self.peek("-]") or self.peek("-&&"):
             return escaped(low)
@@ -510,7 +497,6 @@ class _Parser:
         return f"{escaped(low)}-{escaped(high)}" if low < high else escaped(low)
 
     def class_character(self) -> str:
-        """Return a character of a class, escaped or not."""
         if self.at >= len(self.pattern):
             raise self.refused("a class without an end")
         if self.peek("\\"):
@@ -526,7 +512,6 @@ class _Union(NamedTuple):
     nested: tuple[str, ...]
 
     def written(self) -> str:
-        """Return an expression for one of the characters."""
         alternatives = [*([f"[{self.items}]"] if self.items else []), *self.nested]
         return alternatives[0] if len(alternatives) == 1 else f"(?:{'|'.join(alternatives)})"
 

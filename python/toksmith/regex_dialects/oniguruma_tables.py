@@ -75,7 +75,4 @@ _INSIDE_CLUSTER = (
     r"|(?<=(?<!\p{GCB=RI})(?:\p{GCB=RI}\p{GCB=RI})*\p{GCB=RI})(?=\p{GCB=RI})))"
 )
 # What takes one unit of several characters, and gives it up as a whole.
-UNITS = {
-    "R": r"(?>\r\n|[\n-\r\x85\u2028\u2029])",
-    "X": rf"(?>[\s\S](?:{_INSIDE_CLUSTER}[\s\S])*)",
-}
+UNITS = {"R": r"(?>\r\n|[\n-\r\x85\u2028\u2029])", "X": rf"(?>[\s\S](?:{_INSIDE_CLUSTER}[\s\S])*)"}

@@ -55,10 +55,6 @@ def check(text: str, names: Iterable[str]) -> None:
     A string looks like a name if it has from 2 to 64 characters, a letter or a digit among them, and no metacharacter
     of a regular expression; or if it is similar to a name.
 
-    Args:
-        text: A string that was given as a pattern, and is none of `names`.
-        names: The known names, without aliases.
-
     Raises:
         ValueError: `text` looks like a name. Says which one may be meant, and how to write the expression.
     """

@@ -30,9 +30,6 @@ SET_OPERATORS = ("--", "&&", "~~", "||")
 def members(source: str) -> Members | None:
     r"""Return the members of a set, or None where sets stand inside it or a member is read by other rules.
 
-    Args:
-        source: A set of `regex`, with its brackets.
-
     >>> members(r"[^\sa-c\n]")
     Members(negated=True, classes=['\\s'], ranges=((10, 11), (97, 100)))
     """

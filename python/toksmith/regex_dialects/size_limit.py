@@ -42,12 +42,7 @@ _LEAST = re.compile(r"\{([0-9\s]*)(#?)")
 
 
 def check(text: str, flags: int = 0) -> None:
-    """Refuse a pattern of more than `MAX_PARTS` parts. Cost: linear in the length, up to `MAX_LENGTH`.
-
-    Args:
-        text: The pattern.
-        flags: The flags that it is compiled with, as numbers of `regex`.
-    """
+    """Refuse a pattern of more than `MAX_PARTS` parts. Cost: linear in the length, up to `MAX_LENGTH`."""
     check_length(text)
     count = parts(text, flags)
     if count > MAX_PARTS:

@@ -49,10 +49,6 @@ class UnsupportedError(ValueError):
 def steps(text: str, flags: int) -> Steps:
     """Return the steps that the core compiles for a pattern.
 
-    Args:
-        text: A pattern that `regex` has compiled.
-        flags: All its flags, as the compiled pattern has them.
-
     Raises:
         UnsupportedError: The pattern has a part that is not regular, or that is not known to be regular.
     """
@@ -117,7 +113,7 @@ class _Reader:
         if character == "(":
             return self.group(letters)
         if character == "[":
-            self.add_set(self.set_source(), letters)
+            self.add("set", self.set_source(), letters)
         elif character == "\\":
             return self.escape(letters)
         elif character == "$":
@@ -126,16 +122,15 @@ class _Reader:
             return True
         elif character == ".":
             self.at += 1
-            self.add_set(".", letters)
+            self.add("set", ".", letters)
         elif character in "^{}]*+?":
             self.refuse(f"a bare {character}")
         else:
             self.at += 1
-            self.add_character(character, letters)
+            self.add("character", character, letters)
         return False
 
     def repeat(self, is_look: bool) -> None:
-        """Read how often the part before is repeated, if it is."""
         match = _REPEAT.match(self.text, self.at)
         if not match:
             return
@@ -191,7 +186,6 @@ class _Reader:
         return step in _LOOKS.values()
 
     def scoped(self, letters: str, added: str, removed: str) -> str:
-        """Return the flags inside a group such as `(?i-s:…)`."""
         if set(added + removed) - set("is"):
             self.refuse("flags beside i and s")
         return "".join(letter for letter in "is" if letter in letters + added and letter not in removed)
@@ -202,7 +196,7 @@ class _Reader:
         """Read an escape; return whether it takes no character."""
         if known := set_members.CLASS.match(self.text, self.at):
             self.at = known.end()
-            self.add_set(known[0], letters)
+            self.add("set", known[0], letters)
             return False
         if self.next_is(r"\Z"):
             self.at += 2
@@ -213,17 +207,16 @@ class _Reader:
             if code > 0x10FFFF:
                 self.refuse("no character of Unicode")
             self.at = match.end()
-            self.add_character(chr(code), letters)
+            self.add("character", chr(code), letters)
             return False
         letter = self.text[self.at + 1 : self.at + 2]
         if letter not in set_members.CONTROLS and (letter.isalnum() or not letter.isascii() or not letter):
             self.refuse(f"the escape \\{letter}")
         self.at += 2
-        self.add_character(set_members.CONTROLS.get(letter, letter), letters)
+        self.add("character", set_members.CONTROLS.get(letter, letter), letters)
         return False
 
     def set_source(self) -> str:
-        """Read a set, `[…]`, as it is written."""
         start = self.at
         self.at += 1 + self.text.startswith("^", self.at + 1)
         first = self.at
@@ -243,18 +236,11 @@ class _Reader:
         self.at += 1
         return self.text[start : self.at]
 
-    def add_set(self, source: str, letters: str) -> None:
-        self.check_folding(letters)
-        self.steps.append(("set", self.set("set", source, letters), 0))
-
-    def add_character(self, character: str, letters: str) -> None:
-        self.check_folding(letters)
-        self.steps.append(("set", self.set("character", character, letters.replace("s", "")), 0))
-
-    def check_folding(self, letters: str) -> None:
-        # Under full folding "ß" also matches "ss", two characters.
-        if "i" in letters and self.full_folding:
+    def add(self, kind: str, source: str, letters: str) -> None:
+        if "i" in letters and self.full_folding:  # "ß" would also match "ss", two characters
             self.refuse("the flag i with full case folding, as in version 1")
+        letters = letters if kind == "set" else letters.replace("s", "")
+        self.steps.append(("set", self.set(kind, source, letters), 0))
 
     def set(self, kind: str, source: str, letters: str) -> int:
         """Return the number of a set by its kind ("set" or "character"), its text, and the flags that hold."""
@@ -263,7 +249,6 @@ class _Reader:
         return self.sets.setdefault((kind, source, letters), len(self.sets))
 
     def ranges(self) -> list[Ranges]:
-        """Return the code points of all sets."""
         cased = frozenset(source for kind, source, letters in self.sets if kind == "character" and letters)
         folded = characters.folded(cased) if cased else {}
         ranges: list[Ranges] = []
@@ -277,7 +262,6 @@ class _Reader:
         return ranges
 
     def set_ranges(self, source: str, letters: str) -> Ranges:
-        """Return the code points of a set, a class, or the dot."""
         if "i" in letters or source == ".":
             return self.looked_up(f"(?{letters}:{source})")
         known = set_members.members(source if source.startswith("[") else f"[{source}]")

@@ -9,9 +9,8 @@ from typing import NamedTuple
 from .. import _core
 from .._internal import memory
 from .._internal.progress import Report, reporter
-from ..formats.parts import Parts
+from ..formats.parts import Parts, Record
 from ..formats.spelling import BYTE_ORDER
-from ..formats.training_record import Record
 from ..tokenizer import Tokenizer
 from .checkpoint import Checkpoint
 from .counts import PretokenCounts

@@ -13,7 +13,7 @@ from command import run_command
 
 import toksmith
 from toksmith import Tokenizer
-from toksmith.formats.published import special_tokens as published
+from toksmith.formats.published import encodings as published
 
 DOORS: dict[str, Callable[..., Any]] = {
     "from_tiktoken": Tokenizer.from_tiktoken,

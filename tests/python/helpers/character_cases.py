@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import tokenizers
+from huggingface_cases import encoded
 from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers, trainers
 
 from toksmith import Tokenizer
-from toksmith.formats.huggingface.template import encoded
 from toksmith.formats.stress import PROSE
 
 META = "\u2581"
@@ -128,12 +128,12 @@ def ids_of(rng: random.Random, count: int) -> list[int]:
 def assert_same(ours: Tokenizer, theirs: Any, text: str) -> None:
     """Compare ids, tokens, offsets and the text that ids become."""
     truth = theirs.encode(text, add_special_tokens=False)
-    found = encoded(ours._core, text)
+    found = encoded(ours, text)
     assert found.ids == truth.ids, text
     assert ours.encode(text) == truth.ids, text
     assert ours.count(text) == len(truth.ids), text
     assert found.tokens == truth.tokens, text
-    assert found.spans == truth.offsets, text
+    assert found.offsets == truth.offsets, text
     assert list(map(tuple, ours.encode_with_offsets(text)[1].tolist())) == truth.offsets, text
     assert ours.decode(truth.ids) == theirs.decode(truth.ids, skip_special_tokens=False), text
 

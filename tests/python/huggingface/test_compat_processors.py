@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from huggingface_peers import tokenizers_module
 
+from toksmith._core import HuggingFaceEncoding
 from toksmith.compat.huggingface import BpeTrainer, Encoding, Tokenizer
-from toksmith.formats.huggingface.template import Encoded
 
 NAMES = ("ids", "type_ids", "tokens", "offsets", "sequence_ids", "special_tokens_mask", "attention_mask", "word_ids")
 SINGLES = ("<s> $A </s>", "$A", "$A:2 </s>", "$A $A:1")
@@ -85,15 +85,15 @@ def test_random_templates(theirs: Any) -> None:
             theirs.post_processor = None
             plain = [theirs.encode(text) for text in texts]
             theirs.post_processor = processor
-            encoded = [Encoded(each.ids, each.tokens, each.offsets) for each in plain]
+            encodings = [HuggingFaceEncoding.of_columns(each.ids, each.tokens, each.offsets) for each in plain]
             whole = attempt(theirs.encode, *texts)
             if whole == "refused":
                 with pytest.raises(ValueError, match="takes one or two parts"):
-                    template.process(encoded)
+                    template._core.process(encodings, True)
                 continue
-            parts = template.process(encoded)
-            made = [[x for part in parts for x in getattr(part, name)] for name in Encoded._fields]
-            assert made == [whole.ids, whole.tokens, whole.offsets], (processor.__getstate__(), texts)
+            made = template._core.process(encodings, True)
+            same = (made.ids, made.tokens, made.offsets) == (whole.ids, whole.tokens, whole.offsets)
+            assert same, (processor.__getstate__(), texts)
             compared += 1
     assert compared > 200
 

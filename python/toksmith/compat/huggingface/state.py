@@ -134,7 +134,7 @@ class State:
             pipeline = Pipeline(own)
         if pipeline is not None:
             pipeline = pipeline.with_tokens(rows)
-            core = pipeline.around(core)
+            core = core.with_pipeline(pipeline.steps)
         return Native._of(Parts(core, parts.pattern, pipeline, None, None))
 
     # The vocabulary

@@ -17,7 +17,7 @@ from ... import patterns
 from ..._internal import arguments
 from ...files import reading, text_files
 from ...formats.parts import Parts
-from ...formats.published.special_tokens import warn_of_missing
+from ...formats.published.encodings import warn_of_missing
 from ...tokenizer import Tokenizer
 from . import special_rules
 from ._tiktoken import CoreBPE, error_of_ids

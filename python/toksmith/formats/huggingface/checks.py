@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from ..._internal.messages import shown
 
+Kind = TypeVar("Kind")
 Json = dict[str, Any]
 """An object of JSON."""
 
@@ -18,16 +19,16 @@ def refused(place: str, why: str) -> ValueError:
 _NAMES = {str: "a text", int: "a whole number", bool: "true or false", list: "a list", dict: "an object"}
 
 
-def field(content: Json, key: str, kind: type, place: str) -> Any:
+def field(content: Json, key: str, kind: type[Kind], place: str) -> Kind:
     """Return a field of an object."""
     if key not in content:
         raise refused(place, f"the field {shown(key)} is missing")
     return checked(content[key], kind, f"{place}.{key}")
 
 
-def checked(value: Any, kind: type, place: str) -> Any:
+def checked(value: object, kind: type[Kind], place: str) -> Kind:
     """Return a value that is of a kind."""
-    if type(value) is not kind:
+    if type(value) is not kind:  # a bool is no number here
         raise refused(place, f"expected {_NAMES[kind]}, got {shown(value)}")
     if isinstance(value, str) and not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
         raise refused(place, "the text has a lone surrogate")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from ... import _core, patterns
 from ...regex_dialects import from_oniguruma
@@ -33,7 +32,7 @@ SPELLINGS: dict[str, str] = {
 repetition in this dialect."""
 
 
-def compiled(pattern: str) -> tuple[str, bool, Any]:
+def compiled(pattern: str) -> tuple[str, bool, str | _core.CompiledPattern | patterns.Regex]:
     """Return a pattern in the dialect of `regex`, whether it may match nothing, and what runs it.
 
     That is the name of a scanner, an automaton of the core, or a compiled pattern of `regex`.
@@ -46,13 +45,13 @@ def compiled(pattern: str) -> tuple[str, bool, Any]:
     return source, is_nullable, searched if is_nullable else patterns.runner(source, 0)
 
 
-def steps_of(tokens: Sequence[Any] = (), kept: Iterable[int] = (), **parts: Any) -> _core.Pipeline:
-    """Return the core's steps of a normalizer, a pre-tokenizer and a decoder, given as JSON has them.
+_Row = tuple[int, str, bool, bool, bool, bool, bool]
 
-    Args:
-        tokens: Rows of added tokens.
-        kept: Ids of those that ordinary text can be encoded to as well.
-        **parts: `normalizer`, `pre_tokenizer` and `decoder`; None for none.
+
+def steps_of(tokens: Sequence[_Row] = (), kept: Iterable[int] = (), **parts: object) -> _core.Pipeline:
+    """Return the core's steps of `normalizer`, `pre_tokenizer` and `decoder`, as JSON has them.
+
+    `kept` are the ids of the added tokens that ordinary text can be encoded to as well.
     """
     from_oniguruma.check_total(parts.values())
     texts = {name: json.dumps(part) for name, part in parts.items() if part is not None}

@@ -11,8 +11,7 @@ import unicodedata
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from types import EllipsisType
-from typing import Any
+from types import EllipsisType, ModuleType
 
 from ... import patterns
 from ..._internal.messages import shown
@@ -69,55 +68,32 @@ def end_of_text(parts: Parts) -> str | None:
     return None
 
 
-def special_names(parts: Parts, rows: list[Json]) -> list[str]:
-    """Return the added tokens that decoding may leave out, by id."""
-    by_id = sorted((id, name) for name, id in parts.special_tokens.items())
-    plain = {row["content"] for row in rows if not row["special"]}
-    return [name for _, name in by_id if name not in plain]
-
-
-def config_object(parts: Parts, by_role: Mapping[str, str], rows: list[Json], model_max_length: int | None) -> Json:
-    """Return the content of `tokenizer_config.json` for a tokenizer that came without one."""
-    return {
+def _own_files(parts: Parts, by_role: Mapping[str, str], rows: list[Json], model_max_length: int | None) -> Json:
+    """Return the configuration and the map of special tokens of a tokenizer that came without any."""
+    usual = {*by_role.values(), *(row["content"] for row in rows if not row["special"])}
+    others = [
+        name for _, name in sorted((id, name) for name, id in parts.special_tokens.items()) if name not in usual
+    ]
+    specials = {**by_role, **({"additional_special_tokens": others} if others else {})}
+    config = {
         "tokenizer_class": "PreTrainedTokenizerFast",
         "added_tokens_decoder": {str(row["id"]): {k: v for k, v in row.items() if k != "id"} for row in rows},
         "clean_up_tokenization_spaces": False,
         "model_max_length": _NO_LIMIT if model_max_length is None else model_max_length,
-        **map_object(parts, by_role, rows),
+        **specials,
     }
-
-
-def map_object(parts: Parts, by_role: Mapping[str, str], rows: list[Json]) -> Json:
-    """Return the content of `special_tokens_map.json` for a tokenizer that came without one."""
-    others = [name for name in special_names(parts, rows) if name not in by_role.values()]
-    return {**by_role, **({"additional_special_tokens": others} if others else {})}
+    return {CONFIG: config, SPECIALS: specials}
 
 
 def side_files(
-    parts: Parts,
-    chosen: Roles,
-    chat_template: str | None,
-    model_max_length: int | None,
-    rows: list[Json],
+    parts: Parts, chosen: Roles, chat_template: str | None, model_max_length: int | None, rows: list[Json]
 ) -> origin.Files:
-    """Return the files beside `tokenizer.json`: those that the tokenizer came with, changed by the arguments.
-
-    Args:
-        parts: The tokenizer.
-        chosen: The special token of each role, None for none, `...` for the one that the tokenizer came with.
-        chat_template: A template that replaces the one that the tokenizer came with.
-        model_max_length: Likewise.
-        rows: The added tokens, as `tokenizer.json` has them.
-    """
+    """Return the files beside `tokenizer.json`: those that the tokenizer came with, changed by the arguments."""
     came_with = parts.origin.files if parts.origin is not None else {}
     if came_with:
         files = _changed(parts, came_with, chosen, model_max_length)
     else:
-        by_role = roles(parts, chosen)
-        files = {
-            CONFIG: config_object(parts, by_role, rows, model_max_length),
-            SPECIALS: map_object(parts, by_role, rows),
-        }
+        files = _own_files(parts, roles(parts, chosen), rows, model_max_length)
     if chat_template is not None:
         in_file = any(name == TEMPLATE or name.startswith(origin.TEMPLATES) for name in files)
         files[CONFIG].pop("chat_template", None)
@@ -125,12 +101,7 @@ def side_files(
     return files
 
 
-def _changed(
-    parts: Parts,
-    came_with: origin.Files,
-    chosen: Roles,
-    model_max_length: int | None,
-) -> origin.Files:
+def _changed(parts: Parts, came_with: origin.Files, chosen: Roles, model_max_length: int | None) -> origin.Files:
     files = copy.deepcopy(came_with)
     config, specials = files.setdefault(CONFIG, {}), files.get(SPECIALS, {})
     if not config.get("tokenizer_class"):
@@ -170,10 +141,7 @@ def _check_generation(parts: Parts, generation: Json, role: str, name: str | Non
 
 
 def files_of(
-    parts: Parts,
-    chosen: Roles,
-    chat_template: str | None,
-    model_max_length: int | None,
+    parts: Parts, chosen: Roles, chat_template: str | None, model_max_length: int | None
 ) -> dict[str, bytes]:
     """Return the files of the folder by name."""
     content = write.tokenizer_object(parts)
@@ -212,9 +180,7 @@ def verify_file(parts: Parts, paths: list[Path]) -> None:
     module = verification.module("tokenizers")
     if module is None:
         loaded = verification.reread("tokenizer.json", lambda: read.read(path))
-        verification.compare(
-            "tokenizer.json", verification.stress_texts(parts), ours, verification.encoder(loaded.core)
-        )
+        verification.compare_texts("tokenizer.json", parts, loaded.core)
         return
     other = verification.reread("tokenizer.json", lambda: module.Tokenizer.from_buffer(path.read_bytes()))
     other.no_truncation()
@@ -240,7 +206,7 @@ _CATEGORIES = ("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No",
 _CLASSES = (*(rf"\p{{{name}}}" for name in _CATEGORIES), r"\s")
 
 
-def _of_one_class(module: Any, characters: set[str]) -> set[str]:
+def _of_one_class(module: ModuleType, characters: set[str]) -> set[str]:
     """Return the characters that `regex` and Oniguruma's tables in `tokenizers` put into the same classes.
 
     Characters that this Python's own tables lack are left out too: they may be newer than one of the libraries.
@@ -248,15 +214,7 @@ def _of_one_class(module: Any, characters: set[str]) -> set[str]:
     known = "".join(sorted(c for c in characters if unicodedata.category(c) not in ("Cn", "Cs")))
     unequal: set[str] = set()
     for source in _CLASSES:
-        unequal |= _matched_by_regex(source, known) ^ _matched_there(module, source, known)
+        here = set(patterns.resolve(source).compiled().findall(known))
+        others = module.pre_tokenizers.Split(module.Regex(source), "removed").pre_tokenize_str(known)
+        unequal |= here ^ set(known).difference(*(text for text, _ in others))
     return set(known) - unequal
-
-
-def _matched_by_regex(source: str, characters: str) -> set[str]:
-    return set(patterns.resolve(source).compiled().findall(characters))
-
-
-def _matched_there(module: Any, source: str, characters: str) -> set[str]:
-    split = module.pre_tokenizers.Split(module.Regex(source), "removed")
-    left = split.pre_tokenize_str(characters)
-    return set(characters).difference(*(text for text, _ in left))

@@ -60,10 +60,7 @@ class _Part(NamedTuple):
 
 
 def spelling(pattern: Pattern) -> str:
-    r"""Return the spelling of a pattern for Oniguruma.
-
-    Raises:
-        ValueError: The pattern has a construct without a proven equal in Oniguruma; names it.
+    r"""Return the spelling of a pattern for Oniguruma; an error names a construct without a proven equal there.
 
     >>> print(spelling(patterns.resolve(r"\p{N}{1,3}+|\s+$")))
     (?>\p{N}{1,3})|\s+\Z
@@ -123,14 +120,12 @@ class _Reader:
         if atom.shortest == 0:
             self.refuse(quantifier[0], "it repeats what can match nothing, which the two engines end otherwise")
         minimum, maximum = _bounds(quantifier)
-        if max(minimum, 0 if maximum == float("inf") else maximum) > _MAX_REPEAT or maximum < minimum:
+        end = "" if maximum == float("inf") else f"{maximum}"
+        if max(minimum, int(end or 0)) > _MAX_REPEAT or maximum < minimum:
             self.refuse(quantifier[0], f"it repeats more than {_MAX_REPEAT} times, or not at all")
         self.at = quantifier.end()
-        sign = quantifier[1] or f"{{{minimum},{'' if maximum == float('inf') else int(maximum)}}}"
-        if minimum == maximum:
-            sign, lazy = f"{{{minimum}}}", ""
-        else:
-            lazy = "?" if quantifier[6] == "?" else ""
+        sign = f"{{{minimum}}}" if minimum == maximum else quantifier[1] or f"{{{minimum},{end}}}"
+        lazy = "?" if quantifier[6] == "?" and minimum != maximum else ""
         text = f"{atom.text}{sign}{lazy}"
         # Oniguruma reads the + after an interval as one more repetition: an atomic group is the same in both.
         return _Part(f"(?>{text})" if quantifier[6] == "+" else text, minimum * atom.shortest, maximum * atom.longest)

@@ -7,6 +7,7 @@ so that `save_huggingface` and `toksmith.compat.huggingface` can give them back.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
 import os
@@ -14,7 +15,7 @@ import tempfile
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Protocol, runtime_checkable
 
 from ... import patterns
 from ..._internal.messages import shown
@@ -40,13 +41,11 @@ _CLASS_OF_MODEL = ("model_type", "tokenizer_class", "transformers_version")
 
 
 class Origin:
-    """Where a tokenizer came from. Immutable; copies are cheap.
+    """Where a tokenizer came from.
 
-    Attributes:
-        content: The parts of `tokenizer.json` as they were spelled, without vocabulary and merges; None once the
-            tokenizer has been changed.
-        beside: Names of the added tokens that are not in the vocabulary of the model.
-        files: The files beside `tokenizer.json` by name: JSON objects, and the texts of chat templates.
+    `content` has the parts of `tokenizer.json` as they were spelled, without vocabulary and merges; None once the
+    tokenizer has been changed. `beside` are the added tokens that are not in the vocabulary of the model. `files` are
+    those beside `tokenizer.json` by name: JSON objects, and the texts of chat templates.
     """
 
     __slots__ = ("beside", "content", "files")
@@ -56,14 +55,7 @@ class Origin:
 
     @classmethod
     def of(cls, content: Json, rows: list[Json], beside: list[str], files: Files) -> Origin:
-        """Return the origin of a tokenizer that was read from a `tokenizer.json`.
-
-        Args:
-            content: The parts of the file, and the options of its model.
-            rows: The added tokens.
-            beside: Contents of those that are not in the vocabulary of the model.
-            files: The files beside it.
-        """
+        """Return the origin of a `tokenizer.json`: parts, added tokens, those `beside` the model, and other files."""
         spelled = {name: content.get(name) for name in _SPELLED}
         options = {name: content["model"].get(name) for name in _OPTIONS}
         return cls({**spelled, "added_tokens": rows, "model": options}, frozenset(beside), files)
@@ -73,8 +65,7 @@ class Origin:
         gone = (GENERATION, "added_tokens.json")
         files = {name: value for name, value in self.files.items() if name not in gone}
         if CONFIG in files:
-            left = {key: value for key, value in files[CONFIG].items() if key != "added_tokens_decoder"}
-            files[CONFIG] = left
+            files[CONFIG] = {key: value for key, value in files[CONFIG].items() if key != "added_tokens_decoder"}
         return Origin(None, frozenset(), files)
 
     def check(self, pattern: patterns.Pattern, pipeline: Pipeline | None, special_tokens: Mapping[str, int]) -> None:
@@ -123,7 +114,14 @@ def is_known(name: str) -> bool:
     return name in _OBJECTS or name == TEMPLATE or is_template
 
 
-def files_of(source: Any) -> Files:
+@runtime_checkable
+class _Pretrained(Protocol):
+    """A tokenizer of `transformers`."""
+
+    def save_pretrained(self, folder: str, /) -> object: ...
+
+
+def files_of(source: object) -> Files:
     """Return the files beside the `tokenizer.json` of a source, or those that an object of `transformers` writes.
 
     A file that cannot be read is left out, and a warning names it.
@@ -133,7 +131,7 @@ def files_of(source: Any) -> Files:
         if path.is_dir():
             return _files_in(path)
         return _files_in(path.parent) if path.name == "tokenizer.json" else {}
-    return _files_of_object(source) if callable(getattr(source, "save_pretrained", None)) else {}
+    return _files_of_object(source) if isinstance(source, _Pretrained) else {}
 
 
 def paths_in(folder: Path) -> list[Path]:
@@ -160,7 +158,7 @@ def _files_in(folder: Path) -> Files:
     return files
 
 
-def _files_of_object(source: Any) -> Files:
+def _files_of_object(source: _Pretrained) -> Files:
     """Return the files that `save_pretrained` of a tokenizer of `transformers` writes, without `tokenizer.json`."""
     light = copy.copy(source)
     light.__dict__["_save_pretrained"] = lambda *_args, **_options: ()
@@ -185,11 +183,10 @@ def tokenizer_class(files: Files) -> str | None:
     model = files.get(MODEL, {}).get("model_type")
     if model is None:
         return None
-    try:
+    name = None
+    with contextlib.suppress(ImportError):
         from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES
-    except ImportError:
-        name = None
-    else:
+
         name = TOKENIZER_MAPPING_NAMES.get(model)
         name = name[-1] or name[0] if isinstance(name, tuple) else name
     if name is None:
@@ -203,11 +200,8 @@ def tokenizer_class(files: Files) -> str | None:
 
 def written(files: Files) -> dict[str, bytes]:
     """Return the content of the files that are written beside `tokenizer.json`, without the model's configuration."""
-    contents: dict[str, bytes] = {}
-    for name, value in files.items():
-        if name != MODEL:
-            contents[name] = value.encode() if isinstance(value, str) else as_json(value)
-    return contents
+    beside = {name: value for name, value in files.items() if name != MODEL}
+    return {name: value.encode() if isinstance(value, str) else as_json(value) for name, value in beside.items()}
 
 
 def as_json(content: Json) -> bytes:

@@ -8,15 +8,14 @@ from __future__ import annotations
 import copy
 import json
 import operator
-from collections.abc import Collection, Iterable
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
 
 from ... import _core, patterns
 from ..spelling import unspell
 from . import checks
 from .checks import Json
 from .file_patterns import steps_of
-from .template import Template
 
 
 class AddedToken(NamedTuple):
@@ -45,7 +44,7 @@ class Staged(patterns.Pattern):
 
     steps: _core.Pipeline
 
-    def compiled(self) -> Any:
+    def compiled(self) -> patterns.Regex:
         """Return None if nothing is cut; refuse anything else, which is no pattern of `regex`."""
         if self.text is None:
             return None
@@ -56,27 +55,45 @@ class Staged(patterns.Pattern):
         return self.steps.pretokenizer()
 
 
+class Template:
+    """Hugging Face's post-processor, which puts tokens around encoded texts. Immutable."""
+
+    __slots__ = ("_core",)
+
+    def __init__(self, core: _core.PostProcessor) -> None:
+        self._core = core
+
+    @property
+    def trims_offsets(self) -> bool:
+        """Whether whitespace at the ends of tokens is left out of their offsets."""
+        return self._core.trims_offsets
+
+    def added(self, is_pair: bool = False) -> int:
+        """Return how many ids are added around one text, or two."""
+        return self._core.added(is_pair)
+
+    def ids(self, first: Sequence[int], second: Sequence[int] | None = None) -> list[int]:
+        """Return the ids of one text, or two, with those that are added."""
+        texts = [list(ids) for ids in (first, second) if ids is not None]
+        columns = [(ids, [""] * len(ids), [(0, 0)] * len(ids)) for ids in texts]
+        return self._core.process([_core.HuggingFaceEncoding.of_columns(*each) for each in columns], True).ids
+
+
 class Pipeline:
     """The steps around the model of a Hugging Face tokenizer. Immutable.
 
-    Its parts are those of the `tokenizer.json`; see `docs/huggingface.md` for the meaning of each.
-
-    Args:
-        spec: The parts as JSON has them.
-        kept: Ids of added tokens that ordinary text can be encoded to as well, if the model is byte-level.
+    Its parts are those of the `tokenizer.json`; see `docs/huggingface.md` for the meaning of each. `kept` are the ids
+    of added tokens that ordinary text can be encoded to as well, if the model is byte-level.
     """
 
     __slots__ = ("_added_tokens", "_spec", "is_plain", "is_trivial", "pattern", "steps", "template")
 
     _added_tokens: tuple[AddedToken, ...] | None
     _spec: Json
-    is_plain: bool
-    """Whether the core does everything without these steps."""
-    is_trivial: bool
-    """Whether a plain `Tokenizer` has all that the pipeline does."""
+    is_plain: bool  # whether the core does everything without these steps
+    is_trivial: bool  # whether a plain `Tokenizer` has all that the pipeline does
     pattern: patterns.Pattern
     steps: _core.Pipeline
-    """The steps in the core."""
     template: Template | None
 
     def __init__(self, spec: Json, kept: Collection[int] = ()) -> None:
@@ -149,11 +166,11 @@ class Pipeline:
         for i, row in enumerate(spec["added_tokens"]):
             _check_row(row, f"pipeline.added_tokens[{i}]")
         kept = {checks.checked_id(id, "pipeline.kept") for id in spec["kept"]}
-        parts = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
         characters = spec.get("characters")
         _check_characters(characters)
+        parts = {name: spec.get(name) for name in ("normalizer", "pre_tokenizer", "post_processor", "decoder")}
         others: Json = {name: spec[name] for name in ("truncation", "padding", "characters") if name in spec}
-        made = cls({"added_tokens": spec["added_tokens"], **{part: spec.get(part) for part in parts}, **others}, kept)
+        made = cls({"added_tokens": spec["added_tokens"], **parts, **others}, kept)
         if made.merges_characters != (characters is not None):
             raise checks.refused("pipeline.characters", "it does not belong to the pre-tokenizer")
         return made
@@ -181,16 +198,6 @@ class Pipeline:
             *(["a change of its parts before they are split"] if self.steps.has_prefix is None else []),
             *([f"added tokens with conditions ({', '.join(map(repr, names))})"] if names else []),
         ]
-
-    def around(self, core: _core.Tokenizer) -> _core.Tokenizer:
-        """Return a core that runs the steps of the pipeline before its own, and decodes as the file says."""
-        return core.with_pipeline(self.steps)
-
-    def check_unchanged(self, core: _core.Tokenizer, text: str, special: bool, what: str) -> None:
-        """Check that the core does everything for this text."""
-        if not core.leaves(text, special):
-            why = " and ".join(self.reasons())
-            raise ValueError(f"{what} works on texts that are encoded as they stand; this one meets {why}")
 
     def check_fits(self, format_name: str) -> None:
         """Check that a format without a pipeline can hold the tokenizer."""

@@ -6,7 +6,6 @@ import json
 import os
 import warnings
 from pathlib import Path
-from typing import Any
 
 from ... import _core
 from ..._internal.messages import shown
@@ -24,21 +23,14 @@ MAX_CONTAINERS = 1_000_000
 """Most lists and objects in these parts."""
 
 
-def read(source: Any, seed: int | None = None) -> Parts:
-    """Read a `tokenizer.json`, or an object that gives one. `seed` is that of the model's dropout.
-
-    Raises:
-        OSError: The file cannot be read.
-        ValueError: The file is malformed, inconsistent, or has a part that cannot be reproduced exactly; names file
-            and place.
-        TypeError: `source` is neither a path nor such an object.
-    """
+def read(source: object, seed: int | None = None) -> Parts:
+    """Read a `tokenizer.json`, or an object that gives one. `seed` is that of the model's dropout."""
     data, name = _content_of(source)
     with text_files.naming(name):
         return _parts_of(_core.HuggingFaceModel(data), origin.files_of(source), seed)
 
 
-def _content_of(source: Any) -> tuple[bytes, str]:
+def _content_of(source: object) -> tuple[bytes, str]:
     """Return the content of a `tokenizer.json` and its name.
 
     `source` is its path, or the path of a folder with one; a `tokenizers.Tokenizer`; or a `transformers` fast
@@ -51,14 +43,15 @@ def _content_of(source: Any) -> tuple[bytes, str]:
         return reading.read(path, MAX_BYTES), os.fspath(path)
     kind = type(source).__name__
     inner = getattr(source, "backend_tokenizer", source)
-    if not callable(getattr(inner, "to_str", None)):
+    to_str = getattr(inner, "to_str", None)
+    if not callable(to_str):
         raise TypeError(
             "expected the path of a tokenizer.json, a tokenizers.Tokenizer or a fast tokenizer of transformers, "
             f"not {kind}"
         )
     if getattr(inner, "encode_special_tokens", False):
         raise ValueError(f"{kind}: encode_special_tokens is set: unset it, and give special=False when encoding")
-    return inner.to_str().encode(), kind
+    return str(to_str()).encode(), kind
 
 
 def parts_of(content: Json, files: origin.Files | None = None, keep_ids: bool = False) -> Parts:
@@ -91,11 +84,10 @@ def _parts_of(file: _core.HuggingFaceModel, files: origin.Files, seed: int | Non
     came_from = origin.Origin.of({**parts, "model": options}, rows, file.beside, files)
     if pipeline.is_trivial:
         return Parts(core, pipeline.pattern, None, None, came_from)
-    return Parts(pipeline.around(core), pipeline.pattern, pipeline, None, came_from)
+    return Parts(core.with_pipeline(pipeline.steps), pipeline.pattern, pipeline, None, came_from)
 
 
 def _values(fields: dict[str, str], place: str) -> Json:
-    """Return the values of fields of JSON."""
     if sum(map(len, fields.values())) > MAX_PARTS:
         raise refused(place, f"more than {MAX_PARTS} bytes besides vocabulary, merges and added tokens")
     if sum(text.count("[") + text.count("{") for text in fields.values()) > MAX_CONTAINERS:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Mapping
 
 from ... import _core, patterns
@@ -83,13 +82,8 @@ def _byte_level(use_regex: bool = False) -> Json:
 
 def added(name: str, id: int, special: bool = True) -> Json:
     """Return an added token that is found wherever its name stands."""
-    return {"id": id, **flags_of(name), "special": special}
-
-
-def flags_of(name: str) -> Json:
-    """Return a special token that is found wherever its name stands, as a configuration describes it."""
     flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
-    return {"content": name, **flags, "special": True}
+    return {"id": id, "content": name, **flags, "special": special}
 
 
 def pre_tokenizer(parts: Parts) -> Json:
@@ -116,55 +110,18 @@ def merges_of(parts: Parts) -> tuple[Merges, bool]:
     pairs, by the ids of the tokens that they make. A pretoken that is a token is encoded to that token, which is
     `ignore_merges`; this has no effect if the bytes of every token merge to that token.
     """
-    merges = list(parts.merges)
     if parts.core.has_merges():
-        return merges, parts.core.ignores_merges()
-    ranks = ordinary_ids(parts)
-    made = {left + right: (left, right) for left, right in merges}
-    for token in ranks:
-        if len(token) > 1 and token not in made and (pair := _last_two(ranks, token)):
-            made[token] = pair
-    merges = [made[token] for token in sorted(made, key=ranks.__getitem__)]
-    whole = patterns.resolve(None).core()
-    as_list = _core.Tokenizer({id: token for token, id in ranks.items()}, merges, [], whole)
+        return parts.merges, parts.core.ignores_merges()
+    ids = sorted(parts.vocab)
+    pairs = zip(*(part.tolist() for part in parts.core.last_pairs()), strict=True)  # -1, if no merge makes the token
+    merges = [(parts.vocab[ids[left]], parts.vocab[ids[right]]) for left, right in pairs if left >= 0]
+    as_list = _core.Tokenizer(parts.ordinary, merges, [], patterns.resolve(None).core())
     return merges, as_list.first_unmergeable() is not None
-
-
-def ordinary_ids(parts: Parts) -> dict[bytes, int]:
-    """Return the ids of the ordinary tokens by their bytes."""
-    return {token: id for id, token in parts.ordinary.items()}
-
-
-def _last_two(ranks: Mapping[bytes, int], token: bytes) -> tuple[bytes, bytes] | None:
-    """Return the two parts that a token's bytes merge to before they are the token; None if more parts are left."""
-    count = len(token)
-    ends, before = list(range(1, count + 1)), list(range(-1, count))
-    waiting: list[tuple[int, int, int, int]] = []
-
-    def look_at(start: int) -> None:
-        """Enqueue the merge of the part that starts at `start` and the part after it."""
-        middle = ends[start]
-        if middle < count and (rank := ranks.get(token[start : ends[middle]])) is not None:
-            heapq.heappush(waiting, (rank, start, middle, ends[middle]))
-
-    for start in range(count):
-        look_at(start)
-    parts = count
-    while parts > 2 and waiting:
-        _, start, middle, end = heapq.heappop(waiting)
-        if ends[start] != middle or ends[middle] != end:
-            continue  # one of the two parts has merged with another meanwhile
-        ends[start], ends[middle], before[end] = end, -1, start
-        parts -= 1
-        for place in (before[start], start):
-            if place >= 0:
-                look_at(place)
-    return (token[: ends[0]], token[ends[0] :]) if parts == 2 else None
 
 
 def _vocabulary(parts: Parts, specials: Mapping[str, int]) -> dict[str, int]:
     """Return the model's vocabulary: ordinary tokens spelled, special ones as they are, so that each keeps its id."""
-    vocab = {spell(token): id for token, id in ordinary_ids(parts).items()}
+    vocab = {spell(token): id for id, token in parts.ordinary.items()}
     for name, id in specials.items():
         if name in vocab:
             raise ValueError(

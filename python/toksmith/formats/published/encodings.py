@@ -7,10 +7,13 @@ The ranks of `gpt2` are those of `r50k_base`; `r50k_base` can be made of GPT-2's
 from __future__ import annotations
 
 import base64
+import os
+import warnings
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from ... import patterns
+from ..._internal.messages import shown
 from .. import gpt2
 from . import rank_cache
 
@@ -25,18 +28,13 @@ class RankFile(NamedTuple):
 _HOST = "https://openaipublic.blob.core.windows.net"
 
 FILES = {
-    "r50k_base": RankFile(
-        f"{_HOST}/encodings/r50k_base.tiktoken", "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930"
-    ),
-    "p50k_base": RankFile(
-        f"{_HOST}/encodings/p50k_base.tiktoken", "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069"
-    ),
-    "cl100k_base": RankFile(
-        f"{_HOST}/encodings/cl100k_base.tiktoken", "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
-    ),
-    "o200k_base": RankFile(
-        f"{_HOST}/encodings/o200k_base.tiktoken", "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
-    ),
+    name: RankFile(f"{_HOST}/encodings/{name}.tiktoken", sha256)
+    for name, sha256 in {
+        "r50k_base": "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930",
+        "p50k_base": "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069",
+        "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+        "o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+    }.items()
 }
 """Rank files by the encoding that they are named after."""
 
@@ -47,23 +45,13 @@ _VOCAB_BPE = RankFile(
 _R50K = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"""
 _END = "<|endoftext|>"
 _O200K_SPECIAL = {_END: 199999, "<|endofprompt|>": 200018}
-_HARMONY = [
-    "<|return|>",
-    "<|constrain|>",
-    "<|reserved_200004|>",
-    "<|channel|>",
-    "<|start|>",
-    "<|end|>",
-    "<|message|>",
-    "<|reserved_200009|>",
-    "<|reserved_200010|>",
-    "<|reserved_200011|>",
-    "<|call|>",
-]
+_HARMONY = (
+    "return constrain reserved_200004 channel start end message reserved_200009 reserved_200010 reserved_200011 call"
+)
 
 
 def _fim(first: int) -> dict[str, int]:
-    return {f"<|fim_{part}|>": first + place for place, part in enumerate(("prefix", "middle", "suffix"))}
+    return {f"<|fim_{part}|>": id for id, part in enumerate(("prefix", "middle", "suffix"), first)}
 
 
 class Published(NamedTuple):
@@ -92,7 +80,7 @@ ENCODINGS = {
             "<|startoftext|>": 199998,
             "<|reserved_200000|>": 200000,
             "<|reserved_200001|>": 200001,
-            **{name: 200002 + place for place, name in enumerate(_HARMONY)},
+            **{f"<|{name}|>": id for id, name in enumerate(_HARMONY.split(), 200002)},
             # <|reserved_200018|> and <|endofprompt|> have the same id, as in tiktoken.
             **{f"<|reserved_{id}|>": id for id in range(200013, 201088)},
         },
@@ -114,16 +102,51 @@ def here(name: str) -> bytes | None:
     if data is not None:
         return data
     if name == "r50k_base" and (merges := rank_cache.cached(*_VOCAB_BPE)) is not None:
-        data = _of_merges(merges)
+        data = _lines(gpt2.tokens_of_merges(merges.decode()), 0)
     if name == "p50k_base" and (r50k := here("r50k_base")) is not None:
         data = r50k + _lines((b" " * count for count in range(2, 26)), 50257)
     return data if data is not None and rank_cache.digest(data) == FILES[name].sha256 else None
 
 
-def _of_merges(merges: bytes) -> bytes:
-    """Return GPT-2's rank file."""
-    return _lines(gpt2.tokens_of_merges(merges.decode()), 0)
-
-
 def _lines(tokens: Iterable[bytes], first: int) -> bytes:
     return b"".join(base64.b64encode(token) + b" %d\n" % id for id, token in enumerate(tokens, first))
+
+
+# Special tokens, which rank files do not hold
+
+_LLAMA3 = "82e9d31979e92ab929cd544440f129d9ecd797b69e327f80f17e1c50d5551b55"
+"""The SHA-256 of Llama 3's tokenizer.model."""
+_BY_RANKS = {128_000: ("cl100k_old", "Llama 3", 256), 151_643: ("qwen2", "Qwen", 3)}
+"""From a number of ranks to the pattern, the model, and the fewest special tokens of its versions.
+
+Their ids follow the ranks. Other files of the same tokens have another SHA-256, and versions have other names for
+the special tokens of the same ranks.
+"""
+_MAX_NAMED = 3
+
+
+def warn_of_missing(path: str | os.PathLike[str], data: bytes, pattern: str | None, *, stacklevel: int) -> None:
+    """Warn if a rank file that is loaded without special tokens is a published one that has some."""
+    missing = _missing(data, pattern)
+    if missing:
+        warnings.warn(
+            f"{os.fspath(path)} is the rank file of {missing}. Missing ones are read as ordinary text: give them in "
+            "special_tokens",
+            stacklevel=stacklevel + 1,
+        )
+
+
+def _missing(data: bytes, pattern: str | None) -> str | None:
+    """Return the model or encoding of a rank file and its special tokens; None if it is no published one."""
+    digest = rank_cache.digest(data)
+    known = [name for name in ENCODINGS if FILES[ENCODINGS[name].file].sha256 == digest]
+    if known:
+        name = min(known, key=lambda name: len(ENCODINGS[name].special_tokens))
+        specials = list(ENCODINGS[name].special_tokens)
+        more = f" and {len(specials) - _MAX_NAMED} more" if len(specials) > _MAX_NAMED else ""
+        return f"{name}, and lacks its special tokens {', '.join(map(shown, specials[:_MAX_NAMED]))}{more}"
+    ranks = 128_000 if digest == _LLAMA3 else data.count(b"\n") + (not data.endswith(b"\n"))
+    of_pattern, model, count = _BY_RANKS.get(ranks, (None, "", 0))
+    if not count or (pattern != of_pattern and digest != _LLAMA3):
+        return None
+    return f"{model}, which has at least {count} special tokens, from id {ranks} on"

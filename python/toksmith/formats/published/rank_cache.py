@@ -22,11 +22,7 @@ _TIMEOUT = 60  # seconds without any data
 
 
 def plain_name(url: str) -> str:
-    """Return the last part of an address.
-
-    >>> plain_name("https://example.org/encodings/cl100k_base.tiktoken")
-    'cl100k_base.tiktoken'
-    """
+    """Return the last part of an address."""
     return url.rstrip("/").rpartition("/")[2]
 
 
@@ -85,12 +81,7 @@ def digest(data: bytes) -> str:
 
 
 def obtain(url: str, sha256: str | None) -> bytes:
-    """Return the content of the file: from this machine, else downloaded, checked, and kept for the next time.
-
-    Raises:
-        FileNotFoundError: The file is not on this machine and cannot be downloaded; says where to put it.
-        ValueError: The downloaded file has another SHA-256.
-    """
+    """Return the content of the file: from this machine, else downloaded, checked, and kept for the next time."""
     data = cached(url, sha256)
     if data is None:
         data = download(url, sha256)

@@ -9,7 +9,7 @@ A token is *reachable* if a text was found that has it among its ids. It is *unr
 - **Whole pretokens.** Some tokenizers look up a whole pretoken before they merge. There a token that merging does not
   make is in a result only if it is a pretoken, and so whole characters. The pattern can prove that it never is one.
 - **The pattern.** A token lies inside one pretoken, which is a match of the pattern. An automaton that accepts all
-  matches, and some more texts, accepts no text with the token inside (`anatomy.inside`).
+  matches, and some more texts, accepts no text with the token inside (`inside`).
 - **Neighbours.** If two tokens stand side by side in a result, then merging the bytes of both alone gives these two,
   for the same reason as above. A token that begins or ends inside a character has a neighbour in its pretoken that
   completes the character. The token is unreachable if merging or the pattern rules out every token of the vocabulary
@@ -30,7 +30,7 @@ import numpy as np
 
 from ... import anatomy, reference
 from ..explanation import steps_of
-from . import utf8
+from . import inside, utf8
 from .results import Reach, Unreachable, VocabularyToken
 from .vocabulary import Vocabulary
 
@@ -113,7 +113,7 @@ def _proved(vocabulary: Vocabulary, tokens: list[VocabularyToken]) -> tuple[list
     """Return the tokens that are proved to be unreachable, and the others."""
     merged = anatomy.merged_differently(vocabulary.tokenizer)
     ignores_merges = anatomy.ignores_merges(vocabulary.tokenizer)
-    pattern = anatomy.inside(anatomy.pattern(vocabulary.tokenizer))
+    pattern = inside.of_pattern(anatomy.pattern(vocabulary.tokenizer))
     proved, others = [], []
     for token in tokens:
         reason = _reason(token.token, token.id in merged, ignores_merges, pattern)
@@ -125,7 +125,7 @@ def _proved(vocabulary: Vocabulary, tokens: list[VocabularyToken]) -> tuple[list
     return proved, others
 
 
-def _reason(token: bytes, is_merged_away: bool, ignores_merges: bool, pattern: anatomy.Inside | None) -> str | None:
+def _reason(token: bytes, is_merged_away: bool, ignores_merges: bool, pattern: inside.Inside | None) -> str | None:
     """Return why no text gives a token, a key of `REASONS`; None without a proof."""
     if not token:
         return "empty"
@@ -167,7 +167,7 @@ def _beside_others(
     """Return the tokens that need a neighbour and can have none, and those that stay undecided."""
     if not tokens or vocabulary.character_tokens is not None:
         return [], tokens
-    pattern, neighbours = anatomy.inside(anatomy.pattern(vocabulary.tokenizer)), Neighbours(vocabulary)
+    pattern, neighbours = inside.of_pattern(anatomy.pattern(vocabulary.tokenizer)), Neighbours(vocabulary)
     looked_at = tokens[: _MAX_PAIRS // max(neighbours.count, 1)]
     pairs = {token: neighbours.pairs(token.token, pattern) for token in looked_at}
     proved = [Unreachable(*token, "neighbours", ()) for token, joined in pairs.items() if joined == []]
@@ -225,7 +225,7 @@ class Neighbours:
         """The number of tokens that are tried beside another one."""
         return len(self._befores) + len(self._afters)
 
-    def pairs(self, token: bytes, pattern: anatomy.Inside | None) -> list[bytes] | None:
+    def pairs(self, token: bytes, pattern: inside.Inside | None) -> list[bytes] | None:
         """Return the bytes of a token joined with each neighbour that can complete its first or last character.
 
         If both characters are incomplete, the pairs are those that complete the last one.
@@ -241,7 +241,7 @@ class Neighbours:
             pairs = [token + after for after in self._afters if self._may_meet(token, after, pattern)]
         return pairs
 
-    def _may_meet(self, left: bytes, right: bytes, pattern: anatomy.Inside | None) -> bool:
+    def _may_meet(self, left: bytes, right: bytes, pattern: inside.Inside | None) -> bool:
         both = left + right
         if not utf8.is_in_text(both):
             return False

@@ -8,7 +8,7 @@ import random
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ...anatomy import Codes
+from .inside import Codes
 
 _CONTINUATIONS = range(0x80, 0xC0)
 # The first byte of a character of two, three and four bytes.

@@ -11,8 +11,8 @@ from conftest import Soup
 
 import toksmith
 from toksmith import Tokenizer, anatomy, patterns
-from toksmith.lab.inspection import reach, utf8, vocabulary
-from toksmith.regex_dialects import inside, steps
+from toksmith.lab.inspection import inside, reach, utf8, vocabulary
+from toksmith.regex_dialects import steps
 
 BYTES = {byte: bytes([byte]) for byte in range(256)}
 
@@ -111,7 +111,7 @@ def test_a_token_of_o200k_that_no_text_gives(o200k: Tokenizer) -> None:
     token = o200k.token_bytes(439)
     assert token == "о".encode() + b"\xd0"
     tokens = vocabulary.Vocabulary(o200k)
-    assert reach.Neighbours(tokens).pairs(token, anatomy.inside(anatomy.pattern(o200k))) == []
+    assert reach.Neighbours(tokens).pairs(token, inside.of_pattern(anatomy.pattern(o200k))) == []
     letters = [
         text for code in range(0x400, 0x440) for text in (f"о{chr(code)}", f"оо{chr(code)}а", f" О{chr(code)}")
     ]

@@ -8,11 +8,12 @@ text that a path takes may still be cut by the pattern.
 from __future__ import annotations
 
 import bisect
+import functools
 import itertools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from .steps import Steps
+from ... import anatomy, patterns
 
 MAX_STATES = 20_000
 """Most states of an automaton."""
@@ -56,7 +57,7 @@ class Inside:
         ValueError: The pattern is too large.
     """
 
-    def __init__(self, steps: Steps) -> None:
+    def __init__(self, steps: anatomy.Steps) -> None:
         # Each state takes a character of a set and continues at an address, or continues at several addresses.
         self._states: list[tuple[int, int] | list[int]] = []
         self._sets = steps.sets
@@ -154,23 +155,21 @@ class Inside:
         self._states.append(state)
         return len(self._states) - 1
 
-    def _write(self, tree: Any, after: int) -> int:
+    def _write(self, tree: _Tree, after: int) -> int:
         """Add the states of a part of the pattern that continues at `after`; return where it begins."""
-        kind, *arguments = tree
-        if kind == "set":
-            return self._add((arguments[0], after))
-        if kind == "sequence":
-            for part in reversed(arguments[0]):
+        if tree.kind == "set":
+            return self._add((tree.minimum, after))
+        if tree.kind == "sequence":
+            for part in reversed(tree.parts):
                 after = self._write(part, after)
             return after
-        if kind == "alternatives":
-            return self._add([self._write(part, after) for part in arguments[0]])
-        if kind == "repeat":
-            part, minimum, maximum = arguments
-            return self._write_repeat(part, minimum, maximum, after)
+        if tree.kind == "alternatives":
+            return self._add([self._write(part, after) for part in tree.parts])
+        if tree.kind == "repeat":
+            return self._write_repeat(tree.parts[0], tree.minimum, tree.maximum, after)
         return after
 
-    def _write_repeat(self, part: Any, minimum: int, maximum: int, after: int) -> int:
+    def _write_repeat(self, part: _Tree, minimum: int, maximum: int, after: int) -> int:
         start = after
         if maximum < 0:
             loop: list[int] = [after]
@@ -183,22 +182,51 @@ class Inside:
         return start
 
 
-def _tree(steps: Steps) -> Any:
+class _Tree(NamedTuple):
+    """A part of a pattern. `minimum` and `maximum` say how often a part is repeated; `minimum` is a set's number."""
+
+    kind: str
+    parts: Sequence[_Tree] = ()
+    minimum: int = 0
+    maximum: int = 0
+
+
+def _tree(steps: anatomy.Steps) -> _Tree:
     """Return the steps as a tree; in the list each step comes after the steps that it is made of."""
-    stack: list[Any] = []
+    stack: list[_Tree] = []
     for kind, first, second in steps.steps:
         if kind in ("sequence", "alternatives"):
-            parts = [stack.pop() for _ in range(first)][::-1]
-            stack.append((kind, parts))
+            stack.append(_Tree(kind, [stack.pop() for _ in range(first)][::-1]))
         elif kind in ("greedy", "lazy", "possessive"):
-            stack.append(("repeat", stack.pop(), first, second))
+            stack.append(_Tree("repeat", [stack.pop()], first, second))
         elif kind in ("ahead", "not_ahead"):
-            stack[-1] = ("nothing",)
+            stack[-1] = _Tree("nothing")
         elif kind == "set":
-            stack.append(("set", first))
+            stack.append(_Tree("set", (), first))
         elif kind in ("line_end", "end"):
-            stack.append(("nothing",))
+            stack.append(_Tree("nothing"))
         elif kind != "atomic":
             raise ValueError(f"a step that is not known: {kind}")
     [tree] = stack
     return tree
+
+
+def of_pattern(pattern: patterns.Pattern) -> Inside | None:
+    """Return an automaton that accepts every text that can be inside a pretoken; None if none is known.
+
+    There is none for patterns in stages; for another version of Unicode, which may put a character into another
+    class; for patterns without a name that keep unmatched text, since that is a pretoken too; and for patterns that
+    are not regular.
+    """
+    known = type(pattern) is patterns.Pattern and pattern.unicode == patterns.installed_unicode()
+    if not known or pattern.text is None or (pattern.name is None and pattern.unmatched == "keep"):
+        return None
+    return _of_pattern(pattern)
+
+
+@functools.lru_cache(maxsize=4)
+def _of_pattern(pattern: patterns.Pattern) -> Inside | None:
+    try:
+        return Inside(anatomy.steps(pattern))
+    except ValueError:
+        return None
