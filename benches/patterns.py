@@ -54,7 +54,7 @@ def main() -> None:
         pattern = row["stages"][0]["pattern"]
         theirs = tiktoken.Encoding(row["id"], pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
         ours = toksmith.Encoding(row["id"], pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
-        if ours.encode(text, special=False) != theirs.encode_ordinary(text):
+        if ours.encode_ordinary(text) != theirs.encode_ordinary(text):
             raise SystemExit(f"{row['id']}: the ids differ")
         pairs = [
             (seconds(theirs.encode_ordinary, text), seconds(ours.encode_ordinary, text))

@@ -233,7 +233,7 @@ def differences(loaded: Loaded, texts: list[str], only: str = "") -> Iterator[tu
         for name, (there, here) in CORE.items() if core else ():
             yield from compare(name, [text], partial(there, plain, text), partial(here, core, plain, text))
         if core:
-            decoded = lambda text: {"text": core.decode(_known(plain, text, added=True))}  # noqa: E731
+            decoded = lambda text: {"text": core.decode(_known(plain, text))}  # noqa: E731
             yield from compare("decode_stream", [text], partial(decoded, text), partial(_streamed, core, plain, text))
 
     def batch(tokenizer: Any) -> dict[str, Any]:

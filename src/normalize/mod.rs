@@ -6,9 +6,9 @@
 
 mod aligned;
 mod bert;
-mod compose;
 mod cuts;
 mod limit;
+mod nfc;
 
 use unicode_normalization_alignments::{self as forms, UnicodeNormalization};
 
@@ -16,8 +16,8 @@ pub(crate) use aligned::origin_of;
 pub use aligned::{Aligned, OriginRange};
 pub use limit::max_bytes_of;
 
-use compose::is_nfc;
 use limit::Limit;
+use nfc::is_nfc;
 
 use crate::error::Result;
 use crate::pretokenize::Matcher;
@@ -180,7 +180,7 @@ impl NormalizeStep {
                 Ok(())
             }
             NormalizeStep::Nfc if !text.is_tracked() => {
-                text.put_back(compose::composed(&old, limit)?);
+                text.put_back(nfc::composed(&old, limit)?);
                 Ok(())
             }
             NormalizeStep::Nfc => text.transform(&old, old.nfc(), 0, limit),
