@@ -13,6 +13,7 @@ from ... import patterns
 from ..._core import Encoding as CoreEncoding
 from ..._core import Tokenizer as CoreTokenizer
 from ..._core import tokens_of_ranks
+from ..._internal import arguments
 from ..._internal.messages import shown
 from .special_rules import Rules
 
@@ -43,7 +44,10 @@ class CoreBPE:
     def __init__(
         self, encoder: Mapping[bytes, int] | bytes, special_tokens_encoder: Mapping[str, int], pattern: str
     ) -> None:
-        _check_specials(special_tokens_encoder)
+        if not hasattr(special_tokens_encoder, "items"):
+            kind = type(special_tokens_encoder).__name__
+            raise TypeError(f"special_tokens is a dict of names and ids, not {kind}")
+        arguments.special_list(special_tokens_encoder)
         tokens = encoder if isinstance(encoder, bytes) else _tokens_of(encoder)
         if not isinstance(pattern, str):
             raise TypeError(f"pat_str is a str, not {type(pattern).__name__}")
@@ -143,16 +147,6 @@ def _tokens_of(ranks: Mapping[bytes, int]) -> dict[int, bytes]:
     if not tokens:
         raise ValueError("mergeable_ranks is empty")
     return tokens
-
-
-def _check_specials(special_tokens: Mapping[str, int]) -> None:
-    if not hasattr(special_tokens, "items"):
-        raise TypeError(f"special_tokens is a dict of names and ids, not {type(special_tokens).__name__}")
-    for name, id in special_tokens.items():
-        if not isinstance(name, str):
-            raise TypeError(f"a special token is a str, not {type(name).__name__}: {shown(name)}")
-        if not hasattr(id, "__index__"):
-            raise TypeError(f"the id of special token {shown(name)} is an int, not {type(id).__name__}")
 
 
 def _core_of(
