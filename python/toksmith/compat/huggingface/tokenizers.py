@@ -270,9 +270,7 @@ class Tokenizer(Settings):
 class DecodeStream:
     """Decodes ids as they come, in the pieces of the original: a piece ends where no character is unfinished.
 
-    Args:
-        ids: Ids that came before; their text is not returned again.
-        skip_special_tokens: Whether special tokens have no text.
+    `ids` are those that came before; their text is not returned again.
     """
 
     __slots__ = ("_ids", "_prefix", "_prefix_index", "_skips")

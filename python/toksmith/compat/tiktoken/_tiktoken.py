@@ -91,27 +91,26 @@ class CoreBPE:
 
     def encode_single_token(self, piece: bytes) -> int:
         """Return the id of one token, ordinary or special; `KeyError` if there is no such token."""
-        token = _checked_bytes(piece)
         try:
-            return self._core.token_id(token)
+            return self._core.token_id(piece)
         except KeyError:
             # Of several special tokens with the same id, the core has only the first.
-            special = self._special_tokens.get(token.decode("utf-8", "surrogateescape"))
-            if special is None:
+            name = piece.decode("utf-8", "surrogateescape")
+            if name not in self._special_tokens:
                 raise KeyError(piece) from None
-            return special
+            return self._special_tokens[name]
 
     def encode_single_piece(self, piece: bytes) -> list[int]:
         """Return the ids of bytes that are taken as one pretoken, without the pattern."""
-        if not _checked_bytes(piece):
-            try:
+        if not isinstance(piece, bytes):
+            raise TypeError(f"a piece is bytes, not {type(piece).__name__}")
+        if not piece:
+            with contextlib.suppress(KeyError):
                 return [self._core.token_id(b"")]
-            except KeyError:
-                return []
         return self._encoding.encode_piece(piece)
 
     def _encode_bytes(self, bytes: bytes) -> list[int]:
-        return self._encoding.encode_broken(_checked_bytes(bytes))
+        return self._encoding.encode_broken(bytes)
 
     # Ids to bytes
 
@@ -192,9 +191,3 @@ def error_of_ids(tokens: Iterable[int], error: KeyError) -> Exception:
         if not 0 <= operator.index(token) < 2**32:
             return OverflowError(f"an id is a whole number from 0 to 2^32 - 1, not {shown(token)}")
     return KeyError(f"Invalid token for decoding: {error.args[0]}")
-
-
-def _checked_bytes(piece: object) -> bytes:
-    if not isinstance(piece, bytes):
-        raise TypeError(f"a piece is bytes, not {type(piece).__name__}")
-    return piece
