@@ -7,6 +7,7 @@ allowed, text that the pattern does not match is lost, and lone surrogates are r
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import pickle
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -272,11 +273,12 @@ class Encoding:
         >>> encoding.decode_with_offsets([97, 0xC3, 0xA9, 98])
         ('aéb', [0, 1, 1, 2])
         """
-        ids = _listed(tokens)
+        # An iterator may have no end: the first wrong id ends the call.
+        first, second = (tokens, tokens) if isinstance(tokens, (list, tuple)) else itertools.tee(tokens)
         try:
-            return self.decode(ids, "strict"), self._encoding.offsets(ids)
+            return self._core.decode(first, "strict"), self._encoding.offsets(second)
         except (KeyError, TypeError, OverflowError) as error:
-            raise self._first_error(ids, error) from None
+            raise self._first_error(tokens, error) from None
 
     def _first_error(self, tokens: Iterable[int], error: Exception) -> Exception:
         """Return the error of the first wrong id; of an iterator, which is consumed, the error that it has raised."""
