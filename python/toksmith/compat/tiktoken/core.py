@@ -10,9 +10,9 @@ import hashlib
 import itertools
 import os
 import pickle
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar
+from typing import TYPE_CHECKING, TypedDict, TypeVar
 
 from ... import patterns
 from ..._internal import arguments
@@ -22,15 +22,12 @@ from ...formats.published.special_tokens import warn_of_missing
 from ...tokenizer import Tokenizer
 from . import special_rules
 from ._tiktoken import CoreBPE, error_of_ids
-from .special_rules import raise_disallowed_special_token
+from .special_rules import Allowed, Disallowed, raise_disallowed_special_token
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     from typing_extensions import Self
-
-Allowed = Literal["all"] | AbstractSet[str]
-Disallowed = Literal["all"] | Collection[str] | None
 
 _NONE: AbstractSet[str] = frozenset()
 _Item = TypeVar("_Item")
