@@ -80,11 +80,7 @@ def ensure_finder() -> None:
 
 
 class Installation:
-    """A stand-in that has the name of its library. As a context manager it restores the modules in the end.
-
-    Args:
-        library: The name.
-    """
+    """A stand-in that has the name of its library. As a context manager it restores the modules in the end."""
 
     def __init__(self, library: str) -> None:
         self.library = library

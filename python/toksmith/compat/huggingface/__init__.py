@@ -17,8 +17,7 @@ from .tokenizers import DecodeStream, Tokenizer
 from .training import BpeTrainer
 
 if TYPE_CHECKING:
-    from ..transformers.installing import Installed, install
-    from ..transformers.pretrained import ToksmithTokenizer, pretrained
+    from ..transformers import Installed, ToksmithTokenizer, install, pretrained
 
 __all__ = [
     "BPE",
@@ -35,18 +34,10 @@ __all__ = [
 ]
 
 
-_NEED_TRANSFORMERS = {
-    "ToksmithTokenizer": "pretrained",
-    "pretrained": "pretrained",
-    "Installed": "installing",
-    "install": "installing",
-}
-
-
 def __getattr__(name: str) -> object:
     """Import the names that need `transformers` on first use."""
-    if name not in _NEED_TRANSFORMERS:
+    if name not in ("Installed", "ToksmithTokenizer", "install", "pretrained"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
-    return getattr(importlib.import_module(f"..transformers.{_NEED_TRANSFORMERS[name]}", __name__), name)
+    return getattr(importlib.import_module("toksmith.compat.transformers"), name)

@@ -100,11 +100,7 @@ class Added:
     ) -> tuple[Added, int]:
         """Return the added tokens after more were added, and how many of those changed something.
 
-        Args:
-            tokens: Texts and added tokens.
-            special: Whether each is marked as special.
-            model_id: Returns the id that the model has for a token.
-            model_size: How many tokens the model has.
+        `model_id` returns the id that the model has for a token.
         """
         if not isinstance(tokens, (list, tuple)):
             raise TypeError(f"the tokens must be a list, not {type(tokens).__name__}")

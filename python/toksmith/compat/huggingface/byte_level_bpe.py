@@ -17,16 +17,8 @@ _FORMS = ("nfc", "nfd", "nfkc", "nfkd")
 class ByteLevelBPETokenizer(Tokenizer):
     """A tokenizer that is made like GPT-2's. It has all methods of `Tokenizer`.
 
-    Args:
-        vocab: Ids by spelled token, or the path of a `vocab.json`. Leave it and `merges` out to train the tokenizer.
-        merges: Pairs of spelled tokens, or the path of a `merges.txt`.
-        add_prefix_space: Whether a text gets a space in front.
-        lowercase: Whether a text is made lower case.
-        dropout: Must be None: merges left out at random cannot be repeated.
-        unicode_normalizer: "nfc", "nfd", "nfkc" or "nfkd".
-        continuing_subword_prefix: Must be empty.
-        end_of_word_suffix: Must be empty.
-        trim_offsets: Whether offsets leave whitespace out.
+    Its arguments are those of `tokenizers`; `vocab` and `merges` are objects or paths, and are left out for a
+    tokenizer that is going to be trained.
     """
 
     def __init__(

@@ -21,6 +21,7 @@ class Settings:
     """Truncation, padding and the post-processor of a tokenizer, set as in `tokenizers`."""
 
     def __init__(self) -> None:
+        self.encode_special_tokens = False
         self._truncation: Json | None = None
         self._padding: Json | None = None
         self._post_processor: PostProcessor | None = None

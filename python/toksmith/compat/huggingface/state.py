@@ -17,7 +17,7 @@ from ...formats.parts import Parts
 from ...formats.spelling import unspell
 from ...tokenizer import Tokenizer as Native
 from . import components
-from .added import Added
+from .added import FLAGS, Added
 from .components import Decoder, Normalizer
 
 _BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
@@ -124,7 +124,7 @@ class State:
         parts, pipeline = self.core._parts, self.core.pipeline
         if any(row["id"] in old or row["id"] not in added.beside for row in rows):
             return None
-        is_plain = all(row["special"] and not _has_flags(row) and not row["normalized"] for row in rows)
+        is_plain = all(row["special"] and not any(row[flag] for flag in FLAGS[:-1]) for row in rows)
         core = parts.core.with_special_tokens([(row["content"], row["id"]) for row in rows])
         if core is None:
             return None
@@ -138,10 +138,6 @@ class State:
         return Native._of(Parts(core, parts.pattern, pipeline, None, None))
 
     # The vocabulary
-
-    def token_id(self, token: str) -> int | None:
-        """Return the id of a token, spelled as the vocabulary has it; None if there is none."""
-        return self.added.ids[token] if token in self.added.ids else self.model_id(token)
 
     def model_id(self, token: str) -> int | None:
         """Return the id that the model has for a token; None if it has none."""
@@ -173,15 +169,6 @@ class State:
         if id in self.added.beside:
             return None
         return self.added.rows[id]["content"] if id in self.added.rows else self.token(id)
-
-    def vocab(self, with_added_tokens: bool) -> dict[str, int]:
-        """Return ids by token; without added tokens, those of the model."""
-        if self.trained is None:
-            return dict(self.added.ids) if with_added_tokens else {}
-        left_out = set() if with_added_tokens else self.added.beside
-        ordinary = (id for id in self.core.vocab if id not in self.added.rows)
-        added = {name: id for name, id in self.added.ids.items() if id not in left_out}
-        return {**{self.spelled(id): id for id in ordinary}, **added}
 
     def size(self, with_added_tokens: bool) -> int:
         """Return how many tokens there are."""
@@ -257,10 +244,6 @@ class State:
         return self.part("decoder") is not None and not odd
 
 
-def _has_flags(row: Json) -> bool:
-    return bool(row["single_word"] or row["lstrip"] or row["rstrip"])
-
-
 def of_core(core: Native) -> State:
     """Return the state of a `toksmith.Tokenizer`."""
     parts = core._parts
@@ -280,10 +263,8 @@ def of_content(content: Json) -> State:
     model = content.get("model")
     if isinstance(model, dict) and model.get("vocab") == {} and not content.get("added_tokens"):
         return State(None, Added((), ()), content)
-    parts = read.parts_of(content)
-    assert parts.origin is not None and parts.origin.content is not None
-    rows, beside = parts.origin.content["added_tokens"], parts.origin.beside
-    return State(Native._of(parts), Added(rows, [row["id"] for row in rows if row["content"] in beside]), content)
+    core = Native._of(read.parts_of(content))
+    return State(core, of_core(core).added, content)
 
 
 def of_model(model: object, before: State | None = None) -> State:

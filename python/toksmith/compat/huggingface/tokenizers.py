@@ -15,7 +15,6 @@ import os
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any, ParamSpec, TypeVar
 
-from ... import _core
 from ..._core import HuggingFaceEncoding as Encoding
 from ..._internal import arguments
 from ...files import text_files, whole_files
@@ -61,7 +60,6 @@ class Tokenizer(Settings):
 
     def __init__(self, tokenizer: object) -> None:
         super().__init__()
-        self.encode_special_tokens = False
         if isinstance(tokenizer, Native):
             self._state = state.of_core(tokenizer)
             self._take_settings(self._state.settings)
@@ -73,10 +71,6 @@ class Tokenizer(Settings):
     @property
     def _tokenizer(self) -> Native:
         return self._state.core
-
-    @property
-    def _core(self) -> _core.Tokenizer:
-        return self._state.core._core
 
     # Files
 
@@ -98,16 +92,15 @@ class Tokenizer(Settings):
 
     @classmethod
     def _of(cls, content: Json) -> Tokenizer:
-        made = cls.__new__(cls)
-        Settings.__init__(made)
-        made.encode_special_tokens = False
-        made._state = state.of_content(content)
-        made._take_settings(content)
-        return made
+        tokenizer = cls.__new__(cls)
+        Settings.__init__(tokenizer)
+        tokenizer._state = state.of_content(content)
+        tokenizer._take_settings(content)
+        return tokenizer
 
     def to_str(self, pretty: bool = False) -> str:
         """Return the content of a `tokenizer.json`."""
-        content = self._content()
+        content = {**self._state.content(), **self._settings_content()}
         if pretty:
             return json.dumps(content, ensure_ascii=False, indent=2)
         return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
@@ -119,9 +112,6 @@ class Tokenizer(Settings):
             check = functools.partial(folder.verify_file, self._tokenizer._parts)
         whole_files.write(path, [self.to_str(pretty).encode()], check)
 
-    def _content(self) -> Json:
-        return {**self._state.content(), **self._settings_content()}
-
     # Text to ids
 
     def encode(
@@ -130,7 +120,7 @@ class Tokenizer(Settings):
         """Return the encoding of a text, or of a list of words with `is_pretokenized`; `pair` is encoded after it."""
         sequences = [sequence] if pair is None else [sequence, pair]
         special = not self.encode_special_tokens
-        return self._settings.encode(self._core, sequences, is_pretokenized, special, add_special_tokens)
+        return self._settings.encode(self._tokenizer._core, sequences, is_pretokenized, special, add_special_tokens)
 
     def encode_batch(
         self, input: Iterable[object], is_pretokenized: bool = False, add_special_tokens: bool = True
@@ -149,10 +139,12 @@ class Tokenizer(Settings):
     ) -> list[Encoding]:
         if isinstance(input, str):
             raise TypeError("encode_batch takes a list of texts; for one text use encode")
-        workers = arguments.checked_workers(None)
-        return self._settings.encode_batch(
-            self._core, input, is_pretokenized, not self.encode_special_tokens, add_special_tokens, fast, workers
+        core, workers, special = (
+            self._tokenizer._core,
+            arguments.checked_workers(None),
+            not self.encode_special_tokens,
         )
+        return self._settings.encode_batch(core, input, is_pretokenized, special, add_special_tokens, fast, workers)
 
     # Ids to text
 
@@ -173,7 +165,8 @@ class Tokenizer(Settings):
 
     def token_to_id(self, token: str) -> int | None:
         """Return the id of a token, spelled as the vocabulary has it; None if there is none."""
-        return self._state.token_id(token)
+        ids = self._state.added.ids
+        return ids[token] if token in ids else self._state.model_id(token)
 
     def id_to_token(self, id: int) -> str | None:
         """Return the token of an id, spelled as the vocabulary has it; None if there is none."""
@@ -181,7 +174,11 @@ class Tokenizer(Settings):
 
     def get_vocab(self, with_added_tokens: bool = True) -> dict[str, int]:
         """Return ids by token; without added tokens, those of the model, which may include some added tokens too."""
-        return self._state.vocab(with_added_tokens)
+        added = self._state.added
+        left_out = frozenset() if with_added_tokens else added.beside
+        names = {name: id for name, id in added.ids.items() if id not in left_out}
+        vocab = () if self._state.trained is None else self._tokenizer.vocab
+        return {**{self._state.spelled(id): id for id in vocab if id not in added.rows}, **names}
 
     def get_vocab_size(self, with_added_tokens: bool = True) -> int:
         """Return how many tokens there are."""
@@ -273,9 +270,7 @@ class Tokenizer(Settings):
 class DecodeStream:
     """Decodes ids as they come, in the pieces of the original: a piece ends where no character is unfinished.
 
-    Args:
-        ids: Ids that came before; their text is not returned again.
-        skip_special_tokens: Whether special tokens have no text.
+    `ids` are those that came before; their text is not returned again.
     """
 
     __slots__ = ("_ids", "_prefix", "_prefix_index", "_skips")

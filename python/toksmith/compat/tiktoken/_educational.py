@@ -14,26 +14,7 @@ _BACKGROUNDS = (167, 179, 185, 77, 80, 68, 134)  # colours of a terminal that ha
 
 
 class SimpleBytePairEncoding:
-    r"""An encoding of ranks, a pattern of the `regex` package, and no special tokens.
-
-    Args:
-        pat_str: The pattern that cuts text into pretokens.
-        mergeable_ranks: Tokens and their ranks, which are their ids.
-
-    >>> encoding = SimpleBytePairEncoding.train("low low lower", 258, r"\w+| ", visualise=None)
-    >>> encoding.encode("lower low", visualise="simple")
-    [b'l', b'o', b'w', b'e', b'r']
-    [b'lo', b'w', b'e', b'r']
-    [b'low', b'e', b'r']
-    <BLANKLINE>
-    [b' ']
-    <BLANKLINE>
-    [b'l', b'o', b'w']
-    [b'lo', b'w']
-    [b'low']
-    <BLANKLINE>
-    [257, 101, 114, 32, 257]
-    """
+    """An encoding of ranks, a pattern of the `regex` package, and no special tokens."""
 
     def __init__(self, *, pat_str: str, mergeable_ranks: dict[bytes, int]) -> None:
         self.pat_str, self.mergeable_ranks = pat_str, mergeable_ranks

@@ -13,6 +13,7 @@ from ... import patterns
 from ..._core import Encoding as CoreEncoding
 from ..._core import Tokenizer as CoreTokenizer
 from ..._core import tokens_of_ranks
+from ..._internal import arguments
 from ..._internal.messages import shown
 from .special_rules import Rules
 
@@ -43,7 +44,10 @@ class CoreBPE:
     def __init__(
         self, encoder: Mapping[bytes, int] | bytes, special_tokens_encoder: Mapping[str, int], pattern: str
     ) -> None:
-        _check_specials(special_tokens_encoder)
+        if not hasattr(special_tokens_encoder, "items"):
+            kind = type(special_tokens_encoder).__name__
+            raise TypeError(f"special_tokens is a dict of names and ids, not {kind}")
+        arguments.special_list(special_tokens_encoder)
         tokens = encoder if isinstance(encoder, bytes) else _tokens_of(encoder)
         if not isinstance(pattern, str):
             raise TypeError(f"pat_str is a str, not {type(pattern).__name__}")
@@ -87,27 +91,26 @@ class CoreBPE:
 
     def encode_single_token(self, piece: bytes) -> int:
         """Return the id of one token, ordinary or special; `KeyError` if there is no such token."""
-        token = _checked_bytes(piece)
         try:
-            return self._core.token_id(token)
+            return self._core.token_id(piece)
         except KeyError:
             # Of several special tokens with the same id, the core has only the first.
-            special = self._special_tokens.get(token.decode("utf-8", "surrogateescape"))
-            if special is None:
+            name = piece.decode("utf-8", "surrogateescape")
+            if name not in self._special_tokens:
                 raise KeyError(piece) from None
-            return special
+            return self._special_tokens[name]
 
     def encode_single_piece(self, piece: bytes) -> list[int]:
         """Return the ids of bytes that are taken as one pretoken, without the pattern."""
-        if not _checked_bytes(piece):
-            try:
+        if not isinstance(piece, bytes):
+            raise TypeError(f"a piece is bytes, not {type(piece).__name__}")
+        if not piece:
+            with contextlib.suppress(KeyError):
                 return [self._core.token_id(b"")]
-            except KeyError:
-                return []
         return self._encoding.encode_piece(piece)
 
     def _encode_bytes(self, bytes: bytes) -> list[int]:
-        return self._encoding.encode_broken(_checked_bytes(bytes))
+        return self._encoding.encode_broken(bytes)
 
     # Ids to bytes
 
@@ -143,16 +146,6 @@ def _tokens_of(ranks: Mapping[bytes, int]) -> dict[int, bytes]:
     if not tokens:
         raise ValueError("mergeable_ranks is empty")
     return tokens
-
-
-def _check_specials(special_tokens: Mapping[str, int]) -> None:
-    if not hasattr(special_tokens, "items"):
-        raise TypeError(f"special_tokens is a dict of names and ids, not {type(special_tokens).__name__}")
-    for name, id in special_tokens.items():
-        if not isinstance(name, str):
-            raise TypeError(f"a special token is a str, not {type(name).__name__}: {shown(name)}")
-        if not hasattr(id, "__index__"):
-            raise TypeError(f"the id of special token {shown(name)} is an int, not {type(id).__name__}")
 
 
 def _core_of(
@@ -198,9 +191,3 @@ def error_of_ids(tokens: Iterable[int], error: KeyError) -> Exception:
         if not 0 <= operator.index(token) < 2**32:
             return OverflowError(f"an id is a whole number from 0 to 2^32 - 1, not {shown(token)}")
     return KeyError(f"Invalid token for decoding: {error.args[0]}")
-
-
-def _checked_bytes(piece: object) -> bytes:
-    if not isinstance(piece, bytes):
-        raise TypeError(f"a piece is bytes, not {type(piece).__name__}")
-    return piece

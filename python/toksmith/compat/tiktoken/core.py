@@ -7,11 +7,12 @@ allowed, text that the pattern does not match is lost, and lone surrogates are r
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import pickle
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar
+from typing import TYPE_CHECKING, TypedDict, TypeVar
 
 from ... import patterns
 from ..._internal import arguments
@@ -21,15 +22,12 @@ from ...formats.published.encodings import warn_of_missing
 from ...tokenizer import Tokenizer
 from . import special_rules
 from ._tiktoken import CoreBPE, error_of_ids
-from .special_rules import raise_disallowed_special_token
+from .special_rules import Allowed, Disallowed, raise_disallowed_special_token
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     from typing_extensions import Self
-
-Allowed = Literal["all"] | AbstractSet[str]
-Disallowed = Literal["all"] | Collection[str] | None
 
 _NONE: AbstractSet[str] = frozenset()
 _Item = TypeVar("_Item")
@@ -272,11 +270,12 @@ class Encoding:
         >>> encoding.decode_with_offsets([97, 0xC3, 0xA9, 98])
         ('aéb', [0, 1, 1, 2])
         """
-        ids = _listed(tokens)
+        # An iterator may have no end: the first wrong id ends the call.
+        first, second = (tokens, tokens) if isinstance(tokens, (list, tuple)) else itertools.tee(tokens)
         try:
-            return self.decode(ids, "strict"), self._encoding.offsets(ids)
+            return self._core.decode(first, "strict"), self._encoding.offsets(second)
         except (KeyError, TypeError, OverflowError) as error:
-            raise self._first_error(ids, error) from None
+            raise self._first_error(tokens, error) from None
 
     def _first_error(self, tokens: Iterable[int], error: Exception) -> Exception:
         """Return the error of the first wrong id; of an iterator, which is consumed, the error that it has raised."""

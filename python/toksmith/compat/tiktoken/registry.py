@@ -111,11 +111,7 @@ def _make(name: str) -> Encoding:
 
 
 def encoding_for_model(model_name: str) -> Encoding:
-    """Return the encoding of a model, as `get_encoding` does.
-
-    Raises:
-        KeyError: No encoding is known for it.
-    """
+    """Return the encoding of a model, as `get_encoding` does; `KeyError` if none is known for it."""
     return get_encoding(models.encoding_name_for_model(model_name))
 
 
@@ -125,8 +121,7 @@ def list_encoding_names() -> list[str]:
     >>> "o200k_base" in list_encoding_names()
     True
     """
-    with _lock():
-        return list(_constructors())
+    return list(_constructors())
 
 
 def _constructors() -> dict[str, Constructor]:

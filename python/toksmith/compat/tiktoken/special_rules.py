@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
-from typing import NoReturn
+from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from typing import Literal, NoReturn
 
 from ..._core import SpecialSet
 from ..._internal.messages import shown
+
+Allowed = Literal["all"] | AbstractSet[str]
+Disallowed = Literal["all"] | Collection[str] | None
 
 # Sets of special tokens that are kept, since programs pass the same ones with each call.
 _MAX_SETS = 64
@@ -50,16 +54,17 @@ class Rules:
         self._allowed_set, self._refused_set = allowed_set, refused_set
         self.default = allowed_set(frozenset()), refused_set(self._names)
 
-    def allowed(self, allowed_special: object) -> SpecialSet:
+    def allowed(self, allowed_special: Allowed) -> SpecialSet:
         """Return the set to look for."""
         return self._allowed_set(self._allowed_names(allowed_special))
 
     def sets(
-        self, allowed_special: object, disallowed_special: object, texts: Iterable[str]
+        self, allowed_special: Allowed, disallowed_special: Disallowed, texts: Iterable[str]
     ) -> tuple[SpecialSet, SpecialSet | None]:
         """Return the set to look for, and the set to refuse; refuse strings here that the core cannot look for."""
-        allowed = self.allowed(allowed_special)
-        names = self._disallowed_names(allowed_special, disallowed_special)
+        allowed_names = self._allowed_names(allowed_special)
+        allowed = self._allowed_set(allowed_names)
+        names = self._disallowed_names(allowed_names, disallowed_special)
         if not names:
             return allowed, None
         refused = self._refused_set(names)
@@ -68,27 +73,22 @@ class Rules:
                 _check(text, names)
         return allowed, refused
 
-    def check_surrogates(self, text: str, allowed_special: object, disallowed_special: object) -> None:
+    def check_surrogates(self, text: str, allowed_special: Allowed, disallowed_special: Disallowed) -> None:
         """Refuse disallowed strings in a text that has surrogates, which the core does not search."""
-        if names := self._disallowed_names(allowed_special, disallowed_special):
+        if names := self._disallowed_names(self._allowed_names(allowed_special), disallowed_special):
             _check(text, names)
 
-    def _allowed_names(self, allowed_special: object) -> frozenset[str]:
+    def _allowed_names(self, allowed_special: Allowed) -> frozenset[str]:
         if isinstance(allowed_special, str) and allowed_special == "all":
             return self._names
         if not isinstance(allowed_special, (set, frozenset)):
             raise TypeError(f"allowed_special is a set or 'all', not {type(allowed_special).__name__}")
         return frozenset(allowed_special)
 
-    def _disallowed_names(self, allowed_special: object, disallowed_special: object) -> frozenset[str]:
-        allowed = self._allowed_names(allowed_special)
+    def _disallowed_names(self, allowed: frozenset[str], disallowed_special: Disallowed) -> frozenset[str]:
         if isinstance(disallowed_special, str) and disallowed_special == "all":
             return self._names - allowed
-        if not disallowed_special:
-            return frozenset()
-        if not isinstance(disallowed_special, Iterable):
-            raise TypeError(f"disallowed_special is a set or 'all', not {type(disallowed_special).__name__}")
-        return frozenset(disallowed_special)
+        return frozenset(disallowed_special or ())
 
 
 def _has_utf8(name: str) -> bool:

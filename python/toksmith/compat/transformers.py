@@ -1,9 +1,8 @@
-"""A tokenizer for `transformers`: a class of that library, with the tokenization of toksmith.
+"""toksmith in `transformers`; `toksmith.compat.huggingface` has the public names.
 
 `transformers` keeps all features of a fast tokenizer (special tokens, padding, truncation, tensors, chat templates,
-saving) in a class around a `tokenizers.Tokenizer`; here the class is around the adapter of this package. The other
-behaviour of a model's class (Cohere pads on the left, Whisper puts tokens in front) stays: the class is kept, with
-another tokenizer inside.
+saving) in a class around a `tokenizers.Tokenizer`. The class is kept, with toksmith inside, and so is what the class
+of a model does (Cohere pads on the left, Whisper puts tokens in front).
 """
 
 from __future__ import annotations
@@ -13,25 +12,25 @@ import functools
 import json
 import tempfile
 import types
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 from types import EllipsisType
 from typing import Any
 
-from ..._internal.messages import shown
-from ...files import text_files, whole_files
-from ...formats.huggingface import folder, origin
-from ...formats.huggingface.checks import Json
-from ...formats.parts import Parts
-from ...tokenizer import Tokenizer as Native
-from ..huggingface.tokenizers import Tokenizer
+from .._internal.messages import shown
+from ..files import text_files, whole_files
+from ..formats.huggingface import folder, origin
+from ..formats.huggingface.checks import Json
+from ..formats.parts import Parts
+from ..tokenizer import Tokenizer as Native
+from .huggingface.tokenizers import Tokenizer
 
 try:
     from transformers import AutoTokenizer, PreTrainedTokenizerFast
     from transformers.models.auto.tokenization_auto import tokenizer_class_from_name
 except ImportError as error:
-    raise ImportError(
-        "toksmith.compat.huggingface.pretrained needs the package `transformers`: install it"
-    ) from error
+    raise ImportError("toksmith.compat.transformers needs the package `transformers`: install it") from error
 
 SpecialToken = str | EllipsisType | None
 Fast = Any
@@ -141,17 +140,16 @@ def pretrained(
 
     Args:
         tokenizer: A `toksmith.Tokenizer`, the adapter around one, or a fast tokenizer of `transformers`.
-        bos_token: As in `Tokenizer.save_huggingface`. If it is left out: the token that the tokenizer came with, else
-            one with a usual name, if any. None: no such token.
+        bos_token: As in `Tokenizer.save_huggingface`. By default the token that the tokenizer came with, else one
+            with a usual name, if any. None: no such token.
         eos_token: Likewise.
         unk_token: Likewise.
-        pad_token: Likewise; if it is left out and no token has a usual name, the eos token.
+        pad_token: Likewise; by default, if no token has a usual name, the eos token.
         **options: Options of `transformers`: `chat_template`, `model_max_length`, `padding_side`, …
 
     Raises:
-        ImportError: `transformers` is not installed.
-        ValueError: A role is given to a name that is no special token of the tokenizer, or the tokenizer's class is
-            not around a `tokenizers.Tokenizer`, or is not known.
+        ValueError: A role names no special token of the tokenizer, or the tokenizer's class is not around a
+            `tokenizers.Tokenizer`, or is not known.
     """
     roles = {"bos_token": bos_token, "eos_token": eos_token, "unk_token": unk_token, "pad_token": pad_token}
     if callable(getattr(tokenizer, "save_pretrained", None)):
@@ -210,3 +208,67 @@ def _of_origin(parts: Parts, files_beside: origin.Files, roles: Json, options: J
         tokenizer = ToksmithTokenizer.from_pretrained(made, **chosen, **options)
     tokenizer.name_or_path = tokenizer.init_kwargs["name_or_path"] = ""
     return tokenizer
+
+
+# In every tokenizer that `transformers` makes
+
+Backend: Fast = ToksmithTokenizer.__base__  # the class around a `tokenizers.Tokenizer`
+
+_installed: Installed | None = None
+
+
+class Installed:
+    """The result of `install`: `uninstall` ends the installation, and so does the end of a `with`.
+
+    Attributes:
+        kept: Names of classes whose tokenizers stayed as they are, with the reason.
+    """
+
+    def __init__(self) -> None:
+        self.kept: dict[str, str] = {}
+        original: Callable[..., None] = Backend.__init__
+        self._original: Callable[..., None] | None = original
+
+        @functools.wraps(original)
+        def init(tokenizer: Fast, *args: object, **options: object) -> None:
+            original(tokenizer, *args, **options)
+            self._put_into(tokenizer)
+
+        Backend.__init__ = init
+
+    def _put_into(self, tokenizer: Fast) -> None:
+        name, backend = type(tokenizer).__name__, tokenizer.backend_tokenizer
+        if isinstance(backend, Tokenizer):
+            return
+        try:
+            tokenizer._tokenizer = adapter_of(backend, name)
+        except ValueError as error:
+            self.kept[name] = str(error)
+            warnings.warn(f"this tokenizer stays as it is, without toksmith: {error}", stacklevel=4)
+
+    def uninstall(self) -> None:
+        """Let `transformers` make its own tokenizers again. Tokenizers that were made before stay as they are."""
+        global _installed
+        if self._original is not None:
+            Backend.__init__ = self._original
+            self._original = None
+        if _installed is self:
+            _installed = None
+
+    def __enter__(self) -> Installed:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.uninstall()
+
+
+def install() -> Installed:
+    """Put toksmith into every fast tokenizer that `transformers` makes from now on, in whatever way it is made.
+
+    A tokenizer that toksmith cannot replace (WordPiece, Unigram, …) stays as it is, and a warning names the part that
+    is the reason. A second call returns the same object as the first.
+    """
+    global _installed
+    if _installed is None:
+        _installed = Installed()
+    return _installed

@@ -1,1 +1,0 @@
-"""toksmith in `transformers`: `toksmith.compat.huggingface` has the public names."""
