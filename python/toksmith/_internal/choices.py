@@ -37,7 +37,6 @@ SHARD_FORMATS: tuple[ShardFormat, ...] = get_args(ShardFormat)
 """The formats of shards of ids."""
 
 PlotFormat = Literal["svg", "png"]
-PLOT_FORMATS: tuple[PlotFormat, ...] = get_args(PlotFormat)
 """The formats of plots as files."""
 
 GroupKind = Literal["language", "script", "file"]
