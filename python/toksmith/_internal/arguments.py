@@ -110,7 +110,7 @@ def replaces_invalid(errors: str) -> bool:
     return errors == "replace"
 
 
-def checked_text(text: str) -> None:
+def checked_text(text: object) -> None:
     """Check that a text is a str; the error of a list names what takes several texts."""
     if not isinstance(text, str):
         hint = "; encode_batch takes a list of texts" if isinstance(text, (list, tuple)) else ""
@@ -134,8 +134,8 @@ def text_bytes(text: Buffer) -> bytes:
     try:
         return as_bytes(text)
     except TypeError:
-        hint = "; encode_batch takes a list of texts" if isinstance(text, (list, tuple)) else ""
-        raise TypeError(f"a text is a str, not {type(text).__name__}{hint}") from None
+        checked_text(text)
+        raise
 
 
 def checked_limit(name: str, value: int, minimum: int) -> int:

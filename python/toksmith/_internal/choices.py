@@ -36,10 +36,6 @@ ShardFormat = Literal["bin", "nanogpt", "llm.c", "megatron", "npy", "parquet"]
 SHARD_FORMATS: tuple[ShardFormat, ...] = get_args(ShardFormat)
 """The formats of shards of ids."""
 
-PlotFormat = Literal["svg", "png"]
-PLOT_FORMATS: tuple[PlotFormat, ...] = get_args(PlotFormat)
-"""The formats of plots as files."""
-
 GroupKind = Literal["language", "script", "file"]
 GROUP_KINDS: tuple[GroupKind, ...] = get_args(GroupKind)
 """By what documents are grouped when tokenizers are compared."""

@@ -14,11 +14,7 @@ class Command(TyperCommand):
     """A command that refuses to take a single-valued option twice: click would use the last."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments.
-
-        Raises:
-            UsageError: A single-valued option appears several times.
-        """
+        """Parse the arguments, in which a single-valued option appears once at most."""
         if not ctx.resilient_parsing:
             _, _, order = self.make_parser(ctx).parse_args(args=list(args))
             for param, count in Counter(order).items():

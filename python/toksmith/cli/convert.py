@@ -103,7 +103,8 @@ def _save(tokenizer: Tokenizer, out: str, to: Format) -> None:
         minbpe.save(tokenizer._parts, out)
     else:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the warning below says that the file holds no pattern
+            if to == "gpt2":  # `_warn_of_losses` says that the files hold no pattern
+                warnings.simplefilter("ignore")
             tokenizer.save(out, format=to)
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-import stat
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -14,7 +11,6 @@ import typer
 
 from .. import anatomy
 from .._internal.numbers import size
-from ..files.new_file import NewFile
 from ..formats import sources
 from ..lab import terminal
 from ..lab.spans import Spans, visible
@@ -97,13 +93,13 @@ def view(
     if limit is None and not no_limit and terminal.is_terminal():
         limit = LIMIT
     drawing = Drawing(not no_special, ids, as_lines, limit)
-    with _opened(source, errors, len(loaded) > 1) as opened:
-        try:
-            streams.write("-", map(str.encode, drawing.of_all(loaded, opened)))
-        except (KeyboardInterrupt, SystemExit):
-            if drawing.colours:
-                streams.write("-", [terminal.END.encode()])  # the output may have been cut off inside a colour
-            raise
+    read = _reader(source, errors, len(loaded) > 1)
+    try:
+        streams.write("-", map(str.encode, drawing.of_all(loaded, read)))
+    except (KeyboardInterrupt, SystemExit):
+        if drawing.colours:
+            streams.write("-", [terminal.END.encode()])  # the output may have been cut off inside a colour
+        raise
 
 
 def _write_page(path: str, tokenizers: Sequence[tuple[str, Tokenizer]], text: str) -> None:
@@ -133,18 +129,12 @@ def _new_name(source: str, named: dict[str, Tokenizer]) -> str:
     return name
 
 
-@contextlib.contextmanager
-def _opened(source: streams.Input, errors: str, is_read_again: bool) -> Iterator[Text]:
-    """Yield what returns the text in pieces, each time anew."""
-    path = source.path
-    if is_read_again and path is not None and (path == "-" or not stat.S_ISREG(Path(path).stat().st_mode)):
-        with NewFile(Path(tempfile.gettempdir()), "text") as spool:
-            with streams.naming(tempfile.gettempdir()):
-                spool.file.writelines(map(str.encode, source.text(errors)))
-                spool.file.flush()
-            yield lambda: streams.text(str(spool.path), errors)
-    else:
-        yield lambda: source.text(errors)
+def _reader(source: streams.Input, errors: str, is_read_again: bool) -> Text:
+    """Return a function that returns the text in pieces, each time anew. A pipe that is read again is held whole."""
+    if is_read_again and source.path is not None and not Path(source.path).is_file():
+        pieces = list(source.text(errors))
+        return lambda: iter(pieces)
+    return lambda: source.text(errors)
 
 
 class Drawing:

@@ -10,7 +10,7 @@ import stat
 from pathlib import Path
 from typing import NamedTuple
 
-HEAD_BYTES = 1 << 12
+_HEAD_BYTES = 1 << 12
 """How many first bytes of a file are looked at to find its kind."""
 
 
@@ -86,22 +86,22 @@ def check_file(path: str | os.PathLike[str]) -> None:
     """Refuse a file that is no plain text, by its name and by its first bytes. A pipe is not read."""
     name = os.fspath(path)
     check_name(name)
-    check_head(name, head_of(name))
+    check_head(name, _head_of(name))
 
 
 def check_for_training(path: str) -> None:
     """Refuse a file that training would take for plain text by its name; the error says how to read it, if at all."""
-    if kind := _by_head(head_of(path)):
+    if kind := _by_head(_head_of(path)):
         advice = kind.advice if kind.suffix is None else f"give it a name that ends in {kind.suffix}"
         raise _refused(path, kind._replace(advice=advice))
 
 
-def head_of(path: str) -> bytes:
+def _head_of(path: str) -> bytes:
     """Return the first bytes of a regular file; no bytes of any other file, which can be read only once."""
     if not stat.S_ISREG(Path(path).stat().st_mode):
         return b""
     with Path(path).open("rb") as file:
-        return file.read(HEAD_BYTES)
+        return file.read(_HEAD_BYTES)
 
 
 def _by_head(head: bytes) -> _Kind | None:
@@ -109,7 +109,7 @@ def _by_head(head: bytes) -> _Kind | None:
         if head.startswith(magic):
             return kind
     for magic, kind in _WEAK_MAGIC:
-        if head.startswith(magic) and _has_no_text(head[:HEAD_BYTES]):
+        if head.startswith(magic) and _has_no_text(head[:_HEAD_BYTES]):
             return kind
     return None
 

@@ -207,7 +207,7 @@ class PretokenCounts:
         head = counts_table.parse(line, metadata, metadata)
         core = counts_table.counts_of(rows, head["bytes"])
         counts_table.check_whole(core, head, "the table")
-        return with_options_of(cls._of_head(core, head), special_tokens, pattern, unmatched)
+        return _with_options(cls._of_head(core, head), special_tokens, pattern, unmatched)
 
     def _like(self, core: _core.PretokenCounts, has_order: bool = True) -> PretokenCounts:
         return PretokenCounts._of(core, self._pattern, self._special_tokens, has_order and self._has_order)
@@ -257,10 +257,10 @@ class PretokenCounts:
         return f"<PretokenCounts of {len(self)} pretokens, {self.total} in all>"
 
 
-def with_options_of(
+def _with_options(
     counts: PretokenCounts, special_tokens: Iterable[str], pattern: object, unmatched: Unmatched
 ) -> PretokenCounts:
-    """Check that the options beside counts are those that the counts were made under, or the defaults."""
+    """Return counts with special tokens in this order, checked to be made under these options, or the defaults."""
     if names := arguments.special_names(special_tokens):
         if set(names) != set(counts._special_tokens):
             raise ValueError(

@@ -57,7 +57,7 @@ def learn(
             forget=consume_counts,
         )
     _warn_if_short(options, learned.added())
-    return build(options, learned)
+    return _build(options, learned)
 
 
 def _check_memory(counts: PretokenCounts) -> None:
@@ -104,7 +104,7 @@ class _Layout(NamedTuple):
     special_tokens: list[tuple[str, int]]
 
 
-def build(options: Options, learned: _core.Learned) -> Tokenizer:
+def _build(options: Options, learned: _core.Learned) -> Tokenizer:
     """Return the tokenizer of these merges, with ids for all tokens."""
     base = options.base
     layout = _layout(options, learned.added()) if base is None else _extended(base, options.new_specials)
