@@ -79,7 +79,8 @@ def test_random_templates(theirs: Any) -> None:
     rng, compared = random.Random(2), 0
     for _ in range(400):
         theirs.post_processor = processor = random_processor(rng)
-        template = Tokenizer.from_str(theirs.to_str())._tokenizer.pipeline.template
+        pipeline = Tokenizer.from_str(theirs.to_str())._tokenizer.pipeline
+        template = pipeline and pipeline.template
         for texts in (("ab a",), ("ab", " b")) if template is not None else ():
             theirs.post_processor = None
             plain = [theirs.encode(text) for text in texts]

@@ -249,7 +249,7 @@ def test_what_cannot_be_kept_is_named(tmp_path: Path) -> None:
 
 def test_shrinking_keeps_roles(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="cannot shrink a tokenizer that does more"):
-        Tokenizer.from_huggingface(fast()).shrink(300)
+        toksmith.shrink(Tokenizer.from_huggingface(fast()), 300)
     content = json.loads(backend().to_str())
     content["normalizer"] = None
     for token in content["added_tokens"]:
