@@ -46,7 +46,8 @@ LITERAL = ["ab", "whitespace", "x y", "éé"]
 def files(tmp_path: Path) -> Path:
     (tmp_path / "text.txt").write_text(TEXT)
     toksmith.train_from_iterator([TEXT], 270, special_ids="last").save(tmp_path / "t.tiktoken", format="tiktoken")
-    Tokenizer.from_tiktoken(tmp_path / "t.tiktoken", pattern="gpt2").shrink(256).save(tmp_path, format="gpt2")
+    tokenizer = Tokenizer.from_tiktoken(tmp_path / "t.tiktoken", pattern="gpt2")
+    toksmith.shrink(tokenizer, 256).save(tmp_path, format="gpt2")
     return tmp_path
 
 

@@ -39,7 +39,7 @@ def compiled(pattern: str) -> tuple[str, bool, str | _core.CompiledPattern | pat
     """
     if name := SPELLINGS.get(pattern):
         return patterns.NAMED[name], False, name
-    source, is_nullable = from_oniguruma.analyse(pattern)
+    source, is_nullable = from_oniguruma.translate(pattern)
     # Only `regex` finds empty matches.
     searched = patterns.of_source(source, 0, "keep").compiled()
     return source, is_nullable, searched if is_nullable else patterns.runner(source, 0)
