@@ -196,20 +196,12 @@ def vocab_lines(vocab: Mapping[int, bytes], merges: Mapping[Pair, int]) -> Itera
 
 
 def replace_control_characters(s: str) -> str:
-    r"""Return `s` with control, format and unassigned characters as escapes: they would spoil the lines.
-
-    >>> print(replace_control_characters("a\n"))
-    a\u000a
-    """
+    """Return `s` with control, format and unassigned characters as escapes: they would spoil the lines."""
     return "".join(c if unicodedata.category(c)[0] != "C" else f"\\u{ord(c):04x}" for c in s)
 
 
 def render_token(t: bytes) -> str:
-    r"""Return the text of a token, with U+FFFD for bytes that are not UTF-8, and control characters escaped.
-
-    >>> render_token(b"caf\xc3\xa9")
-    'café'
-    """
+    """Return the text of a token, with U+FFFD for bytes that are not UTF-8, and control characters escaped."""
     return replace_control_characters(t.decode(errors="replace"))
 
 
