@@ -6,7 +6,6 @@ import operator
 from collections import Counter
 
 from ._core import Tokenizer as CoreTokenizer
-from .formats.huggingface.pipeline import Pipeline
 from .formats.parts import Parts
 from .tokenizer import Tokenizer
 
@@ -43,8 +42,8 @@ def _shrunk(parts: Parts, n: int) -> Parts:
         raise ValueError(f"cannot shrink to {size} tokens: {parts.min_size} stay, {what}")
     if size == has:
         return parts
-    pipeline = parts.pipeline
-    if pipeline is not None and (not pipeline.is_plain or pipeline.is_staged or _adds_ids(pipeline)):
+    pipeline, template = parts.pipeline, parts.pipeline and parts.pipeline.template
+    if pipeline and (not pipeline.is_plain or pipeline.is_staged or (template and template.added())):
         raise ValueError(
             "cannot shrink a tokenizer that does more than its vocabulary says (a normalizer, several stages of "
             "splitting, added tokens with conditions, or a template): these hold ids that would move"
@@ -58,10 +57,6 @@ def _shrunk(parts: Parts, n: int) -> Parts:
     core = CoreTokenizer(vocab, merges, list(moved.items()), parts.pattern.core(), ignore_merges)
     origin = parts.origin and parts.origin.moved()
     return Parts(core, parts.pattern, None, record and record.shrunk(len(core.merges())), origin)
-
-
-def _adds_ids(pipeline: Pipeline) -> bool:
-    return pipeline.template is not None and pipeline.template.added() > 0
 
 
 def _of_merges(parts: Parts, merges: list[tuple[bytes, bytes]], size: int) -> set[int]:
