@@ -308,4 +308,4 @@ def test_shrinking_keeps_the_merge_rule_and_refuses_a_pipeline() -> None:
     hf.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
     hf.normalizer = tokenizers.normalizers.Lowercase()
     with pytest.raises(ValueError, match="cannot shrink a tokenizer that does more"):
-        Tokenizer.from_huggingface(hf).shrink(266)
+        toksmith.shrink(Tokenizer.from_huggingface(hf), 266)
