@@ -37,7 +37,7 @@ def engine(entry: Entry) -> str:
         found = [patterns.of_tiktoken_source(stage["pattern"]) for stage in entry["stages"]]
     elif entry["dialect"] == "llama.cpp":
         try:
-            texts = [from_oniguruma.analyse(stage["pattern"]).pattern for stage in entry["stages"]]
+            texts = [from_oniguruma.translate(stage["pattern"]).pattern for stage in entry["stages"]]
         except ValueError:
             return "refused"
         found = [patterns.resolve(text) for text in texts]

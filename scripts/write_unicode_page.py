@@ -59,7 +59,7 @@ class Library(NamedTuple):
             ValueError: toksmith refuses the pattern.
         """
         is_tiktoken = self.name == "tiktoken"
-        translated = fancy_regex.translate(pattern) if is_tiktoken else from_oniguruma.analyse(pattern).pattern
+        translated = fancy_regex.translate(pattern) if is_tiktoken else from_oniguruma.translate(pattern).pattern
         return set("".join(regex.findall(translated, text)))
 
     def differing(self, pattern: str, text: str) -> set[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import re
 from typing import Any, Literal, NamedTuple
 
 from . import _core
@@ -84,7 +85,7 @@ tests/python/regex_dialects/test_patterns.py."""
 # All flags of `regex` but TEMPLATE, which does nothing, and DEBUG, which prints.
 _FLAGS = 0x1FDFE
 _REVERSE = 0x400
-_SCOPED_CASE = r"\(\?[a-zA-Z0-9-]*i"
+_SCOPED_CASE = re.compile(r"\(\?[a-zA-Z0-9-]*i")
 
 
 Regex = Any
@@ -250,10 +251,8 @@ def _searched(text: str, flags: int) -> Regex:
     pattern has the flag i, that look takes all sets for case-insensitive: `[^\p{Lu}]|(?i:s)` finds no "b". An
     alternative that never matches, and takes no character, turns the look off.
     """
-    import regex
-
     compiled = _compile(text, flags)
-    return _compile(f"(?!)|{text}", flags) if regex.search(_SCOPED_CASE, text) else compiled
+    return _compile(f"(?!)|{text}", flags) if _SCOPED_CASE.search(text) else compiled
 
 
 # A letter that came with each version of Unicode, newest first.

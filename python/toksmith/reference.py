@@ -116,9 +116,8 @@ GPT2_BYTE_ORDER = (*_PRINTABLE, *sorted(set(range(256)) - set(_PRINTABLE)))
 def split_special(text: str, special_tokens: Iterable[str]) -> list[tuple[str, bool]]:
     """Cut `text` at its special tokens: a list of (piece, is it a special token) that joins to `text`.
 
-    Where special tokens overlap, the leftmost one wins, and of those that start there the longest; the
-    order of `special_tokens` plays no part. No piece is empty. An empty special token, or one that is
-    given twice, is a ValueError.
+    Where special tokens overlap, the leftmost one wins, and of those that start there the longest. No piece is empty.
+    An empty special token, or one that is listed twice, is a ValueError.
 
     >>> split_special("a<|b|><|b|>c", ["<|b|>"])
     [('a', False), ('<|b|>', True), ('<|b|>', True), ('c', False)]
@@ -135,17 +134,14 @@ def split_special(text: str, special_tokens: Iterable[str]) -> list[tuple[str, b
 def pretokenize(text: str, pattern: str | Pattern | None = GPT2_PATTERN, unmatched: Unmatched = "keep") -> list[str]:
     r"""Cut `text` into pretokens: the matches of `pattern`, in order. Empty matches do not count.
 
-    `pattern` is a pattern of the `regex` package or its source; None means no cutting: the whole text is
-    one pretoken. Text between two matches is a pretoken of its own with `unmatched="keep"`, so that the
-    pretokens always join to the text; it is lost with `unmatched="drop"`, as with `re.findall`. A faulty
-    pattern is a `regex.error`, another value of `unmatched` a ValueError.
+    `pattern` is a pattern of the `regex` package or its source; with None the whole text is one pretoken. Text
+    between two matches is a pretoken of its own with `unmatched="keep"`; it is lost with `unmatched="drop"`, as
+    with `re.findall`.
 
     >>> pretokenize("some text that i'll pre-tokenize")
     ['some', ' text', ' that', ' i', "'ll", ' pre', '-', 'tokenize']
-    >>> pretokenize("low, low", r"\p{L}+")
-    ['low', ', ', 'low']
-    >>> pretokenize("low, low", r"\p{L}+", unmatched="drop")
-    ['low', 'low']
+    >>> pretokenize("low, low", r"\p{L}+"), pretokenize("low, low", r"\p{L}+", unmatched="drop")
+    (['low', ', ', 'low'], ['low', 'low'])
     """
     _check_choice("unmatched", unmatched, Unmatched)
     if pattern is None:
@@ -177,10 +173,8 @@ def count_pretokens(
 ) -> dict[bytes, int]:
     """Count how often each pretoken occurs in `documents`, in the order in which they are first seen.
 
-    Each element of `documents` is a document of its own (a `str` is one document), and special tokens
-    separate documents: no pretoken reaches across, and special tokens are not counted. The other
-    arguments and their errors are those of `split_special` and `pretokenize`; a lone surrogate in the
-    text is a ValueError (UnicodeEncodeError).
+    Each element of `documents` is a document of its own (a `str` is one document), and special tokens separate
+    documents: no pretoken reaches across, and special tokens are not counted.
 
     >>> count_pretokens("low<|end|>low lower lower", ["<|end|>"])
     {b'low': 2, b' lower': 2}
@@ -247,8 +241,6 @@ def count_pairs(words: Mapping[Pieces, int]) -> dict[Pair, int]:
 def pretokens_after(counts: Mapping[bytes, int], merges: Iterable[Pair]) -> dict[Pieces, int]:
     """Show the pretokens of `counts` in pieces, as training sees them after these `merges`.
 
-    Pretokens that occur 0 times are left out; a count below 0 is a ValueError.
-
     >>> pretokens_after({b"low": 5, b"lower": 2}, [(b"o", b"w"), (b"l", b"ow")])
     {(b'low',): 5, (b'low', b'e', b'r'): 2}
     """
@@ -265,12 +257,11 @@ def naive_merges(
 ) -> Iterator[Merge]:
     """Train: find up to `num_merges` merges, counting all pairs of the pretokens in `counts` each time.
 
-    The pair that occurs most often is merged. `ties` says which of several: "bytes" the greatest
-    (left, right); "ids" the greatest pair of ids, where the 256 bytes have their value as id and the
-    merges follow by age; "smallest_ids" the smallest; "huggingface" the smallest where the bytes come in
-    `GPT2_BYTE_ORDER`; "first" the one that comes first in the text, that is in the pretokens in their
-    order. Training ends early when no pair occurs `max(1, min_frequency)` times. Another value of `ties`,
-    or a negative count, is a ValueError (as the first merge is asked for: this is a generator).
+    The pair that occurs most often is merged. `ties` says which of several: "bytes" the greatest (left, right);
+    "ids" the greatest pair of ids, where the 256 bytes have their value as id and the merges follow by age;
+    "smallest_ids" the smallest; "huggingface" the smallest where the bytes come in `GPT2_BYTE_ORDER`; "first" the
+    one that comes first in the pretokens in their order. Training ends early when no
+    pair occurs `min_frequency` times.
 
     >>> for merge in naive_merges({b"low": 5, b"lower": 2}, 3):
     ...     print(merge)
@@ -294,10 +285,10 @@ def naive_merges(
 def incremental_merges(
     counts: Mapping[bytes, int], num_merges: int, ties: Ties = "bytes", min_frequency: int = 1
 ) -> Iterator[Merge]:
-    """Train like `naive_merges`, with the same arguments, results and errors, but much faster.
+    """Train like `naive_merges`, with the same results, but much faster.
 
-    A merge changes only the pretokens that contain its pair, so only their pairs are counted again, and
-    a heap gives the top pair without looking at all of them.
+    A merge changes only the pretokens that contain its pair, so only their pairs are counted again, and a heap gives
+    the top pair without looking at all of them.
 
     >>> counts = {b"low": 5, b"lower": 2}
     >>> list(incremental_merges(counts, 9, "ids")) == list(naive_merges(counts, 9, "ids"))
@@ -353,8 +344,8 @@ class _Candidate:
 class _PairIndex:
     """The state of `incremental_merges`: how often each pair occurs, and in which words.
 
-    The heap holds every pair with its present count, and stale entries beside it: a pair whose count has
-    changed is pushed again, and the old entry is thrown away when it comes out.
+    The heap also has stale entries: a pair whose count has changed is pushed again, and the old entry is thrown away
+    when it comes out.
     """
 
     def __init__(self, words: Mapping[Pieces, int], ties: Ties) -> None:
@@ -421,9 +412,8 @@ def build_vocab(
 ) -> dict[int, bytes]:
     r"""Give every token its id, from 0: `special_tokens`, the 256 bytes, and the result of each merge.
 
-    `special_ids` says where the special tokens go: "first", "after_bytes" or "last". `byte_order` is the
-    order of the 256 bytes: by "value", or as in GPT-2's files ("gpt2"). Other values, an empty special
-    token or one given twice are a ValueError.
+    `special_ids` says where the special tokens go: "first", "after_bytes" or "last". `byte_order` is the order of the
+    256 bytes: by "value", or as in GPT-2's files ("gpt2").
 
     >>> vocab = build_vocab([(b"a", b"b")], ["<|end|>"])
     >>> vocab[0], vocab[1], vocab[98], vocab[257]
@@ -457,10 +447,8 @@ def train_bpe(
 ) -> tuple[dict[int, bytes], list[Pair]]:
     r"""Train on `documents` (text, not a path) and return the vocabulary and the merges, as in CS336.
 
-    The vocabulary has `vocab_size` tokens, special tokens and the 256 bytes included, or fewer where no
-    pair is left to merge. The other arguments and their errors are those of `count_pretokens`,
-    `naive_merges` and `build_vocab`; a `vocab_size` too small for bytes and special tokens is a
-    ValueError.
+    The vocabulary has `vocab_size` tokens, special tokens and the 256 bytes included, or fewer where no pair is
+    left to merge. The other arguments are those of `count_pretokens`, `naive_merges` and `build_vocab`.
 
     >>> text = "low low low low low lower lower widest widest widest newest newest newest newest newest newest"
     >>> vocab, merges = train_bpe(text, 256 + 6 + 1, ["<|endoftext|>"], pattern=r"\S+", unmatched="drop")
@@ -496,9 +484,8 @@ class Step(NamedTuple):
 def rank_function(merges_or_ranks: Sequence[Pair] | Mapping[bytes, int] | RankFunction) -> RankFunction:
     """Make the function that gives the rank of a pair, or None where the pair is not merged.
 
-    From a list of merges (CS336, GPT-2's files, Hugging Face): the pair's place in the list, the first if
-    it is there twice. From ranks (tiktoken's files), token → rank: the rank of the token that the two make
-    together. Such a function itself is returned as it is.
+    From a list of merges (CS336, GPT-2's files, Hugging Face): the pair's first place in the list. From ranks
+    (tiktoken's files), token → rank: the rank of the token that the two make. Such a function is returned as it is.
 
     >>> rank_function([(b"o", b"w"), (b"l", b"ow")])(b"l", b"ow")
     1
@@ -519,9 +506,8 @@ def rank_function(merges_or_ranks: Sequence[Pair] | Mapping[bytes, int] | RankFu
 def encode_steps(word: bytes, merges_or_ranks: Sequence[Pair] | Mapping[bytes, int] | RankFunction) -> Iterator[Step]:
     """Merge the bytes of one pretoken, one pair at a time, and show each step.
 
-    Each step merges the pair with the lowest rank, the leftmost where it stands more than once, until no
-    pair has a rank. See `rank_function` for what `merges_or_ranks` may be; for many words, make that
-    function once and pass it on.
+    Each step merges the pair with the lowest rank, the leftmost where it stands more than once, until no pair has a
+    rank. For many words, make the `rank_function` once and pass it on.
 
     >>> for step in encode_steps(b"lower", [(b"o", b"w"), (b"l", b"ow"), (b"e", b"r")]):
     ...     print(step.rank, step.left, step.right, step.pieces)
@@ -567,15 +553,11 @@ def encode(
 ) -> list[int]:
     """Turn `text` into ids of `vocab`.
 
-    With `merges`, pretokens are merged in the order of that list. Without, `vocab` holds ranks, as
-    tiktoken's files do: the pair whose token has the lowest id is merged first, and a pretoken that is
-    itself a token becomes that token at once; with `ignore_merges` it does so under merges too.
-    `special_tokens` are names, or name → id; a name stands for the one token of `vocab` with its bytes. With
-    `special=False` they are read as ordinary text. In bytes that are not UTF-8 an invalid byte is one
-    character that is no letter, digit or space.
-
-    ValueError: a special token that is empty, given twice, or not exactly once in `vocab`; ordinary text
-    that comes to a token that is not in `vocab`; a lone surrogate in a `str`.
+    With `merges`, pretokens are merged in the order of that list. Without, `vocab` holds ranks, as tiktoken's files
+    do: the pair whose token has the lowest id is merged first, and a pretoken that is itself a token becomes that
+    token at once; with `ignore_merges` it does so under merges too. `special_tokens` are names, or name → id; a
+    name stands for the one token of `vocab` with its bytes. With `special=False` they are read as ordinary text. In
+    bytes that are not UTF-8 an invalid byte is one character that is no letter, digit or space.
 
     >>> vocab = build_vocab([(b"o", b"w"), (b"l", b"ow")], ["<|end|>"], "last")
     >>> encode("low<|end|>", vocab, [(b"o", b"w"), (b"l", b"ow")], ["<|end|>"])
@@ -609,8 +591,6 @@ def encode(
 
 def decode(ids: Iterable[int], vocab: Mapping[int, bytes], errors: str = "replace") -> str:
     """Join the bytes of `ids` and read them as UTF-8; bytes that are not follow `errors`, as in Python.
-
-    An id that `vocab` does not have is a KeyError.
 
     >>> decode([104, 105, 255], build_vocab([]))
     'hi\ufffd'

@@ -6,7 +6,6 @@ import operator
 from collections import Counter
 
 from ._core import Tokenizer as CoreTokenizer
-from .formats.huggingface.pipeline import Pipeline
 from .formats.parts import Parts
 from .tokenizer import Tokenizer
 
@@ -43,24 +42,21 @@ def _shrunk(parts: Parts, n: int) -> Parts:
         raise ValueError(f"cannot shrink to {size} tokens: {parts.min_size} stay, {what}")
     if size == has:
         return parts
-    if parts.pipeline is not None and not is_of_the_core(parts.pipeline):
+    pipeline, template = parts.pipeline, parts.pipeline and parts.pipeline.template
+    if pipeline and (not pipeline.is_plain or pipeline.is_staged or (template and template.added())):
         raise ValueError(
             "cannot shrink a tokenizer that does more than its vocabulary says (a normalizer, several stages of "
             "splitting, added tokens with conditions, or a template): these hold ids that would move"
         )
     merges = parts.merges.copy() if parts.core.has_merges() else None
     gone = _of_ranks(parts, size) if merges is None else _of_merges(parts, merges, size)
+    if has - len(gone) > size:
+        raise ValueError(f"cannot shrink to {size} tokens: without any merge there are still {has - len(gone)}")
     vocab, moved = _moved_down(parts, gone)
     ignore_merges = merges is not None and parts.core.ignores_merges()
     core = CoreTokenizer(vocab, merges, list(moved.items()), parts.pattern.core(), ignore_merges)
     origin = parts.origin and parts.origin.moved()
     return Parts(core, parts.pattern, None, record and record.shrunk(len(core.merges())), origin)
-
-
-def is_of_the_core(pipeline: Pipeline) -> bool:
-    """Whether the core gives all ids by itself: the other parts set offsets and lengths, and may be left out."""
-    adds_nothing = pipeline.template is None or pipeline.template.added() == 0
-    return pipeline.is_plain and adds_nothing and not pipeline.is_staged
 
 
 def _of_merges(parts: Parts, merges: list[tuple[bytes, bytes]], size: int) -> set[int]:
@@ -73,7 +69,6 @@ def _of_merges(parts: Parts, merges: list[tuple[bytes, bytes]], size: int) -> se
         makers[token] -= 1
         if not makers[token]:  # otherwise an earlier merge makes the token too
             gone.add(parts.core.token_id(token))
-    _check_all_gone(parts, gone, size)
     # A list of all pairs that make each token has pairs of later tokens. Without these tokens the pairs never merge.
     tokens = {parts.vocab[id] for id in gone}
     merges[:] = [(left, right) for left, right in merges if left not in tokens and right not in tokens]
@@ -83,15 +78,7 @@ def _of_merges(parts: Parts, merges: list[tuple[bytes, bytes]], size: int) -> se
 def _of_ranks(parts: Parts, size: int) -> set[int]:
     """Return the ids of the last ranks: all but `size` tokens."""
     merged = [id for id, token in parts.ordinary.items() if len(token) > 1]
-    gone = set(sorted(merged, reverse=True)[: parts.core.vocab_size() - size])
-    _check_all_gone(parts, gone, size)
-    return gone
-
-
-def _check_all_gone(parts: Parts, gone: set[int], size: int) -> None:
-    left = parts.core.vocab_size() - len(gone)
-    if left > size:
-        raise ValueError(f"cannot shrink to {size} tokens: without any merge there are still {left}")
+    return set(sorted(merged, reverse=True)[: parts.core.vocab_size() - size])
 
 
 def _moved_down(parts: Parts, gone: set[int]) -> tuple[dict[int, bytes], dict[str, int]]:

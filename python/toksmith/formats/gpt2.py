@@ -18,8 +18,6 @@ from . import verification
 from .parts import Parts
 from .spelling import BYTE_ORDER, spell, unspell
 
-_Specials = Iterable[str] | Mapping[str, int]
-
 
 def tokens_of_merges(text: str) -> list[bytes]:
     """Return the tokens of a merges file in the order of GPT-2's ids: its 256 bytes, then the token of each line."""
@@ -35,26 +33,14 @@ def tokens_of_merges(text: str) -> list[bytes]:
 def load(
     vocab_path: str | os.PathLike[str],
     merges_path: str | os.PathLike[str],
-    special_tokens: _Specials | None,
+    special_tokens: Iterable[str] | Mapping[str, int] | None,
     pattern: object,
     unmatched: choices.Unmatched,
 ) -> Parts:
-    """Load GPT-2's two files. See `Tokenizer.from_files`."""
-    vocab, merges = _read(vocab_path, merges_path, special_tokens)
-    with text_files.naming(f"{os.fspath(vocab_path)}, {os.fspath(merges_path)}"):
-        resolved = patterns.resolve(pattern, unmatched)
-        specials = arguments.special_list(special_tokens)
-        core = _core.Tokenizer(vocab, arguments.checked_merges(merges), specials, resolved.core())
-    return Parts(core, resolved)
-
-
-def _read(
-    vocab_path: str | os.PathLike[str], merges_path: str | os.PathLike[str], special_tokens: _Specials | None
-) -> tuple[dict[int, bytes], list[tuple[bytes, bytes]]]:
-    """Read the two files, and check that every merge is of known tokens, by line."""
-    merges = read_merges(merges_path)
+    """Load GPT-2's two files, and check that every merge is of known tokens. See `Tokenizer.from_files`."""
+    specials, merges = arguments.special_list(special_tokens), read_merges(merges_path)
     merged = {token for left, right in merges for token in (left, right, left + right)}
-    vocab = read_vocab(vocab_path, [name for name, _ in arguments.special_list(special_tokens)], merged)
+    vocab = read_vocab(vocab_path, [name for name, _ in specials], merged)
     unknown = merged.difference(vocab.values())
     for (left, right), line in merges.items() if unknown else ():
         for token in (left, right, left + right):
@@ -63,7 +49,10 @@ def _read(
                     f"{os.fspath(merges_path)}, line {line}: the merge ({shown(left)}, {shown(right)}) needs the "
                     f"token {shown(token)}, which is not in {os.fspath(vocab_path)}"
                 )
-    return vocab, list(merges)
+    with text_files.naming(f"{os.fspath(vocab_path)}, {os.fspath(merges_path)}"):
+        resolved = patterns.resolve(pattern, unmatched)
+        core = _core.Tokenizer(vocab, list(merges), specials, resolved.core())
+    return Parts(core, resolved)
 
 
 def read_vocab(

@@ -145,9 +145,7 @@ def save(parts: Parts, path: str | os.PathLike[str]) -> None:
     A tokenizer is refused unless its ids are those of the bytes by value, the merges, then the special tokens.
     """
     prefix = prefix_of(path)
-    if parts.pipeline is not None:
-        parts.pipeline.check_fits(_KIND)
-    _check_pattern(parts)
+    _check_fits(parts)
     # minbpe finds the first name in the list that fits: with the longest first, it is the longest, as in toksmith.
     specials = dict(sorted(parts.special_tokens.items(), key=lambda item: (-len(item[0]), item[1])))
     model = Model(parts.pattern.text or "", specials, _merges_of(parts))
@@ -196,24 +194,18 @@ def vocab_lines(vocab: Mapping[int, bytes], merges: Mapping[Pair, int]) -> Itera
 
 
 def replace_control_characters(s: str) -> str:
-    r"""Return `s` with control, format and unassigned characters as escapes: they would spoil the lines.
-
-    >>> print(replace_control_characters("a\n"))
-    a\u000a
-    """
+    """Return `s` with control, format and unassigned characters as escapes: they would spoil the lines."""
     return "".join(c if unicodedata.category(c)[0] != "C" else f"\\u{ord(c):04x}" for c in s)
 
 
 def render_token(t: bytes) -> str:
-    r"""Return the text of a token, with U+FFFD for bytes that are not UTF-8, and control characters escaped.
-
-    >>> render_token(b"caf\xc3\xa9")
-    'café'
-    """
+    """Return the text of a token, with U+FFFD for bytes that are not UTF-8, and control characters escaped."""
     return replace_control_characters(t.decode(errors="replace"))
 
 
-def _check_pattern(parts: Parts) -> None:
+def _check_fits(parts: Parts) -> None:
+    if parts.pipeline is not None:
+        parts.pipeline.check_fits(_KIND)
     pattern = parts.pattern
     if pattern.text is None and parts.special_tokens:
         name = shown(next(iter(parts.special_tokens)))

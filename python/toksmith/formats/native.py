@@ -141,11 +141,7 @@ def _verify(parts: Parts, paths: list[Path]) -> None:
 
 
 def escape(token: bytes) -> str:
-    r"""Return the text that stands for a token.
-
-    >>> escape(b" the"), escape(b"\xe6\x97"), escape(b"\\")
-    (' the', '\\xe6\\x97', '\\\\')
-    """
+    """Return the text that stands for a token."""
     return token.replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
 
 

@@ -26,9 +26,7 @@ _PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 """Names of GPT-2's two files: the usual ones, and those of its release."""
 _RANK_LINE = re.compile(rb"(\xef\xbb\xbf)?[A-Za-z0-9+/]*={0,2} [0-9]+\r?\n")
 _NATIVE = re.compile(rb'\s*\{\s*"format"\s*:\s*"toksmith"')
-_HEAD_BYTES = 1 << 12
-# Suffixes that only a path has.
-_SUFFIXES = (".json", ".tiktoken", ".txt", ".model", ".bpe")
+_SUFFIXES = (".json", ".tiktoken", ".txt", ".model", ".bpe")  # those that only a path has
 
 
 def kind_of(source: StrPath) -> Kind:
@@ -74,7 +72,7 @@ def _kind_of_file(path: Path) -> Kind:
     if path.suffix == ".tiktoken":
         return "ranks"
     with path.open("rb") as file:
-        head = file.read(_HEAD_BYTES) if path.is_file() else b""
+        head = file.read(1 << 12) if path.is_file() else b""
     if _RANK_LINE.match(head):
         return "ranks"
     is_json = head.lstrip()[:1] == b"{"

@@ -56,18 +56,16 @@ def literals(text: str, behind: bool) -> str:
     ('(?:[\\u00df\\u1e9e]|[Ss\\u017f][Ss\\u017f])[Ss\\u017f]', '[\\u00df\\u1e9e]1')
     """
     written, at = "", 0
-    keys = "" if behind else "".join(map(_simple, text))
+    keys = "" if behind else "".join(c.casefold() if len(c.casefold()) == 1 else c for c in text)
     while at < len(text):
         size = next((size for size in (3, 2) if keys[at : at + size] in _tables().unfoldings), 1) if keys else 1
         key = keys[at : at + size] if size > 1 else text[at].casefold()
-        written += _cases(text[at]) if behind or len(key) == 1 else _sequence(key)
+        if behind or len(key) == 1:
+            written += _cases(text[at])
+        else:
+            written += f"(?:{_set(_tables().unfoldings[key])}|{''.join(map(_cases, key))})"
         at += size
     return written
-
-
-def _simple(character: str) -> str:
-    folded = character.casefold()
-    return folded if len(folded) == 1 else character
 
 
 @functools.lru_cache(maxsize=1024)
@@ -77,10 +75,6 @@ def _cases(character: str) -> str:
         return escaped(character)
     variants = sorted(_closed(character))
     return escaped(character) if len(variants) == 1 else _set(variants)
-
-
-def _sequence(key: str) -> str:
-    return f"(?:{_set(_tables().unfoldings[key])}|{''.join(map(_cases, key))})"
 
 
 def _set(members: Iterable[str]) -> str:

@@ -49,6 +49,7 @@ _CHARACTERS = {"N": r"[^\n]", "O": _ANY, "R": r"(?>\r\n|[\n-\r\x85\u2028\u2029])
 _ASSERTIONS = {"A": r"\A", "z": r"\Z", "Z": r"(?=\n*\Z)", "b": r"\b", "B": r"\B"}
 
 
+@functools.lru_cache(maxsize=64)
 def translate(pattern: str) -> str:
     r"""Return a pattern for the `regex` package (its version 0) that means what `pattern` means to fancy-regex.
 
@@ -59,15 +60,9 @@ def translate(pattern: str) -> str:
     >>> translate(r"\h+$|[\p{L}&&[^\p{Han}]]")
     '[0-9A-Fa-f]+\\Z|(?:(?=[\\p{L}])[^\\p{Han}])'
     """
-    return analyse(pattern).nonempty()
-
-
-@functools.lru_cache(maxsize=64)
-def analyse(pattern: str) -> Written:
-    """Return the translation of a pattern, in which empty matches are left as they are."""
     size_limit.check_length(pattern)
     try:
-        return _Translator(pattern).whole()
+        return _Translator(pattern).whole().nonempty()
     except RecursionError:
         raise ValueError(f"the pattern {shown(pattern)} is nested too deep") from None
 

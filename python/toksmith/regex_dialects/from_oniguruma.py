@@ -37,18 +37,13 @@ class Translation(NamedTuple):
     nullable: bool
 
 
-def translate(pattern: str) -> str:
+@functools.lru_cache(maxsize=64)
+def translate(pattern: str) -> Translation:
     r"""Return the pattern of `regex` (version 0, no flags) that means what `pattern` means to Oniguruma.
 
-    >>> translate(r"\p{N}{1,3}+|x$")
+    >>> translate(r"\p{N}{1,3}+|x$").pattern
     '(?:[\\p{N}]{1,3})+|x(?=\\n|\\Z)'
     """
-    return analyse(pattern).pattern
-
-
-@functools.lru_cache(maxsize=64)
-def analyse(pattern: str) -> Translation:
-    """Return the translation of a pattern, and whether it may match the empty text."""
     if len(pattern) > MAX_LENGTH:
         raise ValueError(f"the pattern {shown(pattern)} has more than {MAX_LENGTH} characters")
     parser = _Parser(pattern)
@@ -77,7 +72,7 @@ def check_total(parts: Iterable[object]) -> None:
             pending.extend(part.values())
             if isinstance(text := part.get("Regex"), str):
                 with contextlib.suppress(ValueError):
-                    size = size_limit.parts(analyse(text).pattern)
+                    size = size_limit.parts(translate(text).pattern)
                     total += size if size <= size_limit.MAX_PARTS else 0
         elif isinstance(part, list):
             pending.extend(part)

@@ -55,13 +55,8 @@ _PICTOGRAPHS = (
 )
 
 
-def _items(ranges: str) -> str:
-    """Return ranges of code points as the items of a set."""
-    return re.sub("[0-9a-f]+", lambda code: chr(int(code[0], 16)), ranges).replace(" ", "")
-
-
 _CONTROL = r"\r\n\p{GCB=Control}"
-_PICTOGRAPH = f"[{_items(_PICTOGRAPHS)}]"
+_PICTOGRAPH = f"[{re.sub('[0-9a-f]+', lambda code: chr(int(code[0], 16)), _PICTOGRAPHS).replace(' ', '')}]"
 # Between two characters of a grapheme cluster, by the rules of Unicode from GB3 to GB13, without GB9c.
 _INSIDE_CLUSTER = (
     r"(?:(?<=\r)(?=\n)"

@@ -92,7 +92,7 @@ def suggestion(text: str, names: Iterable[str]) -> str | None:
     ("'gpt2'", "'o200k'", None)
     """
     letters = _letters(text)
-    if not letters or len(text) > _MAX_LENGTH or not all(map(_is_of_a_name, text)):
+    if not letters or len(text) > _MAX_LENGTH or not all(c.isalnum() or c in " -_./:" for c in text):
         return None
     if letters in ("none", "null"):
         return "None"
@@ -105,10 +105,6 @@ def suggestion(text: str, names: Iterable[str]) -> str | None:
         close = difflib.get_close_matches(letters, spelled, 1, _ALIKE)
         name = spelled[close[0]] if close else None
     return None if name is None else repr(name)
-
-
-def _is_of_a_name(character: str) -> bool:
-    return character.isalnum() or character in " -_./:"
 
 
 def _letters(name: str) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple, NoReturn
 
-from . import characters, set_members
+from . import characters
 from .characters import Ranges
 from .written import IF_NONEMPTY
 
@@ -194,7 +194,7 @@ class _Reader:
 
     def escape(self, letters: str) -> bool:
         """Read an escape; return whether it takes no character."""
-        if known := set_members.CLASS.match(self.text, self.at):
+        if known := characters.CLASS.match(self.text, self.at):
             self.at = known.end()
             self.add("set", known[0], letters)
             return False
@@ -202,7 +202,7 @@ class _Reader:
             self.at += 2
             self.steps.append(("end", 0, 0))
             return True
-        if match := set_members.HEX.match(self.text, self.at):
+        if match := characters.HEX.match(self.text, self.at):
             code = int(match[1] or match[2] or match[3], 16)
             if code > 0x10FFFF:
                 self.refuse("no character of Unicode")
@@ -210,10 +210,10 @@ class _Reader:
             self.add("character", chr(code), letters)
             return False
         letter = self.text[self.at + 1 : self.at + 2]
-        if letter not in set_members.CONTROLS and (letter.isalnum() or not letter.isascii() or not letter):
+        if letter not in characters.CONTROLS and (letter.isalnum() or not letter.isascii() or not letter):
             self.refuse(f"the escape \\{letter}")
         self.at += 2
-        self.add("character", set_members.CONTROLS.get(letter, letter), letters)
+        self.add("character", characters.CONTROLS.get(letter, letter), letters)
         return False
 
     def set_source(self) -> str:
@@ -229,7 +229,7 @@ class _Reader:
                 if not self.version1 or self.next_is("[:"):
                     self.refuse("a [ inside a set")
                 self.set_source()
-            elif self.text.startswith(set_members.SET_OPERATORS, self.at) and not self.version1:
+            elif self.text.startswith(characters.SET_OPERATORS, self.at) and not self.version1:
                 self.refuse("a set operation without version 1")
             else:
                 self.at += 1
@@ -264,16 +264,16 @@ class _Reader:
     def set_ranges(self, source: str, letters: str) -> Ranges:
         if "i" in letters or source == ".":
             return self.looked_up(f"(?{letters}:{source})")
-        known = set_members.members(source if source.startswith("[") else f"[{source}]")
+        known = characters.members(source if source.startswith("[") else f"[{source}]")
         if known is None:
             return self.looked_up(source)
         classes = [span for name in known.classes for span in self.looked_up(name)]
-        ranges = set_members.joined([*classes, *known.ranges])
+        ranges = characters.joined([*classes, *known.ranges])
         if not known.negated:
             return ranges
         # `regex` has a rule of its own where a class and its opposite are excluded, such as `[^\\s\\S]`.
         is_odd = len(known.classes) > 1 and ranges == characters.ALL
-        return self.looked_up(source) if is_odd else set_members.opposite(ranges)
+        return self.looked_up(source) if is_odd else characters.opposite(ranges)
 
     def looked_up(self, source: str) -> Ranges:
         """Return the code points that an expression for one character matches, by asking `regex`.

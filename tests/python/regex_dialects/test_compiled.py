@@ -153,7 +153,7 @@ def _published() -> Iterator[tuple[str, str]]:
             if row["dialect"] == "tiktoken":
                 text = fancy_regex.translate(text)
             elif row["dialect"] in ("huggingface", "llama.cpp"):
-                text = from_oniguruma.analyse(text).pattern
+                text = from_oniguruma.translate(text).pattern
             yield f"{row['id']}-{number}", text
 
 

@@ -102,7 +102,7 @@ ALPHABET = "①Ⅷ¼aabbcckxABKS  \n\n\r\t12345_'-.ssklſK,+*[]é😀中アあ\u
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_both_engines_find_the_same(pattern: str) -> None:
-    found = from_oniguruma.analyse(pattern)
+    found = from_oniguruma.translate(pattern)
     theirs, ours = split(pattern), regex.compile(found.pattern)
     rng = random.Random(pattern)
     for _ in range(1500):
@@ -136,7 +136,7 @@ def pieces(spans: list[tuple[int, int]], length: int) -> list[tuple[int, int]]:
 @pytest.mark.parametrize("pattern", [r"\w", r"\W", r"[\w]", r"[^\w]", r"[\W\d]", r"\s", r"[^\s]", r"\d", r"\h", r"."])
 def test_code_points_have_their_class(pattern: str, share: int) -> None:
     # Of those that Oniguruma's Unicode has; each between two line ends. All below the Han, one in so many above.
-    found = regex.compile(from_oniguruma.translate(pattern))
+    found = regex.compile(from_oniguruma.translate(pattern).pattern)
     theirs = split(pattern, "removed", True)
     assigned = [c for c in EVERY if c not in unassigned() and c != "\n" and (c < "\u3400" or ord(c) % share == 0)]
     for start in range(0, len(assigned), 1000):
@@ -150,7 +150,7 @@ def test_posix_brackets_have_their_characters(name: str) -> None:
     assigned = "".join(sorted(set(EVERY) - unassigned()))
     for pattern in (f"[[:{name}:]]", f"[^[:^{name}:]a]", f"(?i:[[:{name}:]])"):
         theirs = {c for piece, _ in split(pattern, "removed", True).pre_tokenize_str(assigned) for c in piece}
-        ours = regex.findall(from_oniguruma.translate(pattern), assigned)
+        ours = regex.findall(from_oniguruma.translate(pattern).pattern, assigned)
         assert set("".join(ours)) == theirs, pattern
 
 
@@ -163,7 +163,7 @@ CLUSTERS = ["\r", "\n", "\x85", "e", "\u0301", "\u200d", "\u200b", "\xad", "a", 
     [r"\X", r"(?m:.)\X", r"a?\X{2}", r"[\r👩🇩]\X|\R", r"\X+a", r"\X?\R", r"(?=\X\R).", r"\X+?\R", r"(?!\X\X)a"],
 )
 def test_grapheme_clusters_have_oniguruma_s_bounds(pattern: str) -> None:
-    theirs, ours = split(pattern), regex.compile(from_oniguruma.translate(pattern))
+    theirs, ours = split(pattern), regex.compile(from_oniguruma.translate(pattern).pattern)
     rng = random.Random(pattern)
     for _ in range(4000):
         text = "".join(rng.choices(CLUSTERS, k=rng.randrange(1, 12)))
@@ -175,7 +175,7 @@ def test_grapheme_clusters_have_oniguruma_s_bounds(pattern: str) -> None:
 def test_grapheme_clusters_have_every_character(share: int) -> None:
     """Each code point, before and behind characters that join some of them: combining, joined, Hangul, flags."""
     assigned = sorted(c for c in set(EVERY) - unassigned() - {"\n"} if not is_common(c) or ord(c) % share == 0)
-    ours = regex.compile(from_oniguruma.translate(r"\X"))
+    ours = regex.compile(from_oniguruma.translate(r"\X").pattern)
     for form in (
         "a{}",
         "{}a",
@@ -277,7 +277,7 @@ def test_what_has_no_equal_is_refused(pattern: str, named: str) -> None:
 def found_alike(pattern: str, texts: Iterable[str]) -> bool:
     """Whether both engines read a pattern, which then find the same in all texts."""
     try:
-        found = from_oniguruma.analyse(pattern)
+        found = from_oniguruma.translate(pattern)
         theirs = split(pattern)
     except Exception:
         return False

@@ -9,7 +9,7 @@ import pytest
 import regex
 
 from toksmith import Tokenizer
-from toksmith.regex_dialects import characters, set_members, steps
+from toksmith.regex_dialects import characters, steps
 
 if TYPE_CHECKING:
     from toksmith.regex_dialects.characters import Ranges
@@ -54,17 +54,17 @@ def test_sets_are_those_of_regex(version: str, letters: str) -> None:
 
 
 def test_what_members_are_read() -> None:
-    known = [source for source in sets(400) if set_members.members(source) is not None]
+    known = [source for source in sets(400) if characters.members(source) is not None]
     assert len(known) > 100
     for source in (r"[\s-a]", "[a[b]]", "[a--b]", "[[:alpha:]]", r"[\b]", r"[\N{DIGIT ONE}]", "[b-a]", r"[a-\d]"):
-        assert set_members.members(source) is None, source
+        assert characters.members(source) is None, source
 
 
 def test_opposites() -> None:
     for ranges in ((), characters.ALL, ((0, 5),), ((5, 9), (10, 0x110000))):
-        found = set_members.opposite(ranges)
-        assert set_members.joined([*ranges, *found]) == characters.ALL
-        assert set_members.opposite(found) == ranges
+        found = characters.opposite(ranges)
+        assert characters.joined([*ranges, *found]) == characters.ALL
+        assert characters.opposite(found) == ranges
 
 
 LONG = {

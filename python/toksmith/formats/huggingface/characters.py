@@ -61,9 +61,8 @@ def model_object(parts: Parts) -> Json:
     beside = _beside(parts)
     vocab = {spelling.of_id(id): id for id in sorted(parts.vocab) if id not in beside}
     pairs = [(spelling.of_id(left), spelling.of_id(right)) for left, right in parts.core.merges()]
-    merges: list[object] = [f"{left} {right}" for left, right in pairs]
-    if any(" " in text for pair in pairs for text in pair):
-        merges = [list(pair) for pair in pairs]
+    has_spaces = any(" " in text for pair in pairs for text in pair)
+    merges = [list(pair) if has_spaces else " ".join(pair) for pair in pairs]
     return {
         "type": "BPE",
         "dropout": None,

@@ -13,16 +13,11 @@ SPELLINGS: dict[str, str] = {
     # The pattern that ByteLevel has built in; Granite and SmolLM have it in a Split.
     r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+": "gpt2",
     r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+": "gpt2",
-    # Llama 3, Phi-4, OLMo 2.
-    patterns.CL100K_OLD: "cl100k_old",
-    # Qwen 2, 2.5 and 3.
-    patterns.QWEN2: "qwen2",
-    # gpt-oss, GPT-4o.
-    patterns.O200K: "o200k",
-    # Qwen 3.5.
-    patterns.QWEN35: "qwen3.5",
-    # Mistral's models with the Tekken tokenizer: Nemo and later.
-    patterns.TEKKEN: "tekken",
+    patterns.CL100K_OLD: "cl100k_old",  # Llama 3, Phi-4, OLMo 2
+    patterns.QWEN2: "qwen2",  # Qwen 2, 2.5 and 3
+    patterns.O200K: "o200k",  # gpt-oss, GPT-4o
+    patterns.QWEN35: "qwen3.5",  # Qwen 3.5
+    patterns.TEKKEN: "tekken",  # Mistral's models with the Tekken tokenizer: Nemo and later
     # The spellings that `save_huggingface` writes for tiktoken's own patterns, and nanochat's.
     NAMED["cl100k"]: "cl100k",
     NAMED["nanochat"]: "nanochat",
@@ -39,7 +34,7 @@ def compiled(pattern: str) -> tuple[str, bool, str | _core.CompiledPattern | pat
     """
     if name := SPELLINGS.get(pattern):
         return patterns.NAMED[name], False, name
-    source, is_nullable = from_oniguruma.analyse(pattern)
+    source, is_nullable = from_oniguruma.translate(pattern)
     # Only `regex` finds empty matches.
     searched = patterns.of_source(source, 0, "keep").compiled()
     return source, is_nullable, searched if is_nullable else patterns.runner(source, 0)

@@ -297,9 +297,8 @@ def _quoted(character: str) -> str:
 @functools.lru_cache(maxsize=256)
 def _listed(source: str) -> str:
     """Return a class of all code points that `regex` matches with `source`, which matches one."""
-    compiled = patterns.resolve(f"(?:{source})+").compiled() if not source.startswith("(?i)") else None
-    compiled = compiled or patterns.resolve(f"(?i:{source[4:]})+").compiled()
-    spans = [match.span() for match in compiled.finditer(_every_character())]
+    repeated = f"(?i:{source[4:]})+" if source.startswith("(?i)") else f"(?:{source})+"
+    spans = [match.span() for match in patterns.resolve(repeated).compiled().finditer(_every_character())]
     if not spans:
         raise ValueError(f"the class {shown(source)} has no characters")
     points = [(_code(start), _code(end - 1)) for start, end in spans]

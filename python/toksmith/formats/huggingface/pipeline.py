@@ -161,11 +161,9 @@ class Pipeline:
     def of_spec(cls, spec: Json) -> Pipeline:
         """Return the pipeline of a saved `spec`."""
         checks.checked(spec, dict, "pipeline")
-        for name, kind in (("added_tokens", list), ("kept", list)):
-            checks.field(spec, name, kind, "pipeline")
-        for i, row in enumerate(spec["added_tokens"]):
+        for i, row in enumerate(checks.field(spec, "added_tokens", list, "pipeline")):
             _check_row(row, f"pipeline.added_tokens[{i}]")
-        kept = {checks.checked_id(id, "pipeline.kept") for id in spec["kept"]}
+        kept = {checks.checked_id(id, "pipeline.kept") for id in checks.field(spec, "kept", list, "pipeline")}
         characters = spec.get("characters")
         _check_characters(characters)
         parts = {name: spec.get(name) for name in ("normalizer", "pre_tokenizer", "post_processor", "decoder")}

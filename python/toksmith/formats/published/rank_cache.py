@@ -106,12 +106,7 @@ def write(path: Path, data: bytes) -> None:
 
 
 def download(url: str, sha256: str | None, mirror: str | None = None) -> bytes:
-    """Return the file at an address, or with its plain name at a `mirror`.
-
-    Raises:
-        FileNotFoundError: The file cannot be downloaded; says where to put it.
-        ValueError: The file has another SHA-256, or `url` is not a web address.
-    """
+    """Return the file at an address, or with its plain name at a `mirror`; an error says where to put it."""
     import http.client
     import urllib.request
 
