@@ -1,14 +1,14 @@
 """Folders of training data: `toksmith.tokenize` writes them, `open` reads them.
 
 - Writing: `tokenize`, its `options`, the `folder` of a run, `repair`, `progress`, `parquet_texts`.
-- Reading: `dataset`, `windows` for a training loop, `checking` against the manifest.
+- Reading: `dataset`, with windows in the order of a `permutation`; `checking` against the manifest.
 - Both: the `manifest`, and the `formats` of shards.
 
 NumPy is imported when a folder is opened, and pyarrow if its shards are Parquet files; nothing else is needed.
 """
 
 from .checking import differences
-from .dataset import Documents, TrainingData, open
-from .windows import Permutation, Windows
+from .dataset import Documents, TrainingData, Windows, open
+from .permutation import Permutation
 
 __all__ = ["Documents", "Permutation", "TrainingData", "Windows", "differences", "open"]

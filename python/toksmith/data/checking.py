@@ -29,24 +29,20 @@ def differences(folder: str | os.PathLike[str], report: Report | None = None) ->
     read = _reading(manifest, report)
     for shard in manifest.shards:
         problems = list(_damaged(manifest, shard, read))
-        yield from (f"{manifest.folder / file.name}: {problem}" for file, problem in problems)
+        yield from (f"{manifest.folder / name}: {problem}" for name, problem in problems)
         if not problems:
             yield from _check_structure(manifest, shard)
 
 
-def damaged(manifest: Manifest, verify: bool, report: Report | None = None) -> Iterator[tuple[File, str]]:
-    """Yield each file of a folder that is missing, or not what the manifest says, with what is wrong.
+def damaged(manifest: Manifest, verify: bool, report: Report | None = None) -> Iterator[tuple[str, str]]:
+    """Yield the name of each file that is missing, or not what the manifest says, with what is wrong.
 
-    Args:
-        manifest: The manifest, as `manifests.parse` returns it.
-        verify: Whether to compare checksums as well as sizes, which reads every byte.
-        report: As in `differences`.
+    Without `verify` only sizes are compared.
     """
-    tokenizer = File(manifest.tokenizer_file, 0, None)
-    if not (manifest.folder / tokenizer.name).is_file():
-        yield tokenizer, _MISSING
+    if not (manifest.folder / manifest.tokenizer_file).is_file():
+        yield manifest.tokenizer_file, _MISSING
     elif verify:
-        yield from ((tokenizer, problem) for problem in _check_tokenizer(manifest))
+        yield from ((manifest.tokenizer_file, problem) for problem in _check_tokenizer(manifest))
     read = _reading(manifest, report) if verify else None
     for shard in manifest.shards:
         yield from _damaged(manifest, shard, read)
@@ -57,26 +53,23 @@ def _reading(manifest: Manifest, report: Report | None) -> Callable[[int], None]
     return summing(report, "check", sum(file.bytes for file in files))
 
 
-def _damaged(manifest: Manifest, shard: Shard, read: Callable[[int], None] | None) -> Iterator[tuple[File, str]]:
+def _damaged(manifest: Manifest, shard: Shard, read: Callable[[int], None] | None) -> Iterator[tuple[str, str]]:
     """Yield the damaged files of a shard. Checksums are compared if `read` is there."""
     for file in manifest.files_of(shard):
         path = manifest.folder / file.name
-        size = path.stat().st_size if path.is_file() else None
-        if size is None:
-            yield file, _MISSING
-        elif size != file.bytes:
-            yield file, f"it has {size:,} bytes, and {manifests.NAME} says {file.bytes:,}"
+        if not path.is_file():
+            yield file.name, _MISSING
+        elif (size := path.stat().st_size) != file.bytes:
+            yield file.name, f"it has {size:,} bytes, and {manifests.NAME} says {file.bytes:,}"
         elif read is not None and file.checksum is not None:
-            checksum = _core.checksum(path, progress=_steps(read))[1]
+            checksum = _checksum(manifest, file, read)
             if checksum != file.checksum:
-                yield (
-                    file,
-                    f"checksum mismatch: the BLAKE3 is {checksum}, and {manifests.NAME} says {shown(file.checksum)}",
-                )
+                message = f"the BLAKE3 is {checksum}, and {manifests.NAME} says {shown(file.checksum)}"
+                yield file.name, f"checksum mismatch: {message}"
 
 
-def _steps(read: Callable[[int], None]) -> Callable[[str, int, int], None]:
-    """Return a report of how much is done that calls `read` with the bytes since the last report."""
+def _checksum(manifest: Manifest, file: File, read: Callable[[int], None]) -> str:
+    """Return the BLAKE3 of a file; `read` gets the bytes since its last call."""
     before = 0
 
     def report(_stage: str, done: int, _total: int) -> None:
@@ -84,7 +77,7 @@ def _steps(read: Callable[[int], None]) -> Callable[[str, int, int], None]:
         read(done - before)
         before = done
 
-    return report
+    return _core.checksum(manifest.folder / file.name, progress=report)[1]
 
 
 def _check_tokenizer(manifest: Manifest) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""A folder of training data: the ids of a split as one sequence, and its documents."""
+"""A folder of training data: the ids of a split as one sequence, its documents, and windows for a training loop."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import hashlib
 import itertools
 import operator
 import os
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
@@ -16,12 +16,13 @@ from .._internal.messages import shown
 from ..tokenizer import Tokenizer
 from . import formats
 from . import manifest as manifests
-from .manifest import Manifest, Split
-from .windows import Windows
+from .manifest import JsonObject, Manifest
+from .permutation import Permutation
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import DTypeLike, NDArray
+    from numpy.typing import DTypeLike
+
+    from .formats import Integers, IntegerType
 
 _MAX_OPEN = 128
 """Shards that stay mapped: each takes a file of the process, which may have 1,024 or fewer."""
@@ -56,34 +57,28 @@ class TrainingData:
     may use it.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], split: str = "train", *, _digest: str | None = None) -> None:
+    def __init__(self, folder: str | os.PathLike[str], split: str = "train") -> None:
         self.folder = Path(folder)
         self.split = split
         self._manifest = manifests.read(self.folder)
-        self._digest = _digest_of(self.folder)
-        if _digest is not None and _digest != self._digest:
-            raise ValueError(f"{self.folder}: the folder has changed since this was pickled: another manifest")
-        self._tokenizer: Tokenizer | None = None
-        self._part = _split_of(self._manifest, split)
-        self._token_starts = [0, *itertools.accumulate(shard.tokens for shard in self._part.shards)]
-        self._document_starts = [0, *itertools.accumulate(shard.documents for shard in self._part.shards)]
-        self._ids = functools.lru_cache(_MAX_OPEN)(self._open_ids)
-        self._index = functools.lru_cache(_MAX_OPEN)(self._open_index)
+        self._digest = hashlib.sha256((self.folder / manifests.NAME).read_bytes()).hexdigest()
+        if split not in self._manifest.splits:
+            known = ", ".join(map(shown, self._manifest.splits)) or "none"
+            raise ValueError(f"{self.folder}: there is no split {shown(split)}: the folder has {known}")
+        self._shards = self._manifest.splits[split].shards
+        self._token_starts = [0, *itertools.accumulate(shard.tokens for shard in self._shards)]
+        self._document_starts = [0, *itertools.accumulate(shard.documents for shard in self._shards)]
+        self._ids = functools.lru_cache(_MAX_OPEN)(functools.partial(formats.open_ids, self._manifest))
+        self._index = functools.lru_cache(_MAX_OPEN)(functools.partial(formats.open_index, self._manifest))
 
-    def _open_ids(self, number: int) -> formats.Ids:
-        return formats.open_ids(self._manifest, self._part.shards[number])
-
-    def _open_index(self, number: int) -> NDArray[np.int64]:
-        return formats.open_index(self._manifest, self._part.shards[number])
-
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _reopened, (str(self.folder), self.split, self._digest)
 
     def __repr__(self) -> str:
         return f"<TrainingData {str(self.folder)!r}, {self.split!r}: {len(self):,} ids of {self._manifest.dtype}>"
 
     @property
-    def manifest(self) -> Mapping[str, Any]:
+    def manifest(self) -> JsonObject:
         """The content of `manifest.json`: tokenizer, options, splits, sources."""
         return self._manifest.content
 
@@ -93,13 +88,13 @@ class TrainingData:
         return list(self._manifest.splits)
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> IntegerType:
         """The type of the ids in the files, `uint16` or `uint32`."""
         import numpy as np
 
         return np.dtype(self._manifest.dtype)
 
-    @property
+    @functools.cached_property
     def tokenizer(self) -> Tokenizer:
         """The tokenizer that made the ids; it is loaded at its first use.
 
@@ -107,9 +102,7 @@ class TrainingData:
             OSError: Its file cannot be read.
             ValueError: The file is damaged, or holds another tokenizer than the manifest names.
         """
-        if self._tokenizer is None:
-            self._tokenizer = load_tokenizer(self._manifest)
-        return self._tokenizer
+        return load_tokenizer(self._manifest)
 
     @property
     def documents(self) -> Documents:
@@ -122,24 +115,25 @@ class TrainingData:
     @overload
     def __getitem__(self, place: SupportsIndex) -> int: ...
     @overload
-    def __getitem__(self, place: slice) -> NDArray[Any]: ...
+    def __getitem__(self, place: slice) -> Integers: ...
 
-    def __getitem__(self, place: SupportsIndex | slice) -> int | NDArray[Any]:
+    def __getitem__(self, place: SupportsIndex | slice) -> int | Integers:
         """Return one id, or an array of the ids of a slice."""
         if isinstance(place, slice):
-            chosen = range(len(self))[place]
-            if not chosen:
+            places = range(len(self))[place]
+            if not places:
                 return self.read(0, 0)
-            low, high = min(chosen[0], chosen[-1]), max(chosen[0], chosen[-1]) + 1
-            stretch = self.read(low, high)
-            return stretch if chosen.step == 1 else stretch[:: chosen.step]
+            stretch = self.read(min(places[0], places[-1]), max(places[0], places[-1]) + 1)
+            return stretch if places.step == 1 else stretch[:: places.step]
         at = _checked_index(place, len(self), "id")
         return int(self.read(at, at + 1)[0])
 
-    def read(self, start: int, stop: int) -> NDArray[Any]:
+    def read(self, start: int, stop: int) -> Integers:
         """Return the ids from `start` to before `stop`, which must be within the split."""
         parts = formats.parts_of(self._token_starts, start, stop)
-        return formats.joined([self._ids(part.number)[part.start : part.stop] for part in parts], self.dtype)
+        return formats.joined(
+            [self._ids(self._shards[part.number])[part.start : part.stop] for part in parts], self.dtype
+        )
 
     def windows(
         self,
@@ -160,14 +154,6 @@ class TrainingData:
         has every `ranks`-th window from number r on. All ranks have the same number of windows, so up to `ranks` - 1
         windows at the end of the order are left out; with a seed these are others in each epoch.
 
-        The windows that training programs read, and the calls that give them:
-
-        - llm.c and Megatron read windows of length + 1 ids, each of which begins with the last id of the one before;
-          inputs are all but the last id, targets all but the first, and so each id is a target once.
-          `windows(length, targets=True)` gives these; llm.c has them in order or shuffled, Megatron shuffled.
-        - nanoGPT reads length + 1 ids from random places: `windows(length, targets=True, seed=…, stride=1)` has every
-          place once in an epoch, while nanoGPT draws them with repetition.
-
         Cost: a copy of the ids for each window, and no memory that grows with the number of windows.
 
         Args:
@@ -185,15 +171,7 @@ class TrainingData:
             ValueError: A number is out of range, there is no window for every rank, or ids do not fit into `dtype`.
         """
         return Windows(
-            self,
-            length,
-            targets=targets,
-            seed=seed,
-            stride=stride,
-            rank=rank,
-            ranks=ranks,
-            epoch=epoch,
-            dtype=dtype,
+            self, length, targets=targets, seed=seed, stride=stride, rank=rank, ranks=ranks, epoch=epoch, dtype=dtype
         )
 
 
@@ -209,7 +187,7 @@ class Documents:
     def __len__(self) -> int:
         return self._data._document_starts[-1]
 
-    def __getitem__(self, number: SupportsIndex) -> NDArray[Any]:
+    def __getitem__(self, number: SupportsIndex) -> Integers:
         """Return the ids of document `number`."""
         return self._data.read(*self.bounds(number))
 
@@ -218,10 +196,10 @@ class Documents:
         at = _checked_index(number, len(self), "document")
         shard = bisect.bisect_right(self._data._document_starts, at) - 1
         row, first = at - self._data._document_starts[shard], self._data._token_starts[shard]
-        index = self._data._index(shard)
-        start, stop = int(index[row]), int(index[row + 1])
-        if not 0 <= start <= stop <= self._data._part.shards[shard].tokens:
-            name = self._data.folder / self._data._part.shards[shard].index_file
+        entry = self._data._shards[shard]
+        start, stop = map(int, self._data._index(entry)[row : row + 2])
+        if not 0 <= start <= stop <= entry.tokens:
+            name = self._data.folder / entry.index_file
             raise ValueError(f"{name}: document {row:,} of the shard is from {start:,} to {stop:,}: it is damaged")
         return first + start, first + stop
 
@@ -229,7 +207,7 @@ class Documents:
         """Return the number of the document that the id at `place` of the split belongs to."""
         at = _checked_index(place, len(self._data), "id")
         shard = bisect.bisect_right(self._data._token_starts, at) - 1
-        index = self._data._index(shard)
+        index = self._data._index(self._data._shards[shard])
         row = bisect.bisect_right(index, at - self._data._token_starts[shard]) - 1
         return self._data._document_starts[shard] + row
 
@@ -246,6 +224,91 @@ class Documents:
         return f"<{len(self):,} documents of {self._data!r}>"
 
 
+class Windows:
+    """Windows of a split, as `TrainingData.windows` describes them: `len(windows)`, and `windows[i]`, a new array.
+
+    The object is a data set for PyTorch's `DataLoader`, with any number of workers, and a random-access source for
+    JAX's grain. It can be pickled.
+    """
+
+    def __init__(
+        self,
+        data: TrainingData,
+        length: int,
+        *,
+        targets: bool,
+        seed: int | None,
+        stride: int | None,
+        rank: int,
+        ranks: int,
+        epoch: int,
+        dtype: DTypeLike,
+    ) -> None:
+        self.data = data
+        self.length = _at_least("length", length, 1)
+        self.targets = bool(targets)
+        self.seed = None if seed is None else operator.index(seed)
+        self.stride = self.length if stride is None else _at_least("stride", stride, 1)
+        self.ranks = _at_least("ranks", ranks, 1)
+        self.rank = _at_least("rank", rank, 0)
+        self.epoch = _at_least("epoch", epoch, 0)
+        if self.rank >= self.ranks:
+            raise ValueError(f"rank is {self.rank}, and ranks are numbered from 0 to {self.ranks - 1}")
+        self.dtype = _checked_type(dtype, data.dtype)
+        self.size = self.length + self.targets
+        self._count = (len(data) - self.size) // self.stride + 1 if len(data) >= self.size else 0
+        if self._count < self.ranks:
+            raise ValueError(
+                f"the split {data.split!r} has {len(data):,} ids, which are {self._count:,} windows of "
+                f"{self.size:,} ids: too few for {self.ranks} ranks"
+            )
+        self._order = None if self.seed is None else Permutation(self._count, self.seed, self.epoch)
+
+    def __repr__(self) -> str:
+        order = "in order" if self.seed is None else f"by seed {self.seed}, epoch {self.epoch}"
+        share = f", rank {self.rank} of {self.ranks}" if self.ranks > 1 else ""
+        return (
+            f"<{len(self):,} windows of {self.size:,} ids, stride {self.stride:,}, {self.dtype}, {order}{share}, "
+            f"of {self.data!r}>"
+        )
+
+    def __len__(self) -> int:
+        return self._count // self.ranks
+
+    def start(self, index: SupportsIndex) -> int:
+        """Return where in the split window `index` begins."""
+        at = operator.index(index)
+        if not -len(self) <= at < len(self):
+            raise IndexError(f"window {at:,} of {len(self):,}: they are numbered from 0")
+        number = at % len(self) * self.ranks + self.rank
+        return (number if self._order is None else self._order[number]) * self.stride
+
+    def __getitem__(self, index: SupportsIndex) -> Integers:
+        """Return the ids of window `index`: a new array of shape (length,), or (length + 1,) with targets."""
+        start = self.start(index)
+        return self.data.read(start, start + self.size).astype(self.dtype)
+
+    def __getitems__(self, indices: Sequence[int]) -> list[Integers]:
+        """Return several windows as rows of one array: PyTorch's `DataLoader` asks for a batch at a time."""
+        import numpy as np
+
+        rows = np.empty((len(indices), self.size), self.dtype)
+        for row, start in zip(rows, self._starts(indices), strict=True):
+            row[:] = self.data.read(start, start + self.size)
+        return list(rows)
+
+    def _starts(self, indices: Sequence[int]) -> list[int]:
+        import numpy as np
+
+        places = np.asarray(indices, np.int64)
+        if len(places) and not (-len(self) <= places.min() and places.max() < len(self)):
+            raise IndexError(f"windows {places.min():,} to {places.max():,} of {len(self):,}")
+        numbers = places % len(self) * self.ranks + self.rank
+        order = self._order
+        starts: list[int] = ((numbers if order is None else order.many(numbers)) * self.stride).tolist()
+        return starts
+
+
 def load_tokenizer(manifest: Manifest) -> Tokenizer:
     """Load the tokenizer of a folder. See `TrainingData.tokenizer`."""
     path = manifest.folder / manifest.tokenizer_file
@@ -256,18 +319,10 @@ def load_tokenizer(manifest: Manifest) -> Tokenizer:
 
 
 def _reopened(folder: str, split: str, digest: str) -> TrainingData:
-    return TrainingData(folder, split, _digest=digest)
-
-
-def _digest_of(folder: Path) -> str:
-    return hashlib.sha256((folder / manifests.NAME).read_bytes()).hexdigest()
-
-
-def _split_of(manifest: Manifest, name: str) -> Split:
-    if name not in manifest.splits:
-        known = ", ".join(map(shown, manifest.splits)) or "none"
-        raise ValueError(f"{manifest.folder}: there is no split {shown(name)}: the folder has {known}")
-    return manifest.splits[name]
+    data = TrainingData(folder, split)
+    if data._digest != digest:
+        raise ValueError(f"{folder}: the folder has changed since this was pickled: another manifest")
+    return data
 
 
 def _checked_index(index: SupportsIndex, count: int, what: str) -> int:
@@ -275,3 +330,21 @@ def _checked_index(index: SupportsIndex, count: int, what: str) -> int:
     if not -count <= number < count:
         raise IndexError(f"there is no {what} {number:,}: there are {count:,}, numbered from 0")
     return number + count if number < 0 else number
+
+
+def _at_least(name: str, value: SupportsIndex, minimum: int) -> int:
+    number = operator.index(value)
+    if number < minimum:
+        raise ValueError(f"{name} is at least {minimum}, not {number}")
+    return number
+
+
+def _checked_type(requested: DTypeLike, stored: IntegerType) -> IntegerType:
+    """Return the type of the ids in windows, which must have room for the ids: below 2^31 in practice."""
+    import numpy as np
+
+    dtype: np.dtype[Any] = np.dtype(requested)
+    needed = min(np.iinfo(stored).max, 2**31 - 1)
+    if not np.issubdtype(dtype, np.integer) or np.iinfo(dtype).max < needed:
+        raise ValueError(f"dtype is {shown(str(dtype))}, which cannot hold ids of {stored}: use int64 or int32")
+    return dtype

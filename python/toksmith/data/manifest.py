@@ -31,6 +31,9 @@ _MAX_NAME = 255
 """The maximum length of the name of a file in file systems."""
 
 
+JsonObject = dict[str, Any]
+
+
 class Shard(NamedTuple):
     """A file of ids, with the file that says where its documents begin, and the BLAKE3 of both."""
 
@@ -71,7 +74,7 @@ class Manifest(NamedTuple):
     fingerprint: str
     vocab_size: int
     splits: dict[str, Split]
-    content: dict[str, Any]
+    content: JsonObject
 
     @property
     def shards(self) -> Iterator[Shard]:
@@ -101,7 +104,7 @@ class Outcome(NamedTuple):
 
     split_tokens: list[int]
     split_documents: list[int]
-    sources: list[dict[str, Any]]
+    sources: list[JsonObject]
     """Name, bytes and documents of each source."""
     text_bytes: int
     """Bytes of the text of all documents."""
@@ -111,7 +114,7 @@ class Outcome(NamedTuple):
     """How many were left out."""
 
 
-def write(folder: Path, content: dict[str, Any]) -> None:
+def write(folder: Path, content: JsonObject) -> None:
     """Write the manifest of a folder."""
     text = json.dumps(content, indent=1, ensure_ascii=False)
     # A name that is not UTF-8 has lone surrogates here, which JSON has escapes for: they read back as the name.
@@ -241,7 +244,7 @@ def _check_shard(shard: Shard, manifest: Manifest) -> None:
         )
 
 
-def _field(content: dict[str, Any], name: str, kind: type) -> Any:
+def _field(content: JsonObject, name: str, kind: type) -> Any:
     if name not in content:
         raise ValueError(f"the field {shown(name)} is missing")
     value = content[name]
@@ -250,21 +253,21 @@ def _field(content: dict[str, Any], name: str, kind: type) -> Any:
     return value
 
 
-def _count(content: dict[str, Any], name: str) -> int:
+def _count(content: JsonObject, name: str) -> int:
     value: int = _field(content, name, int)
     if not 0 <= value < 2**62:
         raise ValueError(f"the field {shown(name)} is {shown(value)}, not a count")
     return value
 
 
-def _choice(content: dict[str, Any], name: str, choices: tuple[str, ...]) -> str:
+def _choice(content: JsonObject, name: str, choices: tuple[str, ...]) -> str:
     value: str = _field(content, name, str)
     if value not in choices:
         raise ValueError(f"the field {shown(name)} is {shown(value)}, and this toksmith reads {', '.join(choices)}")
     return value
 
 
-def _file_name(content: dict[str, Any], name: str) -> str:
+def _file_name(content: JsonObject, name: str) -> str:
     """Return the name of a file in the folder: a manifest from a stranger must not lead out of the folder."""
     value: str = _field(content, name, str)
     if not is_file_name(value) or not value.isprintable() or len(value) > _MAX_NAME:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import shutil
 import warnings
 from pathlib import Path
-from typing import Any
 
 from .. import _core
 from .._internal import progress_lines
@@ -20,7 +19,7 @@ from ..tokenizer import Tokenizer
 from . import checking
 from . import manifest as manifests
 from .folder import Folder, State
-from .manifest import NAME, TOKENIZER, Manifest
+from .manifest import NAME, TOKENIZER, JsonObject, Manifest
 
 REPAIR = ".toksmith-repair"
 _MAX_LISTED = 5
@@ -29,20 +28,12 @@ _MAX_LISTED = 5
 def repair_of(folder: Folder, tokenizer: Tokenizer, verify: bool, progress: bool | str | Report) -> Folder | None:
     """Return the folder of a run that repairs a finished folder; None if nothing is damaged that needs the sources.
 
-    Args:
-        folder: The finished folder.
-        tokenizer: Its tokenizer.
-        verify: Whether to compare checksums, too, not only sizes.
-        progress: As in `tokenize`.
-
     Raises:
         FileExistsError: Nothing is damaged, and the sources have no size.
-        ValueError: The manifest is malformed.
-        OSError: A file cannot be read.
     """
     lines = progress_lines.json_lines() if progress == "json" else reporter(progress)  # type: ignore[arg-type]
     with lines as report:
-        damaged = [(file.name, why) for file, why in checking.damaged(_manifest(folder.path), verify, report)]
+        damaged = list(checking.damaged(_manifest(folder.path), verify, report))
     if not damaged:
         folder.check_sources_are_known()
         return None
@@ -91,12 +82,8 @@ class Repair(Folder):
             else:
                 (self.unfinished / file).unlink(missing_ok=True)
 
-    def write_manifest(self, manifest: dict[str, Any]) -> None:
-        """Move the files to their places, if they are what the manifest of the finished folder says.
-
-        Raises:
-            ValueError: One of them is not.
-        """
+    def write_manifest(self, manifest: JsonObject) -> None:
+        """Move the files to their places, if they are what the manifest of the finished folder says."""
         try:
             self._check()
         except ValueError:
