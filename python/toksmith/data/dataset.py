@@ -130,10 +130,10 @@ class TrainingData:
 
     def read(self, start: int, stop: int) -> Integers:
         """Return the ids from `start` to before `stop`, which must be within the split."""
-        parts = formats.parts_of(self._token_starts, start, stop)
-        return formats.joined(
-            [self._ids(self._shards[part.number])[part.start : part.stop] for part in parts], self.dtype
-        )
+        return formats.read_across(self._token_starts, start, stop, self._shard_ids, self.dtype)
+
+    def _shard_ids(self, number: int) -> formats.Ids:
+        return self._ids(self._shards[number])
 
     def windows(
         self,

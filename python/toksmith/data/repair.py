@@ -84,23 +84,17 @@ class Repair(Folder):
 
     def write_manifest(self, manifest: JsonObject) -> None:
         """Move the files to their places, if they are what the manifest of the finished folder says."""
-        try:
-            self._check()
-        except ValueError:
-            shutil.rmtree(self.path, ignore_errors=True)
-            raise
-        for name in self._names:
-            (self.path / name).replace(self._finished / name)
-        shutil.rmtree(self.path, ignore_errors=True)
-
-    def _check(self) -> None:
-        manifest = _manifest(self._finished)
-        checksums = {file.name: file.checksum for shard in manifest.shards for file in manifest.files_of(shard)}
+        finished = _manifest(self._finished)
+        checksums = {file.name: file.checksum for shard in finished.shards for file in finished.files_of(shard)}
         for name in self._names:
             path, expected = self.path / name, checksums.get(name)
             if not path.is_file() or expected not in (None, _core.checksum(path)[1]):
+                shutil.rmtree(self.path, ignore_errors=True)
                 raise ValueError(
                     f"{self._finished / name}: cannot be repaired: the same call now writes other bytes than {NAME} "
                     "says. Nothing was changed. Did the texts, or the version of toksmith or pyarrow, change? "
                     "Choose another folder"
                 )
+        for name in self._names:
+            (self.path / name).replace(self._finished / name)
+        shutil.rmtree(self.path, ignore_errors=True)
