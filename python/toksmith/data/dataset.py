@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
+from .._internal import arguments
 from .._internal.messages import shown
 from ..tokenizer import Tokenizer
 from . import formats
@@ -245,13 +246,13 @@ class Windows:
         dtype: DTypeLike,
     ) -> None:
         self.data = data
-        self.length = _at_least("length", length, 1)
+        self.length = arguments.checked_limit("length", length, 1)
         self.targets = bool(targets)
         self.seed = None if seed is None else operator.index(seed)
-        self.stride = self.length if stride is None else _at_least("stride", stride, 1)
-        self.ranks = _at_least("ranks", ranks, 1)
-        self.rank = _at_least("rank", rank, 0)
-        self.epoch = _at_least("epoch", epoch, 0)
+        self.stride = self.length if stride is None else arguments.checked_limit("stride", stride, 1)
+        self.ranks = arguments.checked_limit("ranks", ranks, 1)
+        self.rank = arguments.checked_limit("rank", rank, 0)
+        self.epoch = arguments.checked_limit("epoch", epoch, 0)
         if self.rank >= self.ranks:
             raise ValueError(f"rank is {self.rank}, and ranks are numbered from 0 to {self.ranks - 1}")
         self.dtype = _checked_type(dtype, data.dtype)
@@ -277,10 +278,7 @@ class Windows:
 
     def start(self, index: SupportsIndex) -> int:
         """Return where in the split window `index` begins."""
-        at = operator.index(index)
-        if not -len(self) <= at < len(self):
-            raise IndexError(f"window {at:,} of {len(self):,}: they are numbered from 0")
-        number = at % len(self) * self.ranks + self.rank
+        number = _checked_index(index, len(self), "window") * self.ranks + self.rank
         return (number if self._order is None else self._order[number]) * self.stride
 
     def __getitem__(self, index: SupportsIndex) -> Integers:
@@ -292,21 +290,16 @@ class Windows:
         """Return several windows as rows of one array: PyTorch's `DataLoader` asks for a batch at a time."""
         import numpy as np
 
+        places = np.asarray(indices, np.int64)
+        if len(places):
+            _checked_index(places.min(), len(self), "window")
+            _checked_index(places.max(), len(self), "window")
+        numbers = places % len(self) * self.ranks + self.rank
+        numbers = numbers if self._order is None else self._order.many(numbers)
         rows = np.empty((len(indices), self.size), self.dtype)
-        for row, start in zip(rows, self._starts(indices), strict=True):
+        for row, start in zip(rows, (numbers * self.stride).tolist(), strict=True):
             row[:] = self.data.read(start, start + self.size)
         return list(rows)
-
-    def _starts(self, indices: Sequence[int]) -> list[int]:
-        import numpy as np
-
-        places = np.asarray(indices, np.int64)
-        if len(places) and not (-len(self) <= places.min() and places.max() < len(self)):
-            raise IndexError(f"windows {places.min():,} to {places.max():,} of {len(self):,}")
-        numbers = places % len(self) * self.ranks + self.rank
-        order = self._order
-        starts: list[int] = ((numbers if order is None else order.many(numbers)) * self.stride).tolist()
-        return starts
 
 
 def load_tokenizer(manifest: Manifest) -> Tokenizer:
@@ -330,13 +323,6 @@ def _checked_index(index: SupportsIndex, count: int, what: str) -> int:
     if not -count <= number < count:
         raise IndexError(f"there is no {what} {number:,}: there are {count:,}, numbered from 0")
     return number + count if number < 0 else number
-
-
-def _at_least(name: str, value: SupportsIndex, minimum: int) -> int:
-    number = operator.index(value)
-    if number < minimum:
-        raise ValueError(f"{name} is at least {minimum}, not {number}")
-    return number
 
 
 def _checked_type(requested: DTypeLike, stored: IntegerType) -> IntegerType:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from .._internal.choices import SHARD_FORMATS
 from .._internal.messages import shown
-from ..files import reading, text_files, whole_files
+from ..files import text_files, whole_files
 
 _T = TypeVar("_T")
 
@@ -31,7 +31,6 @@ REPAIR = "copy the folder again, or run the same toksmith tokenize again, which 
 KIND = "toksmith training data"
 _MAX_NAME = 255
 """The maximum length of the name of a file in file systems."""
-
 
 JsonObject = dict[str, Any]
 
@@ -141,7 +140,7 @@ def read(folder: str | os.PathLike[str]) -> Manifest:
         if any(path.glob("*.index.npy")) or any(path.glob(".toksmith-*")):
             advice = "the run that writes it has not finished: run the same toksmith tokenize again to continue it"
         raise FileNotFoundError(f"{path}: there is no {NAME}: {advice}")
-    manifest = parse(text_files.text_of(reading.read(path / NAME), path / NAME), path)
+    manifest = parse(path)
     for shard in manifest.shards:
         check_size(path / shard.file, shard.bytes)
         check_size(path / shard.index_file)
@@ -159,10 +158,10 @@ def check_size(path: Path, size: int | None = None) -> None:
         )
 
 
-def parse(text: str, folder: Path) -> Manifest:
-    """Return the manifest of a text; an error names the field."""
+def parse(folder: Path) -> Manifest:
+    """Return the manifest of a folder, whose other files are not read; an error names the field."""
     name = str(folder / NAME)
-    content = text_files.parse_object(text, name, "manifest")
+    content = text_files.read_object(name, "manifest")
     if content.get("format") != KIND:
         raise ValueError(f'{name}: not a manifest of training data: it has no "format": "{KIND}"')
     version = content.get("version")

@@ -62,9 +62,8 @@ def tokenize(
     reason, the same call continues where it stopped and gives the same bytes. In a finished folder, files that are
     missing or damaged are written again, as the manifest says, and all others are left as they are.
 
-    Memory does not grow with the size of the sources: some chunks of a megabyte of text for each worker, with their
-    ids. A record of JSON lines, a text of an iterable, and a document that cannot be cut are held whole in addition;
-    with `shuffle` also the buffer, and the ids of the longest document.
+    Memory does not grow with the size of the sources. A record of JSON lines, a text of an iterable, and a document
+    that cannot be cut are held whole; with `shuffle` also the buffer, and the ids of the longest document.
 
     Args:
         sources: A path, a glob, a folder, a URL that `fsspec` opens, or "-" for standard input; a list or tuple of
