@@ -67,6 +67,7 @@ class TrainingData:
             known = ", ".join(map(shown, self._manifest.splits)) or "none"
             raise ValueError(f"{self.folder}: there is no split {shown(split)}: the folder has {known}")
         self._shards = self._manifest.splits[split].shards
+        self._tokenizer: Tokenizer | None = None
         self._token_starts = [0, *itertools.accumulate(shard.tokens for shard in self._shards)]
         self._document_starts = [0, *itertools.accumulate(shard.documents for shard in self._shards)]
         self._ids = functools.lru_cache(_MAX_OPEN)(functools.partial(formats.open_ids, self._manifest))
@@ -95,7 +96,7 @@ class TrainingData:
 
         return np.dtype(self._manifest.dtype)
 
-    @functools.cached_property
+    @property
     def tokenizer(self) -> Tokenizer:
         """The tokenizer that made the ids; it is loaded at its first use.
 
@@ -103,7 +104,10 @@ class TrainingData:
             OSError: Its file cannot be read.
             ValueError: The file is damaged, or holds another tokenizer than the manifest names.
         """
-        return load_tokenizer(self._manifest)
+        # No `cached_property`: before Python 3.12 it has a lock, for which a forked child could wait forever.
+        if self._tokenizer is None:
+            self._tokenizer = load_tokenizer(self._manifest)
+        return self._tokenizer
 
     @property
     def documents(self) -> Documents:
