@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -148,7 +148,7 @@ def tokenize(
         print(printable(summary(manifest, name, time.monotonic() - start)), file=sys.stderr)
 
 
-def summary(manifest: dict[str, Any], name: str, seconds: float) -> str:
+def summary(manifest: manifests.JsonObject, name: str, seconds: float) -> str:
     """Return what a command says at its end.
 
     >>> totals = {"documents": 1200, "text_bytes": 4_500_000, "tokens": 1_000_000, "skipped": 0}

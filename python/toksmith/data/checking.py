@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from .. import _core
 from .._internal.messages import shown
 from .._internal.progress import Report, summing
 from . import dataset, formats
 from . import manifest as manifests
-from .manifest import File, Manifest, Shard
+from .manifest import Manifest, Shard
 
 _MISSING = "it is missing"
 
@@ -61,14 +62,12 @@ def _damaged(manifest: Manifest, shard: Shard, read: Callable[[int], None] | Non
             yield file.name, _MISSING
         elif (size := path.stat().st_size) != file.bytes:
             yield file.name, f"it has {size:,} bytes, and {manifests.NAME} says {file.bytes:,}"
-        elif read is not None and file.checksum is not None:
-            checksum = _checksum(manifest, file, read)
-            if checksum != file.checksum:
-                message = f"the BLAKE3 is {checksum}, and {manifests.NAME} says {shown(file.checksum)}"
-                yield file.name, f"checksum mismatch: {message}"
+        elif read is not None and (checksum := _checksum(path, read)) != file.checksum:
+            message = f"the BLAKE3 is {checksum}, and {manifests.NAME} says {shown(file.checksum)}"
+            yield file.name, f"checksum mismatch: {message}"
 
 
-def _checksum(manifest: Manifest, file: File, read: Callable[[int], None]) -> str:
+def _checksum(path: Path, read: Callable[[int], None]) -> str:
     """Return the BLAKE3 of a file; `read` gets the bytes since its last call."""
     before = 0
 
@@ -77,7 +76,7 @@ def _checksum(manifest: Manifest, file: File, read: Callable[[int], None]) -> st
         read(done - before)
         before = done
 
-    return _core.checksum(manifest.folder / file.name, progress=report)[1]
+    return _core.checksum(path, progress=report)[1]
 
 
 def _check_tokenizer(manifest: Manifest) -> Iterator[str]:
@@ -88,7 +87,7 @@ def _check_tokenizer(manifest: Manifest) -> Iterator[str]:
 
 
 def _check_structure(manifest: Manifest, shard: Shard) -> Iterator[str]:
-    """Yield the errors in the form of a shard, its index and Megatron's own index."""
+    """Yield the errors in the form of a shard and its index."""
     try:
         starts = formats.open_index(manifest, shard)
         if (starts[1:] < starts[:-1]).any():
@@ -96,7 +95,5 @@ def _check_structure(manifest: Manifest, shard: Shard) -> Iterator[str]:
         ids = formats.open_ids(manifest, shard)
         if len(ids) != shard.tokens:
             yield f"{manifest.folder / shard.file}: it has {len(ids):,} ids, not {shard.tokens:,}"
-        if manifest.file_format == "megatron":
-            yield from formats.check_megatron(manifest, shard, starts)
     except (OSError, ValueError) as error:
         yield str(error)

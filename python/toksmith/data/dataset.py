@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
+from .._internal import arguments
 from .._internal.messages import shown
 from ..tokenizer import Tokenizer
 from . import formats
@@ -66,6 +67,7 @@ class TrainingData:
             known = ", ".join(map(shown, self._manifest.splits)) or "none"
             raise ValueError(f"{self.folder}: there is no split {shown(split)}: the folder has {known}")
         self._shards = self._manifest.splits[split].shards
+        self._tokenizer: Tokenizer | None = None
         self._token_starts = [0, *itertools.accumulate(shard.tokens for shard in self._shards)]
         self._document_starts = [0, *itertools.accumulate(shard.documents for shard in self._shards)]
         self._ids = functools.lru_cache(_MAX_OPEN)(functools.partial(formats.open_ids, self._manifest))
@@ -94,7 +96,7 @@ class TrainingData:
 
         return np.dtype(self._manifest.dtype)
 
-    @functools.cached_property
+    @property
     def tokenizer(self) -> Tokenizer:
         """The tokenizer that made the ids; it is loaded at its first use.
 
@@ -102,7 +104,10 @@ class TrainingData:
             OSError: Its file cannot be read.
             ValueError: The file is damaged, or holds another tokenizer than the manifest names.
         """
-        return load_tokenizer(self._manifest)
+        # No `cached_property`: before Python 3.12 it has a lock, for which a forked child could wait forever.
+        if self._tokenizer is None:
+            self._tokenizer = load_tokenizer(self._manifest)
+        return self._tokenizer
 
     @property
     def documents(self) -> Documents:
@@ -130,10 +135,10 @@ class TrainingData:
 
     def read(self, start: int, stop: int) -> Integers:
         """Return the ids from `start` to before `stop`, which must be within the split."""
-        parts = formats.parts_of(self._token_starts, start, stop)
-        return formats.joined(
-            [self._ids(self._shards[part.number])[part.start : part.stop] for part in parts], self.dtype
-        )
+        return formats.read_across(self._token_starts, start, stop, self._shard_ids, self.dtype)
+
+    def _shard_ids(self, number: int) -> formats.Ids:
+        return self._ids(self._shards[number])
 
     def windows(
         self,
@@ -245,13 +250,13 @@ class Windows:
         dtype: DTypeLike,
     ) -> None:
         self.data = data
-        self.length = _at_least("length", length, 1)
+        self.length = arguments.checked_limit("length", length, 1)
         self.targets = bool(targets)
         self.seed = None if seed is None else operator.index(seed)
-        self.stride = self.length if stride is None else _at_least("stride", stride, 1)
-        self.ranks = _at_least("ranks", ranks, 1)
-        self.rank = _at_least("rank", rank, 0)
-        self.epoch = _at_least("epoch", epoch, 0)
+        self.stride = self.length if stride is None else arguments.checked_limit("stride", stride, 1)
+        self.ranks = arguments.checked_limit("ranks", ranks, 1)
+        self.rank = arguments.checked_limit("rank", rank, 0)
+        self.epoch = arguments.checked_limit("epoch", epoch, 0)
         if self.rank >= self.ranks:
             raise ValueError(f"rank is {self.rank}, and ranks are numbered from 0 to {self.ranks - 1}")
         self.dtype = _checked_type(dtype, data.dtype)
@@ -277,10 +282,7 @@ class Windows:
 
     def start(self, index: SupportsIndex) -> int:
         """Return where in the split window `index` begins."""
-        at = operator.index(index)
-        if not -len(self) <= at < len(self):
-            raise IndexError(f"window {at:,} of {len(self):,}: they are numbered from 0")
-        number = at % len(self) * self.ranks + self.rank
+        number = _checked_index(index, len(self), "window") * self.ranks + self.rank
         return (number if self._order is None else self._order[number]) * self.stride
 
     def __getitem__(self, index: SupportsIndex) -> Integers:
@@ -292,21 +294,16 @@ class Windows:
         """Return several windows as rows of one array: PyTorch's `DataLoader` asks for a batch at a time."""
         import numpy as np
 
+        places = np.asarray(indices, np.int64)
+        if len(places):
+            _checked_index(places.min(), len(self), "window")
+            _checked_index(places.max(), len(self), "window")
+        numbers = places % len(self) * self.ranks + self.rank
+        numbers = numbers if self._order is None else self._order.many(numbers)
         rows = np.empty((len(indices), self.size), self.dtype)
-        for row, start in zip(rows, self._starts(indices), strict=True):
+        for row, start in zip(rows, (numbers * self.stride).tolist(), strict=True):
             row[:] = self.data.read(start, start + self.size)
         return list(rows)
-
-    def _starts(self, indices: Sequence[int]) -> list[int]:
-        import numpy as np
-
-        places = np.asarray(indices, np.int64)
-        if len(places) and not (-len(self) <= places.min() and places.max() < len(self)):
-            raise IndexError(f"windows {places.min():,} to {places.max():,} of {len(self):,}")
-        numbers = places % len(self) * self.ranks + self.rank
-        order = self._order
-        starts: list[int] = ((numbers if order is None else order.many(numbers)) * self.stride).tolist()
-        return starts
 
 
 def load_tokenizer(manifest: Manifest) -> Tokenizer:
@@ -330,13 +327,6 @@ def _checked_index(index: SupportsIndex, count: int, what: str) -> int:
     if not -count <= number < count:
         raise IndexError(f"there is no {what} {number:,}: there are {count:,}, numbered from 0")
     return number + count if number < 0 else number
-
-
-def _at_least(name: str, value: SupportsIndex, minimum: int) -> int:
-    number = operator.index(value)
-    if number < minimum:
-        raise ValueError(f"{name} is at least {minimum}, not {number}")
-    return number
 
 
 def _checked_type(requested: DTypeLike, stored: IntegerType) -> IntegerType:

@@ -15,7 +15,7 @@ import shutil
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .. import _core
 from .._internal.messages import shown
@@ -23,7 +23,7 @@ from ..files import new_file, text_files, whole_files
 from ..tokenizer import Tokenizer
 from . import manifest as manifests
 from .formats import Raw, complete
-from .manifest import TOKENIZER, Outcome, is_file_name
+from .manifest import TOKENIZER, JsonObject, Outcome, is_file_name
 from .options import Options
 
 UNFINISHED = ".toksmith-unfinished"
@@ -49,7 +49,7 @@ class Shard(NamedTuple):
     """A whole shard: its files in the unfinished folder with their final names, and its entry in the manifest."""
 
     files: dict[str, str]
-    entry: dict[str, Any]
+    entry: JsonObject
 
 
 class State(NamedTuple):
@@ -59,7 +59,7 @@ class State(NamedTuple):
     state decides what the run writes, but the run touches no file outside its folder.
     """
 
-    run: dict[str, Any]
+    run: JsonObject
     """The settings that decide what the run writes; a later run must have the same."""
     snapshot: _core.ShardSnapshot
     skipped: list[SkippedRow]
@@ -79,12 +79,7 @@ class State(NamedTuple):
 
     @classmethod
     def read(cls, path: Path) -> State:
-        """Read a state.
-
-        Raises:
-            OSError: The file cannot be read.
-            ValueError: It is not a file that `write` wrote.
-        """
+        """Read a state; a file that `write` did not write is a `ValueError`."""
         # One error whatever is wrong: nobody writes such a file by hand.
         with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError):
             file = text_files.read_object(path, _KIND)
@@ -97,17 +92,18 @@ class State(NamedTuple):
         )
 
     @classmethod
-    def _of(cls, content: dict[str, Any]) -> State:
+    def _of(cls, content: JsonObject) -> State:
         snapshot = _core.ShardSnapshot.from_json(json.dumps(content["snapshot"]))
         skipped = [SkippedRow(*row) for row in content["skipped"]]
         shards = {(split, number): Shard(files, entry) for split, number, files, entry in content["shards"]}
+        names = [name for shard in shards.values() for pair in shard.files.items() for name in pair]
         is_whole = (
             isinstance(content["run"], dict)
             and all(_is_count(row.source) and _is_count(row.text) and isinstance(row.reason, str) for row in skipped)
             and all(_is_count(split) and _is_count(number) for split, number in shards)
             and all(split < len(snapshot.open_shards) for split, _ in shards)
             and all(isinstance(shard.entry, dict) for shard in shards.values())
-            and all(is_file_name(name) for shard in shards.values() for pair in shard.files.items() for name in pair)
+            and all(map(is_file_name, names))
         )
         for split, first in enumerate(snapshot.open_shards):
             # All shards below the open one must be listed. Those are counted, so a forged number costs no time.
@@ -118,7 +114,7 @@ class State(NamedTuple):
         return cls(content["run"], snapshot, skipped, shards)
 
 
-def _digest(content: dict[str, Any]) -> str:
+def _digest(content: JsonObject) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
@@ -127,27 +123,17 @@ def _is_count(value: object) -> bool:
 
 
 class Folder:
-    """The folder of one run.
+    """The folder of one run. A later run must have the same `run`: all settings that decide what is written."""
 
-    Args:
-        path: The folder; it is made if it is missing.
-        run: All settings that decide what the run writes, as JSON: a later run must have the same.
-        options: The options of the run.
-    """
-
-    def __init__(self, path: Path, run: dict[str, Any], options: Options) -> None:
+    def __init__(self, path: Path, run: JsonObject, options: Options) -> None:
         self.path, self.run, self.options = path, run, options
         self.unfinished = path / UNFINISHED
         self.shards: dict[tuple[int, int], Shard] = {}
         self._published: set[tuple[int, int]] = set()
         self._lock = threading.Lock()
 
-    def finished(self) -> dict[str, Any] | None:
-        """Return the manifest, if the run was finished before.
-
-        Raises:
-            FileExistsError: The folder holds a finished run of something else, or files that are of no run.
-        """
+    def finished(self) -> JsonObject | None:
+        """Return the manifest, if the run was finished before; the folder must not have files that are of no run."""
         path = self.path / manifests.NAME
         if path.exists():
             manifest = text_files.read_object(path, "manifest of toksmith")
@@ -160,11 +146,7 @@ class Folder:
         return None
 
     def check_sources_are_known(self) -> None:
-        """Check that the sources are files, so that they are known to be those of the finished run.
-
-        Raises:
-            FileExistsError: Some are pipes or texts.
-        """
+        """Check that the sources are files, no pipes or texts: they are known to be those of the finished run."""
         if any(source[1] is None for source in self.run["sources"]):
             raise FileExistsError(
                 errno.EEXIST, "the folder has a finished run: choose another folder", str(self.path)
@@ -172,11 +154,7 @@ class Folder:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Make the folder, and keep other processes from writing to it.
-
-        Raises:
-            OSError: The folder cannot be made, or another process writes to it.
-        """
+        """Make the folder, and keep other processes from writing to it."""
         self.unfinished.mkdir(parents=True, exist_ok=True)
         with new_file.locked(self.unfinished) as is_ours:
             if not is_ours:
@@ -185,13 +163,7 @@ class Folder:
             yield
 
     def state(self) -> State | None:
-        """Return the state to continue from, and publish the shards that it counts as whole; None at the beginning.
-
-        Raises:
-            ValueError: The run that was begun here had other sources, another tokenizer or other options; or its
-                state is damaged.
-            FileExistsError: The run that was begun here is one on an engine.
-        """
+        """Return the state to continue from, and publish the shards that it counts as whole; None at the start."""
         path = self.unfinished / STATE
         if (self.unfinished / ON_ENGINE).exists():
             message = "the folder has an unfinished run of Ray or Spark: remove it, or choose another folder"
@@ -248,18 +220,17 @@ class Folder:
 
     def finish(self, split: int, number: int, tokens: int, documents: int, hashes: _core.WrittenHashes) -> None:
         """Make a shard whole; the core calls it from its threads. `hashes` are those of its ids, as far as known."""
-        name = f"{self.options.splits[split]}-{number:05}"
-        ids, index = (self.unfinished / f"{name}.{suffix}" for suffix in ("ids", "index"))
-        raw, form = Raw(ids, index, tokens, documents, self.options.dtype), self.options.form
-        files, entry = complete(raw, form, form.stem(self.options.splits[split], number), hashes)
+        name, form = self.options.splits[split], self.options.form
+        ids, index = (self.unfinished / f"{name}-{number:05}.{suffix}" for suffix in ("ids", "index"))
+        raw = Raw(ids, index, tokens, documents, self.options.dtype)
+        files, entry = complete(raw, form, form.stem(name, number), hashes)
         with self._lock:
             self.shards[split, number] = Shard({path.name: final for path, final in files.items()}, entry)
 
     def save(self, snapshot: _core.ShardSnapshot, skipped: list[SkippedRow]) -> None:
         """Save a state, then publish the shards that it counts as whole; never called twice at once."""
         with self._lock:
-            done = sorted(self.shards.items())
-        shards = {key: shard for key, shard in done if key[1] < snapshot.open_shards[key[0]]}
+            shards = {key: self.shards[key] for key in sorted(self.shards) if key[1] < snapshot.open_shards[key[0]]}
         State(self.run, snapshot, skipped, shards).write(self.unfinished / STATE)
         self._publish(snapshot)
 
@@ -283,12 +254,12 @@ class Folder:
                 if not (self.path / name).exists():
                     raise
 
-    def write_manifest(self, manifest: dict[str, Any]) -> None:
+    def write_manifest(self, manifest: JsonObject) -> None:
         """Finish the run."""
         manifests.write(self.path, manifest)
         shutil.rmtree(self.unfinished, ignore_errors=True)
 
-    def manifest(self, tokenizer: Tokenizer, outcome: Outcome) -> dict[str, Any]:
+    def manifest(self, tokenizer: Tokenizer, outcome: Outcome) -> JsonObject:
         """Return the manifest, once all shards are whole."""
         settings = self.options.settings
         head = {"file": TOKENIZER, "fingerprint": tokenizer.fingerprint, "vocab_size": tokenizer.vocab_size}
@@ -319,16 +290,15 @@ class Folder:
         }
 
 
-def _differences(before: dict[str, Any], now: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _differences(before: JsonObject, now: JsonObject) -> Iterator[tuple[str, str]]:
     """Yield each setting that differs between two runs: its name, and both values."""
     if before.get("tokenizer") != now["tokenizer"]:
         yield "another tokenizer", f"(fingerprint {str(before.get('tokenizer'))[:12]}, not {now['tokenizer'][:12]})"
-    options = before.get("options")
+    options, sources = before.get("options"), before.get("sources")
     options = options if isinstance(options, dict) else {}
     for name, value in now["options"].items():
         if options.get(name) != value:
             yield name, f"{shown(options.get(name))}, not {shown(value)}"
-    sources = before.get("sources")
     sources = sources if isinstance(sources, list) else []
     for old, new in zip(sources, now["sources"], strict=False):
         if not isinstance(old, list) or len(old) != len(new) or old[0] != new[0]:
@@ -336,7 +306,7 @@ def _differences(before: dict[str, Any], now: dict[str, Any]) -> Iterator[tuple[
             yield "the source", f"{shown(name)} where {shown(new[0])} is now"
         elif old[1] != new[1]:
             yield f"the source {shown(old[0])}", f"of {old[1]} bytes, which are {new[1]} now"
-        elif old[1:] != new[1:]:
+        elif old != new:
             yield f"the source {shown(old[0])}", "that has changed since then"
     if len(sources) != len(now["sources"]):
         yield "other sources:", f"{len(sources)} of them, not {len(now['sources'])}"

@@ -13,7 +13,7 @@ import itertools
 import mmap
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
@@ -21,7 +21,7 @@ from .. import _core
 from .._internal.messages import shown
 from ..encoding.file_encoding import npy_head
 from . import manifest as manifests
-from .manifest import HEADER_BYTES, MEGATRON_HEADER_BYTES, NPY_HEADER_BYTES, WIDTHS, Manifest, Shard
+from .manifest import HEADER_BYTES, NPY_HEADER_BYTES, WIDTHS, Manifest, Shard
 
 if TYPE_CHECKING:
     import numpy as np
@@ -103,18 +103,8 @@ def complete(
 ) -> tuple[dict[Path, str], dict[str, str | int]]:
     """Complete the files of a shard, and sync them to the disk.
 
-    Args:
-        raw: What the core has written.
-        form: The format.
-        stem: The final names of the files, without their suffixes.
-        hashes: Those of parts of the file of ids, which are not read again for its checksum.
-
-    Returns:
-        The files with their final names, and the shard's entry in the manifest, with sizes and BLAKE3.
-
-    Raises:
-        OSError: A file cannot be written.
-        ValueError: The shard holds more ids than the format has numbers for.
+    The parts of the file of ids that have `hashes` are not read again for its checksum. Returns the files with their
+    final names, which begin with `stem`, and the shard's entry in the manifest, with sizes and BLAKE3.
     """
     if raw.tokens > form.max_ids:
         raise ValueError(f"a shard of the format {form.name} holds at most {form.max_ids:,} ids: lower shard_size")
@@ -151,7 +141,7 @@ def _write_megatron(raw: Raw) -> Path:
     path = raw.ids.with_suffix(".idx")
     starts, count = raw.starts, raw.documents
     with naming(path), path.open("wb") as file:
-        file.write(_megatron_header(raw.dtype, count))
+        file.write(struct.pack("<9sQBQQ", b"MMIDIDX\0\0", 1, _MEGATRON_TYPES[raw.dtype], count, count + 1))
         for at in range(0, count, _DOCUMENTS):
             file.write(np.diff(starts[at : at + _DOCUMENTS + 1]).astype("<i4").tobytes())
         for at in range(0, count, _DOCUMENTS):
@@ -159,10 +149,6 @@ def _write_megatron(raw: Raw) -> Path:
         for at in range(0, count + 1, _DOCUMENTS):
             file.write(np.arange(at, min(at + _DOCUMENTS, count + 1), dtype="<i8").tobytes())
     return path
-
-
-def _megatron_header(dtype: str, documents: int) -> bytes:
-    return struct.pack("<9sQBQQ", b"MMIDIDX\0\0", 1, _MEGATRON_TYPES[dtype], documents, documents + 1)
 
 
 def _write_parquet(raw: Raw) -> Path:
@@ -219,13 +205,7 @@ class Ids(Protocol):
 
 
 def open_ids(manifest: Manifest, shard: Shard) -> Ids:
-    """Return the ids of a shard, without reading them.
-
-    Raises:
-        OSError: A file cannot be read.
-        ValueError: The file is not the one that the manifest describes; names the file and what differs.
-        ImportError: The shard is a Parquet file, and pyarrow is not installed.
-    """
+    """Return the ids of a shard, without reading them; an error names the file, and what the manifest says of it."""
     import numpy as np
 
     path, dtype = manifest.folder / shard.file, np.dtype(manifest.dtype).newbyteorder("<")
@@ -244,12 +224,7 @@ def open_ids(manifest: Manifest, shard: Shard) -> Ids:
 
 
 def open_index(manifest: Manifest, shard: Shard) -> NDArray[np.int64]:
-    """Return where each document of a shard begins, and last the number of ids of the shard, without reading it yet.
-
-    Raises:
-        OSError: The file cannot be read.
-        ValueError: The file is no such index, or not that of this shard.
-    """
+    """Return where each document of a shard begins, and last the number of its ids, without reading them."""
     import numpy as np
 
     path = manifest.folder / shard.index_file
@@ -284,53 +259,26 @@ def _mapped(path: Path, dtype: np.dtype[_Number], start: int, count: int) -> NDA
     return numbers
 
 
-def check_megatron(manifest: Manifest, shard: Shard, starts: NDArray[np.int64]) -> Iterator[str]:
-    """Compare Megatron's `.idx` with our index: lengths of documents, where they begin in bytes, their numbers."""
+def read_across(
+    borders: list[int], start: int, stop: int, array: Callable[[int], Ids], dtype: IntegerType
+) -> Integers:
+    """Return the ids from `start` to before `stop` of arrays that begin at these borders: a view, if one has all.
+
+    `array` returns the array of a number.
+    """
     import numpy as np
 
-    path = (manifest.folder / shard.file).with_suffix(".idx")
-    data, count, start = path.read_bytes(), shard.documents, MEGATRON_HEADER_BYTES
-    if data[:start] != _megatron_header(manifest.dtype, count) or len(data) != manifests.megatron_bytes(count):
-        yield f"{path}: not an index of Megatron for {count:,} documents of {manifest.dtype}"
-        return
-    lengths = np.frombuffer(data, "<i4", count, start)
-    pointers = np.frombuffer(data, "<i8", count, start + 4 * count)
-    numbers = np.frombuffer(data, "<i8", count + 1, start + 12 * count)
-    same = (lengths == np.diff(starts)).all() and (pointers == starts[:-1] * WIDTHS[manifest.dtype]).all()
-    if not same or (numbers != np.arange(count + 1)).any():
-        yield f"{path}: its documents are not those of {shard.index_file}"
-
-
-class Part(NamedTuple):
-    """Consecutive ids of one of several arrays that are read as one."""
-
-    number: int
-    start: int
-    stop: int
-
-
-def parts_of(borders: list[int], start: int, stop: int) -> Iterator[Part]:
-    """Yield where the ids from `start` to before `stop` are, in arrays that begin at these borders.
-
-    >>> list(parts_of([0, 10, 20], 8, 11))
-    [Part(number=0, start=8, stop=10), Part(number=1, start=0, stop=1)]
-    """
+    parts = []
     number = max(0, bisect.bisect_right(borders, start) - 1)
     while start < stop:
         first, end = borders[number], min(stop, borders[number + 1])
         if start < end:
-            yield Part(number, start - first, end - first)
+            parts.append(array(number)[start - first : end - first])
             start = end
         number += 1
-
-
-def joined(arrays: list[Integers], dtype: IntegerType) -> Integers:
-    """Return the arrays as one: the array itself, if there is one."""
-    import numpy as np
-
-    if len(arrays) == 1:
-        return arrays[0]
-    return np.concatenate(arrays) if arrays else np.empty(0, dtype)
+    if len(parts) == 1:
+        return parts[0]
+    return np.concatenate(parts) if parts else np.empty(0, dtype)
 
 
 class ParquetIds:
@@ -358,8 +306,7 @@ class ParquetIds:
     def __getitem__(self, ids: slice) -> Integers:
         """Return the ids of a slice, whose step is 1."""
         start, stop, _ = ids.indices(self._count)
-        parts = parts_of(self._borders, start, stop)
-        return joined([self._decoded(part.number)[part.start : part.stop] for part in parts], self._dtype)
+        return read_across(self._borders, start, stop, self._decoded, self._dtype)
 
     def _decode(self, group: int) -> Integers:
         with _readable(self._path):

@@ -7,11 +7,13 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from .._internal.choices import SHARD_FORMATS
 from .._internal.messages import shown
-from ..files import reading, text_files, whole_files
+from ..files import text_files, whole_files
+
+_T = TypeVar("_T")
 
 NAME = "manifest.json"
 VERSION = 2
@@ -29,7 +31,6 @@ REPAIR = "copy the folder again, or run the same toksmith tokenize again, which 
 KIND = "toksmith training data"
 _MAX_NAME = 255
 """The maximum length of the name of a file in file systems."""
-
 
 JsonObject = dict[str, Any]
 
@@ -135,52 +136,32 @@ def read(folder: str | os.PathLike[str]) -> Manifest:
     if not path.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, "not a folder: pass the folder that has manifest.json", str(path))
     if not (path / NAME).is_file():
-        raise FileNotFoundError(_unfinished(path))
-    manifest = parse(text_files.text_of(reading.read(path / NAME), path / NAME), path)
+        advice = "pass a folder that toksmith tokenize wrote"
+        if any(path.glob("*.index.npy")) or any(path.glob(".toksmith-*")):
+            advice = "the run that writes it has not finished: run the same toksmith tokenize again to continue it"
+        raise FileNotFoundError(f"{path}: there is no {NAME}: {advice}")
+    manifest = parse(path)
     for shard in manifest.shards:
         check_size(path / shard.file, shard.bytes)
-        if not (path / shard.index_file).is_file():
-            raise FileNotFoundError(_missing(path / shard.index_file))
+        check_size(path / shard.index_file)
     return manifest
 
 
-def _unfinished(folder: Path) -> str:
-    if any(folder.glob("*.index.npy")) or any(folder.glob(".toksmith-*")):
-        return (
-            f"{folder}: there is no {NAME}, because the run that writes the folder has not "
-            "finished: run the same toksmith tokenize again to continue it"
-        )
-    return f"{folder}: there is no {NAME}: pass a folder that toksmith tokenize wrote"
-
-
-def _missing(path: Path) -> str:
-    return f"{path}: the file is missing, and {NAME} lists it: {REPAIR}"
-
-
-def check_size(path: Path, size: int) -> None:
-    """Check that a file is there and has so many bytes.
-
-    Raises:
-        FileNotFoundError: The file is missing.
-        ValueError: The file has more or fewer bytes.
-    """
+def check_size(path: Path, size: int | None = None) -> None:
+    """Check that a file is there, and has so many bytes."""
     if not path.is_file():
-        raise FileNotFoundError(_missing(path))
+        raise FileNotFoundError(f"{path}: the file is missing, and {NAME} lists it: {REPAIR}")
     actual = path.stat().st_size
-    if actual != size:
+    if size is not None and actual != size:
         raise ValueError(
             f"{path}: the file has {actual:,} bytes, and {NAME} says {size:,}: it was truncated or replaced; {REPAIR}"
         )
 
 
-def parse(text: str, folder: Path) -> Manifest:
-    """Return the manifest of a text.
-
-    Raises:
-        ValueError: The text is malformed, or of a later version; names the field.
-    """
+def parse(folder: Path) -> Manifest:
+    """Return the manifest of a folder, whose other files are not read; an error names the field."""
     name = str(folder / NAME)
-    content = text_files.parse_object(text, name, "manifest")
+    content = text_files.read_object(name, "manifest")
     if content.get("format") != KIND:
         raise ValueError(f'{name}: not a manifest of training data: it has no "format": "{KIND}"')
     version = content.get("version")
@@ -201,8 +182,12 @@ def parse(text: str, folder: Path) -> Manifest:
             {split: _split(split, value) for split, value in _field(content, "splits", dict).items()},
             content,
         )
-        for shard in manifest.shards:
-            _check_shard(shard, manifest)
+        if manifest.file_format in HEADER_BYTES:
+            for shard in manifest.shards:
+                needed = HEADER_BYTES[manifest.file_format] + shard.tokens * WIDTHS[manifest.dtype]
+                if shard.bytes != needed:
+                    message = f"{shard.tokens:,} ids of {manifest.dtype} take {needed:,}"
+                    raise ValueError(f"{shard.file} has {shard.bytes:,} bytes, and {message}")
     return manifest
 
 
@@ -233,18 +218,7 @@ def _shard(value: object) -> Shard:
     )
 
 
-def _check_shard(shard: Shard, manifest: Manifest) -> None:
-    """Check that a shard has as many bytes as its ids take, in the formats where that number is known."""
-    if manifest.file_format not in HEADER_BYTES:
-        return
-    needed = HEADER_BYTES[manifest.file_format] + shard.tokens * WIDTHS[manifest.dtype]
-    if shard.bytes != needed:
-        raise ValueError(
-            f"{shard.file} has {shard.bytes:,} bytes, and {shard.tokens:,} ids of {manifest.dtype} take {needed:,}"
-        )
-
-
-def _field(content: JsonObject, name: str, kind: type) -> Any:
+def _field(content: JsonObject, name: str, kind: type[_T]) -> _T:
     if name not in content:
         raise ValueError(f"the field {shown(name)} is missing")
     value = content[name]
@@ -254,14 +228,14 @@ def _field(content: JsonObject, name: str, kind: type) -> Any:
 
 
 def _count(content: JsonObject, name: str) -> int:
-    value: int = _field(content, name, int)
+    value = _field(content, name, int)
     if not 0 <= value < 2**62:
         raise ValueError(f"the field {shown(name)} is {shown(value)}, not a count")
     return value
 
 
 def _choice(content: JsonObject, name: str, choices: tuple[str, ...]) -> str:
-    value: str = _field(content, name, str)
+    value = _field(content, name, str)
     if value not in choices:
         raise ValueError(f"the field {shown(name)} is {shown(value)}, and this toksmith reads {', '.join(choices)}")
     return value
@@ -269,7 +243,7 @@ def _choice(content: JsonObject, name: str, choices: tuple[str, ...]) -> str:
 
 def _file_name(content: JsonObject, name: str) -> str:
     """Return the name of a file in the folder: a manifest from a stranger must not lead out of the folder."""
-    value: str = _field(content, name, str)
+    value = _field(content, name, str)
     if not is_file_name(value) or not value.isprintable() or len(value) > _MAX_NAME:
         raise ValueError(f"the field {shown(name)} is {shown(value)}, not the name of a file in the folder")
     return value

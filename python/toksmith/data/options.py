@@ -7,15 +7,18 @@ import operator
 import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from .._internal import arguments
-from .._internal.choices import ON_ERROR, Errors, OnError, ShardFormat
+from .._internal.choices import ON_ERROR, SHARD_FORMATS, Errors, OnError, ShardFormat
 from .._internal.messages import shown
 from ..encoding.file_encoding import is_wide
 from ..formats.huggingface import folder
 from ..tokenizer import Tokenizer
 from .formats import FORMATS, Format
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
 
 DEFAULT_SHARD = 100_000_000
 DEFAULT_BUFFER = 20_000_000
@@ -33,7 +36,7 @@ class ShardOptions(TypedDict, total=False):
     """How documents become shards, on one machine and on engines; see `tokenize`."""
 
     format: ShardFormat
-    dtype: Any
+    dtype: DTypeLike | None
     shard_size: int
     split: str | Iterable[str] | Mapping[str, float] | None
     seed: int
@@ -72,11 +75,8 @@ class CoreOptions:
 class Options:
     """The options of a run.
 
-    Attributes:
-        form: The format of the shards.
-        core: The options for the core.
-        settings: All options that decide what is written, as the manifest keeps them.
-        warning: A warning that documents have no token between them, if the tokenizer has a token for that.
+    `core` has them for the core, `settings` those that decide what is written, as the manifest keeps them. `warning`
+    says that documents have no token between them, if the tokenizer has a token for that.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Options:
         tokenizer: Tokenizer,
         *,
         format: ShardFormat = "bin",
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         shard_size: int = DEFAULT_SHARD,
         split: str | Iterable[str] | Mapping[str, float] | None = None,
         seed: int = 0,
@@ -98,14 +98,24 @@ class Options:
         on_error: OnError = "stop",
         workers: int | None = None,
     ) -> None:
-        self.form = format_of(format)
+        arguments.one_of("format", format, SHARD_FORMATS)
+        self.form = FORMATS[format]
+        if format == "parquet":
+            try:
+                import pyarrow.parquet  # noqa: F401
+            except ImportError:
+                raise ImportError("writing Parquet needs pyarrow: pip install 'toksmith[parquet]'") from None
         wide = is_wide(dtype, tokenizer.max_id >= 2**16)
         shard_ids = _shard_ids(self.form, shard_size, wide, tokenizer)
         shares = _shares(split)
         prepended, appended = _names("prepend", prepend), _names("append", append)
         if appended == [NONE] and NONE not in tokenizer.special_tokens:
             appended = []
-        self.warning = _unseparated(tokenizer) if append is None and not prepended else None
+        end = folder.end_of_text(tokenizer._parts) if append is None and not prepended else None
+        self.warning = end and (
+            "the documents have no token between them, and the tokenizer has one to end a text: choose "
+            f'append="{end}", or append="{NONE}"'
+        )
         arguments.one_of("on_error", on_error, ON_ERROR)
         self.core = CoreOptions(
             splits=_bounds(shares),
@@ -151,18 +161,6 @@ class Options:
         return [name for name, _ in self.core.splits]
 
 
-def format_of(name: str) -> Format:
-    """Return a format by its name."""
-    if name not in FORMATS:
-        raise ValueError(f"format is one of {', '.join(map(repr, FORMATS))}, not {shown(name)}")
-    if name == "parquet":
-        try:
-            import pyarrow.parquet  # noqa: F401
-        except ImportError:
-            raise ImportError("writing Parquet needs pyarrow: pip install 'toksmith[parquet]'") from None
-    return FORMATS[name]
-
-
 def _shard_ids(form: Format, shard_size: int, wide: bool, tokenizer: Tokenizer) -> int:
     """Return the number of ids at which a shard is closed, if the format can have the ids of the tokenizer."""
     limit = arguments.checked_limit("shard_size", shard_size, 1)
@@ -193,21 +191,17 @@ def _seed(name: str, value: int) -> int:
 
 def _shares(split: str | Iterable[str] | Mapping[str, float] | None) -> dict[str, float]:
     """Return the share of each split by its name, from a mapping or from texts such as "val=0.01"."""
-    pairs: list[tuple[object, object]] = []
+    pairs: Iterable[tuple[object, str | float]]
     if isinstance(split, Mapping):
-        pairs += split.items()
+        pairs = split.items()
     else:
-        for text in [split] if isinstance(split, str) else split or []:
-            name, equals, share = str(text).partition("=")
-            if not equals:
-                raise ValueError(f"split must be a name and a share, such as val=0.01, not {shown(text)}")
-            pairs.append((name, share))
+        pairs = map(_pair, [split] if isinstance(split, str) else split or [])
     shares: dict[str, float] = {}
     for key, value in pairs:
         if not isinstance(key, str) or not _NAME.fullmatch(key) or key == REMAINDER or key in shares:
             raise ValueError(f"split: {shown(key)} is not a valid name of a split, is repeated, or is {REMAINDER!r}")
         try:
-            shares[key] = float(value)  # type: ignore[arg-type]
+            shares[key] = float(value)
         except (TypeError, ValueError):
             raise ValueError(f"split: the share of {key} must be a number, not {shown(value)}") from None
         if not 0 < shares[key] < 1:
@@ -217,6 +211,13 @@ def _shares(split: str | Iterable[str] | Mapping[str, float] | None) -> dict[str
     return shares
 
 
+def _pair(text: object) -> tuple[str, str]:
+    name, equals, share = str(text).partition("=")
+    if not equals:
+        raise ValueError(f"split must be a name and a share, such as val=0.01, not {shown(text)}")
+    return name, share
+
+
 def _bounds(shares: dict[str, float]) -> list[tuple[str, int]]:
     """Return a bound for each split: documents with a hash below it are in this split, or in one before it."""
     total, bounds = Fraction(0), []
@@ -224,14 +225,6 @@ def _bounds(shares: dict[str, float]) -> list[tuple[str, int]]:
         total += Fraction(share)
         bounds.append((name, int(total * _HASHES)))
     return [*bounds, (REMAINDER, _HASHES - 1)]
-
-
-def _unseparated(tokenizer: Tokenizer) -> str | None:
-    end = folder.end_of_text(tokenizer._parts)
-    return end and (
-        "the documents have no token between them, and the tokenizer has one to end a text: choose "
-        f'append="{end}", or append="{NONE}"'
-    )
 
 
 def _names(option: str, tokens: SpecialTokens | None) -> list[str | int]:
@@ -246,17 +239,13 @@ def _names(option: str, tokens: SpecialTokens | None) -> list[str | int]:
 
 def _ids(option: str, names: list[str | int], tokenizer: Tokenizer) -> list[int]:
     specials = tokenizer.special_tokens
-    ids = []
     for name in names:
         if isinstance(name, int):
             try:
                 tokenizer.token_bytes(name)
             except KeyError:
                 raise ValueError(f"{option}: the tokenizer has no id {name}") from None
-            ids.append(name)
-        elif name in specials:
-            ids.append(specials[name])
-        else:
+        elif name not in specials:
             known = ", ".join(map(shown, list(specials)[:8])) or "none"
             raise ValueError(f"{option}: {shown(name)} is not a special token of the tokenizer, which has {known}")
-    return ids
+    return [name if isinstance(name, int) else specials[name] for name in names]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .. import _core
 from ..files import parquet, watching
@@ -12,6 +12,8 @@ from ..files.inputs import Source
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+    from pyarrow import Array
+    from pyarrow.parquet import ParquetFile
 
 # Rows that are decoded at a time, and bytes of text that are handed on at a time.
 _ROWS = 4096
@@ -30,14 +32,10 @@ class TextColumn(NamedTuple):
 
 
 def texts(source: Source, number: int, start: int, skip: Callable[[int, str], None] | None) -> Iterator[TextColumn]:
-    """Yield the texts of a Parquet file.
+    """Yield the texts of a Parquet file, after the first `start` ones; `number` is its number among all sources.
 
-    Args:
-        source: The file.
-        number: The number of the file among all sources.
-        start: How many of its texts to pass over.
-        skip: Called with the number of the text that would follow, and what is wrong, for each row without a text
-            that is left out. Without it, such a row is an error.
+    `skip` is called for each row without a text, with the number of the text that would follow, and what is wrong.
+    Without it, such a row is an error.
     """
     opened = source.open() if source.open is not None else open(source.path, "rb")  # noqa: PTH123, SIM115
     with opened as file:
@@ -49,7 +47,7 @@ def texts(source: Source, number: int, start: int, skip: Callable[[int, str], No
 
 
 def _texts(
-    table: Any, source: Source, number: int, start: int, skip: Callable[[int, str], None] | None
+    table: ParquetFile, source: Source, number: int, start: int, skip: Callable[[int, str], None] | None
 ) -> Iterator[TextColumn]:
     import numpy as np
     import pyarrow as pa
@@ -73,14 +71,8 @@ def _texts(
         yield from columns(new, number, per_row)
 
 
-def columns(cells: Any, source: int, per_row: float) -> Iterator[TextColumn]:
-    """Yield texts of about a megabyte together, in place.
-
-    Args:
-        cells: An array of pyarrow that holds texts, none of them null.
-        source: The number of the source.
-        per_row: The progress that a text stands for.
-    """
+def columns(cells: Array, source: int, per_row: float) -> Iterator[TextColumn]:
+    """Yield texts that are not null, about a megabyte together, in place; `per_row` is the progress of each text."""
     cells, offsets = _with_offsets(cells)
     start = 0
     while start < len(cells):
@@ -90,7 +82,7 @@ def columns(cells: Any, source: int, per_row: float) -> Iterator[TextColumn]:
         start = end
 
 
-def _with_offsets(cells: Any) -> tuple[Any, NDArray[np.int64]]:
+def _with_offsets(cells: Array) -> tuple[Array, NDArray[np.int64]]:
     """Return texts with the places in their buffer where each begins and the last ends."""
     import numpy as np
     import pyarrow as pa

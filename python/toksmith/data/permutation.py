@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 import math
 import operator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+# An int, or an array of uint64. NumPy's types say that the sum of such an array and an int is signed.
+_Numbers = Any
 
 # With fewer rounds the orders of small numbers are visibly uneven; each round takes a microsecond in Python.
 _ROUNDS = 6
@@ -54,52 +57,31 @@ class Permutation:
         number = operator.index(index)
         if not 0 <= number < self.size:
             raise IndexError(f"place {number} of {self.size}")
-        while True:
+        number = self._step(number)
+        while number >= self.size:
             number = self._step(number)
-            if number < self.size:
-                return number
-
-    def _step(self, number: int) -> int:
-        row, column = divmod(number, self._columns)
-        for key in self._keys:
-            row = (row + _mixed(column ^ key) % self._rows) % self._rows
-            column = (column + _mixed(row ^ ~key & _MASK) % self._columns) % self._columns
-        return row * self._columns + column
+        return int(number)
 
     def many(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the numbers at several places, `int64` of the same shape; the places are not checked."""
         import numpy as np
 
-        numbers = self._steps(np.asarray(indices, np.int64).astype(np.uint64))
-        while (beyond := numbers >= np.uint64(self.size)).any():
-            numbers[beyond] = self._steps(numbers[beyond])
+        numbers: NDArray[np.uint64] = self._step(np.asarray(indices, np.int64).astype(np.uint64))
+        while (beyond := numbers >= self.size).any():
+            numbers[beyond] = self._step(numbers[beyond])
         return numbers.astype(np.int64)
 
-    def _steps(self, numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        import numpy as np
-
-        rows, columns = np.uint64(self._rows), np.uint64(self._columns)
-        row, column = numbers // columns, numbers % columns
+    def _step(self, number: _Numbers) -> _Numbers:
+        row, column = number // self._columns, number % self._columns
         for key in self._keys:
-            row = (row + _all_mixed(column ^ np.uint64(key)) % rows) % rows
-            column = (column + _all_mixed(row ^ np.uint64(~key & _MASK)) % columns) % columns
-        permuted: NDArray[np.uint64] = row * columns + column
-        return permuted
+            row = (row + _mixed(column ^ key) % self._rows) % self._rows
+            column = (column + _mixed(row ^ ~key & _MASK) % self._columns) % self._columns
+        return row * self._columns + column
 
 
-def _mixed(number: int) -> int:
+def _mixed(number: _Numbers) -> _Numbers:
+    """Return a hash of a number, or of each in an array, whose products keep their lowest 64 bits."""
     number = (number + _STEP) & _MASK
     number = ((number ^ number >> 30) * _FIRST) & _MASK
     number = ((number ^ number >> 27) * _SECOND) & _MASK
     return number ^ number >> 31
-
-
-def _all_mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return `_mixed` of each: products of arrays keep their lowest 64 bits."""
-    import numpy as np
-
-    numbers = numbers + np.uint64(_STEP)
-    numbers = (numbers ^ numbers >> np.uint64(30)) * np.uint64(_FIRST)
-    numbers = (numbers ^ numbers >> np.uint64(27)) * np.uint64(_SECOND)
-    mixed: NDArray[np.uint64] = numbers ^ numbers >> np.uint64(31)
-    return mixed

@@ -26,11 +26,9 @@ class Watch:
     def __init__(self, sources: Sequence[Source]) -> None:
         self.report: Report | None = None
         self._sources = sources
-        sizes = [source.size or 0 for source in sources]
-        self._before = [0, *itertools.accumulate(sizes)]
+        self._before = [0, *itertools.accumulate(source.size or 0 for source in sources)]
         # The total is not known where a source has no size.
         self._total = 0 if any(source.size is None for source in sources) else self._before[-1]
-        self._core: _core.ShardRun | None = None
         self._start = (0, 0)
         self._done = 0
 
@@ -40,19 +38,12 @@ class Watch:
 
     def report_of(self, first: int) -> Report | None:
         """Return the callable to which the core reports while it reads sources from the number `first` on."""
-        report = self.report
-        if report is None:
+        if (report := self.report) is None:
             return None
         start, offset = self._start
-        first = max(first, start)
-        base, source = self._before[first], self._sources[first]
-        if (
-            first == start
-            and source.kind == "file"
-            and source.compression is None
-            and source.seen
-            and not source.open
-        ):
+        source = self._sources[max(first, start)]
+        base = self._before[max(first, start)]
+        if first <= start and source.kind == "file" and source.compression is None and source.is_regular:
             base += offset
 
         def shifted(_stage: str, done: int, _total: int) -> None:
@@ -66,20 +57,14 @@ class Watch:
         if self.report is not None:
             self.report(_STAGE, self._total or self._done or text_bytes, self._total)
 
-    def _counts(self) -> tuple[_core.ShardCounts, str] | None:
-        """Return the figures of the run so far, and the name of the current source; None before it begins."""
-        if self._core is None:
-            return None
-        counts = self._core.counts()
-        return counts, self._sources[min(counts.source, len(self._sources) - 1)].name
+    def _source(self, counts: _core.ShardCounts) -> str:
+        return self._sources[min(counts.source, len(self._sources) - 1)].name
 
     def details(self) -> dict[str, int | str]:
         """Return what a line of JSON has beside the bytes."""
-        if (current := self._counts()) is None:
-            return {}
-        counts, source = current
-        tokens, text_bytes = counts.tokens, counts.text_bytes
-        return {"documents": counts.documents, "tokens": tokens, "text_bytes": text_bytes, "source": source}
+        counts = self._core.counts()
+        numbers = {"documents": counts.documents, "tokens": counts.tokens, "text_bytes": counts.text_bytes}
+        return {**numbers, "source": self._source(counts)}
 
     def facts(self) -> Callable[[int], list[str]]:
         """Return a function that takes how many bytes are done, and returns the texts that a bar shows."""
@@ -88,24 +73,18 @@ class Watch:
 
         def shown(done: int) -> list[str]:
             nonlocal first
-            if (current := self._counts()) is None:
-                return [""]
-            counts, source = current
+            counts = self._core.counts()
             first = first or (done, counts.tokens)
+            new_bytes, new_tokens = done - first[0], counts.tokens - first[1]
             seconds = time.monotonic() - start
-            return facts(counts.documents, counts.tokens, source, done - first[0], counts.tokens - first[1], seconds)
+            return facts(counts.documents, counts.tokens, self._source(counts), new_bytes, new_tokens, seconds)
 
         return shown
 
 
 @contextlib.contextmanager
 def watching(progress: bool | str | Report, sources: Sequence[Source]) -> Iterator[Watch]:
-    """Watch a run in the way the caller asked for: as a bar, in lines of JSON, through a callable, or not at all.
-
-    Args:
-        progress: As in `tokenize`.
-        sources: The sources.
-    """
+    """Watch a run in the way the caller asked for: as a bar, in lines of JSON, through a callable, or not at all."""
     if isinstance(progress, str) and progress != "json":
         raise ValueError(f'progress is True, False, "json" or a callable, not {progress!r}')
     watch = Watch(sources)

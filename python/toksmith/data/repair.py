@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import shutil
 import warnings
-from pathlib import Path
 
 from .. import _core
 from .._internal import progress_lines
 from .._internal.numbers import counted
 from .._internal.progress import Report, reporter
-from ..files import text_files
 from ..tokenizer import Tokenizer
 from . import checking
 from . import manifest as manifests
 from .folder import Folder, State
-from .manifest import NAME, TOKENIZER, JsonObject, Manifest
+from .manifest import NAME, TOKENIZER, JsonObject
 
 REPAIR = ".toksmith-repair"
 _MAX_LISTED = 5
@@ -33,7 +31,7 @@ def repair_of(folder: Folder, tokenizer: Tokenizer, verify: bool, progress: bool
     """
     lines = progress_lines.json_lines() if progress == "json" else reporter(progress)  # type: ignore[arg-type]
     with lines as report:
-        damaged = list(checking.damaged(_manifest(folder.path), verify, report))
+        damaged = list(checking.damaged(manifests.parse(folder.path), verify, report))
     if not damaged:
         folder.check_sources_are_known()
         return None
@@ -46,10 +44,6 @@ def repair_of(folder: Folder, tokenizer: Tokenizer, verify: bool, progress: bool
         return Repair(folder, names)
     tokenizer.save(folder.path / TOKENIZER)
     return None
-
-
-def _manifest(folder: Path) -> Manifest:
-    return manifests.parse(text_files.read_text(folder / NAME), folder)
 
 
 class Repair(Folder):
@@ -84,23 +78,17 @@ class Repair(Folder):
 
     def write_manifest(self, manifest: JsonObject) -> None:
         """Move the files to their places, if they are what the manifest of the finished folder says."""
-        try:
-            self._check()
-        except ValueError:
-            shutil.rmtree(self.path, ignore_errors=True)
-            raise
-        for name in self._names:
-            (self.path / name).replace(self._finished / name)
-        shutil.rmtree(self.path, ignore_errors=True)
-
-    def _check(self) -> None:
-        manifest = _manifest(self._finished)
-        checksums = {file.name: file.checksum for shard in manifest.shards for file in manifest.files_of(shard)}
+        finished = manifests.parse(self._finished)
+        checksums = {file.name: file.checksum for shard in finished.shards for file in finished.files_of(shard)}
         for name in self._names:
             path, expected = self.path / name, checksums.get(name)
             if not path.is_file() or expected not in (None, _core.checksum(path)[1]):
+                shutil.rmtree(self.path, ignore_errors=True)
                 raise ValueError(
                     f"{self._finished / name}: cannot be repaired: the same call now writes other bytes than {NAME} "
                     "says. Nothing was changed. Did the texts, or the version of toksmith or pyarrow, change? "
                     "Choose another folder"
                 )
+        for name in self._names:
+            (self.path / name).replace(self._finished / name)
+        shutil.rmtree(self.path, ignore_errors=True)

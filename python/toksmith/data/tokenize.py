@@ -9,7 +9,7 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .. import _core
 from .._internal.choices import OnError, ShardFormat
@@ -21,12 +21,13 @@ from ..tokenizer import Tokenizer
 from . import manifest as manifests
 from . import parquet_texts, repair
 from .folder import Folder, SkippedRow
-from .manifest import Outcome
+from .manifest import JsonObject, Outcome
 from .options import DEFAULT_BUFFER, DEFAULT_SHARD, Options, SpecialTokens
 from .parquet_texts import TextColumn
 from .progress import Watch, watching
 
 if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
     from typing_extensions import Unpack
 
 # Bytes of text that a thread takes at a time, and seconds between two states. Tests change both.
@@ -40,7 +41,7 @@ def tokenize(
     out: str | os.PathLike[str],
     *,
     format: ShardFormat = "bin",
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     shard_size: int = DEFAULT_SHARD,
     split: str | Iterable[str] | Mapping[str, float] | None = None,
     seed: int = 0,
@@ -54,16 +55,15 @@ def tokenize(
     workers: int | None = None,
     progress: bool | str | Report = False,
     **corpus_options: Unpack[CorpusOptions],
-) -> dict[str, Any]:
+) -> JsonObject:
     """Encode documents into a folder of shards, which training programs read as they are.
 
     The same sources and options give the same bytes, for any number of workers. If the call ends early, for whatever
     reason, the same call continues where it stopped and gives the same bytes. In a finished folder, files that are
     missing or damaged are written again, as the manifest says, and all others are left as they are.
 
-    Memory does not grow with the size of the sources: some chunks of a megabyte of text for each worker, with their
-    ids. A record of JSON lines, a text of an iterable, and a document that cannot be cut are held whole in addition;
-    with `shuffle` also the buffer, and the ids of the longest document.
+    Memory does not grow with the size of the sources. A record of JSON lines, a text of an iterable, and a document
+    that cannot be cut are held whole; with `shuffle` also the buffer, and the ids of the longest document.
 
     Args:
         sources: A path, a glob, a folder, a URL that `fsspec` opens, or "-" for standard input; a list or tuple of
@@ -151,11 +151,7 @@ def tokenize(
 
 
 def loaded_tokenizer(tokenizer: object) -> Tokenizer:
-    """Return the tokenizer of an argument: a `Tokenizer`, an `Encoding`, or what `Tokenizer.from_pretrained` takes.
-
-    Raises:
-        TypeError: It is none of these.
-    """
+    """Return the tokenizer of an argument; see `tokenize`."""
     if isinstance(tokenizer, (str, os.PathLike)):
         return Tokenizer.from_pretrained(tokenizer)
     inner = getattr(tokenizer, "tokenizer", tokenizer)
@@ -166,7 +162,7 @@ def loaded_tokenizer(tokenizer: object) -> Tokenizer:
     )
 
 
-def warn_of_skipped(manifest: dict[str, Any], folder: Folder, stacklevel: int) -> None:
+def warn_of_skipped(manifest: JsonObject, folder: Folder, stacklevel: int) -> None:
     """Warn of documents that were left out, if there are any."""
     count = manifest["totals"]["skipped"]
     if count:
@@ -175,7 +171,7 @@ def warn_of_skipped(manifest: dict[str, Any], folder: Folder, stacklevel: int) -
         warnings.warn(message, stacklevel=stacklevel)
 
 
-def _write(folder: Folder, tokenizer: Tokenizer, corpus: Corpus, progress: bool | str | Report) -> dict[str, Any]:
+def _write(folder: Folder, tokenizer: Tokenizer, corpus: Corpus, progress: bool | str | Report) -> JsonObject:
     sources = corpus.sources
     with folder.locked(), watching(progress, sources) as watch, folder.saving(tokenizer) as wait:
         run = _Run(tokenizer, sources, folder, watch)
@@ -189,10 +185,11 @@ def _write(folder: Folder, tokenizer: Tokenizer, corpus: Corpus, progress: bool 
 
 
 class _Run:
-    """The core's run, and what Python adds to it."""
+    """The core's run, and what Python adds to it. The core calls `finish`, from its threads, and `save`."""
 
     def __init__(self, tokenizer: Tokenizer, sources: list[Source], folder: Folder, watch: Watch) -> None:
         self._sources, self._folder, self._watch = sources, folder, watch
+        self.finish = folder.finish
         state = folder.state()
         self.skipped = [] if state is None else state.skipped
         snapshot = None if state is None else state.snapshot
@@ -201,12 +198,8 @@ class _Run:
         self._core = _core.ShardRun(tokenizer._core, sources, folder.unfinished, options, snapshot)
         watch.begin(self._core, *self._start)
 
-    def finish(self, split: int, number: int, tokens: int, documents: int, hashes: _core.WrittenHashes) -> None:
-        """Make a shard whole; the core calls it from its threads."""
-        self._folder.finish(split, number, tokens, documents, hashes)
-
     def save(self, snapshot: _core.ShardSnapshot) -> None:
-        """Save a state; the core calls it, never twice at once."""
+        """Save a state."""
         place = (snapshot.source, snapshot.offset)
         self._folder.save(snapshot, [row for row in self.skipped if (row.source, row.text) < place])
 
@@ -232,11 +225,11 @@ class _Run:
             self._core.texts(texts, self, progress=report)
 
     def _columns(self, first: int, end: int) -> Iterator[TextColumn]:
-        begun, offset = self._start
-        for number in range(max(first, begun), end):
-            start = offset if number == begun else 0
+        start, offset = self._start
+        for number in range(max(first, start), end):
             skip = functools.partial(self._skip, number) if self._folder.options.core.skip else None
-            yield from parquet_texts.texts(self._sources[number], number, start, skip)
+            before = offset if number == start else 0
+            yield from parquet_texts.texts(self._sources[number], number, before, skip)
 
     def _skip(self, source: int, text: int, reason: str) -> None:
         self.skipped.append(SkippedRow(source, text, reason))
@@ -244,25 +237,21 @@ class _Run:
 
 def _outcome(sources: Sequence[Source], snapshot: _core.ShardSnapshot, rows: list[SkippedRow]) -> Outcome:
     """Return the outcome of all sources. `rows` are the rows of tables that were left out."""
-    skipped = [
-        {"source": sources[document.source].name, "place": _place(document, sources), "reason": document.reason}
-        for document in snapshot.skipped
-    ]
+    places = [(document.source, _place(document, sources), document.reason) for document in snapshot.skipped]
     for row in rows:
         place, _, reason = row.reason.partition(": ")
-        skipped.append({"source": sources[row.source].name, "place": place, "reason": reason})
+        places.append((row.source, place, reason))
     documents = snapshot.source_documents
     documents += [0] * (len(sources) - len(documents))
-    entries = [
-        {"name": source.name, "bytes": source.size, "documents": count}
-        for source, count in zip(sources, documents, strict=True)
-    ]
     return Outcome(
         snapshot.split_tokens,
         snapshot.split_documents,
-        entries,
+        [
+            {"name": source.name, "bytes": source.size, "documents": count}
+            for source, count in zip(sources, documents, strict=True)
+        ],
         snapshot.text_bytes,
-        skipped,
+        [{"source": sources[source].name, "place": place, "reason": reason} for source, place, reason in places],
         snapshot.skipped_count + len(rows),
     )
 

@@ -225,7 +225,7 @@ def test_another_tokenizer(folder: Path) -> None:
 def test_files_of_another_type(tmp_path: Path) -> None:
     write_folder(tmp_path, {"train": [[1, 2, 3]]}, file_format="npy")
     np.save(tmp_path / "train-00000.npy", np.array([1, 2, 3], ">u2"))
-    with pytest.raises(ValueError, match=r"not the NumPy file that manifest.json describes, of 3 numbers of uint16"):
+    with pytest.raises(ValueError, match=r"not the NumPy file that manifest\.json describes, of 3 numbers of uint16"):
         toksmith.data.open(tmp_path)[0]
     np.save(tmp_path / "train-00000.index.npy", np.array([0, 2]))
     with pytest.raises(ValueError, match="the documents are from 0 to 2, and"):

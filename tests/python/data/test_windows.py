@@ -189,9 +189,9 @@ def test_windows_that_make_no_sense(options: dict[str, Any], expected: str, data
 def test_indices_that_are_not_there(data: TrainingData) -> None:
     windows = data.windows(100, seed=1)
     for wrong in (10, -11):
-        with pytest.raises(IndexError, match=f"window {wrong} of 10"):
+        with pytest.raises(IndexError, match=f"no window {wrong}: there are 10"):
             windows[wrong]
-        with pytest.raises(IndexError, match="of 10"):
+        with pytest.raises(IndexError, match=f"no window {wrong}: there are 10"):
             windows.__getitems__([0, wrong])
     with pytest.raises(TypeError):
         windows[1.0]  # type: ignore[index]

@@ -97,7 +97,7 @@ def shard(folder: Path, stem: str, documents: Sequence[Document], file_format: s
     if file_format == "megatron":
         path.with_suffix(".idx").write_bytes(megatron_index(starts, dtype))
     index.write_bytes(npy("<i8", len(starts), struct.pack(f"<{len(starts)}q", *starts)))
-    return {
+    entry = {
         "file": path.name,
         "index": index.name,
         "documents": len(documents),
@@ -106,6 +106,9 @@ def shard(folder: Path, stem: str, documents: Sequence[Document], file_format: s
         "blake3": blake3(path.read_bytes()).hexdigest(),
         "index_blake3": blake3(index.read_bytes()).hexdigest(),
     }
+    if file_format == "megatron":
+        entry["idx_blake3"] = blake3(path.with_suffix(".idx").read_bytes()).hexdigest()
+    return entry
 
 
 def npy(kind: str, count: int, data: bytes) -> bytes:
