@@ -18,8 +18,7 @@ pretokens by its shuffle. Training starts from the `PretokenCounts` that `sum_co
 ['text', 'input_ids']
 """
 
-from .arrow import count_arrow, encode_arrow
-from .batches import BatchFunction, batch_function, encode_batches
+from .batches import BatchFunction, batch_function, count_arrow, encode_arrow, encode_batches
 from .counting import count_batches, counts_schema, sum_counts
 
 __all__ = [
