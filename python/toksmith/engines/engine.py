@@ -89,16 +89,7 @@ class Engine(ABC, Generic[Data]):
         pattern, unmatched = options.get("pattern", "gpt2"), options.get("unmatched", "keep")
         return sum_counts(sums, special_tokens=specials, pattern=pattern, unmatched=unmatched)
 
-    def train(
-        self,
-        data: Data,
-        column: str,
-        vocab_size: int,
-        *,
-        min_pretoken_count: int = 1,
-        partitions: int | None = None,
-        **options: Any,
-    ) -> Tokenizer:
+    def train(self, data: Data, column: str, vocab_size: int, **options: Any) -> Tokenizer:
         """Train a tokenizer on a column; merges are learned in the process that calls.
 
         The options are those of `count_pretokens`, and those of `toksmith.train` for learning merges; `ties="first"`,
@@ -108,10 +99,9 @@ class Engine(ABC, Generic[Data]):
             raise ValueError(
                 f'ties="first" goes by the order of the text, which {self.parts} do not tell: choose another rule'
             )
-        counting: Any = {name: options.pop(name) for name in CountOptions.__annotations__ if name in options}
-        counts = self.count_pretokens(
-            data, column, min_pretoken_count=min_pretoken_count, partitions=partitions, **counting
-        )
+        names = (*CountOptions.__annotations__, "min_pretoken_count", "partitions")
+        counting = {name: options.pop(name) for name in names if name in options}
+        counts = self.count_pretokens(data, column, **counting)
         return training.train(counts, vocab_size, **options)
 
     def tokenize(
@@ -127,12 +117,9 @@ class Engine(ABC, Generic[Data]):
     ) -> dict[str, Any]:
         """Encode the texts of a column into a folder of shards: the files of `toksmith.tokenize`, byte for byte.
 
-        Workers encode each part once and write its ids beside the shards, in a hidden folder; then each shard is
-        written by a task of its own. This takes twice the bytes of the shards on the disk. The process that calls
-        holds some hundred bytes for each part and each shard, and nothing for a document.
-
-        A call that fails removes the files that it has written. The files that a killed process leaves have no
-        manifest; the same call removes them and begins anew.
+        Workers write the ids of each part beside the shards, in a hidden folder, then the shards: this takes twice
+        the bytes of the shards on the disk. The process that calls holds some hundred bytes for each part and each
+        shard. A call that fails removes the files that it has written; after a kill, the next call does.
 
         Args:
             data: A `ray.data.Dataset`, or a `pyspark.sql.DataFrame`.
@@ -140,8 +127,7 @@ class Engine(ABC, Generic[Data]):
             tokenizer: As in `toksmith.tokenize`.
             out: The folder. All machines see it under this name, as on a network file system.
             order: The name of a column of whole numbers, which differ for each document: the documents are sorted by
-                it, and the folder is the same for any parts. Without `order` the documents keep the engine's order:
-                the order of blocks or partitions, and of the rows in each.
+                it, and the folder is the same for any parts. Without it they keep the engine's order.
             shuffle: Refused: shuffle with the engine before, or order by a column of random numbers.
             options: `format`, `dtype`, `shard_size`, `split`, `seed`, `append`, `prepend`, `special`, `errors` and
                 `on_error` of `toksmith.tokenize`.
