@@ -49,9 +49,9 @@ class KeptFunction:
 
     __slots__ = ("_data", "_function")
 
-    def __init__(self, function: Callable[..., object]) -> None:
+    def __init__(self, function: Callable[..., object], data: bytes | None = None) -> None:
         self._function = function
-        self._data = pickle.dumps(function)
+        self._data = data or pickle.dumps(function)
 
     def __call__(self, *arguments: object) -> Any:
         """Return what the function returns."""
@@ -63,7 +63,7 @@ class KeptFunction:
 
 @functools.lru_cache(maxsize=8)  # each may hold a tokenizer of some ten megabytes
 def _kept(data: bytes) -> KeptFunction:
-    return KeptFunction(pickle.loads(data))
+    return KeptFunction(pickle.loads(data), data)
 
 
 class SkippedText(NamedTuple):
