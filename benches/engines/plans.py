@@ -17,7 +17,7 @@ import pyarrow as pa
 from typing_extensions import override
 
 from toksmith import Tokenizer
-from toksmith.engines.kept import KeptFunction
+from toksmith.engines.workers import KeptFunction
 
 CORES = 2
 STORE = 4 << 30

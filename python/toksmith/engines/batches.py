@@ -1,17 +1,91 @@
-"""Ids for the texts of one column of a batch: a dict of lists, or a table or record batch of pyarrow."""
+"""Ids for the texts of a column of Arrow, or of a batch: a dict of lists, or a table or record batch of pyarrow."""
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypedDict
 
+from .. import _core
 from .._internal import arguments
 from .._internal.messages import shown
+from ..encoding.file_encoding import is_wide
 from ..formats import identity, native
 from ..tokenizer import Tokenizer
-from .arrow import encode_arrow, is_wide_for
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import DTypeLike, NDArray
+    from pyarrow import Array, ChunkedArray, RecordBatch, Table
+    from typing_extensions import Unpack
+
+
+def encode_arrow(
+    tokenizer: Tokenizer,
+    texts: object,
+    *,
+    dtype: DTypeLike | None = None,
+    large: bool = False,
+    special: bool = True,
+    workers: int | None = None,
+) -> Any:
+    """Return the ids of each text of an Arrow column, as an Arrow array of lists; null for a null text.
+
+    Texts are read in place, without Python objects. Bytes that are not UTF-8 are encoded as by `Tokenizer.encode`.
+
+    Args:
+        tokenizer: The tokenizer that encodes them.
+        texts: An object with `__arrow_c_array__` or `__arrow_c_stream__`: an array or chunked array of pyarrow, a
+            series of Polars or pandas (3 and later), a relation of DuckDB with one column. Its type is `string`,
+            `large_string`, `string_view`, `binary`, `large_binary` or `binary_view`. A stream is read to its end
+            before the first text is encoded.
+        dtype: Type of the ids: `uint32`, the default, or `uint16`.
+        large: Whether the lists have offsets of 64 bits, which count more than 2^31 - 1 ids: a `large_list`.
+        special: Whether special tokens become their ids.
+        workers: Threads; default: all cores.
+
+    Returns:
+        One array, also for a column in chunks: a `pyarrow.ListArray` or `LargeListArray` for texts of pyarrow. For
+        all others an object with `__arrow_c_array__`, which `polars.Series`, `pyarrow.array` and others take.
+
+    Raises:
+        TypeError: `texts` is not an Arrow array, or one of another type.
+        ValueError: The array is malformed; an id of the tokenizer does not fit into `dtype`; or there are more than
+            2^31 - 1 ids, without `large`.
+
+    >>> import pyarrow as pa
+    >>> from toksmith import Tokenizer
+    >>> encode_arrow(Tokenizer(), pa.array(["ab", None, ""])).to_pylist()
+    [[97, 98], None, []]
+    """
+    wide = _is_wide_for(tokenizer, dtype)
+    column = _core.ArrowColumn(texts)
+    return _like(texts, column.encode(tokenizer._core, special, arguments.checked_workers(workers), wide, large))
+
+
+def count_arrow(tokenizer: Tokenizer, texts: object, *, special: bool = True, workers: int | None = None) -> Any:
+    """Return how many ids each text of an Arrow column has, as an Arrow array of `int64`; null for a null text.
+
+    No ids are kept. Arguments and errors are those of `encode_arrow`.
+
+    >>> import pyarrow as pa
+    >>> from toksmith import Tokenizer
+    >>> count_arrow(Tokenizer(), pa.array(["ab", None, ""])).to_pylist()
+    [2, None, 0]
+    """
+    column = _core.ArrowColumn(texts)
+    return _like(texts, column.count(tokenizer._core, special, arguments.checked_workers(workers)))
+
+
+class BatchOptions(TypedDict, total=False):
+    """The options of `batch_function`."""
+
+    out: str
+    dtype: DTypeLike | None
+    keep: bool
+    special: bool
+    workers: int | None
 
 
 def batch_function(
@@ -19,7 +93,7 @@ def batch_function(
     column: str = "text",
     *,
     out: str = "input_ids",
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     keep: bool = True,
     special: bool = True,
     workers: int | None = 1,
@@ -57,29 +131,20 @@ def batch_function(
     for name in (column, out):
         if not isinstance(name, str):
             raise TypeError(f"the name of a column must be a str, not {type(name).__name__}")
-    wide = is_wide_for(tokenizer, dtype)
+    wide = _is_wide_for(tokenizer, dtype)
     if workers is not None:
         workers = arguments.checked_workers(workers)
     return BatchFunction(tokenizer, column, out, wide, bool(keep), bool(special), workers)
 
 
 def encode_batches(
-    batches: Iterable[Any],
-    column: str,
-    tokenizer: Tokenizer,
-    *,
-    out: str = "input_ids",
-    dtype: Any = None,
-    keep: bool = True,
-    special: bool = True,
-    workers: int | None = 1,
+    batches: Iterable[RecordBatch | Table], column: str, tokenizer: Tokenizer, **options: Unpack[BatchOptions]
 ) -> Iterator[Any]:
-    """Yield each record batch or table of pyarrow with the ids of one column; see `batch_function`."""
-    function = batch_function(tokenizer, column, out=out, dtype=dtype, keep=keep, special=special, workers=workers)
-    return map(function, batches)
+    """Yield each record batch or table of pyarrow with the ids of one column; the options are `batch_function`'s."""
+    return map(batch_function(tokenizer, column, **options), batches)
 
 
-@dataclasses.dataclass(frozen=True, repr=False, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class BatchFunction:
     """Encodes one column of a batch; see `batch_function`. Immutable, picklable, and equal for equal parts."""
 
@@ -102,10 +167,10 @@ class BatchFunction:
             )
         return self._of_table(batch)
 
-    def _of_dict(self, batch: Mapping[str, Any]) -> dict[str, list[Any]]:
-        import numpy as np
-
-        place_of(self.column, list(batch))
+    def _of_dict(
+        self, batch: Mapping[str, Iterable[str | None]]
+    ) -> dict[str, list[NDArray[np.uint32 | np.uint16] | None]]:
+        _check_column(self.column, list(batch))
         column = batch[self.column]
         if isinstance(column, str):
             raise TypeError(f"column {shown(self.column)} is one text, not a list: call map with batched=True")
@@ -113,11 +178,11 @@ class BatchFunction:
         texts = [text for text in column if text is not None]
         threads = arguments.checked_workers(self.workers)
         ids, starts = self.tokenizer._core.encode_batch_to_numpy(texts, self.special, threads)
-        ids = ids if self.wide else ids.astype(np.uint16)
+        ids = ids if self.wide else ids.astype("uint16")
         parts = (ids[start:end] for start, end in itertools.pairwise(starts.tolist()))
         return {self.out: [None if text is None else next(parts) for text in column]}
 
-    def _of_table(self, table: Any) -> Any:
+    def _of_table(self, table: RecordBatch | Table) -> RecordBatch | Table:
         texts = column_of(table, self.column)
         dtype = "uint32" if self.wide else "uint16"
         ids = encode_arrow(self.tokenizer, texts, dtype=dtype, special=self.special, workers=self.workers)
@@ -127,13 +192,10 @@ class BatchFunction:
             return table.set_column(table.column_names.index(self.out), self.out, ids)
         return table.append_column(self.out, ids)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         # The records of a tokenizer's training and files are left out: equal tokenizers may differ in them.
         state = (type(self.tokenizer), self.tokenizer.fingerprint, *native.state(self.tokenizer._parts))
         return _restored, (*state, self.column, self.out, self.wide, self.keep, self.special, self.workers)
-
-    def __repr__(self) -> str:
-        return f"<function of batches: {shown(self.column)} to {shown(self.out)}, by {self.tokenizer!r}>"
 
 
 def _restored(kind: type[Tokenizer], digest: str, head: bytes, core: bytes, *options: Any) -> BatchFunction:
@@ -141,29 +203,35 @@ def _restored(kind: type[Tokenizer], digest: str, head: bytes, core: bytes, *opt
     return BatchFunction(kind._of(identity.restored(digest, head, core)), *options)
 
 
-def column_of(batch: Any, name: str) -> Any:
-    """Return the column of a name of a record batch or a table of pyarrow.
-
-    Raises:
-        TypeError: `batch` is neither.
-        ValueError: There is no such column, or there are several.
-    """
+def column_of(batch: RecordBatch | Table, name: str) -> Array | ChunkedArray:
+    """Return the column of a name; a `ValueError` if there is none or several."""
     if not hasattr(batch, "column_names") or not hasattr(batch, "column"):
         raise TypeError(f"a batch must be a pyarrow.RecordBatch or a pyarrow.Table, not {type(batch).__name__}")
-    return batch.column(place_of(name, batch.column_names))
+    _check_column(name, batch.column_names)
+    return batch.column(name)
 
 
-def place_of(name: str, names: Sequence[str]) -> int:
-    """Return the place of a column among the names of a batch.
-
-    Raises:
-        ValueError: There is no column of this name, or there are several.
-
-    >>> place_of("text", ["id", "text"])
-    1
-    """
+def _check_column(name: str, names: list[str]) -> None:
     if name not in names:
         raise ValueError(f"there is no column {shown(name)}: the batch has {', '.join(map(shown, names))}")
     if names.count(name) > 1:
         raise ValueError(f"the batch has {names.count(name)} columns {shown(name)}: rename all but one of them")
-    return names.index(name)
+
+
+def _is_wide_for(tokenizer: Tokenizer, dtype: DTypeLike | None) -> bool:
+    """Return whether ids are `uint32`, not `uint16`, into which all ids of the tokenizer must fit."""
+    wide = is_wide(dtype, True)
+    if not wide and tokenizer.max_id >= 2**16:
+        raise ValueError(
+            f'the tokenizer has ids up to {tokenizer.max_id}, which do not fit into uint16: pass dtype="uint32"'
+        )
+    return wide
+
+
+def _like(texts: object, array: _core.ArrowArray) -> Any:
+    """Return an array as one of pyarrow, if the texts are of pyarrow."""
+    if type(texts).__module__.partition(".")[0] != "pyarrow":
+        return array
+    import pyarrow as pa
+
+    return pa.array(array)

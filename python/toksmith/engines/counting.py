@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict, TypeVar
 
 from .. import _core, patterns
 from .._internal import arguments, memory
@@ -11,6 +12,9 @@ from .._internal.choices import Errors, Unmatched
 from ..training import counter, counts_table
 from ..training.counts import PretokenCounts
 from .batches import column_of
+
+if TYPE_CHECKING:
+    from pyarrow import Array, ChunkedArray, RecordBatch, Schema, Table
 
 DEFAULT_LIMIT = 256 << 20
 """Bytes of memory that the counts of a part may take. An engine runs several parts on a machine at a time."""
@@ -21,35 +25,36 @@ _MIN_SLICE_BYTES = 1 << 16
 """A smaller slice would take longer to set up than to count."""
 _MAX_BATCH_BYTES = 1 << 30
 """The maximum size of a batch: offsets of 32 bits can count twice as many bytes."""
+Rows = TypeVar("Rows", "Array | ChunkedArray", "RecordBatch")
 
 
 class CountOptions(TypedDict, total=False):
     """The options of `count_batches` that are the same for all parts."""
 
     special_tokens: Iterable[str]
-    pattern: Any
+    pattern: object
     unmatched: Unmatched
     errors: Errors
     memory_limit: int | str | None
 
 
-def counts_schema() -> Any:
+def counts_schema() -> Schema:
     """Return the schema of the batches of `count_batches`: `pretoken`, of type `binary`, and `count`, `int64`."""
     pa = counts_table.arrow()
     return pa.schema([("pretoken", pa.binary()), ("count", pa.int64())])
 
 
 def count_batches(
-    batches: Iterable[Any],
+    batches: Iterable[RecordBatch | Table],
     column: str,
     *,
     special_tokens: Iterable[str] = (),
-    pattern: Any = "gpt2",
+    pattern: object = "gpt2",
     unmatched: Unmatched = "keep",
     errors: Errors = "strict",
     memory_limit: int | str | None = None,
     workers: int | None = 1,
-) -> Iterator[Any]:
+) -> Iterator[RecordBatch]:
     """Yield the counts of the pretokens in one column, as record batches of `counts_schema`.
 
     Each text is a document; null texts are skipped. When the counts outgrow the memory limit, the counts so far are
@@ -72,56 +77,56 @@ def count_batches(
         TypeError: The column is of another type.
         ImportError: pyarrow is not installed.
     """
-    specials, resolved = arguments.special_names(special_tokens), patterns.resolve(pattern, unmatched)
-    replace = arguments.replaces_invalid(errors)
     limit = DEFAULT_LIMIT if memory_limit is None else memory.limit(memory_limit)
-    threads = arguments.checked_workers(workers)
-
-    def counting() -> _core.Counting:
-        return counter.counter(specials, None, resolved, workers=threads, replace=replace, memory_limit=limit)
-
-    return _counted(batches, column, counting, replace, max(limit // _SLICES, _MIN_SLICE_BYTES))
+    counting = functools.partial(
+        counter.counter,
+        arguments.special_names(special_tokens),
+        None,
+        patterns.resolve(pattern, unmatched),
+        workers=arguments.checked_workers(workers),
+        replace=arguments.replaces_invalid(errors),
+        memory_limit=limit,
+    )
+    slice_bytes = max(limit // _SLICES, _MIN_SLICE_BYTES)
+    columns = (texts for batch in batches for texts in _slices(column_of(batch, column), slice_bytes))
+    return _counted(columns, counting, errors == "replace")
 
 
 def _counted(
-    batches: Iterable[Any], column: str, counting: Callable[[], _core.Counting], replace: bool, slice_bytes: int
-) -> Iterator[Any]:
+    columns: Iterable[Array | ChunkedArray], counting: Callable[[], _core.Counting], replace: bool
+) -> Iterator[RecordBatch]:
     current = None
-    for batch in batches:
-        for texts in _slices(column_of(batch, column), slice_bytes):
-            current = current or counting()
-            _core.count_texts(current, _core.ArrowColumn(texts), replace)
-            if current.spills() > 0:
-                yield from _batches(current.finish())
-                current = None
+    for texts in columns:
+        current = current or counting()
+        _core.count_texts(current, _core.ArrowColumn(texts), replace)
+        if current.spills() > 0:
+            yield from _batches(current.finish())
+            current = None
     if current is not None:
         yield from _batches(current.finish())
 
 
-def _slices(table: Any, max_bytes: int) -> Iterator[Any]:
+def _slices(rows: Rows, max_bytes: int) -> Iterator[Rows]:
     """Yield a column or a batch in slices of at most so many bytes, or of one row."""
-    waiting = [table]
-    while waiting:
-        part = waiting.pop()
-        if len(part) > 1 and part.nbytes > max_bytes:
-            half = len(part) // 2
-            waiting += [part.slice(half), part.slice(0, half)]
-        elif len(part):
-            yield part
+    if len(rows) > 1 and rows.nbytes > max_bytes:
+        half = len(rows) // 2
+        yield from _slices(rows.slice(0, half), max_bytes)
+        yield from _slices(rows.slice(half), max_bytes)
+    elif len(rows):
+        yield rows
 
 
-def _batches(core: _core.PretokenCounts) -> Iterator[Any]:
-    schema = counts_schema()
+def _batches(core: _core.PretokenCounts) -> Iterator[RecordBatch]:
     for batch in counts_table.batches(core, counts_table.plain_schema()):
         for rows in _slices(batch.select(["pretoken", "count"]), _MAX_BATCH_BYTES):
-            yield rows.cast(schema)
+            yield rows.cast(counts_schema())
 
 
 def sum_counts(
-    batches: Iterable[Any],
+    batches: Iterable[RecordBatch | Table],
     *,
     special_tokens: Iterable[str] = (),
-    pattern: Any = "gpt2",
+    pattern: object = "gpt2",
     unmatched: Unmatched = "keep",
 ) -> PretokenCounts:
     """Return the sum of the counts of all parts, sorted by the bytes of the pretokens.
@@ -145,7 +150,7 @@ def sum_counts(
     return PretokenCounts._of(core, patterns.resolve(pattern, unmatched), specials, has_order=False)
 
 
-def _ranked(batches: Iterable[Any]) -> Any:
+def _ranked(batches: Iterable[RecordBatch | Table]) -> Table:
     """Return a table of all rows, in which `first` is the rank of the pretoken by its bytes.
 
     Ranks take less memory than sorted rows, which would be a copy.
@@ -153,16 +158,13 @@ def _ranked(batches: Iterable[Any]) -> Any:
     pa = counts_table.arrow()
     import pyarrow.compute as pc
 
-    tables = [
-        pa.table({"pretoken": _with_wide_offsets(column_of(batch, "pretoken")), "count": column_of(batch, "count")})
-        for batch in batches
-    ]
+    # The pretokens of all parts have more bytes than offsets of 32 bits count.
+    wide = {pa.binary(): pa.large_binary(), pa.string(): pa.large_string()}
+    tables = []
+    for batch in batches:
+        pretokens, counts = column_of(batch, "pretoken"), column_of(batch, "count")
+        tables.append(
+            pa.table({"pretoken": pretokens.cast(wide.get(pretokens.type, pretokens.type)), "count": counts})
+        )
     table = pa.concat_tables(tables) if tables else counts_schema().empty_table()
     return table.append_column("first", pc.rank(table["pretoken"], tiebreaker="dense"))
-
-
-def _with_wide_offsets(column: Any) -> Any:
-    """Return a column with offsets of 64 bits: the pretokens of all parts have more bytes than 32 bits count."""
-    pa = counts_table.arrow()
-    wide = {pa.binary(): pa.large_binary(), pa.string(): pa.large_string()}
-    return column.cast(wide[column.type]) if column.type in wide else column

@@ -3,39 +3,54 @@
 from __future__ import annotations
 
 import functools
+import json
 import os
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from .._internal import arguments
-from ..data.options import ShardOptions
+from .._internal.messages import shown
+from ..data.folder import Shard
+from ..data.options import Options, ShardOptions
+from ..data.tokenize import loaded_tokenizer, warn_of_skipped
 from ..tokenizer import Tokenizer
 from ..training import train as training
 from ..training.counts import PretokenCounts
-from . import tokenizing
 from .counting import CountOptions, count_batches, sum_counts
+from .tokenizing import RunFolder, check_order, outcome
+from .workers import KeptFunction, Piece, write_pieces, write_shard
 
 if TYPE_CHECKING:
+    from pyarrow import RecordBatch, Table
     from typing_extensions import Unpack
 
+    Count: TypeAlias = Callable[..., Iterator[RecordBatch]]
+    """`count_batches` with its options, which takes the batches of a part and the name of their column of texts."""
+    Encode: TypeAlias = Callable[[Iterable[RecordBatch | Table]], Iterable[str]]
+    """Takes the batches of a part: texts as first column and, if they have an order, numbers as second."""
 
-class Engine(ABC):
+Data = TypeVar("Data")
+"""A `ray.data.Dataset`, or a `pyspark.sql.DataFrame`."""
+
+
+class Engine(ABC, Generic[Data]):
     """An engine: `toksmith.engines.ray` and `toksmith.engines.spark` have its methods as functions.
 
     A part is the unit that the engine processes at a time: a block of Ray, a partition of Spark.
     """
 
     parts: ClassVar[str]
-    """The engine's word for its parts."""
     source: ClassVar[str]
     """The name of the data in the manifest of a folder."""
-    shuffles: ClassVar[str]
-    """The engine's own way to shuffle."""
+    how_to_shuffle: ClassVar[str]
+    """How to shuffle with the engine."""
 
     def count_pretokens(
         self,
-        data: Any,
+        data: Data,
         column: str,
         *,
         min_pretoken_count: int = 1,
@@ -62,8 +77,7 @@ class Engine(ABC):
             ValueError: An option is wrong; or, on Spark, there is no such column.
             TypeError: On Spark, the column is of another type.
             OverflowError: A pretoken occurs more than 2^63 - 1 times.
-            ray.exceptions.RayTaskError: A worker of Ray failed; the text has the error that `count_batches` raised.
-            pyspark.errors.PythonException: A worker of Spark failed; the same.
+            RayTaskError, PythonException: A worker of Ray or Spark failed; the text has the error of `count_batches`.
             ModuleNotFoundError: On Spark, the Python of the workers lacks toksmith, or what it needs.
         """
         options["special_tokens"] = specials = [*options.get("special_tokens", ())]
@@ -75,45 +89,26 @@ class Engine(ABC):
         pattern, unmatched = options.get("pattern", "gpt2"), options.get("unmatched", "keep")
         return sum_counts(sums, special_tokens=specials, pattern=pattern, unmatched=unmatched)
 
-    def train(
-        self,
-        data: Any,
-        column: str,
-        vocab_size: int,
-        *,
-        min_pretoken_count: int = 1,
-        partitions: int | None = None,
-        **options: Any,
-    ) -> Tokenizer:
+    def train(self, data: Data, column: str, vocab_size: int, **options: Any) -> Tokenizer:
         """Train a tokenizer on a column; merges are learned in the process that calls.
 
-        Args:
-            data: A `ray.data.Dataset`, or a `pyspark.sql.DataFrame`.
-            column: The name of the column of texts.
-            vocab_size: How many tokens the tokenizer has in the end.
-            min_pretoken_count: Pretokens that occur less often in the whole data are left out.
-            partitions: Partitions of the engine's shuffle.
-            options: Options of `count_pretokens`, and those of `toksmith.train` for learning merges, such as `ties`.
-
-        Raises:
-            ValueError: An option is wrong; or `ties="first"`, which needs the order of the text.
-            OverflowError: A pretoken occurs more than 2^63 - 1 times.
+        The options are those of `count_pretokens`, and those of `toksmith.train` for learning merges; `ties="first"`,
+        which needs the order of the text, is refused. Errors are those of `count_pretokens`.
         """
         if options.get("ties") == "first":
             raise ValueError(
                 f'ties="first" goes by the order of the text, which {self.parts} do not tell: choose another rule'
             )
-        counting: Any = {name: options.pop(name) for name in CountOptions.__annotations__ if name in options}
-        counts = self.count_pretokens(
-            data, column, min_pretoken_count=min_pretoken_count, partitions=partitions, **counting
-        )
+        names = (*CountOptions.__annotations__, "min_pretoken_count", "partitions")
+        counting = {name: options.pop(name) for name in names if name in options}
+        counts = self.count_pretokens(data, column, **counting)
         return training.train(counts, vocab_size, **options)
 
     def tokenize(
         self,
-        data: Any,
+        data: Data,
         column: str,
-        tokenizer: Any,
+        tokenizer: object,
         out: str | os.PathLike[str],
         *,
         order: str | None = None,
@@ -122,12 +117,9 @@ class Engine(ABC):
     ) -> dict[str, Any]:
         """Encode the texts of a column into a folder of shards: the files of `toksmith.tokenize`, byte for byte.
 
-        Workers encode each part once and write its ids beside the shards, in a hidden folder; then each shard is
-        written by a task of its own. This takes twice the bytes of the shards on the disk. The process that calls
-        holds some hundred bytes for each part and each shard, and nothing for a document.
-
-        A call that fails removes the files that it has written. The files that a killed process leaves have no
-        manifest; the same call removes them and begins anew.
+        Workers write the ids of each part beside the shards, in a hidden folder, then the shards: this takes twice
+        the bytes of the shards on the disk. The process that calls holds some hundred bytes for each part and each
+        shard. A call that fails removes the files that it has written; after a kill, the next call does.
 
         Args:
             data: A `ray.data.Dataset`, or a `pyspark.sql.DataFrame`.
@@ -135,8 +127,7 @@ class Engine(ABC):
             tokenizer: As in `toksmith.tokenize`.
             out: The folder. All machines see it under this name, as on a network file system.
             order: The name of a column of whole numbers, which differ for each document: the documents are sorted by
-                it, and the folder is the same for any parts. Without `order` the documents keep the engine's order:
-                the order of blocks or partitions, and of the rows in each.
+                it, and the folder is the same for any parts. Without it they keep the engine's order.
             shuffle: Refused: shuffle with the engine before, or order by a column of random numbers.
             options: `format`, `dtype`, `shard_size`, `split`, `seed`, `append`, `prepend`, `special`, `errors` and
                 `on_error` of `toksmith.tokenize`.
@@ -150,44 +141,53 @@ class Engine(ABC):
                 something else. On workers also: a text is not UTF-8; a document has no number.
             TypeError: On workers: a column is of another type.
             OSError: A file cannot be written; or a machine does not see the folder.
-            ray.exceptions.RayTaskError: A worker of Ray failed; the text has its error.
-            pyspark.errors.PythonException: A worker of Spark failed; the text has its error.
+            RayTaskError, PythonException: A worker of Ray or Spark failed; the text has its error.
         """
         if shuffle is not None:
-            raise ValueError(f"shuffle with the engine instead: {self.shuffles}")
-        encode = functools.partial(self._encoded, data, column, order)
-        work = tokenizing.Work(self.source, column, order, encode, functools.partial(self._each, data))
-        return tokenizing.tokenize(work, tokenizer, out, **options)
+            raise ValueError(f"shuffle with the engine instead: {self.how_to_shuffle}")
+        encoder = loaded_tokenizer(tokenizer)
+        folder = self._folder(encoder, column, out, order, Options(encoder, **options))
+        with folder.begun(), folder.saving(encoder) as wait:
+            if folder.options.warning is not None:
+                warnings.warn(folder.options.warning, stacklevel=2)
+            write = KeptFunction(functools.partial(write_pieces, job=folder.job(encoder, column, order)))
+            pieces = [Piece.of(row) for row in self._encoded(data, column, order, write)]
+            if order is not None:
+                check_order(pieces, order)
+            shards = folder.write_plans(pieces)
+            work, form, dtype = str(folder.unfinished), folder.options.form.name, folder.options.dtype
+            complete = functools.partial(write_shard, work=work, form=form, dtype=dtype)
+            rows = self._each(data, complete, list(shards))
+            folder.shards |= {key: Shard(*json.loads(row)) for key, row in zip(shards.values(), rows, strict=True)}
+            manifest = folder.manifest(encoder, outcome(pieces, self.source, len(folder.options.splits)))
+            folder.publish_all()
+            wait()
+            folder.write_manifest(manifest)
+        warn_of_skipped(manifest, folder, stacklevel=3)
+        return manifest
+
+    def _folder(
+        self, tokenizer: Tokenizer, column: str, out: str | os.PathLike[str], order: str | None, options: Options
+    ) -> RunFolder:
+        if "://" in str(out):
+            raise ValueError(
+                f"out must be a folder that all machines see, not {shown(str(out))}: mount it, and pass its path"
+            )
+        settings = options.settings | {"field": None, "column": column, "order": order}
+        run = {"tokenizer": tokenizer.fingerprint, "options": settings, "sources": [[self.source, None, None]]}
+        return RunFolder(Path(out).absolute(), run, options)
 
     @abstractmethod
-    def _sums(
-        self, data: Any, column: str, count: Callable[..., Any], minimum: int, partitions: int | None
-    ) -> Iterable[Any]:
-        """Return tables of `pretoken` and `count` that sum what is counted in all parts.
+    def _sums(self, data: Data, column: str, count: Count, minimum: int, partitions: int | None) -> Iterable[Table]:
+        """Return tables that sum what is counted in all parts, without counts below `minimum`.
 
-        Args:
-            data: The data.
-            column: The name of the column of texts.
-            count: Takes batches of a part, and the name of their column of texts; yields batches of `counts_schema`.
-            minimum: Pretokens that occur less often in the whole are left out.
-            partitions: Partitions of the shuffle.
-
-        Returns:
-            Tables; if `minimum` is above one, each pretoken is in only one of them. A sum that does not fit into 64
-            bits is null.
+        If `minimum` is above one, each pretoken is in only one of them. A sum that does not fit into 64 bits is null.
         """
 
     @abstractmethod
-    def _encoded(self, data: Any, column: str, order: str | None, encode: Callable[..., Any]) -> list[str]:
-        """Return what `encode` yields for all parts, in the order of the documents.
-
-        Args:
-            data: The data.
-            column: The name of the column of texts.
-            order: The name of the column of numbers that the documents are sorted by first.
-            encode: Takes batches of a part, with the texts as first and the numbers as second column.
-        """
+    def _encoded(self, data: Data, column: str, order: str | None, encode: Encode) -> list[str]:
+        """Return what `encode` yields for all parts, in the order of the documents."""
 
     @abstractmethod
-    def _each(self, data: Any, function: Callable[[str], str], names: list[str]) -> list[str]:
+    def _each(self, data: Data, function: Callable[[str], str], names: list[str]) -> list[str]:
         """Return the results of a function for each name, in the order of names; each call is a task of its own."""

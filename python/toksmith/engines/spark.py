@@ -11,13 +11,20 @@ import functools
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._internal.messages import shown
 from ..tokenizer import Tokenizer
-from .batches import batch_function
+from .batches import encode_arrow
 from .engine import Engine
-from .kept import KeptFunction
+from .workers import KeptFunction
+
+if TYPE_CHECKING:
+    from pyarrow import Array, RecordBatch, Table
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import ArrayType
+
+    from .engine import Count, Encode
 
 __all__ = ["COUNTS", "count_pretokens", "encode", "encode_udf", "tokenize", "train"]
 
@@ -27,37 +34,29 @@ _MAX_ID = 2**31 - 1
 """The largest id in Spark, whose integers have signs."""
 
 
-class _Spark(Engine):
+class _Spark(Engine["DataFrame"]):
     """PySpark. A part is a partition."""
 
     parts = "partitions"
     source = "pyspark.sql.DataFrame"
-    shuffles = "use frame.orderBy(rand(seed)), or order= a column of random numbers"
+    how_to_shuffle = "use frame.orderBy(rand(seed)), or order= a column of random numbers"
 
-    def _sums(
-        self, data: Any, column: str, count: Callable[..., Any], minimum: int, partitions: int | None
-    ) -> Iterator[Any]:
+    def _sums(self, data: DataFrame, column: str, count: Count, minimum: int, partitions: int | None) -> list[Table]:
         texts = data.select(_texts(data, column)).toDF("text")
         function = KeptFunction(functools.partial(count, column="text"))
-        yield _collected(_summed(texts.mapInArrow(function, COUNTS), minimum, partitions))
+        return [_collected(_summed(texts.mapInArrow(function, COUNTS), minimum, partitions))]
 
-    def _encoded(self, data: Any, column: str, order: str | None, encode: Callable[..., Any]) -> list[str]:
-        texts = data.select(_texts(data, column)).toDF("text")
-        if order is not None:
-            texts = (
-                data.select(_texts(data, column), _quoted(_unique(data, order)))
-                .toDF("text", "number")
-                .orderBy("number")
-            )
-        rows = texts.mapInArrow(KeptFunction(functools.partial(_rows, function=encode)), "part int, row string")
-        return _strings(_collected(rows))
+    def _encoded(self, data: DataFrame, column: str, order: str | None, encode: Encode) -> list[str]:
+        if order is None:
+            return _rows(data.select(_texts(data, column)).toDF("text"), encode)
+        texts = data.select(_texts(data, column), _quoted(_unique(data, order)))
+        return _rows(texts.toDF("text", "number").orderBy("number"), encode)
 
-    def _each(self, data: Any, function: Callable[[str], str], names: list[str]) -> list[str]:
+    def _each(self, data: DataFrame, function: Callable[[str], str], names: list[str]) -> list[str]:
         if not names:
             return []
         numbers = data.sparkSession.range(0, len(names), 1, len(names))  # a partition for each
-        each = functools.partial(_each, function=function, names=names)
-        return _strings(_collected(numbers.mapInArrow(KeptFunction(each), "part int, row string")))
+        return _rows(numbers, functools.partial(_call, function=function, names=names))
 
 
 _ENGINE = _Spark()
@@ -66,7 +65,7 @@ train = _ENGINE.train
 tokenize = _ENGINE.tokenize
 
 
-def _collected(frame: Any) -> Any:
+def _collected(frame: DataFrame) -> Table:
     """Return a data frame as a table, in the process that calls."""
     from pyspark.errors import PythonException
 
@@ -82,11 +81,31 @@ def _collected(frame: Any) -> Any:
         ) from error
 
 
-def _strings(table: Any) -> list[str]:
+def _rows(frame: DataFrame, function: Encode) -> list[str]:
+    """Return what a function yields for the partitions of a data frame, in their order."""
+    numbered = KeptFunction(functools.partial(_numbered, function=function))
+    table = _collected(frame.mapInArrow(numbered, "part int, row string"))
     return [str(row) for row in table.sort_by("part")["row"].to_pylist()]
 
 
-def _texts(frame: Any, column: str) -> str:
+def _numbered(batches: Iterable[RecordBatch], function: Encode) -> Iterator[RecordBatch]:
+    """Yield what a function yields for a partition, with the number of the partition."""
+    import pyarrow as pa
+    from pyspark import TaskContext
+
+    part = pa.array([TaskContext.get().partitionId()], pa.int32())
+    for row in function(batches):
+        yield pa.record_batch({"part": part, "row": [row]})
+
+
+def _call(batches: Iterable[RecordBatch], function: Callable[[str], str], names: list[str]) -> Iterator[str]:
+    """Yield what a function returns for the names whose numbers are in a partition."""
+    for batch in batches:
+        for number in batch.column(0).to_pylist():
+            yield function(names[number])
+
+
+def _texts(frame: DataFrame, column: str) -> str:
     """Return the name of a column of texts as `select` takes it."""
     kind = frame.schema.fields[frame.columns.index(_unique(frame, column))].dataType.typeName()
     if kind not in ("string", "binary", "char", "varchar"):
@@ -94,7 +113,7 @@ def _texts(frame: Any, column: str) -> str:
     return _quoted(column)
 
 
-def _unique(frame: Any, column: str) -> str:
+def _unique(frame: DataFrame, column: str) -> str:
     """Return the name of a column that occurs exactly once."""
     if frame.columns.count(column) != 1:
         there = ", ".join(map(shown, frame.columns))
@@ -106,7 +125,7 @@ def _quoted(column: str) -> str:
     return "`" + column.replace("`", "``") + "`"
 
 
-def _summed(counted: Any, minimum: int, partitions: int | None) -> Any:
+def _summed(counted: DataFrame, minimum: int, partitions: int | None) -> DataFrame:
     """Return one count for each pretoken; a sum that does not fit into 64 bits is null, with or without ANSI mode."""
     from pyspark.sql import functions
 
@@ -116,48 +135,19 @@ def _summed(counted: Any, minimum: int, partitions: int | None) -> Any:
     return sums.where(f"count >= {minimum} OR count IS NULL") if minimum > 1 else sums
 
 
-def _rows(batches: Iterable[Any], function: Callable[..., Any]) -> Iterator[Any]:
-    """Yield what a function yields for a partition, with the number of the partition."""
-    from pyspark import TaskContext
-
-    part = TaskContext.get().partitionId()
-    for row in function(batches):
-        yield _row(part, row)
-
-
-def _each(batches: Iterable[Any], function: Callable[[str], str], names: list[str]) -> Iterator[Any]:
-    """Yield what a function returns for the names whose numbers are in a partition."""
-    for batch in batches:
-        for number in batch.column(0).to_pylist():
-            yield _row(number, function(names[number]))
-
-
-def _row(part: int, row: str) -> Any:
-    import pyarrow as pa
-
-    return pa.record_batch({"part": pa.array([part], pa.int32()), "row": [row]})
-
-
 def encode(
-    frame: Any,
+    frame: DataFrame,
     column: str,
     tokenizer: Tokenizer,
     *,
     out: str = "input_ids",
     keep: bool = True,
     special: bool = True,
-) -> Any:
+) -> DataFrame:
     """Return a data frame with the ids of the texts of a column, as `array<int>`. Spark runs it when it is read.
 
-    Spark sends the tokenizer once to each executor, and each Python worker makes it once and keeps it.
-
-    Args:
-        frame: A `pyspark.sql.DataFrame`.
-        column: The name of the column of texts.
-        tokenizer: What encodes them.
-        out: The name of the column of ids.
-        keep: Whether the columns of the frame stay. All that stay go through Python; `encode_udf` gets only texts.
-        special: Whether special tokens become their ids.
+    Spark sends the tokenizer once to each executor, and each Python worker makes it once and keeps it. Options are
+    those of `batch_function`. All columns that stay go through Python; `encode_udf` gets only texts.
 
     Raises:
         ValueError: There is no such column; or the tokenizer has ids above 2^31 - 1, for which Spark has no integer.
@@ -165,17 +155,19 @@ def encode(
     """
     from pyspark.sql import types
 
-    _check_ids(tokenizer)
-    texts = _texts(frame, column)
+    ids_type, texts = _ids_type(tokenizer), _texts(frame, column)
     fields = list(frame.schema.fields) if keep else []
     names = [field.name for field in fields]
     position = names.index(out) if out in names else len(names)
-    fields[position : position + 1] = [types.StructField(out, _ids_type())]
+    fields[position : position + 1] = [types.StructField(out, ids_type)]
     selected = frame if keep else frame.select(texts)
-    source = selected.columns.index(column)
-    function = batch_function(tokenizer, str(source), out=str(position), keep=keep, special=special)
     encoded = functools.partial(
-        _encoded, function=function, position=position, names=[field.name for field in fields]
+        _with_ids,
+        encode=functools.partial(_ids, tokenizer=tokenizer, special=special),
+        source=selected.columns.index(column),
+        position=position,
+        names=[field.name for field in fields],
+        keep=keep,
     )
     numbered = selected.toDF(*map(str, range(len(selected.columns))))  # mapInArrow takes no name with a dot
     return numbered.mapInArrow(KeptFunction(encoded), types.StructType(fields))
@@ -185,62 +177,54 @@ def encode_udf(tokenizer: Tokenizer, *, special: bool = True) -> Any:
     """Return a function of Spark from a column of texts to one of their ids, for `select`, `withColumn` and SQL.
 
     `frame.withColumn("input_ids", encode_udf(tokenizer)("text"))` is a plan in which only texts go through Python;
-    `spark.udf.register("token_ids", encode_udf(tokenizer))` makes it a function of SQL.
-
-    Args:
-        tokenizer: What encodes the texts, of type `string` or `binary`.
-        special: Whether special tokens become their ids.
-
-    Raises:
-        ValueError: The tokenizer has ids above 2^31 - 1, for which Spark has no integer.
+    `spark.udf.register("token_ids", encode_udf(tokenizer))` makes it a function of SQL. Texts are of type `string` or
+    `binary`. Ids of the tokenizer above 2^31 - 1 are a `ValueError`, since Spark has no integer for them.
     """
     import pyarrow as pa
     from pyspark.sql import functions
 
-    _check_ids(tokenizer)
-    function = batch_function(tokenizer, "text", out="ids", special=special)
-    kept = KeptFunction(functools.partial(_ids, function=function))
+    ids_type = _ids_type(tokenizer)
+    kept = KeptFunction(functools.partial(_ids, tokenizer=tokenizer, special=special))
 
-    def encode(texts: Any) -> Any:
+    def encode(texts: Array) -> Array:
         return kept(texts)
 
     encode.__annotations__ = {"texts": pa.Array, "return": pa.Array}  # these tell Spark the kind of function
-    return functions.arrow_udf(encode, _ids_type())
+    return functions.arrow_udf(encode, ids_type)
 
 
-def _ids_type() -> Any:
+def _ids_type(tokenizer: Tokenizer) -> ArrayType:
     """Return Spark's type of a list of ids, none of which is null."""
     from pyspark.sql import types
 
+    if tokenizer.max_id > _MAX_ID:
+        raise ValueError(f"the tokenizer has ids up to {tokenizer.max_id}: the integers of Spark go up to {_MAX_ID}")
     return types.ArrayType(types.IntegerType(), containsNull=False)
 
 
-def _check_ids(tokenizer: Tokenizer) -> None:
-    if tokenizer.max_id > _MAX_ID:
-        raise ValueError(f"the tokenizer has ids up to {tokenizer.max_id}: the integers of Spark go up to {_MAX_ID}")
-
-
-def _encoded(batches: Iterable[Any], function: Any, position: int, names: list[str]) -> Iterator[Any]:
-    """Yield batches with a column of ids at a position among the columns, all named as in a frame."""
+def _with_ids(
+    batches: Iterable[RecordBatch],
+    encode: Callable[[Array], Array],
+    source: int,
+    position: int,
+    names: list[str],
+    keep: bool,
+) -> Iterator[RecordBatch]:
+    """Yield the columns of these names: the ids of the column `source`, at a position, among those of a batch."""
     import pyarrow as pa
 
     for batch in batches:
-        columns = function(batch).columns
-        columns[position] = _with_sign(columns[position])
+        columns = batch.columns if keep else []
+        columns[position : position + 1] = [encode(batch.column(source))]
         yield pa.RecordBatch.from_arrays(columns, names=names)
 
 
-def _ids(texts: Any, function: Any) -> Any:
-    import pyarrow as pa
-
-    return _with_sign(function(pa.record_batch({"text": texts})).column(1))
-
-
-def _with_sign(ids: Any) -> Any:
+def _ids(texts: Array, tokenizer: Tokenizer, special: bool) -> Array:
     """Return lists of ids in the integers of Spark, which have signs.
 
     Spark copies lists one element at a time, and looks whether each is null unless the type excludes it.
     """
     import pyarrow as pa
 
+    ids = encode_arrow(tokenizer, texts, special=special, workers=1)
     return ids.cast(pa.list_(pa.field("element", pa.int32(), nullable=False)))

@@ -114,7 +114,7 @@ def test_equal_functions(tokenizer: Tokenizer, small: Tokenizer) -> None:
         5,
     ):
         assert one != different
-    assert "'text' to 'input_ids'" in repr(one)
+    assert "column='text', out='input_ids'" in repr(one)
 
 
 PICKLED = """

@@ -6,11 +6,11 @@ import gc
 import pickle
 
 from toksmith import Tokenizer
-from toksmith.engines import batch_function, kept
+from toksmith.engines import batch_function, workers
 
 
 def test_an_unpickled_function_is_kept(small: Tokenizer) -> None:
-    function = kept.KeptFunction(batch_function(Tokenizer(small.vocab, small.merges, ["<|kept|>"]), "text"))
+    function = workers.KeptFunction(batch_function(Tokenizer(small.vocab, small.merges, ["<|kept|>"]), "text"))
     data = pickle.dumps(function)
     batch = {"text": ["the theatre"]}
     expected = [small.encode("the theatre")]
@@ -28,8 +28,8 @@ def test_an_unpickled_function_is_kept(small: Tokenizer) -> None:
 
 def test_few_functions_are_kept() -> None:
     for number in range(30):
-        pickle.loads(pickle.dumps(kept.KeptFunction([number].count)))
-    assert len(kept._KEPT) == kept._MAX_KEPT
-    last = kept.KeptFunction([29].count)
-    assert last._digest in kept._KEPT
+        pickle.loads(pickle.dumps(workers.KeptFunction([number].count)))
+    assert workers._kept.cache_info().currsize == 8
+    last = workers.KeptFunction([29].count)
+    assert pickle.loads(pickle.dumps(last)) is pickle.loads(pickle.dumps(last))
     assert last(29) == 1

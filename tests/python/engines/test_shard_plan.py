@@ -7,7 +7,8 @@ import random
 
 import numpy as np
 
-from toksmith.engines.shards import SplitOfPiece, shard_plans
+from toksmith.engines.tokenizing import shard_plans
+from toksmith.engines.workers import SplitOfPiece
 
 
 def test_shards_are_those_of_a_loop() -> None:
@@ -31,15 +32,12 @@ def test_shards_are_those_of_a_loop() -> None:
         given = [SplitOfPiece(str(number), sum(lengths), len(lengths)) for number, lengths in enumerate(pieces)]
         plans = list(
             shard_plans(
-                3,
                 given,
                 size,
                 lambda piece, of=pieces: np.array([0, *itertools.accumulate(of[int(piece.piece)])], np.int64),
             )
         )
-        assert [(plan.split, plan.number) for plan in plans] == [(3, number) for number in range(len(expected))]
         found = [
-            [(one.piece, document) for one in plan.ranges for document in range(one.start, one.stop)]
-            for plan in plans
+            [(one.part.piece, document) for one in plan for document in range(one.start, one.stop)] for plan in plans
         ]
         assert found == expected, case

@@ -16,7 +16,7 @@ from conftest import Soup
 import toksmith
 from toksmith import Tokenizer
 from toksmith.data.folder import ON_ENGINE, UNFINISHED
-from toksmith.engines import pieces as pieces_module
+from toksmith.engines import workers
 
 pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
 
@@ -302,15 +302,15 @@ def test_a_folder_that_a_machine_does_not_see(
         def _worker(self, encode: Any, table: Any) -> Any:
             job = encode._function.keywords["job"]
             folder = tmp_path / "elsewhere"
-            (folder / pieces_module.PIECES).mkdir(parents=True, exist_ok=True)
-            yield from pieces_module.write_pieces(table.to_batches(), job._replace(work=str(folder)))
+            (folder / workers.PIECES).mkdir(parents=True, exist_ok=True)
+            yield from workers.write_pieces(table.to_batches(), job._replace(work=str(folder)))
 
     with pytest.raises(FileNotFoundError, match="the driver does not see it: out must be a folder"):
         Elsewhere().tokenize(parts(texts, 4), "text", tokenizer, tmp_path / "out", shard_size=100)
 
     class Blind(PartsEngine):
         def _worker(self, encode: Any, table: Any) -> Any:
-            shutil.rmtree(Path(encode._function.keywords["job"].work, pieces_module.PIECES))
+            shutil.rmtree(Path(encode._function.keywords["job"].work, workers.PIECES))
             yield from super()._worker(encode, table)
 
     with pytest.raises(FileNotFoundError, match="does not see the folder of the run: out must be a folder that all"):

@@ -119,7 +119,7 @@ def test_documents_in_the_order_of_partitions(
     with pytest.raises(Exception, match="column 'n' has the number 1 more than once"):
         on_spark.tokenize(own, "t.x", tokenizer, tmp_path / "refused", order="n")
     assert list((tmp_path / "refused").iterdir()) == []
-    with pytest.raises(ValueError, match="there is no one column 'm'"):
+    with pytest.raises(ValueError, match="the data frame needs exactly one column 'm'"):
         on_spark.tokenize(own, "t.x", tokenizer, tmp_path / "refused", order="m")
 
 
@@ -184,7 +184,7 @@ def test_columns(session: Any, small: Tokenizer) -> None:
     assert sorted(row[0] for row in alone.collect()) == sorted(map(small.encode, ("he", "the")))
     for run in (on_spark.count_pretokens, functools.partial(on_spark.encode, tokenizer=small)):
         with pytest.raises(
-            ValueError, match=r"there is no one column 'text': the data frame has 'a\.b`c', 'ids', 'n'"
+            ValueError, match=r"the data frame needs exactly one column 'text': it has 'a\.b`c', 'ids', 'n'"
         ):
             run(own, "text")
         with pytest.raises(TypeError, match="column 'ids' is of type double: texts are of type string or binary"):

@@ -68,19 +68,19 @@ def while_tokenizing(engine: Any, encoding: Kill, writing: Kill, patch: pytest.M
 
     def write_and_kill(self: Any, data: Any, write: Any, names: list[str]) -> list[str]:
         def function(name: str) -> str:
-            from toksmith.engines import shards
+            from toksmith.engines import workers
 
-            complete: Any = shards.complete
+            complete: Any = workers.complete
 
             def killing(*arguments: Any) -> Any:
                 writing()
                 return complete(*arguments)
 
-            setattr(shards, "complete", killing)  # noqa: B010
+            setattr(workers, "complete", killing)  # noqa: B010
             try:
                 told: str = write(name)
             finally:
-                setattr(shards, "complete", complete)  # noqa: B010
+                setattr(workers, "complete", complete)  # noqa: B010
             return told
 
         rows: list[str] = each(self, data, function, names)

@@ -18,10 +18,10 @@ class PartsEngine(Engine):
 
     parts = "tables"
     source = "tables"
-    shuffles = "mix the tables"
+    how_to_shuffle = "mix the tables"
 
     def _sums(
-        self, data: Any, column: str, count: Callable[..., Any], least: int, partitions: int | None
+        self, data: Any, column: str, count: Callable[..., Any], minimum: int, partitions: int | None
     ) -> Iterable[Any]:
         for part in data:
             yield from pickle.loads(pickle.dumps(count))(part.to_batches(), column)
