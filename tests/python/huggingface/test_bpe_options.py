@@ -192,9 +192,9 @@ def test_dropout() -> None:
     assert ids == seeded.encode(text) == Tokenizer.from_huggingface(source, dropout_seed=7).encode(text)
     assert ids == seeded.encode_with_offsets(text)[0] == pickle.loads(pickle.dumps(seeded)).encode(text)
     assert ids != Tokenizer.from_huggingface(source, dropout_seed=8).encode(text)
-    # The original draws as many tokens, on average.
+    # The original draws as many tokens, on average: 2% are six standard deviations of the difference.
     original = tokenizers.Tokenizer.from_str(source.to_str())
-    counts = [sum(len(original.encode(text).ids) for _ in range(20)), sum(drawn.count(text) for _ in range(20))]
+    counts = [sum(len(original.encode(text).ids) for _ in range(200)), sum(drawn.count(text) for _ in range(200))]
     assert abs(counts[0] - counts[1]) < 0.02 * counts[0]
 
 
