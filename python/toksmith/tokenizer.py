@@ -138,14 +138,19 @@ class Tokenizer:
         >>> Tokenizer().encode("é"), Tokenizer().encode(b"\xff")
         ([195, 169], [255])
         """
-        limit = arguments.thread_limit(workers)
-        if isinstance(text, str):
-            return self._core.encode(text, special, limit)
+        limit = None if workers is None else arguments.checked_workers(workers)
+        try:
+            return self._core.encode(text, special, limit)  # type: ignore[arg-type]
+        except TypeError:
+            if isinstance(text, str):
+                raise
         return self._core.encode_bytes(arguments.text_bytes(text), special, limit)
 
     def encode_to_numpy(self, text: str, *, special: bool = True, workers: int | None = None) -> NDArray[np.uint32]:
         """Return the ids of `text` as an array of `uint32`, shape (n,); on threads as `encode` does."""
-        return self._core.encode_to_numpy(text, special, arguments.thread_limit(workers))
+        return self._core.encode_to_numpy(
+            text, special, None if workers is None else arguments.checked_workers(workers)
+        )
 
     def encode_batch(
         self, texts: Iterable[str], *, special: bool = True, workers: int | None = None
@@ -306,7 +311,7 @@ class Tokenizer:
 
     def count(self, text: str, *, special: bool = True, workers: int | None = None) -> int:
         """Return how many ids `text` has, without building them; on up to `workers` threads, as `encode` does."""
-        return self._core.count(text, special, arguments.thread_limit(workers))
+        return self._core.count(text, special, None if workers is None else arguments.checked_workers(workers))
 
     def truncate(self, text: str, max_tokens: int, *, special: bool = True) -> str:
         """Return the longest prefix of at most `max_tokens` whole tokens of `encode(text)`.

@@ -68,11 +68,6 @@ def checked_workers(workers: int | None) -> int:
     return min(number, 1024)
 
 
-def thread_limit(workers: int | None) -> int | None:
-    """Return how many threads may be used; None lets the core decide, which knows the size of the text."""
-    return None if workers is None else checked_workers(workers)
-
-
 def special_names(special_tokens: Iterable[str]) -> list[str]:
     """Return the names, checked to be distinct and not empty before a file is read for an hour."""
     if hasattr(special_tokens, "items"):
