@@ -78,8 +78,8 @@ def read_vocab(path: Path) -> dict[int, bytes]:
 
 
 @pytest.fixture(scope="session")
-def gpt2_parts(gpt2_files: tuple[Path, Path]) -> tuple[dict[int, bytes], Merges]:
-    """The vocabulary and merges of GPT-2 as Python objects."""
+def gpt2_parts(shared_data: Path, gpt2_files: tuple[Path, Path]) -> tuple[dict[int, bytes], Merges]:
+    """The published vocabulary and merges of GPT-2 as Python objects."""
     vocab, merges = gpt2_files
     return read_vocab(vocab), read_merges(merges)
 
