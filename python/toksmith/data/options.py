@@ -48,7 +48,7 @@ class ShardOptions(TypedDict, total=False):
 
 
 @dataclasses.dataclass
-class CoreOptions:
+class RunOptions:
     """The options in the form that the core takes."""
 
     splits: list[tuple[str, int]]
@@ -117,7 +117,7 @@ class Options:
             f'append="{end}", or append="{NONE}"'
         )
         arguments.one_of("on_error", on_error, ON_ERROR)
-        self.core = CoreOptions(
+        self.core = RunOptions(
             splits=_bounds(shares),
             special=bool(special),
             replace=arguments.replaces_invalid(errors),

@@ -23,7 +23,7 @@ from .._internal.messages import shown
 from ..data import parquet_texts
 from ..data.formats import FORMATS, Raw, complete, naming
 from ..data.manifest import NPY_HEADER_BYTES, WIDTHS
-from ..data.options import CoreOptions
+from ..data.options import RunOptions
 from ..data.parquet_texts import TextColumn
 from ..files import parquet
 from ..files.inputs import Source
@@ -124,7 +124,7 @@ class PieceJob(NamedTuple):
     work: str
     """The folder of the run; all machines see it under this name."""
     tokenizer: Tokenizer
-    options: CoreOptions
+    options: RunOptions
     column: str
     """The name of the column of texts, for messages."""
     order: str | None
