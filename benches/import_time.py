@@ -1,4 +1,4 @@
-"""Time `import toksmith` over a bare interpreter: best of twenty fresh processes each.
+"""Time `import toksmith`, and the first use of `Tokenizer`, over a bare interpreter: best of twenty processes each.
 
 usage: python benches/import_time.py
 """
@@ -18,4 +18,5 @@ def best(code: str) -> float:
 
 
 bare = best("pass")
-print(f"bare {bare:.1f} ms, with toksmith {best('import toksmith') - bare:.1f} ms more")
+imported, used = best("import toksmith"), best("import toksmith; toksmith.Tokenizer")
+print(f"bare {bare:.1f} ms, import {imported - bare:.1f} ms more, with Tokenizer {used - bare:.1f} ms more")

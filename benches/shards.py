@@ -101,12 +101,12 @@ def run_encode_arrow(job: dict[str, Any]) -> dict[str, Any]:
 
     tokenizer = Tokenizer.from_pretrained(job["tokenizer"])
     tokenizer.encode("warm")
-    told = {"seconds": 0.0, "cpu": 0.0}
+    sums = {"seconds": 0.0, "cpu": 0.0}
     for batch in parquet.ParquetFile(job["source"]).iter_batches(20_000, columns=["text"]):
         texts = batch.column(0)
-        one = timed(functools.partial(encode_arrow, tokenizer, texts, special=False, workers=job["workers"]))
-        told = {name: told[name] + one[name] for name in told} | {"megabytes": one["megabytes"]}
-    return told
+        times = timed(functools.partial(encode_arrow, tokenizer, texts, special=False, workers=job["workers"]))
+        sums = {name: sums[name] + times[name] for name in ("seconds", "cpu")} | {"megabytes": times["megabytes"]}
+    return sums
 
 
 def run_tokenize(job: dict[str, Any]) -> dict[str, Any]:

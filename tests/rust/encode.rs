@@ -258,20 +258,20 @@ fn batches_do_not_depend_on_workers() {
         let lists = batches.iter().flat_map(|b| b.starts.windows(2).map(|s| &b.ids[s[0]..s[1]]));
         let expected = views.iter().map(|text| encoder.encode_to_vec(text, true, &Control::none()).unwrap());
         assert!(lists.eq(expected), "{workers} workers");
-        let one = encoder.encode_batch_joined(&views, true, workers, &Control::none()).unwrap();
-        assert_eq!(one.ids, batches.iter().flat_map(|b| b.ids.iter().copied()).collect::<Vec<_>>());
+        let joined = encoder.encode_batch_joined(&views, true, workers, &Control::none()).unwrap();
+        assert_eq!(joined.ids, batches.iter().flat_map(|b| b.ids.iter().copied()).collect::<Vec<_>>());
         let lens = batches.iter().flat_map(|b| b.starts.windows(2).map(|s| s[1] - s[0]));
-        assert!(one.starts.windows(2).map(|s| s[1] - s[0]).eq(lens), "{workers} workers");
-        assert_eq!((one.starts[0], one.starts.len()), (0, views.len() + 1));
-        let ids = one.ids.len();
+        assert!(joined.starts.windows(2).map(|s| s[1] - s[0]).eq(lens), "{workers} workers");
+        assert_eq!((joined.starts[0], joined.starts.len()), (0, views.len() + 1));
+        let ids = joined.ids.len();
         let narrow = encoder.encode_column::<u16>(&views, true, (workers, ids), &Control::none()).unwrap();
-        assert!(narrow.ids.iter().map(|&id| u32::from(id)).eq(one.ids) && narrow.starts == one.starts);
+        assert!(narrow.ids.iter().map(|&id| u32::from(id)).eq(joined.ids) && narrow.starts == joined.starts);
         let wide = encoder.encode_column::<u32>(&views, true, (workers, ids - 1), &Control::none());
         let narrow = encoder.encode_column::<u16>(&views, true, (workers, ids - 1), &Control::none());
         assert!(matches!(wide, Err(Error::TooManyIds(most)) if most == ids - 1), "{workers} workers");
         assert!(matches!(narrow, Err(Error::TooManyIds(_))), "{workers} workers");
         let counts = encoder.count_batch(&views, true, workers, &Control::none()).unwrap();
-        assert!(counts.iter().map(|&count| count as usize).eq(one.starts.windows(2).map(|s| s[1] - s[0])));
+        assert!(counts.iter().map(|&count| count as usize).eq(joined.starts.windows(2).map(|s| s[1] - s[0])));
     }
     let none = encoder.encode_batch_joined(&[], true, 2, &Control::none()).unwrap();
     assert_eq!((none.ids, none.starts), (vec![], vec![0]));

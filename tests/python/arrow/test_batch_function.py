@@ -95,11 +95,11 @@ def test_batches_that_are_wrong(tokenizer: Tokenizer) -> None:
 
 
 def test_equal_functions(tokenizer: Tokenizer, small: Tokenizer) -> None:
-    one = batch_function(tokenizer, "text")
+    function = batch_function(tokenizer, "text")
     other = batch_function(Tokenizer(small.vocab, small.merges, [END]), "text")
-    assert one == other
-    assert hash(one) == hash(other)
-    assert pickle.loads(pickle.dumps(one)) == one
+    assert function == other
+    assert hash(function) == hash(other)
+    assert pickle.loads(pickle.dumps(function)) == function
     assert small.merge_counts is not None
     bare = Tokenizer(small.vocab, small.merges)  # remembers no training
     assert pickle.dumps(batch_function(small)) == pickle.dumps(batch_function(bare))
@@ -113,8 +113,8 @@ def test_equal_functions(tokenizer: Tokenizer, small: Tokenizer) -> None:
         batch_function(small, "text"),
         5,
     ):
-        assert one != different
-    assert "column='text', out='input_ids'" in repr(one)
+        assert function != different
+    assert "column='text', out='input_ids'" in repr(function)
 
 
 PICKLED = """
