@@ -10,6 +10,7 @@ use once_cell::race::OnceBox;
 
 use super::cache::{self, Cache, Gap, Hint, IdWidth};
 use super::fragments::Fragments;
+use super::growth::{self, Growth};
 use super::hot_loop::{HotLoop, PretokenRun};
 use super::lookup::{Lookup, Store};
 use super::output::{CountSink, Sink, StagedOutput, StagingBuffer};
@@ -24,16 +25,6 @@ use crate::room;
 use crate::simd::Portable;
 use crate::special::Specials;
 use crate::vocab::Vocab;
-
-/// Bytes of text after which a scratch gets a cache of its own. Making one writes megabytes and takes 4 to 8 ms,
-/// longer than encoding a small text.
-const OWN_CACHE_BYTES: usize = 1 << 18;
-/// Calls for fewer bytes of text than this are small: making a cache, which takes milliseconds, would delay them
-/// most.
-const SMALL_CALL_BYTES: usize = 1 << 15;
-/// The bytes of small calls are divided by this before they count towards [`OWN_CACHE_BYTES`], so that a cache is
-/// made later. Measured: 20,000 fresh strings of 20 characters took 453 ns each instead of 662.
-const SMALL_CALL_DIVISOR: usize = 2;
 
 /// One text to encode on one thread.
 #[derive(Clone, Copy)]
@@ -64,10 +55,8 @@ pub struct Encoder {
     /// one is kept. A `OnceLock` would wait for the thread that makes it, and a child of `fork` for ever: it has only
     /// the thread that forked.
     pub(super) tables: Arc<OnceBox<Tables>>,
-    /// log2 of the number of buckets of a scratch's cache.
-    pub(super) cache_bits: u32,
-    /// Bytes of text after which a scratch gets a cache; see [`OWN_CACHE_BYTES`].
-    pub(super) cache_after: usize,
+    /// When a scratch gets a cache, and of what size.
+    pub(super) growth: Growth,
     /// The instruction set of the pattern's scanner, or for other patterns the best one of the machine.
     pub(super) isa: Isa,
     pub(super) pool: ScratchPool,
@@ -93,7 +82,7 @@ impl Encoder {
 
     /// Makes the encoder without its tables, which are made for the first text.
     pub fn of_training(vocab: Vocab, pretokenizer: Pretokenizer) -> Self {
-        Self::with_tables(vocab, pretokenizer, OnceBox::new(), (cache::BUCKET_BITS, OWN_CACHE_BYTES))
+        Self::with_tables(vocab, pretokenizer, OnceBox::new(), Growth::default())
     }
 
     /// Makes an encoder whose scratches have a cache of only `1 << bits` buckets from their first text on, for tests
@@ -102,34 +91,23 @@ impl Encoder {
     pub fn with_small_cache(vocab: Vocab, pretokenizer: Pretokenizer, bits: u32) -> Self {
         let id_width = IdWidth::of(vocab.tokens().max_id());
         let tables = Tables::with_cache(&vocab, Cache::with_bits(isa_of(&pretokenizer), id_width, bits));
-        Self::with_tables(vocab, pretokenizer, OnceBox::with_value(Box::new(tables)), (bits, 0))
+        Self::with_tables(vocab, pretokenizer, OnceBox::with_value(Box::new(tables)), Growth::fixed(bits))
     }
 
     fn with_tables(
         vocab: Vocab,
         pretokenizer: Pretokenizer,
         tables: OnceBox<Tables>,
-        (cache_bits, cache_after): (u32, usize),
+        growth: Growth,
     ) -> Self {
         let no_specials = Specials::default();
         let splitter = pretokenizer.clone();
         let pretokenizer = with_junctions(pretokenizer, &vocab);
         let isa = isa_of(&pretokenizer);
         let pool = ScratchPool::default();
-        let cache_after = if vocab.is_random() { usize::MAX } else { cache_after };
+        let growth = if vocab.is_random() { Growth::never() } else { growth };
         let (vocab, tables) = (Arc::new(vocab), Arc::new(tables));
-        Encoder {
-            vocab,
-            pretokenizer,
-            splitter,
-            pipeline: None,
-            no_specials,
-            tables,
-            cache_bits,
-            cache_after,
-            isa,
-            pool,
-        }
+        Encoder { vocab, pretokenizer, splitter, pipeline: None, no_specials, tables, growth, isa, pool }
     }
 
     /// Makes the tables now, so that the workers of a call do not each make them.
@@ -218,8 +196,8 @@ impl Encoder {
         self.pool.with(self.isa, worker, |scratch| {
             let seen = scratch.seen;
             let done = self.encode_in(scratch, text, specials, is_first, sink, control);
-            if text.len() < SMALL_CALL_BYTES {
-                scratch.seen = seen + text.len() / SMALL_CALL_DIVISOR;
+            if text.len() < growth::MIN_FULL_CALL_BYTES {
+                scratch.seen = seen + growth::counted_bytes(text.len());
             }
             done
         })
@@ -307,7 +285,7 @@ impl Encoder {
         output.flush()
     }
 
-    /// Readies a scratch for a text of `bytes` bytes: gives it a cache of its own once it has seen enough text.
+    /// Readies a scratch for a text of `bytes` bytes: makes or enlarges its cache once it has seen enough text.
     ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`] where the tables have still to be made.
@@ -321,10 +299,11 @@ impl Encoder {
         let Scratch { cache, merger, buffers, run, fragments, staged, ends, seen, unchecked, .. } = scratch;
         *seen = seen.saturating_add(bytes);
         let Tables { seeds, safe_splits } = self.tables()?;
-        if cache.is_none() && *seen >= self.cache_after {
-            *cache = seeds.to_own(self.cache_bits);
-            if cache.is_none() {
-                *seen = 0; // there is no memory for a cache: it is tried again after as much text
+        let bits = self.growth.bits(*seen, seeds);
+        if bits > cache.as_ref().map_or(0, Cache::bits) {
+            match cache.as_ref().unwrap_or(seeds).to_own(bits) {
+                None => *seen = 0, // there is no memory for a cache: it is tried again after as much text
+                larger => *cache = larger,
             }
         }
         let store = cache.as_mut().map_or(Store::Shared(seeds), Store::Own);

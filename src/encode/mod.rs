@@ -8,7 +8,8 @@
 //! - [`lookup`]: the ids of a pretoken that are elsewhere in the cache, or must be made by merging; [`fragments`]: a
 //!   pretoken that can be split at places that no token crosses ([`safe_splits`]).
 //! - [`output`]: where ids go.
-//! - [`parallel`]: a long text, a batch, a file, on several threads. [`scratch`]: the working memory of each.
+//! - [`parallel`]: a long text, a batch, a file, on several threads. [`scratch`]: the working memory of each; [`growth`]:
+//!   when it gets a cache, and of what size.
 //! - [`api`]: everything else that a tokenizer is asked for.
 
 mod active;
@@ -16,6 +17,7 @@ mod api;
 mod cache;
 mod encoder;
 mod fragments;
+mod growth;
 mod hot_loop;
 mod lookup;
 mod output;

@@ -13,8 +13,7 @@ use crate::simd::Isa;
 
 /// Working memory for encoding. What it holds never changes a result.
 pub(super) struct Scratch {
-    /// The scratch's own cache, which starts with the vocabulary's tokens; made once there was enough text to be
-    /// worth it.
+    /// The scratch's own cache, which starts with the vocabulary's tokens; see [`super::growth`].
     pub(super) cache: Option<Cache>,
     pub(super) merger: Merger,
     pub(super) buffers: Buffers,

@@ -142,6 +142,23 @@ impl Bucket {
         self.ids[slot] = words;
     }
 
+    /// The first id of a slot that holds ids.
+    pub(in crate::encode) fn first_id(&self, slot: usize, id_width: IdWidth) -> u32 {
+        match id_width {
+            IdWidth::U16 => self.ids[slot][0] & 0xffff,
+            IdWidth::U32 => self.ids[slot][0],
+        }
+    }
+
+    /// Copies a slot that holds ids to a free slot, if there is one.
+    pub(in crate::encode) fn copy_slot(&mut self, from: &Bucket, slot: usize) {
+        if let Some(free) = (0..2).find(|&slot| self.is_empty(slot)) {
+            let [low, high] = from.keys[slot];
+            self.keys[free] = [low, high & !RECORDED];
+            self.ids[free] = from.ids[slot];
+        }
+    }
+
     pub(in crate::encode) fn put_many(&mut self, slot: usize, key: Key, place: u64, count: usize) {
         self.keys[slot] = [key.low, key.high | IDS_IN_RECORD << COUNT_SHIFT];
         self.ids[slot] = [place as u32, (place >> 32) as u32, count as u32, 0];

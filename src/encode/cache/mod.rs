@@ -59,7 +59,7 @@ use super::padded_ids::PaddedIds;
 use crate::memory::LargeTable;
 use crate::pretokenize::key::{HashOf, Key};
 use crate::room;
-use crate::simd::{self, Isa, Portable};
+use crate::simd::{self, Isa, Kernel, Portable, Simd};
 use admission::AdmissionFilter;
 use bucket::RECORDED;
 use long_key::is_long;
@@ -85,6 +85,10 @@ const RING_WORDS_PER_BUCKET: u32 = 5;
 /// Words of the overflow ring for each bucket of a cache of seeds, as a power of two. Of 200,000 seeds a fifth have
 /// no room in their buckets.
 const RING_WORDS_PER_SEED_BUCKET: u32 = 4;
+/// The same for a cache of fewer buckets.
+const RING_WORDS_PER_COPIED_BUCKET: u32 = 3;
+/// log2 of the minimum number of buckets of a scratch's own cache.
+const MIN_COPY_BITS: u32 = 14;
 /// log2 of the maximum number of buckets of a cache of seeds.
 const MAX_SEED_BUCKET_BITS: u32 = 17;
 /// Tokens of this id or a higher one are not put into a scratch's own cache: all 200,000 tokens of a large
@@ -116,31 +120,38 @@ impl Cache {
         Cache { buckets, shift: 64 - bits, id_width, isa, overflow, admission }
     }
 
-    /// A cache of `1 << bits` buckets for a scratch, with those seeds of this one that are below
-    /// [`FIRST_UNSEEDED_ID`] and find a free slot.
+    /// A cache of `1 << bits` buckets for a scratch, with what is in the slots of this one: all of it if it has as many
+    /// buckets, else what begins with an id below [`FIRST_UNSEEDED_ID`] and finds a free slot.
     ///
     /// Low ids are frequent tokens. Most tokens of a large vocabulary never occur in a text, and the words that do
     /// need the room; other tokens are merged when they occur.
     ///
     /// `None` if the system does not have [`MEMORY_MARGIN`] times the memory.
     pub(in crate::encode) fn to_own(&self, bits: u32) -> Option<Self> {
-        let bytes = (size_of::<Bucket>() + (size_of::<u32>() << RING_WORDS_PER_BUCKET)) << bits;
+        let ring = if bits >= BUCKET_BITS { RING_WORDS_PER_BUCKET } else { RING_WORDS_PER_COPIED_BUCKET };
+        let bytes = (size_of::<Bucket>() + (size_of::<u32>() << ring)) << bits;
         room::check_available(MEMORY_MARGIN * bytes).ok()?;
-        let overflow = OverflowRing::with_bits(bits + RING_WORDS_PER_BUCKET);
+        let overflow = OverflowRing::with_bits(bits + ring);
         let buckets = LargeTable::try_zeroed(1 << bits).ok()?;
         let admission = AdmissionFilter::for_ring(overflow.bits());
         let Cache { id_width, isa, .. } = *self;
         let mut own = Cache { buckets, shift: 64 - bits, id_width, isa, overflow, admission };
-        for bucket in self.buckets.iter() {
-            for slot in (0..2).filter(|&slot| !bucket.is_empty(slot) && !bucket.has_many(slot)) {
-                let mut room = [0; MAX_INLINE_IDS + 1];
-                let (key, ids) = (bucket.key(slot), bucket.inline_ids(slot, self.id_width, &mut room));
-                if ids[0] < FIRST_UNSEEDED_ID && own.buckets[own.bucket_index(key)].is_empty(1) {
-                    own.insert(key, &[], ids);
-                }
-            }
+        if bits == self.bits() {
+            own.buckets.copy_from_slice(&self.buckets);
+            return Some(own);
         }
+        isa.run(CopySlots { from: self, to: &mut own });
         Some(own)
+    }
+
+    /// log2 of the number of buckets.
+    pub(in crate::encode) fn bits(&self) -> u32 {
+        64 - self.shift
+    }
+
+    /// log2 of the number of buckets of a copy of these seeds.
+    pub(in crate::encode) fn bits_of_copy(&self) -> u32 {
+        self.bits().max(MIN_COPY_BITS)
     }
 
     /// The buckets, for the hot loop.
@@ -312,6 +323,30 @@ impl Cache {
     #[inline]
     pub(in crate::encode) fn bucket_index(&self, key: Key) -> usize {
         (self.isa.run(HashOf(key)) >> self.shift) as usize
+    }
+}
+
+/// Copies the slots that hold ids to free slots of a cache with other buckets.
+struct CopySlots<'a> {
+    from: &'a Cache,
+    to: &'a mut Cache,
+}
+
+impl Kernel for CopySlots<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<L: Simd>(self, simd: L) {
+        let Cache { shift, id_width, .. } = *self.to;
+        // Both are ordered by the upper bits of the hash, so the writes go on from bucket to bucket.
+        for bucket in self.from.buckets.iter() {
+            for slot in (0..2).filter(|&slot| !bucket.is_empty(slot) && !bucket.has_many(slot)) {
+                if bucket.first_id(slot, id_width) < FIRST_UNSEEDED_ID {
+                    let index = (bucket.key(slot).hash_by(simd) >> shift) as usize;
+                    self.to.buckets[index].copy_slot(bucket, slot);
+                }
+            }
+        }
     }
 }
 
