@@ -26,6 +26,7 @@ __all__ = [
     "PostProcessor",
     "PretokenCounts",
     "Pretokenizer",
+    "RecordStream",
     "ShardCounts",
     "ShardRun",
     "ShardSnapshot",
@@ -37,14 +38,15 @@ __all__ = [
     "build_tokenizer",
     "character_kinds",
     "character_tokenizer",
+    "check_plain",
     "checksum",
     "count_texts",
     "counts_from_arrow",
     "counts_to_arrow",
+    "file_format",
     "fingerprint",
     "learn_merges",
     "merges_of_rows",
-    "record_text",
     "tokens_of_ranks",
     "tokens_of_rows",
 ]
@@ -376,11 +378,21 @@ class Encoding:
 
 @final
 class ByteStream:
-    def __new__(cls, path: str | PathLike[str], compression: str | None = None) -> ByteStream: ...
+    def __new__(cls, file: _SourceFile) -> ByteStream: ...
     def read(self) -> bytes: ...
     def take_progress(self) -> int: ...
 
-def record_text(line: bytes, field: str, replace: bool) -> str: ...
+@final
+class RecordStream:
+    def __new__(
+        cls, file: _SourceFile, *, label: str | None = None, replace: bool = False, separator: str | None = None
+    ) -> RecordStream: ...
+    def read(self) -> tuple[list[tuple[str, str | None]], int] | None: ...
+
+def file_format(
+    path: str | PathLike[str], open: Callable[[], Any] | None = None, format: str | None = None
+) -> tuple[str | None, str | None]: ...
+def check_plain(name: str | PathLike[str], head: bytes) -> None: ...
 
 class _FileStamp(Protocol):
     @property
@@ -394,7 +406,9 @@ class _SourceFile(Protocol):
     @property
     def compression(self) -> str | None: ...
     @property
-    def field(self) -> str | None: ...
+    def format(self) -> str | None: ...
+    @property
+    def field(self) -> str: ...
     @property
     def seen(self) -> _FileStamp | None: ...
 
@@ -517,7 +531,9 @@ class _Source(Protocol):
     @property
     def compression(self) -> str | None: ...
     @property
-    def field(self) -> str | None: ...
+    def format(self) -> str | None: ...
+    @property
+    def field(self) -> str: ...
     @property
     def seen(self) -> tuple[int, int] | None: ...
     @property
@@ -579,6 +595,8 @@ class SkippedDocument:
     def source(self) -> int: ...
     @property
     def line(self) -> int | None: ...
+    @property
+    def member(self) -> str | None: ...
     @property
     def offset(self) -> int: ...
     @property

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from ._internal import arguments
-from ._internal.choices import ERRORS, Errors
+from ._internal.choices import ERRORS, INPUT_FORMATS, Errors, InputFormat
 from .files import documents, inputs
 from .files.documents import Document
 from .files.inputs import Source
@@ -28,6 +28,7 @@ class CorpusOptions(TypedDict, total=False):
 
     field: str | None
     column: str | None
+    input_format: InputFormat | None
     document_separator: str | None
     errors: Errors
 
@@ -35,24 +36,25 @@ class CorpusOptions(TypedDict, total=False):
 class Corpus:
     """Texts from files, from standard input or from an iterable. All functions that read texts take a corpus.
 
-    The suffix of a name decides how a file is read: `.gz`, `.zst` and `.xz` are decompressed; each line of a `.jsonl`
-    (or `.ndjson`, also compressed) is a JSON object and each row of a `.parquet` (which needs pyarrow) a record, and
-    each record is a document; every other file is text, a document each. Files are read as bytes: no newline
-    translation, a BOM stays.
+    The compression and the format of a file are found from its beginning; its name is a hint. A document is a line of
+    JSON lines, an object of a JSON array, a row of a table (CSV, TSV, and with pyarrow Parquet and Arrow), a text of
+    a WARC file, what the files of a tar archive have, or any other file of text. Files are read as bytes: no newline
+    translation, a BOM of text stays.
 
     Args:
         sources: A path, a glob, a folder, a URL that `fsspec` opens, or "-" for standard input; a list or tuple of
             them; or any other iterable, of texts, each a document.
-        field: The name of the text in the lines of `.jsonl` files; default "text". With it, "-" is read as such a
-            file.
-        column: The column of the text in Parquet files; default "text".
+        field: The name of the text in records; "a.b" is the field "b" of "a". Default: "text". With it, a pipe is
+            JSON lines.
+        column: The same, and the one that counts in Parquet and Arrow files.
+        input_format: "text", "jsonl", "json", "csv", "tsv", "parquet", "arrow", "tar" or "warc": the format of files.
         document_separator: A string that separates documents in files of text, and is no token.
         errors: "strict" refuses text that is not UTF-8, "replace" reads invalid bytes as U+FFFD.
 
     Raises:
         FileNotFoundError: A file is missing, or a glob or folder has none.
-        ValueError: An option is wrong, or no file has a use for `field` or `column`; with "replace", also a file that
-            is no text.
+        ValueError: An option is wrong, or no file has a use for `field` or `column`; a file is of a kind
+            that is not read, or its name says text and its beginning JSON.
         ImportError: A URL needs fsspec, which is not installed.
 
     >>> corpus = Corpus(iter(["one|two", "three"]), document_separator="|")
@@ -60,7 +62,7 @@ class Corpus:
     ['one', 'two', 'three']
     """
 
-    __slots__ = ("column", "document_separator", "errors", "field", "sources")
+    __slots__ = ("column", "document_separator", "errors", "field", "input_format", "sources")
 
     sources: list[Source]
     """The files, in the order in which they are read; or the iterable, as the only source."""
@@ -71,21 +73,22 @@ class Corpus:
         *,
         field: str | None = None,
         column: str | None = None,
+        input_format: InputFormat | None = None,
         document_separator: str | None = None,
         errors: Errors = "strict",
     ) -> None:
-        self.field, self.column, self.errors = field, column, errors
+        self.field, self.column, self.input_format, self.errors = field, column, input_format, errors
         arguments.one_of("errors", errors, ERRORS)
+        if input_format is not None:
+            arguments.one_of("input_format", input_format, INPUT_FORMATS)
         self.document_separator = arguments.checked_separator(document_separator)
         if isinstance(sources, (str, bytes, os.PathLike)):
             sources = [sources]
         if isinstance(sources, (list, tuple)):
-            self.sources = inputs.find(sources, field, column)
-            if self.replaces_invalid:
-                inputs.check_plain(self.sources)
+            self.sources = inputs.find(sources, inputs.Reading(field, column, input_format))
         else:
-            if field is not None or column is not None:
-                raise ValueError("field and column are for files: leave them out for texts")
+            if not field is column is input_format is None:
+                raise ValueError("field, column and input_format are for files: leave them out for texts")
             if not isinstance(sources, Iterable):
                 raise TypeError(f"sources are paths, or an iterable of texts, not {type(sources).__name__}")
             self.sources = [Source("texts", texts=sources)]
@@ -114,6 +117,11 @@ class Corpus:
         if not corpus.sources:
             raise ValueError("no source is given")
         return corpus
+
+    @property
+    def reading(self) -> dict[str, str | None]:
+        """The options that say where the text is in a file."""
+        return {"field": self.field, "column": self.column, "input_format": self.input_format}
 
     @property
     def replaces_invalid(self) -> bool:
@@ -154,7 +162,7 @@ class Corpus:
             ValueError: A file is not UTF-8, is damaged, is not on this machine, or a record has no text; names file
                 and place.
             TypeError: An element of the iterable is no text.
-            ImportError: A file is Parquet, and pyarrow is not installed.
+            ImportError: A file is Parquet or Arrow, and pyarrow is not installed.
         """
         self.check_local()
         for source in self.sources:
@@ -169,16 +177,13 @@ class Corpus:
 
     @contextlib.contextmanager
     def naming(self) -> Iterator[None]:
-        """Make an error of reading say what kind of file is no text, and call standard input by this name."""
+        """Make an error of reading call standard input by this name."""
         try:
             yield
         except (OSError, ValueError) as error:
-            better = inputs.explained(error, self.sources) if isinstance(error, ValueError) else error
-            if inputs.STANDARD_INPUT in self.paths and inputs.DEVICE in str(better) and not _has_file_name(better):
-                better = type(better)(str(better).replace(inputs.DEVICE, "standard input"))
-            if better is error:
+            if inputs.STANDARD_INPUT not in self.paths or inputs.DEVICE not in str(error) or _has_file_name(error):
                 raise
-            raise better from None
+            raise type(error)(str(error).replace(inputs.DEVICE, "standard input")) from None
 
 
 def _has_file_name(error: Exception) -> bool:

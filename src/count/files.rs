@@ -83,7 +83,7 @@ impl Counting {
                 units.extend(chunks.into_iter().map(|chunk| WorkUnit::Chunk(number, chunk)));
                 sources.push(Some(source));
             } else {
-                let max_bytes = max_bytes_of(&meta, file.compression);
+                let max_bytes = max_bytes_of(&meta, file);
                 let place = self.take_places(max_bytes.saturating_mul(stretch));
                 total += meta.len();
                 let file = InputFile { seen, ..file.clone() };

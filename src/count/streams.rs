@@ -6,7 +6,7 @@ use super::windows::WindowedDocument;
 use super::worker::Worker;
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::source::{Blocks, ByteStream, Cutter, DocumentFormat, InputFile, StreamBlock, text_of};
+use crate::source::{Blocks, ByteStream, Cutter, DocumentFormat, InputFile, Records, StreamBlock};
 
 /// A file that is read from front to back.
 pub(super) struct Stream {
@@ -56,14 +56,14 @@ impl Stream {
         control: &Control,
     ) -> Result<Option<ReadyBlock>> {
         if matches!(self.state, StreamPhase::Closed) {
-            let stream = ByteStream::open(&self.file.path, self.file.compression, self.file.seen)?;
+            let stream = ByteStream::open(&self.file)?;
             self.state = StreamPhase::Open(Box::new(Blocks::new(stream, self.block_bytes)));
         }
         let StreamPhase::Open(blocks) = &mut self.state else { return Ok(None) };
         let block = match self.file.records {
-            DocumentFormat::JsonLines(_) => blocks.next_lines(control)?,
             DocumentFormat::Whole if cutter.can_cut() => blocks.next_text(cutter, control)?,
             DocumentFormat::Whole => blocks.next_bytes(control)?,
+            _ => blocks.next_records(&self.file.records, control)?,
         };
         let Some(block) = block else {
             self.state = StreamPhase::Ended;
@@ -114,49 +114,32 @@ impl Stream {
 
 impl ReadyBlock {
     pub(super) fn count(self, counting: &Counting, worker: &mut Worker<'_>, control: &Control) -> Result<()> {
-        let counted = match &self.file.records {
-            DocumentFormat::Whole => {
+        let counted = match self.file.records.field() {
+            None => {
                 let counted = counting.text(&self.block.bytes, self.place, worker, control)?;
                 counted.map_err(|invalid| not_utf8(&self.file, self.block.offset + invalid))
             }
-            DocumentFormat::JsonLines(field) => self.count_lines(field, counting, worker, control),
+            Some(field) => self.count_records(field, counting, worker, control),
         };
         counted.map_err(|error| self.file.blame(error))
     }
 
-    /// Counts the documents in the lines of a block.
-    fn count_lines(
+    /// Counts the documents in the records of a block.
+    fn count_records(
         &self,
         field: &str,
         counting: &Counting,
         worker: &mut Worker<'_>,
         control: &Control,
     ) -> Result<()> {
-        let bytes = match std::str::from_utf8(&self.block.bytes) {
-            Ok(text) => text.into(),
-            Err(_) if counting.options.replace => String::from_utf8_lossy(&self.block.bytes),
-            Err(error) => {
-                return Err(not_utf8(&self.file, self.block.offset + error.valid_up_to() as u64));
-            }
-        };
-        let (mut offset, mut len) = (0, 0);
-        for (number, line) in bytes.split_inclusive('\n').enumerate() {
-            let is_first = self.block.offset + offset == 0;
-            let json = if is_first { line.trim_start_matches('\u{feff}') } else { line };
-            if !json.trim_ascii().is_empty() {
-                let text = text_of(json.as_bytes(), field, counting.options.replace).map_err(|reason| {
-                    Error::Record {
-                        path: self.file.path.clone(),
-                        line: self.block.line + number as u64,
-                        offset: self.block.offset + offset,
-                        reason,
-                    }
-                })?;
-                let (text, place) = (text.as_bytes(), self.place + len);
-                worker.document(text, place, &counting.specials, &counting.pretokenizer, control)?;
-                len += text.len() as u64;
-            }
-            offset += line.len() as u64;
+        let StreamBlock { bytes, offset, line, .. } = &self.block;
+        let mut len = 0;
+        for record in Records::new(bytes, &self.file.records, *offset) {
+            let text = record.text(field, counting.options.replace);
+            let text = text.map_err(|flaw| record.error(flaw, &self.file.path, *line))?;
+            let place = self.place + len;
+            worker.document(&text, place, &counting.specials, &counting.pretokenizer, control)?;
+            len += text.len() as u64;
         }
         counting.span(self.place, len);
         Ok(())

@@ -349,15 +349,22 @@ pub enum Error {
     )]
     Snapshot,
 
-    /// A line of a JSON Lines file without a readable text field.
-    #[error("{}: line {line} (byte {offset}): {reason}", path.display())]
+    /// A record or a member of a file that cannot be read, or has no text.
+    #[error("{}: {place}: {reason}", path.display())]
     Record {
         /// The file.
         path: PathBuf,
-        /// The line, from 1.
-        line: u64,
-        /// The offset of the line in bytes.
-        offset: u64,
+        /// The place in the file, such as `line 3 (byte 40)`.
+        place: String,
+        /// What is wrong.
+        reason: String,
+    },
+
+    /// A file of a kind that is not read.
+    #[error("{}: {reason}", path.display())]
+    Unread {
+        /// The file.
+        path: PathBuf,
         /// What is wrong.
         reason: String,
     },

@@ -1,14 +1,20 @@
-//! A decompressed file as blocks of bytes, and the text of a record in a file.
+//! Files as blocks of decompressed bytes and as documents, and what a file is.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::PyBytes;
 
+use super::documents::PythonReader;
+use super::input_file::{PyInputFile, format_of_name};
 use super::{call, objects};
-use crate::source::{ByteStream, Compression, text_of};
+use crate::error::Error;
+use crate::room;
+use crate::source::{
+    Blocks, ByteStream, Flaw, Format, InputFile, Record, Records, format_of_file, not_plain,
+};
 
 /// Bytes of one block.
 const BLOCK_BYTES: usize = 1 << 20;
@@ -19,23 +25,11 @@ pub(super) struct PyByteStream {
     stream: Mutex<ByteStream>,
 }
 
-/// The compression with this name; the name `None` stands for no compression.
-pub(super) fn compression_of(name: Option<&str>) -> PyResult<Compression> {
-    match name {
-        None => Ok(Compression::None),
-        Some("gzip") => Ok(Compression::Gzip),
-        Some("zstd") => Ok(Compression::Zstd),
-        Some("xz") => Ok(Compression::Xz),
-        Some(other) => Err(PyValueError::new_err(format!("unknown compression {other:?}"))),
-    }
-}
-
 #[pymethods]
 impl PyByteStream {
     #[new]
-    #[pyo3(signature = (path, compression=None))]
-    fn new(path: PathBuf, compression: Option<&str>) -> PyResult<Self> {
-        let stream = ByteStream::open(&path, compression_of(compression)?, None)?;
+    fn new(file: PyInputFile) -> PyResult<Self> {
+        let stream = ByteStream::open(&file.into_input()?)?;
         Ok(PyByteStream { stream: Mutex::new(stream) })
     }
 
@@ -60,14 +54,104 @@ impl PyByteStream {
     }
 }
 
-/// The text in the field `field` of a JSON object in one line. With `replace`, a lone surrogate is read as U+FFFD.
-#[pyfunction]
-pub(super) fn record_text<'py>(
-    py: Python<'py>,
-    line: &[u8],
-    field: &str,
+/// Reads the documents of a file of records, or of a container, from front to back.
+#[pyclass(frozen, name = "RecordStream", module = "toksmith._core")]
+pub(super) struct PyRecordStream {
+    file: InputFile,
+    field: String,
+    label: Option<String>,
     replace: bool,
-) -> PyResult<Bound<'py, PyString>> {
-    let text = text_of(line, field, replace).map_err(PyValueError::new_err)?;
-    objects::string(py, &text)
+    separator: Option<String>,
+    blocks: Mutex<Blocks>,
+}
+
+/// A document and its label.
+type Labelled = (String, Option<String>);
+
+#[pymethods]
+impl PyRecordStream {
+    #[new]
+    #[pyo3(signature = (file, *, label=None, replace=false, separator=None))]
+    fn new(file: PyInputFile, label: Option<String>, replace: bool, separator: Option<String>) -> PyResult<Self> {
+        let file = file.into_input()?;
+        let field = file.records.field().unwrap_or_default().to_owned();
+        let blocks = Mutex::new(Blocks::new(ByteStream::open(&file)?, BLOCK_BYTES));
+        Ok(PyRecordStream { file, field, label, replace, separator, blocks })
+    }
+
+    /// Some documents, each with its label, and how many bytes of the file were read for them; None at the end.
+    fn read(&self, py: Python<'_>) -> PyResult<Option<(Vec<Labelled>, u64)>> {
+        let busy = |_| PyRuntimeError::new_err("a stream cannot be read by two threads at once");
+        let mut guard = self.blocks.try_lock().map_err(busy)?;
+        let blocks = &mut *guard;
+        call::long(py, None, |control| {
+            let Some(block) = blocks.next_records(&self.file.records, control)? else { return Ok(None) };
+            let mut documents = Vec::new();
+            for record in Records::new(&block.bytes, &self.file.records, block.offset) {
+                let wrong = |flaw| record.error(flaw, &self.file.path, block.line);
+                let text = self.text(&record, &self.field).map_err(wrong)?;
+                let label = self.label.as_ref().filter(|_| !record.is_text);
+                let label = label.map(|name| self.text(&record, name)).transpose().map_err(|flaw| wrong(of_label(flaw)))?;
+                match &self.separator {
+                    Some(separator) if record.is_text => {
+                        let texts = text.split(separator.as_str()).filter(|text| !text.is_empty());
+                        documents.extend(texts.map(|text| (text.to_owned(), None)));
+                    }
+                    _ => room::push(&mut documents, (text, label))?,
+                }
+            }
+            Ok(Some((documents, blocks.stream.take_progress())))
+        })
+    }
+}
+
+impl PyRecordStream {
+    fn text(&self, record: &Record<'_>, field: &str) -> Result<String, Flaw> {
+        let text = record.text(field, self.replace)?.into_owned();
+        String::from_utf8(text).map_err(|error| Flaw::NotUtf8(error.utf8_error().valid_up_to() as u64))
+    }
+}
+
+/// A flaw of a text that is a label.
+fn of_label(flaw: Flaw) -> Flaw {
+    match flaw {
+        // The end of the message says how to name the field of the text.
+        Flaw::NoText(reason) => Flaw::NoText(reason.split(": name ").next().unwrap_or("").to_owned()),
+        other => other,
+    }
+}
+
+/// The compression and the format of a file, as names. `open` opens a file that is not of this machine, and `format` is
+/// the one that was asked for. What is no regular file is not read, and has the format of its name, or none.
+#[pyfunction]
+#[pyo3(signature = (path, open=None, format=None))]
+pub(super) fn file_format(
+    py: Python<'_>,
+    path: PathBuf,
+    open: Option<Py<PyAny>>,
+    format: Option<&str>,
+) -> PyResult<(Option<&'static str>, Option<&'static str>)> {
+    let wanted = format.map(format_of_name).transpose()?;
+    let failed = |source| Error::Io { path: path.clone(), source };
+    let (compression, format) = call::long(py, None, |_| {
+        let is_file = || std::fs::metadata(&path).map(|meta| meta.is_file());
+        let read: Option<Box<dyn std::io::Read + Send>> = match &open {
+            Some(open) => {
+                Some(Python::attach(|py| PythonReader::open(py, open)).map_err(PythonReader::failed).map_err(failed)?)
+            }
+            None if is_file().map_err(failed)? => Some(Box::new(std::fs::File::open(&path).map_err(failed)?)),
+            None => None,
+        };
+        format_of_file(&path, read, wanted).map_err(|reason| Error::Unread { path: path.clone(), reason })
+    })?;
+    Ok((compression.name(), format.map(Format::name)))
+}
+
+/// Refuses data with a name and these first bytes if it is not plain text.
+#[pyfunction]
+pub(super) fn check_plain(name: PathBuf, head: &[u8]) -> PyResult<()> {
+    match not_plain(&name.to_string_lossy(), head) {
+        Some(reason) => Err(Error::Unread { path: name, reason }.into()),
+        None => Ok(()),
+    }
 }

@@ -8,13 +8,12 @@ use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyList, PyString, PyTuple};
 
-use super::byte_stream::compression_of;
+use super::input_file::PyInputFile;
 use super::pretokenizer::PyPretokenizer;
 use super::{call, objects};
 use crate::control::Control;
 use crate::count::{self, CountOptions};
 use crate::error::Error;
-use crate::source::{DocumentFormat, InputFile, Stamp};
 use crate::special::Specials;
 
 /// Pretokens with their counts, in the order of first occurrence.
@@ -124,31 +123,6 @@ impl Drop for Document<'_> {
 pub(super) const BATCH_BYTES: usize = 1 << 18;
 /// Documents that are taken from Python at a time, for short ones.
 pub(super) const BATCH_DOCUMENTS: usize = 1 << 12;
-
-/// A file as the package describes it (`toksmith.files.inputs.Source`): the field has the text of each line of JSON.
-#[derive(FromPyObject)]
-pub(super) struct PyInputFile {
-    path: PathBuf,
-    compression: Option<String>,
-    field: Option<String>,
-    seen: Option<FileStamp>,
-}
-
-/// The size of a file and the time of its last change, when it was first seen.
-#[derive(FromPyObject)]
-struct FileStamp {
-    size: u64,
-    modified: i128,
-}
-
-impl PyInputFile {
-    pub(super) fn into_input(self) -> PyResult<InputFile> {
-        let compression = compression_of(self.compression.as_deref())?;
-        let records = self.field.map_or(DocumentFormat::Whole, DocumentFormat::JsonLines);
-        let seen = self.seen.map(|stamp| Stamp { size: stamp.size, modified: Some(stamp.modified) });
-        Ok(InputFile { path: self.path, compression, records, seen })
-    }
-}
 
 /// Counts documents.
 #[pyclass(frozen, name = "Counting", module = "toksmith._core")]

@@ -47,7 +47,8 @@ impl From<Error> for PyErr {
             Error::Surrogate { at } => surrogate_at(at),
             Error::NotUtf8 { name: ref path, .. }
             | Error::Corrupt { ref path, .. }
-            | Error::Record { ref path, .. } => PyValueError::new_err(message(path, &error.to_string())),
+            | Error::Record { ref path, .. }
+            | Error::Unread { ref path, .. } => PyValueError::new_err(message(path, &error.to_string())),
             other => PyValueError::new_err(other.to_string()),
         }
     }

@@ -19,6 +19,7 @@ mod file;
 mod huggingface;
 mod huggingface_encoding;
 mod ids;
+mod input_file;
 mod ints;
 mod objects;
 mod output;
@@ -47,7 +48,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<pretokenizer::PyPretokenizer>()?;
     module.add_function(wrap_pyfunction!(characters::character_kinds, module)?)?;
     module.add_class::<byte_stream::PyByteStream>()?;
-    module.add_function(wrap_pyfunction!(byte_stream::record_text, module)?)?;
+    module.add_class::<byte_stream::PyRecordStream>()?;
+    module.add_function(wrap_pyfunction!(byte_stream::file_format, module)?)?;
+    module.add_function(wrap_pyfunction!(byte_stream::check_plain, module)?)?;
     module.add_class::<counts::PyCounting>()?;
     module.add_class::<counts::PyPretokenCounts>()?;
     module.add_class::<arrow::PyArrowColumn>()?;

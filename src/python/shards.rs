@@ -8,10 +8,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::call;
-use super::counts::PyInputFile;
 use super::documents::{ColumnFeed, Feed, PythonReader, TextFeed};
 use super::errors::raised;
 use super::file::PyWrittenHashes;
+use super::input_file::PyInputFile;
 use super::tokenizer::Tokenizer;
 use crate::error::Result;
 use crate::shards::{
@@ -106,6 +106,12 @@ impl PySkippedDocument {
     #[getter]
     fn line(&self) -> Option<u64> {
         self.0.line
+    }
+
+    /// The place in a container; None for any other source.
+    #[getter]
+    fn member(&self) -> Option<&str> {
+        self.0.member.as_deref()
     }
 
     /// What is wrong.

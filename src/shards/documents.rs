@@ -16,7 +16,7 @@ use crate::encode::put_ids;
 use crate::error::{Error, Result};
 use crate::room;
 use crate::simd::Isa;
-use crate::source::{SourceFile, text_of};
+use crate::source::{Flaw, Record, Records, SourceFile, not_utf8};
 use crate::workers::BufferPool;
 
 /// The minimum number of bytes of text that are encoded together, unless fewer are left: few enough that their ids
@@ -141,7 +141,7 @@ impl<'a> Documents<'a> {
         };
         let mut parts = Vec::new();
         let outcome = match source.field() {
-            Some(field) => self.lines(bytes, (number, field, offset), &mut parts, encoded),
+            Some(field) => self.records(bytes, (number, field, offset), &mut parts, encoded),
             None => self.texts(bytes, (number, offset), (begins, ends), &mut parts, encoded),
         };
         if let Err(failure) = outcome {
@@ -160,63 +160,26 @@ impl<'a> Documents<'a> {
         }
     }
 
-    /// Appends the documents of lines of JSON to `parts`.
-    fn lines<'t>(
+    /// Appends the documents of lines of JSON, or of frames, to `parts`.
+    fn records<'t>(
         &self,
         bytes: &'t [u8],
         (source, field, offset): (usize, &str, u64),
         parts: &mut Vec<DocumentPart<'t>>,
         encoded: &mut Encoded,
     ) -> std::result::Result<(), Skipped> {
-        let is_valid = simdutf8::basic::from_utf8(bytes).is_ok();
-        let (mut start, mut number) = (0, 0);
-        while start < bytes.len() {
-            let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |at| start + at + 1);
-            let place = (source, Some(number + 1), offset + start as u64);
-            let mut line = &bytes[start..end];
-            if place.2 == 0 {
-                line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
+        let mut records = Records::new(bytes, &self.sources[source].file.records, offset);
+        while let Some(record) = records.next() {
+            match record.text(field, self.options.replace) {
+                Ok(Cow::Borrowed(text)) if record.is_text => {
+                    self.texts(text, (source, 0), (true, true), parts, encoded)?;
+                }
+                Ok(text) => parts.push(DocumentPart::whole(text)),
+                Err(flaw) => self.refuse(skipped(source, &record, flaw), encoded)?,
             }
-            number += 1;
-            start = end;
-            if line.trim_ascii().is_empty() {
-                continue;
-            }
-            self.line(line, is_valid, field, place, parts, encoded)?;
         }
         if let Some(count) = encoded.counts.last_mut() {
-            count.lines += number;
-        }
-        Ok(())
-    }
-
-    fn line<'t>(
-        &self,
-        line: &'t [u8],
-        is_valid: bool,
-        field: &str,
-        (source, number, offset): (usize, Option<u64>, u64),
-        parts: &mut Vec<DocumentPart<'t>>,
-        encoded: &mut Encoded,
-    ) -> std::result::Result<(), Skipped> {
-        let wrong = |offset, reason| Skipped { source, line: number, offset, reason };
-        if !is_valid && let Err(invalid) = std::str::from_utf8(line) {
-            if !self.options.replace {
-                return self.refuse(wrong(offset + invalid.valid_up_to() as u64, None), encoded);
-            }
-            let repaired = String::from_utf8_lossy(line);
-            return match text_of(repaired.as_bytes(), field, true) {
-                Ok(text) => {
-                    parts.push(DocumentPart::whole(Cow::Owned(text.into_owned().into_bytes())));
-                    Ok(())
-                }
-                Err(reason) => self.refuse(wrong(offset, Some(reason)), encoded),
-            };
-        }
-        match text_of(line, field, self.options.replace) {
-            Ok(Cow::Borrowed(text)) => parts.push(DocumentPart::whole(Cow::Borrowed(text.as_bytes()))),
-            Ok(Cow::Owned(text)) => parts.push(DocumentPart::whole(Cow::Owned(text.into_bytes()))),
-            Err(reason) => return self.refuse(wrong(offset, Some(reason)), encoded),
+            count.lines += records.lines;
         }
         Ok(())
     }
@@ -264,7 +227,7 @@ impl<'a> Documents<'a> {
             Cow::Owned(String::from_utf8_lossy(text).into_owned().into_bytes())
         } else {
             let valid = std::str::from_utf8(text).map_or_else(|error| error.valid_up_to(), str::len);
-            let mut wrong = Skipped { source, line, offset: offset + valid as u64, reason: None };
+            let mut wrong = Skipped { line, ..Skipped::invalid(source, offset + valid as u64) };
             if self.options.skip && !(begins && ends) {
                 wrong.reason = Some(LONG_INVALID.to_owned());
                 return Err(wrong);
@@ -370,16 +333,32 @@ impl<'a> Documents<'a> {
 const LONG_INVALID: &str = "the document is not UTF-8 and too long to be left out, since it is read in parts: \
                             decompress the file, or give errors=\"replace\"";
 
+/// A record that has no text.
+fn skipped(source: usize, record: &Record<'_>, flaw: Flaw) -> Skipped {
+    let member = record.member.map(str::to_owned);
+    let line = member.is_none().then_some(record.line);
+    let (offset, reason) = match flaw {
+        Flaw::NotUtf8(at) if member.is_some() => (0, Some(not_utf8(at))),
+        Flaw::NotUtf8(at) => (record.start + at, None),
+        Flaw::NoText(reason) => (record.offset, Some(reason)),
+    };
+    Skipped { source, line, offset, member, reason }
+}
+
 /// The error of a document that ends the run.
 pub(super) fn error_of(failure: Skipped, sources: &[Source]) -> Error {
     let file = &sources[failure.source].file;
     let path = file.path.clone();
     let error = match failure.reason {
+        Some(reason) if failure.member.is_some() => {
+            Error::Record { path, place: failure.member.unwrap_or_default(), reason }
+        }
         Some(reason) if failure.line.is_none() => {
             Error::Io { path, source: std::io::Error::new(std::io::ErrorKind::InvalidData, reason) }
         }
         Some(reason) => {
-            Error::Record { path, line: failure.line.unwrap_or(0), offset: failure.offset, reason }
+            let place = format!("line {} (byte {})", failure.line.unwrap_or(0), failure.offset);
+            Error::Record { path, place, reason }
         }
         None => {
             let mut name = path.into_os_string();

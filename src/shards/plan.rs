@@ -123,7 +123,7 @@ impl<'a: 'scope, 'scope> Plan<'scope, '_, 'a> {
             // Skipping an invalid document must be decided before its first part: that part cannot be taken back
             // later.
             if let Some((invalid, after)) = self.invalid_document(&file, start)? {
-                chunk = Chunk::Invalid(Skipped { source: number, line: None, offset: invalid, reason: None });
+                chunk = Chunk::Invalid(Skipped::invalid(number, invalid));
                 (next, is_whole) = (after, true);
             }
         }

@@ -22,15 +22,14 @@ pub struct Source {
 impl Source {
     /// Whether the source can be read at any offset. Such a source has a stamp.
     pub(super) fn is_plain(&self) -> bool {
-        self.open.is_none() && self.file.compression == Compression::None && self.file.seen.is_some()
+        let is_framed = matches!(self.file.records, DocumentFormat::Framed(..));
+        let is_packed = self.file.compression != Compression::None || is_framed;
+        self.open.is_none() && !is_packed && self.file.seen.is_some()
     }
 
-    /// The field of the text, if each line is a record.
+    /// The field of the text, if the source has records.
     pub(super) fn field(&self) -> Option<&str> {
-        match &self.file.records {
-            DocumentFormat::JsonLines(field) => Some(field),
-            DocumentFormat::Whole => None,
-        }
+        self.file.records.field()
     }
 }
 
@@ -65,6 +64,15 @@ pub struct Skipped {
     pub line: Option<u64>,
     /// The offset of the line, or of the first invalid byte.
     pub offset: u64,
+    /// The place in a container.
+    pub member: Option<String>,
     /// What is wrong with a record; `None` for text that is not UTF-8.
     pub reason: Option<String>,
+}
+
+impl Skipped {
+    /// A text of a file that is not UTF-8 at a byte.
+    pub(super) fn invalid(source: usize, offset: u64) -> Self {
+        Skipped { source, line: None, offset, member: None, reason: None }
+    }
 }

@@ -60,9 +60,9 @@ impl<'a> StreamReader<'a> {
         let mut stream = match &source.open {
             Some(open) => {
                 let read = open().map_err(|error| Error::Io { path: file.path.clone(), source: error })?;
-                ByteStream::of(&file.path, read, file.compression)?
+                ByteStream::of(file, read)?
             }
-            None => ByteStream::open(&file.path, file.compression, file.seen)?,
+            None => ByteStream::open(file)?,
         };
         let mut digest = file.seen.is_none().then(|| Xxh64::new(0));
         let pending = pass_over(&mut stream, start, &mut digest, source, control)?;
@@ -75,10 +75,9 @@ impl<'a> StreamReader<'a> {
         if self.ended {
             return Ok(None);
         }
-        let is_lines = self.source.field().is_some();
         let chunk_end = Cell::new(None);
-        let block = if is_lines {
-            self.blocks.next_lines(control)?
+        let block = if self.source.field().is_some() {
+            self.blocks.next_records(&self.source.file.records, control)?
         } else {
             self.blocks.next_cut(control, |pending| {
                 chunk_end.set(self.cutter.end_of_pending(pending, self.at.is_inside));

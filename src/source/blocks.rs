@@ -1,6 +1,8 @@
 //! A stream of bytes → blocks that can be counted separately.
 
 use super::cuts::Cutter;
+use super::frames::last_end;
+use super::input::DocumentFormat;
 use super::stream::ByteStream;
 use crate::control::Control;
 use crate::error::Result;
@@ -47,8 +49,15 @@ impl Blocks {
         Blocks { pending, ..Blocks::new(stream, size) }
     }
 
-    /// The next block, which ends with a line; `None` at the end of the stream.
-    pub(crate) fn next_lines(&mut self, control: &Control) -> Result<Option<StreamBlock>> {
+    /// The next block of a file of records, which ends with a line or a frame; `None` at the end of the stream.
+    pub(crate) fn next_records(
+        &mut self,
+        format: &DocumentFormat,
+        control: &Control,
+    ) -> Result<Option<StreamBlock>> {
+        if matches!(format, DocumentFormat::Framed(..)) {
+            return self.next(control, usize::MAX, last_end);
+        }
         let block =
             self.next(control, usize::MAX, |pending| memchr::memrchr(b'\n', pending).map(|at| at + 1))?;
         if let Some(block) = &block {

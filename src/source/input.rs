@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use super::compression::Compression;
+use super::kinds::Format;
 use super::stamp::Stamp;
-use super::stream::Compression;
 use crate::error::Error;
 
 /// Which parts of a file are documents.
@@ -13,6 +14,19 @@ pub enum DocumentFormat {
     Whole,
     /// Each line is a JSON object, and the string in its field of this name is a document.
     JsonLines(String),
+    /// The file is a container, and its documents are read as frames ([`super::frames`]): texts, and JSON objects with
+    /// the text in this field.
+    Framed(Format, String),
+}
+
+impl DocumentFormat {
+    /// The field of the text in records; `None` for a file that is a document.
+    pub(crate) fn field(&self) -> Option<&str> {
+        match self {
+            DocumentFormat::Whole => None,
+            DocumentFormat::JsonLines(field) | DocumentFormat::Framed(_, field) => Some(field),
+        }
+    }
 }
 
 /// A file to read.
@@ -26,9 +40,17 @@ pub struct InputFile {
     pub records: DocumentFormat,
     /// The stamp of the file from when it was first seen; `None` if it is taken when the file is opened.
     pub seen: Option<Stamp>,
+    /// Whether the documents were found by looking at the file, or chosen. If not, text is checked when it is read.
+    pub is_certain: bool,
 }
 
 impl InputFile {
+    /// A file of plain text, a document.
+    pub fn text(path: PathBuf) -> Self {
+        let (compression, records) = (Compression::None, DocumentFormat::Whole);
+        InputFile { path, compression, records, seen: None, is_certain: true }
+    }
+
     /// The error to report for a file. If the file has changed, that is the error, since the change may have caused
     /// the other one.
     pub(crate) fn blame(&self, error: Error) -> Error {

@@ -7,8 +7,9 @@ use crate::error::{show_reason, show_text};
 use crate::room;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
 
-/// The string in the field `field` of the JSON object `line`. If the name occurs twice, the last one counts,
+/// The string in the field `field` of the JSON object `line`; `a.b` is also the field `b` of the object in `a`. If the name occurs twice, the last one counts,
 /// as in Python. Other fields may also hold the numbers that Python writes and JSON does not have. With
 /// `replace`, each escape of a lone surrogate is read as U+FFFD.
 ///
@@ -127,37 +128,54 @@ impl<'de> Visitor<'de> for Object<'_> {
 
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
         let mut text = None;
-        while let Some(is_it) = map.next_key_seed(IsName(self.field))? {
-            if is_it {
-                text = Some(map.next_value_seed(FieldText(self.field))?);
-            } else {
-                map.next_value::<IgnoredAny>()?;
+        while let Some(name) = map.next_key_seed(Name(self.field))? {
+            match name {
+                Match::Whole => text = Some(map.next_value_seed(FieldText(self.field))?),
+                Match::Begin(inner) => {
+                    let value = map.next_value::<&RawValue>()?;
+                    if value.get().starts_with('{') {
+                        let found = read(value.get().as_bytes(), inner).map_err(serde::de::Error::custom)?;
+                        text = found.or(text);
+                    }
+                }
+                Match::Other => drop(map.next_value::<IgnoredAny>()?),
             }
         }
         Ok(text)
     }
 }
 
-/// Compares the name of a field.
-struct IsName<'f>(&'f str);
+/// Compares the name of a field: it is all of the wanted name, or what is before a dot in it.
+struct Name<'f>(&'f str);
 
-impl<'de> DeserializeSeed<'de> for IsName<'_> {
-    type Value = bool;
+enum Match<'f> {
+    Whole,
+    /// What is behind the dot.
+    Begin(&'f str),
+    Other,
+}
 
-    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<bool, D::Error> {
+impl<'de, 'f> DeserializeSeed<'de> for Name<'f> {
+    type Value = Match<'f>;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Match<'f>, D::Error> {
         json.deserialize_str(self)
     }
 }
 
-impl Visitor<'_> for IsName<'_> {
-    type Value = bool;
+impl<'f> Visitor<'_> for Name<'f> {
+    type Value = Match<'f>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a name")
     }
 
-    fn visit_str<E>(self, name: &str) -> Result<bool, E> {
-        Ok(name == self.0)
+    fn visit_str<E>(self, name: &str) -> Result<Match<'f>, E> {
+        Ok(match self.0.strip_prefix(name) {
+            Some("") => Match::Whole,
+            Some(after) => after.strip_prefix('.').map_or(Match::Other, Match::Begin),
+            None => Match::Other,
+        })
     }
 }
 

@@ -1,52 +1,36 @@
 //! Files that are read from front to back: pipes, and compressed files.
 
 use std::fs::{File, Metadata};
-use std::io::{BufReader, ErrorKind, Read};
-use std::path::{Path, PathBuf};
+use std::io::{ErrorKind, Read};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use super::broken::Broken;
+use super::compression::{AnyRead, Compression};
+use super::frames::Frames;
+use super::input::{DocumentFormat, InputFile};
+use super::kinds::check_text;
 use super::stamp::Stamp;
-use super::xz::XzDecoder;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::room;
 use crate::workers::BackgroundReader;
-
-/// The compression of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Compression {
-    /// No compression.
-    None,
-    /// gzip; a file may have several members.
-    Gzip,
-    /// Zstandard.
-    Zstd,
-    /// xz.
-    Xz,
-}
-
-impl Compression {
-    fn name(self) -> &'static str {
-        match self {
-            Compression::None => "text",
-            Compression::Gzip => "gzip",
-            Compression::Zstd => "Zstandard",
-            Compression::Xz => "xz",
-        }
-    }
-}
 
 /// The maximum number of bytes that one byte of a compressed file can stand for. Zstandard is the extreme: a block of
 /// 4 bytes can stand for 2^17.
 const MAX_EXPANSION: u64 = 1 << 15;
 /// An upper bound of the bytes of a source that does not report its size: 256 TB.
 const UNKNOWN_SIZE_BYTES: u64 = 1 << 48;
+/// The maximum number of bytes of the frames of a container: 16 TB. Places of many such files fit into 64 bits.
+const MAX_FRAMED_BYTES: u64 = 1 << 44;
 
 /// A file that is read from front to back. A change of the file while it is read is an error.
 pub(crate) struct ByteStream {
     path: PathBuf,
     compression: Compression,
+    /// Whether the first bytes are yet to be checked to be plain text.
+    is_unchecked: bool,
     inner: Inner,
     /// The open file and its stamp; `None` for a pipe or a device.
     watched: Option<(Arc<File>, Stamp)>,
@@ -61,9 +45,10 @@ enum Inner {
 }
 
 /// An upper bound of the length of a file's contents, computed without reading the file.
-pub(crate) fn max_bytes_of(meta: &Metadata, compression: Compression) -> u64 {
-    match compression {
+pub(crate) fn max_bytes_of(meta: &Metadata, file: &InputFile) -> u64 {
+    match file.compression {
         _ if !meta.is_file() => UNKNOWN_SIZE_BYTES,
+        _ if matches!(file.records, DocumentFormat::Framed(..)) => MAX_FRAMED_BYTES,
         // Files of Linux's /proc have text although their size is given as 0.
         Compression::None if meta.len() == 0 => 1 << 32,
         Compression::None => meta.len(),
@@ -72,39 +57,38 @@ pub(crate) fn max_bytes_of(meta: &Metadata, compression: Compression) -> u64 {
 }
 
 impl ByteStream {
-    /// Opens a file. `seen` is the stamp of the file if one was taken before.
-    pub(crate) fn open(path: &Path, compression: Compression, seen: Option<Stamp>) -> Result<Self> {
-        let failed = |source| Error::Io { path: path.to_owned(), source };
-        let taken = Arc::new(AtomicU64::new(0));
+    /// Opens a file.
+    pub(crate) fn open(file: &InputFile) -> Result<Self> {
+        let path = &file.path;
+        let failed = |source| Error::Io { path: path.clone(), source };
         let meta = std::fs::metadata(path).map_err(failed)?;
-        let mut watched = None;
-        let inner = if let Some(stamp) = seen.or(Stamp::of(&meta)) {
-            let file = Arc::new(File::open(path).map_err(failed)?);
-            stamp.check(&file.metadata().map_err(failed)?).map_err(failed)?;
-            watched = Some((file.clone(), stamp));
-            let size = match stamp.size {
-                0 => u64::MAX,
-                size => size,
-            };
-            let read = Box::new(CountingReader { read: file.take(size), taken: taken.clone() });
-            Inner::Read(decoder(read, compression).map_err(failed)?)
-        } else if compression == Compression::None {
-            Inner::BackgroundReader(BackgroundReader::open(path))
-        } else {
-            let read =
-                Box::new(CountingReader { read: File::open(path).map_err(failed)?, taken: taken.clone() });
-            Inner::Read(decoder(read, compression).map_err(failed)?)
+        let plain = file.compression == Compression::None && !matches!(file.records, DocumentFormat::Framed(..));
+        let Some(stamp) = file.seen.or(Stamp::of(&meta)) else {
+            if plain {
+                let inner = Inner::BackgroundReader(BackgroundReader::open(path));
+                return Ok(ByteStream { inner, ..Self::of(file, Box::new(std::io::empty()))? });
+            }
+            return Self::of(file, Box::new(File::open(path).map_err(failed)?));
         };
-        Ok(ByteStream { path: path.to_owned(), compression, inner, watched, taken })
+        let opened = Arc::new(File::open(path).map_err(failed)?);
+        stamp.check(&opened.metadata().map_err(failed)?).map_err(failed)?;
+        let size = match stamp.size {
+            0 => u64::MAX,
+            size => size,
+        };
+        let stream = Self::of(file, Box::new(opened.clone().take(size)))?;
+        Ok(ByteStream { watched: Some((opened, stamp)), ..stream })
     }
 
-    /// A stream of bytes from a given reader. `path` is its name in errors.
-    pub(crate) fn of(path: &Path, read: Box<dyn Read + Send>, compression: Compression) -> Result<Self> {
+    /// A stream of bytes from a given reader, in place of the path.
+    pub(crate) fn of(file: &InputFile, read: AnyRead) -> Result<Self> {
         let taken = Arc::new(AtomicU64::new(0));
         let read = Box::new(CountingReader { read, taken: taken.clone() });
-        let failed = |source| Error::Io { path: path.to_owned(), source };
-        let inner = Inner::Read(decoder(read, compression).map_err(failed)?);
-        Ok(ByteStream { path: path.to_owned(), compression, inner, watched: None, taken })
+        let failed = |source| Error::Io { path: file.path.clone(), source };
+        let is_unchecked = !file.is_certain && file.records == DocumentFormat::Whole;
+        let (path, compression) = (file.path.clone(), file.compression);
+        let inner = Inner::Read(contents(read, file).map_err(failed)?);
+        Ok(ByteStream { path, compression, is_unchecked, inner, watched: None, taken })
     }
 
     /// Fails if the file has changed since its stamp was taken.
@@ -121,6 +105,17 @@ impl ByteStream {
 
     /// Appends up to `want` bytes and returns how many; 0 only at the end.
     pub(crate) fn read(&mut self, want: usize, bytes: &mut Vec<u8>, control: &Control) -> Result<usize> {
+        let before = bytes.len();
+        let count = self.read_any(want, bytes, control)?;
+        if std::mem::take(&mut self.is_unchecked)
+            && let Err(reason) = check_text(&bytes[before..])
+        {
+            return Err(Error::Unread { path: self.path.clone(), reason });
+        }
+        Ok(count)
+    }
+
+    fn read_any(&mut self, want: usize, bytes: &mut Vec<u8>, control: &Control) -> Result<usize> {
         control.check()?;
         match &mut self.inner {
             Inner::Read(read) => {
@@ -143,6 +138,9 @@ impl ByteStream {
 
     /// Turns an I/O error into an error of the system, or of the compressed format.
     fn failed(&self, source: std::io::Error) -> Error {
+        if let Some(Broken { place, reason }) = source.get_ref().and_then(|inner| inner.downcast_ref()) {
+            return Error::Record { path: self.path.clone(), place: place.clone(), reason: reason.clone() };
+        }
         if source.raw_os_error().is_some() || self.compression == Compression::None {
             return Error::Io { path: self.path.clone(), source };
         }
@@ -150,22 +148,16 @@ impl ByteStream {
             ErrorKind::UnexpectedEof => "it ends too early".to_owned(),
             _ => source.to_string(),
         };
-        Error::Corrupt { path: self.path.clone(), format: self.compression.name(), reason }
+        Error::Corrupt { path: self.path.clone(), format: self.compression.title(), reason }
     }
 }
 
-/// A reader of the decompressed contents. Its buffer has 128 KB.
-fn decoder(read: Box<dyn Read + Send>, compression: Compression) -> std::io::Result<Box<dyn Read + Send>> {
-    let buffered = |read| BufReader::with_capacity(1 << 17, read);
-    Ok(match compression {
-        Compression::None => read,
-        Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(buffered(read))),
-        Compression::Zstd => {
-            let mut decoder = zstd::stream::read::Decoder::with_buffer(buffered(read))?;
-            decoder.window_log_max(31)?; // the largest window that `zstd --long` writes
-            Box::new(decoder)
-        }
-        Compression::Xz => Box::new(XzDecoder::new(buffered(read))),
+/// A reader of the contents of a file: decompressed, and as frames if it is a container.
+fn contents(read: AnyRead, file: &InputFile) -> std::io::Result<AnyRead> {
+    let read = file.compression.decoder(read)?;
+    Ok(match file.records {
+        DocumentFormat::Framed(format, _) => Box::new(Frames::new(read, format)),
+        _ => read,
     })
 }
 
@@ -209,7 +201,7 @@ mod tests {
         for (change, said) in changes {
             std::fs::write(&path, vec![b'x'; 200_000]).unwrap();
             let control = Control::none();
-            let mut stream = ByteStream::open(&path, Compression::None, None).unwrap();
+            let mut stream = ByteStream::open(&InputFile::text(path.clone())).unwrap();
             let mut bytes = Vec::new();
             stream.read(1000, &mut bytes, &control).unwrap();
             change(&File::options().append(true).open(&path).unwrap());

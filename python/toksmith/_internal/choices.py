@@ -24,6 +24,10 @@ Errors = Literal["strict", "replace"]
 ERRORS: tuple[Errors, ...] = get_args(Errors)
 """What becomes of bytes that are not UTF-8."""
 
+InputFormat = Literal["text", "jsonl", "json", "csv", "tsv", "tar", "warc", "parquet", "arrow"]
+INPUT_FORMATS: tuple[InputFormat, ...] = get_args(InputFormat)
+"""The formats of files of text."""
+
 OnError = Literal["stop", "skip"]
 ON_ERROR: tuple[OnError, ...] = get_args(OnError)
 """What becomes of a run when a document cannot be read."""

@@ -85,6 +85,7 @@ def compare(
     ] = None,
     field: options.FieldOption = None,
     column: options.ColumnOption = None,
+    input_format: options.InputFormatOption = None,
     document_separator: options.SeparatorOption = None,
     size: Annotated[
         list[int] | None,
@@ -133,6 +134,7 @@ def compare(
             progress=report,
             field=field,
             column=column,
+            input_format=input_format,
             document_separator=document_separator,
             errors=errors,
         )

@@ -51,6 +51,7 @@ def count(
     as_json: options.JsonOption = False,
     field: options.FieldOption = None,
     column: options.ColumnOption = None,
+    input_format: options.InputFormatOption = None,
     document_separator: options.SeparatorOption = None,
     no_special: options.NoSpecialOption = False,
     errors: options.ErrorsOption = "strict",
@@ -70,6 +71,7 @@ def count(
         paths if text is None else iter([text]),
         field=field,
         column=column,
+        input_format=input_format,
         document_separator=document_separator,
         errors=errors,
     )

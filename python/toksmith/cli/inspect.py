@@ -36,6 +36,7 @@ def inspect(
     as_json: options.JsonOption = False,
     field: options.FieldOption = None,
     column: options.ColumnOption = None,
+    input_format: options.InputFormatOption = None,
     document_separator: options.SeparatorOption = None,
     no_special: options.NoSpecialOption = False,
     errors: options.ErrorsOption = "strict",
@@ -47,8 +48,9 @@ def inspect(
     progress: options.ProgressOption = None,
 ) -> None:
     """Show what a vocabulary is made of, which tokens no text gives, and what texts use of it."""
-    if not on and (field or column):
-        raise UsageError(f"{'--field' if field else '--column'} is for texts: give --on with it")
+    if not on and (field or column or input_format):
+        option = "--field" if field else "--column" if column else "--input-format"
+        raise UsageError(f"{option} is for texts: give --on with it")
     streams.check_inputs(on or [], text, argument="--on")
     if "-" in (on or []):
         streams.tell_of_terminal()
@@ -62,6 +64,7 @@ def inspect(
             special=not no_special,
             field=field,
             column=column,
+            input_format=input_format,
             document_separator=document_separator,
             errors=errors,
             workers=workers,

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from .._internal import arguments
-from .._internal.choices import Errors, Unmatched
+from .._internal.choices import Errors, InputFormat, Unmatched
 from ..compat.tiktoken import registry
 from ..files import text_files
 from ..formats import sources
@@ -27,8 +27,8 @@ class UsageError(Exception):
 FILES = "Files, globs and folders; - is standard input"
 """The beginning of the help of arguments and options that take files."""
 DOCUMENTS = """\
-FILES are what train reads: text, JSON lines and Parquet, also compressed. Each
-file of text, and each record, is a document."""
+FILES are what train reads: text, JSON, CSV, Parquet, Arrow, tar, WARC, also
+compressed. Each file of text, and each record, is a document."""
 """The beginning of the text below the options of commands that read documents."""
 
 _PATTERN = "A name (gpt2, cl100k, o200k, llama3, qwen2, qwen3.5, tekken, nanochat), a regular expression, or none"
@@ -81,11 +81,15 @@ FieldOption = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="The field of .jsonl files that has the text. With it, standard input is JSON lines. Default: text.",
+        help="The field or column of records that has the text; a.b is in a. With it, standard input is JSON lines. "
+        "Default: text.",
     ),
 ]
 ColumnOption = Annotated[
-    str | None, typer.Option(metavar="NAME", help="The column of Parquet files that has the text. Default: text.")
+    str | None, typer.Option(metavar="NAME", help="The same, for Parquet and Arrow files alone. Default: --field.")
+]
+InputFormatOption = Annotated[
+    InputFormat | None, typer.Option(help="The format of the files. Default: found from the beginning of each file.")
 ]
 SeparatorOption = Annotated[
     str | None,

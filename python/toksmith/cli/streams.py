@@ -13,10 +13,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
+from .. import _core
 from .._internal import progress_lines
 from .._internal.messages import printable, shown
 from .._internal.progress import Report
-from ..files import kinds, watching, whole_files
+from ..files import watching, whole_files
 from ..lab.spans import visible
 from .options import Progress, UsageError
 
@@ -116,13 +117,13 @@ def _open(path: str) -> IO[bytes]:
 def text(path: str, errors: str = "strict", report: Report | None = None) -> Iterator[str]:
     """Yield the text of a UTF-8 file or of standard input."""
     if path != "-":
-        kinds.check_name(path)
+        _core.check_plain(path, b"")
     decoder = codecs.getincrementaldecoder("utf-8")(errors)
     done = undecoded = 0
     try:
         for window in windows(path, "encode", report):
             if done == 0:
-                kinds.check_head(input_name(path), window)
+                _core.check_plain(input_name(path), window)
             yield decoder.decode(window)
             done += len(window)
             undecoded = len(decoder.getstate()[0])

@@ -45,8 +45,8 @@ def tokenize(
         list[str],
         typer.Argument(
             metavar="SOURCES",
-            help="Files, globs and folders: text, .jsonl, .parquet, also .gz, .zst and .xz. URLs need fsspec. - is "
-            "standard input.",
+            help="Files, globs and folders: text, JSON, CSV, Parquet, Arrow, tar and WARC, also compressed. URLs "
+            "need fsspec. - is standard input.",
         ),
     ],
     tokenizer: options.TokenizerOption,
@@ -93,6 +93,7 @@ def tokenize(
     no_special: options.NoSpecialOption = False,
     field: options.FieldOption = None,
     column: options.ColumnOption = None,
+    input_format: options.InputFormatOption = None,
     document_separator: options.SeparatorOption = None,
     errors: options.ErrorsOption = "strict",
     on_error: Annotated[
@@ -136,6 +137,7 @@ def tokenize(
             special=not no_special,
             field=field,
             column=column,
+            input_format=input_format,
             document_separator=document_separator,
             errors=errors,
             on_error=on_error,

@@ -121,13 +121,21 @@ def train(
     ] = 1,
     field: options.FieldOption = None,
     column: options.ColumnOption = None,
+    input_format: options.InputFormatOption = None,
     document_separator: options.SeparatorOption = None,
     errors: options.ErrorsOption = "strict",
     progress: options.ProgressOption = None,
 ) -> None:
     """Train a tokenizer on files, and save it."""
     streams.check_inputs(files, None, None, argument="FILES")
-    corpus = Corpus(files, field=field, column=column, document_separator=document_separator, errors=errors)
+    corpus = Corpus(
+        files,
+        field=field,
+        column=column,
+        input_format=input_format,
+        document_separator=document_separator,
+        errors=errors,
+    )
     read = [*corpus.paths, *(() if base is None else sources.files_of(base)), *filter(None, [checkpoint])]
     for path in filter(None, (out, log)):
         streams.check(path, read)

@@ -1,6 +1,6 @@
 """Folders of training data: `toksmith.tokenize` writes them, `open` reads them.
 
-- Writing: `tokenize`, its `options`, the `folder` of a run, `repair`, `progress`, `parquet_texts`.
+- Writing: `tokenize`, its `options`, the `folder` of a run, `repair`, `progress`, `table_texts`.
 - Reading: `dataset`, with windows in the order of a `permutation`; `checking` against the manifest.
 - Both: the `manifest`, and the `formats` of shards.
 

@@ -19,12 +19,12 @@ from ..corpus import Corpus, CorpusOptions, TextSources
 from ..files.inputs import Source
 from ..tokenizer import Tokenizer
 from . import manifest as manifests
-from . import parquet_texts, repair
+from . import repair, table_texts
 from .folder import Folder, SkippedRow
 from .manifest import JsonObject, Outcome
 from .options import DEFAULT_BUFFER, DEFAULT_SHARD, Options, SpecialTokens
-from .parquet_texts import TextColumn
 from .progress import Watch, watching
+from .table_texts import TextColumn
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -67,7 +67,7 @@ def tokenize(
 
     Args:
         sources: A path, a glob, a folder, a URL that `fsspec` opens, or "-" for standard input; a list or tuple of
-            them; or any other iterable, of texts. The suffix of a name decides how a file is read, as for `train`.
+            them; or any other iterable, of texts. Files are read as `Corpus` says.
         tokenizer: A `Tokenizer`, an `Encoding`, or what `Tokenizer.from_pretrained` takes.
         out: The folder. It is made; or it is the folder of an unfinished run, which the call continues.
         format: "bin" (bare ids), "nanogpt" (the same in one file for each split, train.bin and val.bin), "llm.c",
@@ -83,9 +83,7 @@ def tokenize(
         shuffle: A seed. Documents are then shuffled within a buffer.
         shuffle_buffer: Ids that the buffer holds.
         special: Whether special tokens in the text become their ids. Pass False for text that you do not trust.
-        field: The name of the text in the lines of `.jsonl` files; default "text". With it, "-" is read as such a
-            file.
-        column: The column of the text in Parquet files; default "text".
+        field, column, input_format: As in `Corpus`.
         document_separator: A string that separates documents in files of text; it becomes no id. Without it each such
             file is a document.
         errors: "strict" refuses text that is not UTF-8, "replace" reads invalid bytes as U+FFFD.
@@ -131,7 +129,7 @@ def tokenize(
     )
     run = {
         "tokenizer": encoder.fingerprint,
-        "options": options.settings | {"field": corpus.field, "column": corpus.column},
+        "options": options.settings | corpus.reading,
         "sources": [[source.name, *(source.seen or (None, None))] for source in corpus.sources],
     }
     folder = Folder(Path(out), run, options)
@@ -229,7 +227,7 @@ class _Run:
         for number in range(max(first, start), end):
             skip = functools.partial(self._skip, number) if self._folder.options.core.skip else None
             before = offset if number == start else 0
-            yield from parquet_texts.texts(self._sources[number], number, before, skip)
+            yield from table_texts.texts(self._sources[number], number, before, skip)
 
     def _skip(self, source: int, text: int, reason: str) -> None:
         self.skipped.append(SkippedRow(source, text, reason))
@@ -258,6 +256,6 @@ def _outcome(sources: Sequence[Source], snapshot: _core.ShardSnapshot, rows: lis
 
 def _place(document: _core.SkippedDocument, sources: Sequence[Source]) -> str:
     if document.line is None:
-        return f"byte {document.offset}"
-    is_record = sources[document.source].field is not None
+        return document.member or f"byte {document.offset}"
+    is_record = sources[document.source].kind == "file"
     return f"line {document.line}" if is_record else f"text number {document.line}"

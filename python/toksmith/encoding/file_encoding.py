@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._core import Tokenizer as CoreTokenizer
 from .._internal.progress import Report, reporter
-from ..files import inputs, kinds, whole_files
+from ..files import inputs, whole_files
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -35,7 +35,7 @@ def encode_file(
 ) -> NDArray[Any] | int:
     """Encode a file. See `Tokenizer.encode_file`."""
     inputs.check_exists(os.fsdecode(path), "a text is for encode")
-    kinds.check_file(path)
+    inputs.check_plain(os.fsdecode(path))
     encode: Callable[..., NDArray[Any] | int] = functools.partial(
         core.encode_file,
         os.fspath(path),

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from .. import _core
 from .._internal.messages import shown
-from ..data import parquet_texts
+from ..data import table_texts
 from ..data.formats import FORMATS, Raw, complete, naming
 from ..data.manifest import NPY_HEADER_BYTES, WIDTHS
 from ..data.options import RunOptions
-from ..data.parquet_texts import TextColumn
-from ..files import parquet
+from ..data.table_texts import TextColumn
+from ..files import tables
 from ..files.inputs import Source
 from ..tokenizer import Tokenizer
 
@@ -180,14 +180,14 @@ class _Texts:
         cells = rows.column(0)
         if pa.types.is_null(cells.type):  # a part without texts, whose type Ray does not know
             return
-        if not parquet.is_text(cells.type):
+        if not tables.is_text(cells.type):
             raise TypeError(f"column {shown(self._job.column)} is of type {cells.type}: texts are {_TEXT_TYPES}")
         if self._job.order is not None:
             self._check_order(rows.column(1).filter(cells.is_valid()), self._job.order)
         if cells.null_count:
             cells = cells.cast(pa.large_binary()).drop_null()
         self.count += len(cells)
-        yield from parquet_texts.columns(cells, source=0, per_row=0)
+        yield from table_texts.columns(cells, source=0, per_row=0)
 
     def _check_order(self, column: IntegerArray, order: str) -> None:
         import pyarrow as pa

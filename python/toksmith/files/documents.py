@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from .. import _core
-from . import kinds, parquet, text_files
+from . import tables, text_files
 from .inputs import Source
 
 Read = Callable[[int], object]
@@ -32,10 +32,15 @@ def of(
     With a separator, documents without text are left out. `label` is the name of a second field, or column, whose
     text becomes the label of each document. For all else, and for the errors, see `Corpus.documents`.
     """
-    if source.column is not None:
+    if source.kind == "column":
         yield from _rows(source, errors, label)
-    elif source.field is not None:
-        yield from _records(source, source.field, errors, read, label)
+    elif not source.is_text:
+        stream = _core.RecordStream(source, label=label, replace=errors == "replace", separator=separator)
+        while batch := stream.read():
+            for text, name in batch[0]:
+                yield Document(source.name, [text], name)
+            if read:
+                read(batch[1])
     else:
         texts = [_text(source, errors, read)] if source.texts is None else _decoded(source.texts, errors)
         for pieces in texts:
@@ -86,7 +91,7 @@ def _decoded(texts: Iterable[object], errors: str) -> Iterator[Iterable[str]]:
 
 
 def _blocks(source: Source, read: Read | None) -> Iterator[bytes]:
-    stream = _core.ByteStream(source.path, source.compression)
+    stream = _core.ByteStream(source)
     while block := stream.read():
         if read:
             read(stream.take_progress())
@@ -98,8 +103,6 @@ def _text(source: Source, errors: str, read: Read | None) -> Iterator[str]:
     done = pending = 0
     try:
         for block in _blocks(source, read):
-            if done == 0 and not source.is_regular and source.compression is None:
-                kinds.check_head(source.name, block)
             yield decoder.decode(block)
             done += len(block)
             pending = len(decoder.getstate()[0])
@@ -109,53 +112,7 @@ def _text(source: Source, errors: str, read: Read | None) -> Iterator[str]:
 
 
 def _rows(source: Source, errors: str, label: str | None) -> Iterator[Document]:
-    texts = parquet.texts([source], errors)
-    labels = itertools.repeat(None) if label is None else parquet.texts([source._replace(column=label)], errors)
+    texts = tables.texts([source], errors)
+    labels = itertools.repeat(None) if label is None else tables.texts([source._replace(field=label)], errors)
     for text, name in zip(texts, labels, strict=label is not None):
         yield Document(source.name, [text], name)
-
-
-def _records(source: Source, field: str, errors: str, read: Read | None, label: str | None) -> Iterator[Document]:
-    offset = 0
-    for number, line in enumerate(_lines(_blocks(source, read)), 1):
-        json = _checked(line, errors, source.path, offset)
-        if number == 1:
-            json = json.removeprefix(codecs.BOM_UTF8)
-        if json.strip():
-            try:
-                text = _core.record_text(json, field, errors == "replace")
-                name = None if label is None else _label(json, errors, label)
-            except ValueError as error:
-                raise ValueError(f"{source.path}: line {number} (byte {offset}): {error}") from None
-            yield Document(source.name, [text], name)
-        offset += len(line)
-
-
-def _label(json: bytes, errors: str, name: str) -> str:
-    try:
-        return _core.record_text(json, name, errors == "replace")
-    except ValueError as error:
-        # The end of the message says how to name the field of the text.
-        raise ValueError(str(error).partition(": name ")[0]) from None
-
-
-def _lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the lines of a stream, with their ends; the last one may have none."""
-    pending: list[bytes] = []
-    for block in blocks:
-        first, *others = block.split(b"\n")
-        pending.append(first)
-        for line in others:
-            yield b"".join(itertools.chain(pending, [b"\n"]))
-            pending = [line]
-    if last := b"".join(pending):
-        yield last
-
-
-def _checked(line: bytes, errors: str, name: str, offset: int) -> bytes:
-    """Return the line as UTF-8."""
-    try:
-        text = line.decode("utf-8", errors)
-    except UnicodeDecodeError as error:
-        raise text_files.not_utf8(name, offset + error.start) from None
-    return text.encode() if errors == "replace" else line

@@ -1,4 +1,4 @@
-"""Files of texts: paths, globs, folders and URLs, each file with the kind and compression that its name tells."""
+"""Files of texts: paths, globs, folders and URLs, each file with its format and compression."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from .. import _core
 from .._internal.messages import shown
-from . import globs, kinds, watching
+from . import globs, watching
 
 STANDARD_INPUT = "-"
 DEVICE = "/dev/stdin"
 """Standard input as a file."""
-_COMPRESSIONS = {".gz": "gzip", ".gzip": "gzip", ".zst": "zstd", ".zstd": "zstd", ".xz": "xz"}
-_LINES = (".jsonl", ".ndjson")
-_PARQUET = (".parquet", ".pq")
+_FACTS = {"state.json", "dataset_info.json", "dataset_dict.json"}
+"""What `datasets` writes beside its Arrow files."""
+_HEAD_BYTES = 1 << 12
 _MAX_NAME = 255
 """Characters of a name in an error: no longer one can be a file's."""
 _TEXTS_HINT = "texts are given as an iterator, as iter([text])"
@@ -27,15 +28,16 @@ _TEXTS_HINT = "texts are given as an iterator, as iter([text])"
 class Source(NamedTuple):
     """A file, or an iterable of texts.
 
-    `compression` is "gzip", "zstd", "xz" or None. `field` is the name of the text in each line of JSON, and `column`
-    its name in each row of a Parquet file. `seen` is the size and the time of change of a file; None for a pipe or
-    texts, which have neither. `open` opens a file that is not on this machine. `texts` stands in place of a file.
+    `compression` is "gzip", "zstd", "xz", "bzip2" or None. `format` is one of `choices.INPUT_FORMATS`; None is text
+    that is checked when it is read. `field` is the name of the text in records. `seen` is the size and the time of
+    change of a file; None for a pipe or texts, which have neither. `open` opens a file that is not on this machine.
+    `texts` stands in place of a file.
     """
 
     path: str
     compression: str | None = None
-    field: str | None = None
-    column: str | None = None
+    format: str | None = None
+    field: str = "text"
     seen: watching.Stamp | None = None
     open: Callable[[], IO[bytes]] | None = None
     texts: Iterable[object] | None = None
@@ -50,7 +52,12 @@ class Source(NamedTuple):
         """Who reads it: "texts" and "column" come through Python, "file" is read by the core."""
         if self.texts is not None:
             return "texts"
-        return "file" if self.column is None else "column"
+        return "column" if self.format in ("parquet", "arrow") else "file"
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the file is plain text."""
+        return self.format in (None, "text")
 
     @property
     def size(self) -> int | None:
@@ -67,52 +74,55 @@ class Source(NamedTuple):
         return self.is_regular and folder.absolute() in Path(self.path).absolute().parents
 
 
-def find(paths: Iterable[str | bytes | os.PathLike[str]], field: str | None, column: str | None) -> list[Source]:
-    """Return the files that paths, globs, folders, URLs and "-" stand for, each with its kind, in a fixed order."""
-    for name, value in (("field", field), ("column", column)):
+class Reading(NamedTuple):
+    """How files are read: the options of `Corpus`."""
+
+    field: str | None
+    column: str | None
+    format: str | None
+
+    def source(self, path: str, open: Callable[[], IO[bytes]] | None = None) -> Source:
+        """Return a file with its compression and format, which are found from its beginning."""
+        compression, format = _core.file_format(path, open, self.format)
+        if format is None and self.field is not None:
+            format = "jsonl"
+        source = Source(path, compression, format, open=open)
+        names = (self.column, self.field) if source.kind == "column" else (self.field, self.column)
+        return source._replace(field=next((name for name in names if name is not None), "text"))
+
+
+def find(paths: Iterable[str | bytes | os.PathLike[str]], reading: Reading) -> list[Source]:
+    """Return the files that paths, globs, folders, URLs and "-" stand for, in a fixed order."""
+    for name, value in zip(("field", "column"), reading, strict=False):
         if value is not None and not isinstance(value, str):
             raise TypeError(f"{name} is a name, not {type(value).__name__}")
-    sources = [source for path in paths for source in _sources_of(path, field, column)]
+    sources = [source for path in paths for source in _sources_of(path, reading)]
     if not sources:
         raise ValueError("no source is given")
-    for name, value, suffixes in (("field", field, _LINES), ("column", column, _PARQUET)):
-        if value is not None and not any(getattr(source, name) for source in sources):
-            raise ValueError(f"{name}={shown(value)} is for files that end in {' or '.join(suffixes)}: there is none")
+    for name, value in zip(("field", "column"), reading, strict=False):
+        if value is not None and all(source.is_text for source in sources):
+            raise ValueError(
+                f"{name}={shown(value)} is for files of records: there is none, or name its input_format"
+            )
     if sum(source.path == DEVICE for source in sources) > 1:
         raise ValueError("standard input is given twice")
     return sources
 
 
-def _sources_of(item: object, field: str | None, column: str | None) -> Iterator[Source]:
+def _sources_of(item: object, reading: Reading) -> Iterator[Source]:
     if not isinstance(item, (str, bytes, os.PathLike)):
         raise TypeError(f"a source is a path, not {type(item).__name__}; for a list of texts give iter(texts)")
     path = os.fsdecode(item)
     if path == STANDARD_INPUT:
-        yield Source(DEVICE, field=field)
+        yield reading.source(DEVICE)
     elif "://" in path and not Path(path).exists():
-        yield from _remote(path, field, column)
+        yield from _remote(path, reading)
     else:
         for name in expand(path):
-            yield source_of(name, field, column)._replace(seen=watching.stamp(name))
+            yield reading.source(name)._replace(seen=watching.stamp(name))
 
 
-def source_of(path: str, field: str | None = None, column: str | None = None) -> Source:
-    """Return a file with its compression and kind, which its name tells.
-
-    >>> source_of("a/web.jsonl.zst", field="content")[1:4]
-    ('zstd', 'content', None)
-    """
-    stem, suffix = os.path.splitext(path)
-    compression = _COMPRESSIONS.get(suffix.lower())
-    suffix = (suffix if compression is None else os.path.splitext(stem)[1]).lower()
-    if suffix in _LINES:
-        return Source(path, compression, field="text" if field is None else field)
-    if suffix in _PARQUET and compression is None:
-        return Source(path, column="text" if column is None else column)
-    return Source(path, compression)
-
-
-def _remote(url: str, field: str | None, column: str | None) -> Iterator[Source]:
+def _remote(url: str, reading: Reading) -> Iterator[Source]:
     try:
         import fsspec
     except ImportError:
@@ -129,10 +139,9 @@ def _remote(url: str, field: str | None, column: str | None) -> Iterator[Source]
         raise FileNotFoundError(f"no file matches {shown(url)}")
     for name in names:
         size = system.size(name)
-        yield source_of(name, field, column)._replace(
+        yield reading.source(name, functools.partial(system.open, name, "rb"))._replace(
             path=system.unstrip_protocol(name),
             seen=None if size is None else watching.Stamp(int(size), 0),
-            open=functools.partial(system.open, name, "rb"),
         )
 
 
@@ -158,9 +167,20 @@ def expand(path: str | bytes | os.PathLike[str]) -> list[str]:
     matches = ((file, file.relative_to(place).parts) for file in place.rglob("*"))
     visible = (file for file, parts in matches if not any(part.startswith(".") for part in parts))
     files = sorted(file for file in visible if file.is_file())
+    if any(file.suffix == ".arrow" for file in files):
+        files = [file for file in files if file.name not in _FACTS]
     if not files:
         raise FileNotFoundError(f"the folder {shown(name)} holds no file")
     return [str(file) for file in files]
+
+
+def check_plain(path: str) -> None:
+    """Refuse a file that is no plain text, by its name and by its first bytes. A pipe is not read."""
+    head = b""
+    if stat.S_ISREG(Path(path).stat().st_mode):
+        with Path(path).open("rb") as file:
+            head = file.read(_HEAD_BYTES)
+    _core.check_plain(path, head)
 
 
 def check_exists(name: str, hint: str) -> None:
@@ -176,23 +196,3 @@ def _with_hint(error: OSError, name: str, hint: str) -> OSError:
         return error
     short = name if len(name) <= _MAX_NAME else f"{name[:_MAX_NAME]}… ({len(name)} characters)"
     return OSError(error.errno, f"{error.strerror} ({hint})", short)
-
-
-def check_plain(sources: Iterable[Source]) -> None:
-    """Refuse files that have names of plain text, and first bytes of something else.
-
-    Where invalid bytes are replaced, no other check would notice: compressed text would be counted as it is.
-    """
-    for source in sources:
-        if source.is_regular and source.compression is None and source.field is None and source.kind == "file":
-            kinds.check_for_training(source.path)
-
-
-def explained(error: ValueError, sources: Iterable[Source]) -> ValueError:
-    """Return the error of a file that is not UTF-8; if the file is no text at all, an error that names its kind."""
-    named = [source for source in sources if str(error).startswith(f"{source.path}: not UTF-8")]
-    try:
-        check_plain(named[:1])
-    except (ValueError, OSError) as better:
-        return better if isinstance(better, ValueError) else error
-    return error

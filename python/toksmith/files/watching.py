@@ -41,9 +41,10 @@ def check(file: int | str | os.PathLike[str], seen: Stamp | None, name: str) -> 
 
 
 @contextlib.contextmanager
-def unchanged(file: int, name: str) -> Iterator[None]:
-    """Watch an open file that is read inside: a change is the error, whatever reading failed with."""
-    seen = stamp(file)
+def unchanged(file: int, name: str, seen: Stamp | None = None) -> Iterator[None]:
+    """Watch an open file, read inside: a change since `seen` or now is the error, whatever reading failed with."""
+    check(file, seen, name)
+    seen = seen or stamp(file)
     try:
         yield
     except Exception:

@@ -14,7 +14,7 @@ from .._internal.choices import Unmatched
 from .._internal.messages import shown
 from .._internal.progress import Report, reporter
 from ..corpus import Corpus, CorpusOptions, TextSources
-from ..files import parquet
+from ..files import tables
 from ..patterns import Pattern
 from . import counter
 from .counts import PretokenCounts
@@ -60,7 +60,7 @@ def count_pretokens(
             a limit of 32 MB, so with a smaller limit the peak is up to 30 MB above it.
         min_pretoken_count: Pretokens that occur less often are left out of the result.
         progress: True shows a bar on standard error; a callable gets (stage, done, total), in bytes of the files.
-        corpus: How the texts are read: the options `field`, `column`, `document_separator` and `errors` of `Corpus`.
+        corpus: How the texts are read: the options of `Corpus`.
 
     Raises:
         FileNotFoundError: A file is missing, or a glob or folder has none.
@@ -69,7 +69,7 @@ def count_pretokens(
         OSError: A file cannot be read, or its size or its time of change differs after reading: count a growing
             file, such as a log, from a copy. Or the temporary file cannot be written, because the disk is full.
         MemoryError: The different pretokens do not fit into the limit: says how many there are, and what would fit.
-        ImportError: A file is Parquet and pyarrow is not installed.
+        ImportError: A file is Parquet or Arrow, and pyarrow is not installed.
 
     Warns:
         UserWarning: The pattern matches almost nothing of the text.
@@ -102,7 +102,7 @@ def _count(counting: _core.Counting, texts: Corpus, report: Report | None) -> No
         if kind == "file":
             counting.files(list(group), progress=report)
         elif kind == "column":
-            counting.texts(parquet.texts(group, texts.errors), progress=report)
+            counting.texts(tables.texts(group, texts.errors), progress=report)
         else:
             for source in group:
                 counting.texts(source.texts or (), replace=texts.replaces_invalid, progress=report)

@@ -16,7 +16,7 @@ from conftest import Soup
 
 import toksmith
 from toksmith import Tokenizer
-from toksmith.data import parquet_texts
+from toksmith.data import table_texts
 from toksmith.data import tokenize as module
 
 END = "<|endoftext|>"
@@ -30,8 +30,8 @@ def tokenizer() -> Tokenizer:
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "CHUNK_BYTES", 700)
-    monkeypatch.setattr(parquet_texts, "_BYTES", 900)
-    monkeypatch.setattr(parquet_texts, "_ROWS", 37)
+    monkeypatch.setattr(table_texts, "_BYTES", 900)
+    monkeypatch.setattr(table_texts, "_ROWS", 37)
 
 
 @pytest.fixture(scope="module")

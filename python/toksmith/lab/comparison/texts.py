@@ -122,7 +122,7 @@ class Parallel:
         [source] = corpus.sources
         if source.texts is not None:
             return ("".join(document.pieces) for document in corpus.documents())
-        if source.open is not None or source.column is not None or source.field is not None:
+        if source.open is not None or not source.is_text:
             raise ValueError(f"{text}: parallel texts are files of text on this machine, a sentence a line")
         return _lines(piece for document in corpus.documents() for piece in document.pieces)
 

@@ -1,4 +1,4 @@
-"""Texts of Parquet files, as Arrow arrays that the core reads in place: no text becomes a Python object."""
+"""Texts of tables, as Arrow arrays that the core reads in place: no text becomes a Python object."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import _core
-from ..files import parquet, watching
+from ..files import tables
 from ..files.inputs import Source
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from pyarrow import Array
-    from pyarrow.parquet import ParquetFile
 
 # Rows that are decoded at a time, and bytes of text that are handed on at a time.
 _ROWS = 4096
@@ -32,35 +31,21 @@ class TextColumn(NamedTuple):
 
 
 def texts(source: Source, number: int, start: int, skip: Callable[[int, str], None] | None) -> Iterator[TextColumn]:
-    """Yield the texts of a Parquet file, after the first `start` ones; `number` is its number among all sources.
+    """Yield the texts of a table, after the first `start` ones; `number` is its number among all sources.
 
     `skip` is called for each row without a text, with the number of the text that would follow, and what is wrong.
     Without it, such a row is an error.
     """
-    opened = source.open() if source.open is not None else open(source.path, "rb")  # noqa: PTH123, SIM115
-    with opened as file:
-        if source.open is None:
-            watching.check(file.fileno(), source.seen, source.name)
-        yield from _texts(parquet.opened(file, source.name), source, number, start, skip)
-        if source.open is None:
-            watching.check(file.fileno(), source.seen, source.name)
-
-
-def _texts(
-    table: ParquetFile, source: Source, number: int, start: int, skip: Callable[[int, str], None] | None
-) -> Iterator[TextColumn]:
     import numpy as np
     import pyarrow as pa
 
-    assert source.column is not None
     row = count = 0
-    per_row = (source.size or 0) / max(table.metadata.num_rows, 1)
-    for column in parquet.columns(table, source.column, source.name, _ROWS):
+    for column, progress in tables.columns(source, _ROWS):
         cells = valid = column
         if cells.null_count:
             cells = cells.cast(pa.large_binary())  # a kind of text that all functions of Arrow take
             for before, null in enumerate(np.flatnonzero(cells.is_null().to_numpy(zero_copy_only=False)).tolist()):
-                reason = parquet.without_text(row + null, source.column)
+                reason = tables.without_text(row + null, source.field)
                 if skip is None:
                     raise ValueError(f"{source.name}: {reason}")
                 skip(count + null - before, reason)
@@ -68,7 +53,7 @@ def _texts(
         row += len(cells)
         new = valid.slice(min(max(start - count, 0), len(valid)))
         count += len(valid)
-        yield from columns(new, number, per_row)
+        yield from columns(new, number, progress / len(cells))
 
 
 def columns(cells: Array, source: int, per_row: float) -> Iterator[TextColumn]:

@@ -1,0 +1,190 @@
+"""Columns of text in Parquet and Arrow files, read with pyarrow."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from .. import _core
+from .._internal.messages import shown
+from . import text_files, watching
+from .inputs import Source
+
+if TYPE_CHECKING:
+    from pyarrow import Array, DataType
+
+# Rows that become Python objects at a time.
+_ROWS = 1024
+# Bytes of a column that are read at a time. By default pyarrow holds a whole row group, which often is the file.
+_BUFFER_BYTES = 1 << 20
+# Bytes of text that are decoded at a time, as far as the file tells the size of its text.
+_BATCH_BYTES = 4 << 20
+
+
+def texts(sources: Iterable[Source], errors: str) -> Iterator[str]:
+    """Yield the texts of a column, file by file; a few rows are in memory at a time.
+
+    `errors` is "strict" or "replace", for text that is not UTF-8.
+    """
+    for source in sources:
+        row = 0
+        for cells, _ in columns(source, _ROWS):
+            for text in _values(cells):
+                if text is None:
+                    raise ValueError(f"{source.name}: {without_text(row, source.field)}")
+                yield text if isinstance(text, str) else _decoded(text, errors, f"{source.name}: row {row}")
+                row += 1
+
+
+def _values(cells: Array) -> list[str | bytes | None]:
+    import pyarrow as pa
+
+    try:
+        values: list[str | bytes | None] = cells.to_pylist()
+    except UnicodeDecodeError:  # strings are promised to be UTF-8
+        values = cells.cast(pa.large_binary()).to_pylist()
+    return values
+
+
+def _decoded(text: bytes, errors: str, name: str) -> str:
+    try:
+        return text.decode("utf-8", errors)
+    except UnicodeDecodeError as error:
+        raise text_files.not_utf8(name, error.start) from None
+
+
+@contextlib.contextmanager
+def _opened(source: Source) -> Iterator[IO[bytes]]:
+    """Open a file, which must not change meanwhile. One that is compressed is unpacked into a temporary file."""
+    if source.compression is not None:
+        if source.open is not None:
+            raise ValueError(f"{source.name}: a compressed table is read on this machine only: download it first")
+        stream = _core.ByteStream(source)
+        with tempfile.TemporaryFile() as unpacked:
+            while block := stream.read():
+                unpacked.write(block)
+            unpacked.seek(0)
+            yield unpacked
+    elif source.open is not None:
+        with source.open() as file:
+            yield file
+    else:
+        with Path(source.path).open("rb") as file, watching.unchanged(file.fileno(), source.name, source.seen):
+            yield file
+
+
+@contextlib.contextmanager
+def _naming(source: Source) -> Iterator[None]:
+    """Name the file in errors of pyarrow, which have many types, and in those of the system."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:  # names of columns may be no UTF-8
+        if isinstance(error, MemoryError):
+            raise
+        if isinstance(error, OSError) and (error.errno is not None or type(error) is not OSError):
+            error.filename = source.name if error.filename is None else error.filename
+            raise
+        kind = "a Parquet" if source.format == "parquet" else "an Arrow"
+        raise ValueError(f"{source.name}: not {kind} file, or truncated: {shown(str(error))}") from None
+
+
+def columns(source: Source, rows: int) -> Iterator[tuple[Array, int]]:
+    """Yield a column of text as arrays of at most `rows` strings or bytes, and the progress that each stands for.
+
+    Rows without a text are null. Memory: some megabytes, whatever the size of row groups, and the longest text; of an
+    Arrow file, one batch.
+    """
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise ImportError("reading Parquet and Arrow needs pyarrow: pip install 'toksmith[parquet]'") from None
+    with _opened(source) as file, _naming(source):
+        for cells, progress in _parquet(source, file, rows) if source.format == "parquet" else _arrow(source, file):
+            if pa.types.is_dictionary(cells.type):
+                cells = cells.dictionary_decode()
+            if not is_text(cells.type):
+                raise ValueError(f"{source.name}: the column {shown(source.field)} holds {cells.type}, not text")
+            cells = getattr(cells, "storage", cells)
+            for start in range(0, len(cells), rows):
+                part = cells.slice(start, rows)
+                yield part, progress * len(part) // len(cells)
+
+
+def _parquet(source: Source, file: IO[bytes], rows: int) -> Iterator[tuple[Array, int]]:
+    from pyarrow import parquet
+
+    table = parquet.ParquetFile(file, buffer_size=_BUFFER_BYTES, pre_buffer=False)
+    path = _path(source, table.schema_arrow)
+    metadata = table.metadata
+    # Of all columns: where the metadata of a column is damaged, asking pyarrow for it ends the process.
+    size = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
+    rows = max(min(rows, _BATCH_BYTES * metadata.num_rows // max(size, 1)), 1)
+    per_row = (source.size or 0) / max(metadata.num_rows, 1)
+    # One column is one task: another thread would only take it over while this one waits.
+    for batch in table.iter_batches(batch_size=rows, columns=[source.field], use_threads=False):
+        yield _inner(batch.column(0), path[1:]), round(per_row * len(batch))
+
+
+def _arrow(source: Source, file: IO[bytes]) -> Iterator[tuple[Array, int]]:
+    import pyarrow as pa
+
+    is_file = file.read(6) == b"ARROW1"
+    file.seek(0)
+    reader: Any = pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)
+    path = _path(source, reader.schema)
+    batches = map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader
+    done = 0
+    for batch in batches:
+        cells = _inner(batch.column(reader.schema.names.index(path[0])), path[1:])
+        try:
+            cells.validate(full=True)
+        except pa.ArrowInvalid as error:  # offsets are checked before the text, which is checked by its readers
+            if "UTF8" not in str(error):
+                raise
+        done, before = file.tell(), done
+        yield cells, max(done - before, 0)
+
+
+def _path(source: Source, schema: Any) -> list[str]:
+    """Return the name of the column, and the names of fields in it: `a.b` is the field `b` of the column `a`."""
+    import pyarrow as pa
+
+    if source.field in schema.names:
+        return [source.field]
+    path = source.field.split(".")
+    kind = pa.struct(list(schema)) if len(set(schema.names)) == len(schema.names) else pa.struct([])
+    for name in path:
+        if not pa.types.is_struct(kind) or kind.get_field_index(name) < 0:
+            there = f"there is no column {shown(source.field)}, only {schema.names}"
+            raise ValueError(f"{source.name}: {there}: name one with field=…")
+        kind = kind.field(name).type
+    return path
+
+
+def _inner(cells: Array, path: list[str]) -> Array:
+    if not path:
+        return cells
+    from pyarrow import compute
+
+    return compute.struct_field(cells, path)
+
+
+def without_text(row: int, column: str) -> str:
+    """Return the message for a null."""
+    return f"row {row}: the column {shown(column)} holds no text"
+
+
+def is_text(kind: DataType) -> bool:
+    """Return whether a type holds strings or bytes. A type that wraps another one must wrap strings."""
+    import pyarrow as pa
+
+    strings = ("is_string", "is_large_string", "is_string_view")
+    binary = ("is_binary", "is_large_binary", "is_binary_view", "is_fixed_size_binary")
+    tests = strings if isinstance(kind, pa.BaseExtensionType) else strings + binary
+    storage = getattr(kind, "storage_type", kind)
+    return any(getattr(pa.types, test)(storage) for test in tests if hasattr(pa.types, test))

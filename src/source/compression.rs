@@ -1,0 +1,80 @@
+//! The compression of a file, and its decoders.
+
+use std::io::{BufReader, Read};
+
+use super::xz::XzDecoder;
+
+/// The compression of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compression {
+    /// No compression.
+    None,
+    /// gzip; a file may have several members.
+    Gzip,
+    /// Zstandard.
+    Zstd,
+    /// xz.
+    Xz,
+    /// bzip2; a file may have several streams.
+    Bzip2,
+}
+
+/// A reader of any kind of data.
+pub type AnyRead = Box<dyn Read + Send>;
+
+impl Compression {
+    /// The compression with a name of the Python package.
+    pub fn of_name(name: &str) -> Option<Self> {
+        use Compression::*;
+        [Gzip, Zstd, Xz, Bzip2].into_iter().find(|compression| compression.name() == Some(name))
+    }
+
+    /// The name that the Python package uses; `None` for no compression.
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Compression::None => None,
+            Compression::Gzip => Some("gzip"),
+            Compression::Zstd => Some("zstd"),
+            Compression::Xz => Some("xz"),
+            Compression::Bzip2 => Some("bzip2"),
+        }
+    }
+
+    /// The name for messages.
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Compression::Zstd => "Zstandard",
+            other => other.name().unwrap_or("text"),
+        }
+    }
+
+    /// The compression of data that begins with `head`.
+    pub(super) fn of_head(head: &[u8]) -> Self {
+        match head {
+            [0x1f, 0x8b, 8, ..] => Compression::Gzip,
+            // A frame, or a frame to be skipped, with which parallel compressors begin.
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..0x60, 0x2a, 0x4d, 0x18, ..] => Compression::Zstd,
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Compression::Xz,
+            // A block of data, or the end of a stream without one.
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..]
+            | [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, 0x45, 0x38, 0x50, 0x90, ..] => Compression::Bzip2,
+            _ => Compression::None,
+        }
+    }
+
+    /// A reader of the decompressed contents. Its buffer has 128 KB.
+    pub(super) fn decoder(self, read: AnyRead) -> std::io::Result<AnyRead> {
+        let buffered = |read| BufReader::with_capacity(1 << 17, read);
+        Ok(match self {
+            Compression::None => read,
+            Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(buffered(read))),
+            Compression::Zstd => {
+                let mut decoder = zstd::stream::read::Decoder::with_buffer(buffered(read))?;
+                decoder.window_log_max(31)?; // the largest window that `zstd --long` writes
+                Box::new(decoder)
+            }
+            Compression::Xz => Box::new(XzDecoder::new(buffered(read))),
+            Compression::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(buffered(read))),
+        })
+    }
+}

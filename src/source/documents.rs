@@ -1,0 +1,127 @@
+//! The documents in a block of lines of JSON, or of frames.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use super::frames::Frame;
+use super::input::DocumentFormat;
+use super::records::text_of;
+use crate::error::Error;
+
+/// The records in a block of a file.
+pub(crate) struct Records<'b> {
+    bytes: &'b [u8],
+    is_framed: bool,
+    is_valid: bool,
+    /// The offset of the block in the file.
+    offset: u64,
+    at: usize,
+    /// Lines that were taken.
+    pub(crate) lines: u64,
+}
+
+/// A record: an object of JSON, or a text in a container.
+pub(crate) struct Record<'b> {
+    bytes: &'b [u8],
+    is_valid: bool,
+    /// Whether the record is a text.
+    pub(crate) is_text: bool,
+    /// The number of the line in the block, from 1.
+    pub(crate) line: u64,
+    /// The offset of the line in the file.
+    pub(crate) offset: u64,
+    /// The offset of the bytes, which come after a BOM.
+    pub(crate) start: u64,
+    /// The place in a container.
+    pub(crate) member: Option<&'b str>,
+}
+
+/// What is wrong with a record.
+pub(crate) enum Flaw {
+    /// A byte of the record is not UTF-8; its offset.
+    NotUtf8(u64),
+    /// It has no text that can be read; says why.
+    NoText(String),
+}
+
+impl<'b> Records<'b> {
+    /// The records of a block, which begins at an offset in its file and with a line or a frame.
+    pub(crate) fn new(bytes: &'b [u8], format: &DocumentFormat, offset: u64) -> Self {
+        let is_framed = matches!(format, DocumentFormat::Framed(..));
+        let is_valid = !is_framed && simdutf8::basic::from_utf8(bytes).is_ok();
+        Records { bytes, is_framed, is_valid, offset, at: 0, lines: 0 }
+    }
+}
+
+impl<'b> Iterator for Records<'b> {
+    type Item = Record<'b>;
+
+    fn next(&mut self) -> Option<Record<'b>> {
+        if self.is_framed {
+            let (frame, len) = Frame::first(&self.bytes[self.at..])?;
+            self.at += len;
+            let Frame { place, is_json, bytes } = frame;
+            let is_valid = simdutf8::basic::from_utf8(bytes).is_ok();
+            let (line, member) = (0, Some(place));
+            return Some(Record { bytes, is_valid, is_text: !is_json, line, offset: 0, start: 0, member });
+        }
+        while self.at < self.bytes.len() {
+            let tail = &self.bytes[self.at..];
+            let end = memchr::memchr(b'\n', tail).map_or(tail.len(), |at| at + 1);
+            let (mut bytes, offset) = (&tail[..end], self.offset + self.at as u64);
+            self.at += end;
+            self.lines += 1;
+            if offset == 0 {
+                bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+            }
+            if !bytes.trim_ascii().is_empty() {
+                let (line, is_valid, start) = (self.lines, self.is_valid, offset + (end - bytes.len()) as u64);
+                return Some(Record { bytes, is_valid, is_text: false, line, offset, start, member: None });
+            }
+        }
+        None
+    }
+}
+
+impl<'b> Record<'b> {
+    /// The text, in UTF-8: all of a text, or the string in a field. With `replace`, invalid bytes and lone surrogates
+    /// are read as U+FFFD.
+    pub(crate) fn text(&self, field: &str, replace: bool) -> Result<Cow<'b, [u8]>, Flaw> {
+        let text = match std::str::from_utf8(if self.is_valid { &[] } else { self.bytes }) {
+            Ok(_) => Cow::Borrowed(self.bytes),
+            Err(_) if replace => Cow::Owned(String::from_utf8_lossy(self.bytes).into_owned().into_bytes()),
+            Err(invalid) => return Err(Flaw::NotUtf8(invalid.valid_up_to() as u64)),
+        };
+        if self.is_text {
+            return Ok(text);
+        }
+        let owned = |text: Cow<'_, str>| text.into_owned().into_bytes();
+        let text = match &text {
+            Cow::Borrowed(line) => text_of(line, field, replace).map(|text| match text {
+                Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+                text => Cow::Owned(owned(text)),
+            }),
+            Cow::Owned(line) => text_of(line, field, replace).map(|text| Cow::Owned(owned(text))),
+        };
+        text.map_err(Flaw::NoText)
+    }
+
+    /// The error of the record, in a file of this path and a block with this first line.
+    pub(crate) fn error(&self, flaw: Flaw, path: &Path, first_line: u64) -> Error {
+        let path = path.to_owned();
+        let place = match self.member {
+            Some(place) => place.to_owned(),
+            None => format!("line {} (byte {})", first_line + self.line - 1, self.offset),
+        };
+        match flaw {
+            Flaw::NotUtf8(at) if self.member.is_none() => Error::NotUtf8 { name: path, offset: self.start + at },
+            Flaw::NotUtf8(at) => Error::Record { path, place, reason: not_utf8(at) },
+            Flaw::NoText(reason) => Error::Record { path, place, reason },
+        }
+    }
+}
+
+/// What is wrong with a text in a container.
+pub(crate) fn not_utf8(at: u64) -> String {
+    format!("not UTF-8 at byte {at}: give errors=\"replace\" to read invalid bytes as U+FFFD")
+}
