@@ -11,9 +11,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use criterion::{BatchSize, BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
-use toksmith::count::{CountOptions, Counting, DocumentFormat, InputFile, PretokenCounts};
+use toksmith::count::{CountOptions, Counting, InputFile, PretokenCounts};
 use toksmith::pretokenize::{ENDS, Isa, Named, Pattern, Pretokenizer, Scanner, Unmatched};
-use toksmith::source::Compression;
 use toksmith::special::Specials;
 use toksmith::train::{Options, learn_merges};
 use toksmith::vocab::RankLines;
@@ -136,9 +135,7 @@ fn encoding(group: &mut Group<'_>, text: &[u8], ranks: &[(u32, Vec<u8>)]) {
 fn training(group: &mut Group<'_>, text: &[u8]) {
     group.throughput(Throughput::Bytes(text.len() as u64));
     group.bench_function("count/memory", |bench| bench.iter(|| counts(text)));
-    let whole =
-        |path| InputFile { path, compression: Compression::None, records: DocumentFormat::Whole, seen: None };
-    let files: Vec<InputFile> = files().into_iter().map(whole).collect();
+    let files: Vec<InputFile> = files().into_iter().map(InputFile::text).collect();
     for workers in [1, 2] {
         group.bench_function(format!("count/files/{workers} workers"), |bench| {
             bench.iter(|| counts_of_files(&files, workers));

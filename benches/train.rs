@@ -11,9 +11,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use toksmith::Control;
-use toksmith::count::{CountOptions, Counting, DocumentFormat, InputFile};
+use toksmith::count::{CountOptions, Counting, InputFile};
 use toksmith::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
-use toksmith::source::Compression;
 use toksmith::special::Specials;
 use toksmith::train::{Merge, Options, learn_merges};
 
@@ -43,13 +42,7 @@ fn train(file: &str, max_merges: usize) -> Vec<Merge> {
     let start = Instant::now();
     let options = CountOptions { workers: 1, ..CountOptions::default() };
     let mut counting = Counting::new(specials, pretokenizer, options);
-    let file = InputFile {
-        path: PathBuf::from(file),
-        compression: Compression::None,
-        records: DocumentFormat::Whole,
-        seen: None,
-    };
-    counting.files(&[file], &control).expect("counts");
+    counting.files(&[InputFile::text(PathBuf::from(file))], &control).expect("counts");
     let counts = counting.finish(&control).expect("counts");
     let counted = start.elapsed();
     let options = Options { max_merges, ..Options::default() };

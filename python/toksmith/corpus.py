@@ -116,6 +116,7 @@ class Corpus:
         corpus.sources = [source for source in self.sources if not source.is_in(folder)]
         if not corpus.sources:
             raise ValueError("no source is given")
+        corpus.check()
         return corpus
 
     @property
@@ -140,12 +141,22 @@ class Corpus:
         sizes = [source.size for source in self.sources]
         return 0 if None in sizes else sum(size or 0 for size in sizes)
 
-    def check_local(self) -> None:
-        """Check that all files are on this machine.
+    def check(self) -> None:
+        """Check that all files are of a kind that is read.
 
         Raises:
-            ValueError: A file is read through `fsspec`.
+            ValueError: A file is not; names what it is.
         """
+        for problem in filter(None, (source.problem for source in self.sources)):
+            raise problem
+
+    def check_local(self) -> None:
+        """Check the same, and that all files are on this machine.
+
+        Raises:
+            ValueError: A file is of a kind that is not read, or is read through `fsspec`.
+        """
+        self.check()
         for source in self.sources:
             if source.open is not None:
                 raise ValueError(f"{source.name}: only tokenize reads files of other machines: download it first")
@@ -172,6 +183,7 @@ class Corpus:
         self, source: Source, read: Callable[[int], object] | None = None, label: str | None = None
     ) -> Iterator[Document]:
         """Yield the documents of one of the sources. See `documents`."""
+        self.check()
         with self.naming():
             yield from documents.of(source, self.errors, read, self.document_separator, label)
 

@@ -100,7 +100,7 @@ impl PyRecordStream {
                     _ => room::push(&mut documents, (text, label))?,
                 }
             }
-            Ok(Some((documents, blocks.stream.take_progress())))
+            Ok(Some((documents, blocks.take_progress())))
         })
     }
 }

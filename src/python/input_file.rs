@@ -33,7 +33,8 @@ impl PyInputFile {
         };
         let format = self.format.as_deref().map(format_of_name).transpose()?;
         let records = match format {
-            None | Some(Format::Text) => DocumentFormat::Whole,
+            // Tables are read by Python, from a stream of their bytes.
+            None | Some(Format::Text | Format::Parquet | Format::Arrow) => DocumentFormat::Whole,
             Some(Format::JsonLines) => DocumentFormat::JsonLines(self.field),
             Some(format) => DocumentFormat::Framed(format, self.field),
         };

@@ -147,12 +147,13 @@ fn complete(frame: &mut Vec<u8>, place: &str, item: &Item) {
 /// What is read of a member of an archive at a place.
 fn member(archive: &str, name: &str, read: AnyRead) -> Result<Level> {
     let place = format!("{archive}member {}", show_text(&name.chars().take(MAX_SHOWN).collect::<String>()));
-    let sniffed = sniff(name, read, None).map_err(|error| within(&place, error))?;
-    match sniffed.format {
+    let contents = sniff(name, read, None).and_then(|(_, contents)| contents);
+    let (read, format) = contents.map_err(|error| within(&place, error))?;
+    match format {
         Ok(Format::Parquet | Format::Arrow) => {
             Err(broken(&place, "a Parquet or Arrow file is not read inside of an archive: unpack the archive first"))
         }
-        Ok(format) => Ok(Level::new(sniffed.read, format, place)),
+        Ok(format) => Ok(Level::new(read, format, place)),
         Err(reason) => Err(broken(&place, reason)),
     }
 }

@@ -95,14 +95,12 @@ fn compression_of_name(name: &str) -> Option<Compression> {
     })
 }
 
-/// The compression of a file by its first bytes. If they are no text and of no known kind, its name decides, so that a
-/// damaged file is an error.
+/// The compression of a file by its first bytes. If they are of no known kind, its name decides, so that a file that is
+/// damaged, or something else than it says, is an error.
 pub(super) fn compression_of(name: &str, head: &[u8]) -> Compression {
     let of_name = || compression_of_name(&name.to_ascii_lowercase());
     match Compression::of_head(head) {
-        Compression::None if head.is_empty() || (has_no_text(head) && magic(head).is_none()) => {
-            of_name().unwrap_or(Compression::None)
-        }
+        Compression::None if content(head, false).is_none() => of_name().unwrap_or(Compression::None),
         compression => compression,
     }
 }

@@ -11,25 +11,22 @@ const HEAD_BYTES: u64 = 1 << 14;
 /// First bytes that tell the compression.
 const MAGIC_BYTES: u64 = 1 << 9;
 
-/// Data, with what it is.
-pub(super) struct Sniffed {
-    /// The contents from the beginning, decompressed.
-    pub(super) read: AnyRead,
-    pub(super) compression: Compression,
-    /// The format, or what the contents are if they are not read.
-    pub(super) format: std::result::Result<Format, String>,
-}
+/// Data with its compression; the error of decompression, or the contents from the beginning with what they are.
+type Sniffed = (Compression, Result<(AnyRead, std::result::Result<Format, String>)>);
 
 /// Looks at the beginning of data with a name. `wanted` is the format that was asked for.
 ///
 /// # Errors
-/// Those of reading, also of damaged compression.
+/// Those of reading the first bytes.
 pub(super) fn sniff(name: &str, read: AnyRead, wanted: Option<Format>) -> Result<Sniffed> {
     let (start, read) = peeked(read, MAGIC_BYTES)?;
     let compression = compression_of(name, &start);
-    let (head, read) = peeked(compression.decoder(read)?, HEAD_BYTES)?;
-    let format = format_of(name, &head, (head.len() as u64) < HEAD_BYTES, wanted);
-    Ok(Sniffed { read, compression, format })
+    let contents = compression.decoder(read).and_then(|read| peeked(read, HEAD_BYTES));
+    let contents = contents.map(|(head, read)| {
+        let format = format_of(name, &head, (head.len() as u64) < HEAD_BYTES, wanted);
+        (read, format)
+    });
+    Ok((compression, contents))
 }
 
 /// The first bytes of data, and a reader of all of it.
@@ -50,11 +47,15 @@ pub fn format_of_file(
     wanted: Option<Format>,
 ) -> std::result::Result<(Compression, Option<Format>), String> {
     let name = path.to_string_lossy();
-    let sniffed = read.map(|read| sniff(&name, read, wanted));
-    if let Some(Ok(Sniffed { compression, format, .. })) = sniffed {
-        return Ok((compression, Some(format?)));
+    let by_name = || format_of(&name, &[], false, wanted);
+    match read.map(|read| sniff(&name, read, wanted)) {
+        Some(Ok((compression, Ok((_, format))))) => Ok((compression, Some(format?))),
+        Some(Ok((compression, Err(_)))) => Ok((compression, Some(by_name()?))),
+        Some(Err(_)) => Ok((compression_of(&name, &[]), Some(by_name()?))),
+        None => {
+            let format = by_name()?;
+            let is_known = wanted.is_some() || format != Format::Text;
+            Ok((compression_of(&name, &[]), is_known.then_some(format)))
+        }
     }
-    let format = format_of(&name, &[], false, wanted)?;
-    let is_known = sniffed.is_some() || wanted.is_some() || format != Format::Text;
-    Ok((compression_of(&name, &[]), is_known.then_some(format)))
 }

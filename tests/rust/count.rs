@@ -181,8 +181,7 @@ impl Temporary {
     }
 
     fn file(&self) -> InputFile {
-        let (compression, records) = (Compression::None, DocumentFormat::Whole);
-        InputFile { path: self.0.join("text"), compression, records, seen: None }
+        InputFile::text(self.0.join("text"))
     }
 }
 

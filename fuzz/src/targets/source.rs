@@ -58,7 +58,7 @@ pub(super) fn run(data: &[u8]) {
         ..CountOptions::default()
     };
     let records = if lines { DocumentFormat::JsonLines(FIELD.into()) } else { DocumentFormat::Whole };
-    let file = InputFile { path: path.clone(), compression, records, seen: None };
+    let file = InputFile { compression, records, ..InputFile::text(path.clone()) };
     let Some(content) = content(&bytes, compression) else { return };
     let mut counting = Counting::new(specials(), pretokenizer.clone(), options);
     let control = Control::none();
@@ -123,6 +123,7 @@ fn content(bytes: &[u8], compression: Compression) -> Option<std::io::Result<Vec
             Box::new(decoder)
         }
         Compression::Xz => return unpacked_xz(bytes),
+        Compression::Bzip2 => return None,
     };
     let mut content = Vec::new();
     match reader.take(MOST).read_to_end(&mut content) {

@@ -31,7 +31,7 @@ class Source(NamedTuple):
     `compression` is "gzip", "zstd", "xz", "bzip2" or None. `format` is one of `choices.INPUT_FORMATS`; None is text
     that is checked when it is read. `field` is the name of the text in records. `seen` is the size and the time of
     change of a file; None for a pipe or texts, which have neither. `open` opens a file that is not on this machine.
-    `texts` stands in place of a file.
+    `texts` stands in place of a file. `problem` is why the file is not read.
     """
 
     path: str
@@ -41,6 +41,7 @@ class Source(NamedTuple):
     seen: watching.Stamp | None = None
     open: Callable[[], IO[bytes]] | None = None
     texts: Iterable[object] | None = None
+    problem: ValueError | None = None
 
     @property
     def name(self) -> str:
@@ -83,7 +84,10 @@ class Reading(NamedTuple):
 
     def source(self, path: str, open: Callable[[], IO[bytes]] | None = None) -> Source:
         """Return a file with its compression and format, which are found from its beginning."""
-        compression, format = _core.file_format(path, open, self.format)
+        try:
+            compression, format = _core.file_format(path, open, self.format)
+        except ValueError as problem:
+            return Source(path, open=open, problem=problem)
         if format is None and self.field is not None:
             format = "jsonl"
         source = Source(path, compression, format, open=open)
@@ -100,7 +104,7 @@ def find(paths: Iterable[str | bytes | os.PathLike[str]], reading: Reading) -> l
     if not sources:
         raise ValueError("no source is given")
     for name, value in zip(("field", "column"), reading, strict=False):
-        if value is not None and all(source.is_text for source in sources):
+        if value is not None and all(source.is_text and source.problem is None for source in sources):
             raise ValueError(
                 f"{name}={shown(value)} is for files of records: there is none, or name its input_format"
             )

@@ -72,15 +72,15 @@ def test_damaged_metadata_ends_no_process(tmp_path: Path) -> None:
     code = """if True:
         import sys
         from pathlib import Path
-        from toksmith.files import parquet
-        from toksmith.files.inputs import source_of
+        from toksmith.files import tables
+        from toksmith.files.inputs import Source
         path = Path(sys.argv[1])
         data = path.read_bytes()
         for at in range(len(data) - int.from_bytes(data[-8:-4], "little") - 8, len(data)):
             for bit in (1, 3):
                 path.write_bytes(data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1 :])
                 try:
-                    list(parquet.texts([source_of(str(path))], "strict"))
+                    list(tables.texts([Source(str(path), format="parquet")], "strict"))
                 except ValueError as error:
                     assert str(error).startswith(f"{path}: "), repr(error)
     """

@@ -60,12 +60,14 @@ def test_by_content(kind: str, errors: str, tmp_path: Path) -> None:
     data, what = CONTENTS[kind]
     (tmp_path / "file.txt").write_bytes(data)
     (tmp_path / "good.txt").write_text("the low")
+    # Others read what is in these.
+    is_read = kind in ("gz", "xz", "bz2", "zst", "parquet")
     Tokenizer().save(tmp_path / "t.json")
     for out in (None, tmp_path / "ids.npy"):
         with pytest.raises(ValueError, match=f"file.txt: this is {what}") as caught:
             Tokenizer().encode_file(tmp_path / "file.txt", out, errors=errors)  # type: ignore[call-overload]
         assert "errors" not in str(caught.value)
-    with pytest.raises(ValueError, match=f"file.txt: this is {what}") as caught:
+    with pytest.raises(ValueError, match="file.txt: " if is_read else f"file.txt: this is {what}") as caught:
         toksmith.train([tmp_path / "good.txt", tmp_path / "file.txt"], 257, errors=errors)  # type: ignore[arg-type]
     assert "errors" not in str(caught.value)
     options = ("-t", "t.json", "--errors", errors)
@@ -99,10 +101,7 @@ def test_text_that_begins_like_something_else_is_text(text: bytes, tmp_path: Pat
     assert Tokenizer().encode_file(tmp_path / "file.txt").tolist() == list(text)
 
 
-def test_training_says_how_such_a_file_is_read(tmp_path: Path) -> None:
-    (tmp_path / "file").write_bytes(gzip.compress(TEXT))
-    with pytest.raises(ValueError, match=r"give it a name that ends in \.gz"):
-        toksmith.train(tmp_path / "file", 257)
+def test_training_says_what_is_wrong(tmp_path: Path) -> None:
     (tmp_path / "broken").write_bytes(b"abc\xff")
     with pytest.raises(ValueError, match=r"not UTF-8 at byte 3.*errors=\"replace\""):
         toksmith.train(tmp_path / "broken", 257)

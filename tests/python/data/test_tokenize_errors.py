@@ -248,7 +248,7 @@ WRONG: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "shuffle": ({"shuffle": 2**64}, ValueError, "shuffle must be a whole number from 0"),
     "on_error": ({"on_error": "go"}, ValueError, "on_error is one of 'stop', 'skip', not 'go'"),
     "dtype": ({"dtype": "int8"}, ValueError, "dtype is uint16 or uint32, not int8"),
-    "field": ({"field": "a"}, ValueError, "field='a' is for files that end in .jsonl or .ndjson: there is none"),
+    "field": ({"field": "a"}, ValueError, "field='a' is for files of records: there is none"),
     "separator": ({"document_separator": ""}, ValueError, "document_separator is empty"),
     "progress": ({"progress": "loud"}, ValueError, 'progress is True, False, "json" or a callable'),
 }
@@ -295,9 +295,10 @@ def test_wrong_sources(tokenizer: Tokenizer, tmp_path: Path) -> None:
         toksmith.tokenize(5, tokenizer, out)
     with pytest.raises(TypeError, match="tokenizer is a Tokenizer, an Encoding, or a name or path of one, not int"):
         toksmith.tokenize(iter([]), 5, out)
-    (tmp_path / "a.txt").write_bytes(gzip.compress(b"low"))
-    with pytest.raises(ValueError, match=r"this is gzip-compressed.*give it a name that ends in \.gz"):
+    (tmp_path / "a.txt").write_bytes(gzip.compress(gzip.compress(b"low")))
+    with pytest.raises(ValueError, match=r"a\.txt: this is gzip-compressed: decompress it first"):
         toksmith.tokenize(tmp_path / "a.txt", tokenizer, out)
+    assert not out.exists()
     (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(b"low" * 999)[:40])
     with pytest.raises(ValueError, match="not a complete gzip file"):
         toksmith.tokenize(tmp_path / "b.jsonl.gz", tokenizer, tmp_path / "other")

@@ -23,6 +23,24 @@ from toksmith import Corpus, Tokenizer
 from toksmith._core import file_format
 
 END = "<|endoftext|>"
+SPECIAL = [
+    "",
+    " ",
+    "a,b",
+    'say "it"',
+    "\t tab",
+    "two\nlines",
+    "a\r\nb",
+    "{} a",
+    "[1]",
+    "\u2028",
+    "WARC/1.0",
+    "\0",
+    "\\n",
+]
+"""Texts that need quotes, or begin like another format."""
+Bytes = dict[str, bytes]
+Paths = dict[str, Path]
 
 
 def _zstd(data: bytes) -> bytes:
@@ -150,31 +168,12 @@ WRAPPINGS = list(itertools.product(CONTAINERS, COMPRESSIONS))
 @pytest.fixture(scope="module")
 def documents(soup: Soup) -> list[str]:
     rng = random.Random(40)
-    special = [
-        "",
-        " ",
-        "a,b",
-        'say "it"',
-        "\t tab \t",
-        "two\nlines",
-        "a\r\nb",
-        "{} a",
-        "[1]",
-        "\u2028",
-        "WARC/1.0",
-        "\0",
-        "\\n",
-    ]
-    # A text of the first bytes of another format would be that format as a file of a tar archive.
-    return (
-        special[:11]
-        + ["z" + soup(rng, rng.choice([1, 5, 30, 120, 700])) for _ in range(1000 - len(special))]
-        + special[11:]
-    )
+    texts = [soup(rng, rng.choice([1, 5, 30, 120, 700])) for _ in range(1000 - len(SPECIAL))]
+    return SPECIAL[:8] + ["z" + text for text in texts] + SPECIAL[8:]
 
 
 @pytest.fixture(scope="module")
-def files(documents: list[str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def files(documents: list[str], tmp_path_factory: pytest.TempPathFactory) -> Paths:
     """All wrappings, in files whose names say nothing where that is enough."""
     folder = tmp_path_factory.mktemp("wrappings")
     files = {}
@@ -196,15 +195,13 @@ def tokenizer(documents: list[str]) -> Tokenizer:
 
 
 @pytest.fixture(scope="module")
-def expected(
-    documents: list[str], tokenizer: Tokenizer, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, bytes]:
+def expected(documents: list[str], tokenizer: Tokenizer, tmp_path_factory: pytest.TempPathFactory) -> Bytes:
     out = tmp_path_factory.mktemp("expected") / "out"
     toksmith.tokenize(iter(documents), tokenizer, out, append=END, shard_size=20_000, split="val=0.1")
     return shards(out)
 
 
-def shards(folder: Path) -> dict[str, bytes]:
+def shards(folder: Path) -> Bytes:
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix in (".bin", ".npy")}
 
 
@@ -214,10 +211,10 @@ ALL = [*(container + suffix for container, suffix in WRAPPINGS), "members.warc.g
 @pytest.mark.parametrize("name", ALL)
 def test_in_python(
     name: str,
-    files: dict[str, Path],
+    files: Paths,
     documents: list[str],
     tokenizer: Tokenizer,
-    expected: dict[str, bytes],
+    expected: Bytes,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -238,10 +235,10 @@ def test_in_python(
 @pytest.mark.parametrize("name", ALL)
 def test_on_the_command_line(
     name: str,
-    files: dict[str, Path],
+    files: Paths,
     documents: list[str],
     tokenizer: Tokenizer,
-    expected: dict[str, bytes],
+    expected: Bytes,
     tmp_path: Path,
 ) -> None:
     tokenizer.save(tmp_path / "t.json")
@@ -261,9 +258,9 @@ def test_on_the_command_line(
 @pytest.mark.parametrize("name", ["csv", "files.tar.gz", "members.warc.gz", "stream.arrow", "json.xz"])
 def test_a_killed_run_goes_on(
     name: str,
-    files: dict[str, Path],
+    files: Paths,
     tokenizer: Tokenizer,
-    expected: dict[str, bytes],
+    expected: Bytes,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -291,7 +288,7 @@ def test_a_killed_run_goes_on(
     assert shards(tmp_path / "out") == expected
 
 
-def test_formats_are_found(files: dict[str, Path]) -> None:
+def test_formats_are_found(files: Paths) -> None:
     compressions = {"": None, ".gz": "gzip", ".zst": "zstd", ".xz": "xz", ".bz2": "bzip2"}
     for container, suffix in WRAPPINGS:
         form = container.rsplit(".", 1)[-1]

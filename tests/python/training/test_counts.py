@@ -363,7 +363,7 @@ def test_limits_are_read_and_checked() -> None:
 def test_fields_and_columns_need_their_files(tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_text("x")
     for name in ("field", "column"):
-        with pytest.raises(ValueError, match=f"{name}='text' is for files that end in"):
+        with pytest.raises(ValueError, match=f"{name}='text' is for files of records"):
             count_pretokens(tmp_path, **{name: "text"})  # type: ignore[arg-type]
         with pytest.raises(TypeError, match=name):
             count_pretokens(tmp_path, **{name: 5})  # type: ignore[arg-type]
