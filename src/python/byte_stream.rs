@@ -72,7 +72,12 @@ type Labelled = (String, Option<String>);
 impl PyRecordStream {
     #[new]
     #[pyo3(signature = (file, *, label=None, replace=false, separator=None))]
-    fn new(file: PyInputFile, label: Option<String>, replace: bool, separator: Option<String>) -> PyResult<Self> {
+    fn new(
+        file: PyInputFile,
+        label: Option<String>,
+        replace: bool,
+        separator: Option<String>,
+    ) -> PyResult<Self> {
         let file = file.into_input()?;
         let field = file.records.field().unwrap_or_default().to_owned();
         let blocks = Mutex::new(Blocks::new(ByteStream::open(&file)?, BLOCK_BYTES));
@@ -91,7 +96,10 @@ impl PyRecordStream {
                 let wrong = |flaw| record.error(flaw, &self.file.path, block.line);
                 let text = self.text(&record, &self.field).map_err(wrong)?;
                 let label = self.label.as_ref().filter(|_| !record.is_text);
-                let label = label.map(|name| self.text(&record, name)).transpose().map_err(|flaw| wrong(of_label(flaw)))?;
+                let label = label
+                    .map(|name| self.text(&record, name))
+                    .transpose()
+                    .map_err(|flaw| wrong(of_label(flaw)))?;
                 match &self.separator {
                     Some(separator) if record.is_text => {
                         let texts = text.split(separator.as_str()).filter(|text| !text.is_empty());
@@ -100,7 +108,7 @@ impl PyRecordStream {
                     _ => room::push(&mut documents, (text, label))?,
                 }
             }
-            Ok(Some((documents, blocks.take_progress())))
+            Ok(Some((documents, control.progress().done)))
         })
     }
 }
@@ -136,9 +144,11 @@ pub(super) fn file_format(
     let (compression, format) = call::long(py, None, |_| {
         let is_file = || std::fs::metadata(&path).map(|meta| meta.is_file());
         let read: Option<Box<dyn std::io::Read + Send>> = match &open {
-            Some(open) => {
-                Some(Python::attach(|py| PythonReader::open(py, open)).map_err(PythonReader::failed).map_err(failed)?)
-            }
+            Some(open) => Some(
+                Python::attach(|py| PythonReader::open(py, open))
+                    .map_err(PythonReader::failed)
+                    .map_err(failed)?,
+            ),
             None if is_file().map_err(failed)? => Some(Box::new(std::fs::File::open(&path).map_err(failed)?)),
             None => None,
         };

@@ -13,8 +13,6 @@ const READ_BYTES: usize = 1 << 16;
 /// A stream, cut into blocks of about the same size.
 pub(crate) struct Blocks {
     stream: ByteStream,
-    /// Bytes of the file that were read since [`Blocks::take_progress`].
-    progress: u64,
     /// Bytes that were read and not yet handed out.
     pending: Vec<u8>,
     ended: bool,
@@ -43,7 +41,7 @@ const MAX_UNCUT_BYTES: usize = 1 << 23;
 
 impl Blocks {
     pub(crate) fn new(stream: ByteStream, size: usize) -> Self {
-        Blocks { stream, progress: 0, pending: Vec::new(), ended: false, size, offset: 0, line: 1, number: 0 }
+        Blocks { stream, pending: Vec::new(), ended: false, size, offset: 0, line: 1, number: 0 }
     }
 
     /// Blocks of a stream from which the bytes `pending` were already read.
@@ -92,11 +90,6 @@ impl Blocks {
         self.next(control, usize::MAX, cut)
     }
 
-    /// Bytes of the file that were read since the last call.
-    pub(crate) fn take_progress(&mut self) -> u64 {
-        std::mem::take(&mut self.progress)
-    }
-
     /// Whether all bytes of the stream were handed out.
     pub(crate) fn is_at_end(&self) -> bool {
         self.ended && self.pending.is_empty()
@@ -142,9 +135,7 @@ impl Blocks {
         while !self.ended && self.pending.len() < want {
             let count = READ_BYTES.min(want - self.pending.len());
             self.ended = self.stream.read(count, &mut self.pending, control)? == 0;
-            let progress = self.stream.take_progress();
-            self.progress += progress;
-            control.advance(progress);
+            control.advance(self.stream.take_progress());
         }
         Ok(())
     }

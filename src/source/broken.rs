@@ -33,7 +33,9 @@ pub(super) fn within(place: &str, error: Error) -> Error {
     }
     match error.get_ref().and_then(|inner| inner.downcast_ref::<Broken>()) {
         Some(inner) => broken(&format!("{place}: {}", inner.place), inner.reason.clone()),
-        None if error.kind() == ErrorKind::UnexpectedEof => broken(place, "it ends too early: it is truncated"),
+        None if error.kind() == ErrorKind::UnexpectedEof => {
+            broken(place, "it ends too early: it is truncated")
+        }
         None => broken(place, error.to_string()),
     }
 }

@@ -75,7 +75,8 @@ impl<'b> Iterator for Records<'b> {
                 bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
             }
             if !bytes.trim_ascii().is_empty() {
-                let (line, is_valid, start) = (self.lines, self.is_valid, offset + (end - bytes.len()) as u64);
+                let (line, is_valid, start) =
+                    (self.lines, self.is_valid, offset + (end - bytes.len()) as u64);
                 return Some(Record { bytes, is_valid, is_text: false, line, offset, start, member: None });
             }
         }
@@ -114,7 +115,9 @@ impl<'b> Record<'b> {
             None => format!("line {} (byte {})", first_line + self.line - 1, self.offset),
         };
         match flaw {
-            Flaw::NotUtf8(at) if self.member.is_none() => Error::NotUtf8 { name: path, offset: self.start + at },
+            Flaw::NotUtf8(at) if self.member.is_none() => {
+                Error::NotUtf8 { name: path, offset: self.start + at }
+            }
             Flaw::NotUtf8(at) => Error::Record { path, place, reason: not_utf8(at) },
             Flaw::NoText(reason) => Error::Record { path, place, reason },
         }

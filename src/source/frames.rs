@@ -94,15 +94,14 @@ impl Frames {
                     self.frame.resize(HEADER_BYTES, 0);
                     if let Some(item) = items.next(&mut self.frame).map_err(|error| within(place, error))? {
                         complete(&mut self.frame, place, &item);
-                        self.taken = 0;
                         return Ok(true);
                     }
                     None
                 }
-                Level::Warc(warc) => {
-                    warc.next()?.map(|(place, read)| Level::new(read, Format::Text, place))
+                Level::Warc(warc) => warc.next()?.map(|(place, read)| Level::new(read, Format::Text, place)),
+                Level::Tar(tar) => {
+                    tar.next()?.map(|(name, read)| member(tar.place(), &name, read)).transpose()?
                 }
-                Level::Tar(tar) => tar.next()?.map(|(name, read)| member(tar.place(), &name, read)).transpose()?,
             };
             match inner {
                 Some(_) if self.levels.len() == MAX_DEPTH => {
@@ -118,10 +117,14 @@ impl Frames {
 
 impl Read for Frames {
     fn read(&mut self, bytes: &mut [u8]) -> Result<usize> {
-        if self.taken == self.frame.len() && !self.next()? {
-            self.frame = Vec::new();
+        if self.taken == self.frame.len() {
+            self.frame.clear();
             self.taken = 0;
-            return Ok(0);
+            // After an error there is nothing to be read on.
+            if !self.next().inspect_err(|_| self.levels.clear())? {
+                self.frame = Vec::new();
+                return Ok(0);
+            }
         }
         let count = bytes.len().min(self.frame.len() - self.taken);
         bytes[..count].copy_from_slice(&self.frame[self.taken..self.taken + count]);
@@ -150,9 +153,10 @@ fn member(archive: &str, name: &str, read: AnyRead) -> Result<Level> {
     let contents = sniff(name, read, None).and_then(|(_, contents)| contents);
     let (read, format) = contents.map_err(|error| within(&place, error))?;
     match format {
-        Ok(Format::Parquet | Format::Arrow) => {
-            Err(broken(&place, "a Parquet or Arrow file is not read inside of an archive: unpack the archive first"))
-        }
+        Ok(Format::Parquet | Format::Arrow) => Err(broken(
+            &place,
+            "a Parquet or Arrow file is not read inside of an archive: unpack the archive first",
+        )),
         Ok(format) => Ok(Level::new(read, format, place)),
         Err(reason) => Err(broken(&place, reason)),
     }

@@ -151,7 +151,11 @@ fn element(read: &mut impl BufRead, number: u64, ended: &mut bool, bytes: &mut V
     if is_empty && !(*ended && number == 1) {
         return Err(wrong("there is no record between two commas, or after the last one"));
     }
-    if *ended && take_while(read, &mut Vec::new(), |block| block.iter().take_while(|b| b.is_ascii_whitespace()).count())? {
+    if *ended
+        && take_while(read, &mut Vec::new(), |block| {
+            block.iter().take_while(|b| b.is_ascii_whitespace()).count()
+        })?
+    {
         return Err(wrong("there is data after the end of the array"));
     }
     Ok(!is_empty)

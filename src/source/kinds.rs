@@ -67,7 +67,8 @@ impl Format {
     /// The format that the suffix of a name stands for, below those of compression.
     fn of_file(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
-        let stem = compression_of_name(&name).map_or(&*name, |_| name.rsplit_once('.').map_or("", |(stem, _)| stem));
+        let stem =
+            compression_of_name(&name).map_or(&*name, |_| name.rsplit_once('.').map_or("", |(stem, _)| stem));
         let suffix = if name.ends_with(".tgz") { "tar" } else { stem.rsplit_once('.')?.1 };
         Some(match suffix {
             "txt" | "text" | "md" | "rst" => Format::Text,
@@ -191,7 +192,8 @@ fn has_no_text(head: &[u8]) -> bool {
 fn json(text: &[u8], is_whole: bool) -> Option<Content> {
     if let Some(inner) = text.strip_prefix(b"[") {
         let inner = inner.trim_ascii_start();
-        let is_empty = is_whole && inner.strip_prefix(b"]").is_some_and(|after| after.trim_ascii().is_empty());
+        let is_empty =
+            is_whole && inner.strip_prefix(b"]").is_some_and(|after| after.trim_ascii().is_empty());
         return (is_empty || begins_object(inner)).then_some(Content::Format(Format::Json));
     }
     if !begins_object(text) {
@@ -248,9 +250,14 @@ pub(super) fn format_of(
         // The error names the line.
         (Some(Content::Kind(JSON_DOCUMENT)), Some(Format::JsonLines)) => Ok(Format::JsonLines),
         (Some(Content::Kind(kind)), _) => Err(refusal(kind)),
-        (Some(Content::Format(format @ (Format::JsonLines | Format::Json | Format::Warc))), Some(Format::Text)) => {
+        (
+            Some(Content::Format(format @ (Format::JsonLines | Format::Json | Format::Warc))),
+            Some(Format::Text),
+        ) => {
             let (title, name) = (format.title(), format.name());
-            Err(format!("this looks like {title}: give input_format=\"{name}\", or \"text\" to read it as plain text"))
+            Err(format!(
+                "this looks like {title}: give input_format=\"{name}\", or \"text\" to read it as plain text"
+            ))
         }
         (Some(Content::Format(format)), _) => Ok(format),
         (None, format) => Ok(format.unwrap_or(Format::Text)),

@@ -24,8 +24,8 @@ mod writeback;
 mod xz;
 
 pub(crate) use blocks::{Blocks, StreamBlock};
-pub use compression::{AnyRead, Compression};
 pub use checksum::{WrittenHashes, checksum};
+pub use compression::{AnyRead, Compression};
 pub use cuts::Cutter;
 pub(crate) use cuts::Guard;
 pub(crate) use documents::{Flaw, Record, Records, not_utf8};

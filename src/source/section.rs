@@ -21,7 +21,11 @@ struct State {
 
 impl Sections {
     pub(super) fn new(read: AnyRead) -> Self {
-        Sections(Arc::new(Mutex::new(State { read: BufReader::with_capacity(1 << 16, read), left: 0, padding: 0 })))
+        Sections(Arc::new(Mutex::new(State {
+            read: BufReader::with_capacity(1 << 16, read),
+            left: 0,
+            padding: 0,
+        })))
     }
 
     /// Begins a section of so many bytes. It is an error if the data ends before.

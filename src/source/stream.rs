@@ -62,7 +62,8 @@ impl ByteStream {
         let path = &file.path;
         let failed = |source| Error::Io { path: path.clone(), source };
         let meta = std::fs::metadata(path).map_err(failed)?;
-        let plain = file.compression == Compression::None && !matches!(file.records, DocumentFormat::Framed(..));
+        let plain =
+            file.compression == Compression::None && !matches!(file.records, DocumentFormat::Framed(..));
         let Some(stamp) = file.seen.or(Stamp::of(&meta)) else {
             if plain {
                 let inner = Inner::BackgroundReader(BackgroundReader::open(path));

@@ -36,12 +36,14 @@ impl Tar {
         loop {
             self.data.pass_over(&self.place)?;
             let Some(header) = self.header()? else { return Ok(None) };
-            let own = field(&header[124..136]).ok_or_else(|| self.broken("a size in a header is no number"))?;
+            let own =
+                field(&header[124..136]).ok_or_else(|| self.broken("a size in a header is no number"))?;
             let bytes = match header[156] {
                 b'0' | 0 | b'7' => size.take().unwrap_or(own),
                 _ => own,
             };
-            let padded = bytes.checked_next_multiple_of(BLOCK).ok_or_else(|| self.broken("a size is too large"))?;
+            let padded =
+                bytes.checked_next_multiple_of(BLOCK).ok_or_else(|| self.broken("a size is too large"))?;
             self.at = self.at.saturating_add(padded);
             match header[156] {
                 b'0' | 0 | b'7' => {
@@ -53,7 +55,9 @@ impl Tar {
                 }
                 b'L' => name = Some(text(&self.attributes(bytes, padded)?)),
                 b'x' => {
-                    for (key, value) in pax(&self.attributes(bytes, padded)?).ok_or_else(|| self.broken("its attributes are damaged"))? {
+                    for (key, value) in pax(&self.attributes(bytes, padded)?)
+                        .ok_or_else(|| self.broken("its attributes are damaged"))?
+                    {
                         match key {
                             b"path" => name = Some(text(value)),
                             b"size" => size = decimal(value),
@@ -114,7 +118,8 @@ impl Tar {
 /// Whether the checksum of a header is right. Old programs summed signed bytes.
 pub(super) fn has_checksum(header: &[u8; 512]) -> bool {
     let Some(sum) = field(&header[148..156]) else { return false };
-    let bytes = || header.iter().enumerate().map(|(at, &byte)| if (148..156).contains(&at) { b' ' } else { byte });
+    let bytes =
+        || header.iter().enumerate().map(|(at, &byte)| if (148..156).contains(&at) { b' ' } else { byte });
     let signed: i64 = bytes().map(|byte| i64::from(byte as i8)).sum();
     sum == bytes().map(u64::from).sum::<u64>() || i64::try_from(sum) == Ok(signed)
 }
@@ -122,14 +127,15 @@ pub(super) fn has_checksum(header: &[u8; 512]) -> bool {
 /// The number in a field of a header: digits of base 8, or bytes behind a mark.
 fn field(field: &[u8]) -> Option<u64> {
     if field[0] == 0x80 {
-        return field[1..].iter().try_fold(0_u64, |number, &byte| {
-            number.checked_mul(256).map(|number| number + u64::from(byte))
-        });
+        return field[1..]
+            .iter()
+            .try_fold(0_u64, |number, &byte| number.checked_mul(256).map(|number| number + u64::from(byte)));
     }
     let end = field.iter().position(|byte| *byte == 0).unwrap_or(field.len());
     let digits = field[..end].trim_ascii();
     digits.iter().try_fold(0_u64, |number, digit| {
-        matches!(digit, b'0'..=b'7').then(|| number.checked_mul(8).map(|number| number + u64::from(digit - b'0')))?
+        matches!(digit, b'0'..=b'7')
+            .then(|| number.checked_mul(8).map(|number| number + u64::from(digit - b'0')))?
     })
 }
 

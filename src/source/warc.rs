@@ -50,7 +50,9 @@ impl Warc {
             if let Some(address) = header.get("warc-target-uri") {
                 place += &format!(" ({})", show_text(&address.chars().take(MAX_SHOWN).collect::<String>()));
             }
-            let length = header.get("content-length").filter(|digits| digits.bytes().all(|digit| digit.is_ascii_digit()));
+            let length = header
+                .get("content-length")
+                .filter(|digits| digits.bytes().all(|digit| digit.is_ascii_digit()));
             let Some(length) = length.and_then(|digits| digits.parse().ok()) else {
                 return Err(broken(&place, "its Content-Length is missing or is no number"));
             };
@@ -60,7 +62,9 @@ impl Warc {
                 Some("response") => Some(response(block, &place)?),
                 _ => None,
             };
-            if let Some((header, text)) = content && is_text(&header, &place)? {
+            if let Some((header, text)) = content
+                && is_text(&header, &place)?
+            {
                 return Ok(Some((place, text)));
             }
         }
@@ -119,7 +123,10 @@ fn is_text(header: &Header, place: &str) -> Result<bool> {
         "text/plain" | "" => {
             let is_plain = |name| header.get(name).is_none_or(|value| value.eq_ignore_ascii_case("identity"));
             if !is_plain("transfer-encoding") || !is_plain("content-encoding") {
-                return Err(broken(place, "the body of the response is chunked or compressed: write it decoded"));
+                return Err(broken(
+                    place,
+                    "the body of the response is chunked or compressed: write it decoded",
+                ));
             }
             Ok(true)
         }

@@ -2,6 +2,7 @@
 //!
 //! `fuzz/` feeds them from libFuzzer; the tests of the package run them over the corpus once.
 
+mod containers;
 mod encode;
 mod input;
 mod normalize;
@@ -18,7 +19,7 @@ mod vocabulary;
 pub(crate) type Target = fn(&[u8]);
 
 /// All targets by name.
-pub(crate) const ALL: [(&str, Target); 9] = [
+pub(crate) const ALL: [(&str, Target); 10] = [
     ("scanner", scanner::run),
     ("encode", encode::run),
     ("stream", stream::run),
@@ -26,6 +27,7 @@ pub(crate) const ALL: [(&str, Target); 9] = [
     ("special", special::run),
     ("train", train::run),
     ("source", source::run),
+    ("containers", containers::run),
     ("state", state::run),
     ("normalize", normalize::run),
 ];

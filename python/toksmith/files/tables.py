@@ -161,7 +161,7 @@ def _path(source: Source, schema: Any) -> list[str]:
     for name in path:
         if not pa.types.is_struct(kind) or kind.get_field_index(name) < 0:
             there = f"there is no column {shown(source.field)}, only {schema.names}"
-            raise ValueError(f"{source.name}: {there}: name one with field=…")
+            raise ValueError(f"{source.name}: {there}: name one with column=…")
         kind = kind.field(name).type
     return path
 

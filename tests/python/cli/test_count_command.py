@@ -138,7 +138,7 @@ def test_bytes_that_are_not_utf8(folder: Path) -> None:
         (("in/nope.txt",), 1, "in/nope.txt: No such file"),
         (("nope*",), 1, "no file matches"),
         (("bad.jsonl", "--field", "body"), 1, "bad.jsonl: line 2 (byte 14): there is no field"),
-        (("in", "--field", "body"), 1, "--field 'body' is for files that end in .jsonl or .ndjson: there is none"),
+        (("in", "--field", "body"), 1, "--field 'body' is for files of records: there is none"),
         (("t.json", "--workers", "0"), 1, "--workers is at least 1"),
         (("--frobnicate",), 2, "No such option"),
     ],

@@ -65,7 +65,7 @@ def test_standard_input(folder: Path, tokenizer: Tokenizer) -> None:
         (("t.json", "in/0.txt"), 2, "Got unexpected extra argument"),
         (("t.json", "--field", "body"), 2, "--field is for texts: give --on"),
         (("t.json", "--on", "nope.txt"), 1, "nope.txt: No such file"),
-        (("t.json", "--on", "in", "--field", "body"), 1, "is for files that end in .jsonl or .ndjson"),
+        (("t.json", "--on", "in", "--field", "body"), 1, "is for files of records"),
         (("t.json", "--on", "in", "--workers", "0"), 1, "--workers is at least 1"),
         (("t.json", "--top", "-1"), 1, "--top is at least 0"),
         (("nope.json",), 1, "nope.json"),

@@ -85,7 +85,7 @@ def test_help_of_the_whole_is_not_cut_off() -> None:
 @pytest.mark.parametrize(
     ("options", "expected", "status"),
     [
-        (("--field", "x"), "--field x is for files that end in", 1),
+        (("--field", "x"), "--field x is for files of records", 1),
         (("--memory-limit", "much"), "--memory-limit is a number of bytes", 1),
         (("--workers", "0"), "--workers is at least 1", 1),
         (("--min-frequency", "-1"), "--min-frequency is -1", 1),

@@ -178,7 +178,7 @@ WRONG = {
     "append": (["a.jsonl", "--append", "<|eot|>"], 1, "append: '<|eot|>' is not a special token"),
     "size": (["a.jsonl", "--shard-size", "0"], 1, "--shard-size is at least 1, not 0"),
     "field": (["a.jsonl", "--field", "body"], 1, 'a.jsonl: line 1 (byte 0): there is no field "body"'),
-    "column": (["a.jsonl", "--column", "body"], 1, "--column body is for files that end in .parquet or .pq"),
+    "column": (["a.jsonl", "--column", "body"], 1, 'line 1 (byte 0): there is no field "body", only ["text"]'),
 }
 
 

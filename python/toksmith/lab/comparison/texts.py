@@ -41,7 +41,7 @@ class Texts:
             raise ValueError("no source is given")
         for _, corpus in self._corpora:
             corpus.check_local()
-            names = [source.name for source in corpus.sources if source.field is None and source.column is None]
+            names = [source.name for source in corpus.sources if source.is_text]
             if language_field is not None and names:
                 raise ValueError(
                     f"{names[0]} has no records, and so no field {quoted(language_field)} with a language"
