@@ -169,7 +169,7 @@ impl<'a> Documents<'a> {
         encoded: &mut Encoded,
     ) -> std::result::Result<(), Skipped> {
         let mut records = Records::new(bytes, &self.sources[source].file.records, offset);
-        while let Some(record) = records.next() {
+        for record in records.by_ref() {
             match record.text(field, self.options.replace) {
                 Ok(Cow::Borrowed(text)) if record.is_text => {
                     self.texts(text, (source, 0), (true, true), parts, encoded)?;

@@ -158,6 +158,12 @@ fn member(archive: &str, name: &str, read: AnyRead) -> Result<Level> {
             "a Parquet or Arrow file is not read inside of an archive: unpack the archive first",
         )),
         Ok(format) => Ok(Level::new(read, format, place)),
-        Err(reason) => Err(broken(&place, reason)),
+        Err(reason) => {
+            let reason = match reason.split_once(": give input_format=") {
+                Some((kind, _)) => format!("{kind}, and its name says text: unpack the archive, and name the format"),
+                None => reason,
+            };
+            Err(broken(&place, reason))
+        }
     }
 }

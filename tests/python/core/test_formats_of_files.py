@@ -102,6 +102,7 @@ WRONG: dict[str, tuple[bytes, str]] = {
     "j.tar": (tar(("a.txt", b"abc"))[:1024] + b"x" * 512, "byte 1024: the checksum of a header is wrong"),
     "k.tar": (tar(("a", tar(("b", tar(("c", tar(("d", tar(("e", b"x")))))))))), "inside of each other"),
     "l.tar": (tar(("a.txt", b""), type=tarfile.GNUTYPE_SPARSE), "a sparse file"),
+    "m.tar": (tar(("a.txt", LINE)), 'member "a.txt": this looks like a file of JSON lines, and its name says text'),
     "a.warc": (warc(b"x", length=-3), "record 1: its Content-Length is missing or is no number"),
     "b.warc": (warc(b"x", length=10**30), "record 1: its Content-Length is missing or is no number"),
     "c.warc": (warc(b"x", length=1 << 60), "record 1: it ends too early"),
