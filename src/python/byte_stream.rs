@@ -10,7 +10,7 @@ use pyo3::types::PyBytes;
 use super::documents::PythonReader;
 use super::input_file::{PyInputFile, format_of_name};
 use super::{call, objects};
-use crate::error::Error;
+use crate::error::{Error, show_text};
 use crate::room;
 use crate::source::{
     Blocks, ByteStream, Flaw, Format, InputFile, Record, Records, format_of_file, not_plain,
@@ -95,11 +95,8 @@ impl PyRecordStream {
             for record in Records::new(&block.bytes, &self.file.records, block.offset) {
                 let wrong = |flaw| record.error(flaw, &self.file.path, block.line);
                 let text = self.text(&record, &self.field).map_err(wrong)?;
-                let label = self.label.as_ref().filter(|_| !record.is_text);
-                let label = label
-                    .map(|name| self.text(&record, name))
-                    .transpose()
-                    .map_err(|flaw| wrong(of_label(flaw)))?;
+                let label = self.label.as_ref().map(|name| self.label_of(&record, name));
+                let label = label.transpose().map_err(wrong)?;
                 match &self.separator {
                     Some(separator) if record.is_text => {
                         let texts = text.split(separator.as_str()).filter(|text| !text.is_empty());
@@ -114,18 +111,20 @@ impl PyRecordStream {
 }
 
 impl PyRecordStream {
+    fn label_of(&self, record: &Record<'_>, field: &str) -> Result<String, Flaw> {
+        if record.is_text {
+            return Err(Flaw::NoText(format!("this is a text, and has no field {}", show_text(field))));
+        }
+        self.text(record, field).map_err(|flaw| match flaw {
+            // The end of the message says how to name the field of the text.
+            Flaw::NoText(reason) => Flaw::NoText(reason.split(": name ").next().unwrap_or("").to_owned()),
+            other => other,
+        })
+    }
+
     fn text(&self, record: &Record<'_>, field: &str) -> Result<String, Flaw> {
         let text = record.text(field, self.replace)?.into_owned();
         String::from_utf8(text).map_err(|error| Flaw::NotUtf8(error.utf8_error().valid_up_to() as u64))
-    }
-}
-
-/// A flaw of a text that is a label.
-fn of_label(flaw: Flaw) -> Flaw {
-    match flaw {
-        // The end of the message says how to name the field of the text.
-        Flaw::NoText(reason) => Flaw::NoText(reason.split(": name ").next().unwrap_or("").to_owned()),
-        other => other,
     }
 }
 

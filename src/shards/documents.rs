@@ -170,10 +170,17 @@ impl<'a> Documents<'a> {
     ) -> std::result::Result<(), Skipped> {
         let mut records = Records::new(bytes, &self.sources[source].file.records, offset);
         for record in records.by_ref() {
+            if record.is_text {
+                let before = encoded.skipped.len();
+                let done = self.texts(record.bytes, (source, 0), (true, true), parts, encoded);
+                encoded.skipped[before..].iter_mut().for_each(|skipped| place_in(skipped, &record));
+                done.map_err(|mut wrong| {
+                    place_in(&mut wrong, &record);
+                    wrong
+                })?;
+                continue;
+            }
             match record.text(field, self.options.replace) {
-                Ok(Cow::Borrowed(text)) if record.is_text => {
-                    self.texts(text, (source, 0), (true, true), parts, encoded)?;
-                }
                 Ok(text) => parts.push(DocumentPart::whole(text)),
                 Err(flaw) => self.refuse(skipped(source, &record, flaw), encoded)?,
             }
@@ -332,6 +339,12 @@ impl<'a> Documents<'a> {
 /// Why an invalid document ends the run although invalid documents are to be skipped.
 const LONG_INVALID: &str = "the document is not UTF-8 and too long to be left out, since it is read in parts: \
                             decompress the file, or give errors=\"replace\"";
+
+/// Gives a text of a container, which is not UTF-8, its place.
+fn place_in(skipped: &mut Skipped, record: &Record<'_>) {
+    skipped.member = record.member.map(str::to_owned);
+    skipped.reason = Some(not_utf8(std::mem::take(&mut skipped.offset)));
+}
 
 /// A record that has no text.
 fn skipped(source: usize, record: &Record<'_>, flaw: Flaw) -> Skipped {

@@ -22,7 +22,8 @@ pub(crate) struct Records<'b> {
 
 /// A record: an object of JSON, or a text in a container.
 pub(crate) struct Record<'b> {
-    bytes: &'b [u8],
+    /// The line, or the document in a container.
+    pub(crate) bytes: &'b [u8],
     is_valid: bool,
     /// Whether the record is a text.
     pub(crate) is_text: bool,

@@ -160,7 +160,9 @@ fn member(archive: &str, name: &str, read: AnyRead) -> Result<Level> {
         Ok(format) => Ok(Level::new(read, format, place)),
         Err(reason) => {
             let reason = match reason.split_once(": give input_format=") {
-                Some((kind, _)) => format!("{kind}, and its name says text: unpack the archive, and name the format"),
+                Some((kind, _)) => {
+                    format!("{kind}, and its name says text: unpack the archive, and name the format")
+                }
                 None => reason,
             };
             Err(broken(&place, reason))

@@ -43,7 +43,8 @@ class Watch:
         start, offset = self._start
         source = self._sources[max(first, start)]
         base = self._before[max(first, start)]
-        if first <= start and source.kind == "file" and source.compression is None and source.is_regular:
+        is_at_offset = source.compression is None and source.format in ("text", "jsonl") and source.is_regular
+        if first <= start and is_at_offset:
             base += offset
 
         def shifted(_stage: str, done: int, _total: int) -> None:

@@ -123,7 +123,8 @@ def _sources_of(item: object, reading: Reading) -> Iterator[Source]:
         yield from _remote(path, reading)
     else:
         for name in expand(path):
-            yield reading.source(name)._replace(seen=watching.stamp(name))
+            seen = watching.stamp(name)  # before the file is looked at, so that a later change is found
+            yield reading.source(name)._replace(seen=seen)
 
 
 def _remote(url: str, reading: Reading) -> Iterator[Source]:

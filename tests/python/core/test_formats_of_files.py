@@ -17,6 +17,7 @@ import pytest
 from command import run_command
 
 import toksmith
+import toksmith.data
 from toksmith import Corpus, Tokenizer
 from toksmith._core import file_format
 
@@ -272,3 +273,25 @@ def test_what_is_compressed_is_seen_in_a_damaged_file(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="not a complete gzip file: it ends too early"):
             toksmith.count_pretokens(tmp_path / "a.txt", errors=errors)  # type: ignore[arg-type]
     assert file_format(tmp_path / "a.txt") == ("gzip", "text")
+
+
+def test_separators_and_labels_in_archives(tmp_path: Path) -> None:
+    path = tmp_path / "a.tar"
+    members = ("a.txt", b"|low||low|er"), ("b.jsonl", b'{"text": "a|b", "lang": "en"}\n'), ("c.txt", b"x|y\xff")
+    path.write_bytes(tar(*members))
+    expected = ["low", "low", "er", "a|b", "x", "y\ufffd"]
+    assert texts(path, document_separator="|", errors="replace") == expected
+    options: dict[str, Any] = {"document_separator": "|", "errors": "replace"}
+    toksmith.tokenize(path, Tokenizer(), tmp_path / "out", **options)
+    documents = toksmith.data.open(tmp_path / "out").documents
+    assert [documents.text(number) for number in range(len(documents))] == expected
+    with pytest.raises(ValueError, match=r'member "c.txt": not UTF-8 at byte 3'):
+        toksmith.tokenize(path, Tokenizer(), tmp_path / "strict", document_separator="|")
+    with pytest.warns(UserWarning, match="1 document was left out"):
+        manifest = toksmith.tokenize(path, Tokenizer(), tmp_path / "skipped", document_separator="|", on_error="skip")
+    assert manifest["totals"]["documents"] == 5
+    assert manifest["skipped"][0]["place"] == 'member "c.txt"'
+    with pytest.raises(ValueError, match=r'member "a.txt": this is a text, and has no field "lang"$'):
+        list(Corpus(path).documents(label="lang"))
+    path.write_bytes(tar(members[1]))
+    assert [document.label for document in Corpus(path).documents(label="lang")] == ["en"]
