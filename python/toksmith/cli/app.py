@@ -29,7 +29,7 @@ from .explain import explain
 from .fetch import fetch
 from .inspect import inspect
 from .messages import in_options
-from .options import UsageError
+from .options import UsageError, expanded
 from .tokenize import tokenize
 from .train import train
 from .verify import verify
@@ -86,7 +86,7 @@ for command in (
         help=command.__doc__,
         short_help=(command.__doc__ or "").partition("\n")[0],
         epilog=_epilog(sys.modules[command.__module__].EXAMPLES),
-    )(command)
+    )(expanded(command))
 
 
 def _print_version(wanted: bool) -> None:

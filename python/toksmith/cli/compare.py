@@ -83,10 +83,7 @@ def compare(
     plots: Annotated[
         str | None, typer.Option(metavar="OUT", help="Write the plots as SVG to this folder too. Needs matplotlib.")
     ] = None,
-    field: options.FieldOption = None,
-    column: options.ColumnOption = None,
-    input_format: options.InputFormatOption = None,
-    document_separator: options.SeparatorOption = None,
+    reading: options.Reading = options.DEFAULT_READING,
     size: Annotated[
         list[int] | None,
         typer.Option(
@@ -102,10 +99,7 @@ def compare(
     ] = 1000,
     errors: options.ErrorsOption = "strict",
     workers: options.WorkersOption = None,
-    pattern: options.GivenPatternOption = None,
-    special_tokens: options.GivenSpecialsOption = None,
-    special_file: options.SpecialsFileOption = None,
-    unmatched: options.GivenUnmatchedOption = None,
+    parts: options.TokenizerParts = options.NO_PARTS,
     progress: options.ProgressOption = None,
 ) -> None:
     """Compare tokenizers on texts: compression, vocabularies, languages."""
@@ -117,9 +111,7 @@ def compare(
     if output or pictures:
         _check_outputs(output or [], pictures, list(_inputs(tokenizers, on, language, parallel)))
     named = _named_tokenizers(tokenizers)
-    loaded = options.load_all(
-        list(named.values()), pattern, options.special_tokens_of(special_tokens, special_file), unmatched
-    )
+    loaded = options.load_all(list(named.values()), parts)
     with streams.reporting(progress, "-") as report:
         comparison = toksmith.compare(
             {name: tokenizer for name, (_, tokenizer) in zip(named, loaded, strict=True)},
@@ -132,10 +124,7 @@ def compare(
             resamples=resamples,
             workers=workers,
             progress=report,
-            field=field,
-            column=column,
-            input_format=input_format,
-            document_separator=document_separator,
+            **vars(reading),
             errors=errors,
         )
     for out in output or []:

@@ -9,7 +9,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from .._internal.choices import Unmatched
 from .._internal.numbers import counted
 from ..files import whole_files
 from ..formats import minbpe, sources
@@ -52,14 +51,11 @@ def convert(
             "with vocab.json and merges.txt; tiktoken: a rank file; minbpe: a .model file.",
         ),
     ],
-    pattern: options.GivenPatternOption = None,
-    special_tokens: options.GivenSpecialsOption = None,
-    special_file: options.SpecialsFileOption = None,
-    unmatched: options.GivenUnmatchedOption = None,
+    parts: options.TokenizerParts = options.NO_PARTS,
 ) -> None:
     """Write a tokenizer in another format."""
     _check_out(out, to, sources.files_of(source))
-    tokenizer = _loaded(source, pattern, options.special_tokens_of(special_tokens, special_file), unmatched)
+    tokenizer = _loaded(source, parts)
     try:
         _save(tokenizer, out, to)
     except ValueError as error:
@@ -86,12 +82,10 @@ def _check_out(out: str, to: Format, read: list[Path]) -> None:
         raise UsageError(f"{out}: -t would read a file of this name as a rank file: give it another ending")
 
 
-def _loaded(
-    source: str, pattern: str | None, specials: list[str] | dict[str, int] | None, unmatched: Unmatched | None
-) -> Tokenizer:
+def _loaded(source: str, parts: options.TokenizerParts) -> Tokenizer:
     if not minbpe.is_model(source):
-        return options.load(source, pattern, specials, unmatched)
-    if pattern is not None or specials is not None or unmatched is not None:
+        return options.load(source, parts)
+    if (parts.pattern, parts.specials, parts.unmatched) != (None, None, None):
         raise options.has_its_own(source)
     return Tokenizer._of(minbpe.load(source))
 

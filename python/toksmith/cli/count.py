@@ -49,32 +49,19 @@ def count(
     ] = None,
     text: options.TextOption = None,
     as_json: options.JsonOption = False,
-    field: options.FieldOption = None,
-    column: options.ColumnOption = None,
-    input_format: options.InputFormatOption = None,
-    document_separator: options.SeparatorOption = None,
+    reading: options.Reading = options.DEFAULT_READING,
     no_special: options.NoSpecialOption = False,
     errors: options.ErrorsOption = "strict",
     workers: options.WorkersOption = None,
-    pattern: options.GivenPatternOption = None,
-    special_tokens: options.GivenSpecialsOption = None,
-    special_file: options.SpecialsFileOption = None,
-    unmatched: options.GivenUnmatchedOption = None,
+    parts: options.TokenizerParts = options.NO_PARTS,
     progress: options.ProgressOption = None,
 ) -> None:
     """Count the tokens of files, as wc counts words."""
     streams.check_inputs(files or [], text, argument="FILES")
-    loaded = options.load(tokenizer, pattern, options.special_tokens_of(special_tokens, special_file), unmatched)
+    loaded = options.load(tokenizer, parts)
     threads = arguments.checked_workers(workers)
     paths = files or ["-"]
-    corpus = Corpus(
-        paths if text is None else iter([text]),
-        field=field,
-        column=column,
-        input_format=input_format,
-        document_separator=document_separator,
-        errors=errors,
-    )
+    corpus = Corpus(paths if text is None else iter([text]), **vars(reading), errors=errors)
     if text is None and "-" in paths:
         streams.tell_of_terminal()
     counts: list[tuple[str, Count]] = []

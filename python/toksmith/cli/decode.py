@@ -76,16 +76,13 @@ def decode(
             "uint32, as encode writes them.",
         ),
     ] = None,
-    pattern: options.GivenPatternOption = None,
-    special_tokens: options.GivenSpecialsOption = None,
-    special_file: options.SpecialsFileOption = None,
-    unmatched: options.GivenUnmatchedOption = None,
+    parts: options.TokenizerParts = options.NO_PARTS,
     progress: options.ProgressOption = None,
 ) -> None:
     """Turn ids into text."""
     source = streams.Input(file, ids, "--ids")
     streams.check(out, [*sources.files_of(tokenizer), *source.files])
-    loaded = options.load(tokenizer, pattern, options.special_tokens_of(special_tokens, special_file), unmatched)
+    loaded = options.load(tokenizer, parts)
     if ids is not None and format not in (None, "text"):
         raise UsageError(f"--format {format} is for a file, and --ids are text")
     format = format or ("text" if source.path is None else _by_suffix(source.path))

@@ -60,16 +60,13 @@ def encode(
     ] = None,
     no_special: options.NoSpecialOption = False,
     errors: options.ErrorsOption = "strict",
-    pattern: options.GivenPatternOption = None,
-    special_tokens: options.GivenSpecialsOption = None,
-    special_file: options.SpecialsFileOption = None,
-    unmatched: options.GivenUnmatchedOption = None,
+    parts: options.TokenizerParts = options.NO_PARTS,
     progress: options.ProgressOption = None,
 ) -> None:
     """Turn text into ids."""
     source = streams.Input(file, text)
     streams.check(out, [*sources.files_of(tokenizer), *source.files])
-    loaded = options.load(tokenizer, pattern, options.special_tokens_of(special_tokens, special_file), unmatched)
+    loaded = options.load(tokenizer, parts)
     format = format or _SUFFIXES.get(Path(out).suffix, "text")
     with streams.reporting(progress, out) as how:
         if format in _FRAMES:

@@ -27,14 +27,11 @@ def explain(
     text: options.TextOption = None,
     errors: options.ErrorsOption = "strict",
     no_special: options.NoSpecialOption = False,
-    pattern: options.GivenPatternOption = None,
-    special_tokens: options.GivenSpecialsOption = None,
-    special_file: options.SpecialsFileOption = None,
-    unmatched: options.GivenUnmatchedOption = None,
+    parts: options.TokenizerParts = options.NO_PARTS,
 ) -> None:
     """Show how a text becomes ids, merge by merge."""
     source = streams.Input(file, text)
-    loaded = options.load(tokenizer, pattern, options.special_tokens_of(special_tokens, special_file), unmatched)
+    loaded = options.load(tokenizer, parts)
     whole = "".join(source.text(errors))
     explanations = toksmith.explain(loaded, whole, special=not no_special)
     from ..lab.merge_table import rendered  # imports parts of rich

@@ -34,27 +34,21 @@ def inspect(
     text: options.TextOption = None,
     top: Annotated[int, typer.Option(metavar="N", help="How many tokens each list of examples has at most.")] = 10,
     as_json: options.JsonOption = False,
-    field: options.FieldOption = None,
-    column: options.ColumnOption = None,
-    input_format: options.InputFormatOption = None,
-    document_separator: options.SeparatorOption = None,
+    reading: options.Reading = options.DEFAULT_READING,
     no_special: options.NoSpecialOption = False,
     errors: options.ErrorsOption = "strict",
     workers: options.WorkersOption = None,
-    pattern: options.GivenPatternOption = None,
-    special_tokens: options.GivenSpecialsOption = None,
-    special_file: options.SpecialsFileOption = None,
-    unmatched: options.GivenUnmatchedOption = None,
+    parts: options.TokenizerParts = options.NO_PARTS,
     progress: options.ProgressOption = None,
 ) -> None:
     """Show what a vocabulary is made of, which tokens no text gives, and what texts use of it."""
-    if not on and (field or column or input_format):
-        option = "--field" if field else "--column" if column else "--input-format"
+    if not on and (reading.field or reading.column or reading.input_format):
+        option = "--field" if reading.field else "--column" if reading.column else "--input-format"
         raise UsageError(f"{option} is for texts: give --on with it")
     streams.check_inputs(on or [], text, argument="--on")
     if "-" in (on or []):
         streams.tell_of_terminal()
-    loaded = options.load(tokenizer, pattern, options.special_tokens_of(special_tokens, special_file), unmatched)
+    loaded = options.load(tokenizer, parts)
     # A bar is gone before the output comes, so both may be on one terminal.
     with streams.reporting(progress, "") as report:
         inspection = toksmith.inspect(
@@ -62,10 +56,7 @@ def inspect(
             on or (None if text is None else iter([text])),
             top=top,
             special=not no_special,
-            field=field,
-            column=column,
-            input_format=input_format,
-            document_separator=document_separator,
+            **vars(reading),
             errors=errors,
             workers=workers,
             progress=report,

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+import inspect
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, ClassVar, Literal, get_type_hints
 
 import typer
 
@@ -76,29 +80,38 @@ NoSpecialOption = Annotated[bool, typer.Option("--no-special", help="Read specia
 JsonOption = Annotated[bool, typer.Option("--json", help="Write one JSON object.")]
 WorkersOption = Annotated[int | None, typer.Option(metavar="N", help="The number of threads. Default: all cores.")]
 
-# The documents of files
-FieldOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="The field or column of records that has the text; a.b is in a. With it, standard input is JSON lines. "
-        "Default: text.",
-    ),
-]
-ColumnOption = Annotated[
-    str | None, typer.Option(metavar="NAME", help="The same, for Parquet and Arrow files alone. Default: --field.")
-]
-InputFormatOption = Annotated[
-    InputFormat | None, typer.Option(help="The format of the files. Default: found from the beginning of each file.")
-]
-SeparatorOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="TEXT",
-        help="A string between two documents of a text file. It becomes no token. Without it each text file is a "
-        "document.",
-    ),
-]
+
+@dataclasses.dataclass(frozen=True)
+class Reading:
+    """How documents are read."""
+
+    field: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The field or column of records that has the text; a.b is in a. With it, standard input is JSON "
+            "lines. Default: text.",
+        ),
+    ] = None
+    column: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The same, for Parquet and Arrow files alone. Default: --field."),
+    ] = None
+    input_format: Annotated[
+        InputFormat | None,
+        typer.Option(help="The format of the files. Default: found from the beginning of each file."),
+    ] = None
+    document_separator: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT",
+            help="A string between two documents of a text file. It becomes no token. Without it each text file is a "
+            "document.",
+        ),
+    ] = None
+
+
+DEFAULT_READING = Reading()
 
 # The tokenizer
 _TOKENIZER = "A published encoding or a model (o200k_base, gpt-4o), or a path"
@@ -119,39 +132,78 @@ TokenizersOption = Annotated[
     list[str],
     typer.Option("-t", "--tokenizer", metavar="TOKENIZER", help=f"{TOKENIZER} Repeat the option for each one."),
 ]
-GivenPatternOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="PATTERN",
-        help=f"The pattern of a rank file, or of vocab.json and merges.txt, which hold none. {_PATTERN}. For a rank "
-        "file an expression is in the dialect of tiktoken.",
-    ),
-]
-GivenSpecialsOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--special-token",
-        metavar="NAME[=ID]",
-        help="A special token of a rank file, or of vocab.json and merges.txt, with its id where it needs one. "
-        "Repeat the option for each one.",
-    ),
-]
-SpecialsFileOption = Annotated[
-    str | None,
-    typer.Option(
-        "--special-tokens",
-        metavar="FILE",
-        help="A JSON file of special tokens, in place of --special-token: an object of names and ids, or a list of "
-        "names.",
-    ),
-]
-GivenUnmatchedOption = Annotated[
-    Unmatched | None,
-    typer.Option(
-        help="Keep or drop text that the pattern of these files does not match. Default: drop for a rank file, as "
-        "tiktoken does; else keep.",
-    ),
-]
+
+
+@dataclasses.dataclass(frozen=True)
+class TokenizerParts:
+    """What a rank file, or vocab.json with merges.txt, does not hold."""
+
+    OPTION: ClassVar = "--special-token"
+
+    pattern: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATTERN",
+            help=f"The pattern of a rank file, or of vocab.json and merges.txt, which hold none. {_PATTERN}. For a "
+            "rank file an expression is in the dialect of tiktoken.",
+        ),
+    ] = None
+    special_tokens: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--special-token",
+            metavar="NAME[=ID]",
+            help="A special token of a rank file, or of vocab.json and merges.txt, with its id where it needs one. "
+            "Repeat the option for each one.",
+        ),
+    ] = None
+    special_file: Annotated[
+        str | None,
+        typer.Option(
+            "--special-tokens",
+            metavar="FILE",
+            help="A JSON file of special tokens, in place of --special-token: an object of names and ids, or a list "
+            "of names.",
+        ),
+    ] = None
+    unmatched: Annotated[
+        Unmatched | None,
+        typer.Option(
+            help="Keep or drop text that the pattern of these files does not match. Default: drop for a rank file, "
+            "as tiktoken does; else keep.",
+        ),
+    ] = None
+
+    @functools.cached_property
+    def specials(self) -> Specials | None:
+        """The special tokens; None if there is no option for them."""
+        return special_tokens_of(self.special_tokens, self.special_file, self.OPTION)
+
+
+NO_PARTS = TokenizerParts()
+
+
+def expanded(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command for typer: a parameter whose type is a class of options is replaced by the fields of that."""
+    parameters, groups = [], dict[str, Any]()
+    for parameter in inspect.signature(command, eval_str=True).parameters.values():
+        if dataclasses.is_dataclass(kind := parameter.annotation):
+            groups[parameter.name] = kind
+            hints = get_type_hints(kind, include_extras=True)
+            fields = (field.name for field in dataclasses.fields(kind))
+            parameters += [parameter.replace(name=name, annotation=hints[name], default=None) for name in fields]
+        else:
+            parameters.append(parameter)
+
+    @functools.wraps(command)
+    def run(**values: object) -> None:
+        for name, kind in groups.items():
+            values[name] = kind(*(values.pop(field.name) for field in dataclasses.fields(kind)))
+        command(**values)
+
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
 
 
 def pattern_of(text: str) -> str | None:
@@ -159,8 +211,9 @@ def pattern_of(text: str) -> str | None:
     return None if text == "none" else text
 
 
-def load(source: str, pattern: str | None, specials: Specials | None, unmatched: Unmatched | None) -> Tokenizer:
+def load(source: str, parts: TokenizerParts = NO_PARTS) -> Tokenizer:
     """Return the tokenizer behind `-t`, `--base` or an argument, with the options beside it."""
+    pattern, specials, unmatched = parts.pattern, parts.specials, parts.unmatched
     published = _of_plugin(source)
     kind = "published" if published else sources.kind_of(source)
     if kind == "ranks" and pattern is None:
@@ -184,18 +237,14 @@ def has_its_own(source: str) -> UsageError:
     )
 
 
-def load_all(
-    sources_: list[str], pattern: str | None, specials: Specials | None, unmatched: Unmatched | None
-) -> list[tuple[str, Tokenizer]]:
+def load_all(sources_: list[str], parts: TokenizerParts) -> list[tuple[str, Tokenizer]]:
     """Return the tokenizers behind a `-t` that is given several times, each with its name as it was given.
 
     The options go to those tokenizers whose files hold no pattern. If there is none, options are an error.
     """
+    _ = parts.specials  # an error in their file comes before any tokenizer is loaded
     take = [source for source in sources_ if _takes_options(source)] or sources_
-    return [
-        (source, load(source, pattern, specials, unmatched) if source in take else load(source, None, None, None))
-        for source in sources_
-    ]
+    return [(source, load(source, parts if source in take else NO_PARTS)) for source in sources_]
 
 
 def _takes_options(source: str) -> bool:

@@ -91,10 +91,7 @@ def tokenize(
         int, typer.Option(metavar="N", help="The number of ids in the buffer.")
     ] = DEFAULT_BUFFER,
     no_special: options.NoSpecialOption = False,
-    field: options.FieldOption = None,
-    column: options.ColumnOption = None,
-    input_format: options.InputFormatOption = None,
-    document_separator: options.SeparatorOption = None,
+    reading: options.Reading = options.DEFAULT_READING,
     errors: options.ErrorsOption = "strict",
     on_error: Annotated[
         choices.OnError, typer.Option(help="Stop at a document that cannot be read, or skip it and list it.")
@@ -106,10 +103,7 @@ def tokenize(
         ),
     ] = False,
     workers: options.WorkersOption = None,
-    pattern: options.GivenPatternOption = None,
-    special_tokens: options.GivenSpecialsOption = None,
-    special_file: options.SpecialsFileOption = None,
-    unmatched: options.GivenUnmatchedOption = None,
+    parts: options.TokenizerParts = options.NO_PARTS,
     progress: options.ProgressOption = None,
 ) -> None:
     """Turn documents into a folder of ids for training."""
@@ -123,7 +117,7 @@ def tokenize(
     with streams.resumable(Path(out) / (REPAIR if was_finished else UNFINISHED), out):
         manifest = tokenizing(
             sources,
-            options.load(tokenizer, pattern, options.special_tokens_of(special_tokens, special_file), unmatched),
+            options.load(tokenizer, parts),
             out,
             format=format,
             dtype=dtype,
@@ -135,10 +129,7 @@ def tokenize(
             shuffle=shuffle,
             shuffle_buffer=shuffle_buffer,
             special=not no_special,
-            field=field,
-            column=column,
-            input_format=input_format,
-            document_separator=document_separator,
+            **vars(reading),
             errors=errors,
             on_error=on_error,
             verify=verify,

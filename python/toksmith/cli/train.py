@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import tempfile
 from pathlib import Path
 from typing import Annotated
@@ -119,23 +120,13 @@ def train(
     min_pretoken_count: Annotated[
         int, typer.Option(metavar="N", help="Leave out pretokens that occur less often than N times.")
     ] = 1,
-    field: options.FieldOption = None,
-    column: options.ColumnOption = None,
-    input_format: options.InputFormatOption = None,
-    document_separator: options.SeparatorOption = None,
+    reading: options.Reading = options.DEFAULT_READING,
     errors: options.ErrorsOption = "strict",
     progress: options.ProgressOption = None,
 ) -> None:
     """Train a tokenizer on files, and save it."""
     streams.check_inputs(files, None, None, argument="FILES")
-    corpus = Corpus(
-        files,
-        field=field,
-        column=column,
-        input_format=input_format,
-        document_separator=document_separator,
-        errors=errors,
-    )
+    corpus = Corpus(files, **vars(reading), errors=errors)
     read = [*corpus.paths, *(() if base is None else sources.files_of(base)), *filter(None, [checkpoint])]
     for path in filter(None, (out, log)):
         streams.check(path, read)
@@ -146,8 +137,8 @@ def train(
         )
     if base is None and (base_specials or base_special_file is not None):
         raise UsageError("--base-special-token and --base-special-tokens are for a --base")
-    specials = options.special_tokens_of(base_specials, base_special_file, "--base-special-token")
-    loaded = None if base is None else _base(base, pattern, specials, unmatched)
+    parts = _BaseParts(pattern, base_specials, base_special_file, unmatched)
+    loaded = None if base is None else _base(base, parts)
     names = _special_names(special_tokens, special_file)
     if "-" in corpus.paths:
         streams.tell_of_terminal()
@@ -189,13 +180,15 @@ def _special_names(names: list[str] | None, file: str | None) -> list[str]:
     return content or []
 
 
-def _base(
-    source: str, pattern: str | None, specials: options.Specials | None, unmatched: choices.Unmatched | None
-) -> Tokenizer:
+class _BaseParts(options.TokenizerParts):
+    OPTION = "--base-special-token"
+
+
+def _base(source: str, parts: _BaseParts) -> Tokenizer:
     """Return the tokenizer to extend. Where it holds its own pattern, training compares the option with it."""
-    if Path(source).exists() and sources.kind_of(source) in ("ranks", "gpt2"):
-        return options.load(source, pattern, specials, unmatched)
-    return options.load(source, None, specials, None)
+    if not Path(source).exists() or sources.kind_of(source) not in ("ranks", "gpt2"):
+        parts = dataclasses.replace(parts, pattern=None, unmatched=None)
+    return options.load(source, parts)
 
 
 def _save(tokenizer: Tokenizer, out: str) -> None:

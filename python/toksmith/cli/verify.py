@@ -55,18 +55,15 @@ def verify(
             "--with", metavar="FILE", help="The file that the other library reads.", show_default="NAME_OR_FILE"
         ),
     ] = None,
-    pattern: options.GivenPatternOption = None,
-    special_tokens: options.GivenSpecialsOption = None,
-    special_file: options.SpecialsFileOption = None,
-    unmatched: options.GivenUnmatchedOption = None,
+    parts: options.TokenizerParts = options.NO_PARTS,
 ) -> None:
     """Encode texts with toksmith and with another library, and show the first difference."""
     if against == "tiktoken" and other is not None:
         raise UsageError("--with is for huggingface: tiktoken is given the same ranks and the same pattern")
     streams.check_inputs(files or [], text, argument="FILES")
-    ours = options.load(source, pattern, options.special_tokens_of(special_tokens, special_file), unmatched)
+    ours = options.load(source, parts)
     if against == "tiktoken":
-        theirs, specials = _tiktoken(source, ours, pattern)
+        theirs, specials = _tiktoken(source, ours, parts.pattern)
     else:
         theirs, specials = _huggingface(other or source)
     report = first_difference.compare(

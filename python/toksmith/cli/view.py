@@ -69,10 +69,7 @@ def view(
     ] = None,
     no_special: options.NoSpecialOption = False,
     errors: options.ErrorsOption = "strict",
-    pattern: options.GivenPatternOption = None,
-    special_tokens: options.GivenSpecialsOption = None,
-    special_file: options.SpecialsFileOption = None,
-    unmatched: options.GivenUnmatchedOption = None,
+    parts: options.TokenizerParts = options.NO_PARTS,
 ) -> None:
     """Show the tokens of a text in colours, for one tokenizer or several."""
     if limit is not None and no_limit:
@@ -85,7 +82,7 @@ def view(
     if html is not None:
         # A page without a text begins with nothing, and not with standard input.
         streams.check(html, itertools.chain(*map(sources.files_of, tokenizers), [] if file is None else source.files))
-    loaded = options.load_all(tokenizers, pattern, options.special_tokens_of(special_tokens, special_file), unmatched)
+    loaded = options.load_all(tokenizers, parts)
     if html is not None:
         is_empty = file is None and text is None
         _write_page(html, loaded, "" if is_empty else "".join(source.text(errors)))
