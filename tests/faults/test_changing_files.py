@@ -21,7 +21,7 @@ from toksmith import Corpus, Tokenizer, count_pretokens, train
 from toksmith.cli import streams
 from toksmith.encoding import file_encoding
 from toksmith.files import inputs, parquet, watching
-from toksmith.training import counter
+from toksmith.training import counting
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
 
@@ -128,7 +128,7 @@ def behind_a_pipe(tmp_path: Path) -> Iterator[Callable[[Callable[[], None]], Pat
 
 
 def in_chunks(files: Any, *, chunk_bytes: int, **options: Any) -> Any:
-    with mock.patch.object(counter, "CHUNK_BYTES", chunk_bytes):
+    with mock.patch.object(counting, "CHUNK_BYTES", chunk_bytes):
         return count_pretokens(files, **options)
 
 

@@ -60,9 +60,9 @@ except ImportError:
     pyarrow = None
 from toksmith import shrinking
 from toksmith.lab import explanation
-from toksmith.training import counter, counts, train as training
+from toksmith.training import counting, counts, train as training
 
-counter.CHUNK_BYTES = 1 << 16
+counting.CHUNK_BYTES = 1 << 16
 forks = int(sys.argv[3])
 pieces = [text[at : at + 5000] for at in range(0, len(text), 5000)]
 (folder / "text").write_text(text)

@@ -28,7 +28,7 @@ import itertools, pathlib, warnings
 import numpy, regex, rich.progress, toksmith.cli, toksmith.cli.app
 import toksmith
 from toksmith import *
-from toksmith.training import counter, counts, train as training
+from toksmith.training import counting, counts, train as training
 from toksmith.cli import app
 from toksmith.compat import huggingface
 
@@ -58,11 +58,11 @@ def file_of(name, call):
 
 
 def in_chunks(path):
-    counter.CHUNK_BYTES = 1 << 16
+    counting.CHUNK_BYTES = 1 << 16
     try:
         return count_pretokens(path, workers=4)
     finally:
-        counter.CHUNK_BYTES = None
+        counting.CHUNK_BYTES = None
 
 
 def shards(sources):

@@ -15,7 +15,7 @@ from toksmith import Encoding, PretokenCounts, Tokenizer, train_from_iterator
 from toksmith.compat import minbpe
 from toksmith.compat.tiktoken import load
 from toksmith.formats.huggingface import read
-import toksmith.formats.native, toksmith.training.counts_file
+import toksmith.formats.native, toksmith.training.counts_files
 from toksmith.files import reading
 Encoding("x", pat_str=".", mergeable_ranks={bytes([b]): b for b in range(256)}, special_tokens={})
 reading.read.__defaults__ = (int(sys.argv[1]),)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypedDict, TypeVar
 from .. import _core, patterns
 from .._internal import arguments, memory
 from .._internal.choices import Errors, Unmatched
-from ..training import counter, counts_table
+from ..training import counting, counts_files
 from ..training.counts import PretokenCounts
 from .batches import column_of
 
@@ -40,7 +40,7 @@ class CountOptions(TypedDict, total=False):
 
 def counts_schema() -> Schema:
     """Return the schema of the batches of `count_batches`: `pretoken`, of type `binary`, and `count`, `int64`."""
-    pa = counts_table.arrow()
+    pa = counts_files.arrow()
     return pa.schema([("pretoken", pa.binary()), ("count", pa.int64())])
 
 
@@ -78,8 +78,8 @@ def count_batches(
         ImportError: pyarrow is not installed.
     """
     limit = DEFAULT_LIMIT if memory_limit is None else memory.limit(memory_limit)
-    counting = functools.partial(
-        counter.counter,
+    begin = functools.partial(
+        counting.counter,
         arguments.special_names(special_tokens),
         None,
         patterns.resolve(pattern, unmatched),
@@ -89,15 +89,15 @@ def count_batches(
     )
     slice_bytes = max(limit // _SLICES, _MIN_SLICE_BYTES)
     columns = (texts for batch in batches for texts in _slices(column_of(batch, column), slice_bytes))
-    return _counted(columns, counting, errors == "replace")
+    return _counted(columns, begin, errors == "replace")
 
 
 def _counted(
-    columns: Iterable[Array | ChunkedArray], counting: Callable[[], _core.Counting], replace: bool
+    columns: Iterable[Array | ChunkedArray], begin: Callable[[], _core.Counting], replace: bool
 ) -> Iterator[RecordBatch]:
     current = None
     for texts in columns:
-        current = current or counting()
+        current = current or begin()
         _core.count_texts(current, _core.ArrowColumn(texts), replace)
         if current.spills() > 0:
             yield from _batches(current.finish())
@@ -117,7 +117,7 @@ def _slices(rows: Rows, max_bytes: int) -> Iterator[Rows]:
 
 
 def _batches(core: _core.PretokenCounts) -> Iterator[RecordBatch]:
-    for batch in counts_table.batches(core, counts_table.plain_schema()):
+    for batch in counts_files.batches(core, counts_files.plain_schema()):
         for rows in _slices(batch.select(["pretoken", "count"]), _MAX_BATCH_BYTES):
             yield rows.cast(counts_schema())
 
@@ -145,7 +145,7 @@ def sum_counts(
         ValueError: A column is missing, of another type, null or negative; or the sum passes 2^63.
         ImportError: pyarrow is not installed.
     """
-    core = counts_table.counts_of(_ranked(batches), 0)
+    core = counts_files.counts_of(_ranked(batches), 0)
     specials = arguments.special_names(special_tokens)
     return PretokenCounts._of(core, patterns.resolve(pattern, unmatched), specials, has_order=False)
 
@@ -155,7 +155,7 @@ def _ranked(batches: Iterable[RecordBatch | Table]) -> Table:
 
     Ranks take less memory than sorted rows, which would be a copy.
     """
-    pa = counts_table.arrow()
+    pa = counts_files.arrow()
     import pyarrow.compute as pc
 
     # The pretokens of all parts have more bytes than offsets of 32 bits count.

@@ -1,9 +1,10 @@
-"""Counting pretokens: the public functions, and a warning for a pattern that matches almost nothing."""
+"""Counting pretokens, with a warning for a pattern that matches almost nothing."""
 
 from __future__ import annotations
 
 import heapq
 import itertools
+import tempfile
 import warnings
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,6 @@ from .._internal.progress import Report, reporter
 from ..corpus import Corpus, CorpusOptions, TextSources
 from ..files import tables
 from ..patterns import Pattern
-from . import counter
 from .counts import PretokenCounts
 
 if TYPE_CHECKING:
@@ -29,6 +29,11 @@ _MIN_TEXT = 1000
 _MAX_TRIED = 1000
 """Maximum number of pretokens that are tried: those that make up most of the text."""
 _ROWS = 1 << 14
+# Bytes that are read and held at a time; None leaves the sizes to the core. Tests make them small, so that little
+# text meets every border.
+CHUNK_BYTES: int | None = None
+WINDOW_BYTES: int | None = None
+TABLE_BYTES: int | None = None
 
 
 def count_pretokens(
@@ -81,7 +86,7 @@ def count_pretokens(
     min_count = arguments.checked_limit("min_pretoken_count", min_pretoken_count, 0)
     texts = Corpus.of(sources, **corpus)
     texts.check_local()
-    counting = counter.counter(
+    counting = counter(
         names,
         texts.document_separator,
         resolved,
@@ -95,6 +100,31 @@ def count_pretokens(
         core = counting.finish()
     _warn_if_hardly_any(core, resolved)
     return PretokenCounts._of(core, resolved, names)
+
+
+def counter(
+    special_tokens: list[str],
+    separator: str | None,
+    pattern: Pattern,
+    *,
+    workers: int,
+    replace: bool,
+    memory_limit: int,
+    min_count: int = 1,
+) -> _core.Counting:
+    """Return a counter that has counted nothing yet. The options are checked."""
+    return _core.Counting(
+        special_tokens if separator is None else list(dict.fromkeys([*special_tokens, separator])),
+        pattern.core(),
+        workers=workers,
+        replace=replace,
+        memory_limit=memory_limit,
+        temporary=tempfile.gettempdir(),
+        min_count=min_count,
+        chunk_bytes=CHUNK_BYTES,
+        window_bytes=WINDOW_BYTES,
+        table_bytes=TABLE_BYTES,
+    )
 
 
 def _count(counting: _core.Counting, texts: Corpus, report: Report | None) -> None:

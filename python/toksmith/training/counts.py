@@ -12,8 +12,8 @@ from .._internal import arguments
 from .._internal.choices import Unmatched
 from .._internal.messages import shown
 from ..patterns import Pattern
-from . import counts_file, counts_table
-from .counts_table import Head
+from . import counts_files
+from .counts_files import Head
 
 if TYPE_CHECKING:
     from pyarrow import Table
@@ -114,7 +114,7 @@ class PretokenCounts:
             OSError: The folder does not exist, the disk is full, …
             ImportError: A table is asked for and pyarrow is not installed.
         """
-        counts_file.save(self._core, self._head(), path)
+        counts_files.save(self._core, self._head(), path)
 
     def _head(self) -> Head:
         pattern = self._pattern
@@ -142,7 +142,7 @@ class PretokenCounts:
         ...     PretokenCounts.load(f"{folder}/counts").items()
         [(b'low', 5), (b'lower', 2)]
         """
-        return cls._of_head(*counts_file.load(path))
+        return cls._of_head(*counts_files.load(path))
 
     @classmethod
     def _of_head(cls, core: _core.PretokenCounts, head: Head) -> PretokenCounts:
@@ -165,8 +165,8 @@ class PretokenCounts:
         >>> table.column_names, table["count"].to_pylist()
         (['pretoken', 'count', 'first'], [5, 2])
         """
-        schema = counts_table.schema(counts_table.whole_head(self._core, self._head()))
-        return counts_table.arrow().Table.from_batches(counts_table.batches(self._core, schema), schema)
+        schema = counts_files.schema(counts_files.whole_head(self._core, self._head()))
+        return counts_files.arrow().Table.from_batches(counts_files.batches(self._core, schema), schema)
 
     @classmethod
     def from_arrow(
@@ -198,15 +198,15 @@ class PretokenCounts:
         >>> PretokenCounts.from_arrow(counts.to_arrow()).items()
         [(b'low', 5), (b'lower', 2)]
         """
-        rows = counts_table.arrow().table(table)
-        line = counts_table.head_of(rows.schema)
+        rows = counts_files.arrow().table(table)
+        line = counts_files.head_of(rows.schema)
         if line is None:
-            core = counts_table.counts_of(rows, 0)
+            core = counts_files.counts_of(rows, 0)
             return cls._of(core, patterns.resolve(pattern, unmatched), arguments.special_names(special_tokens))
         metadata = "the metadata of the table"
-        head = counts_table.parse(line, metadata, metadata)
-        core = counts_table.counts_of(rows, head["bytes"])
-        counts_table.check_whole(core, head, "the table")
+        head = counts_files.parse(line, metadata, metadata)
+        core = counts_files.counts_of(rows, head["bytes"])
+        counts_files.check_whole(core, head, "the table")
         return _with_options(cls._of_head(core, head), special_tokens, pattern, unmatched)
 
     def _like(self, core: _core.PretokenCounts, has_order: bool = True) -> PretokenCounts:

@@ -14,7 +14,7 @@ import pytest
 from conftest import Soup
 
 from toksmith import PretokenCounts, Tokenizer, count_pretokens_from_iterator, engines, train
-from toksmith.training import counter
+from toksmith.training import counting
 
 pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
 
@@ -58,7 +58,7 @@ def test_any_parts_have_the_counts_of_the_whole(
     whole: PretokenCounts,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(counter, "TABLE_BYTES", table_bytes)
+    monkeypatch.setattr(counting, "TABLE_BYTES", table_bytes)
     counted = [
         batch
         for part in parts(texts, count)

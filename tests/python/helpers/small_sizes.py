@@ -9,13 +9,13 @@ from unittest import mock
 import toksmith
 from toksmith import PretokenCounts, Tokenizer
 from toksmith.encoding import file_encoding
-from toksmith.training import counter
+from toksmith.training import counting
 
 
 @contextlib.contextmanager
 def sizes(chunk_bytes: int | None, window_bytes: int | None, table_bytes: int | None) -> Iterator[None]:
     constants = {"CHUNK_BYTES": chunk_bytes, "WINDOW_BYTES": window_bytes, "TABLE_BYTES": table_bytes}
-    with mock.patch.multiple(counter, **constants):
+    with mock.patch.multiple(counting, **constants):
         yield
 
 

@@ -372,12 +372,12 @@ def test_fields_and_columns_need_their_files(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="needs resource limits")
 def test_a_full_disk_is_a_clear_error(tmp_path: Path) -> None:
     program = """
-import resource, signal, sys, tempfile, toksmith.training.counter, os
+import resource, signal, sys, tempfile, toksmith.training.counting, os
 tempfile.tempdir = sys.argv[1]
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 try:
-    toksmith.training.counter.TABLE_BYTES = 1000
+    toksmith.training.counting.TABLE_BYTES = 1000
     toksmith.count_pretokens_from_iterator(f"{n} {n * 7}" for n in range(100_000))
 except OSError as error:
     print(type(error).__name__, error)
@@ -404,7 +404,7 @@ def test_patterns_of_regex(documents: list[str], tmp_path: Path) -> None:
 LIMITED = """
 import sys, toksmith
 from toksmith import _core
-from toksmith.training import counter
+from toksmith.training import counting
 
 class Counting:
     def __init__(self, *given, **options):
@@ -422,7 +422,7 @@ class Core:
         self.counting = Counting(*given, **options)
         return self.counting
 
-counter._core = core = Core()
+counting._core = core = Core()
 def peak():
     # Not `ru_maxrss`, which has the memory of the process that started this one.
     status = open("/proc/self/status").read() if sys.platform == "linux" else "VmHWM: 0"

@@ -1,0 +1,228 @@
+"""Pretoken counts in files, and as tables of Arrow: columns `pretoken`, `count` and `first`, with a head as metadata.
+
+A file is a table, or has toksmith's own format: the line `toksmith counts 1`, the head as a line of JSON, the
+pretokens as the core writes them, and the SHA-256 of all bytes before it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, TypedDict
+
+from .. import _core
+from .._internal.choices import Unmatched
+from .._internal.messages import shown
+from ..files import text_files, whole_files
+
+if TYPE_CHECKING:
+    from pyarrow import RecordBatch, Schema, Table
+
+_MAGIC = b"toksmith counts 1\n"
+_DIGEST = 32
+_MAX_HEAD = 1 << 26
+"""Maximum size of the head, which holds a pattern and the names of special tokens."""
+_EXPANSION = 1 << 10
+"""Maximum number of bytes of a table for each byte of its file. No table of different pretokens compresses better."""
+_TABLES = (".parquet", ".arrow", ".feather")
+_ROWS = 1 << 16
+"""Rows that are handed on at a time."""
+_KEY = b"toksmith"
+"""The key of the metadata."""
+
+
+class Head(TypedDict, total=False):
+    """What counts were made under, and how many they are. It stands in files and tables as JSON."""
+
+    pattern: str | None
+    pattern_flags: int
+    unmatched: Unmatched
+    unicode: str | None
+    special_tokens: list[str]
+    ordered: bool
+    unique: int
+    total: int
+    bytes: int
+
+
+_FIELDS: dict[str, tuple[type, ...]] = {
+    "pattern": (str, type(None)),
+    "pattern_flags": (int,),
+    "unmatched": (str,),
+    "unicode": (str, type(None)),
+    "special_tokens": (list,),
+    "unique": (int,),
+    "total": (int,),
+    "bytes": (int,),
+}
+
+
+def arrow() -> ModuleType:
+    """Return the module `pyarrow`, with `pyarrow.parquet`."""
+    try:
+        importlib.import_module("pyarrow.parquet")
+        return importlib.import_module("pyarrow")
+    except ImportError:
+        raise ImportError("Arrow and Parquet need pyarrow: pip install 'toksmith[parquet]'") from None
+
+
+def whole_head(core: _core.PretokenCounts, head: Head) -> Head:
+    """Return a head with the numbers that `check_whole` compares."""
+    return {**head, "unique": len(core), "total": core.total(), "bytes": core.end_place()}
+
+
+def parse(line: bytes, name: str, where: str) -> Head:
+    """Return the head in a line of JSON, which may come from another program, checked."""
+    head = text_files.parse(text_files.text_of(line, name), name, "file of pretoken counts")
+    for field, kinds in _FIELDS.items():
+        if not isinstance(head, dict) or not isinstance(head.get(field, ...), kinds):
+            raise ValueError(f"{where} has no valid {shown(field)}")
+    numbers = (head["unique"], head["bytes"])
+    if (
+        not all(isinstance(token, str) for token in head["special_tokens"])
+        or not 0 <= min(numbers) <= max(numbers) < 2**64
+    ):
+        raise ValueError(f"{where} has no valid 'special_tokens', 'unique' or 'bytes'")
+    checked: Head = head
+    return checked
+
+
+def plain_schema() -> Schema:
+    """Return the columns of a table with their types."""
+    pa = arrow()
+    return pa.schema([("pretoken", pa.large_binary()), ("count", pa.uint64()), ("first", pa.uint64())])
+
+
+def schema(head: Head) -> Schema:
+    """Return the schema of a table, with the head in its metadata."""
+    return plain_schema().with_metadata({_KEY: json.dumps(head)})
+
+
+def batches(core: _core.PretokenCounts, schema: Schema) -> Iterator[RecordBatch]:
+    """Yield record batches of counts."""
+    pa = arrow()
+    for start in range(0, len(core), _ROWS):
+        columns = _core.counts_to_arrow(core, start, _ROWS)
+        yield pa.record_batch([pa.array(column) for column in columns], schema=schema)
+
+
+def head_of(schema: Schema) -> bytes | None:
+    """Return the head in the metadata of a schema as JSON; None if there is none."""
+    line: bytes | None = (schema.metadata or {}).get(_KEY)
+    return line
+
+
+def counts_of(table: Table, end_place: int) -> _core.PretokenCounts:
+    """Return the counts in a table. Without a column `first` the rows are in the order of first occurrence."""
+    names = table.column_names
+    for name in ("pretoken", "count"):
+        if names.count(name) != 1:
+            raise ValueError(f"the table has no one column {shown(name)}: it has {', '.join(map(shown, names))}")
+    try:
+        pretokens, counts = (_core.ArrowColumn(table[name]) for name in ("pretoken", "count"))
+        firsts = _core.ArrowColumn(table["first"]) if names.count("first") == 1 else None
+        return _core.counts_from_arrow(pretokens, counts, firsts, end_place)
+    except TypeError as error:
+        raise ValueError(f"the table holds no counts: {error}") from None
+
+
+def check_whole(core: _core.PretokenCounts, head: Head, name: str) -> None:
+    """Check that counts agree with the numbers in a head."""
+    if (len(core), core.total()) != (head["unique"], head["total"]):
+        raise ValueError(f"{name}: the table holds {len(core)} pretokens, its head says {head['unique']}")
+
+
+# Files
+
+
+def save(core: _core.PretokenCounts, head: Head, path: str | os.PathLike[str]) -> None:
+    """Write counts; the suffix of the name decides the format."""
+    head = whole_head(core, head)
+    suffix = Path(path).suffix.lower()
+    with whole_files.replacing(path) as temporary:
+        if suffix in _TABLES:
+            _save_table(core, head, temporary, suffix)
+            return
+        temporary.write_bytes(_MAGIC + json.dumps(head).encode() + b"\n")
+        core.append_to(temporary)
+        with temporary.open("ab") as file:
+            file.write(_digest(temporary, temporary.stat().st_size))
+
+
+def load(path: str | os.PathLike[str]) -> tuple[_core.PretokenCounts, Head]:
+    """Read counts with their head, whatever the name of the file."""
+    name = os.fspath(path)
+    with Path(path).open("rb") as file:
+        begin = file.read(len(_MAGIC))
+        if begin[:4] == b"PAR1" or begin[:6] == b"ARROW1":
+            return _load_table(Path(path), is_parquet=begin[:4] == b"PAR1")
+        if begin != _MAGIC:
+            raise ValueError(f"{name}: not a file of pretoken counts")
+        line = file.readline(_MAX_HEAD + 1)
+        if len(line) > _MAX_HEAD:
+            raise ValueError(f"{name}: the head of the file has more than {_MAX_HEAD} bytes")
+        start, end = file.tell(), Path(path).stat().st_size - _DIGEST
+        file.seek(max(end, 0))
+        if end < start or file.read() != _digest(Path(path), end):
+            raise ValueError(f"{name}: checksum mismatch: the file is corrupt or truncated")
+    head = parse(line, name, f"{name}: the head of the file")
+    with text_files.naming(name):
+        return _core.PretokenCounts.read_from(path, start, end, head["unique"], head["bytes"]), head
+
+
+def _digest(path: Path, size: int) -> bytes:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while size > 0 and (piece := file.read(min(size, 1 << 20))):
+            digest.update(piece)
+            size -= len(piece)
+    return digest.digest()
+
+
+def _save_table(core: _core.PretokenCounts, head: Head, path: Path, suffix: str) -> None:
+    pa = arrow()
+    columns = schema(head)
+    with path.open("wb") as file:
+        if suffix == ".parquet":
+            writer = pa.parquet.ParquetWriter(file, columns, compression="zstd")
+        else:
+            writer = pa.ipc.new_file(file, columns)
+        with writer:
+            for batch in batches(core, columns):
+                writer.write_batch(batch)
+
+
+def _load_table(path: Path, is_parquet: bool) -> tuple[_core.PretokenCounts, Head]:
+    pa = arrow()
+    name = str(path)
+    try:
+        with path.open("rb") as file:
+            table = pa.parquet.ParquetFile(file) if is_parquet else pa.ipc.open_file(file)
+            schema = table.schema_arrow if is_parquet else table.schema
+            line = head_of(schema) or b"null"
+            head = parse(line, name, f"{name}: the head of the file")
+            batches = table.iter_batches() if is_parquet else map(table.get_batch, range(table.num_record_batches))
+            max_bytes = (path.stat().st_size + (1 << 16)) * _EXPANSION
+            rows = pa.Table.from_batches(_limited(batches, max_bytes, name), schema)
+        with text_files.naming(name):
+            core = counts_of(rows, head["bytes"])
+    except (pa.ArrowException, KeyError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # an error of the system, not of the content
+            raise
+        raise ValueError(f"{path}: not a table of pretoken counts, or truncated: {error}") from None
+    check_whole(core, head, name)
+    return core, head
+
+
+def _limited(batches: Iterable[RecordBatch], max_bytes: int, name: str) -> Iterator[RecordBatch]:
+    """Yield the batches, which may have at most `max_bytes` in all."""
+    for batch in batches:
+        max_bytes -= batch.nbytes
+        if max_bytes < 0:
+            raise ValueError(f"{name}: the table holds more than {_EXPANSION} times as many bytes as the file has")
+        yield batch
