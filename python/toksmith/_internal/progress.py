@@ -1,17 +1,20 @@
-"""How far a long call has come, on the terminal or through a callback."""
+"""How far a long call has come: in bars, in a line of text in a notebook, in lines of JSON, or through a callable."""
 
 from __future__ import annotations
 
 import contextlib
+import json
+import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
-
-from . import progress_lines
-from .progress_lines import Report as Report
 
 if TYPE_CHECKING:
     from rich.progress import ProgressColumn, TaskID
+
+Report = Callable[[str, int, int], object]
+Write = Callable[[str, int, int, float, bool], None]
+Facts = Callable[[int], Sequence[str]]
 
 _NAMES = {
     "count": "counting pretokens",
@@ -24,23 +27,33 @@ _NAMES = {
 _REFRESH = 0.1
 # The minimum and the maximum width of a bar.
 _BAR_WIDTHS = (10, 40)
+# Seconds between two lines of one stage.
+_TEXT_SECONDS = 0.5
+_JSON_SECONDS = 0.25
 
 
 @contextlib.contextmanager
-def reporter(progress: bool | Report) -> Iterator[Report | None]:
+def reporter(
+    progress: bool | str | Report,
+    names: dict[str, str] = _NAMES,
+    facts: Facts | None = None,
+    more: Callable[[], Mapping[str, object]] = dict,
+) -> Iterator[Report | None]:
     """Yield the callable to which the core reports, or None.
 
-    True shows a bar on standard error, and a line of text in a notebook. A callable is called with (stage, done,
-    total), about every 40 ms, where stage is "count", "encode" or "decode" (in bytes) or "merge" (in merges), and
-    total is 0 while it is not known. False is silence.
+    True shows a bar on standard error, and a line of text in a notebook; "json" writes lines of JSON there. A
+    callable is called with (stage, done, total), about every 40 ms, where stage is "count", "encode" or "decode" (in
+    bytes) or "merge" (in merges), and total is 0 while it is not known. False is silence. `names`, `facts` and `more`
+    are those of `bar` and `json_lines`.
     """
-    if not progress:
-        yield None
-    elif callable(progress):
-        yield progress
+    if not progress or callable(progress):
+        yield progress or None
+    elif progress == "json":
+        with json_lines(more) as report:
+            yield report
     else:
         # In a notebook `rich` would need widgets, and shows nothing without them.
-        with progress_lines.text_line(_NAMES) if progress_lines.in_notebook() else bar() as report:
+        with text_line(names) if in_notebook() else bar(names, facts) as report:
             yield report
 
 
@@ -131,7 +144,7 @@ class Bars:
 
 
 @contextlib.contextmanager
-def bar(names: dict[str, str] = _NAMES, facts: Callable[[int], Sequence[str]] | None = None) -> Iterator[Report]:
+def bar(names: dict[str, str] = _NAMES, facts: Facts | None = None) -> Iterator[Report]:
     """Yield a callable that reports in bars, with the names of the stages.
 
     `facts` takes how much is done, and returns the texts beside the bar; default: the rate.
@@ -159,3 +172,84 @@ def rate(stage: str, speed: float | None) -> str:
     if not speed:
         return ""
     return f"{speed:,.0f} merges/s" if stage == "merge" else f"{speed / 1e6:,.1f} MB/s"
+
+
+# Lines
+
+
+def in_notebook() -> bool:
+    """Return whether this runs in a notebook, whose standard error is no terminal but can replace a written line."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return shell is not None and type(shell).__name__ != "TerminalInteractiveShell"
+
+
+@contextlib.contextmanager
+def text_line(names: dict[str, str]) -> Iterator[Report]:
+    """Yield a callable that reports in one line of text for each stage, by its name in `names`, on standard error."""
+    longest = 0
+
+    def write(stage: str, done: int, total: int, seconds: float, is_last: bool) -> None:
+        nonlocal longest
+        line = _line(names.get(stage, stage), stage, done, total, seconds)
+        longest = max(longest, len(line))
+        print(f"\r{line:{longest}}", end="\n" if is_last else "", file=sys.stderr, flush=True)
+
+    with _throttled(write, _TEXT_SECONDS) as report:
+        yield report
+
+
+@contextlib.contextmanager
+def json_lines(more: Callable[[], Mapping[str, object]] = dict) -> Iterator[Report]:
+    """Yield a callable that reports in lines of JSON, on standard error: stage, done, total, seconds of the stage.
+
+    The last state of each stage is always written. The total is 0 while it is not known. `more` returns the other
+    fields of each line.
+    """
+
+    def write(stage: str, done: int, total: int, seconds: float, is_last: bool) -> None:
+        line = json.dumps({"stage": stage, "done": done, "total": total, "seconds": round(seconds, 3), **more()})
+        print(line, file=sys.stderr, flush=True)
+
+    with _throttled(write, _JSON_SECONDS) as report:
+        yield report
+
+
+@contextlib.contextmanager
+def _throttled(write: Write, every: float) -> Iterator[Report]:
+    """Yield a callable that passes on one report in `every` seconds, and the last one of each stage."""
+    last: tuple[str, int, int] | None = None
+    start = due = 0.0
+
+    def finish() -> None:
+        if last is not None:
+            write(*last, time.monotonic() - start, True)
+
+    def report(stage: str, done: int, total: int) -> None:
+        nonlocal last, start, due
+        now = time.monotonic()
+        if last is None or stage != last[0]:
+            finish()
+            start = due = now
+        last = stage, done, total
+        if now >= due:
+            due = now + every
+            write(stage, done, total, now - start, False)
+
+    try:
+        yield report
+    finally:
+        finish()
+
+
+def _line(name: str, stage: str, done: int, total: int, seconds: float) -> str:
+    """Return one line of text.
+
+    >>> _line("counting pretokens", "count", 250_000_000, 500_000_000, 2.0)
+    'counting pretokens: 50%, 250.0 of 500.0 MB, 2 s'
+    >>> _line("learning merges", "merge", 1234, 0, 7.2)
+    'learning merges: 1,234 merges, 7 s'
+    """
+    share = f"{100 * done // total}%, " if total else ""
+    numbers = (f"{number:,}" if stage == "merge" else f"{number / 1e6:,.1f}" for number in (done, total))
+    amount = " of ".join(numbers) if total else next(numbers)
+    return f"{name}: {share}{amount} {'merges' if stage == 'merge' else 'MB'}, {seconds:.0f} s"

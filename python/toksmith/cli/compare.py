@@ -11,8 +11,8 @@ import typer
 
 import toksmith
 
-from .._internal.numbers import counted
-from .._internal.numbers import size as bytes_as_text
+from .._internal.messages import counted
+from .._internal.messages import size as bytes_as_text
 from ..files import inputs, whole_files
 from ..formats import sources
 from ..lab import terminal

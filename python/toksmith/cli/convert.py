@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from .._internal.numbers import counted
+from .._internal.messages import counted
 from ..files import whole_files
 from ..formats import minbpe, sources
 from ..tokenizer import Tokenizer

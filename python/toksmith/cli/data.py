@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated
 
 import typer
 
 from .._internal.progress import reporter
-from .._internal.tables import aligned
 from ..data import checking, dataset
 from ..data import manifest as manifests
 from ..lab import terminal
@@ -93,6 +92,22 @@ def _summary(manifest: manifests.Manifest) -> str:
         *_sources(manifest.content),
     ]
     return "\n".join(sections)
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows as lines: the first column at the left, numbers at the right, two spaces between columns.
+
+    >>> print(aligned([("split", "tokens"), ("train", "12"), ("val", "3")]), end="")
+    split  tokens
+    train      12
+    val         3
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for first, *others in rows:
+        cells = [first.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines) + "\n"
 
 
 def _totals(content: Mapping[str, object]) -> Iterator[str]:

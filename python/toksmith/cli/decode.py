@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
-from .._internal.numbers import counted
+from .._internal.messages import counted
 from .._internal.progress import Report, reporter
 from ..formats import sources
 from ..tokenizer import Tokenizer

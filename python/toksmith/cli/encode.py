@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import typer
 
 from .._internal.choices import Errors
-from .._internal.numbers import counted
+from .._internal.messages import counted
 from .._internal.progress import Report, reporter
 from ..formats import sources
 from ..tokenizer import Tokenizer

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import IO
 
 from .. import _core
-from .._internal import progress_lines
 from .._internal.messages import printable, shown
-from .._internal.progress import Report
+from .._internal.progress import Report, json_lines
 from ..files import watching, whole_files
 from ..lab.spans import visible
 from .options import Progress, UsageError
@@ -204,7 +203,7 @@ def drop_output() -> None:
 def reporting(progress: Progress | None, out: str) -> Iterator[bool | Report]:
     """Yield what the library takes as `progress`: as asked, else a bar if a terminal shows no output beside it."""
     if progress == "json":
-        with progress_lines.json_lines() as report:
+        with json_lines() as report:
             yield report
     elif progress is not None:
         yield progress == "bar"

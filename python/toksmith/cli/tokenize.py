@@ -10,8 +10,7 @@ from typing import Annotated, Literal
 import typer
 
 from .._internal import choices
-from .._internal.messages import printable
-from .._internal.numbers import counted
+from .._internal.messages import counted, printable
 from ..data import manifest as manifests
 from ..data.folder import UNFINISHED
 from ..data.options import DEFAULT_BUFFER, DEFAULT_SHARD

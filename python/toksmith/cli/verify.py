@@ -16,10 +16,11 @@ import typer
 
 from .. import patterns
 from ..compat.tiktoken import registry
-from ..formats import first_difference, sources, stress
-from ..formats.first_difference import Side
+from ..formats import sources, stress
 from ..formats.published import encodings, rank_cache
 from ..formats.ranks import read as read_ranks
+from ..lab import first_difference
+from ..lab.first_difference import Side
 from ..lab.spans import visible
 from ..tokenizer import Tokenizer
 from . import options, streams

@@ -8,10 +8,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from .. import _core
-from .._internal import progress_lines
-from .._internal.messages import printable
-from .._internal.numbers import counted
-from .._internal.progress import Report, bar
+from .._internal.messages import counted, printable
+from .._internal.progress import Report, reporter
 from ..files.inputs import Source
 
 _STAGE = "encode"
@@ -89,15 +87,7 @@ def watching(progress: bool | str | Report, sources: Sequence[Source]) -> Iterat
     if isinstance(progress, str) and progress != "json":
         raise ValueError(f'progress is True, False, "json" or a callable, not {progress!r}')
     watch = Watch(sources)
-    with contextlib.ExitStack() as stack:
-        if callable(progress):
-            watch.report = progress
-        elif progress == "json":
-            watch.report = stack.enter_context(progress_lines.json_lines(watch.details))
-        elif progress and progress_lines.in_notebook():
-            watch.report = stack.enter_context(progress_lines.text_line(_NAMES))
-        elif progress:
-            watch.report = stack.enter_context(bar(_NAMES, watch.facts()))
+    with reporter(progress, _NAMES, watch.facts(), watch.details) as watch.report:
         yield watch
 
 

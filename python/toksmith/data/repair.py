@@ -10,8 +10,7 @@ import shutil
 import warnings
 
 from .. import _core
-from .._internal import progress_lines
-from .._internal.numbers import counted
+from .._internal.messages import counted
 from .._internal.progress import Report, reporter
 from ..tokenizer import Tokenizer
 from . import checking
@@ -29,8 +28,7 @@ def repair_of(folder: Folder, tokenizer: Tokenizer, verify: bool, progress: bool
     Raises:
         FileExistsError: Nothing is damaged, and the sources have no size.
     """
-    lines = progress_lines.json_lines() if progress == "json" else reporter(progress)  # type: ignore[arg-type]
-    with lines as report:
+    with reporter(progress) as report:
         damaged = list(checking.damaged(manifests.parse(folder.path), verify, report))
     if not damaged:
         folder.check_sources_are_known()

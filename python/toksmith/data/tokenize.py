@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from .. import _core
 from .._internal.choices import OnError, ShardFormat
-from .._internal.numbers import counted
+from .._internal.messages import counted
 from .._internal.progress import Report
 from ..corpus import Corpus, CorpusOptions, TextSources
 from ..files.inputs import Source

@@ -15,7 +15,7 @@ from command import TOKSMITH, run_command
 
 import toksmith
 from toksmith import Tokenizer
-from toksmith._internal import numbers
+from toksmith._internal import messages
 from toksmith.cli.messages import OPTIONS
 from toksmith.lab.comparison.comparison import change, sections
 
@@ -129,7 +129,7 @@ def test_files_beside(folder: Path, tmp_path: Path) -> None:
     arguments = ["small.json", "bytes.json", "--on", "in"]
     beside = ("-o", page, "--output", table, "--plots", plots)
     done = run_command("compare", *arguments, *beside, cwd=folder)
-    sizes = [f"{file}: {numbers.size(file.stat().st_size)}\n" for file in (page, table)]
+    sizes = [f"{file}: {messages.size(file.stat().st_size)}\n" for file in (page, table)]
     assert (done.returncode, done.stderr.decode()) == (0, f"{''.join(sizes)}{plots}: 2 plots\n")
     assert done.stdout.decode() == run(*arguments, cwd=folder)
     assert run(*arguments, *beside, "--no-progress", cwd=folder) == done.stdout.decode()

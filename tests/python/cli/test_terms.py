@@ -17,7 +17,7 @@ from command import run_command
 
 import toksmith
 from toksmith import Tokenizer
-from toksmith._internal import choices, progress, progress_lines
+from toksmith._internal import choices, progress
 from toksmith.cli import messages
 from toksmith.cli.app import app
 
@@ -199,7 +199,7 @@ def test_a_notebook_gets_text(
     shell: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell and shell()))
-    assert progress_lines.in_notebook() is (shell is ZMQInteractiveShell)
+    assert progress.in_notebook() is (shell is ZMQInteractiveShell)
     toksmith.train_from_iterator([TEXT], 270, progress=True)
     shown = capsys.readouterr().err
     if shell is ZMQInteractiveShell:
@@ -213,7 +213,7 @@ def test_a_notebook_gets_text(
 def test_text_is_written_now_and_then_and_at_the_end(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(progress_lines, "in_notebook", lambda: True)
+    monkeypatch.setattr(progress, "in_notebook", lambda: True)
     with progress.reporter(True) as report:
         assert report is not None
         for done in range(10_001):

@@ -13,9 +13,10 @@ from huggingface_cases import DEEPSEEK
 
 import toksmith
 from toksmith import Tokenizer, train_from_iterator
-from toksmith.formats import first_difference, ranks, stress
-from toksmith.formats.first_difference import Side
+from toksmith.formats import ranks, stress
 from toksmith.formats.published import encodings, rank_cache
+from toksmith.lab import first_difference
+from toksmith.lab.first_difference import Side
 
 # Kimi K2, tokenization_kimi.py.
 KIMI = (
