@@ -39,7 +39,3 @@ FILE_FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
 ShardFormat = Literal["bin", "nanogpt", "llm.c", "megatron", "npy", "parquet"]
 SHARD_FORMATS: tuple[ShardFormat, ...] = get_args(ShardFormat)
 """The formats of shards of ids."""
-
-GroupKind = Literal["language", "script", "file"]
-GROUP_KINDS: tuple[GroupKind, ...] = get_args(GroupKind)
-"""By what documents are grouped when tokenizers are compared."""

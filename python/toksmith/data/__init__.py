@@ -2,7 +2,7 @@
 
 - Writing: `tokenize`, its `options`, the `folder` of a run, `repair`, `progress`, `table_texts`.
 - Reading: `dataset`, with windows in the order of a `permutation`; `checking` against the manifest.
-- Both: the `manifest`, and the `formats` of shards.
+- Both: the `manifest`, and `shards` in their formats.
 
 NumPy is imported when a folder is opened, and pyarrow if its shards are Parquet files; nothing else is needed.
 """

@@ -9,7 +9,7 @@ from pathlib import Path
 from .. import _core
 from .._internal.messages import shown
 from .._internal.progress import Report, summing
-from . import dataset, formats
+from . import dataset, shards
 from . import manifest as manifests
 from .manifest import Manifest, Shard
 
@@ -89,10 +89,10 @@ def _check_tokenizer(manifest: Manifest) -> Iterator[str]:
 def _check_structure(manifest: Manifest, shard: Shard) -> Iterator[str]:
     """Yield the errors in the form of a shard and its index."""
     try:
-        starts = formats.open_index(manifest, shard)
+        starts = shards.open_index(manifest, shard)
         if (starts[1:] < starts[:-1]).any():
             yield f"{manifest.folder / shard.index_file}: a document ends before it begins"
-        ids = formats.open_ids(manifest, shard)
+        ids = shards.open_ids(manifest, shard)
         if len(ids) != shard.tokens:
             yield f"{manifest.folder / shard.file}: it has {len(ids):,} ids, not {shard.tokens:,}"
     except (OSError, ValueError) as error:

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 from .._internal import arguments
 from .._internal.messages import shown
 from ..tokenizer import Tokenizer
-from . import formats
 from . import manifest as manifests
+from . import shards
 from .manifest import JsonObject, Manifest
 from .permutation import Permutation
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
-    from .formats import Integers, IntegerType
+    from .shards import Integers, IntegerType
 
 _MAX_OPEN = 128
 """Shards that stay mapped: each takes a file of the process, which may have 1,024 or fewer."""
@@ -70,8 +70,8 @@ class TrainingData:
         self._tokenizer: Tokenizer | None = None
         self._token_starts = [0, *itertools.accumulate(shard.tokens for shard in self._shards)]
         self._document_starts = [0, *itertools.accumulate(shard.documents for shard in self._shards)]
-        self._ids = functools.lru_cache(_MAX_OPEN)(functools.partial(formats.open_ids, self._manifest))
-        self._index = functools.lru_cache(_MAX_OPEN)(functools.partial(formats.open_index, self._manifest))
+        self._ids = functools.lru_cache(_MAX_OPEN)(functools.partial(shards.open_ids, self._manifest))
+        self._index = functools.lru_cache(_MAX_OPEN)(functools.partial(shards.open_index, self._manifest))
 
     def __reduce__(self) -> tuple[object, ...]:
         return _reopened, (str(self.folder), self.split, self._digest)
@@ -135,9 +135,9 @@ class TrainingData:
 
     def read(self, start: int, stop: int) -> Integers:
         """Return the ids from `start` to before `stop`, which must be within the split."""
-        return formats.read_across(self._token_starts, start, stop, self._shard_ids, self.dtype)
+        return shards.read_across(self._token_starts, start, stop, self._shard_ids, self.dtype)
 
-    def _shard_ids(self, number: int) -> formats.Ids:
+    def _shard_ids(self, number: int) -> shards.Ids:
         return self._ids(self._shards[number])
 
     def windows(

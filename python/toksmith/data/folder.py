@@ -22,9 +22,9 @@ from .._internal.messages import shown
 from ..files import new_file, text_files, whole_files
 from ..tokenizer import Tokenizer
 from . import manifest as manifests
-from .formats import Raw, complete
 from .manifest import TOKENIZER, JsonObject, Outcome, is_file_name
 from .options import Options
+from .shards import Raw, complete
 
 UNFINISHED = ".toksmith-unfinished"
 STATE = "state.json"

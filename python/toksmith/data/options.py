@@ -15,7 +15,7 @@ from .._internal.messages import shown
 from ..encoding.file_encoding import is_wide
 from ..formats.huggingface import folder
 from ..tokenizer import Tokenizer
-from .formats import FORMATS, Format
+from .shards import FORMATS, Format
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike

@@ -20,7 +20,7 @@ from ..tokenizer import Tokenizer
 from ..training import train as training
 from ..training.counts import PretokenCounts
 from .counting import CountOptions, count_batches, sum_counts
-from .tokenizing import RunFolder, check_order, outcome
+from .run_folder import RunFolder, check_order, outcome
 from .workers import KeptFunction, Piece, write_pieces, write_shard
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from .. import _core
 from .._internal.messages import shown
 from ..data import table_texts
-from ..data.formats import FORMATS, Raw, complete, naming
+from ..data.shards import FORMATS, Raw, complete, naming
 from ..data.manifest import NPY_HEADER_BYTES, WIDTHS
 from ..data.options import RunOptions
 from ..data.table_texts import TextColumn

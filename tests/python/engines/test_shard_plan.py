@@ -7,7 +7,7 @@ import random
 
 import numpy as np
 
-from toksmith.engines.tokenizing import shard_plans
+from toksmith.engines.run_folder import shard_plans
 from toksmith.engines.workers import SplitOfPiece
 
 

@@ -221,7 +221,7 @@ def test_after_an_error_at_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Before the manifest nothing stays; behind it the folder is whole, and is left alone."""
-    from toksmith.engines.tokenizing import RunFolder
+    from toksmith.engines.run_folder import RunFolder
 
     write = RunFolder.write_manifest
 
@@ -249,7 +249,7 @@ def test_after_a_kill(
     stage: str, texts: list[str | None], tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A driver that was killed leaves no manifest; the next run leaves nothing of what it has left."""
-    from toksmith.engines.tokenizing import RunFolder
+    from toksmith.engines.run_folder import RunFolder
 
     out = tmp_path / "out"
     with monkeypatch.context() as patch:

@@ -14,7 +14,7 @@ from typing import Any
 from ... import anatomy
 from ...tokenizer import Tokenizer
 from ..text import quoted, write_whole
-from . import before, chat, pretokens, vocabulary
+from . import chat, preprocessing, pretokens, vocabulary
 
 SCRIPTS = [
     "unpack.js",
@@ -116,7 +116,7 @@ class _Data:
 def _described(name: str, tokenizer: Tokenizer, data: _Data) -> dict[str, Any]:
     """Return the data of a tokenizer that the program needs besides its blocks, as plain data."""
     try:
-        if reasons := before.unknown(tokenizer):
+        if reasons := preprocessing.unknown(tokenizer):
             raise ValueError(f"it has {' and '.join(reasons)}")
         stages = pretokens.stages(anatomy.pattern(tokenizer))
     except ValueError as reason:
@@ -126,12 +126,12 @@ def _described(name: str, tokenizer: Tokenizer, data: _Data) -> dict[str, Any]:
         "vocabulary": data.number(vocabulary.packed(tokenizer)),
         "ranks": not anatomy.has_merges(tokenizer),
         "wholes": anatomy.ignores_merges(tokenizer),
-        "added": before.tokens(tokenizer),
+        "added": preprocessing.tokens(tokenizer),
         "steps": [
             {"table": data.number(step.block), "sorts": step.sorts, "composes": step.composes}
-            for step in before.steps(tokenizer)
+            for step in preprocessing.steps(tokenizer)
         ],
-        "prefix": before.has_prefix(tokenizer),
+        "prefix": preprocessing.has_prefix(tokenizer),
         "chat": chat.described(name, anatomy.huggingface_files(tokenizer)),
         "stages": [
             {"automaton": data.number(stage.automaton.packed()), "behavior": stage.behavior, "invert": stage.invert}

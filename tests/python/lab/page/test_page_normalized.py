@@ -18,7 +18,7 @@ from tokenizers import AddedToken, normalizers, pre_tokenizers
 from toksmith import Tokenizer
 from toksmith.formats.huggingface.file_patterns import steps_of
 from toksmith.lab import page
-from toksmith.lab.page import before
+from toksmith.lab.page import preprocessing
 
 FORMS = ("NFC", "NFD", "NFKC", "NFKD", "Lowercase")
 ADDED = [
@@ -61,7 +61,7 @@ def texts(count: int, seed: int) -> list[str]:
     def soup(rng: random.Random, pieces: int) -> str:
         return huggingface_cases.text_of(rng, pieces)
 
-    marks = [chr(code) for code in before._classes()]
+    marks = [chr(code) for code in preprocessing._classes()]
     names = [token if isinstance(token, str) else token.content for token in ADDED]
     found = page_texts.texts(count, soup, names)
     for i in range(0, count, 3):
@@ -91,8 +91,8 @@ def test_every_character_and_every_pair(codes: list[int], chromium: browser.Brow
     made = {form: huggingface_cases.make(None, normalizer_of(form), count=1) for form in FORMS}
     page.write(tmp_path / "page.html", {name: Tokenizer.from_huggingface(one) for name, one in made.items()})
     chromium.open(tmp_path / "page.html")
-    composed = before._pairs()
-    marks = [*map(chr, before._classes()), "\u1161", "\u11a8", "\u11a7", "가", "각", "ᄀ", "a"]
+    composed = preprocessing._pairs()
+    marks = [*map(chr, preprocessing._classes()), "\u1161", "\u11a8", "\u11a7", "가", "각", "ᄀ", "a"]
     bases = {chr(left) for left, _, _ in composed} | {*marks, "é", "日"}
     rng = random.Random(1)
     texts = [*map(chr, codes), *(chr(left) + chr(right) for left, right, _ in composed)]
