@@ -10,46 +10,28 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .compat.tiktoken.core import Encoding
-    from .compat.tiktoken.registry import encoding_for_model, get_encoding, list_encoding_names
-    from .corpus import Corpus
-    from .data.tokenize import tokenize
-    from .encoding.decode_stream import DecodeStream
-    from .formats.published.models import encoding_name_for_model
-    from .lab.comparison.compare import compare
-    from .lab.explanation import explain
-    from .lab.inspection.inspect import inspect
-    from .lab.view import view
-    from .shrinking import shrink
-    from .tokenizer import Tokenizer
-    from .training.counting import count_pretokens, count_pretokens_from_iterator
-    from .training.counts import PretokenCounts
-    from .training.train import train, train_bpe, train_from_iterator
+    from .compat.tiktoken.core import Encoding as Encoding
+    from .compat.tiktoken.registry import encoding_for_model as encoding_for_model
+    from .compat.tiktoken.registry import get_encoding as get_encoding
+    from .compat.tiktoken.registry import list_encoding_names as list_encoding_names
+    from .corpus import Corpus as Corpus
+    from .data.tokenize import tokenize as tokenize
+    from .encoding.decode_stream import DecodeStream as DecodeStream
+    from .formats.published.models import encoding_name_for_model as encoding_name_for_model
+    from .lab.comparison.compare import compare as compare
+    from .lab.explanation import explain as explain
+    from .lab.inspection.inspect import inspect as inspect
+    from .lab.view import view as view
+    from .shrinking import shrink as shrink
+    from .tokenizer import Tokenizer as Tokenizer
+    from .training.counting import count_pretokens as count_pretokens
+    from .training.counting import count_pretokens_from_iterator as count_pretokens_from_iterator
+    from .training.counts import PretokenCounts as PretokenCounts
+    from .training.train import train as train
+    from .training.train import train_bpe as train_bpe
+    from .training.train import train_from_iterator as train_from_iterator
 
 __version__ = "0.1.0"
-
-__all__ = [
-    "Corpus",
-    "DecodeStream",
-    "Encoding",
-    "PretokenCounts",
-    "Tokenizer",
-    "compare",
-    "count_pretokens",
-    "count_pretokens_from_iterator",
-    "encoding_for_model",
-    "encoding_name_for_model",
-    "explain",
-    "get_encoding",
-    "inspect",
-    "list_encoding_names",
-    "shrink",
-    "tokenize",
-    "train",
-    "train_bpe",
-    "train_from_iterator",
-    "view",
-]
 
 # The module of each name: modules are imported on first use, so that no program waits for what it does not use.
 _MODULES = {
@@ -74,6 +56,7 @@ _MODULES = {
     "train_from_iterator": "training.train",
     "view": "lab.view",
 }
+__all__ = [*_MODULES]
 # Packages that are attributes before somebody imports them: `toksmith.compat.tiktoken`, `toksmith.data.open`.
 _PACKAGES = {"compat", "data", "engines", "lab", "patterns"}
 
