@@ -22,6 +22,7 @@ __all__ = [
     "HuggingFaceModel",
     "Learned",
     "LearnedMerge",
+    "Permutation",
     "Pipeline",
     "PostProcessor",
     "PretokenCounts",
@@ -349,6 +350,15 @@ def character_tokenizer(
 class EncodeStream:
     def push(self, text: str) -> list[int]: ...
     def finish(self) -> list[int]: ...
+
+@final
+class Permutation:
+    def __new__(cls, size: int, *seed: int) -> Permutation: ...
+    @property
+    def size(self) -> int: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int, /) -> int: ...
+    def many(self, indices: NDArray[np.int64]) -> NDArray[np.int64]: ...
 
 @final
 class SpecialSet:

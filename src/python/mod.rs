@@ -23,6 +23,7 @@ mod input_file;
 mod ints;
 mod objects;
 mod output;
+mod permutation;
 mod pipeline;
 mod post_processor;
 mod pretokenizer;
@@ -67,6 +68,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<decoder::TextStream>()?;
     module.add_class::<encoding::PySpecialSet>()?;
     module.add_class::<encoding::Encoding>()?;
+    module.add_class::<permutation::PyPermutation>()?;
     module.add_class::<shards::PyShardCounts>()?;
     module.add_class::<shards::PyShardRun>()?;
     module.add_class::<shards::PyShardSnapshot>()?;

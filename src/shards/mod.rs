@@ -7,6 +7,7 @@
 //!   only adds up numbers; the next free worker writes the ids to that place (`write`, `shard`).
 //! - `ledger`: which jobs are written. A snapshot of the run is saved only when all jobs before it are written.
 //! - `run`: runs all these steps.
+//! - `permutation`: the order in which windows of the shards are read.
 
 mod buffer;
 mod cuts;
@@ -15,6 +16,7 @@ mod encoded;
 mod encoder;
 mod ledger;
 mod options;
+mod permutation;
 mod place;
 mod plan;
 mod run;
@@ -28,6 +30,7 @@ pub use documents::TextBatch;
 pub use encoder::DocumentEncoder;
 pub use ledger::Snapshot;
 pub use options::{HASHED_BYTES, ShardOptions, Shuffle, Split};
+pub use permutation::{KEY_BYTES, Permutation};
 pub use run::{Counts, Keeper, ShardRun, TextJob};
 pub use shard::Filling;
 pub use sources::{Cursor, Opener, Skipped, Source};

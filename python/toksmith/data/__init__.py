@@ -1,14 +1,14 @@
 """Folders of training data: `toksmith.tokenize` writes them, `open` reads them.
 
 - Writing: `tokenize`, its `options`, the `folder` of a run, `repair`, `progress`, `table_texts`.
-- Reading: `dataset`, with windows in the order of a `permutation`; `checking` against the manifest.
+- Reading: `dataset`, with windows in the order of a `Permutation`; `checking` against the manifest.
 - Both: the `manifest`, and `shards` in their formats.
 
 NumPy is imported when a folder is opened, and pyarrow if its shards are Parquet files; nothing else is needed.
 """
 
+from .._core import Permutation
 from .checking import differences
 from .dataset import Documents, TrainingData, Windows, open
-from .permutation import Permutation
 
 __all__ = ["Documents", "Permutation", "TrainingData", "Windows", "differences", "open"]

@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
+from .._core import Permutation
 from .._internal import arguments
 from .._internal.messages import shown
 from ..tokenizer import Tokenizer
 from . import manifest as manifests
 from . import shards
 from .manifest import JsonObject, Manifest
-from .permutation import Permutation
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike

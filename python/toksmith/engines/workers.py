@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from .. import _core
 from .._internal.messages import shown
 from ..data import table_texts
-from ..data.shards import FORMATS, Raw, complete, naming
 from ..data.manifest import NPY_HEADER_BYTES, WIDTHS
 from ..data.options import RunOptions
+from ..data.shards import FORMATS, Raw, complete, naming
 from ..data.table_texts import TextColumn
 from ..files import tables
 from ..files.inputs import Source
