@@ -70,7 +70,7 @@ impl PyPermutation {
         number.ok_or_else(|| self.no_place(&index))
     }
 
-    /// Returns the numbers at several places, as `int64` of the same shape.
+    /// Returns the numbers at several places, as `int64` of the same shape; `IndexError` for a place that is not there.
     fn many<'py>(&self, indices: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = indices.py();
         let places = py.import("numpy")?.call_method1("asarray", (indices, "int64"))?;
