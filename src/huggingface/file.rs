@@ -9,7 +9,7 @@ use crate::vocab::{Additions, BpeModel, TextSpelling, Vocab};
 
 /// A file that was read.
 pub struct TokenizerFile {
-    model: BpeModel,
+    pub(super) model: BpeModel,
     /// The JSON of all fields besides the model and the added tokens, by name.
     pub parts: Vec<(String, String)>,
     /// The JSON of the fields of the model besides its vocabulary and merges, by name.

@@ -15,7 +15,9 @@ mod pipeline;
 mod place;
 mod post_processor;
 mod pretokenizer;
+mod protobuf;
 mod reader;
+mod sentencepiece;
 mod spaces;
 
 pub use added::AddedToken;

@@ -1,10 +1,13 @@
 //! The normalizer of a file.
 
+use std::sync::Arc;
+
+use base64::Engine;
 use serde_json::Value;
 
 use super::part::{Part, PatternCompiler};
 use crate::error::Result;
-use crate::normalize::{NormalizeStep, Normalizer};
+use crate::normalize::{Charsmap, NormalizeStep, Normalizer, SentencePieceRule};
 
 /// The maximum number of steps.
 const MAX_STEPS: usize = 256;
@@ -63,8 +66,31 @@ fn step(part: &Part<'_>, patterns: &mut dyn PatternCompiler) -> Result<Normalize
         "Replace" => {
             NormalizeStep::Replace(part.matcher(patterns, true)?.0, part.text("content")?.to_owned())
         }
+        "SentencePiece" => NormalizeStep::SentencePiece(Arc::new(sentencepiece_rule(part)?)),
         kind => {
             return Err(part.refused(format!("the normalizer {kind} is not one that toksmith has")));
         }
+    })
+}
+
+/// What SentencePiece does to a text: the part that [`super::sentencepiece`] writes.
+fn sentencepiece_rule(part: &Part<'_>) -> Result<SentencePieceRule> {
+    let charsmap = base64::engine::general_purpose::STANDARD
+        .decode(part.text("precompiled_charsmap")?)
+        .map_err(|error| part.refused_in("precompiled_charsmap", format!("not base64: {error}")))?;
+    let symbols = part.list("symbols")?.iter().map(|symbol| {
+        let symbol = symbol.as_str().filter(|symbol| !symbol.is_empty());
+        symbol
+            .map(str::to_owned)
+            .ok_or_else(|| part.refused_in("symbols", "a symbol that is no text, or empty"))
+    });
+    Ok(SentencePieceRule {
+        charsmap: Charsmap::read(&charsmap)
+            .map_err(|reason| part.refused_in("precompiled_charsmap", reason))?,
+        symbols: symbols.collect::<Result<_>>()?,
+        add_dummy_prefix: part.flag("add_dummy_prefix")?,
+        remove_extra_whitespaces: part.flag("remove_extra_whitespaces")?,
+        escape_whitespaces: part.flag("escape_whitespaces")?,
+        whitespace_as_suffix: part.flag("treat_whitespace_as_suffix")?,
     })
 }

@@ -96,7 +96,7 @@ impl FilePipeline {
     fn check_normalized_tokens(&self) -> Result<()> {
         let mut of_text = HashMap::new();
         for token in self.parts.added_tokens.iter().filter(|token| token.normalized) {
-            let (text, name) = (self.parts.normalizer.normalized(&token.content)?, quoted(&token.content));
+            let (text, name) = (self.parts.normalizer.of_token(&token.content)?, quoted(&token.content));
             if text.is_empty() {
                 let reason = "nothing when normalized, so that the original finds it between any two bytes";
                 let reason = format!("{name} becomes {reason}: set its normalized to false, or leave it out");
@@ -170,7 +170,7 @@ impl FilePipeline {
     /// Errors of normalizing.
     pub fn token_texts(&self) -> Result<Vec<String>> {
         let text = |token: &AddedToken| match token.normalized {
-            true => self.parts.normalizer.normalized(&token.content),
+            true => self.parts.normalizer.of_token(&token.content),
             false => Ok(token.content.clone()),
         };
         self.parts.added_tokens.iter().map(text).collect()

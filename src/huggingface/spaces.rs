@@ -82,7 +82,9 @@ fn is_prepend(step: &NormalizeStep) -> bool {
 
 /// Whether a normalized text has no space.
 fn leaves_no_space(normalizer: &Normalizer) -> bool {
-    let mut steps = normalizer.0.iter().skip_while(|step| !is_to_meta(step));
+    let escapes =
+        |step: &NormalizeStep| matches!(step, NormalizeStep::SentencePiece(rule) if rule.escapes_spaces());
+    let mut steps = normalizer.0.iter().skip_while(|step| !(is_to_meta(step) || escapes(step)));
     steps.next().is_some() && steps.all(makes_no_space)
 }
 
@@ -100,6 +102,7 @@ fn makes_no_space(step: &NormalizeStep) -> bool {
         | NormalizeStep::Nfkd
         | NormalizeStep::Nmt
         | NormalizeStep::CleanText
-        | NormalizeStep::SpaceIdeographs => false,
+        | NormalizeStep::SpaceIdeographs
+        | NormalizeStep::SentencePiece(_) => false,
     }
 }

@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use super::limit::Limit;
+use super::sentencepiece::SentencePieceRule;
 use crate::error::Result;
 use crate::pretokenize::Matcher;
 use crate::room;
@@ -187,6 +188,15 @@ impl Aligned {
             self.places = Some(places);
         }
         self.text = text;
+        Ok(())
+    }
+
+    /// Replaces the text by what SentencePiece makes of it.
+    pub(super) fn rewrite(&mut self, rule: &SentencePieceRule, limit: Limit) -> Result<()> {
+        let old = self.take();
+        let (text, places) = rule.normalized(&old, self.places.as_deref(), limit)?;
+        self.text = text;
+        self.places = self.places.is_some().then_some(places);
         Ok(())
     }
 

@@ -13,7 +13,7 @@ impl Normalizer {
     /// Whether texts can be cut at all: no step looks at the ends of a text, or for a pattern of unknown length.
     pub(crate) fn can_cut(&self) -> bool {
         self.0.iter().all(|step| match step {
-            NormalizeStep::Strip { .. } => false,
+            NormalizeStep::Strip { .. } | NormalizeStep::SentencePiece(_) => false,
             NormalizeStep::Replace(matcher, _) => matches!(matcher, Matcher::Literal(_)),
             _ => true,
         })
@@ -56,6 +56,7 @@ impl NormalizeStep {
         let composes = || forms::is_nfc_quick(characters()) != IsNormalized::Yes;
         let is_stable = |quick: IsNormalized| quick == IsNormalized::Yes && is_starter() && !composes();
         match self {
+            NormalizeStep::SentencePiece(_) => false,
             NormalizeStep::CleanText => bert::is_clean(character),
             NormalizeStep::SpellBytes => character.is_ascii_graphic(),
             _ if character.is_ascii() && !matches!(self, NormalizeStep::Lowercase | NormalizeStep::Nmt) => {

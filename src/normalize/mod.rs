@@ -9,12 +9,16 @@ mod bert;
 mod cuts;
 mod limit;
 mod nfc;
+mod sentencepiece;
+
+use std::sync::Arc;
 
 use unicode_normalization_alignments::{self as forms, UnicodeNormalization};
 
 pub(crate) use aligned::origin_of;
 pub use aligned::{Aligned, OriginRange};
 pub use limit::max_bytes_of;
+pub use sentencepiece::{Charsmap, SentencePieceRule};
 
 use limit::Limit;
 use nfc::is_nfc;
@@ -60,6 +64,8 @@ pub enum NormalizeStep {
     Prepend(String),
     /// Replaces each match by a text. Matches must not be empty.
     Replace(Matcher, String),
+    /// All that SentencePiece does to a text.
+    SentencePiece(Arc<SentencePieceRule>),
 }
 
 /// A list of steps, applied one after the other.
@@ -85,6 +91,17 @@ impl Normalizer {
         Ok(aligned.into_parts().0)
     }
 
+    /// The text of an added token that is looked for in a normalized text. SentencePiece does not change its own.
+    ///
+    /// # Errors
+    /// Same as [`Normalizer::apply`].
+    pub fn of_token(&self, content: &str) -> Result<String> {
+        match self.0.iter().any(|step| matches!(step, NormalizeStep::SentencePiece(_))) {
+            true => room::text(content),
+            false => self.normalized(content),
+        }
+    }
+
     /// [`Normalizer::apply`] to a text that may continue another one (see [`Normalizer::may_cut`]): then nothing is
     /// put in front of it.
     ///
@@ -102,7 +119,11 @@ impl Normalizer {
 
     /// Whether a step puts a text in front of another.
     pub(crate) fn prepends(&self) -> bool {
-        self.0.iter().any(|step| matches!(step, NormalizeStep::Prepend(_)))
+        self.0.iter().any(|step| match step {
+            NormalizeStep::Prepend(_) => true,
+            NormalizeStep::SentencePiece(rule) => rule.puts_space_before(),
+            _ => false,
+        })
     }
 
     /// Whether all patterns run without a lock.
@@ -164,6 +185,7 @@ impl NormalizeStep {
             NormalizeStep::Strip { left, right } => text.strip(*left, *right, limit),
             NormalizeStep::Prepend(before) => text.prepend(before, limit),
             NormalizeStep::Replace(matcher, content) => text.replace(matcher, content, limit),
+            NormalizeStep::SentencePiece(rule) => text.rewrite(rule, limit),
         }
     }
 
@@ -222,6 +244,7 @@ impl NormalizeStep {
             NormalizeStep::Strip { .. } => "Strip",
             NormalizeStep::Prepend(_) => "Prepend",
             NormalizeStep::Replace(..) => "Replace",
+            NormalizeStep::SentencePiece(_) => "SentencePiece",
         }
     }
 
@@ -252,9 +275,10 @@ impl NormalizeStep {
                 })?;
                 !occurs
             }
-            NormalizeStep::Strip { .. } | NormalizeStep::Prepend(_) | NormalizeStep::Replace(..) => {
-                text.is_empty()
-            }
+            NormalizeStep::Strip { .. }
+            | NormalizeStep::Prepend(_)
+            | NormalizeStep::Replace(..)
+            | NormalizeStep::SentencePiece(_) => text.is_empty(),
         })
     }
 }

@@ -53,7 +53,7 @@ impl PipelineParts {
         let is_mixed = is_mixed(&self.added_tokens)?;
         let mut irregular = Vec::new();
         for token in &self.added_tokens {
-            let text = self.normalizer.normalized(&token.content)?;
+            let text = self.normalizer.of_token(&token.content)?;
             if self.is_irregular(token, &text, is_mixed) {
                 irregular.push(token);
             }
@@ -112,7 +112,7 @@ impl Pipeline {
     pub fn new(mut parts: PipelineParts) -> Result<Self> {
         let mut texts = Vec::new();
         for token in &parts.added_tokens {
-            texts.push(parts.normalizer.normalized(&token.content)?);
+            texts.push(parts.normalizer.of_token(&token.content)?);
         }
         if texts.iter().any(|text| text == META) {
             parts.only_prefix = None; // a prefix alone may be this token

@@ -33,6 +33,12 @@ impl HuggingFaceModel {
         Ok(HuggingFaceModel { file })
     }
 
+    /// Reads a SentencePiece `.model` of type BPE.
+    #[staticmethod]
+    fn of_sentencepiece(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
+        Ok(HuggingFaceModel { file: call::long(py, None, |_| TokenizerFile::read_sentencepiece(data))? })
+    }
+
     /// The JSON of all fields besides the model and the added tokens, by name.
     #[getter]
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -94,10 +100,11 @@ pub(super) fn character_tokenizer(
     bytes: Vec<u32>,
     unknown: Option<u32>,
     outside: Vec<u32>,
+    by_result: bool,
     special_tokens: Vec<(String, Option<i128>)>,
     pretokenizer: &PyPretokenizer,
 ) -> PyResult<Tokenizer> {
-    let characters = CharacterTokens { bytes, unknown, outside: outside.into_iter().collect() };
+    let characters = CharacterTokens { bytes, unknown, outside: outside.into_iter().collect(), by_result };
     let (tokens, specials) = (vocabulary::tokens_of(vocab)?, vocabulary::special_specs(special_tokens)?);
     let pretokenizer = pretokenizer.inner.clone();
     let encoder = call::long(py, None, move |_| {

@@ -35,7 +35,7 @@ pub(super) struct Tokenizer {
 
 pub(super) type ArrayAndStarts<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
 type LastPairs<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
-type CharacterIds = (Vec<u32>, Option<u32>, Vec<u32>);
+type CharacterIds = (Vec<u32>, Option<u32>, Vec<u32>, bool);
 pub(super) type IdsWithRanges = (Vec<u32>, Vec<(usize, usize)>);
 pub(super) type IdsAndSpans<'py> = (Bound<'py, PyList>, Bound<'py, PyArray2<i64>>);
 
@@ -60,7 +60,12 @@ impl Tokenizer {
     /// with bytes.
     fn characters(&self) -> Option<CharacterIds> {
         let characters = self.encoder.vocab().characters()?.clone();
-        Some((characters.bytes, characters.unknown, characters.outside.into_iter().collect()))
+        Some((
+            characters.bytes,
+            characters.unknown,
+            characters.outside.into_iter().collect(),
+            characters.by_result,
+        ))
     }
 
     /// Whether merging goes by the names of tokens.

@@ -10,18 +10,25 @@ use crate::names::{Names, Texts};
 use crate::room;
 
 /// How many flags there are.
-const FLAGS: u32 = 5;
+const FLAGS: u32 = 6;
 
 /// Appends what the state of such a vocabulary has besides its tokens.
 pub(super) fn put_spelled(state: &mut Vec<u8>, vocab: &Vocab, bpe: &SpelledBpe) {
-    let BpeOptions { prefix, suffix, unknown, fuse_unknown, byte_fallback, ignore_merges, dropout } =
-        &bpe.options;
+    let options = &bpe.options;
+    let BpeOptions { prefix, suffix, unknown, dropout, .. } = options;
     let spelling = match bpe.spelling {
         TextSpelling::Bytes => 0,
         TextSpelling::Characters => 1,
         TextSpelling::Spaces => 2,
     };
-    let flags = [*fuse_unknown, *byte_fallback, *ignore_merges, unknown.is_some(), dropout.seed.is_some()];
+    let flags = [
+        options.fuse_unknown,
+        options.byte_fallback,
+        options.ignore_merges,
+        unknown.is_some(),
+        dropout.seed.is_some(),
+        options.by_result,
+    ];
     let flags = flags.iter().rev().fold(0, |bits, &flag| bits << 1 | u32::from(flag));
     let seed = dropout.seed.unwrap_or(0);
     for number in [spelling, flags, dropout.rate.to_bits(), seed as u32, (seed >> 32) as u32] {
@@ -90,6 +97,7 @@ pub(super) fn read_spelled(
         byte_fallback: flag(1),
         ignore_merges: flag(2),
         dropout: Dropout { rate, seed: flag(4).then_some(seed) },
+        by_result: flag(5),
     };
     let mut merges = Vec::new();
     for _ in 0..state.number()? {

@@ -20,6 +20,8 @@ const WHOLE_TOKENS_FLAG: u32 = 2;
 const CHARACTERS_FLAG: u32 = 4;
 /// The flag for a vocabulary that merges by names; it stands alone.
 const SPELLED_FLAG: u32 = 8;
+/// The flag for a vocabulary of characters whose merges of one token share a rank.
+const BY_RESULT_FLAG: u32 = 16;
 
 impl Vocab {
     /// The maximum number of bytes of memory that [`Vocab::state`] takes.
@@ -41,8 +43,8 @@ impl Vocab {
         let spelled = self.spelled();
         if spelled.is_some() {
             flags = SPELLED_FLAG;
-        } else if self.characters.is_some() {
-            flags |= CHARACTERS_FLAG;
+        } else if let Some(characters) = &self.characters {
+            flags |= CHARACTERS_FLAG | if characters.by_result { BY_RESULT_FLAG } else { 0 };
         }
         put(&mut state, flags);
         put(&mut state, self.tokens.len() as u32);
@@ -63,7 +65,7 @@ impl Vocab {
             put(&mut state, left);
             put(&mut state, right);
         }
-        if let Some(CharacterTokens { bytes, unknown, outside }) = &self.characters {
+        if let Some(CharacterTokens { bytes, unknown, outside, .. }) = &self.characters {
             for ids in [bytes, &Vec::from_iter(*unknown), &outside.iter().copied().collect()] {
                 put(&mut state, ids.len() as u32);
                 ids.iter().for_each(|&id| put(&mut state, id));
@@ -79,7 +81,8 @@ impl Vocab {
     pub fn from_state(state: &[u8], specials: &[SpecialSpec]) -> Result<Self> {
         let mut reader = StateReader::new(state);
         let semantics = reader.number()?;
-        if semantics & !(MERGES_FLAG | WHOLE_TOKENS_FLAG | CHARACTERS_FLAG) != 0 && semantics != SPELLED_FLAG
+        if semantics & !(MERGES_FLAG | WHOLE_TOKENS_FLAG | CHARACTERS_FLAG | BY_RESULT_FLAG) != 0
+            && semantics != SPELLED_FLAG
         {
             return Err(Error::BrokenState);
         }
@@ -96,7 +99,7 @@ impl Vocab {
             return read_spelled(reader, tokens, specials);
         }
         if semantics & CHARACTERS_FLAG != 0 {
-            return characters_vocab(reader, tokens, specials);
+            return characters_vocab(reader, tokens, specials, semantics & BY_RESULT_FLAG != 0);
         }
         let bytes_of = |id: u32| {
             let index = tokens.binary_search_by_key(&id, |(id, _)| *id).map_err(|_| Error::BrokenState)?;
@@ -119,6 +122,7 @@ fn characters_vocab(
     mut reader: StateReader<'_>,
     tokens: Vec<(u32, &[u8])>,
     specials: &[SpecialSpec],
+    by_result: bool,
 ) -> Result<Vocab> {
     let mut merges = Vec::new();
     for _ in 0..reader.number()? {
@@ -129,5 +133,5 @@ fn characters_vocab(
     if !reader.is_empty() {
         return Err(Error::BrokenState);
     }
-    Vocab::of_characters(tokens, &merges, CharacterTokens { bytes, unknown, outside }, specials)
+    Vocab::of_characters(tokens, &merges, CharacterTokens { bytes, unknown, outside, by_result }, specials)
 }

@@ -20,12 +20,13 @@ from .parts import Parts
 from .published import encodings, models, rank_cache
 
 StrPath = str | os.PathLike[str]
-Kind = Literal["published", "huggingface", "gpt2", "ranks", "native"]
+Kind = Literal["published", "huggingface", "gpt2", "ranks", "native", "sentencepiece"]
 
 _PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 """Names of GPT-2's two files: the usual ones, and those of its release."""
 _RANK_LINE = re.compile(rb"(\xef\xbb\xbf)?[A-Za-z0-9+/]*={0,2} [0-9]+\r?\n")
 _NATIVE = re.compile(rb'\s*\{\s*"format"\s*:\s*"toksmith"')
+_SENTENCEPIECE = re.compile(rb"\n[\x06-\xff]\x01?\n[\x01-\xff]", re.DOTALL)
 _SUFFIXES = (".json", ".tiktoken", ".txt", ".model", ".bpe")  # those that only a path has
 
 
@@ -75,6 +76,8 @@ def _kind_of_file(path: Path) -> Kind:
         head = file.read(1 << 12) if path.is_file() else b""
     if _RANK_LINE.match(head):
         return "ranks"
+    if _SENTENCEPIECE.match(head) and b"\x15" in head:
+        return "sentencepiece"
     is_json = head.lstrip()[:1] == b"{"
     return "huggingface" if is_json and not _NATIVE.match(head) and is_huggingface(path) else "native"
 
@@ -145,6 +148,8 @@ def open_source(
         )
     if kind == "published":
         return published(encoding_of(name) or name)
+    if kind == "sentencepiece":
+        return read.read_sentencepiece(name)
     return read.read(name) if kind == "huggingface" else native.load(name)
 
 

@@ -54,6 +54,13 @@ def _content_of(source: object) -> tuple[bytes, str]:
     return str(to_str()).encode(), kind
 
 
+def read_sentencepiece(path: str | os.PathLike[str]) -> Parts:
+    """Read a SentencePiece `.model` of type BPE."""
+    data = reading.read(path, MAX_BYTES)
+    with text_files.naming(path):
+        return _parts_of(_core.HuggingFaceModel.of_sentencepiece(data), None)
+
+
 def parts_of(content: Json, files: origin.Files | None = None, keep_ids: bool = False) -> Parts:
     """Return the tokenizer of the content of a `tokenizer.json`, and of the files beside it.
 
@@ -63,7 +70,7 @@ def parts_of(content: Json, files: origin.Files | None = None, keep_ids: bool = 
     return _parts_of(_core.HuggingFaceModel(json.dumps(content).encode(), keep_ids), files or {})
 
 
-def _parts_of(file: _core.HuggingFaceModel, files: origin.Files, seed: int | None = None) -> Parts:
+def _parts_of(file: _core.HuggingFaceModel, files: origin.Files | None, seed: int | None = None) -> Parts:
     for warning in file.warnings:
         warnings.warn(warning, stacklevel=5)
     parts, options = _values(file.parts, "$"), _values(file.options, "$.model")
@@ -81,7 +88,7 @@ def _parts_of(file: _core.HuggingFaceModel, files: origin.Files, seed: int | Non
     spec["characters"] = {"unk_token": options.get("unk_token"), **flags}
     pipeline = Pipeline(spec, file.kept())
     core = file.tokenizer(pipeline.steps, seed)
-    came_from = origin.Origin.of({**parts, "model": options}, rows, file.beside, files)
+    came_from = None if files is None else origin.Origin.of({**parts, "model": options}, rows, file.beside, files)
     if pipeline.is_trivial:
         return Parts(core, pipeline.pattern, None, None, came_from)
     return Parts(core.with_pipeline(pipeline.steps), pipeline.pattern, pipeline, None, came_from)

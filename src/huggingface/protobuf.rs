@@ -1,0 +1,109 @@
+//! The wire format of Protocol Buffers.
+
+/// The value of a field.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Field<'a> {
+    /// A number of variable length.
+    Number(u64),
+    /// A number of four bytes.
+    Fixed(u32),
+    /// Bytes, a text or a message.
+    Bytes(&'a [u8]),
+    /// A number of eight bytes, which no field that is read has.
+    Other,
+}
+
+impl<'a> Field<'a> {
+    pub(super) fn number(self) -> Option<u64> {
+        if let Field::Number(number) = self { Some(number) } else { None }
+    }
+
+    pub(super) fn bytes(self) -> Option<&'a [u8]> {
+        if let Field::Bytes(bytes) = self { Some(bytes) } else { None }
+    }
+
+    pub(super) fn text(self) -> Option<&'a str> {
+        std::str::from_utf8(self.bytes()?).ok()
+    }
+
+    pub(super) fn float(self) -> Option<f32> {
+        if let Field::Fixed(bits) = self { Some(f32::from_bits(bits)) } else { None }
+    }
+}
+
+/// The fields of a message in order, each with its number. `None` stands for the end of what is well-formed.
+pub(super) struct Fields<'a> {
+    tail: &'a [u8],
+}
+
+impl<'a> Fields<'a> {
+    pub(super) fn new(message: &'a [u8]) -> Self {
+        Fields { tail: message }
+    }
+
+    fn take(&mut self, len: usize) -> Option<&'a [u8]> {
+        let (taken, tail) = self.tail.split_at_checked(len)?;
+        self.tail = tail;
+        Some(taken)
+    }
+
+    fn varint(&mut self) -> Option<u64> {
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.take(1)?[0];
+            number |= u64::from(byte & 0x7F) << shift;
+            if byte < 0x80 {
+                return Some(number);
+            }
+        }
+        None
+    }
+
+    fn field(&mut self) -> Option<(u64, Field<'a>)> {
+        let key = self.varint()?;
+        let value = match key & 7 {
+            0 => Field::Number(self.varint()?),
+            1 => self.take(8).map(|_| Field::Other)?,
+            2 => {
+                let len = usize::try_from(self.varint()?).ok()?;
+                Field::Bytes(self.take(len)?)
+            }
+            5 => Field::Fixed(u32::from_le_bytes(*self.take(4)?.first_chunk()?)),
+            _ => return None,
+        };
+        Some((key >> 3, value))
+    }
+}
+
+impl<'a> Iterator for Fields<'a> {
+    /// An error is malformed; nothing follows it.
+    type Item = Result<(u64, Field<'a>), ()>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.tail.is_empty() {
+            return None;
+        }
+        let field = self.field();
+        if field.is_none() {
+            self.tail = &[];
+        }
+        Some(field.ok_or(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_read_to_the_first_that_is_malformed() {
+        let message = [0x08, 0x96, 0x01, 0x12, 0x02, b'o', b'k', 0x1D, 0, 0, 0x80, 0x3F, 0x12, 9];
+        let mut fields = Fields::new(&message);
+        assert_eq!(fields.next(), Some(Ok((1, Field::Number(150)))));
+        assert_eq!(fields.next().unwrap().unwrap().1.text(), Some("ok"));
+        assert_eq!(fields.next().unwrap().unwrap().1.float(), Some(1.0));
+        assert_eq!(fields.next(), Some(Err(())));
+        assert_eq!(fields.next(), None);
+        assert_eq!(Fields::new(&[0x80; 11]).next(), Some(Err(())));
+    }
+}

@@ -1,0 +1,333 @@
+//! SentencePiece's `.model` files, and the pieces of its models wherever they are stored.
+
+use base64::Engine;
+use rustc_hash::FxHashMap;
+use serde_json::{Value, json};
+
+use super::added::AddedToken;
+use super::file::TokenizerFile;
+use super::place::{quoted, refused};
+use super::protobuf::{Field, Fields};
+use crate::error::Result;
+use crate::names::{Names, Texts};
+use crate::room;
+use crate::vocab::{BpeModel, BpeOptions};
+
+/// The maximum number of bytes of a piece.
+const MAX_PIECE: usize = 512;
+/// The maximum number of bytes that looking for the parts of all pieces may read.
+const MAX_WORK: usize = 1 << 32;
+
+/// What a piece is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Normal,
+    Unknown,
+    Control,
+    UserDefined,
+    Byte,
+}
+
+impl Kind {
+    /// The kind of a number, as both SentencePiece and GGUF have it.
+    pub(super) fn of(number: u64, place: &str) -> Result<Self> {
+        Ok(match number {
+            1 => Kind::Normal,
+            2 => Kind::Unknown,
+            3 => Kind::Control,
+            4 => Kind::UserDefined,
+            6 => Kind::Byte,
+            5 => {
+                let reason = "an unused piece, which SentencePiece cuts into its parts again: remove the piece from the model";
+                return Err(refused(place, reason));
+            }
+            _ => return Err(refused(place, format!("the type {number}, not a number from 1 to 6"))),
+        })
+    }
+}
+
+/// A piece. Its id is its place in the list.
+pub(super) struct Piece<'a> {
+    pub(super) text: &'a str,
+    pub(super) score: f32,
+    pub(super) kind: Kind,
+}
+
+/// What a model does besides merging.
+pub(super) struct Rules<'a> {
+    pub(super) byte_fallback: bool,
+    pub(super) charsmap: &'a [u8],
+    pub(super) add_dummy_prefix: bool,
+    pub(super) remove_extra_whitespaces: bool,
+    pub(super) escape_whitespaces: bool,
+    pub(super) whitespace_as_suffix: bool,
+}
+
+impl Default for Rules<'_> {
+    fn default() -> Self {
+        Rules {
+            byte_fallback: false,
+            charsmap: &[],
+            add_dummy_prefix: true,
+            remove_extra_whitespaces: true,
+            escape_whitespaces: true,
+            whitespace_as_suffix: false,
+        }
+    }
+}
+
+impl TokenizerFile {
+    /// Reads a SentencePiece `.model` of type BPE.
+    ///
+    /// # Errors
+    /// [`crate::Error::BrokenPart`] with the place of what is malformed, or has no exact equal here.
+    pub fn read_sentencepiece(data: &[u8]) -> Result<Self> {
+        room::check_available(2 * data.len())?;
+        let (mut pieces, mut rules, mut model_type) = (Vec::new(), Rules::default(), 1);
+        for field in fields(data, "the model") {
+            match field? {
+                (1, Field::Bytes(piece)) => {
+                    let piece = read_piece(piece, &format!("pieces[{}]", pieces.len()))?;
+                    room::push(&mut pieces, piece)?;
+                }
+                (2, Field::Bytes(trainer)) => read_trainer(trainer, &mut rules, &mut model_type)?,
+                (3, Field::Bytes(normalizer)) => read_normalizer(normalizer, &mut rules)?,
+                _ => {}
+            }
+        }
+        if model_type != 2 {
+            let name = match model_type {
+                1 => "unigram",
+                3 => "word",
+                4 => "char",
+                _ => "unknown",
+            };
+            let reason = format!(
+                "a model of type {name}: toksmith reads models of type BPE; use sentencepiece for it"
+            );
+            return Err(refused("trainer_spec.model_type", reason));
+        }
+        file_of(&pieces, &rules)
+    }
+}
+
+/// The fields of a message, with errors that name it.
+fn fields<'a>(message: &'a [u8], place: &str) -> impl Iterator<Item = Result<(u64, Field<'a>)>> {
+    Fields::new(message).map(move |field| {
+        field.map_err(|()| {
+            refused(place, "malformed: the file is corrupt, truncated or no SentencePiece model")
+        })
+    })
+}
+
+fn read_piece<'a>(message: &'a [u8], place: &str) -> Result<Piece<'a>> {
+    let (mut text, mut score, mut kind) = (None, 0.0, 1);
+    for field in fields(message, place) {
+        match field? {
+            (1, field) => text = field.text(),
+            (2, field) => score = field.float().unwrap_or(f32::NAN),
+            (3, field) => kind = field.number().unwrap_or(0),
+            _ => {}
+        }
+    }
+    let text = text.ok_or_else(|| refused(place, "no text in UTF-8"))?;
+    Ok(Piece { text, score, kind: Kind::of(kind, place)? })
+}
+
+fn read_trainer(message: &[u8], rules: &mut Rules<'_>, model_type: &mut u64) -> Result<()> {
+    for field in fields(message, "trainer_spec") {
+        match field? {
+            (3, Field::Number(number)) => *model_type = number,
+            (24, Field::Number(flag)) => rules.whitespace_as_suffix = flag != 0,
+            (35, Field::Number(flag)) => rules.byte_fallback = flag != 0,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn read_normalizer<'a>(message: &'a [u8], rules: &mut Rules<'a>) -> Result<()> {
+    for field in fields(message, "normalizer_spec") {
+        match field? {
+            (2, Field::Bytes(charsmap)) => rules.charsmap = charsmap,
+            (3, Field::Number(flag)) => rules.add_dummy_prefix = flag != 0,
+            (4, Field::Number(flag)) => rules.remove_extra_whitespaces = flag != 0,
+            (5, Field::Number(flag)) => rules.escape_whitespaces = flag != 0,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The tokenizer of a model.
+///
+/// # Errors
+/// [`crate::Error::BrokenPart`] with the place of a piece that has no exact equal here.
+pub(super) fn file_of(pieces: &[Piece<'_>], rules: &Rules<'_>) -> Result<TokenizerFile> {
+    check_pieces(pieces)?;
+    let mut texts = Texts::default();
+    pieces.iter().try_for_each(|piece| texts.push(piece.text))?;
+    let (names, repeated) = Names::new(texts)?;
+    if let Some(at) = repeated {
+        return Err(refused(format!("pieces[{at}]"), format!("{} is there twice", quoted(pieces[at].text))));
+    }
+    let unknown = pieces.iter().find(|piece| piece.kind == Kind::Unknown).map(|piece| piece.text);
+    if unknown.is_none() {
+        return Err(refused("pieces", "no unknown piece"));
+    }
+    let bytes = pieces.iter().filter(|piece| piece.kind == Kind::Byte).count();
+    if rules.byte_fallback && bytes != 256 {
+        return Err(refused("pieces", format!("{bytes} pieces for bytes, not 256")));
+    }
+    let merges = merges_of(pieces, &names)?;
+    let options = BpeOptions {
+        unknown: unknown.map(str::to_owned),
+        fuse_unknown: true,
+        byte_fallback: rules.byte_fallback,
+        by_result: true,
+        ..BpeOptions::default()
+    };
+    let model_options = json!({"unk_token": unknown, "fuse_unk": true, "byte_fallback": rules.byte_fallback});
+    Ok(TokenizerFile {
+        model: BpeModel { names, ids: (0..pieces.len() as u32).collect(), merges, options },
+        parts: fields_of(&parts_of(pieces, rules)),
+        options: fields_of(&model_options),
+        added: added_of(pieces),
+        warnings: Vec::new(),
+    })
+}
+
+/// Checks the pieces one by one.
+fn check_pieces(pieces: &[Piece<'_>]) -> Result<()> {
+    if u32::try_from(pieces.len()).is_err() {
+        return Err(refused("pieces", format!("there are {}", pieces.len())));
+    }
+    let mut work = 0_usize;
+    for (at, piece) in pieces.iter().enumerate() {
+        work = work.saturating_add(piece.text.len().saturating_mul(piece.text.len()));
+        let is_character = piece.text.chars().nth(1).is_none();
+        let reason = match piece.kind {
+            _ if piece.text.is_empty() => "an empty piece".to_owned(),
+            _ if piece.text.len() > MAX_PIECE => format!("a piece of more than {MAX_PIECE} bytes"),
+            _ if work > MAX_WORK => {
+                "the pieces up to this one are too long: their parts take too long to find".to_owned()
+            }
+            Kind::Control | Kind::Unknown | Kind::Byte if is_character => {
+                format!("{} is a character, and its piece is not of type normal", quoted(piece.text))
+            }
+            Kind::Byte if byte_of(piece.text).is_none() => {
+                format!("{} is not the name of a byte, such as <0x0A>", quoted(piece.text))
+            }
+            Kind::Normal if !piece.score.is_finite() => {
+                format!("the score of {} is no number", quoted(piece.text))
+            }
+            _ => continue,
+        };
+        return Err(refused(format!("pieces[{at}]"), reason));
+    }
+    Ok(())
+}
+
+fn byte_of(name: &str) -> Option<u8> {
+    let digits = name.strip_prefix("<0x")?.strip_suffix('>')?;
+    let is_usual =
+        digits.len() == 2 && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'A'..=b'F'));
+    u8::from_str_radix(digits, 16).ok().filter(|_| is_usual)
+}
+
+/// The merges: for each piece all pairs of pieces that it consists of, the piece of the highest score first.
+fn merges_of(pieces: &[Piece<'_>], names: &Names) -> Result<Vec<[u32; 3]>> {
+    let normal = |text: &str| names.find(text).filter(|&at| pieces[at as usize].kind == Kind::Normal);
+    let mut order: Vec<u32> = room::collected(0..pieces.len() as u32)?;
+    order.retain(|&at| {
+        pieces[at as usize].kind == Kind::Normal && pieces[at as usize].text.chars().nth(1).is_some()
+    });
+    order.sort_by(|&a, &b| pieces[b as usize].score.total_cmp(&pieces[a as usize].score));
+    let mut merges = Vec::new();
+    let mut of_score: FxHashMap<u32, u32> = FxHashMap::default();
+    for at in order {
+        let Piece { text, score, .. } = pieces[at as usize];
+        let count = merges.len();
+        for (end, _) in text.char_indices().skip(1) {
+            let (left, right) = text.split_at(end);
+            if let (Some(left), Some(right)) = (normal(left), normal(right)) {
+                room::push(&mut merges, [left, right, at])?;
+            }
+        }
+        if let Some(other) =
+            (merges.len() > count).then(|| of_score.insert((score + 0.0).to_bits(), at)).flatten()
+        {
+            let names = [other, at].map(|at| quoted(pieces[at as usize].text));
+            let reason =
+                format!("{} and {} have the same score, so that neither merges first", names[0], names[1]);
+            return Err(refused(format!("pieces[{at}]"), reason));
+        }
+        // SentencePiece also merges characters that are no pieces themselves.
+        let mut characters = text.char_indices().map(|(start, c)| &text[start..start + c.len_utf8()]);
+        if let Some(character) = characters.find(|character| names.find(character).is_none()) {
+            let reason =
+                format!("{} has the character {}, which is no piece", quoted(text), quoted(character));
+            return Err(refused(format!("pieces[{at}]"), reason));
+        }
+    }
+    Ok(merges)
+}
+
+/// The steps around the model, as a `tokenizer.json` has them.
+fn parts_of(pieces: &[Piece<'_>], rules: &Rules<'_>) -> Value {
+    let symbols: Vec<&str> =
+        pieces.iter().filter(|piece| piece.kind == Kind::UserDefined).map(|piece| piece.text).collect();
+    let meta = "\u{2581}";
+    let escape = json!({"type": "Replace", "pattern": {"String": " "}, "content": meta});
+    let is_usual = rules.charsmap.is_empty()
+        && !rules.remove_extra_whitespaces
+        && rules.escape_whitespaces
+        && !rules.whitespace_as_suffix
+        && symbols.is_empty();
+    let normalizer = match (is_usual, rules.add_dummy_prefix) {
+        (true, true) => {
+            json!({"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": meta}, escape]})
+        }
+        (true, false) => escape,
+        (false, _) => json!({
+            "type": "SentencePiece",
+            "precompiled_charsmap": base64::engine::general_purpose::STANDARD.encode(rules.charsmap),
+            "symbols": symbols,
+            "add_dummy_prefix": rules.add_dummy_prefix,
+            "remove_extra_whitespaces": rules.remove_extra_whitespaces,
+            "escape_whitespaces": rules.escape_whitespaces,
+            "treat_whitespace_as_suffix": rules.whitespace_as_suffix,
+        }),
+    };
+    let mut decoders = vec![
+        json!({"type": "Replace", "pattern": {"String": meta}, "content": " "}),
+        json!({"type": "ByteFallback"}),
+        json!({"type": "Fuse"}),
+    ];
+    if rules.add_dummy_prefix {
+        let (start, stop) = if rules.whitespace_as_suffix { (0, 1) } else { (1, 0) };
+        decoders.push(json!({"type": "Strip", "content": " ", "start": start, "stop": stop}));
+    }
+    json!({"normalizer": normalizer, "decoder": {"type": "Sequence", "decoders": decoders}})
+}
+
+/// The fields of an object, each as JSON.
+fn fields_of(object: &Value) -> Vec<(String, String)> {
+    let fields = object.as_object().into_iter().flatten();
+    fields.map(|(name, value)| (name.clone(), value.to_string())).collect()
+}
+
+/// Control pieces, which text never becomes by merging, and user-defined ones, which are found first.
+fn added_of(pieces: &[Piece<'_>]) -> Vec<AddedToken> {
+    let token = |(id, piece): (u32, &Piece<'_>)| {
+        let is_symbol = piece.kind == Kind::UserDefined;
+        let is_added = is_symbol || matches!(piece.kind, Kind::Control | Kind::Unknown);
+        is_added.then(|| AddedToken {
+            id,
+            content: piece.text.to_owned(),
+            flags: [false, false, false, is_symbol, !is_symbol],
+            place: Some(id),
+        })
+    };
+    (0..).zip(pieces).filter_map(token).collect()
+}
