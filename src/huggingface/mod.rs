@@ -7,6 +7,7 @@
 mod added;
 mod decoder;
 mod file;
+mod gguf;
 mod metaspace;
 mod model;
 mod normalizer;

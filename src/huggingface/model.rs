@@ -42,7 +42,7 @@ fn check_ids(ids: &[u32], names: &Names) -> Result<()> {
 }
 
 /// The merges as places of names. Of a merge that is listed twice the last place counts, as in the original.
-fn merges_of(raw: &RawMerges, names: &Names, prefix_len: usize) -> Result<Vec<[u32; 3]>> {
+pub(super) fn merges_of(raw: &RawMerges, names: &Names, prefix_len: usize) -> Result<Vec<[u32; 3]>> {
     let mut merges: Vec<[u32; 3]> = room::for_items(raw.rows.len())?;
     let mut last: FxHashMap<(u32, u32), usize> = FxHashMap::default();
     last.try_reserve(raw.rows.len()).map_err(|_| room::out_of_memory(raw.rows.len()))?;

@@ -61,6 +61,8 @@ pub(super) struct Rules<'a> {
     pub(super) remove_extra_whitespaces: bool,
     pub(super) escape_whitespaces: bool,
     pub(super) whitespace_as_suffix: bool,
+    /// Whether user-defined pieces are found before anything is changed, as by llama.cpp.
+    pub(super) symbols_first: bool,
 }
 
 impl Default for Rules<'_> {
@@ -72,6 +74,7 @@ impl Default for Rules<'_> {
             remove_extra_whitespaces: true,
             escape_whitespaces: true,
             whitespace_as_suffix: false,
+            symbols_first: false,
         }
     }
 }
@@ -172,7 +175,7 @@ pub(super) fn file_of(pieces: &[Piece<'_>], rules: &Rules<'_>) -> Result<Tokeniz
         return Err(refused(format!("pieces[{at}]"), format!("{} is there twice", quoted(pieces[at].text))));
     }
     let unknown = pieces.iter().find(|piece| piece.kind == Kind::Unknown).map(|piece| piece.text);
-    if unknown.is_none() {
+    if unknown.is_none() && !rules.byte_fallback {
         return Err(refused("pieces", "no unknown piece"));
     }
     let bytes = pieces.iter().filter(|piece| piece.kind == Kind::Byte).count();
@@ -192,7 +195,7 @@ pub(super) fn file_of(pieces: &[Piece<'_>], rules: &Rules<'_>) -> Result<Tokeniz
         model: BpeModel { names, ids: (0..pieces.len() as u32).collect(), merges, options },
         parts: fields_of(&parts_of(pieces, rules)),
         options: fields_of(&model_options),
-        added: added_of(pieces),
+        added: added_of(pieces, rules.symbols_first),
         warnings: Vec::new(),
     })
 }
@@ -283,7 +286,7 @@ fn parts_of(pieces: &[Piece<'_>], rules: &Rules<'_>) -> Value {
         && !rules.remove_extra_whitespaces
         && rules.escape_whitespaces
         && !rules.whitespace_as_suffix
-        && symbols.is_empty();
+        && (symbols.is_empty() || rules.symbols_first);
     let normalizer = match (is_usual, rules.add_dummy_prefix) {
         (true, true) => {
             json!({"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": meta}, escape]})
@@ -312,20 +315,20 @@ fn parts_of(pieces: &[Piece<'_>], rules: &Rules<'_>) -> Value {
 }
 
 /// The fields of an object, each as JSON.
-fn fields_of(object: &Value) -> Vec<(String, String)> {
+pub(super) fn fields_of(object: &Value) -> Vec<(String, String)> {
     let fields = object.as_object().into_iter().flatten();
     fields.map(|(name, value)| (name.clone(), value.to_string())).collect()
 }
 
 /// Control pieces, which text never becomes by merging, and user-defined ones, which are found first.
-fn added_of(pieces: &[Piece<'_>]) -> Vec<AddedToken> {
+pub(super) fn added_of(pieces: &[Piece<'_>], symbols_first: bool) -> Vec<AddedToken> {
     let token = |(id, piece): (u32, &Piece<'_>)| {
         let is_symbol = piece.kind == Kind::UserDefined;
         let is_added = is_symbol || matches!(piece.kind, Kind::Control | Kind::Unknown);
         is_added.then(|| AddedToken {
             id,
             content: piece.text.to_owned(),
-            flags: [false, false, false, is_symbol, !is_symbol],
+            flags: [false, false, false, is_symbol && !symbols_first, !is_symbol],
             place: Some(id),
         })
     };

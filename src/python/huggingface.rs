@@ -1,5 +1,7 @@
 //! The class `HuggingFaceModel`: the model and the added tokens of a `tokenizer.json`.
 
+use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
@@ -37,6 +39,13 @@ impl HuggingFaceModel {
     #[staticmethod]
     fn of_sentencepiece(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
         Ok(HuggingFaceModel { file: call::long(py, None, |_| TokenizerFile::read_sentencepiece(data))? })
+    }
+
+    /// Reads the tokenizer of a GGUF file. `named` has the expression of each named pattern.
+    #[staticmethod]
+    fn of_gguf(py: Python<'_>, path: PathBuf, named: HashMap<String, String>) -> PyResult<Self> {
+        let file = std::io::BufReader::new(std::fs::File::open(path)?);
+        Ok(HuggingFaceModel { file: call::long(py, None, |_| TokenizerFile::read_gguf(file, &named))? })
     }
 
     /// The JSON of all fields besides the model and the added tokens, by name.

@@ -6,7 +6,7 @@ import difflib
 import errno
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -20,7 +20,7 @@ from .parts import Parts
 from .published import encodings, models, rank_cache
 
 StrPath = str | os.PathLike[str]
-Kind = Literal["published", "huggingface", "gpt2", "ranks", "native", "sentencepiece"]
+Kind = Literal["published", "huggingface", "gpt2", "ranks", "native", "sentencepiece", "gguf"]
 
 _PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 """Names of GPT-2's two files: the usual ones, and those of its release."""
@@ -76,6 +76,8 @@ def _kind_of_file(path: Path) -> Kind:
         head = file.read(1 << 12) if path.is_file() else b""
     if _RANK_LINE.match(head):
         return "ranks"
+    if head.startswith(b"GGUF"):
+        return "gguf"
     if _SENTENCEPIECE.match(head) and b"\x15" in head:
         return "sentencepiece"
     is_json = head.lstrip()[:1] == b"{"
@@ -148,9 +150,13 @@ def open_source(
         )
     if kind == "published":
         return published(encoding_of(name) or name)
-    if kind == "sentencepiece":
-        return read.read_sentencepiece(name)
-    return read.read(name) if kind == "huggingface" else native.load(name)
+    readers: dict[Kind, Callable[[str], Parts]] = {
+        "huggingface": read.read,
+        "sentencepiece": read.read_sentencepiece,
+        "gguf": read.read_gguf,
+        "native": native.load,
+    }
+    return readers[kind](name)
 
 
 def no_pattern(name: str, option: str) -> str:

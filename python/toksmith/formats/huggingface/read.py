@@ -7,7 +7,7 @@ import os
 import warnings
 from pathlib import Path
 
-from ... import _core
+from ... import _core, patterns
 from ..._internal.messages import shown
 from ...files import reading, text_files
 from ..parts import Parts
@@ -59,6 +59,12 @@ def read_sentencepiece(path: str | os.PathLike[str]) -> Parts:
     data = reading.read(path, MAX_BYTES)
     with text_files.naming(path):
         return _parts_of(_core.HuggingFaceModel.of_sentencepiece(data), None)
+
+
+def read_gguf(path: str | os.PathLike[str]) -> Parts:
+    """Read the tokenizer in the metadata of a GGUF file."""
+    with text_files.naming(path):
+        return _parts_of(_core.HuggingFaceModel.of_gguf(path, patterns.NAMED), None)
 
 
 def parts_of(content: Json, files: origin.Files | None = None, keep_ids: bool = False) -> Parts:

@@ -1,0 +1,432 @@
+//! The tokenizer in the metadata of a GGUF file. No tensor is read.
+
+use std::collections::HashMap;
+use std::io::Read;
+
+use serde_json::{Value, json};
+
+use super::added::AddedToken;
+use super::file::TokenizerFile;
+use super::model::merges_of;
+use super::place::{quoted, refused};
+use super::reader::RawMerges;
+use super::sentencepiece::{Kind, Piece, Rules, added_of, fields_of, file_of};
+use crate::error::{Error, Result};
+use crate::names::{Names, Texts};
+use crate::room;
+use crate::vocab::{BpeModel, BpeOptions};
+
+/// The maximum number of bytes of the metadata.
+const MAX_BYTES: u64 = 512 << 20;
+/// The maximum number of fields.
+const MAX_FIELDS: u64 = 1 << 16;
+/// The maximum number of items of a list of the tokenizer.
+const MAX_ITEMS: u64 = 1 << 22;
+/// The maximum number of bytes of the name of a field.
+const MAX_KEY: u64 = 1 << 16;
+/// What the names of the fields of a tokenizer begin with.
+const PREFIX: &str = "tokenizer.ggml.";
+
+/// Llama.cpp's names of pre-tokenizers, with the named pattern that each stands for, whether digits are split off one by
+/// one before that, and whether a pretoken that is a token becomes it without merging.
+const PRE_TOKENIZERS: [(&[&str], &str, bool, bool); 8] = [
+    (
+        &[
+            "gpt-2",
+            "phi-2",
+            "jina-es",
+            "jina-de",
+            "gigachat",
+            "jina-v2-es",
+            "jina-v2-de",
+            "a.x-4.0",
+            "mellum",
+            "jina-v1-en",
+            "jina-v2-code",
+            "roberta-bpe",
+            "exaone4",
+            "mpt",
+            "olmo",
+            "jais",
+            "trillion",
+            "granite-docling",
+        ],
+        "gpt2",
+        false,
+        false,
+    ),
+    (
+        &["starcoder", "refact", "command-r", "smollm", "codeshell", "exaone", "minerva-7b"],
+        "gpt2",
+        true,
+        false,
+    ),
+    (
+        &["llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2"],
+        "llama3",
+        false,
+        true,
+    ),
+    (&["dbrx", "smaug-bpe", "glm4", "chatglm-bpe"], "llama3", false, false),
+    (
+        &["qwen2", "deepseek-r1-qwen", "kormo", "f2llmv2", "stablelm2", "megrez", "hunyuan", "grok-2"],
+        "qwen2",
+        false,
+        false,
+    ),
+    (&["qwen35"], "qwen3.5", false, false),
+    (&["gpt-4o", "llama4", "minimax-m2"], "o200k", false, false),
+    (&["tekken"], "tekken", false, true),
+];
+
+/// The names under which llama.cpp puts BOS before a text if the file does not say so.
+const WITH_BOS: [&str; 9] =
+    ["llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2", "tekken"];
+
+/// A value of a field of the tokenizer.
+enum Field {
+    Integer(u64),
+    Text(String),
+    Texts(Vec<String>),
+    Floats(Vec<f32>),
+    Integers(Vec<u64>),
+    /// A value that no field of a tokenizer has.
+    Other,
+}
+
+struct Reader<R> {
+    source: R,
+    left: u64,
+}
+
+impl<R: Read> Reader<R> {
+    fn bytes(&mut self, len: u64) -> Result<Vec<u8>> {
+        self.left = self.left.checked_sub(len).ok_or_else(|| {
+            refused(
+                "metadata",
+                format!("more than {MAX_BYTES} bytes: the file is corrupt, or its lengths are hostile"),
+            )
+        })?;
+        // The memory follows what the file has, not what it says.
+        let mut bytes = Vec::new();
+        let read = (&mut self.source).take(len).read_to_end(&mut bytes);
+        let read = read.map_err(|error| refused("metadata", format!("cannot be read: {error}")))?;
+        if (read as u64) < len {
+            return Err(refused("metadata", "the file ends in it: it is truncated"));
+        }
+        Ok(bytes)
+    }
+
+    fn skip(&mut self, mut len: u64) -> Result<()> {
+        while len > 0 {
+            let part = len.min(1 << 16);
+            self.bytes(part)?;
+            len -= part;
+        }
+        Ok(())
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
+        let bytes = self.bytes(N as u64)?;
+        bytes.try_into().map_err(|_| Error::BrokenState)
+    }
+
+    fn u32(&mut self) -> Result<u32> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    fn u64(&mut self) -> Result<u64> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    fn text(&mut self, place: &str) -> Result<String> {
+        let len = self.u64()?;
+        String::from_utf8(self.bytes(len)?).map_err(|_| refused(place, "not UTF-8"))
+    }
+
+    /// An item that is a number or a flag; of a float, its bits.
+    fn integer(&mut self, kind: u32, place: &str) -> Result<u64> {
+        let len =
+            size_of_kind(kind).ok_or_else(|| refused(place, format!("values of the unknown type {kind}")))?;
+        let bytes = self.bytes(len)?;
+        Ok(bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
+    }
+
+    /// The value of a field; one that is not `kept` is skipped.
+    fn value(&mut self, key: &str, kept: bool) -> Result<Field> {
+        let kind = self.u32()?;
+        match kind {
+            8 => self.text(key).map(Field::Text),
+            9 => self.list(key, kept),
+            6 | 12 => self.integer(kind, key).map(|_| Field::Other),
+            _ => self.integer(kind, key).map(Field::Integer),
+        }
+    }
+
+    fn list(&mut self, key: &str, kept: bool) -> Result<Field> {
+        let (kind, len) = (self.u32()?, self.u64()?);
+        if kept && len > MAX_ITEMS {
+            return Err(refused(key, format!("{len} items, more than {MAX_ITEMS}")));
+        }
+        if kind == 8 {
+            let mut texts = Vec::new();
+            for _ in 0..len {
+                let text = self.text(key)?;
+                if kept {
+                    room::push(&mut texts, text)?;
+                }
+            }
+            return Ok(Field::Texts(texts));
+        }
+        let size =
+            size_of_kind(kind).ok_or_else(|| refused(key, format!("a list of values of type {kind}")))?;
+        if !kept || size > 4 {
+            let len = len.checked_mul(size).ok_or_else(|| refused(key, format!("{len} items")))?;
+            self.skip(len)?;
+            return Ok(Field::Other);
+        }
+        let mut numbers = Vec::new();
+        for _ in 0..len {
+            room::push(&mut numbers, self.integer(kind, key)?)?;
+        }
+        Ok(match kind {
+            6 => Field::Floats(numbers.into_iter().map(|bits| f32::from_bits(bits as u32)).collect()),
+            _ => Field::Integers(numbers),
+        })
+    }
+}
+
+/// The bytes of a number or flag of a type.
+fn size_of_kind(kind: u32) -> Option<u64> {
+    match kind {
+        0 | 1 | 7 => Some(1),
+        2 | 3 => Some(2),
+        4..=6 => Some(4),
+        10..=12 => Some(8),
+        _ => None,
+    }
+}
+
+/// The fields of the tokenizer, by the ends of their names.
+struct Fields(HashMap<String, Field>);
+
+impl Fields {
+    fn read(source: impl Read) -> Result<Self> {
+        let mut reader = Reader { source, left: MAX_BYTES };
+        if reader.array()? != *b"GGUF" {
+            return Err(refused("head", "no GGUF file"));
+        }
+        match reader.u32()? {
+            2 | 3 => {}
+            version if matches!(version.swap_bytes(), 2 | 3) => {
+                return Err(refused(
+                    "head",
+                    "a big-endian file: convert it to little-endian with gguf-convert-endian",
+                ));
+            }
+            version => {
+                return Err(refused("head", format!("version {version}: toksmith reads versions 2 and 3")));
+            }
+        }
+        let (_tensors, count) = (reader.u64()?, reader.u64()?);
+        if count > MAX_FIELDS {
+            return Err(refused("head", format!("{count} fields, more than {MAX_FIELDS}")));
+        }
+        let mut fields = HashMap::new();
+        for at in 0..count {
+            let len = reader.u64()?;
+            if len > MAX_KEY {
+                return Err(refused(format!("field {at}"), format!("a name of {len} bytes")));
+            }
+            let key = String::from_utf8(reader.bytes(len)?)
+                .map_err(|_| refused(format!("field {at}"), "its name is not UTF-8"))?;
+            let name = key.strip_prefix(PREFIX);
+            let value = reader.value(&key, name.is_some())?;
+            if let Some(name) = name {
+                fields.insert(name.to_owned(), value);
+            }
+        }
+        Ok(Fields(fields))
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        if let Some(Field::Text(text)) = self.0.get(name) { Some(text) } else { None }
+    }
+
+    fn texts(&self, name: &str) -> Result<&[String]> {
+        match self.0.get(name) {
+            Some(Field::Texts(texts)) => Ok(texts),
+            _ => Err(refused(format!("{PREFIX}{name}"), "missing, or no list of texts")),
+        }
+    }
+
+    fn integer(&self, name: &str) -> Option<u64> {
+        if let Some(Field::Integer(number)) = self.0.get(name) { Some(*number) } else { None }
+    }
+
+    fn flag(&self, name: &str, default: bool) -> bool {
+        self.integer(name).map_or(default, |flag| flag != 0)
+    }
+
+    /// The type of each token.
+    fn kinds(&self, count: usize) -> Result<Vec<Kind>> {
+        let place = format!("{PREFIX}token_type");
+        match self.0.get("token_type") {
+            None => Ok(vec![Kind::Normal; count]),
+            // Llama.cpp does not treat an unused token in any other way.
+            Some(Field::Integers(kinds)) if kinds.len() == count => kinds
+                .iter()
+                .map(|&kind| if kind == 5 { Ok(Kind::Normal) } else { Kind::of(kind, &place) })
+                .collect(),
+            _ => Err(refused(place, format!("no list of {count} types, one for each token"))),
+        }
+    }
+
+    /// The post-processor that puts BOS before a text and EOS behind it, where the file says so.
+    fn template(&self, tokens: &[String], adds_bos: bool, ids: [Option<u64>; 2]) -> Result<Value> {
+        let names = [("bos_token_id", "add_bos_token", adds_bos), ("eos_token_id", "add_eos_token", false)];
+        let mut around = [None, None];
+        for (at, (id_name, flag_name, default)) in names.into_iter().enumerate() {
+            let id = self.integer(id_name).or(ids[at]);
+            let id = id.filter(|_| self.flag(flag_name, default));
+            let Some(id) = id else { continue };
+            let token = usize::try_from(id).ok().and_then(|at| tokens.get(at));
+            let token =
+                token.ok_or_else(|| refused(format!("{PREFIX}{id_name}"), format!("{id} is no token")))?;
+            around[at] = Some((token, id));
+        }
+        let special = |token: &Option<(&String, u64)>, type_id: u32| {
+            token.map(|(name, _)| json!({"SpecialToken": {"id": name, "type_id": type_id}}))
+        };
+        let around_text = |text: &str, type_id: u32| -> Vec<Value> {
+            let text = json!({"Sequence": {"id": text, "type_id": type_id}});
+            [special(&around[0], type_id), Some(text), special(&around[1], type_id)]
+                .into_iter()
+                .flatten()
+                .collect()
+        };
+        let specials = around
+            .iter()
+            .flatten()
+            .map(|(name, id)| ((*name).clone(), json!({"id": name, "ids": [id], "tokens": [name]})));
+        let specials: serde_json::Map<String, Value> = specials.collect();
+        let pair = [around_text("A", 0), around_text("B", 1)].concat();
+        Ok(match specials.is_empty() {
+            true => Value::Null,
+            false => json!({
+                "type": "TemplateProcessing",
+                "single": around_text("A", 0),
+                "pair": pair,
+                "special_tokens": specials,
+            }),
+        })
+    }
+}
+
+impl TokenizerFile {
+    /// Reads the tokenizer of a GGUF file. `named` has the expression of each named pattern.
+    ///
+    /// # Errors
+    /// [`Error::BrokenPart`] with the place of what is malformed, or has no exact equal here.
+    pub fn read_gguf(source: impl Read, named: &HashMap<String, String>) -> Result<Self> {
+        let fields = Fields::read(source)?;
+        let place = format!("{PREFIX}model");
+        match fields.text("model") {
+            Some("llama") => spm_file(&fields),
+            Some("gpt2") => byte_level_file(&fields, named),
+            Some(model) => {
+                let reason = "toksmith reads the models llama (SentencePiece BPE) and gpt2 (byte-level BPE); use llama.cpp";
+                Err(refused(place, format!("{}: {reason}", quoted(model))))
+            }
+            None => Err(refused(place, "missing: the file has no tokenizer")),
+        }
+    }
+}
+
+fn spm_file(fields: &Fields) -> Result<TokenizerFile> {
+    let tokens = fields.texts("tokens")?;
+    let kinds = fields.kinds(tokens.len())?;
+    let scores = match fields.0.get("scores") {
+        Some(Field::Floats(scores)) if scores.len() == tokens.len() => scores,
+        _ => return Err(refused(format!("{PREFIX}scores"), format!("no list of {} numbers", tokens.len()))),
+    };
+    let pieces = tokens.iter().zip(scores).zip(&kinds);
+    let pieces = pieces.map(|((text, &score), &kind)| Piece { text, score, kind });
+    let pieces: Vec<Piece<'_>> = room::collected(pieces)?;
+    let rules = Rules {
+        byte_fallback: kinds.contains(&Kind::Byte),
+        add_dummy_prefix: fields.flag("add_space_prefix", true),
+        remove_extra_whitespaces: false,
+        symbols_first: true,
+        ..Rules::default()
+    };
+    let template = fields.template(tokens, true, [Some(1), Some(2)])?;
+    let mut file = file_of(&pieces, &rules)?;
+    file.parts.extend(fields_of(&json!({"post_processor": template})));
+    Ok(file)
+}
+
+fn byte_level_file(fields: &Fields, named: &HashMap<String, String>) -> Result<TokenizerFile> {
+    let tokens = fields.texts("tokens")?;
+    let pieces: Vec<Piece<'_>> =
+        room::collected(tokens.iter().zip(fields.kinds(tokens.len())?).map(|(text, kind)| Piece {
+            text,
+            score: 0.0,
+            kind,
+        }))?;
+    let pre = fields.text("pre").unwrap_or("default");
+    let row = PRE_TOKENIZERS.iter().find(|(names, ..)| names.contains(&pre));
+    let &(_, pattern, splits_digits, ignore_merges) = row.ok_or_else(|| {
+        let reason = "a pre-tokenizer that toksmith does not have; use the tokenizer.json of the model";
+        refused(format!("{PREFIX}pre"), format!("{}: {reason}", quoted(pre)))
+    })?;
+    let expression = named.get(pattern).ok_or(Error::BrokenState)?;
+    let mut texts = Texts::default();
+    tokens.iter().try_for_each(|text| texts.push(text))?;
+    let (names, repeated) = Names::new(texts)?;
+    if let Some(at) = repeated {
+        return Err(refused(
+            format!("{PREFIX}tokens[{at}]"),
+            format!("{} is there twice", quoted(&tokens[at])),
+        ));
+    }
+    let mut raw = RawMerges::default();
+    for (row, merge) in fields.texts("merges")?.iter().enumerate() {
+        // Either part may be a space.
+        let first = merge.chars().next().map_or(0, char::len_utf8);
+        let (left, right) =
+            merge[first..].find(' ').map(|at| (&merge[..first + at], &merge[first + at + 1..])).ok_or_else(
+                || refused(format!("{PREFIX}merges[{row}]"), format!("{} has no space", quoted(merge))),
+            )?;
+        raw.parts.push(left)?;
+        raw.parts.push(right)?;
+        room::push(&mut raw.rows, row as u32)?;
+    }
+    let merges = merges_of(&raw, &names, 0)?;
+    let split = |pattern: &str| json!({"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": false});
+    let byte_level =
+        json!({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false});
+    let mut stages = vec![split(expression), byte_level.clone()];
+    if splits_digits {
+        stages.insert(0, split(r"\p{N}"));
+    }
+    let adds_bos = WITH_BOS.contains(&pre);
+    let parts = json!({
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": stages},
+        "decoder": byte_level,
+        "post_processor": fields.template(tokens, adds_bos, [None, None])?,
+    });
+    let added: Vec<AddedToken> = added_of(&pieces, true);
+    Ok(TokenizerFile {
+        model: BpeModel {
+            names,
+            ids: (0..tokens.len() as u32).collect(),
+            merges,
+            options: BpeOptions { ignore_merges, ..BpeOptions::default() },
+        },
+        parts: fields_of(&parts),
+        options: fields_of(&json!({"ignore_merges": ignore_merges})),
+        added,
+        warnings: Vec::new(),
+    })
+}
