@@ -53,6 +53,12 @@ class Spelling:
 
 def model_object(parts: Parts) -> Json:
     """Return the model of a `tokenizer.json` for a tokenizer that merges characters."""
+    characters = parts.core.characters()
+    if characters is not None and characters[3]:
+        raise ValueError(
+            "tokenizer.json cannot hold SentencePiece's order of merges, in which all pairs that make one piece have one "
+            "rank; save() keeps everything"
+        )
     if (model := parts.core.spelled_model()) is not None:
         return model
     assert parts.pipeline is not None

@@ -1,0 +1,216 @@
+"""SentencePiece's `.model` files and GGUF files, compared with the libraries they come from."""
+
+import io
+import json
+import random
+import struct
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toksmith import Tokenizer, train_from_iterator
+
+spm = pytest.importorskip("sentencepiece")
+gguf = pytest.importorskip("gguf")
+
+PROSE = ["The quick brown fox jumps over the lazy dog; 1234 5678 times a day.", "héllo wörld ﬁne Ⅷ ½ ｶﾞ 日本語 テスト 한국어 aaa aaaa aaaaa 123 4567", "x=1;  y = 2   if a == b:    return [i for i in range(10)]", "abc abcd bcd ab cab cabbage, low lower lowest newer newest widest", ""]
+ALPHABETS = (
+    "ab ",
+    "aeiou nrt",
+    "abc \u2581\ufb01\u00bd \t\n",
+    "héllo wörld日本\uff76\uff9e 123  ",
+    "<s></s><unk><sym>bcd ab abcd  x",
+    "aaaa ",
+)
+OPTIONS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "llama": {
+        "byte_fallback": True,
+        "split_digits": True,
+        "normalization_rule_name": "identity",
+        "remove_extra_whitespaces": False,
+        "allow_whitespace_only_pieces": True,
+    },
+    "no prefix": {"add_dummy_prefix": False, "byte_fallback": True},
+    "symbols": {"user_defined_symbols": ["<sym>", "bcd", "ab\u2581c", "abc", "7"], "byte_fallback": True},
+    "symbols as they are": {
+        "user_defined_symbols": ["<sym>", "\ufb01", "  "],
+        "normalization_rule_name": "nfkc",
+        "remove_extra_whitespaces": False,
+    },
+    "suffix": {"treat_whitespace_as_suffix": True, "normalization_rule_name": "nmt_nfkc_cf"},
+    "suffix without spaces": {"treat_whitespace_as_suffix": True, "remove_extra_whitespaces": False},
+    "few characters": {"character_coverage": 0.98, "normalization_rule_name": "nfkc_cf"},
+}
+
+
+def trained(vocab_size: int = 400, model_type: str = "bpe", **options: Any) -> bytes:
+    model = io.BytesIO()
+    spm.SentencePieceTrainer.train(
+        sentence_iterator=iter(PROSE * 8),
+        model_writer=model,
+        model_type=model_type,
+        vocab_size=vocab_size,
+        hard_vocab_limit=False,
+        control_symbols=["<ctl>"],
+        minloglevel=2,
+        **options,
+    )
+    return model.getvalue()
+
+
+def texts(count: int) -> list[str]:
+    draw = random.Random(1)
+    drawn = ("".join(draw.choices(draw.choice(ALPHABETS), k=draw.randint(0, 25))) for _ in range(count))
+    return [*PROSE, "\n".join(PROSE), "", " ", "  a  ", *drawn]
+
+
+def load(content: bytes, path: Path) -> Tokenizer:
+    path.write_bytes(content)
+    return Tokenizer.from_pretrained(path)
+
+
+@pytest.mark.parametrize("vocab_size", [330, 500])
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+def test_ids_are_those_of_sentencepiece(options: dict[str, Any], vocab_size: int, tmp_path: Path) -> None:
+    model = trained(vocab_size, **options)
+    tokenizer = load(model, tmp_path / "t.model")
+    cases = texts(6250)
+    theirs = spm.SentencePieceProcessor(model_proto=model).encode(cases)
+    assert [tokenizer.encode(text, special=False) for text in cases] == theirs
+    tokenizer.save(tmp_path / "t.json")
+    again = Tokenizer.load(tmp_path / "t.json")
+    assert again == tokenizer
+    assert [again.encode(text, special=False) for text in cases[:500]] == theirs[:500]
+
+
+def test_special_tokens_of_a_model(tmp_path: Path) -> None:
+    tokenizer = load(trained(), tmp_path / "t.model")
+    assert tokenizer.special_tokens == {"<unk>": 0, "<s>": 1, "</s>": 2, "<ctl>": 3}
+    assert tokenizer.encode("<s>")[0] == 1
+    assert tokenizer.decode(tokenizer.encode("The quick brown fox")) == "The quick brown fox"
+
+
+@pytest.mark.parametrize("kind", ["unigram", "word", "char"])
+def test_other_models_are_refused_by_name(kind: str, tmp_path: Path) -> None:
+    size = {"unigram": 120}.get(kind, 60)
+    model = trained(size, kind, use_all_vocab=kind != "unigram")
+    with pytest.raises(ValueError, match=f"a model of type {kind}: toksmith reads models of type BPE"):
+        load(model, tmp_path / "t.model")
+
+
+def test_damaged_models_are_refused_or_work(tmp_path: Path) -> None:
+    model, draw = trained(330, byte_fallback=True), random.Random(2)
+    for _ in range(300):
+        damaged = bytearray(model[: draw.choice([len(model), draw.randrange(len(model))])])
+        for _ in range(draw.randint(0, 4)):
+            damaged[draw.randrange(len(damaged))] = draw.randrange(256)
+        try:
+            tokenizer = load(bytes(damaged), tmp_path / "t.model")
+        except ValueError:
+            continue
+        tokenizer.decode(tokenizer.encode("héllo <s> abcd"))
+
+
+# GGUF
+
+
+def written(path: Path, fields: dict[str, Any]) -> Path:
+    writer = gguf.GGUFWriter(path, "llama")
+    for name, value in fields.items():
+        getattr(writer, f"add_{name}")(value)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+    return path
+
+
+def fields_of_model(model: bytes) -> dict[str, Any]:
+    processor = spm.SentencePieceProcessor(model_proto=model)
+    ids = range(processor.vocab_size())
+    kinds = [
+        2 if processor.is_unknown(id) else 3 if processor.is_control(id) else 6 if processor.is_byte(id) else 1
+        for id in ids
+    ]
+    return {
+        "tokenizer_model": "llama",
+        "token_list": [processor.id_to_piece(id) for id in ids],
+        "token_scores": [processor.get_score(id) for id in ids],
+        "token_types": kinds,
+        "bos_token_id": 1,
+        "eos_token_id": 2,
+    }
+
+
+@pytest.mark.parametrize("has_prefix", [True, False])
+def test_gguf_of_a_sentencepiece_model(has_prefix: bool, tmp_path: Path) -> None:
+    model = trained(500, **{**OPTIONS["llama"], "add_dummy_prefix": has_prefix})
+    fields = {**fields_of_model(model), "add_space_prefix": has_prefix, "add_eos_token": True}
+    tokenizer = Tokenizer.from_pretrained(written(tmp_path / "t.gguf", fields))
+    cases = texts(2000)
+    theirs = spm.SentencePieceProcessor(model_proto=model).encode(cases)
+    assert [tokenizer.encode(text, special=False) for text in cases] == theirs
+    assert tokenizer.pipeline is not None
+    assert tokenizer.pipeline.template is not None
+    assert tokenizer.pipeline.template.ids([7]) == [1, 7, 2]
+
+
+NAMED = [("gpt-2", "gpt2"), ("llama-bpe", "llama3"), ("qwen2", "qwen2"), ("gpt-4o", "o200k"), ("tekken", "tekken")]
+
+
+def byte_level(pattern: str, pre: str, tmp_path: Path) -> tuple[Tokenizer, dict[str, Any]]:
+    tokenizer = train_from_iterator(PROSE * 3, 380, pattern=pattern, special_tokens=["<|end|>"])
+    tokenizer.save_huggingface(tmp_path / "hf")
+    model = json.loads((tmp_path / "hf" / "tokenizer.json").read_text())["model"]
+    names = {id: name for name, id in model["vocab"].items()} | {
+        id: name for name, id in tokenizer.special_tokens.items()
+    }
+    count = max(names) + 1
+    return tokenizer, {
+        "tokenizer_model": "gpt2",
+        "tokenizer_pre": pre,
+        "token_list": [names[id] for id in range(count)],
+        "token_types": [3 if names[id] == "<|end|>" else 1 for id in range(count)],
+        "token_merges": [merge if isinstance(merge, str) else " ".join(merge) for merge in model["merges"]],
+    }
+
+
+@pytest.mark.parametrize(("pre", "pattern"), NAMED)
+def test_gguf_of_a_byte_level_model(pre: str, pattern: str, tmp_path: Path) -> None:
+    tokenizer, fields = byte_level(pattern, pre, tmp_path)
+    loaded = Tokenizer.from_pretrained(written(tmp_path / "t.gguf", fields))
+    cases = [*texts(2000), "a<|end|>b"]
+    assert [loaded.encode(text) for text in cases] == [tokenizer.encode(text) for text in cases]
+    assert loaded.special_tokens == tokenizer.special_tokens
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"tokenizer_model": "bert"}, "'bert': toksmith reads the models llama"),
+        ({"tokenizer_pre": "deepseek-v3"}, "'deepseek-v3': a pre-tokenizer that toksmith does not have"),
+        ({"bos_token_id": 1 << 20, "add_bos_token": True}, "1048576 is no token"),
+    ],
+)
+def test_other_gguf_files_are_refused_by_name(change: dict[str, Any], message: str, tmp_path: Path) -> None:
+    _, fields = byte_level("gpt2", "gpt-2", tmp_path)
+    with pytest.raises(ValueError, match=message):
+        Tokenizer.from_pretrained(written(tmp_path / "t.gguf", {**fields, **change}))
+
+
+def test_damaged_gguf_files_are_refused_or_work(tmp_path: Path) -> None:
+    content = written(tmp_path / "t.gguf", fields_of_model(trained(330, **OPTIONS["llama"]))).read_bytes()
+    for head in (struct.pack(">II", 0x47475546, 3), b"GGUF" + struct.pack("<I", 9), content[:30]):
+        with pytest.raises(ValueError, match="big-endian|version 9|truncated"):
+            load(head, tmp_path / "damaged")
+    draw = random.Random(3)
+    for _ in range(300):
+        damaged = bytearray(content[: draw.choice([len(content), draw.randrange(8, len(content))])])
+        for _ in range(draw.randint(0, 4)):
+            damaged[draw.randrange(4, len(damaged))] = draw.randrange(256)
+        try:
+            tokenizer = load(bytes(damaged), tmp_path / "damaged")
+        except ValueError:
+            continue
+        tokenizer.decode(tokenizer.encode("héllo <s> abcd"))
