@@ -595,6 +595,9 @@ class Tokenizer:
                 ids. Nothing is written.
         """
         arguments.one_of("format", format, choices.FILE_FORMATS)
+        if format in ("sentencepiece", "gguf"):
+            getattr(formats.model_files, f"save_{format}")(self._parts, path, verify)
+            return
         {"toksmith": formats.native.save, "tiktoken": formats.ranks.save, "gpt2": formats.gpt2.save}[format](
             self._parts, path, verify
         )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from . import gpt2 as gpt2
     from . import identity as identity
+    from . import model_files as model_files
     from . import native as native
     from . import ranks as ranks
     from . import sources as sources
@@ -22,6 +23,7 @@ _MODULES = {
     "huggingface_folder": "huggingface.folder",
     "huggingface_reader": "huggingface.read",
     "identity": "identity",
+    "model_files": "model_files",
     "native": "native",
     "ranks": "ranks",
     "sources": "sources",

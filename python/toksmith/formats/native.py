@@ -202,9 +202,7 @@ def _core_of(content: Json, pattern: patterns.Pattern) -> _core.Tokenizer:
 
 
 def _character_ids(content: Json) -> tuple[list[int], int | None, list[int], bool]:
-    """Return the field `characters`: ids of the 256 bytes or none, of the unknown token, of those outside merging; and
-    whether merges of one token share a rank.
-    """
+    """Return the field `characters`: ids of bytes, unknown token, outside merging; whether merges share a rank."""
     in_bytes, unknown, outside = (content.get(name) for name in ("bytes", "unknown", "outside"))
     is_whole = isinstance(in_bytes, list) and len(in_bytes) in (0, 256) and isinstance(outside, list)
     if not is_whole or not all(map(_is_id, [*(in_bytes or ()), *(outside or ())])):

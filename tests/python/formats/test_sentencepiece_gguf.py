@@ -14,7 +14,13 @@ from toksmith import Tokenizer, train_from_iterator
 spm = pytest.importorskip("sentencepiece")
 gguf = pytest.importorskip("gguf")
 
-PROSE = ["The quick brown fox jumps over the lazy dog; 1234 5678 times a day.", "héllo wörld ﬁne Ⅷ ½ ｶﾞ 日本語 テスト 한국어 aaa aaaa aaaaa 123 4567", "x=1;  y = 2   if a == b:    return [i for i in range(10)]", "abc abcd bcd ab cab cabbage, low lower lowest newer newest widest", ""]
+PROSE = [
+    "The quick brown fox jumps over the lazy dog; 1234 5678 times a day.",
+    "héllo wörld ﬁne Ⅷ ½ ｶﾞ 日本語 テスト 한국어 aaa aaaa aaaaa 123 4567",
+    "x=1;  y = 2   if a == b:    return [i for i in range(10)]",
+    "abc abcd bcd ab cab cabbage, low lower lowest newer newest widest",
+    "",
+]
 ALPHABETS = (
     "ab ",
     "aeiou nrt",
@@ -202,7 +208,7 @@ def test_other_gguf_files_are_refused_by_name(change: dict[str, Any], message: s
 def test_damaged_gguf_files_are_refused_or_work(tmp_path: Path) -> None:
     content = written(tmp_path / "t.gguf", fields_of_model(trained(330, **OPTIONS["llama"]))).read_bytes()
     for head in (struct.pack(">II", 0x47475546, 3), b"GGUF" + struct.pack("<I", 9), content[:30]):
-        with pytest.raises(ValueError, match="big-endian|version 9|truncated"):
+        with pytest.raises(ValueError, match=r"big-endian|version 9|truncated"):
             load(head, tmp_path / "damaged")
     draw = random.Random(3)
     for _ in range(300):
@@ -214,3 +220,32 @@ def test_damaged_gguf_files_are_refused_or_work(tmp_path: Path) -> None:
         except ValueError:
             continue
         tokenizer.decode(tokenizer.encode("héllo <s> abcd"))
+
+
+# Writing
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+def test_saved_models_are_read_by_sentencepiece(options: dict[str, Any], tmp_path: Path) -> None:
+    model, path = trained(400, **options), tmp_path / "saved.model"
+    load(model, tmp_path / "t.model").save(path, format="sentencepiece")
+    cases = texts(2000)
+    theirs, saved = (spm.SentencePieceProcessor(model_proto=each) for each in (model, path.read_bytes()))
+    assert saved.encode(cases) == theirs.encode(cases)
+
+
+def test_saved_gguf_files_are_read_by_gguf(tmp_path: Path) -> None:
+    tokenizer, fields = byte_level("llama3", "dbrx", tmp_path)
+    tokenizer.save(tmp_path / "t.gguf", format="gguf")
+    reader = gguf.GGUFReader(tmp_path / "t.gguf")
+    assert reader.get_field("tokenizer.ggml.pre").contents() == "dbrx"
+    assert reader.get_field("tokenizer.ggml.tokens").contents() == fields["token_list"]
+    assert reader.get_field("tokenizer.ggml.merges").contents() == fields["token_merges"]
+    spm_fields = fields_of_model(trained(400, **OPTIONS["llama"]))
+    loaded = Tokenizer.from_pretrained(written(tmp_path / "spm.gguf", spm_fields))
+    loaded.save(tmp_path / "again.gguf", format="gguf")
+    again = gguf.GGUFReader(tmp_path / "again.gguf")
+    assert again.get_field("tokenizer.ggml.tokens").contents() == spm_fields["token_list"]
+    assert again.get_field("tokenizer.ggml.token_type").contents() == spm_fields["token_types"]
+    assert again.get_field("tokenizer.ggml.bos_token_id").contents() == 1
+    assert Tokenizer.from_pretrained(tmp_path / "again.gguf") == loaded

@@ -56,8 +56,8 @@ def model_object(parts: Parts) -> Json:
     characters = parts.core.characters()
     if characters is not None and characters[3]:
         raise ValueError(
-            "tokenizer.json cannot hold SentencePiece's order of merges, in which all pairs that make one piece have one "
-            "rank; save() keeps everything"
+            "tokenizer.json cannot hold SentencePiece's order of merges, in which all pairs that make one piece have "
+            "one rank; save() keeps everything"
         )
     if (model := parts.core.spelled_model()) is not None:
         return model
