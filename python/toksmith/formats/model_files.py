@@ -23,7 +23,7 @@ _BYTE = 6
 _PRE = {"gpt2": "gpt-2", "r50k": "gpt-2", "qwen2": "qwen2", "qwen3.5": "qwen35", "o200k": "gpt-4o"}
 _PRE_OF_RANKS = {"cl100k_old": "llama-bpe", "llama3": "llama-bpe", "tekken": "tekken"}
 _PRE_OF_MERGES = {"cl100k_old": "dbrx", "llama3": "dbrx"}
-"""Llama.cpp's pre-tokenizer of each named pattern; the last two where pretokens that are tokens are not merged, or are."""
+"""Llama.cpp's pre-tokenizers of named patterns; the last two where whole pretokens are not merged, or are."""
 
 Rows = list[tuple[str, float, int]]
 
@@ -31,9 +31,10 @@ Rows = list[tuple[str, float, int]]
 def save_sentencepiece(parts: Parts, path: str | os.PathLike[str], verify: bool = True) -> None:
     """Write a SentencePiece `.model`. See `Tokenizer.save`."""
     rules, rows = _rules(parts), _rows(parts)
-    if parts.pipeline is not None and parts.pipeline.template is not None:
+    assert parts.pipeline is not None
+    if parts.pipeline.template is not None:
         raise ValueError("a SentencePiece model holds no template; save() keeps everything")
-    if any(not token.special and not token.normalized for token in parts.pipeline.added_tokens if parts.pipeline):
+    if any(not token.special and not token.normalized for token in parts.pipeline.added_tokens):
         raise ValueError("a SentencePiece model finds symbols after normalization; save() keeps everything")
     trainer = b"".join(
         [_number(3, 2), _number(24, rules["treat_whitespace_as_suffix"]), _number(35, _falls_back(rows))]
