@@ -27,7 +27,7 @@ dev: build-dev
 
 $(VENV)/.installed: requirements.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet -r requirements.txt
+	$(BIN)/pip install --quiet --no-deps -r requirements.txt
 	touch $@
 
 # The extension as users get it: release profile, installed into the virtual environment.

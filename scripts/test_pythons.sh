@@ -23,7 +23,7 @@ for version in "$@"; do
     venv=.venv-$version
     if [ ! -e "$venv/.installed" ] || [ requirements.txt -nt "$venv/.installed" ]; then
         "$python" -m venv "$venv"
-        "$venv/bin/pip" install --quiet -r requirements.txt
+        "$venv/bin/pip" install --quiet --no-deps -r requirements.txt
         touch "$venv/.installed"
     fi
     echo "Python $version"

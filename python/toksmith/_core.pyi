@@ -33,6 +33,7 @@ __all__ = [
     "ShardSnapshot",
     "SkippedDocument",
     "SpecialSet",
+    "TekkenFile",
     "TextStream",
     "Tokenizer",
     "WrittenHashes",
@@ -116,6 +117,13 @@ class HuggingFaceModel:
     def beside(self) -> list[str]: ...
     def kept(self) -> list[int]: ...
     def tokenizer(self, pipeline: Pipeline, seed: int | None = None) -> Tokenizer: ...
+
+@final
+class TekkenFile:
+    def __new__(cls, data: bytes) -> TekkenFile: ...
+    @property
+    def pattern(self) -> str: ...
+    def tokenizer(self, pretokenizer: Pretokenizer) -> Tokenizer: ...
 
 @final
 class Tokenizer:

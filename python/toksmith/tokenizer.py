@@ -475,19 +475,21 @@ class Tokenizer:
     @classmethod
     def from_pretrained(
         cls,
-        name_or_path: StrPath,
+        name_or_path: object,
         *,
         pattern: object = ...,
         special_tokens: Specials | None = None,
         unmatched: Unmatched | None = None,
     ) -> Self:
-        """Load a tokenizer by name or by path, whatever its format.
+        """Load a tokenizer by name or by path, whatever its format, or from an object of another library.
 
         Args:
             name_or_path: A published encoding ("o200k_base"); a model of OpenAI's ("gpt-4o"); a file of `save`; a
-                `tokenizer.json` or a folder with one; a folder with GPT-2's two files; or a rank file. A file or
-                folder goes before an encoding of the same name. The rank file of an encoding is looked for as by
-                `toksmith.get_encoding`, and downloaded if it is not found. Nothing else is downloaded.
+                `tokenizer.json` or a folder with one; a folder with GPT-2's two files; a rank file; a `tekken.json`;
+                a SentencePiece `.model`; a GGUF file; or a tokenizer of tiktoken, tokenizers, transformers or
+                mistral_common. A file or folder goes before an encoding of the same name. The rank file of an
+                encoding is looked for as by `toksmith.get_encoding`, and downloaded if it is not found. Nothing else
+                is downloaded.
             pattern: For a rank file, which holds none (see `from_tiktoken`), and for GPT-2's two files.
             special_tokens: For the same formats as `pattern`.
             unmatched: For the same formats as `pattern`.
@@ -583,12 +585,12 @@ class Tokenizer:
             path: The file, or folder; an older one is replaced.
             format: "toksmith" is one JSON file with all parts of the tokenizer, which `load` reads and a person can
                 too. "tiktoken" is a rank file, without pattern and special tokens. "gpt2" is a folder with
-                `vocab.json` and `merges.txt`, without the pattern: a warning says so if it is not GPT-2's.
-                "sentencepiece" is a `.model`, for a tokenizer that came from one or from GGUF; "gguf" is the metadata
-                that llama.cpp reads. For Hugging Face's files see `save_huggingface`.
+                `vocab.json` and `merges.txt`, without the pattern: a warning says so if it is not GPT-2's. "tekken"
+                is Mistral's `tekken.json`; "sentencepiece" is a `.model`, for a tokenizer that came from one or from
+                GGUF; "gguf" is the metadata that llama.cpp reads. For Hugging Face's files see `save_huggingface`.
             verify: Whether the file is read back, and its ids compared on a stress text, before it takes its name:
-                by toksmith, and by `tiktoken` or `tokenizers` for a format of theirs, if that is installed. That
-                takes about as long again as loading it.
+                by toksmith, and by the library of the format, if that is installed. That takes about as long again
+                as loading it.
 
         Raises:
             OSError: The file cannot be written.
@@ -596,12 +598,7 @@ class Tokenizer:
                 ids. Nothing is written.
         """
         arguments.one_of("format", format, choices.FILE_FORMATS)
-        if format in ("sentencepiece", "gguf"):
-            getattr(formats.model_files, f"save_{format}")(self._parts, path, verify)
-            return
-        {"toksmith": formats.native.save, "tiktoken": formats.ranks.save, "gpt2": formats.gpt2.save}[format](
-            self._parts, path, verify
-        )
+        formats.save(self._parts, path, format, verify)
 
     def save_huggingface(
         self,

@@ -31,6 +31,7 @@ mod regex;
 mod rows;
 mod shards;
 mod stream;
+mod tekken;
 mod text;
 mod tokenizer;
 mod tokenizer_calls;
@@ -74,6 +75,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<shards::PyShardSnapshot>()?;
     module.add_class::<shards::PySkippedDocument>()?;
     module.add_class::<huggingface::HuggingFaceModel>()?;
+    module.add_class::<tekken::TekkenFile>()?;
     module.add_function(wrap_pyfunction!(rows::tokens_of_rows, module)?)?;
     module.add_function(wrap_pyfunction!(rows::merges_of_rows, module)?)?;
     module.add_function(wrap_pyfunction!(rows::tokens_of_ranks, module)?)?;

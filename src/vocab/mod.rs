@@ -14,6 +14,7 @@ mod rows;
 mod spelled_state;
 mod state;
 mod state_reader;
+mod tekken;
 mod tokens;
 mod vocabulary;
 
@@ -22,6 +23,7 @@ pub(crate) use bpe::{Additions, BpeModel};
 pub use build::SpecialSpec;
 pub use ranks::RankLines;
 pub use rows::{merge_rows, token_rows, unescape};
+pub use tekken::TekkenFile;
 pub use tokens::TokenBytes;
 pub(crate) use tokens::{SLOT_BYTES, TAG_LENGTH_MASK, TAG_NOT_ASCII, TAG_OFFSET};
 pub use vocabulary::{CharacterTokens, Semantics, Vocab};

@@ -32,7 +32,7 @@ OnError = Literal["stop", "skip"]
 ON_ERROR: tuple[OnError, ...] = get_args(OnError)
 """What becomes of a run when a document cannot be read."""
 
-FileFormat = Literal["toksmith", "gpt2", "tiktoken", "sentencepiece", "gguf"]
+FileFormat = Literal["toksmith", "gpt2", "tiktoken", "tekken", "sentencepiece", "gguf"]
 FILE_FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
 """The formats of a tokenizer's file that `Tokenizer.save` writes."""
 

@@ -13,6 +13,7 @@ import functools
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from .. import patterns
 from .._core import Tokenizer as CoreTokenizer
@@ -42,6 +43,22 @@ def load(
     return Parts(core, resolved)
 
 
+def of_encoding(encoding: Any) -> Parts:
+    """Return the tokenizer of a `tiktoken.Encoding`."""
+    pattern = patterns.of_tiktoken_source(encoding._pat_str)
+    vocab = {rank: token for token, rank in encoding._mergeable_ranks.items()}
+    specials = one_name_each(encoding._special_tokens)
+    return Parts(CoreTokenizer(vocab, None, specials, pattern.core()), pattern)
+
+
+def one_name_each(special_tokens: Mapping[str, int]) -> list[tuple[str, int | None]]:
+    """Return special tokens with their ids; of several with one id the first, as `o200k_harmony` has."""
+    first: dict[int, str] = {}
+    for token, id in special_tokens.items():
+        first.setdefault(id, token)
+    return [(token, id) for id, token in first.items()]
+
+
 def read(path: str | os.PathLike[str]) -> dict[int, bytes]:
     """Return the vocabulary of a rank file."""
     with text_files.naming(path):
@@ -52,12 +69,8 @@ def save(parts: Parts, path: str | os.PathLike[str], verify: bool = True) -> Non
     """Write a rank file. See `Tokenizer.save`."""
     if parts.pipeline is not None:
         parts.pipeline.check_fits("a rank file")
+    check_ranks(parts, "a rank file")
     ordinary = parts.ordinary
-    if parts.core.has_merges():
-        with verification.refusing("a rank file holds ranks, and this tokenizer has a merges list"):
-            _check_order(parts)
-            verification.check_reachable(parts.core)
-            verification.check_reachable(CoreTokenizer(ordinary, None, [], patterns.resolve(None).core()))
     lines = (line_of(ordinary[id], id) for id in sorted(ordinary))
     whole_files.write(path, lines, functools.partial(_verify, parts) if verify else None)
 
@@ -65,6 +78,15 @@ def save(parts: Parts, path: str | os.PathLike[str], verify: bool = True) -> Non
 def line_of(token: bytes, id: int) -> bytes:
     """Return the line of a token."""
     return (base64.b64encode(token) or b"=") + b" %d\n" % id
+
+
+def check_ranks(parts: Parts, kind: str) -> None:
+    """Check that the ids as ranks give the same ids for every text as the merges do; `kind` names the format."""
+    if parts.core.has_merges():
+        with verification.refusing(f"{kind} holds ranks, and this tokenizer has a merges list"):
+            _check_order(parts)
+            verification.check_reachable(parts.core)
+            verification.check_reachable(CoreTokenizer(parts.ordinary, None, [], patterns.resolve(None).core()))
 
 
 def _check_order(parts: Parts) -> None:

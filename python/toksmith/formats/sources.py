@@ -8,25 +8,26 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from .. import _core, patterns
 from .._internal import choices
 from .._internal.messages import shown
 from ..files import reading, text_files
-from . import gpt2, native, ranks
+from . import gpt2, native, ranks, tekken
 from .huggingface import origin, read
 from .parts import Parts
 from .published import encodings, models, rank_cache
 
 StrPath = str | os.PathLike[str]
-Kind = Literal["published", "huggingface", "gpt2", "ranks", "native", "sentencepiece", "gguf"]
+Kind = Literal["published", "huggingface", "gpt2", "ranks", "native", "tekken", "sentencepiece", "gguf"]
 
 _PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 """Names of GPT-2's two files: the usual ones, and those of its release."""
 _RANK_LINE = re.compile(rb"(\xef\xbb\xbf)?[A-Za-z0-9+/]*={0,2} [0-9]+\r?\n")
 _NATIVE = re.compile(rb'\s*\{\s*"format"\s*:\s*"toksmith"')
 _SENTENCEPIECE = re.compile(rb"\n[\x06-\xff]\x01?\n[\x01-\xff]", re.DOTALL)
+_TEKKEN_NAMES = (b'"default_num_special_tokens"', b'"token_bytes"', b'"is_control"')
 _SUFFIXES = (".json", ".tiktoken", ".txt", ".model", ".bpe")  # those that only a path has
 
 
@@ -81,6 +82,8 @@ def _kind_of_file(path: Path) -> Kind:
     if _SENTENCEPIECE.match(head) and b"\x15" in head:
         return "sentencepiece"
     is_json = head.lstrip()[:1] == b"{"
+    if is_json and any(name in head for name in _TEKKEN_NAMES):
+        return "tekken"
     return "huggingface" if is_json and not _NATIVE.match(head) and is_huggingface(path) else "native"
 
 
@@ -126,14 +129,18 @@ def _unknown(source: str) -> OSError:
 
 
 def open_source(
-    source: StrPath,
+    source: object,
     pattern: object,
     special_tokens: Iterable[str] | Mapping[str, int] | None,
     unmatched: choices.Unmatched | None,
 ) -> Parts:
     """Load the tokenizer of a name or a path. See `Tokenizer.from_pretrained`; a pattern of `...` is not given."""
-    kind, name = kind_of(source), os.fspath(source)
     is_bare = pattern is ... and special_tokens is None and unmatched is None
+    if not isinstance(source, (str, os.PathLike)):
+        if not is_bare:
+            raise ValueError("an object has its own pattern and special tokens: leave them and unmatched out")
+        return _of_object(source)
+    kind, name = kind_of(source), os.fspath(source)
     if kind == "huggingface" and not is_bare and pair_in(name) is not None:
         kind = "gpt2"
     if kind == "ranks":
@@ -154,9 +161,26 @@ def open_source(
         "huggingface": read.read,
         "sentencepiece": read.read_sentencepiece,
         "gguf": read.read_gguf,
+        "tekken": tekken.load,
         "native": native.load,
     }
     return readers[kind](name)
+
+
+def _of_object(source: object) -> Parts:
+    """Return the tokenizer that an object of another library is."""
+    library = type(source).__module__.partition(".")[0]
+    if library == "mistral_common":
+        inner: Any = getattr(getattr(source, "instruct_tokenizer", None), "tokenizer", source)
+        return open_source(inner.file_path, ..., None, None)
+    if hasattr(source, "_mergeable_ranks"):
+        return ranks.of_encoding(source)
+    if library not in ("tokenizers", "transformers") and not hasattr(source, "to_str"):
+        raise TypeError(
+            "a tokenizer is a name, a path, a tiktoken.Encoding, a tokenizers.Tokenizer, a fast tokenizer of "
+            f"transformers, or a tokenizer of mistral_common, not {type(source).__name__}"
+        )
+    return read.read(source)
 
 
 def no_pattern(name: str, option: str) -> str:
@@ -176,9 +200,6 @@ def published(name: str) -> Parts:
     Of several special tokens that have one id (`o200k_harmony` has two), the tokenizer has the first.
     """
     file, pat_str, special_tokens, _ = encodings.ENCODINGS[name]
-    first: dict[int, str] = {}
-    for token, id in special_tokens.items():
-        first.setdefault(id, token)
-    specials: list[tuple[str, int | None]] = [(token, id) for id, token in first.items()]
     pattern = patterns.of_tiktoken_source(pat_str)
+    specials = ranks.one_name_each(special_tokens)
     return Parts(_core.Tokenizer.from_ranks(encodings.rank_file(file), specials, pattern.core()), pattern)

@@ -116,7 +116,7 @@ def _shortest(case: _Case, ours: Callable[[_Case], list[int]], theirs: Callable[
 
 def stress_texts(parts: Parts, keep: Callable[[set[str]], set[str]] | None = None) -> Iterator[str]:
     """Yield texts of many scripts, of whitespace, of special tokens, and of every token that is UTF-8."""
-    tokens = [text for text in map(_text, parts.ordinary.values()) if text is not None]
+    tokens = [text for text in map(text_of, parts.ordinary.values()) if text is not None]
     characters = set().union(PROSE, *SPACES, *tokens)
     dropped = characters - keep(characters) if keep else set()
     table = str.maketrans(dict.fromkeys(dropped))
@@ -125,7 +125,8 @@ def stress_texts(parts: Parts, keep: Callable[[set[str]], set[str]] | None = Non
         yield text.translate(table) if dropped else text
 
 
-def _text(token: bytes) -> str | None:
+def text_of(token: bytes) -> str | None:
+    """Return the text of a token; None if it is not UTF-8."""
     try:
         return token.decode()
     except UnicodeDecodeError:

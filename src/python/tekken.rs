@@ -1,0 +1,48 @@
+//! The class `TekkenFile`: the content of Mistral's `tekken.json`.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+
+use super::call;
+use super::pretokenizer::PyPretokenizer;
+use super::tokenizer::Tokenizer;
+use crate::encode::Encoder;
+use crate::room;
+use crate::vocab::{self, Vocab};
+
+/// A `tekken.json` that was read.
+#[pyclass(frozen, module = "toksmith._core")]
+pub(super) struct TekkenFile {
+    file: vocab::TekkenFile,
+}
+
+#[pymethods]
+impl TekkenFile {
+    #[new]
+    fn new(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
+        let file = call::long(py, None, |_| {
+            room::check_available(4 * data.len())?;
+            vocab::TekkenFile::parse(data)
+        })?;
+        Ok(TekkenFile { file })
+    }
+
+    /// The regular expression, in the dialect of tiktoken's engine.
+    #[getter]
+    fn pattern(&self) -> &str {
+        &self.file.pattern
+    }
+
+    /// The tokenizer, whose special tokens have the ids below those of all others.
+    fn tokenizer(&self, py: Python<'_>, pretokenizer: &PyPretokenizer) -> PyResult<Tokenizer> {
+        let encoder = call::long(py, None, |_| {
+            let specials = self.file.special_tokens.iter();
+            let specials: Vec<_> =
+                specials.map(|(name, id)| (name.clone().into_bytes(), Some(*id))).collect();
+            let vocab = Vocab::new(&self.file.tokens, None, &specials)?;
+            Encoder::try_new(vocab, pretokenizer.inner.clone())
+        })?;
+        Ok(Tokenizer::of(Arc::new(encoder)))
+    }
+}

@@ -1,0 +1,237 @@
+//! Mistral's `tekken.json`: a pattern, tokens in the order of their ranks, and special tokens with the ids below them.
+//!
+//! The file may hold more tokens than the tokenizer has: `default_vocab_size` counts the special tokens too. Special
+//! tokens that are not listed are named after their ids; files of up to version 7 list none of them.
+
+use std::collections::HashSet;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use serde::Deserialize;
+
+use crate::error::{Error, Result, show_text};
+use crate::room;
+
+/// The special tokens of files that list none.
+const UNLISTED: [&str; 20] = [
+    "<unk>",
+    "<s>",
+    "</s>",
+    "[INST]",
+    "[/INST]",
+    "[AVAILABLE_TOOLS]",
+    "[/AVAILABLE_TOOLS]",
+    "[TOOL_RESULTS]",
+    "[/TOOL_RESULTS]",
+    "[TOOL_CALLS]",
+    "[IMG]",
+    "<pad>",
+    "[IMG_BREAK]",
+    "[IMG_END]",
+    "[PREFIX]",
+    "[MIDDLE]",
+    "[SUFFIX]",
+    "[SYSTEM_PROMPT]",
+    "[/SYSTEM_PROMPT]",
+    "[TOOL_CONTENT]",
+];
+/// The last version whose files may list no special tokens.
+const LAST_UNLISTED_VERSION: u32 = 7;
+/// The maximum number of special tokens.
+const MAX_SPECIALS: u32 = 1 << 16;
+
+#[derive(Deserialize)]
+struct Content {
+    config: Config,
+    vocab: Vec<Row>,
+    special_tokens: Option<Vec<SpecialRow>>,
+}
+
+#[derive(Deserialize)]
+struct Config {
+    pattern: String,
+    default_vocab_size: u32,
+    default_num_special_tokens: u32,
+    version: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Row {
+    rank: u32,
+    token_bytes: String,
+}
+
+#[derive(Deserialize)]
+struct SpecialRow {
+    rank: u32,
+    token_str: String,
+}
+
+/// A `tekken.json` that was read.
+#[derive(Debug)]
+pub struct TekkenFile {
+    /// The regular expression, in the dialect of tiktoken's engine.
+    pub pattern: String,
+    /// Ids and bytes of the ordinary tokens, in order.
+    pub tokens: Vec<(u32, Vec<u8>)>,
+    /// Names and ids of the special tokens, in order.
+    pub special_tokens: Vec<(String, u32)>,
+}
+
+impl TekkenFile {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`Error::BrokenPart`], which names the place in the file.
+    pub fn parse(file: &[u8]) -> Result<Self> {
+        let content: Content =
+            serde_json::from_slice(file).map_err(|error| broken("$", error.to_string()))?;
+        let Config { pattern, default_vocab_size: size, default_num_special_tokens: specials, version } =
+            content.config;
+        if specials > size.min(MAX_SPECIALS) {
+            let reason = format!("{specials} special tokens in a vocabulary of {size}");
+            return Err(broken("$.config.default_num_special_tokens", reason));
+        }
+        let listed = match content.special_tokens {
+            Some(rows) => rows.into_iter().map(|row| (row.token_str, row.rank)).collect(),
+            None if is_unlisted(version.as_deref()) => {
+                (0..).zip(UNLISTED).map(|(id, name)| (name.to_owned(), id)).collect()
+            }
+            None => return Err(broken("$.special_tokens", "no list, which files after version 7 have")),
+        };
+        let special_tokens = special_tokens(listed, specials)?;
+        Ok(TekkenFile { pattern, tokens: tokens(&content.vocab, size - specials, specials)?, special_tokens })
+    }
+}
+
+/// Whether files of a version may list no special tokens. Versions are "v3", "v7", "v7m1", "v11" and so on.
+fn is_unlisted(version: Option<&str>) -> bool {
+    let digits = version.unwrap_or("v3").trim_start_matches('v').split(|c: char| !c.is_ascii_digit()).next();
+    digits.and_then(|digits| digits.parse().ok()).is_some_and(|version: u32| version <= LAST_UNLISTED_VERSION)
+}
+
+/// All special tokens in the order of their ids.
+fn special_tokens(listed: Vec<(String, u32)>, count: u32) -> Result<Vec<(String, u32)>> {
+    let mut all: Vec<Option<String>> = vec![None; count as usize];
+    let mut names = HashSet::new();
+    let listed_count = listed.len();
+    for (index, (name, id)) in listed.into_iter().enumerate() {
+        let place = || format!("$.special_tokens[{index}]");
+        if !names.insert(name.clone()) {
+            return Err(broken(place(), format!("{} is listed twice", show_text(&name))));
+        }
+        match all.get_mut(id as usize) {
+            Some(free @ None) => *free = Some(name),
+            Some(Some(other)) => {
+                return Err(broken(place(), format!("the rank {id} belongs to {}", show_text(other))));
+            }
+            None => return Err(broken(place(), format!("the rank {id}, where ranks are below {count}"))),
+        }
+    }
+    let filler = |(id, name): (u32, Option<String>)| match name {
+        None if (id as usize) < listed_count => {
+            Err(broken("$.special_tokens", format!("no special token has the rank {id}")))
+        }
+        None => {
+            let name = format!("<SPECIAL_{id}>");
+            let is_new = names.insert(name.clone());
+            let reason =
+                || broken("$.special_tokens", format!("{name} is the name of the unlisted rank {id}"));
+            if is_new { Ok((name, id)) } else { Err(reason()) }
+        }
+        Some(name) => Ok((name, id)),
+    };
+    (0..).zip(all).map(filler).collect()
+}
+
+/// The first `count` tokens, with ids from `first_id` on.
+fn tokens(rows: &[Row], count: u32, first_id: u32) -> Result<Vec<(u32, Vec<u8>)>> {
+    if rows.len() < count as usize {
+        let reason =
+            format!("{} tokens, fewer than the {count} that config.default_vocab_size asks for", rows.len());
+        return Err(broken("$.vocab", reason));
+    }
+    let mut tokens = room::for_items(count as usize)?;
+    for (rank, row) in (0..count).zip(rows) {
+        if row.rank != rank {
+            return Err(broken(
+                format!("$.vocab[{rank}].rank"),
+                format!("expected {rank}, got {}", row.rank),
+            ));
+        }
+        let bytes = BASE64_STANDARD.decode(&row.token_bytes).map_err(|_| {
+            let reason = format!("{} is not base64", show_text(&row.token_bytes));
+            broken(format!("$.vocab[{rank}].token_bytes"), reason)
+        })?;
+        tokens.push((first_id + rank, bytes));
+    }
+    Ok(tokens)
+}
+
+fn broken(place: impl Into<String>, reason: impl Into<String>) -> Error {
+    Error::BrokenPart(place.into(), reason.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(config: &str, vocab: &str, specials: &str) -> Result<TekkenFile> {
+        let text = format!(r#"{{"config": {{"pattern": "a+", {config}}}, "vocab": [{vocab}]{specials}}}"#);
+        TekkenFile::parse(text.as_bytes())
+    }
+
+    const TWO: &str =
+        r#"{"rank": 0, "token_bytes": "YQ=="}, {"rank": 1, "token_bytes": "Yg==", "token_str": "b"}"#;
+
+    #[test]
+    fn ids_follow_the_special_tokens_and_unlisted_ones_have_names() {
+        let config = r#""default_vocab_size": 4, "default_num_special_tokens": 3, "version": "v11""#;
+        let read =
+            file(config, TWO, r#", "special_tokens": [{"rank": 0, "token_str": "<s>", "is_control": true}]"#);
+        let read = read.unwrap();
+        assert_eq!(read.tokens, [(3, b"a".to_vec())]);
+        let names = ["<s>", "<SPECIAL_1>", "<SPECIAL_2>"].map(str::to_owned);
+        assert_eq!(read.special_tokens, names.into_iter().zip(0..).collect::<Vec<_>>());
+        let old = r#""default_vocab_size": 26, "default_num_special_tokens": 24, "version": "v3""#;
+        let read = file(old, TWO, "").unwrap();
+        assert_eq!(
+            read.special_tokens[19..21],
+            [("[TOOL_CONTENT]".to_owned(), 19), ("<SPECIAL_20>".to_owned(), 20)]
+        );
+        assert_eq!(read.tokens, [(24, b"a".to_vec()), (25, b"b".to_vec())]);
+    }
+
+    #[test]
+    fn errors_name_their_place() {
+        let config = r#""default_vocab_size": 4, "default_num_special_tokens": 2, "version": "v11""#;
+        let row = |rank: u32, name: &str| format!(r#"{{"rank": {rank}, "token_str": "{name}"}}"#);
+        let specials = |rows: &[String]| format!(r#", "special_tokens": [{}]"#, rows.join(", "));
+        for (config, vocab, specials, expected) in [
+            (config, TWO, String::new(), "$.special_tokens: no list"),
+            (config, TWO, specials(&[row(0, "a"), row(1, "a")]), "$.special_tokens[1]: 'a' is listed twice"),
+            (
+                config,
+                TWO,
+                specials(&[row(0, "a"), row(0, "b")]),
+                "$.special_tokens[1]: the rank 0 belongs to 'a'",
+            ),
+            (config, TWO, specials(&[row(2, "a")]), "$.special_tokens[0]: the rank 2"),
+            (config, TWO, specials(&[row(1, "a")]), "$.special_tokens: no special token has the rank 0"),
+            (config, TWO, specials(&[row(0, "<SPECIAL_1>")]), "$.special_tokens: <SPECIAL_1> is the name"),
+            (config, &TWO[..38], specials(&[]), "$.vocab: 1 tokens, fewer than the 2"),
+            (config, &TWO.replace("1,", "2,"), specials(&[]), "$.vocab[1].rank: expected 1, got 2"),
+            (config, &TWO.replace("Yg==", "Y"), specials(&[]), "$.vocab[1].token_bytes: 'Y' is not base64"),
+            (
+                &config.replace("2,", "9,"),
+                TWO,
+                specials(&[]),
+                "$.config.default_num_special_tokens: 9 special",
+            ),
+            (&config.replace("\"v11\"", "7"), TWO, specials(&[]), "$: invalid type"),
+        ] {
+            let error = file(config, vocab, &specials).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+}
