@@ -76,6 +76,8 @@ pub(crate) unsafe trait Zeroed: Copy {}
 // SAFETY: 0 is a valid number.
 unsafe impl Zeroed for u8 {}
 // SAFETY: 0 is a valid number.
+unsafe impl Zeroed for u16 {}
+// SAFETY: 0 is a valid number.
 unsafe impl Zeroed for u32 {}
 // SAFETY: 0 is a valid number.
 unsafe impl Zeroed for u64 {}

@@ -59,7 +59,7 @@ impl Counting {
         let limit = self.options.memory_limit;
         let wanted = ResultOptions {
             min_count: self.options.min_count,
-            bytes: limit.map(|limit| (limit / 2).max(1 << 19)),
+            bytes: limit.map(|limit| (limit / 4 * 3).max(1 << 19)),
             workers: self.options.workers,
         };
         let spans = self.spans.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -50,8 +50,8 @@ impl Default for CountOptions {
 /// would take several times as long as counting.
 const MIN_MEMORY_LIMIT: u64 = 32 << 20;
 
-/// The memory limit is divided: a third for the shared tables, half for the result, an eighth for the workers; the
-/// rest is a margin. For `pending`, 1,024 and 2,048 slots were as fast as 4,096.
+/// The memory limit is divided: a third for the shared tables, an eighth for the workers, and an eighth for merging. The
+/// result may take three quarters: it grows while the tables are freed. For `pending`, 1,024 and 2,048 slots were as fast as 4,096.
 impl CountOptions {
     fn table_limit(&self) -> Option<u64> {
         self.table_limit.or(self.memory_limit.map(|limit| limit.max(MIN_MEMORY_LIMIT)))

@@ -177,6 +177,9 @@ const PLACE_RANGES: u64 = 1 << 11;
 /// How many slots ahead of its use a slot is prefetched.
 const SLOTS_AHEAD: usize = 12;
 
+/// Slots that [`Unordered::drain`] frees at a time: 4 MB.
+const DRAINED_SLOTS: usize = 1 << 17;
+
 impl Unordered {
     /// The pretokens with their counts in the order in which they lie in memory, which is the fastest.
     pub fn in_table_order(&self) -> impl Iterator<Item = (&[u8], u64)> {
@@ -201,6 +204,26 @@ impl Unordered {
             word(log.get(at as usize), long)
         });
         Ok(counted.chain(self.in_order()))
+    }
+
+    /// Gives each pretoken with its count to `take`, in the order of [`Unordered::words`], and frees the slots of a list
+    /// piece by piece.
+    ///
+    /// # Errors
+    /// Those of `take`; [`crate::Error::OutOfMemory`].
+    pub fn drain(mut self, mut take: impl FnMut(&[u8], u64) -> Result<()>) -> Result<()> {
+        if !self.tables.is_empty() {
+            return self.words()?.try_for_each(|(pretoken, count)| take(pretoken, count));
+        }
+        // A list gives memory back at its end only.
+        let Slots { slots, long } = &mut self.slots;
+        slots.reverse();
+        while !slots.is_empty() {
+            let kept = slots.len().saturating_sub(DRAINED_SLOTS);
+            slots.drain(kept..).rev().try_for_each(|slot| take(slot.pretoken(long), slot.count))?;
+            slots.shrink_to_fit();
+        }
+        Ok(())
     }
 
     fn in_order(&self) -> impl Iterator<Item = (&[u8], u64)> {

@@ -385,7 +385,7 @@ pub enum Error {
 
     /// The unique pretokens alone take more than the memory limit.
     #[error(
-        "there are {unique} different pretokens, which take {:.1} MB: they may take {:.1} MB, half of memory_limit. Raise it{}",
+        "there are {unique} different pretokens, which take {:.1} MB: they may take {:.1} MB, three quarters of memory_limit. Raise it{}",
         *needed as f64 / 1e6,
         *room as f64 / 1e6,
         offered(*offer)

@@ -81,9 +81,9 @@ impl LearnedMerge {
 ///
 /// `base` is a tokenizer to extend, `forced` are tokens to be made first, and `made` is what an interrupted
 /// training with the same arguments gave to `save`. With `forget`, the counts are freed as soon as possible,
-/// and the object is empty afterwards. `save(bytes)` is called every `every` seconds, and after Ctrl-C.
+/// and the object is empty afterwards. `memory_limit` bounds what learning takes, in bytes. `save(bytes)` is called every `every` seconds, and after Ctrl-C.
 #[pyfunction]
-#[pyo3(signature = (counts, max_merges, *, ties="bytes", min_frequency=1, max_token_length=None, base=None, forced=vec![], made=None, save=None, every=30.0, progress=None, forget=false))]
+#[pyo3(signature = (counts, max_merges, *, ties="bytes", min_frequency=1, max_token_length=None, base=None, forced=vec![], made=None, save=None, every=30.0, progress=None, forget=false, memory_limit=None))]
 #[expect(clippy::too_many_arguments, reason = "keyword options, one each")]
 pub(super) fn learn_merges(
     py: Python<'_>,
@@ -99,9 +99,10 @@ pub(super) fn learn_merges(
     every: f64,
     progress: Option<Bound<'_, PyAny>>,
     forget: bool,
+    memory_limit: Option<u64>,
 ) -> PyResult<Learned> {
     let max_token_length = max_token_length.unwrap_or(u32::MAX);
-    let options = Options { ties: ties_of(ties)?, max_merges, min_frequency, max_token_length };
+    let options = Options { ties: ties_of(ties)?, max_merges, min_frequency, max_token_length, memory_limit };
     let forced: Vec<Vec<u8>> = forced.iter().map(|token| token.to_vec()).collect();
     let made = train::merges_from_bytes(made.unwrap_or_default())?;
     let start = Start { base: base.map(|base| base.encoder().vocab()), forced: &forced, made: &made };

@@ -31,6 +31,9 @@ pub(super) trait Corpus {
     /// The number of cells.
     fn len(&self) -> usize;
 
+    /// Bytes of memory that the cells and their weights take.
+    fn memory(&self) -> u64;
+
     /// The value that stands between words in place of a token.
     fn sentinel(&self) -> u32;
 

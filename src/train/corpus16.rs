@@ -6,10 +6,11 @@
 
 use std::collections::BTreeMap;
 
-use super::corpus::{self, Corpus, WORDS_PER_CHECK};
+use super::corpus::{self, Corpus};
 use super::tokens::BYTE_TOKENS;
 use crate::control::Control;
 use crate::error::Result;
+use crate::memory;
 use crate::room;
 use crate::simd;
 
@@ -81,35 +82,45 @@ impl Shares {
     }
 }
 
-impl Corpus16 {
-    /// Lays out the words that have pairs, as bytes. Words of equal weight keep their order in `words`.
-    /// `measured` are the same words in any order.
-    pub(super) fn new<'w>(
-        measured: impl Iterator<Item = (&'w [u8], u64)>,
-        words: impl Iterator<Item = (&'w [u8], u64)>,
-        control: &Control,
-    ) -> Result<Self> {
+/// A corpus without words, and where each word will be.
+pub(super) struct Layout {
+    corpus: Corpus16,
+    shares: Shares,
+}
+
+impl Layout {
+    /// A layout for the words that have pairs, in any order.
+    pub(super) fn new<'w>(words: impl Iterator<Item = (&'w [u8], u64)>, control: &Control) -> Result<Self> {
         let mut shares = Shares { light: vec![Share::default(); LIGHT_WEIGHTS], heavy: BTreeMap::new() };
-        let size = corpus::measure(measured, control, |word, weight| {
+        let size = corpus::measure(words, control, |word, weight| {
             let share = shares.of(weight);
             // If the sum wraps, `measure` fails, and the sum is not used.
             share.cells = share.cells.wrapping_add(word.len() as u32 + 1);
             share.words += 1;
         })?;
         let runs = shares.arrange();
-        let cells = room::filled(SENTINEL, size as usize)?;
-        let mut corpus16 = Corpus16 { cells, pages: pages(&runs, size)?, runs };
-        for (i, (word, weight)) in words.filter(corpus::has_pairs).enumerate() {
-            if i % WORDS_PER_CHECK == 0 {
-                control.check()?;
-            }
-            let place = &mut shares.of(weight).cells;
-            let start = *place as usize;
-            *place += word.len() as u32 + 1;
-            let cells = &mut corpus16.cells[start..start + word.len()];
-            cells.iter_mut().zip(word).for_each(|(cell, &byte)| *cell = u16::from(byte));
+        // Zeros take no memory until they are overwritten, so the corpus may grow while the words are freed.
+        let mut cells = memory::zeros(size as usize)?;
+        cells[0] = SENTINEL;
+        Ok(Layout { corpus: Corpus16 { cells, pages: pages(&runs, size)?, runs }, shares })
+    }
+
+    /// Writes a word as bytes. Words of equal weight keep the order in which they are written.
+    pub(super) fn write(&mut self, word: &[u8], weight: u64) {
+        if !corpus::has_pairs(&(word, weight)) {
+            return;
         }
-        Ok(corpus16)
+        let place = &mut self.shares.of(weight).cells;
+        let start = *place as usize;
+        *place += word.len() as u32 + 1;
+        let cells = &mut self.corpus.cells[start..*place as usize];
+        cells.iter_mut().zip(word).for_each(|(cell, &byte)| *cell = u16::from(byte));
+        cells[word.len()] = SENTINEL;
+    }
+
+    /// The corpus, once all words are written.
+    pub(super) fn finish(self) -> Corpus16 {
+        self.corpus
     }
 }
 
@@ -144,6 +155,10 @@ impl Corpus for Corpus16 {
 
     fn len(&self) -> usize {
         self.cells.len()
+    }
+
+    fn memory(&self) -> u64 {
+        (size_of_val(&*self.cells) + size_of_val(&*self.pages)) as u64
     }
 
     #[inline]

@@ -1,7 +1,6 @@
 //! A corpus in cells of 32 bits, for vocabularies of any size, with the words in the given order.
 
-use super::corpus::{self, Corpus, WORDS_PER_CHECK};
-use super::options::Words;
+use super::corpus::{self, Corpus};
 use super::tokens::BYTE_TOKENS;
 use crate::control::Control;
 use crate::error::Result;
@@ -29,66 +28,66 @@ pub(super) struct Corpus32 {
     pairs: u64,
 }
 
-impl Corpus32 {
-    /// Lays out the words that have pairs, in the given order: as bytes, or as `vocab` encodes them.
+/// A corpus to which words are appended.
+pub(super) struct Layout<'v> {
+    corpus: Corpus32,
+    /// The vocabulary that encodes the words; `None` for bytes.
+    vocab: Option<&'v Vocab>,
+    merger: Merger,
+    tokens: Vec<u32>,
+}
+
+impl<'v> Layout<'v> {
+    /// A layout for the words that have pairs, in any order: as bytes, or as `vocab` encodes them.
     pub(super) fn new<'w>(
-        words: impl Words<'w>,
-        vocab: Option<&Vocab>,
+        words: impl Iterator<Item = (&'w [u8], u64)>,
+        vocab: Option<&'v Vocab>,
         max_merges: usize,
         control: &Control,
     ) -> Result<Self> {
-        let size = corpus::measure(words.clone(), control, |_, _| ())?;
+        let size = corpus::measure(words, control, |_, _| ())?;
         // Each merge removes at least one token from the text, so there are fewer merges than cells.
         let merges = (max_merges as u64).min(u64::from(size)).min(1 << 30) as u32;
         let first = vocab.map_or(BYTE_TOKENS, |vocab| vocab.tokens().len() as u32);
         // Ids must leave room for the sentinel and the mark of dead cells.
         let id_bits = (32 - (first.saturating_add(merges).saturating_add(1)).leading_zeros()).min(31);
         let sentinel = (1 << id_bits) - 1;
-        let mut corpus32 =
-            Corpus32 { cells: Vec::new(), id_bits, sentinel, first, heavy: Vec::new(), pairs: 0 };
-        match vocab {
-            None => corpus32.lay_out_bytes(words, size, control)?,
-            Some(vocab) => corpus32.lay_out_tokens(words, vocab, control)?,
-        }
-        Ok(corpus32)
+        let mut cells = Vec::new();
+        room::reserve_exact(&mut cells, if vocab.is_none() { size as usize } else { 1 })?;
+        cells.push(sentinel);
+        let corpus = Corpus32 { cells, id_bits, sentinel, first, heavy: Vec::new(), pairs: 0 };
+        Ok(Layout { corpus, vocab, merger: Merger::new(Isa::best()), tokens: Vec::new() })
     }
 
-    /// Lays out the words as bytes.
-    fn lay_out_bytes<'w>(&mut self, words: impl Words<'w>, size: u32, control: &Control) -> Result<()> {
-        room::reserve_exact(&mut self.cells, size as usize)?;
-        self.cells.push(self.sentinel);
-        for (i, (word, weight)) in words.filter(corpus::has_pairs).enumerate() {
-            if i % WORDS_PER_CHECK == 0 {
-                control.check()?;
-            }
-            self.push(word, weight)?;
+    /// Appends a word.
+    pub(super) fn write(&mut self, word: &[u8], weight: u64, control: &Control) -> Result<()> {
+        if !corpus::has_pairs(&(word, weight)) {
+            return Ok(());
         }
-        Ok(())
-    }
-
-    /// Lays out the words as the vocabulary encodes them.
-    fn lay_out_tokens<'w>(&mut self, words: impl Words<'w>, vocab: &Vocab, control: &Control) -> Result<()> {
-        self.cells.push(self.sentinel);
-        let (mut merger, mut tokens) = (Merger::new(Isa::best()), Vec::new());
-        let whole = vocab.semantics() == Semantics::Ranks && vocab.has_unmergeable();
-        for (i, (word, weight)) in words.filter(corpus::has_pairs).enumerate() {
-            if i % WORDS_PER_CHECK == 0 {
-                control.check()?;
-            }
-            // Under rank semantics a pretoken that is a token is not merged, so it has no pairs.
-            if whole && vocab.ordinary_index(word).is_some() {
-                continue;
-            }
-            tokens.clear();
-            merger.merge(vocab.pairs(), word, &mut tokens, control)?;
-            if tokens.len() > 1 {
-                room::reserve(&mut self.cells, word.len() + 1)?;
-                self.push_tokens(&tokens, weight, vocab)?;
-            }
+        let Some(vocab) = self.vocab else { return self.corpus.push(word, weight) };
+        // Under rank semantics a pretoken that is a token is not merged, so it has no pairs.
+        if vocab.semantics() == Semantics::Ranks
+            && vocab.has_unmergeable()
+            && vocab.ordinary_index(word).is_some()
+        {
+            return Ok(());
+        }
+        self.tokens.clear();
+        self.merger.merge(vocab.pairs(), word, &mut self.tokens, control)?;
+        if self.tokens.len() > 1 {
+            room::reserve(&mut self.corpus.cells, word.len() + 1)?;
+            self.corpus.push_tokens(&self.tokens, weight, vocab)?;
         }
         Ok(())
     }
 
+    /// The corpus of all words that were written.
+    pub(super) fn finish(self) -> Corpus32 {
+        self.corpus
+    }
+}
+
+impl Corpus32 {
     fn push_tokens(&mut self, tokens: &[u32], weight: u64, vocab: &Vocab) -> Result<()> {
         let high = self.high(weight)?;
         self.pairs = self.pairs.saturating_add(weight.saturating_mul(tokens.len() as u64 - 1));
@@ -155,6 +154,10 @@ impl Corpus for Corpus32 {
 
     fn len(&self) -> usize {
         self.cells.len()
+    }
+
+    fn memory(&self) -> u64 {
+        (size_of_val(&*self.cells) + size_of_val(&*self.heavy)) as u64
     }
 
     fn sentinel(&self) -> u32 {

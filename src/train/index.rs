@@ -19,6 +19,15 @@ const RESERVED_PAIRS: usize = 1 << 16;
 /// English have at most 16.
 const PREFETCHED_POSTINGS: usize = 24;
 
+/// Bytes of memory for a pair beside its postings: the pair itself, its entries in the table and the queue, and its
+/// candidate among equally frequent pairs.
+const BYTES_PER_PAIR: u64 = 96;
+
+/// Bytes of memory that a pair takes in index and queue.
+pub(super) fn pair_memory(places: u32) -> u64 {
+    BYTES_PER_PAIR + u64::from(places) * size_of::<u32>() as u64
+}
+
 /// A pair of the index. Its count never rises.
 pub(super) struct Pair {
     pub(super) left: u32,
@@ -72,6 +81,11 @@ impl PairIndex {
         room::push(&mut self.pairs, Pair { left, right, count, start, length: places })?;
         self.table.insert(left, right, number)?;
         Ok(number)
+    }
+
+    /// Bytes of memory that the pairs take here and in the queue.
+    pub(super) fn memory(&self) -> u64 {
+        self.pairs.len() as u64 * BYTES_PER_PAIR + size_of_val(&*self.pool) as u64
     }
 
     /// The start of the postings of the next pair that is added.

@@ -1,7 +1,8 @@
 //! Counts of words → merges.
 
-use super::corpus16::{self, Corpus16};
-use super::corpus32::Corpus32;
+use super::corpus::{Corpus, WORDS_PER_CHECK};
+use super::corpus16;
+use super::corpus32::{self, Corpus32};
 use super::options::{Merge, Options, Ties};
 use super::saver::Saver;
 use super::start::Start;
@@ -9,6 +10,7 @@ use super::trainer::Trainer;
 use crate::control::{Control, Stage};
 use crate::count::PretokenCounts;
 use crate::error::{Error, Result};
+use crate::vocab::Vocab;
 
 /// Learns merges from `words`: distinct pretokens with their counts, in the order of first occurrence.
 ///
@@ -37,24 +39,102 @@ pub fn learn_from(
     saver: &mut Saver<'_>,
     control: &Control,
 ) -> Result<Vec<Merge>> {
-    if !start.is_bare() || !fits_corpus16(options, options.max_merges) {
+    let adapted = start.adapted(options);
+    let merges = start.first_merges(&adapted)?;
+    let vocab = start.vocab(&merges)?;
+    if vocab.as_deref().is_some_and(Vocab::has_unmergeable) {
         return resume(counts.words(), start, options, saver, control);
     }
     control.begin(Stage::Merge, options.max_merges as u64);
+    let learner = Learner { vocab: vocab.as_deref(), first: start.tokens(), options: &adapted, control };
+    if learner.fits_corpus16(&merges) {
+        let words = counts.into_words();
+        let layout = corpus16::Layout::new(words.in_table_order(), control)?;
+        return learner.run16(layout, |take| words.drain(take), merges, saver).map(|(merges, _)| merges);
+    }
+    // The order of the words decides ties.
+    counts.check_memory_for_order()?;
+    let _ = counts.words();
     let words = counts.into_words();
-    let corpus = Corpus16::new(words.in_table_order(), words.words()?, control)?;
-    drop(words);
-    let mut trainer = Trainer::new(corpus, None, start.tokens(), Vec::new(), options, control)?;
-    let end = trainer.run(saver);
-    let merges = trainer.into_merges();
-    ended(end, &merges, saver)?;
-    Ok(merges)
+    let room = learner.room(&merges);
+    let layout = corpus32::Layout::new(words.in_table_order(), vocab.as_deref(), room, control)?;
+    learner.run32(layout, |take| words.drain(take), merges, saver).map(|(merges, _)| merges)
 }
 
-/// Whether the words fit into cells of 16 bits: their order must not matter, and ids must be small. `room` is
-/// the number of merges.
-fn fits_corpus16(options: &Options, room: usize) -> bool {
-    options.ties != Ties::First && room <= corpus16::MAX_MERGES
+/// Takes a word and its count.
+type Take<'t> = &'t mut dyn FnMut(&[u8], u64) -> Result<()>;
+
+/// What decides how merges are learned after others.
+struct Learner<'l> {
+    /// The vocabulary that lays out the words; `None` for bytes.
+    vocab: Option<&'l Vocab>,
+    /// The number of tokens before the first merge.
+    first: u32,
+    options: &'l Options,
+    control: &'l Control<'l>,
+}
+
+impl Learner<'_> {
+    /// The number of tokens that may be added after `merges`.
+    fn room(&self, merges: &[Merge]) -> usize {
+        Trainer::<Corpus32>::room(self.first, merges, self.options)
+    }
+
+    /// Whether the words fit into cells of 16 bits: their order must not matter, and ids must be small.
+    fn fits_corpus16(&self, merges: &[Merge]) -> bool {
+        self.vocab.is_none() && self.options.ties != Ties::First && self.room(merges) <= corpus16::MAX_MERGES
+    }
+
+    /// Lays out the words that `each` gives, and learns merges. Returns them, and whether they are complete.
+    fn run16(
+        &self,
+        mut layout: corpus16::Layout,
+        each: impl FnOnce(Take<'_>) -> Result<()>,
+        merges: Vec<Merge>,
+        saver: &mut Saver<'_>,
+    ) -> Result<(Vec<Merge>, bool)> {
+        let mut number = 0;
+        each(&mut |word, weight| {
+            self.check(&mut number)?;
+            layout.write(word, weight);
+            Ok(())
+        })?;
+        self.run(layout.finish(), merges, saver)
+    }
+
+    /// [`Learner::run16`] with cells of 32 bits.
+    fn run32(
+        &self,
+        mut layout: corpus32::Layout<'_>,
+        each: impl FnOnce(Take<'_>) -> Result<()>,
+        merges: Vec<Merge>,
+        saver: &mut Saver<'_>,
+    ) -> Result<(Vec<Merge>, bool)> {
+        let mut number = 0;
+        each(&mut |word, weight| {
+            self.check(&mut number)?;
+            layout.write(word, weight, self.control)
+        })?;
+        self.run(layout.finish(), merges, saver)
+    }
+
+    /// Checks the control now and then.
+    fn check(&self, number: &mut usize) -> Result<()> {
+        *number += 1;
+        if (*number).is_multiple_of(WORDS_PER_CHECK) { self.control.check() } else { Ok(()) }
+    }
+
+    fn run(
+        &self,
+        corpus: impl Corpus,
+        merges: Vec<Merge>,
+        saver: &mut Saver<'_>,
+    ) -> Result<(Vec<Merge>, bool)> {
+        let mut trainer = Trainer::new(corpus, self.vocab, self.first, merges, self.options, self.control)?;
+        let end = trainer.run(saver);
+        let merges = trainer.into_merges();
+        ended(end, &merges, saver).map(|ended| (merges, ended))
+    }
 }
 
 /// Gives the saver the last merges. Returns whether the training is complete.
@@ -89,25 +169,20 @@ pub fn resume<'w>(
     let options = start.adapted(options);
     let mut merges = start.first_merges(&options)?;
     loop {
-        let begun = start.vocab(&merges)?;
-        let first = start.tokens();
-        let (begun, words) = (begun.as_deref(), words.clone());
-        let room = Trainer::<Corpus32>::room(first, &merges, &options);
-        let end;
-        if begun.is_none() && fits_corpus16(&options, room) {
-            control.begin(Stage::Merge, options.max_merges as u64);
-            let corpus = Corpus16::new(words.clone(), words, control)?;
-            let mut trainer = Trainer::new(corpus, begun, first, merges, &options, control)?;
-            end = trainer.run(saver);
-            merges = trainer.into_merges();
+        let vocab = start.vocab(&merges)?;
+        let vocab = vocab.as_deref();
+        control.begin(Stage::Merge, options.max_merges as u64);
+        let learner = Learner { vocab, first: start.tokens(), options: &options, control };
+        let mut all = words.clone();
+        let each = |take: Take<'_>| all.try_for_each(|(word, weight)| take(word, weight));
+        let is_complete;
+        (merges, is_complete) = if learner.fits_corpus16(&merges) {
+            learner.run16(corpus16::Layout::new(words.clone(), control)?, each, merges, saver)?
         } else {
-            control.begin(Stage::Merge, options.max_merges as u64);
-            let corpus = Corpus32::new(words, begun, room, control)?;
-            let mut trainer = Trainer::new(corpus, begun, first, merges, &options, control)?;
-            end = trainer.run(saver);
-            merges = trainer.into_merges();
-        }
-        if ended(end, &merges, saver)? {
+            let layout = corpus32::Layout::new(words.clone(), vocab, learner.room(&merges), control)?;
+            learner.run32(layout, each, merges, saver)?
+        };
+        if is_complete {
             return Ok(merges);
         }
     }

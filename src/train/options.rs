@@ -30,11 +30,20 @@ pub struct Options {
     pub min_frequency: u64,
     /// The maximum number of bytes of a token that is made.
     pub max_token_length: u32,
+    /// Bytes of memory that learning may take; `None` for no limit. With less memory than the index takes, fewer pairs
+    /// are indexed at a time, and the corpus is scanned more often. The merges are the same.
+    pub memory_limit: Option<u64>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { ties: Ties::Bytes, max_merges: 0, min_frequency: 1, max_token_length: u32::MAX }
+        Options {
+            ties: Ties::Bytes,
+            max_merges: 0,
+            min_frequency: 1,
+            max_token_length: u32::MAX,
+            memory_limit: None,
+        }
     }
 }
 
@@ -52,8 +61,3 @@ pub struct Merge {
     /// The number of occurrences of the pair when it was chosen; 0 if it was not chosen by its count.
     pub count: u64,
 }
-
-/// Distinct pretokens with their counts.
-pub(super) trait Words<'w>: Iterator<Item = (&'w [u8], u64)> + Clone {}
-
-impl<'w, I: Iterator<Item = (&'w [u8], u64)> + Clone> Words<'w> for I {}

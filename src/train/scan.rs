@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::corpus::Corpus;
-use super::index::PairIndex;
+use super::index::{PairIndex, pair_memory};
 use super::tokens::{BYTE_TOKENS, TokenInfo, pack};
 use crate::control::Control;
 use crate::count::MAX_COUNT;
@@ -101,13 +101,16 @@ fn byte_pair(left: u32, right: u32) -> usize {
     (left << 8 | right) as u16 as usize
 }
 
-/// Indexes the pairs of bytes that occur at least `threshold` times.
+/// Indexes the pairs of bytes that occur at least `threshold` times, which is raised if they take more than `bytes` of
+/// memory. Returns the index and the threshold.
 pub(super) fn index_bytes(
     corpus: &impl Corpus,
     mut tallies: Vec<PairTally>,
     threshold: u64,
+    bytes: u64,
     control: &Control,
-) -> Result<PairIndex> {
+) -> Result<(PairIndex, u64)> {
+    let threshold = affordable(tallies.iter().copied(), threshold, bytes)?;
     let is_in = |tally: &&PairTally| tally.count >= threshold;
     let places = tallies.iter().filter(is_in).map(|tally| tally.places as usize).sum();
     let mut index = PairIndex::with_room(places)?;
@@ -129,46 +132,92 @@ pub(super) fn index_bytes(
             *cursor += 1;
         }
     })?;
-    Ok(index)
+    Ok((index, threshold))
 }
 
-/// The number of sums that pairs share by hash. These take 512 KB; more would not stay in the second-level cache.
-const SHARED_SUMS: usize = 1 << 16;
+/// log2 of the number of sums that pairs share by hash. These take 512 KB; more would not stay in the second-level
+/// cache.
+const SUM_BITS: u32 = 16;
+/// The maximum of [`SUM_BITS`] if memory is limited: with more sums, fewer rare pairs need a tally.
+const MAX_SUM_BITS: u32 = 22;
+/// Bytes of memory of a tally while pairs are counted, and for its entry in the hash table.
+const BYTES_PER_TALLY: u64 = 66;
 
 /// The index of the sum that a pair belongs to.
 #[inline]
-fn shared(left: u32, right: u32) -> usize {
-    (spread(pack(left, right)) >> 48) as usize % SHARED_SUMS
+fn shared(left: u32, right: u32, bits: u32) -> usize {
+    (spread(pack(left, right)) >> (u64::BITS - bits)) as usize
 }
 
-/// Indexes the pairs that occur at least `threshold` times and have at most `longest` bytes, after any
-/// merges. Returns the index and the threshold, which is lowered if no pair can reach it.
-pub(super) fn index_pairs(
+/// The pairs that [`index_pairs`] indexes.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted {
+    /// The minimum count. It is raised if more pairs reach it than there is memory for, and lowered if none can.
+    pub(super) threshold: u64,
+    /// A count that no pair exceeds.
+    pub(super) highest: u64,
+    /// The maximum number of bytes of the joined tokens.
+    pub(super) longest: u32,
+    /// Bytes of memory for the index, of which the most frequent pairs may take more.
+    pub(super) bytes: u64,
+}
+
+impl Wanted {
+    fn sum_bits(&self) -> u32 {
+        if self.bytes == u64::MAX {
+            SUM_BITS
+        } else {
+            (self.bytes / 64).max(1).ilog2().clamp(SUM_BITS, MAX_SUM_BITS)
+        }
+    }
+}
+
+/// The lowest count, not below `threshold`, for which all pairs with this count or more take at most `bytes` in the
+/// index; at most the count of the most frequent pair.
+fn affordable(tallies: impl Iterator<Item = PairTally>, threshold: u64, bytes: u64) -> Result<u64> {
+    if bytes == u64::MAX {
+        return Ok(threshold);
+    }
+    let mut tallies: Vec<PairTally> = room::collected(tallies.filter(|tally| tally.count >= threshold))?;
+    tallies.sort_unstable_by_key(|tally| std::cmp::Reverse(tally.count));
+    let (mut used, mut lowest) = (0, None);
+    for equal in tallies.chunk_by(|left, right| left.count == right.count) {
+        used += equal.iter().map(|tally| pair_memory(tally.places)).sum::<u64>();
+        match lowest {
+            Some(lowest) if used > bytes => return Ok(lowest),
+            _ => lowest = Some(equal[0].count),
+        }
+    }
+    Ok(threshold)
+}
+
+/// Tallies of pairs, and the place of each pair among them.
+#[derive(Default)]
+struct Tallies {
+    slots: HashMap<u64, u32, FxBuildHasher>,
+    tallies: Vec<(u64, PairTally)>,
+}
+
+/// Counts the pairs whose shared sum is at least `threshold`; `None` if they are more than `most`.
+fn tally_pairs(
     corpus: &impl Corpus,
     tokens: &TokenInfo,
+    sums: &[u64],
     threshold: u64,
-    longest: u32,
-    bytes_of: impl Fn(u32) -> Vec<u8>,
+    most: usize,
     control: &Control,
-) -> Result<(PairIndex, u64)> {
-    // Most pairs are rare, and few of these share their sum with a frequent pair, so most pairs need no tally
-    // of their own.
-    let mut sums = vec![0u64; SHARED_SUMS];
+) -> Result<Option<Tallies>> {
+    let bits = sums.len().ilog2();
+    let Tallies { mut slots, mut tallies } = Tallies::default();
+    let (mut failed, mut is_full) = (None, false);
     for_each_pair(corpus, tokens, control, |position, left, right| {
-        let sum = &mut sums[shared(left, right)];
-        *sum = sum.saturating_add(corpus.weight(position));
-    })?;
-    let threshold = threshold.min(sums.iter().copied().max().unwrap_or(0)).max(1);
-    let mut slots: HashMap<u64, u32, FxBuildHasher> = HashMap::default();
-    let mut tallies: Vec<(u64, PairTally)> = Vec::new();
-    let mut failed = None;
-    for_each_pair(corpus, tokens, control, |position, left, right| {
-        if sums[shared(left, right)] >= threshold {
+        if sums[shared(left, right, bits)] >= threshold {
             let pair = pack(left, right);
-            if tallies.len() == slots.capacity().min(tallies.capacity()) && failed.is_none() {
-                failed = make_room(&mut slots, &mut tallies).err();
+            if tallies.len() == slots.capacity().min(tallies.capacity()) && failed.is_none() && !is_full {
+                is_full = tallies.len() > most;
+                failed = if is_full { None } else { make_room(&mut slots, &mut tallies).err() };
             }
-            if failed.is_some() {
+            if failed.is_some() || is_full {
                 return;
             }
             let next = tallies.len() as u32;
@@ -182,26 +231,61 @@ pub(super) fn index_pairs(
             tally.places += 1;
         }
     })?;
-    if let Some(error) = failed {
-        return Err(error);
+    match failed {
+        Some(error) => Err(error),
+        None => Ok((!is_full && tallies.len() <= most).then_some(Tallies { slots, tallies })),
     }
+}
+
+/// Indexes pairs after any merges: all that are as long and as frequent as `wanted` says. Returns the index and the
+/// threshold.
+pub(super) fn index_pairs(
+    corpus: &impl Corpus,
+    tokens: &TokenInfo,
+    wanted: Wanted,
+    bytes_of: impl Fn(u32) -> Vec<u8>,
+    control: &Control,
+) -> Result<(PairIndex, u64)> {
+    // Most pairs are rare, and few of these share their sum with a frequent pair, so most pairs need no tally
+    // of their own.
+    let bits = wanted.sum_bits();
+    let mut sums = vec![0u64; 1 << bits];
+    for_each_pair(corpus, tokens, control, |position, left, right| {
+        let sum = &mut sums[shared(left, right, bits)];
+        *sum = sum.saturating_add(corpus.weight(position));
+    })?;
+    let highest = sums.iter().copied().max().unwrap_or(0).min(wanted.highest);
+    let mut threshold = wanted.threshold.min(highest).max(1);
+    let Tallies { slots, tallies } = loop {
+        let is_limited = wanted.bytes < u64::MAX && threshold < highest;
+        let most = if is_limited { (wanted.bytes / 2 / BYTES_PER_TALLY) as usize } else { usize::MAX };
+        match tally_pairs(corpus, tokens, &sums, threshold, most, control)? {
+            Some(tallies) => break tallies,
+            None => threshold = threshold.saturating_mul(2).min(highest),
+        }
+    };
     if let Some((pair, _)) = tallies.iter().find(|(_, tally)| tally.count > MAX_COUNT) {
         let (left, right) = (bytes_of((pair >> 32) as u32), bytes_of(*pair as u32));
         return Err(Error::CountOverflow { left, right });
     }
+    let fits = |pair: &u64| {
+        let (left, right) = ((pair >> 32) as u32, *pair as u32);
+        tokens.length(left).saturating_add(tokens.length(right)) <= wanted.longest
+    };
+    let mergeable = tallies.iter().filter(|(pair, _)| fits(pair)).map(|(_, tally)| *tally);
+    let threshold = affordable(mergeable, threshold, wanted.bytes)?;
     let mut index = PairIndex::default();
     let mut cursors = room::filled(usize::MAX, tallies.len())?;
     for ((pair, tally), cursor) in tallies.iter().zip(&mut cursors) {
         let (left, right) = ((pair >> 32) as u32, *pair as u32);
-        let length = tokens.length(left).saturating_add(tokens.length(right));
-        if tally.count >= threshold && length <= longest {
+        if tally.count >= threshold && fits(pair) {
             *cursor = index.next_start();
             index.add(left, right, tally.count, tally.places)?;
         }
     }
     let pool = index.pool();
     for_each_pair(corpus, tokens, control, |position, left, right| {
-        if sums[shared(left, right)] >= threshold
+        if sums[shared(left, right, bits)] >= threshold
             && let Some(&slot) = slots.get(&pack(left, right))
             && let Some(posting) = pool.get_mut(cursors[slot as usize])
         {

@@ -23,11 +23,6 @@ pub struct Start<'a> {
 }
 
 impl<'a> Start<'a> {
-    /// Whether the training starts with the 256 bytes alone.
-    pub(super) fn is_bare(&self) -> bool {
-        self.base.is_none() && self.forced.is_empty() && self.made.is_empty()
-    }
-
     /// The number of tokens before the first merge.
     pub(super) fn tokens(&self) -> u32 {
         self.base.map_or(BYTE_TOKENS, |base| base.tokens().len() as u32)

@@ -31,6 +31,9 @@ const THRESHOLD_DIVISOR: u64 = 8;
 /// Merges for which memory is reserved at the start.
 const RESERVED_MERGES: usize = 1 << 16;
 
+/// Bytes of memory of a merge and its token.
+const BYTES_PER_MERGE: u64 = 64;
+
 /// Marks a neighbour whose pair is not indexed.
 const NO_CURSOR: usize = usize::MAX;
 
@@ -58,6 +61,11 @@ pub(super) struct Trainer<'c, T> {
     floor: u64,
     /// The maximum number of bytes of a token.
     longest: u32,
+    /// Bytes of memory for index and queue; `u64::MAX` for no limit.
+    index_bytes: u64,
+    /// Bytes of memory from which on the index is made again: the occurrences that are gone, and pairs that it has no
+    /// room for, are left out.
+    full_index_bytes: u64,
     /// The vocabulary that laid out the corpus, if it has tokens that merging does not make.
     unmergeable_vocab: Option<&'c Vocab>,
     /// Work since the last check of the control, in postings.
@@ -86,6 +94,9 @@ impl<'c, T: Corpus> Trainer<'c, T> {
         let tokens = TokenInfo::new(vocab, options.ties);
         let left = left.min(corpus.max_merges());
         let floor = options.min_frequency.max(1);
+        // Beside the corpus there are the tokens, and the neighbours of the pair that is merged.
+        let taken = corpus.memory() + corpus.len() as u64 / 2 + (left as u64).min(1 << 30) * BYTES_PER_MERGE;
+        let index_bytes = options.memory_limit.map_or(u64::MAX, |limit| limit.saturating_sub(taken));
         let mut merges = merges;
         // Unused memory is never touched, and growing would fragment memory.
         room::reserve(&mut merges, left.min(RESERVED_MERGES))?;
@@ -102,6 +113,8 @@ impl<'c, T: Corpus> Trainer<'c, T> {
             threshold: floor,
             floor,
             longest: options.max_token_length,
+            index_bytes,
+            full_index_bytes: u64::MAX,
             unmergeable_vocab: vocab.filter(|vocab| vocab.has_unmergeable()),
             unchecked: 0,
             control,
@@ -110,7 +123,9 @@ impl<'c, T: Corpus> Trainer<'c, T> {
             None => trainer.index_bytes()?,
             Some(vocab) => {
                 let guess = scan::threshold_of_total(trainer.corpus.pairs(), trainer.corpus.len(), left);
-                trainer.index_pairs(guess.max(floor), |token| vocab.tokens().bytes_at(token).to_vec())?;
+                trainer.index_pairs(guess.max(floor), u64::MAX, |token| {
+                    vocab.tokens().bytes_at(token).to_vec()
+                })?;
             }
         }
         trainer.fill_queue()?;
@@ -125,18 +140,26 @@ impl<'c, T: Corpus> Trainer<'c, T> {
             // Most merges complete a word, so the last of them is about as frequent as the rarest of that
             // many words.
             let common = self.corpus.common_weight(self.room / 4 * 3);
-            self.threshold = guess.max(common).max(self.floor);
-            self.index = scan::index_bytes(&self.corpus, tallies, self.threshold, self.control)?;
+            let threshold = guess.max(common).max(self.floor);
+            let bytes = self.bytes_at_first();
+            (self.index, self.threshold) =
+                scan::index_bytes(&self.corpus, tallies, threshold, bytes, self.control)?;
         }
         Ok(())
     }
 
-    /// Indexes pairs of any tokens.
-    fn index_pairs(&mut self, threshold: u64, bytes_of: impl Fn(u32) -> Vec<u8>) -> Result<()> {
+    /// Bytes of memory for a new index: as much again is left for the pairs that merges will make.
+    fn bytes_at_first(&self) -> u64 {
+        if self.index_bytes == u64::MAX { u64::MAX } else { self.index_bytes / 2 }
+    }
+
+    /// Indexes pairs of any tokens, none of which occurs more than `highest` times.
+    fn index_pairs(&mut self, threshold: u64, highest: u64, bytes_of: impl Fn(u32) -> Vec<u8>) -> Result<()> {
         // The memory of the old index is freed before the new one is made.
-        self.index = PairIndex::default();
+        (self.index, self.queue) = (PairIndex::default(), Queue::new(self.floor));
+        let wanted = scan::Wanted { threshold, highest, longest: self.longest, bytes: self.bytes_at_first() };
         let (index, threshold) =
-            scan::index_pairs(&self.corpus, &self.tokens, threshold, self.longest, bytes_of, self.control)?;
+            scan::index_pairs(&self.corpus, &self.tokens, wanted, bytes_of, self.control)?;
         self.index = index;
         self.threshold = threshold.max(self.floor);
         Ok(())
@@ -147,6 +170,9 @@ impl<'c, T: Corpus> Trainer<'c, T> {
         self.queue = Queue::new(self.threshold);
         for (pair, count) in self.index.iter() {
             self.queue.push(pair, count, &self.index, &self.tokens)?;
+        }
+        if self.index_bytes < u64::MAX {
+            self.full_index_bytes = self.index_bytes.max(self.index.memory().saturating_mul(2));
         }
         Ok(())
     }
@@ -162,8 +188,12 @@ impl<'c, T: Corpus> Trainer<'c, T> {
                     if self.must_lay_out_after(pair)? {
                         return Ok(false);
                     }
+                    let count = self.index.count(pair);
                     self.merge(pair)?;
                     self.room -= 1;
+                    if self.index.memory() > self.full_index_bytes {
+                        self.index_again(self.threshold, count)?;
+                    }
                 }
                 None if self.threshold > self.floor => self.lower_threshold()?,
                 None => break,
@@ -191,8 +221,13 @@ impl<'c, T: Corpus> Trainer<'c, T> {
     /// Adds rarer pairs to the index.
     fn lower_threshold(&mut self) -> Result<()> {
         let threshold = (self.threshold / THRESHOLD_DIVISOR).max(self.floor);
+        self.index_again(threshold, self.threshold - 1)
+    }
+
+    /// Makes a new index of the pairs that now reach a threshold. None occurs more than `highest` times.
+    fn index_again(&mut self, threshold: u64, highest: u64) -> Result<()> {
         // The counts of all pairs were checked before, so none is too large.
-        self.index_pairs(threshold, |_| Vec::new())?;
+        self.index_pairs(threshold, highest, |_| Vec::new())?;
         self.fill_queue()
     }
 

@@ -15,8 +15,13 @@ use crate::random::Random;
 
 const ALL_TIES: [Ties; 5] = [Ties::Bytes, Ties::Ids, Ties::SmallestIds, Ties::First, Ties::HuggingFace];
 
-const BASICS: Options =
-    Options { ties: Ties::Bytes, max_merges: 10, min_frequency: 0, max_token_length: u32::MAX };
+const BASICS: Options = Options {
+    ties: Ties::Bytes,
+    max_merges: 10,
+    min_frequency: 0,
+    max_token_length: u32::MAX,
+    memory_limit: None,
+};
 
 type Words = Vec<(Vec<u8>, u64)>;
 
@@ -83,7 +88,42 @@ fn equals_a_recount_on_random_corpora() {
         let max_merges = [1, 7, 300, 70_000][random.below64(4) as usize];
         let max_token_length = [u32::MAX, u32::MAX, 0, 1, 2, 3, 5, 9][random.below64(8) as usize];
         for ties in ALL_TIES {
-            compare(&corpus, &Options { ties, max_merges, min_frequency, max_token_length });
+            for memory_limit in [None, Some(0)] {
+                compare(
+                    &corpus,
+                    &Options { ties, max_merges, min_frequency, max_token_length, memory_limit },
+                );
+            }
+        }
+    }
+}
+
+/// Limits from none of the index to all of it; with 70,000 merges in cells of 32 bits, and from a checkpoint on.
+#[test]
+fn a_memory_limit_changes_no_merge() {
+    let mut random = Random::new(0x6C69_6D69_7473);
+    for round in 0..12 {
+        let letters = [b"abcdefghijklmnopqrstuvwxyz_".as_slice(), b"0123456789abcdef", b"ab"][round % 3];
+        let mut words: Words =
+            (0..3000).map(|_| (random.word(letters, 24), 1 + random.below64(40))).collect();
+        words.sort();
+        words.dedup_by(|next, word| next.0 == word.0);
+        for ties in ALL_TIES {
+            let max_merges = if round % 2 == 0 { 2000 } else { 70_000 };
+            let fast = Options { ties, max_merges, min_frequency: 2, ..BASICS };
+            let expected = train(&words, &fast, &Control::none()).unwrap();
+            for memory_limit in [0, 150_000, 400_000, 1 << 20, 8 << 20].map(Some) {
+                let limited = Options { memory_limit, ..fast };
+                let merges = train(&words, &limited, &Control::none()).unwrap();
+                assert_eq!(merges, expected, "{limited:?} in round {round}");
+                let made = &expected[..random.below64(expected.len() as u64) as usize];
+                let start = Start { made, ..Start::default() };
+                let all = words.iter().enumerate().map(|(at, (word, count))| (&**word, *count, at as u64));
+                let counts = PretokenCounts::from_items(all, 0, &Control::none()).unwrap();
+                let resumed =
+                    learn_from(counts, &start, &limited, &mut Saver::none(), &Control::none()).unwrap();
+                assert_eq!(resumed, expected, "{limited:?} in round {round}, resumed at {}", made.len());
+            }
         }
     }
 }
