@@ -514,6 +514,7 @@ def learn_merges(
     every: float = 30.0,
     progress: _Report | None = None,
     forget: bool = False,
+    memory_limit: int | None = None,
 ) -> Learned: ...
 def fingerprint(counts: PretokenCounts) -> str: ...
 def build_tokenizer(

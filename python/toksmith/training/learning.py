@@ -20,6 +20,8 @@ from .options import Options
 # are upper bounds: 12 bytes were measured for each byte of one giant pretoken, and less than two thirds of the bounds
 # for 3.3 million words.
 _BYTES_PER_BYTE, _BYTES_PER_PRETOKEN = 16, 40
+# Bytes of memory for each merge, and the number of merges up to which the cells of the words have two bytes and not four.
+_BYTES_PER_MERGE, _NARROW_MERGES = 64, 65_278
 # Values of `min_pretoken_count` that the error of too many pretokens tries.
 _MIN_COUNTS = (2, 3, 5, 10, 20, 50, 100, 1000, 10_000)
 _KINDS = {
@@ -37,9 +39,10 @@ def learn(
     progress: bool | Report,
     *,
     consume_counts: bool,
+    memory_limit: int | None,
 ) -> Tokenizer:
     """Learn the merges and lay out the ids. With `consume_counts` the counts are gone afterwards."""
-    _check_memory(counts)
+    _check_memory(counts, options, memory_limit)
     made = b"" if checkpoint is None else checkpoint.begin(_core.fingerprint(counts._core))
     with reporter(progress) as report:
         learned = _core.learn_merges(
@@ -55,31 +58,45 @@ def learn(
             every=0.0 if checkpoint is None else checkpoint.seconds,
             progress=report,
             forget=consume_counts,
+            memory_limit=memory_limit,
         )
     _warn_if_short(options, learned.added())
     return _build(options, learned)
 
 
-def _check_memory(counts: PretokenCounts) -> None:
+def _check_memory(counts: PretokenCounts, options: Options, limit: int | None) -> None:
     """Check that the memory suffices; the error says how much is needed, and which `min_pretoken_count` would do."""
-    available, needed = memory.installed(), _memory_for(counts)
-    if needed <= available:
+    available, least = min(memory.installed(), limit or 2**62), _least_memory(counts, options)
+    if limit is None and least <= available < (most := _most_memory(counts)):
+        warnings.warn(
+            f"learning merges takes up to {most / 1e6:,.0f} MB, and there are {available / 1e6:,.0f} MB: "
+            f'memory_limit="{available // 10**6}MB" learns the same in less memory',
+            stacklevel=5,
+        )
+    if least <= available:
         return
     advice = "count fewer files"
     for min_count in _MIN_COUNTS:
         frequent = counts.at_least(min_count)
-        if len(frequent) and _memory_for(frequent) <= available:
+        if len(frequent) and _least_memory(frequent, options) <= available:
             effect = f"which keeps {len(frequent):,} and changes the result"
             advice = f"leave rare ones out with min_pretoken_count={min_count}, {effect}"
             break
     raise MemoryError(
-        f"there are {len(counts):,} different pretokens: learning merges from them takes up to "
-        f"{needed / 1e6:,.0f} MB, and there are {available / 1e6:,.0f} MB; {advice}"
+        f"there are {len(counts):,} different pretokens: learning merges from them takes at least "
+        f"{least / 1e6:,.0f} MB, and there are {available / 1e6:,.0f} MB; {advice}"
     )
 
 
-def _memory_for(counts: PretokenCounts) -> int:
+def _most_memory(counts: PretokenCounts) -> int:
     return _BYTES_PER_BYTE * counts._core.pretoken_bytes() + _BYTES_PER_PRETOKEN * len(counts)
+
+
+def _least_memory(counts: PretokenCounts, options: Options) -> int:
+    """Return the bytes that learning takes with an index of hardly any pair: cells, and what a merge needs."""
+    is_wide = options.base or options.forced_tokens or options.ties == "first" or options.max_merges > _NARROW_MERGES
+    cells = counts._core.pretoken_bytes() + len(counts)
+    return (5 if is_wide else 3) * cells + _BYTES_PER_MERGE * min(options.max_merges, cells)
 
 
 def _warn_if_short(options: Options, added: int) -> None:

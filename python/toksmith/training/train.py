@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from .._internal import arguments
+from .._internal import arguments, memory
 from .._internal.choices import ByteOrder, SpecialIds, Ties, Unmatched
 from .._internal.progress import Report
 from ..corpus import Corpus, CorpusOptions, FilePath, TextSources
@@ -134,6 +134,7 @@ def train(
         max_token_length=length_of(max_token_length),
         forced_tokens=forced_bytes(forced_tokens),
     )
+    limit = None if memory_limit is None else memory.limit(memory_limit)
     saved = None if checkpoint is None else Checkpoint(checkpoint, options.fingerprint(), checkpoint_seconds)
     if log is not None and not os.fspath(log).endswith((".csv", ".jsonl")):
         raise ValueError(f"{os.fspath(log)}: a training log is a .csv or a .jsonl file")
@@ -153,7 +154,7 @@ def train(
             min_pretoken_count=min_pretoken_count,
             progress=progress,
         )
-    tokenizer = learn(counts, options, saved, progress, consume_counts=counts is not sources)
+    tokenizer = learn(counts, options, saved, progress, consume_counts=counts is not sources, memory_limit=limit)
     if log is not None:
         _write_log(log, tokenizer)
     return tokenizer
