@@ -32,8 +32,8 @@ def in_options(message: str) -> str:
     'not UTF-8 at byte 7: give --errors replace, or leave --pattern and --unmatched out'
     >>> in_options('choose append="<|end|>", or append="none"')
     "choose --append '<|end|>', or --append none"
-    >>> in_options("they may take 150.0 MB, half of memory_limit. Raise it")
-    'they may take 150.0 MB, half of --memory-limit. Raise it'
+    >>> in_options("they may take 150.0 MB, three quarters of memory_limit. Raise it")
+    'they may take 150.0 MB, three quarters of --memory-limit. Raise it'
     """
     message = _ASSIGNED.sub(_option_with_value, message)
     message = _LEFT_OUT.sub(lambda match: f"leave {re.sub(_NAMES, _option, match[1])} out", message)

@@ -113,8 +113,8 @@ def train(
         str | None,
         typer.Option(
             metavar="SIZE",
-            help="The memory that counting may take, such as 2GB; the different pretokens may take half of it. "
-            "Default: half of the memory of the machine. Learning merges follows, and takes memory of its own.",
+            help="The memory that training may take, such as 2GB; different pretokens may take three quarters of it. "
+            "Default: half of the memory of the machine for counting, no limit for learning merges.",
         ),
     ] = None,
     min_pretoken_count: Annotated[

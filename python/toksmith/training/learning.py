@@ -20,7 +20,7 @@ from .options import Options
 # are upper bounds: 12 bytes were measured for each byte of one giant pretoken, and less than two thirds of the bounds
 # for 3.3 million words.
 _BYTES_PER_BYTE, _BYTES_PER_PRETOKEN = 16, 40
-# Bytes of memory for each merge, and the number of merges up to which the cells of the words have two bytes and not four.
+# Bytes of memory for each merge, and the number of merges up to which a byte of a word takes two bytes and not four.
 _BYTES_PER_MERGE, _NARROW_MERGES = 64, 65_278
 # Values of `min_pretoken_count` that the error of too many pretokens tries.
 _MIN_COUNTS = (2, 3, 5, 10, 20, 50, 100, 1000, 10_000)

@@ -80,11 +80,12 @@ def train(
             have, then merges. Pattern, special tokens and tie rule are the base's; `special_ids` and `byte_order`
             are refused.
         workers: Threads for counting; default: all cores.
-        memory_limit: Memory that counting may take; see `count_pretokens`. The different pretokens must fit into
-            half of it. It does not limit the rest of the training: learning merges takes two to three times the
-            memory of the counts (with `base`, `forced_tokens`, `ties="first"` or more than 65,000 merges about five
-            times), and some 400 bytes for each merge. The counts take 32 bytes for each different pretoken, and the
-            bytes of those that have more than 15.
+        memory_limit: Memory that the call may take beyond what the process holds before, such as "2GB"; see
+            `count_pretokens`. Default: as there for counting, none for learning merges, which takes two to three
+            times the memory of the counts (with `base`, `forced_tokens`, `ties="first"` or more than 65,000 merges
+            about five times). With a limit, fewer pairs are indexed at a time, which takes longer; the result is the same.
+            The counts, 32 bytes for each different pretoken and the bytes of those with more than 15, must fit into
+            three quarters of the limit.
         min_pretoken_count: Pretokens that occur less often are left out, which changes the result.
         progress: True shows a bar on standard error; a callable gets (stage, done, total).
         checkpoint: A file to which the merges so far are written, every `checkpoint_seconds` and when the call is
@@ -101,10 +102,11 @@ def train(
             the checkpoint belongs to another text or other options.
         OSError: A file cannot be read or written, or it changes while it is read (see `count_pretokens`).
         MemoryError: The different pretokens do not fit into the limit, or learning merges from them needs more
-            memory than the machine has: says how many there are, and what would fit.
+            memory than the limit or the machine has: says how many there are, and what would fit.
 
     Warns:
-        UserWarning: No pair is left that occurs often enough: the vocabulary is smaller than asked.
+        UserWarning: No pair is left that occurs often enough: the vocabulary is smaller than asked. Or, without
+            `memory_limit`, learning may take more memory than the process may have.
 
     >>> tokenizer = train(PretokenCounts({b"low": 5, b"lower": 2}), 258)
     >>> list(tokenizer.merges)

@@ -449,7 +449,7 @@ def check_limits(file: Path, text_bytes: int, limits: list[int]) -> None:
         what = f"{limit} bytes: {said}"
         if sys.platform == "linux":
             assert peak - before < limit + 30_000_000, what
-        # The result needs room in half of the limit.
+        # The result needs room in three quarters of the limit.
         if unique:
             results.add((unique, total))
         assert spilled < text_bytes, what
