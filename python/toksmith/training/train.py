@@ -83,9 +83,9 @@ def train(
         memory_limit: Memory that the call may take beyond what the process holds before, such as "2GB"; see
             `count_pretokens`. Default: as there for counting, none for learning merges, which takes two to three
             times the memory of the counts (with `base`, `forced_tokens`, `ties="first"` or more than 65,000 merges
-            about five times). With a limit, fewer pairs are indexed at a time, which takes longer; the result is the same.
-            The counts, 32 bytes for each different pretoken and the bytes of those with more than 15, must fit into
-            three quarters of the limit.
+            about five times). With a limit, fewer pairs are indexed at a time, which takes longer; the result is the
+            same. The counts, 32 bytes for each different pretoken and the bytes of those with more than 15, must fit
+            into three quarters of the limit.
         min_pretoken_count: Pretokens that occur less often are left out, which changes the result.
         progress: True shows a bar on standard error; a callable gets (stage, done, total).
         checkpoint: A file to which the merges so far are written, every `checkpoint_seconds` and when the call is
