@@ -255,23 +255,32 @@ pub(super) fn index_pairs(
         *sum = sum.saturating_add(corpus.weight(position));
     })?;
     let highest = sums.iter().copied().max().unwrap_or(0).min(wanted.highest);
-    let mut threshold = wanted.threshold.min(highest).max(1);
+    let fits = |pair: &u64| {
+        let (left, right) = ((pair >> 32) as u32, *pair as u32);
+        tokens.length(left).saturating_add(tokens.length(right)) <= wanted.longest
+    };
+    let least = wanted.threshold.min(highest).max(1);
+    let (mut threshold, mut highest) = (least, highest.max(1));
     let Tallies { slots, tallies } = loop {
         let is_limited = wanted.bytes < u64::MAX && threshold < highest;
         let most = if is_limited { (wanted.bytes / 2 / BYTES_PER_TALLY) as usize } else { usize::MAX };
         match tally_pairs(corpus, tokens, &sums, threshold, most, control)? {
-            Some(tallies) => break tallies,
             None => threshold = threshold.saturating_mul(2).min(highest),
+            // Raised too far: half of it was too much for the limit, but is the best that there is.
+            Some(Tallies { tallies, .. })
+                if threshold > least
+                    && !tallies.iter().any(|(pair, tally)| tally.count >= threshold && fits(pair)) =>
+            {
+                highest = (threshold / 2).max(least);
+                threshold = highest;
+            }
+            Some(tallies) => break tallies,
         }
     };
     if let Some((pair, _)) = tallies.iter().find(|(_, tally)| tally.count > MAX_COUNT) {
         let (left, right) = (bytes_of((pair >> 32) as u32), bytes_of(*pair as u32));
         return Err(Error::CountOverflow { left, right });
     }
-    let fits = |pair: &u64| {
-        let (left, right) = ((pair >> 32) as u32, *pair as u32);
-        tokens.length(left).saturating_add(tokens.length(right)) <= wanted.longest
-    };
     let mergeable = tallies.iter().filter(|(pair, _)| fits(pair)).map(|(_, tally)| *tally);
     let threshold = affordable(mergeable, threshold, wanted.bytes)?;
     let mut index = PairIndex::default();
