@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 import checks
+import documents
 import folders
 import methods
 import pipelines
@@ -347,7 +348,7 @@ ALL: dict[str, Target] = {
         native, tiktoken, gpt2, huggingface, sentencepiece, counts, minbpe, pickled, checkpoint,
         folders.unfinished, folders.folder,
         splitting.named, splitting.tiktoken_patterns, splitting.huggingface_patterns, pipelines.pipelines,
-        methods.arguments,
+        methods.arguments, documents.documents,
     )
 }  # fmt: skip
 

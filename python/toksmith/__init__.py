@@ -10,13 +10,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ._core import DecodeStream as DecodeStream
+    from ._core import DecodeStreams as DecodeStreams
+    from ._core import Document as Document
+    from ._core import PrefixCache as PrefixCache
+    from ._core import align as align
+    from ._core import retokenization as retokenization
+    from ._core import vocab_map as vocab_map
     from .compat.tiktoken.core import Encoding as Encoding
     from .compat.tiktoken.registry import encoding_for_model as encoding_for_model
     from .compat.tiktoken.registry import get_encoding as get_encoding
     from .compat.tiktoken.registry import list_encoding_names as list_encoding_names
     from .corpus import Corpus as Corpus
     from .data.tokenize import tokenize as tokenize
-    from .encoding.decode_stream import DecodeStream as DecodeStream
     from .formats.published.models import encoding_name_for_model as encoding_name_for_model
     from .lab.comparison.compare import compare as compare
     from .lab.explanation import explain as explain
@@ -36,10 +42,14 @@ __version__ = "0.1.0"
 # The module of each name: modules are imported on first use, so that no program waits for what it does not use.
 _MODULES = {
     "Corpus": "corpus",
-    "DecodeStream": "encoding.decode_stream",
+    "DecodeStream": "_core",
+    "DecodeStreams": "_core",
+    "Document": "_core",
     "Encoding": "compat.tiktoken.core",
+    "PrefixCache": "_core",
     "PretokenCounts": "training.counts",
     "Tokenizer": "tokenizer",
+    "align": "_core",
     "compare": "lab.comparison.compare",
     "count_pretokens": "training.counting",
     "count_pretokens_from_iterator": "training.counting",
@@ -49,12 +59,14 @@ _MODULES = {
     "get_encoding": "compat.tiktoken.registry",
     "inspect": "lab.inspection.inspect",
     "list_encoding_names": "compat.tiktoken.registry",
+    "retokenization": "_core",
     "shrink": "shrinking",
     "tokenize": "data.tokenize",
     "train": "training.train",
     "train_bpe": "training.train",
     "train_from_iterator": "training.train",
     "view": "lab.view",
+    "vocab_map": "_core",
 }
 __all__ = [*_MODULES]
 # Packages that are attributes before somebody imports them: `toksmith.compat.tiktoken`, `toksmith.data.open`.

@@ -1,11 +1,13 @@
 """The Rust core: what `toksmith` is built on. Not for users: it may change at any time."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .tokenizer import Tokenizer as _Tokenizer
 
 __all__ = [
     "REGEX_VERSION",
@@ -15,6 +17,9 @@ __all__ = [
     "ByteStream",
     "CompiledPattern",
     "Counting",
+    "DecodeStream",
+    "DecodeStreams",
+    "Document",
     "EncodeStream",
     "Encoding",
     "EncodingSettings",
@@ -25,6 +30,7 @@ __all__ = [
     "Permutation",
     "Pipeline",
     "PostProcessor",
+    "PrefixCache",
     "PretokenCounts",
     "Pretokenizer",
     "RecordStream",
@@ -34,9 +40,9 @@ __all__ = [
     "SkippedDocument",
     "SpecialSet",
     "TekkenFile",
-    "TextStream",
     "Tokenizer",
     "WrittenHashes",
+    "align",
     "build_tokenizer",
     "character_kinds",
     "character_tokenizer",
@@ -49,8 +55,10 @@ __all__ = [
     "fingerprint",
     "learn_merges",
     "merges_of_rows",
+    "retokenization",
     "tokens_of_ranks",
     "tokens_of_rows",
+    "vocab_map",
 ]
 
 UNICODE_VERSION: str
@@ -169,7 +177,6 @@ class Tokenizer:
     def count(self, text: str, special: bool, workers: int | None = None, continues: bool = False) -> int: ...
     def encode_pretoken(self, pretoken: bytes) -> tuple[list[int], list[tuple[int, int]]]: ...
     def with_pipeline(self, pipeline: Pipeline) -> Tokenizer: ...
-    def decode_stream(self) -> tuple[TextStream | None, int]: ...
     def leaves(self, text: str, special: bool) -> bool: ...
     def late_cut(self, text: str, special: bool) -> int: ...
     def truncate(self, text: str, max_tokens: int, special: bool) -> str: ...
@@ -340,14 +347,72 @@ class EncodingSettings:
     def finish(self, encodings: Sequence[HuggingFaceEncoding], adds_tokens: bool) -> HuggingFaceEncoding: ...
 
 @final
-class TextStream:
-    state: Any
+class DecodeStreams:
+    def __new__(
+        cls,
+        tokenizer: _Tokenizer,
+        prompts: Iterable[Iterable[int]],
+        *,
+        errors: str | None = None,
+        skip_special_tokens: bool = False,
+        unknown: Literal["error", "skip"] = "error",
+        stop: Iterable[str] | None = None,
+    ) -> DecodeStreams: ...
+    def __len__(self) -> int: ...
+    def push(self, ids: Iterable[int | None]) -> list[str]: ...
+    def flush(self) -> list[str]: ...
     @property
-    def joins_bytes(self) -> bool: ...
-    def push(self, id: int) -> str: ...
-    def finish(self) -> str: ...
-    def mark_shown(self) -> None: ...
+    def stopped(self) -> list[str | None]: ...
 
+@final
+class DecodeStream:
+    def __new__(
+        cls,
+        tokenizer: _Tokenizer,
+        *,
+        prompt: Iterable[int] | None = None,
+        errors: str | None = None,
+        skip_special_tokens: bool = False,
+        unknown: Literal["error", "skip"] = "error",
+        stop: Iterable[str] | None = None,
+    ) -> DecodeStream: ...
+    def push(self, id: int) -> str: ...
+    def flush(self) -> str: ...
+    @property
+    def stopped(self) -> str | None: ...
+    def pieces(self, ids: Iterable[int]) -> Iterator[str]: ...
+
+@final
+class Document:
+    def __new__(
+        cls, tokenizer: _Tokenizer, text: str, *, special: bool = True, chunk_bytes: int = 512
+    ) -> Document: ...
+    def append(self, text: str) -> None: ...
+    def replace(self, start: int, end: int, text: str) -> None: ...
+    def update(self, text: str) -> None: ...
+    @property
+    def ids(self) -> NDArray[np.uint32]: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def changed(self) -> int: ...
+    @property
+    def is_bounded(self) -> bool: ...
+    def __len__(self) -> int: ...
+
+@final
+class PrefixCache:
+    def __new__(cls, tokenizer: _Tokenizer, max_bytes: int, *, special: bool = True) -> PrefixCache: ...
+    def encode(self, text: str) -> list[int]: ...
+    def encode_to_numpy(self, text: str) -> NDArray[np.uint32]: ...
+    @property
+    def max_bytes(self) -> int: ...
+    @property
+    def size_bytes(self) -> int: ...
+
+def align(a: _Tokenizer, ids_a: Iterable[int], b: _Tokenizer, ids_b: Iterable[int]) -> NDArray[np.int64]: ...
+def vocab_map(a: _Tokenizer, b: _Tokenizer) -> NDArray[np.int64]: ...
+def retokenization(tokenizer: _Tokenizer, ids: Iterable[int]) -> list[tuple[int, int, list[int]]]: ...
 def character_tokenizer(
     vocab: dict[int, bytes],
     merges: Sequence[tuple[int, int]],

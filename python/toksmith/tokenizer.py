@@ -10,6 +10,7 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
 from . import formats, patterns
+from ._core import DecodeStream, Document
 from ._core import Tokenizer as CoreTokenizer
 from ._internal import arguments, choices
 from ._internal.choices import Errors, FileFormat, Unmatched
@@ -17,7 +18,6 @@ from ._internal.messages import shown
 from ._internal.progress import Report
 from ._internal.views import ListView
 from .encoding import text_streaming
-from .encoding.decode_stream import DecodeStream
 from .formats.parts import Parts, register
 
 if TYPE_CHECKING:
@@ -312,6 +312,16 @@ class Tokenizer:
     def count(self, text: str, *, special: bool = True, workers: int | None = None) -> int:
         """Return how many ids `text` has, without building them; on up to `workers` threads, as `encode` does."""
         return self._core.count(text, special, None if workers is None else arguments.checked_workers(workers))
+
+    def document(self, text: str = "", *, special: bool = True) -> Document:
+        """Return a `Document`: a text that changes, always with the ids of the whole.
+
+        >>> document = Tokenizer().document("a cat")
+        >>> document.replace(2, 5, "dog")
+        >>> document.text, bytes(document.ids.tolist()), document.changed
+        ('a dog', b'a dog', 2)
+        """
+        return Document(self, text, special=special)
 
     def truncate(self, text: str, max_tokens: int, *, special: bool = True) -> str:
         """Return the longest prefix of at most `max_tokens` whole tokens of `encode(text)`.

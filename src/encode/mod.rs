@@ -31,7 +31,9 @@ mod special_set;
 mod staged;
 mod tables;
 
-pub use api::{Completions, EncodeState, Piece, SortedTokens, Words};
+pub use api::{
+    Completions, Document, DocumentOptions, EncodeState, IdView, Piece, PrefixCache, SortedTokens, Words,
+};
 pub use encoder::Encoder;
 pub(crate) use output::put_ids;
 pub use output::{IdArray, IdBytes, IdDestination, IdFile, IdType, Sink, Spans, recycle};

@@ -228,6 +228,26 @@ pub enum Error {
     #[error("{0}")]
     Postprocess(String),
 
+    /// A stop string that is empty or too long.
+    #[error("a stop string has 1 to 4,096 bytes, but stop[{index}] has {bytes}")]
+    StopString {
+        /// Its index.
+        index: usize,
+        /// Its length.
+        bytes: usize,
+    },
+
+    /// Ids of two tokenizers that do not stand for the same bytes.
+    #[error("the ids stand for other bytes from byte {byte} on, which is in ids_a[{a}] and in ids_b[{b}]")]
+    OtherBytes {
+        /// The first byte that differs, or that only one of them has.
+        byte: usize,
+        /// The index of the first id of `a` that differs.
+        a: usize,
+        /// The index of the first id of `b` that differs.
+        b: usize,
+    },
+
     /// An id that the vocabulary does not have.
     #[error("there is no token of id {id}{}", place(*index))]
     UnknownId {

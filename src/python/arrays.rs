@@ -4,11 +4,11 @@
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use numpy::ndarray::ArrayView1;
-use numpy::{Element, IntoPyArray, PyArray1};
+use numpy::{Element, IntoPyArray, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 
 use super::allocator;
-use crate::encode::recycle;
+use crate::encode::{IdView, recycle};
 
 static NUMPY_IS_IMPORTED: AtomicBool = AtomicBool::new(false);
 
@@ -69,4 +69,26 @@ fn borrowed(py: Python<'_>, ids: Vec<u32>) -> PyResult<Bound<'_, PyArray1<u32>>>
     // SAFETY: the vector lives as long as `memory`, which the array holds as its base. Nothing else reads or
     // writes it, and it is never reallocated.
     Ok(unsafe { PyArray1::borrow_from_array(&view, memory.clone().into_any()) })
+}
+
+/// The memory of the ids of a document, which an array borrows.
+#[pyclass(frozen, module = "toksmith._core")]
+struct SharedIdMemory(IdView);
+
+/// A read-only array of the first `count` ids in the memory of a document, which are not copied.
+///
+/// # Errors
+/// Same as [`array()`].
+pub(super) fn shared(py: Python<'_>, ids: IdView, count: usize) -> PyResult<Bound<'_, PyArray1<u32>>> {
+    import_numpy(py)?;
+    let memory = Bound::new(py, SharedIdMemory(ids))?;
+    let ids = &memory.get().0[..count];
+    // SAFETY: an `AtomicU32` has the layout of a `u32`. The first `count` ids are not written any more while the memory
+    // has another owner than the document; see `SharedIds`.
+    let view = ArrayView1::from(unsafe { std::slice::from_raw_parts(ids.as_ptr().cast::<u32>(), count) });
+    // SAFETY: the memory lives as long as `memory`, which the array holds as its base, and is never reallocated. The array
+    // is made read-only before others see it.
+    let array = unsafe { PyArray1::borrow_from_array(&view, memory.clone().into_any()) };
+    array.readwrite().make_nonwriteable();
+    Ok(array)
 }

@@ -1,12 +1,9 @@
 //! Ids to text: joined bytes, or what a decoder makes of the names of tokens.
 
-use std::sync::Arc;
-
 use pyo3::exceptions::PyUnicodeDecodeError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use super::decoder::TextStream;
 use super::ids::IdRun;
 use super::output::{DecodeBuffer, Errors};
 use super::tokenizer::Tokenizer;
@@ -15,17 +12,6 @@ use crate::decode::TextDecoder;
 use crate::room;
 
 impl Tokenizer {
-    /// A decoding of ids that arrive one by one, and the number of spaces that are removed from the front.
-    pub(super) fn text_stream(&self) -> (Option<TextStream>, usize) {
-        match &self.decoder {
-            Some(decoder) if !decoder.joins_bytes() => {
-                let stream = TextStream::new(Arc::clone(&self.encoder), Arc::clone(decoder));
-                (Some(stream), decoder.stripped().unwrap_or(0))
-            }
-            _ => (None, 0),
-        }
-    }
-
     /// The text of each list of ids; with `starts`, of each part of one array.
     pub(super) fn decoded_batch<'py>(
         &self,

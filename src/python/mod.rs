@@ -1,6 +1,7 @@
 //! The Python module `toksmith._core`. Each function extracts its arguments, releases the GIL, calls the core
 //! and converts the result; there are no algorithms here.
 
+mod alignment;
 mod allocator;
 mod arrays;
 mod arrow;
@@ -10,8 +11,11 @@ mod call;
 mod characters;
 mod compiled;
 mod counts;
+mod decode_stream;
+mod decode_streams;
 mod decoder;
 mod decoding;
+mod document;
 mod documents;
 mod encoding;
 mod errors;
@@ -26,6 +30,7 @@ mod output;
 mod permutation;
 mod pipeline;
 mod post_processor;
+mod prefix_cache;
 mod pretokenizer;
 mod regex;
 mod rows;
@@ -66,7 +71,13 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<post_processor::PyEncodingSettings>()?;
     module.add_class::<huggingface_encoding::PyEncoding>()?;
     module.add_class::<stream::EncodeStream>()?;
-    module.add_class::<decoder::TextStream>()?;
+    module.add_class::<document::PyDocument>()?;
+    module.add_class::<prefix_cache::PyPrefixCache>()?;
+    module.add_class::<decode_stream::DecodeStreams>()?;
+    module.add_class::<decode_stream::DecodeStream>()?;
+    module.add_function(wrap_pyfunction!(alignment::align, module)?)?;
+    module.add_function(wrap_pyfunction!(alignment::vocab_map, module)?)?;
+    module.add_function(wrap_pyfunction!(alignment::retokenization, module)?)?;
     module.add_class::<encoding::PySpecialSet>()?;
     module.add_class::<encoding::Encoding>()?;
     module.add_class::<permutation::PyPermutation>()?;

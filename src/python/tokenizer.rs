@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use numpy::{PyArray1, PyArray2};
-use pyo3::exceptions::PyKeyError;
+use pyo3::exceptions::{PyKeyError, PyTypeError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
-use super::decoder::TextStream;
 use super::output::Errors;
 use super::pipeline::PyPipeline;
 use super::pretokenizer::PyPretokenizer;
@@ -31,6 +31,23 @@ pub(super) struct Tokenizer {
     pub(super) encoder: Arc<Encoder>,
     /// The decoder of a Hugging Face tokenizer; `None` where the bytes of ids are joined.
     pub(super) decoder: Option<Arc<TextDecoder>>,
+}
+
+impl Tokenizer {
+    /// The core of a `toksmith.Tokenizer`, which has it as an attribute.
+    ///
+    /// # Errors
+    /// `TypeError` for anything else.
+    pub(super) fn of_public(tokenizer: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
+        let core = tokenizer.getattr(intern!(tokenizer.py(), "_core")).ok();
+        match core.and_then(|core| core.cast_into::<Self>().ok()) {
+            Some(core) => Ok(core.unbind()),
+            None => {
+                let kind = tokenizer.get_type().name()?;
+                Err(PyTypeError::new_err(format!("a tokenizer is a toksmith.Tokenizer, not {kind}")))
+            }
+        }
+    }
 }
 
 pub(super) type ArrayAndStarts<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
@@ -121,12 +138,6 @@ impl Tokenizer {
             Ok((encoder, decoder))
         })?;
         Ok(Tokenizer { encoder, decoder: Some(Arc::new(decoder)) })
-    }
-
-    /// A decoding of ids that arrive one by one, `None` where their bytes are joined as they are; and the number of
-    /// spaces that are removed from the front.
-    fn decode_stream(&self) -> (Option<TextStream>, usize) {
-        self.text_stream()
     }
 
     /// Whether the pipeline, if there is one, does nothing to a text.

@@ -1,15 +1,22 @@
-//! Further methods of the encoder: trusted parts, pieces of at most n tokens, text that arrives in parts, and text
-//! whose end is not stable.
+//! Further methods of the encoder: trusted parts, pieces of at most n tokens, text that arrives in parts, text that
+//! changes, beginnings that many texts share, and text whose end is not stable.
 
+mod document;
 mod look_ahead;
 mod one_pretoken;
 mod parts;
 mod pieces;
+mod prefix_cache;
+mod rope;
+mod shared_ids;
 mod stream;
 mod unstable;
 mod words;
 
+pub use document::{Document, DocumentOptions};
 pub use pieces::Piece;
+pub use prefix_cache::PrefixCache;
+pub use shared_ids::IdView;
 pub use stream::EncodeState;
 pub use unstable::{Completions, SortedTokens};
 pub use words::Words;

@@ -166,7 +166,12 @@ impl Encoder {
     }
 
     /// Cuts `text` where that changes no id, into pieces of at least `size` bytes or characters.
-    fn chunks(&self, text: Text<'_>, specials: ActiveSpecials<'_>, size: usize) -> Result<Vec<Range<usize>>> {
+    pub(in crate::encode) fn chunks(
+        &self,
+        text: Text<'_>,
+        specials: ActiveSpecials<'_>,
+        size: usize,
+    ) -> Result<Vec<Range<usize>>> {
         let cutter = self.cutter_of(specials, false);
         let (mut chunks, mut start) = (Vec::new(), 0);
         while start < text.len() {

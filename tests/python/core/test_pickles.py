@@ -80,7 +80,8 @@ def parts(thing: Any) -> Any:
         state = thing.__getstate__()
         return type(thing), state, thing._core.state(), thing._pattern
     if isinstance(thing, DecodeStream):
-        return type(thing), parts(thing._tokenizer), thing._errors, thing._decoder.getstate()
+        tokenizer, *values = thing.__reduce__()[1]
+        return type(thing), parts(tokenizer), values
     return thing
 
 

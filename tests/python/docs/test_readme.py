@@ -20,6 +20,7 @@ GUIDES = (
     "docs/engines.md",
     "docs/exports.md",
     "docs/inspecting.md",
+    "docs/serving.md",
     "docs/training.md",
 )
 COMMANDS = "docs/cli.md"

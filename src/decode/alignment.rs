@@ -1,0 +1,153 @@
+//! Ids of two tokenizers that stand for the same bytes.
+
+use super::text::TextDecoder;
+use crate::control::Control;
+use crate::error::{Error, Result};
+use crate::room;
+use crate::vocab::Vocab;
+
+/// Groups that are made between two checks of the control.
+const ENDS_PER_CHECK: usize = 1 << 16;
+
+/// The tokens of ids, one after the other.
+pub struct TokenRun<'a> {
+    vocab: &'a Vocab,
+    decoder: Option<&'a TextDecoder>,
+    ids: &'a [u32],
+    next: usize,
+    /// How many spaces may still be taken off the front.
+    spaces: usize,
+    /// The rest of the token that is looked at.
+    rest: &'a [u8],
+}
+
+impl<'a> TokenRun<'a> {
+    /// The tokens of ids; `None` if their decoder does more than to join the bytes of tokens and to take spaces off the
+    /// front.
+    pub fn new(vocab: &'a Vocab, decoder: Option<&'a TextDecoder>, ids: &'a [u32]) -> Option<Self> {
+        let spaces = decoder.map_or(Some(0), TextDecoder::stripped)?;
+        Some(TokenRun { vocab, decoder, ids, next: 0, spaces, rest: &[] })
+    }
+
+    /// The bytes of all tokens that are left.
+    ///
+    /// # Errors
+    /// [`Error::UnknownId`]; [`Error::OutOfMemory`].
+    pub fn joined(mut self) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        while self.advance()? {
+            room::extend(&mut bytes, self.rest)?;
+        }
+        Ok(bytes)
+    }
+
+    /// Goes on to the next token with bytes if nothing is left of this one; false at the end.
+    fn fill(&mut self) -> Result<bool> {
+        while self.rest.is_empty() && self.advance()? {}
+        Ok(!self.rest.is_empty())
+    }
+
+    /// Goes on to the next token; false at the end.
+    fn advance(&mut self) -> Result<bool> {
+        let Some(&id) = self.ids.get(self.next) else { return Ok(false) };
+        let replaced = self.decoder.and_then(|decoder| decoder.replaced().get(&id));
+        let token = replaced.map(Vec::as_slice).or_else(|| self.vocab.tokens().get(id));
+        let token = token.ok_or(Error::UnknownId { id: i128::from(id), index: Some(self.next) })?;
+        let stripped = token.iter().take(self.spaces).take_while(|&&byte| byte == b' ').count();
+        self.spaces = if stripped == token.len() { self.spaces - stripped } else { 0 };
+        self.rest = &token[stripped..];
+        self.next += 1;
+        Ok(true)
+    }
+}
+
+/// The places where a token of both runs ends, each as the numbers of tokens before it; the first is `[0, 0]`. So the
+/// tokens between two neighbours stand for the same bytes. A token without bytes belongs to the ones after it.
+///
+/// # Errors
+/// [`Error::OtherBytes`], [`Error::UnknownId`], [`Error::OutOfMemory`], [`Error::Interrupted`].
+pub fn align(mut a: TokenRun<'_>, mut b: TokenRun<'_>, control: &Control) -> Result<Vec<[usize; 2]>> {
+    let (mut ends, mut byte) = (vec![[0, 0]], 0);
+    loop {
+        if ends.len() % ENDS_PER_CHECK == 0 {
+            control.check()?;
+        }
+        let has_bytes = [a.fill()?, b.fill()?];
+        if has_bytes == [false, false] {
+            // Tokens without bytes at the end belong to the last group.
+            if ends.last() != Some(&[a.next, b.next]) {
+                ends.truncate(ends.len().max(2) - 1);
+                room::push(&mut ends, [a.next, b.next])?;
+            }
+            return Ok(ends);
+        }
+        let len = a.rest.len().min(b.rest.len());
+        if len == 0 || a.rest[..len] != b.rest[..len] {
+            byte += a.rest.iter().zip(b.rest).take_while(|(a, b)| a == b).count();
+            let [a, b] = [&a, &b].map(|run| run.next - usize::from(!run.rest.is_empty()));
+            return Err(Error::OtherBytes { byte, a, b });
+        }
+        byte += len;
+        (a.rest, b.rest) = (&a.rest[len..], &b.rest[len..]);
+        if a.rest.is_empty() && b.rest.is_empty() {
+            room::push(&mut ends, [a.next, b.next])?;
+        }
+    }
+}
+
+/// For each id up to the highest of `a`, the id in `b` of the token with the same bytes; -1 where there is none. Special
+/// tokens have special tokens as their equals, and others have others.
+///
+/// # Errors
+/// [`Error::OutOfMemory`].
+pub fn ids_in(a: &Vocab, b: &Vocab) -> Result<Vec<i64>> {
+    let count = a.tokens().max_id().map_or(0, |id| id as usize + 1);
+    let mut ids = room::filled(-1, count)?;
+    for (id, token) in a.tokens().iter() {
+        let is_special = a.special_id(token) == Some(id);
+        let other = if is_special { b.special_id(token) } else { b.ordinary_id(token) };
+        if let Some(other) = other {
+            ids[id as usize] = i64::from(other);
+        }
+    }
+    Ok(ids)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn vocab(tokens: &[&str]) -> Vocab {
+        let bytes = (0..=255).map(|byte| (u32::from(byte), vec![byte]));
+        let more = tokens.iter().zip(256..).map(|(token, id)| (id, token.as_bytes().to_vec()));
+        Vocab::new(&bytes.chain(more).collect::<Vec<_>>(), None, &[(b"<s>".to_vec(), None)]).unwrap()
+    }
+
+    fn aligned(a: &[u32], b: &[u32]) -> Result<Vec<[usize; 2]>> {
+        let (left, right) = (vocab(&["ab", "abc"]), vocab(&["bc", "cd", "ab"]));
+        let [a, b] = [(&left, a), (&right, b)].map(|(vocab, ids)| TokenRun::new(vocab, None, ids).unwrap());
+        align(a, b, &Control::none())
+    }
+
+    #[test]
+    fn groups_end_where_tokens_of_both_end() {
+        let c = u32::from(b'c');
+        assert_eq!(aligned(&[], &[]).unwrap(), [[0, 0]]);
+        assert_eq!(aligned(&[257, 97], &[97, 256, 97]).unwrap(), [[0, 0], [1, 2], [2, 3]]);
+        assert_eq!(
+            aligned(&[256, c, 100, 257], &[258, 257, 258, c]).unwrap(),
+            [[0, 0], [1, 1], [3, 2], [4, 4]]
+        );
+        let other = aligned(&[256, c], &[258, 97]).unwrap_err();
+        assert!(matches!(other, Error::OtherBytes { byte: 2, a: 1, b: 1 }), "{other}");
+        let longer = aligned(&[256, c], &[258]).unwrap_err();
+        assert!(matches!(longer, Error::OtherBytes { byte: 2, a: 1, b: 1 }), "{longer}");
+        assert!(matches!(aligned(&[999], &[97]), Err(Error::UnknownId { id: 999, index: Some(0) })));
+    }
+
+    #[test]
+    fn ids_in_another_vocabulary() {
+        let ids = ids_in(&vocab(&["ab", "abc"]), &vocab(&["bc", "cd", "ab"])).unwrap();
+        assert_eq!((ids[97], ids[256], ids[257], ids[258]), (97, 258, -1, 259));
+    }
+}

@@ -1,0 +1,133 @@
+//! Strings that end a text, found in text that arrives in pieces.
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use crate::error::{Error, Result};
+use crate::room;
+
+/// Bytes of a stop string at most.
+const MAX_BYTES: usize = 4096;
+
+/// Strings of which the first to be complete ends a text; of several that are complete at the same place, the longest.
+pub struct StopStrings {
+    strings: Vec<String>,
+    search: AhoCorasick,
+    max_len: usize,
+}
+
+impl StopStrings {
+    /// Prepares a search; `None` for no strings.
+    ///
+    /// # Errors
+    /// [`Error::StopString`].
+    pub fn new(strings: Vec<String>) -> Result<Option<Self>> {
+        if let Some(index) = strings.iter().position(|string| !(1..=MAX_BYTES).contains(&string.len())) {
+            return Err(Error::StopString { index, bytes: strings[index].len() });
+        }
+        let Some(max_len) = strings.iter().map(String::len).max() else { return Ok(None) };
+        let search = AhoCorasick::builder().match_kind(MatchKind::Standard).build(&strings);
+        let search = search.map_err(|_| room::out_of_memory(strings.iter().map(String::len).sum()))?;
+        Ok(Some(StopStrings { strings, search, max_len }))
+    }
+
+    /// The strings.
+    pub fn strings(&self) -> &[String] {
+        &self.strings
+    }
+
+    /// Adds `more` to the text that is held back in `held`, and appends to `text` what no stop string can take any more.
+    /// Returns the stop string that ends the text, by its index; what comes after its beginning is lost.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn push(
+        &self,
+        held: &mut Vec<u8>,
+        more: &[u8],
+        is_last: bool,
+        text: &mut Vec<u8>,
+    ) -> Result<Option<usize>> {
+        room::extend(held, more)?;
+        if let Some(stop) = self.search.find(&held) {
+            room::extend(text, &held[..stop.start()])?;
+            held.clear();
+            return Ok(Some(stop.pattern().as_usize()));
+        }
+        let free = held.len() - if is_last { 0 } else { self.begun(held) };
+        room::extend(text, &held[..free])?;
+        held.drain(..free);
+        Ok(None)
+    }
+
+    /// Bytes at the end of a text with which a stop string begins.
+    fn begun(&self, text: &[u8]) -> usize {
+        let from = text.len().saturating_sub(self.max_len - 1);
+        let begins = |rest: &[u8]| {
+            self.strings.iter().any(|string| string.len() > rest.len() && string.as_bytes().starts_with(rest))
+        };
+        (from..text.len()).find(|&at| begins(&text[at..])).map_or(0, |at| text.len() - at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text before the stop string that is complete first, by definition.
+    fn naive(stops: &[String], text: &str) -> (String, Option<usize>) {
+        for end in 0..=text.len() {
+            let ending =
+                (0..stops.len()).filter(|&at| text.as_bytes()[..end].ends_with(stops[at].as_bytes()));
+            if let Some(at) = ending.rev().max_by_key(|&at| stops[at].len()) {
+                return (text[..end - stops[at].len()].to_owned(), Some(at));
+            }
+        }
+        (text.to_owned(), None)
+    }
+
+    #[test]
+    fn a_text_ends_where_the_definition_says_however_it_is_cut() {
+        let mut state = 7_u64;
+        let mut draw = |end: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % end
+        };
+        for _ in 0..20_000 {
+            let mut word = |most: u64| -> String {
+                let len = 1 + draw(most);
+                (0..len).map(|_| ['a', 'b', 'é', '中'][draw(4) as usize]).collect()
+            };
+            let mut stops = vec![word(4), word(3), word(5)];
+            let text = word(14);
+            stops.truncate(1 + draw(3) as usize);
+            stops.sort();
+            stops.dedup();
+            let search = StopStrings::new(stops.clone()).unwrap().unwrap();
+            let (mut held, mut shown, mut stop) = (Vec::new(), Vec::new(), None);
+            let mut rest = &text[..];
+            while !rest.is_empty() && stop.is_none() {
+                let count = rest.chars().count() as u64;
+                let len = rest.chars().take(1 + draw(count) as usize).map(char::len_utf8).sum();
+                let piece;
+                (piece, rest) = rest.split_at(len);
+                let is_last = rest.is_empty();
+                stop = search.push(&mut held, piece.as_bytes(), is_last, &mut shown).unwrap();
+            }
+            assert_eq!((String::from_utf8(shown).unwrap(), stop), naive(&stops, &text), "{stops:?} {text:?}");
+        }
+    }
+
+    #[test]
+    fn no_more_than_the_beginning_of_a_stop_string_is_held_back() {
+        let search = StopStrings::new(vec!["abc".into(), "bd".into()]).unwrap().unwrap();
+        let (mut held, mut text) = (Vec::new(), Vec::new());
+        for (piece, shown) in [("xa", "x"), ("b", ""), ("b", "ab"), ("x", "bx")] {
+            text.clear();
+            assert_eq!(search.push(&mut held, piece.as_bytes(), false, &mut text).unwrap(), None);
+            assert_eq!(text, shown.as_bytes());
+        }
+        assert!(StopStrings::new(vec![]).unwrap().is_none());
+        assert!(StopStrings::new(vec!["a".into(), String::new()]).is_err());
+        assert!(StopStrings::new(vec!["a".repeat(MAX_BYTES + 1)]).is_err());
+    }
+}

@@ -1,0 +1,311 @@
+//! A text that changes, with its ids.
+//!
+//! The text is in chunks that end at cuts: places where both sides are encoded separately to the ids of the whole.
+//! Whether a place is a cut depends on a bounded number of bytes on both sides, so an edit can change only the cuts
+//! that are so near. It encodes the chunks between the two nearest cuts that it cannot change.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::rope::{Chunk, Place, Rope};
+use super::shared_ids::{IdView, SharedIds};
+use crate::control::Control;
+use crate::encode::encoder::Encoder;
+use crate::error::Result;
+use crate::room;
+
+/// What a document is like. Each option has a default.
+#[derive(Clone, Copy, Debug)]
+pub struct DocumentOptions {
+    /// Whether special tokens become their ids.
+    pub special: bool,
+    /// Bytes of a chunk at least, where the text allows. An edit encodes one or two chunks.
+    pub chunk_bytes: usize,
+}
+
+impl Default for DocumentOptions {
+    fn default() -> Self {
+        DocumentOptions { special: true, chunk_bytes: 512 }
+    }
+}
+
+/// A text that changes, always with the ids that [`Encoder::encode`] finds for the whole.
+///
+/// Cost of an edit: that of encoding the text put in and one or two chunks, of 512 bytes or a little more each. A chunk of a
+/// text in which no cut is possible for longer, such as base64, is as long as that. Memory: the text, its ids, and
+/// about a fifth more.
+pub struct Document {
+    encoder: Arc<Encoder>,
+    options: DocumentOptions,
+    rope: Rope,
+    shared: SharedIds,
+    /// How many ids of `shared` are up to date.
+    unchanged: usize,
+    changed: usize,
+}
+
+impl Document {
+    /// A document with a text.
+    ///
+    /// # Errors
+    /// Same as [`Encoder::encode`].
+    pub fn new(
+        encoder: Arc<Encoder>,
+        text: &str,
+        options: DocumentOptions,
+        control: &Control,
+    ) -> Result<Self> {
+        let (rope, shared) = (Rope::new(), SharedIds::default());
+        let mut made = Document { encoder, options, rope, shared, unchanged: 0, changed: 0 };
+        made.replace(0..0, text, control)?;
+        made.changed = 0;
+        Ok(made)
+    }
+
+    /// Whether the cost of an edit is bounded by that of its neighbourhood. Otherwise nothing is known of where its
+    /// pattern allows cuts, and an edit encodes the whole text.
+    pub fn is_bounded(&self) -> bool {
+        self.encoder.cutter(self.options.special, false).can_cut()
+    }
+
+    /// How many characters the text has.
+    pub fn characters(&self) -> usize {
+        self.rope.total().characters
+    }
+
+    /// How many bytes the text has.
+    pub fn bytes(&self) -> usize {
+        self.rope.total().bytes
+    }
+
+    /// How many ids the text has.
+    pub fn count(&self) -> usize {
+        self.rope.total().ids
+    }
+
+    /// How many ids at the front were before the last edit what they are now. They end at the first id that changed,
+    /// or, where the same ids come again, before it.
+    pub fn changed(&self) -> usize {
+        self.changed
+    }
+
+    /// The byte at which a character begins.
+    pub fn byte_of(&self, character: usize) -> usize {
+        self.rope.byte_of(character)
+    }
+
+    /// The UTF-8 of the text.
+    ///
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`].
+    pub fn text(&self) -> Result<Vec<u8>> {
+        let mut text = room::for_items(self.bytes())?;
+        self.rope.chunks_from(self.rope.first()).for_each(|chunk| text.extend_from_slice(&chunk.text));
+        Ok(text)
+    }
+
+    /// The memory in which the ids are, from its beginning. They stay as they are while it is referred to.
+    ///
+    /// Cost: writes the ids from the first one that changed since the last call; all ids where an edit before the end
+    /// was made and the memory of an earlier call is still referred to.
+    ///
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`].
+    pub fn ids(&mut self) -> Result<IdView> {
+        let (total, unchanged) = (self.count(), self.unchanged);
+        let first = self.rope.at_id(unchanged);
+        let skipped = unchanged - first.before.ids;
+        let ids = self.rope.chunks_from(first).flat_map(|chunk| chunk.ids.iter().copied()).skip(skipped);
+        let memory = self.shared.replace(unchanged, total, ids)?;
+        self.unchanged = total;
+        Ok(memory)
+    }
+
+    /// Replaces a range of the text, in bytes, which begins and ends between two characters.
+    ///
+    /// # Errors
+    /// Same as [`Encoder::encode`]; the document is as it was then.
+    pub fn replace(&mut self, range: Range<usize>, text: &str, control: &Control) -> Result<()> {
+        let (first, last) = self.affected(&range, text.len());
+        let mut near = Vec::new();
+        let old = self.rope.chunks_between(first, last);
+        old.clone().try_for_each(|chunk| room::extend(&mut near, &chunk.text))?;
+        let start = first.before.bytes;
+        room::reserve(&mut near, text.len())?;
+        near.splice(range.start - start..range.end - start, text.bytes());
+        let chunks = self.encoded(&near, start == 0, control)?;
+        let same = ids_of(old.clone()).zip(ids_of(chunks.iter())).take_while(|(old, new)| old == new).count();
+        let is_same = [ids_of(old).count(), ids_of(chunks.iter()).count()] == [same; 2];
+        self.rope.splice(first, last, chunks);
+        self.changed = if is_same { self.count() } else { first.before.ids + same };
+        self.unchanged = self.unchanged.min(self.changed);
+        Ok(())
+    }
+
+    /// Replaces the text by another one, of which the beginning and the end may be the same: only what is between them
+    /// is encoded. Cost besides: comparing the texts.
+    ///
+    /// # Errors
+    /// Same as [`Document::replace`].
+    pub fn update(&mut self, text: &str, control: &Control) -> Result<()> {
+        let mut start = self.common_prefix(text.as_bytes());
+        while !text.is_char_boundary(start) {
+            start -= 1;
+        }
+        let mut same = self.common_suffix(&text.as_bytes()[start..], self.bytes() - start);
+        while !text.is_char_boundary(text.len() - same) {
+            same -= 1;
+        }
+        self.replace(start..self.bytes() - same, &text[start..text.len() - same], control)
+    }
+
+    /// The first and last chunk that an edit affects.
+    fn affected(&self, range: &Range<usize>, text_bytes: usize) -> (Place, Place) {
+        let margin = self.encoder.cutter(self.options.special, false).margin();
+        let mut first = self.rope.at_byte(range.start.saturating_sub(margin));
+        let mut last = self.rope.at_byte(range.end + margin);
+        let end = last.before.bytes + self.rope.chunk(last).text.len();
+        let mut bytes = end - first.before.bytes - range.len() + text_bytes;
+        // Small chunks are joined with a neighbour, so that they do not become many.
+        while bytes < self.options.chunk_bytes {
+            let joined = if let Some(next) = self.rope.next(last) {
+                last = next;
+                next
+            } else if let Some(previous) = self.rope.previous(first) {
+                first = previous;
+                previous
+            } else {
+                break;
+            };
+            bytes += self.rope.chunk(joined).text.len();
+        }
+        (first, last)
+    }
+
+    /// A stretch of the text in chunks.
+    fn encoded(&self, text: &[u8], begins: bool, control: &Control) -> Result<Vec<Chunk>> {
+        let encoder = &*self.encoder;
+        let specials = encoder.active(self.options.special.into());
+        let mut ranges = encoder.chunks(text.into(), specials, self.options.chunk_bytes)?;
+        if let [.., before, last] = &mut ranges[..]
+            && last.len() < self.options.chunk_bytes / 2
+        {
+            before.end = last.end;
+            ranges.pop();
+        }
+        if ranges.is_empty() {
+            ranges.push(0..0);
+        }
+        let mut chunks = room::for_items(ranges.len())?;
+        encoder.pool.with(encoder.isa, 0, |scratch| {
+            for range in ranges {
+                let is_first = begins && range.start == 0;
+                let part = room::copied(&text[range])?;
+                let mut ids = Vec::new();
+                encoder.encode_in(scratch, &part, specials, is_first, &mut ids, control)?;
+                ids.shrink_to_fit();
+                chunks.push(Chunk::new(part, ids));
+            }
+            Ok(chunks)
+        })
+    }
+
+    /// How many bytes at the front of another text are the same.
+    fn common_prefix(&self, text: &[u8]) -> usize {
+        let mut same = 0;
+        for chunk in self.rope.chunks_from(self.rope.first()) {
+            let there = &text[same..text.len().min(same + chunk.text.len())];
+            if there != chunk.text {
+                return same + there.iter().zip(&chunk.text).take_while(|(a, b)| a == b).count();
+            }
+            same += there.len();
+        }
+        same
+    }
+
+    /// How many bytes at the end of another text are the same, at most `max`.
+    fn common_suffix(&self, text: &[u8], max: usize) -> usize {
+        let max = max.min(text.len());
+        let mut same = 0;
+        for chunk in self.rope.chunks_backward() {
+            let len = chunk.text.len().min(max - same);
+            let end = text.len() - same;
+            let (there, here) = (&text[end - len..end], &chunk.text[chunk.text.len() - len..]);
+            if there != here || len < chunk.text.len() {
+                let pairs = there.iter().rev().zip(here.iter().rev());
+                return same + pairs.take_while(|(a, b)| a == b).count();
+            }
+            same += len;
+        }
+        same
+    }
+}
+
+fn ids_of<'c>(chunks: impl Iterator<Item = &'c Chunk>) -> impl Iterator<Item = u32> {
+    chunks.flat_map(|chunk| chunk.ids.iter().copied())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
+    use crate::vocab::Vocab;
+
+    fn encoder(pattern: Pattern) -> Arc<Encoder> {
+        let mut tokens: Vec<(u32, Vec<u8>)> = (0..=255).map(|byte| (u32::from(byte), vec![byte])).collect();
+        tokens.extend([(256, b"ab".to_vec()), (257, b" ab".to_vec()), (258, b"  ".to_vec())]);
+        let specials = [(b"<a b \n>".to_vec(), None), (b"b a".to_vec(), None)];
+        let vocab = Vocab::new(&tokens, None, &specials).unwrap();
+        Arc::new(Encoder::new(vocab, Pretokenizer { pattern, unmatched: Unmatched::Keep }))
+    }
+
+    #[test]
+    fn ids_are_those_of_the_whole_text_after_each_edit() {
+        let words = ["ab", " ", "\n", "<a b \n>", "<a ", "b \n>", "é", "  ", "b a", "'ll", "漢", "/", ""];
+        let control = Control::none();
+        let isa = Isa::best();
+        let options = DocumentOptions { chunk_bytes: 8, ..DocumentOptions::default() };
+        let named = [Named::Gpt2, Named::Cl100k, Named::O200k].map(|named| Pattern::Named(named, isa));
+        for pattern in named.into_iter().chain([Pattern::Whole]) {
+            let encoder = encoder(pattern);
+            let (mut state, mut text, mut taken) = (1_u64, String::new(), Vec::new());
+            let mut draw = |end: usize| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (state >> 33) as usize % end
+            };
+            let mut document = Document::new(Arc::clone(&encoder), "", options, &control).unwrap();
+            let mut before = Vec::new();
+            for edit in 0..4_000 {
+                let characters = text.chars().count();
+                let start = if draw(3) == 0 { characters } else { draw(characters + 1) };
+                let most = if text.len() > 400 { 100 } else { 6 };
+                let end = characters.min(start + draw(most));
+                let more: String = (0..draw(5)).map(|_| words[draw(words.len())]).collect();
+                let range = document.byte_of(start)..document.byte_of(end);
+                text.replace_range(range.clone(), &more);
+                if edit % 3 == 0 {
+                    document.update(&text, &control).unwrap();
+                } else {
+                    document.replace(range, &more, &control).unwrap();
+                }
+                let expected = encoder.encode_to_vec(text.as_bytes(), true, &control).unwrap();
+                let changed = document.changed();
+                assert_eq!(before.get(..changed), expected.get(..changed), "{text:?}");
+                assert_eq!(document.text().unwrap(), text.as_bytes());
+                if draw(2) == 0 {
+                    let memory = document.ids().unwrap();
+                    taken.push((memory, expected.clone()));
+                }
+                if draw(20) == 0 {
+                    taken.drain(..draw(taken.len() + 1));
+                }
+                for (memory, expected) in taken.iter().rev().take(9) {
+                    let ids = memory.iter().map(|id| id.load(std::sync::atomic::Ordering::Relaxed));
+                    assert!(ids.take(expected.len()).eq(expected.iter().copied()), "{text:?}");
+                }
+                before = expected;
+            }
+            assert!(document.rope.chunks_from(document.rope.first()).count() < 4 + text.len() / 4);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! A text that changes, and its ids.
+
+use std::sync::{Mutex, MutexGuard};
+
+use numpy::PyArray1;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyAny;
+
+use super::tokenizer::Tokenizer;
+use super::{arrays, call, text};
+use crate::control::Control;
+use crate::encode::{Document, DocumentOptions};
+use crate::error::Result;
+
+/// A text that changes, with the ids of the whole text after each change.
+///
+/// An edit encodes the text that it puts in and some hundred bytes around it, from a place where the text can be cut
+/// to the next one: mostly a space between words. What has no such place for long, such as base64, is encoded as one
+/// piece. Memory: about five times the UTF-8 of the text. One thread may use it at a time.
+///
+/// Args:
+///     tokenizer: A `toksmith.Tokenizer`.
+///     text: The text at first.
+///     special: Whether special tokens become their ids.
+///     chunk_bytes: Bytes from one remembered cut to the next at least. With more, edits take longer, and the document
+///         less memory.
+///
+/// Raises:
+///     ValueError: `chunk_bytes` is less than 1.
+#[pyclass(frozen, module = "toksmith", name = "Document")]
+pub(super) struct PyDocument(Mutex<Document>);
+
+#[pymethods]
+impl PyDocument {
+    #[new]
+    #[pyo3(signature = (tokenizer, text, *, special=true, chunk_bytes=512))]
+    fn new(
+        tokenizer: &Bound<'_, PyAny>,
+        text: &Bound<'_, PyAny>,
+        special: bool,
+        chunk_bytes: i64,
+    ) -> PyResult<Self> {
+        let Some(chunk_bytes) = usize::try_from(chunk_bytes).ok().filter(|&bytes| bytes > 0) else {
+            return Err(PyValueError::new_err(format!("chunk_bytes is at least 1, not {chunk_bytes}")));
+        };
+        let options = DocumentOptions { special, chunk_bytes };
+        let encoder = Tokenizer::of_public(tokenizer)?.get().encoder.clone();
+        let text = text::utf8(text)?;
+        let made =
+            call::sized(tokenizer.py(), text.len(), |control| Document::new(encoder, text, options, control));
+        Ok(PyDocument(Mutex::new(made?)))
+    }
+
+    /// Add text at the end.
+    fn append(&self, text: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.edit(text, |document, text, control| {
+            let end = document.bytes();
+            document.replace(end..end, text, control)
+        })
+    }
+
+    /// Replace the characters `text[start:end]` by a text.
+    ///
+    /// Raises:
+    ///     ValueError: `start` and `end` are not a range of the text.
+    fn replace(&self, start: i64, end: i64, text: &Bound<'_, PyAny>) -> PyResult<()> {
+        let characters = self.document()?.characters();
+        if !(0 <= start && start <= end && end as u64 <= characters as u64) {
+            let message = format!("{start} to {end} is no range of a text of {characters} characters");
+            return Err(PyValueError::new_err(message));
+        }
+        self.edit(text, |document, text, control| {
+            let range = document.byte_of(start as usize)..document.byte_of(end as usize);
+            document.replace(range, text, control)
+        })
+    }
+
+    /// Replace the whole text. Only what is between the same beginning and the same end is encoded.
+    fn update(&self, text: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.edit(text, Document::update)
+    }
+
+    /// The ids of the text: a read-only array of `uint32`, which later changes of the document leave as it is.
+    ///
+    /// The array is a view of the memory of the document. Ids are written to it from the first one that changed since
+    /// the last array was taken; all are copied if that array is still there and an id of it changed.
+    #[getter]
+    fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let mut document = self.document()?;
+        let memory = document.ids()?;
+        arrays::shared(py, memory, document.count())
+    }
+
+    /// The text.
+    #[getter]
+    fn text<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let utf8 = self.document()?.text()?;
+        text::from_utf8(py, &utf8).unwrap_or_else(|| Err(PyRuntimeError::new_err("the text is no UTF-8")))
+    }
+
+    /// The index of the first id that the last edit changed: those before it are what they were. `len` of the document
+    /// if no id changed.
+    #[getter]
+    fn changed(&self) -> PyResult<usize> {
+        Ok(self.document()?.changed())
+    }
+
+    /// Whether an edit encodes its neighbourhood alone. False where nothing is known of the places where a text can be
+    /// cut: for a pattern that runs in `regex`, and for some normalizers. Then it encodes the whole text.
+    #[getter]
+    fn is_bounded(&self) -> PyResult<bool> {
+        Ok(self.document()?.is_bounded())
+    }
+
+    /// The number of ids.
+    fn __len__(&self) -> PyResult<usize> {
+        Ok(self.document()?.count())
+    }
+}
+
+impl PyDocument {
+    fn document(&self) -> PyResult<MutexGuard<'_, Document>> {
+        // The lock is only tried: a thread that holds it may be waiting for the GIL.
+        let busy = |_| PyRuntimeError::new_err("a document cannot be used by two threads at once");
+        self.0.try_lock().map_err(busy)
+    }
+
+    fn edit(
+        &self,
+        new: &Bound<'_, PyAny>,
+        change: impl FnOnce(&mut Document, &str, &Control) -> Result<()> + Send,
+    ) -> PyResult<()> {
+        let text = text::utf8(new)?;
+        let mut document = self.document()?;
+        let document = &mut *document;
+        let around = if document.is_bounded() { 0 } else { document.bytes() };
+        call::sized(new.py(), around + text.len(), |control| change(document, text, control))
+    }
+}

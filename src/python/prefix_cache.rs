@@ -1,0 +1,72 @@
+//! The ids of the beginnings of texts, kept for texts that begin in the same way.
+
+use numpy::PyArray1;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyAny, PyList};
+
+use super::tokenizer::Tokenizer;
+use super::{arrays, call, ids, text};
+use crate::encode::PrefixCache;
+use crate::room;
+
+/// Encodes texts that begin as earlier ones did, such as the turns of conversations, from the last place on up to which
+/// the text is known and can be cut. Gives the ids that the tokenizer gives. Any number of threads may use it at once.
+///
+/// Args:
+///     tokenizer: A `toksmith.Tokenizer`.
+///     max_bytes: Memory that it takes at most, about five times the UTF-8 of the text that it remembers. What was used
+///         least recently goes first.
+///     special: Whether special tokens become their ids.
+///
+/// Raises:
+///     ValueError: `max_bytes` is negative.
+#[pyclass(frozen, module = "toksmith", name = "PrefixCache")]
+pub(super) struct PyPrefixCache(PrefixCache);
+
+#[pymethods]
+impl PyPrefixCache {
+    #[new]
+    #[pyo3(signature = (tokenizer, max_bytes, *, special=true))]
+    fn new(tokenizer: &Bound<'_, PyAny>, max_bytes: i64, special: bool) -> PyResult<Self> {
+        let Ok(max_bytes) = usize::try_from(max_bytes) else {
+            return Err(PyValueError::new_err(format!("max_bytes is at least 0, not {max_bytes}")));
+        };
+        let encoder = Tokenizer::of_public(tokenizer)?.get().encoder.clone();
+        Ok(PyPrefixCache(PrefixCache::new(encoder, max_bytes, special)))
+    }
+
+    /// Return the ids of a text as a list.
+    fn encode<'py>(&self, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        call::with_ids(|ids| self.fill(text, ids), |all| ids::to_list(text.py(), all))
+    }
+
+    /// Return the ids of a text as an array of `uint32`, shape (n,).
+    fn encode_to_numpy<'py>(&self, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let mut ids = Vec::new();
+        self.fill(text, &mut ids)?;
+        arrays::ids(text.py(), ids)
+    }
+
+    /// Bytes of memory that it takes at most.
+    #[getter]
+    fn max_bytes(&self) -> usize {
+        self.0.max_bytes()
+    }
+
+    /// Bytes of memory that it takes now.
+    #[getter]
+    fn size_bytes(&self) -> usize {
+        self.0.bytes()
+    }
+}
+
+impl PyPrefixCache {
+    fn fill(&self, new: &Bound<'_, PyAny>, ids: &mut Vec<u32>) -> PyResult<()> {
+        let text = text::utf8(new)?.as_bytes();
+        call::sized(new.py(), text.len(), |control| {
+            room::reserve(ids, text.len() / 4)?;
+            self.0.encode(text, ids, control)
+        })
+    }
+}
