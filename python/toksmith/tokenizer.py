@@ -247,7 +247,17 @@ class Tokenizer:
         )
         return ids
 
-    def encode_iterable(self, iterable: Iterable[str], *, special: bool = True) -> Iterator[int]:
+    @overload
+    def encode_iterable(
+        self, iterable: Iterable[str], *, special: bool = True, arrays: Literal[False] = False, workers: None = None
+    ) -> Iterator[int]: ...
+    @overload
+    def encode_iterable(
+        self, iterable: Iterable[str], *, special: bool = True, arrays: Literal[True], workers: int | None = None
+    ) -> Iterator[NDArray[np.uint32]]: ...
+    def encode_iterable(
+        self, iterable: Iterable[str], *, special: bool = True, arrays: bool = False, workers: int | None = None
+    ) -> Iterator[int] | Iterator[NDArray[np.uint32]]:
         """Yield the ids of the joined pieces, wherever they are cut, without ever joining them.
 
         For the named patterns at most the longest pretoken and the longest special token are held back (twice that
@@ -256,9 +266,21 @@ class Tokenizer:
         For a pattern that runs in `regex` (`patterns.explain` says why), and for no pattern, all text since the last
         special token is held back.
 
+        Args:
+            iterable: The pieces.
+            special: Whether special tokens become their ids.
+            arrays: Whether to yield arrays of `uint32` instead of single ids. Then pieces are gathered until they are
+                some megabytes, and encoded on all threads where the pattern allows cuts.
+            workers: The maximum number of threads for arrays; default: all cores.
+
         >>> list(Tokenizer().encode_iterable(["a", "b"]))
         [97, 98]
+        >>> [ids.tolist() for ids in Tokenizer().encode_iterable(["a", "b"], arrays=True)]
+        [[97, 98]]
         """
+        threads = arguments.checked_workers(workers)
+        if arrays:
+            return text_streaming.arrays(self._core, iterable, special, threads)
         return itertools.chain.from_iterable(self._encode_pieces(iterable, special))
 
     def _encode_pieces(self, iterable: Iterable[str], special: bool) -> Iterator[list[int]]:
@@ -266,21 +288,6 @@ class Tokenizer:
         for text in iterable:
             yield stream.push(text)
         yield stream.finish()
-
-    def encode_chunks(
-        self, iterable: Iterable[str], *, special: bool = True, workers: int | None = None
-    ) -> Iterator[NDArray[np.uint32]]:
-        """Yield the ids of the joined pieces in arrays of `uint32`, on all threads.
-
-        Pieces are gathered until they are some megabytes, and encoded on up to `workers` threads (default: all
-        cores). The arrays joined are the ids of `encode` of the joined pieces, wherever these are cut. Under a
-        pattern that runs in `regex`, and under no pattern, text is encoded on one thread, and held back as by
-        `encode_iterable`.
-
-        >>> [ids.tolist() for ids in Tokenizer().encode_chunks(["a", "b"])]
-        [[97, 98]]
-        """
-        return text_streaming.arrays(self._core, iterable, special, arguments.checked_workers(workers))
 
     def encode_with_offsets(
         self, text: str, *, unit: Literal["characters", "bytes"] = "characters", special: bool = True

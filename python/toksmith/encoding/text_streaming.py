@@ -27,7 +27,7 @@ _ARRAY_IDS = 1 << 18
 def arrays(
     core: CoreTokenizer, texts: Iterable[str], special: bool, workers: int | None
 ) -> Iterator[NDArray[np.uint32]]:
-    """Yield the ids of the joined pieces in arrays. See `Tokenizer.encode_chunks`."""
+    """Yield the ids of the joined pieces in arrays. See `Tokenizer.encode_iterable`."""
     if not can_cut(core):
         yield from _of_stream(core, texts, special)
         return

@@ -30,7 +30,7 @@ class Drawing:
         are_several = len(tokenizers) > 1
         for number, (name, tokenizer) in enumerate(tokenizers):
             if self.as_lines:
-                ids = tokenizer.encode_chunks(text(), special=self.special)
+                ids = tokenizer.encode_iterable(text(), special=self.special, arrays=True)
                 shown_name = visible(name) if are_several else None
                 yield from terminal.lines(Spans(tokenizer), self._first(ids), ids=self.ids, name=shown_name)
                 continue
@@ -67,7 +67,7 @@ class Counted:
     def __init__(self, tokenizer: Tokenizer, pieces: Iterable[str], special: bool) -> None:
         self.tokens = self.bytes = 0
         self._tokenizer = tokenizer
-        self._blocks = tokenizer.encode_chunks(self._measured(pieces), special=special)
+        self._blocks = tokenizer.encode_iterable(self._measured(pieces), special=special, arrays=True)
         # A pattern may lose text. The steps of a pipeline may do so on purpose.
         drops = anatomy.pattern(tokenizer).unmatched == "drop" and tokenizer.pipeline is None
         self._bytes_of_tokens = 0 if drops else None

@@ -56,7 +56,9 @@ USES: dict[str, Callable[[Tokenizer, Path], Any]] = {
     "batches": lambda tokenizer, _: tokenizer.decode_batch(tokenizer.encode_batch([TEXT, TEXT], workers=2)),
     "arrays": lambda tokenizer, _: tokenizer.encode_to_numpy(TEXT * 1000, workers=2),
     "a stream that is not read to its end": lambda tokenizer, _: next(tokenizer.encode_iterable([TEXT] * 9)),
-    "chunks that are not read to their end": lambda tokenizer, _: next(iter(tokenizer.encode_chunks([TEXT] * 9))),
+    "chunks that are not read to their end": lambda tokenizer, _: next(
+        iter(tokenizer.encode_iterable([TEXT] * 9, arrays=True))
+    ),
     "a decoding that is not read to its end": lambda tokenizer, _: next(tokenizer.decode_stream([300 - 40] * 9)),
     "files": lambda tokenizer, folder: tokenizer.encode_file(_sources(folder).rename(folder / "a"), folder / "ids"),
     "saved": lambda tokenizer, folder: (tokenizer.save(folder / "a.json"), Tokenizer.load(folder / "a.json")),

@@ -84,7 +84,7 @@ def test_long_texts_on_threads_and_other_ways_in(kind: str, tmp_path: Path) -> N
         assert ours.encode_file(path).tolist() == truth
         pieces = [text[at : at + 700] for at in range(0, len(text), 700)]
         assert list(ours.encode_iterable(pieces)) == truth
-        assert np.concatenate(list(ours.encode_chunks(pieces))).tolist() == truth
+        assert np.concatenate(list(ours.encode_iterable(pieces, arrays=True))).tolist() == truth
         assert ours.encode(text.encode()) == truth
 
 

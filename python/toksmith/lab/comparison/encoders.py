@@ -46,7 +46,7 @@ class Encoder:
         """Yield the ids of one long text, made on all threads if the library can do so."""
         if self.tokenizer is None:
             return iter([self.encode(["".join(pieces)])[0]])
-        return self.tokenizer.encode_chunks(pieces, special=False, workers=self._workers)
+        return self.tokenizer.encode_iterable(pieces, special=False, workers=self._workers, arrays=True)
 
     def tokens(self, text: str) -> tuple[PassageToken, ...] | None:
         """Return the tokens of a text, to be shown; None if their bytes are not known."""

@@ -48,7 +48,9 @@ class Counter:
             length = sum(map(len, first))
             if length >= _BATCH:
                 whole = itertools.chain(first, pieces)
-                for ids in self._tokenizer.encode_chunks(whole, special=self._special, workers=self._workers):
+                for ids in self._tokenizer.encode_iterable(
+                    whole, special=self._special, workers=self._workers, arrays=True
+                ):
                     self._count(ids)
                 continue
             batch.append("".join(first))

@@ -1,4 +1,4 @@
-"""`encode_chunks`: arrays of ids of text that arrives in pieces, wherever it is cut."""
+"""`encode_iterable` with `arrays`: arrays of ids of text that arrives in pieces, wherever it is cut."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -41,7 +41,9 @@ def test_the_ids_of_the_whole(pattern: str | None, special: bool, soup: Soup) ->
     for _ in range(25):
         parts = [soup(rng, rng.randrange(60)) + rng.choice(["", *SPECIALS]) for _ in range(rng.randrange(6))]
         text = "".join(parts)
-        arrays = list(tokenizer.encode_chunks(pieces(text, rng), special=special, workers=rng.choice((1, 3))))
+        arrays = list(
+            tokenizer.encode_iterable(pieces(text, rng), special=special, workers=rng.choice((1, 3)), arrays=True)
+        )
         assert all(ids.dtype == np.uint32 and ids.ndim == 1 for ids in arrays)
         assert [id for ids in arrays for id in ids.tolist()] == tokenizer.encode(text, special=special)
 
@@ -55,7 +57,7 @@ def test_it_gives_ids_before_the_text_ends() -> None:
             seen += 1
             yield "the lowest of the low, " * 100
 
-    arrays = Tokenizer().encode_chunks(texts())
+    arrays = Tokenizer().encode_iterable(texts(), arrays=True)
     assert len(next(arrays)) > 0
     assert seen == 1
 
@@ -67,14 +69,14 @@ def test_a_normalizer_sees_the_whole_text(tmp_path: Path) -> None:
     other.normalizer = tokenizers.normalizers.Sequence([tokenizers.normalizers.NFC(), tokenizers.normalizers.Strip()])
     tokenizer = Tokenizer.from_huggingface(other)
     text = " e\u0301 a  b " * 30
-    arrays = tokenizer.encode_chunks(text)
+    arrays = tokenizer.encode_iterable(text, arrays=True)
     assert [id for ids in arrays for id in ids.tolist()] == tokenizer.encode(text)
 
 
 def test_wrong_input() -> None:
     with pytest.raises(ValueError, match="workers"):
-        Tokenizer().encode_chunks([], workers=0)
+        Tokenizer().encode_iterable([], workers=0, arrays=True)
     with pytest.raises(ValueError, match="surrogate"):
-        list(Tokenizer().encode_chunks(["a\ud800"]))
-    assert list(Tokenizer().encode_chunks([])) == []
-    assert list(Tokenizer().encode_chunks([""])) == []
+        list(Tokenizer().encode_iterable(["a\ud800"], arrays=True))
+    assert list(Tokenizer().encode_iterable([], arrays=True)) == []
+    assert list(Tokenizer().encode_iterable([""], arrays=True)) == []
