@@ -9,10 +9,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from toksmith import patterns
+from toksmith import _core, patterns
 from toksmith._core import CompiledPattern
 from toksmith.formats.huggingface.file_patterns import steps_of
-from toksmith.regex_dialects import from_oniguruma
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "tests" / "data" / "published_patterns.json"
@@ -37,7 +36,7 @@ def engine(entry: Entry) -> str:
         found = [patterns.of_tiktoken_source(stage["pattern"]) for stage in entry["stages"]]
     elif entry["dialect"] == "llama.cpp":
         try:
-            texts = [from_oniguruma.translate(stage["pattern"]).pattern for stage in entry["stages"]]
+            texts = [_core.from_oniguruma(stage["pattern"])[0] for stage in entry["stages"]]
         except ValueError:
             return "refused"
         found = [patterns.resolve(text) for text in texts]

@@ -22,7 +22,6 @@ import tokenizers
 from tokenizers import pre_tokenizers
 
 from toksmith import _core
-from toksmith.regex_dialects import fancy_regex, from_oniguruma
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "unicode.md"
@@ -59,7 +58,7 @@ class Library(NamedTuple):
             ValueError: toksmith refuses the pattern.
         """
         is_tiktoken = self.name == "tiktoken"
-        translated = fancy_regex.translate(pattern) if is_tiktoken else from_oniguruma.translate(pattern).pattern
+        translated = _core.from_fancy_regex(pattern) if is_tiktoken else _core.from_oniguruma(pattern)[0]
         return set("".join(regex.findall(translated, text)))
 
     def differing(self, pattern: str, text: str) -> set[str]:

@@ -11,7 +11,7 @@
 //!
 //! Each step uses the ones before it. [`special`] also knows where [`pretokenize`] may cut a text, so that streams
 //! and files can be cut anywhere else. All of them use `merge` (the BPE of one pretoken), [`normalize`] (changes of a
-//! text before all else), [`source`] (files and text in memory), [`transcode`] (UTF-8 to characters of a fixed
+//! text before all else), [`dialects`] (patterns of other engines), [`source`] (files and text in memory), [`transcode`] (UTF-8 to characters of a fixed
 //! width), [`arrow`] (columns of other libraries), `simd` (instruction sets), `hashing`, [`control`] (progress and
 //! interruption), [`workers`] (threads) and [`error`].
 //! No two modules use each other. Everything here works on bytes and ids; Python is known to the binding alone.
@@ -52,6 +52,7 @@ pub mod arrow;
 pub mod control;
 pub mod count;
 pub mod decode;
+pub mod dialects;
 pub mod encode;
 pub mod error;
 mod hashing;

@@ -46,6 +46,7 @@ __all__ = [
     "build_tokenizer",
     "character_kinds",
     "character_tokenizer",
+    "check_pattern_size",
     "check_plain",
     "checksum",
     "count_texts",
@@ -53,9 +54,13 @@ __all__ = [
     "counts_to_arrow",
     "file_format",
     "fingerprint",
+    "from_fancy_regex",
+    "from_oniguruma",
     "learn_merges",
     "merges_of_rows",
     "retokenization",
+    "pattern_steps",
+    "to_oniguruma",
     "tokens_of_ranks",
     "tokens_of_rows",
     "vocab_map",
@@ -68,9 +73,7 @@ _Report = Callable[[str, int, int], Any]
 
 @final
 class CompiledPattern:
-    def __new__(
-        cls, sets: Sequence[Sequence[tuple[int, int]]], steps: Sequence[tuple[str, int, int]], newline: int
-    ) -> CompiledPattern: ...
+    def __new__(cls, pattern: str, flags: int) -> CompiledPattern: ...
     @property
     def states(self) -> int: ...
     @property
@@ -80,6 +83,13 @@ class CompiledPattern:
     def classes_of_all(self) -> list[tuple[int, int]]: ...
     def transitions(self) -> list[int]: ...
 
+def check_pattern_size(pattern: str, flags: int = 0) -> int: ...
+def from_fancy_regex(pattern: str) -> str: ...
+def from_oniguruma(pattern: str) -> tuple[str, bool]: ...
+def to_oniguruma(pattern: str, flags: int) -> str: ...
+def pattern_steps(
+    pattern: str, flags: int
+) -> tuple[list[list[tuple[int, int]]], list[tuple[str, int, int]], int]: ...
 def character_kinds(name: str) -> list[tuple[int, int]]: ...
 
 @final
@@ -234,7 +244,8 @@ class Pipeline:
     def __new__(
         cls,
         parts: Mapping[str, str],
-        compile: Callable[[str], tuple[str, bool, Any]],
+        scanners: Mapping[str, tuple[str, str]],
+        engine: Callable[[str, bool], Any],
         added_tokens: Sequence[_TokenRow] = ...,
         mergeable: set[int] = ...,
     ) -> Pipeline: ...

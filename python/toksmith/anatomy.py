@@ -6,12 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from . import patterns
-from ._core import CompiledPattern, character_kinds
+from ._core import CompiledPattern, character_kinds, pattern_steps
 from .formats.huggingface.checks import Json
 from .formats.huggingface.file_patterns import steps_of
 from .formats.huggingface.pipeline import Staged
-from .regex_dialects import steps as regex_steps
-from .regex_dialects.steps import Steps
 from .tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -26,6 +24,14 @@ class CharacterTokens(NamedTuple):
 
     bytes: frozenset[int]
     unknown: int | None
+
+
+class Steps(NamedTuple):
+    """A pattern in postfix order: its sets as ranges of code points, its steps, the set that is only the newline."""
+
+    sets: list[list[tuple[int, int]]]
+    steps: list[tuple[str, int, int]]
+    newline: int
 
 
 def ordinary_tokens(tokenizer: Tokenizer) -> dict[int, bytes]:
@@ -90,4 +96,4 @@ def normalizer(name: str) -> Callable[[str], str]:
 
 def steps(pattern: patterns.Pattern) -> Steps:
     """Return the steps that the core compiles for a pattern; `ValueError` for a part that is not regular."""
-    return regex_steps.steps(pattern.text or "", pattern.compiled().flags)
+    return Steps(*pattern_steps(pattern.text or "", pattern.compiled().flags))

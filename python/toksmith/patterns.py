@@ -13,9 +13,8 @@ import re
 from typing import Any, Literal, NamedTuple
 
 from . import _core
-from ._internal import choices
+from ._internal import choices, pattern_names
 from ._internal.messages import shown
-from .regex_dialects import fancy_regex, pattern_names, size_limit, steps
 
 GPT2 = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"""
 CL100K = (
@@ -190,7 +189,7 @@ def of_tiktoken_source(text: str, unmatched: choices.Unmatched | None = None) ->
     pattern_names.warn(text, NAMED)
     if text in SPELLINGS:
         return of_source(text, 0, unmatched or "keep")
-    return of_source(fancy_regex.translate(text), 0, unmatched or "drop")
+    return of_source(_core.from_fancy_regex(text), 0, unmatched or "drop")
 
 
 def of_source(text: str | None, flags: int, unmatched: choices.Unmatched) -> Pattern:
@@ -231,9 +230,10 @@ def _source(pattern: Regex) -> tuple[str, int]:
 @functools.lru_cache(maxsize=16)
 def _compile(text: str, flags: int) -> Regex:
     """Compile a pattern, after a check of its size. Every pattern that is not our own is compiled here."""
-    size_limit.check(text, flags)
     import regex
 
+    # A program may have made version 1 the default.
+    _core.check_pattern_size(text, flags | int(regex.DEFAULT_VERSION & regex.VERSION1))
     try:
         # `regex` would keep up to 500 patterns of any size in its own cache.
         return regex.compile(text, flags, cache_pattern=False)
@@ -283,7 +283,7 @@ def installed_unicode() -> str:
 def _automaton(text: str, flags: int) -> _core.CompiledPattern | str:
     """Compile a pattern for the core; return the reason if that cannot be done."""
     try:
-        return _core.CompiledPattern(*steps.steps(text, _compile(text, flags).flags))
+        return _core.CompiledPattern(text, _compile(text, flags).flags)
     except ValueError as reason:
         return str(reason)
 

@@ -224,6 +224,10 @@ pub enum Error {
     #[error("{0}: {1}")]
     BrokenPart(String, String),
 
+    /// A pattern that cannot be used; says why.
+    #[error("{0}")]
+    Pattern(String),
+
     /// Encodings that cannot be truncated, or put into a template; says why.
     #[error("{0}")]
     Postprocess(String),

@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::metaspace;
-use super::part::{Part, PatternCompiler};
+use super::part::Part;
+use super::patterns::FilePatterns;
 use crate::decode::{Decoder, Stage};
 use crate::error::Result;
 use crate::pipeline::Prefix;
@@ -15,7 +16,7 @@ const MAX_STAGES: usize = 256;
 ///
 /// # Errors
 /// [`crate::Error::BrokenPart`] for a part that is malformed or cannot be reproduced exactly.
-pub(super) fn read(value: &Value, place: &str, patterns: &mut dyn PatternCompiler) -> Result<Decoder> {
+pub(super) fn read(value: &Value, place: &str, patterns: &mut FilePatterns<'_>) -> Result<Decoder> {
     if value.is_null() {
         return Ok(Decoder::new(vec![Stage::Spaced]));
     }
@@ -23,7 +24,7 @@ pub(super) fn read(value: &Value, place: &str, patterns: &mut dyn PatternCompile
     Ok(Decoder::new(parts.iter().map(|part| stage(part, patterns)).collect::<Result<_>>()?))
 }
 
-fn stage(part: &Part<'_>, patterns: &mut dyn PatternCompiler) -> Result<Stage> {
+fn stage(part: &Part<'_>, patterns: &mut FilePatterns<'_>) -> Result<Stage> {
     let text = |name: &str| part.text(name).map(str::to_owned);
     Ok(match part.kind()? {
         "ByteLevel" => Stage::ByteLevel,

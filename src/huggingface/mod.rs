@@ -2,7 +2,8 @@
 //!
 //! [`reader`] takes the file apart in one pass, [`model`] checks what it says about tokens and merges, [`added`] gives the
 //! added tokens their ids, and [`mod@file`] makes a vocabulary of all of it. [`mod@pipeline`] reads the other parts:
-//! [`normalizer`], [`pretokenizer`] with [`spaces`], and [`decoder`]; [`post_processor`] the last one.
+//! [`normalizer`], [`pretokenizer`] with [`spaces`], and [`decoder`], whose regular expressions are in [`patterns`];
+//! [`post_processor`] the last one.
 
 mod added;
 mod decoder;
@@ -12,6 +13,7 @@ mod metaspace;
 mod model;
 mod normalizer;
 mod part;
+mod patterns;
 mod pipeline;
 mod place;
 mod post_processor;
@@ -23,6 +25,6 @@ mod spaces;
 
 pub use added::AddedToken;
 pub use file::TokenizerFile;
-pub use part::{FilePattern, PatternCompiler};
+pub use patterns::PatternEngines;
 pub use pipeline::FilePipeline;
 pub use post_processor::read_post_processor;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use base64::Engine;
 use serde_json::Value;
 
-use super::part::{Part, PatternCompiler};
+use super::part::Part;
+use super::patterns::FilePatterns;
 use crate::error::Result;
 use crate::normalize::{Charsmap, NormalizeStep, Normalizer, SentencePieceRule};
 
@@ -16,7 +17,7 @@ const MAX_STEPS: usize = 256;
 ///
 /// # Errors
 /// [`crate::Error::BrokenPart`] for a part that is malformed or cannot be reproduced exactly.
-pub(super) fn read(value: &Value, place: &str, patterns: &mut dyn PatternCompiler) -> Result<Normalizer> {
+pub(super) fn read(value: &Value, place: &str, patterns: &mut FilePatterns<'_>) -> Result<Normalizer> {
     let parts = match value {
         Value::Null => Vec::new(),
         value => Part::flat(value, place, "normalizers", MAX_STEPS)?,
@@ -48,7 +49,7 @@ fn bert(part: &Part<'_>) -> Result<impl Iterator<Item = NormalizeStep>> {
     Ok(steps.into_iter().filter_map(|(is_done, step)| is_done.then_some(step)))
 }
 
-fn step(part: &Part<'_>, patterns: &mut dyn PatternCompiler) -> Result<NormalizeStep> {
+fn step(part: &Part<'_>, patterns: &mut FilePatterns<'_>) -> Result<NormalizeStep> {
     Ok(match part.kind()? {
         "NFC" => NormalizeStep::Nfc,
         "NFD" => NormalizeStep::Nfd,

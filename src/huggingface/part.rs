@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::patterns::{FilePattern, FilePatterns};
 use super::place::{quoted, refused, wrong};
 use crate::error::Result;
 use crate::pretokenize::Matcher;
@@ -10,25 +11,6 @@ use crate::pretokenize::Matcher;
 const MAX_DEPTH: usize = 20;
 /// The maximum number of characters of the name of a type.
 const MAX_KIND: usize = 60;
-
-/// A regular expression of a file, made ready for the core.
-pub struct FilePattern {
-    /// Finds the matches.
-    pub matcher: Matcher,
-    /// The same pattern in the dialect of the `regex` package.
-    pub source: String,
-    /// Whether it may match the empty text.
-    pub is_nullable: bool,
-}
-
-/// Compiles the regular expressions of a file, which are in the dialect of Oniguruma.
-pub trait PatternCompiler {
-    /// Compiles the pattern that stands at a place.
-    ///
-    /// # Errors
-    /// [`crate::Error::BrokenPart`] with the place for a pattern without an exact equal.
-    fn compile(&mut self, pattern: &str, place: &str) -> Result<FilePattern>;
-}
 
 /// An object of a file, with its place.
 pub(super) struct Part<'v> {
@@ -154,7 +136,7 @@ impl<'v> Part<'v> {
     /// places of matches are kept.
     pub(super) fn matcher(
         &self,
-        patterns: &mut dyn PatternCompiler,
+        patterns: &mut FilePatterns<'_>,
         has_offsets: bool,
     ) -> Result<(Matcher, Option<FilePattern>)> {
         let place = format!("{}.pattern", self.place);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::part::PatternCompiler;
+use super::patterns::{FilePatterns, PatternEngines};
 use super::place::{quoted, refused};
 use super::spaces::Spaces;
 use super::{decoder, normalizer, pretokenizer, spaces};
@@ -41,8 +41,10 @@ impl FilePipeline {
     /// Reads normalizer, pre-tokenizer and decoder; null stands for none.
     ///
     /// # Errors
-    /// [`crate::Error::BrokenPart`] with the place of a part that is malformed or cannot be reproduced exactly.
-    pub fn read(parts: &[Value; 3], patterns: &mut dyn PatternCompiler) -> Result<Self> {
+    /// [`crate::Error::BrokenPart`] with the place of a part that is malformed or cannot be reproduced exactly;
+    /// [`crate::Error::Pattern`] for patterns that are too large together.
+    pub fn read(parts: &[Value; 3], engines: &dyn PatternEngines) -> Result<Self> {
+        let patterns = &mut FilePatterns::of(parts, engines)?;
         let [normalizer, pre_tokenizer, decoder] = parts;
         let normalizer = normalizer::read(normalizer, "$.normalizer", patterns)?;
         let is_byte_level = pretokenizer::has_byte_level(pre_tokenizer);

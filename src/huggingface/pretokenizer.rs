@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::metaspace::Metaspace;
-use super::part::{FilePattern, Part, PatternCompiler};
+use super::part::Part;
+use super::patterns::{FilePattern, FilePatterns};
 use super::place::{quoted, refused};
 use crate::error::Result;
 use crate::pipeline::{Prefix, Rewrite};
@@ -83,7 +84,7 @@ pub(super) fn has_byte_level(value: &Value) -> bool {
 ///
 /// # Errors
 /// [`crate::Error::BrokenPart`] for a part that is malformed or cannot be reproduced exactly, or after ByteLevel.
-pub(super) fn read(value: &Value, place: &str, patterns: &mut dyn PatternCompiler) -> Result<Splits> {
+pub(super) fn read(value: &Value, place: &str, patterns: &mut FilePatterns<'_>) -> Result<Splits> {
     let parts = match value {
         Value::Null => Vec::new(),
         value => Part::flat(value, place, "pretokenizers", MAX_STAGES)?,
@@ -141,7 +142,7 @@ fn stage(matcher: Matcher, behavior: Behavior) -> SplitStage {
     SplitStage { matcher, behavior, invert: false }
 }
 
-fn stages_of(kind: &str, part: &Part<'_>, patterns: &mut dyn PatternCompiler) -> Result<Vec<Stage>> {
+fn stages_of(kind: &str, part: &Part<'_>, patterns: &mut FilePatterns<'_>) -> Result<Vec<Stage>> {
     let spaces = || stage(Matcher::CharKind(CharKind::Whitespace), Behavior::Removed);
     let punctuation = |behavior| stage(Matcher::CharKind(CharKind::Punctuation), behavior);
     let stages = match kind {
@@ -171,7 +172,7 @@ fn stages_of(kind: &str, part: &Part<'_>, patterns: &mut dyn PatternCompiler) ->
     Ok(stages.into_iter().map(|stage| (stage, None)).collect())
 }
 
-fn split(part: &Part<'_>, patterns: &mut dyn PatternCompiler) -> Result<Stage> {
+fn split(part: &Part<'_>, patterns: &mut FilePatterns<'_>) -> Result<Stage> {
     let (behavior, invert) = (behavior(part, None)?, part.flag("invert")?);
     let (matcher, pattern) = part.matcher(patterns, false)?;
     let source = pattern.filter(|pattern| !pattern.is_nullable).map(|pattern| pattern.source);

@@ -3,16 +3,17 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyDict, PyList, PyString};
 
 use super::compiled::PyCompiledPattern;
+use super::dialects::{self, PyTables};
 use super::pretokenizer::{PyPretokenizer, scanner};
 use super::regex::{Nullable, Regex};
 use super::{call, errors, objects};
+use crate::dialects::{Ranges, Tables, Translation};
 use crate::error::{Error, Result};
-use crate::huggingface::{FilePattern, FilePipeline, PatternCompiler};
+use crate::huggingface::{FilePipeline, PatternEngines};
 use crate::normalize::NormalizeStep;
 use crate::pipeline::{AddedToken, Prefix};
 use crate::pretokenize::{Matcher, SplitStage};
@@ -34,15 +35,16 @@ pub(super) struct PyPipeline {
 
 #[pymethods]
 impl PyPipeline {
-    /// `parts` has the JSON of "normalizer", "pre_tokenizer" and "decoder". `compile` returns for a regular expression of
-    /// Oniguruma's the same one in the dialect of `regex`, whether it may match nothing, and what runs it: the name of a
-    /// scanner, a `CompiledPattern`, or a compiled pattern of `regex`. `mergeable` are the ids of added tokens that ordinary
-    /// text can be encoded to, too.
+    /// `parts` has the JSON of "normalizer", "pre_tokenizer" and "decoder". `scanners` has by spellings of Oniguruma the
+    /// name of a scanner, and its pattern in the dialect of `regex`. `engine` returns what runs any other pattern, in that
+    /// dialect, given whether it may match nothing: a `CompiledPattern`, or a compiled pattern of `regex`. `mergeable` are
+    /// the ids of added tokens that ordinary text can be encoded to, too.
     #[new]
-    #[pyo3(signature = (parts, compile, added_tokens=Vec::new(), mergeable=HashSet::new()))]
+    #[pyo3(signature = (parts, scanners, engine, added_tokens=Vec::new(), mergeable=HashSet::new()))]
     fn new(
         parts: &Bound<'_, PyDict>,
-        compile: Bound<'_, PyAny>,
+        scanners: Bound<'_, PyDict>,
+        engine: Bound<'_, PyAny>,
         added_tokens: Vec<TokenRow>,
         mergeable: HashSet<u32>,
     ) -> PyResult<Self> {
@@ -53,7 +55,7 @@ impl PyPipeline {
             }
         };
         let parts = [value("normalizer")?, value("pre_tokenizer")?, value("decoder")?];
-        let steps = FilePipeline::read(&parts, &mut Compiler(compile))?;
+        let steps = FilePipeline::read(&parts, &Engines { scanners, engine })?;
         Ok(PyPipeline { steps: steps.with_tokens(added_tokens.into_iter().map(token), mergeable)? })
     }
 
@@ -155,32 +157,46 @@ impl PyPipeline {
     }
 }
 
-/// A regular expression's compiler in Python.
-struct Compiler<'py>(Bound<'py, PyAny>);
+/// What runs the patterns of a file: scanners by their spellings, and a function of Python.
+struct Engines<'py> {
+    scanners: Bound<'py, PyDict>,
+    engine: Bound<'py, PyAny>,
+}
 
-impl PatternCompiler for Compiler<'_> {
-    fn compile(&mut self, pattern: &str, place: &str) -> Result<FilePattern> {
-        let py = self.0.py();
-        let compiled = self.0.call1((pattern,)).and_then(|compiled| {
-            let (source, is_nullable, runner) = compiled.extract()?;
-            Ok(FilePattern { source, is_nullable, matcher: matcher(&runner, is_nullable)? })
-        });
-        compiled.map_err(|error| match error.is_instance_of::<PyValueError>(py) {
-            true => Error::BrokenPart(place.to_owned(), error.value(py).to_string()),
-            false => errors::raised(error),
-        })
+impl Tables for Engines<'_> {
+    fn matched(&self, source: &str) -> Result<Ranges> {
+        PyTables(self.engine.py()).matched(source)
+    }
+
+    fn matched_among(&self, source: &str, among: &str) -> Result<Ranges> {
+        PyTables(self.engine.py()).matched_among(source, among)
+    }
+
+    fn folded(&self, characters: &str) -> Result<Vec<String>> {
+        PyTables(self.engine.py()).folded(characters)
     }
 }
 
-fn matcher(runner: &Bound<'_, PyAny>, is_nullable: bool) -> PyResult<Matcher> {
-    if let Ok(name) = runner.extract::<String>() {
-        return scanner(&name, None).map(|(named, isa)| Matcher::Named(named, isa));
+impl PatternEngines for Engines<'_> {
+    fn scanner(&self, pattern: &str) -> Result<Option<(Matcher, String)>> {
+        let scanner = || {
+            let Some(row) = self.scanners.get_item(pattern)? else { return Ok(None) };
+            let (name, source): (String, String) = row.extract()?;
+            let (named, isa) = scanner(&name, None)?;
+            Ok(Some((Matcher::Named(named, isa), source)))
+        };
+        scanner().map_err(errors::raised)
     }
-    Ok(match runner.cast::<PyCompiledPattern>() {
-        Ok(compiled) => Matcher::Compiled(Arc::clone(&compiled.get().automaton)),
-        Err(_) if is_nullable => Matcher::Outside(Arc::new(Nullable::new(runner))),
-        Err(_) => Matcher::Outside(Arc::new(Regex::new(runner))),
-    })
+
+    fn engine(&self, Translation { pattern, nullable }: &Translation) -> Result<Matcher> {
+        let py = self.engine.py();
+        let engine = self.engine.call1((pattern, nullable)).map_err(|error| dialects::refused(py, error))?;
+        Ok(match engine.cast::<PyCompiledPattern>() {
+            Ok(compiled) => Matcher::Compiled(Arc::clone(&compiled.get().automaton)),
+            Err(_) if *nullable => Matcher::Outside(Arc::new(Nullable::new(&engine))),
+            Err(_) => Matcher::Outside(Arc::new(Regex::new(&engine))),
+        })
+    }
 }
 
 fn row<'py>(py: Python<'py>, stage: &SplitStage) -> PyResult<StageRow<'py>> {

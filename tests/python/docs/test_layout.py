@@ -19,7 +19,6 @@ ROOMS = {
     "_internal": "checks of arguments, values in messages, progress, memory, read-only views",
     "files": "files of text found and read as documents, what a stranger may have written, writing whole files",
     "corpus": "`Corpus`: where texts come from, and how they are read",
-    "regex_dialects": "patterns of other engines, written for `regex`, and how large a pattern may be",
     "patterns": "the named patterns, and `regex` for any other",
     "formats": "every file of a tokenizer to what it is made of, and back; published encodings",
     "encoding": "files, streams, batches and columns to ids, and ids that arrive one by one",

@@ -13,7 +13,7 @@ import regex
 
 import toksmith
 from toksmith import _core, patterns, reference
-from toksmith.regex_dialects import characters, fancy_regex, from_oniguruma, steps
+from toksmith._internal import characters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +33,7 @@ ALL = characters.all_characters()
 
 def automaton(source: str, flags: int = 0) -> _core.CompiledPattern:
     """Return the compiled pattern; raises if it cannot be compiled."""
-    return _core.CompiledPattern(*steps.steps(source, regex.compile(source, flags).flags))
+    return _core.CompiledPattern(source, regex.compile(source, flags).flags)
 
 
 def expected(source: str, text: str, flags: int = 0, keep: bool = False) -> list[tuple[int, int]]:
@@ -151,9 +151,9 @@ def _published() -> Iterator[tuple[str, str]]:
             if text is None or "AFMoE" in text:
                 continue
             if row["dialect"] == "tiktoken":
-                text = fancy_regex.translate(text)
+                text = _core.from_fancy_regex(text)
             elif row["dialect"] in ("huggingface", "llama.cpp"):
-                text = from_oniguruma.translate(text).pattern
+                text = _core.from_oniguruma(text)[0]
             yield f"{row['id']}-{number}", text
 
 

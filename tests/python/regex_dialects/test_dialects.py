@@ -8,8 +8,7 @@ import regex
 import tiktoken
 from tiktoken_pieces import fixed
 
-from toksmith import Encoding, patterns
-from toksmith.regex_dialects import fancy_regex
+from toksmith import Encoding, _core, patterns
 
 TRANSLATED = r"""
 a(?i)b|c
@@ -271,7 +270,7 @@ def test_a_translated_pattern_cuts_as_the_original(pattern: str, times: int) -> 
 @pytest.mark.parametrize("pattern", REFUSED)
 def test_what_has_no_equal_is_refused_by_name(pattern: str) -> None:
     with pytest.raises(ValueError, match=regex.escape(REFUSED[pattern])) as raised:
-        fancy_regex.translate(pattern)
+        _core.from_fancy_regex(pattern)
     assert " at character " in str(raised.value)
     with pytest.raises(ValueError):
         Encoding("e", pat_str=pattern, mergeable_ranks={bytes([b]): b for b in range(256)}, special_tokens={})
@@ -287,13 +286,13 @@ def test_case_folding_of_every_letter() -> None:
         character = every[at]
         pattern = f"(?i:\\x{{{ord(character):x}}})"
         theirs = tiktoken.Encoding("bytes", pat_str=pattern, mergeable_ranks=bytes_alone, special_tokens={})
-        ours = "".join(regex.findall(fancy_regex.translate(pattern), every))
+        ours = "".join(regex.findall(_core.from_fancy_regex(pattern), every))
         assert ours.encode() == bytes(theirs.encode_ordinary(every)), character
 
 
 def test_named_spellings_need_no_translation_but_have_one() -> None:
     for spelling in patterns.SPELLINGS:
-        translated = regex.compile(fancy_regex.translate(spelling))
+        translated = regex.compile(_core.from_fancy_regex(spelling))
         original = regex.compile(spelling)
         for text in texts(40):
             assert translated.findall(text) == original.findall(text)
@@ -301,9 +300,9 @@ def test_named_spellings_need_no_translation_but_have_one() -> None:
 
 def test_depth_and_size() -> None:
     with pytest.raises(ValueError, match="nested too deep"):
-        fancy_regex.translate("(" * 40_000)
+        _core.from_fancy_regex("(" * 40_000)
     with pytest.raises(ValueError, match="nested too deep"):
-        fancy_regex.translate("[" * 40_000)
+        _core.from_fancy_regex("[" * 40_000)
     with pytest.raises(ValueError, match="has 100000 characters, more than 50000"):
-        fancy_regex.translate("a" * 100_000)
-    assert fancy_regex.translate("a" * 10_000) == "a" * 10_000
+        _core.from_fancy_regex("a" * 100_000)
+    assert _core.from_fancy_regex("a" * 10_000) == "a" * 10_000

@@ -6,16 +6,21 @@ import pytest
 import regex
 from huggingface_cases import split
 
-from toksmith.regex_dialects import case_folding, from_oniguruma
+from toksmith import _core
+from toksmith._internal import characters
 
-CASED, UNFOLDINGS = case_folding._tables()
+CASED = "".join(c for c in characters.all_characters() if regex.match(r"[\p{Lu}\p{Ll}\p{Lt}\p{CWCM}\p{CWCF}]", c))
+UNFOLDINGS: dict[str, str] = {}
+for letter in CASED:
+    if len(letter.casefold()) > 1:
+        UNFOLDINGS[letter.casefold()] = UNFOLDINGS.get(letter.casefold(), "") + letter
 SEQUENCES = [form for key in UNFOLDINGS for form in (key, key.upper(), key.title())]
 
 
 def compare(pattern: str, text: str) -> None:
     """Compare the matches of both engines in a text."""
     expected = [span for _, span in split(pattern, "removed", True).pre_tokenize_str(text)]
-    found = regex.finditer(from_oniguruma.translate(pattern).pattern, text)
+    found = regex.finditer(_core.from_oniguruma(pattern)[0], text)
     assert [match.span() for match in found if match[0]] == expected, (pattern, text)
 
 
@@ -81,7 +86,7 @@ def both_read(pattern: str) -> bool:
     """Whether both engines read a pattern, and it takes characters: `compare` knows no empty matches."""
     try:
         split(pattern)
-        return not from_oniguruma.translate(pattern).nullable
+        return not _core.from_oniguruma(pattern)[1]
     except Exception:
         return False
 

@@ -15,11 +15,10 @@ import regex
 from huggingface_cases import DEEPSEEK
 
 import toksmith
-from toksmith import Encoding, PretokenCounts, Tokenizer, patterns
+from toksmith import Encoding, PretokenCounts, Tokenizer, _core, patterns
 from toksmith.compat import minbpe, rustbpe
 from toksmith.compat import tiktoken as compat_tiktoken
 from toksmith.compat.tiktoken import core
-from toksmith.regex_dialects import fancy_regex, from_oniguruma, size_limit
 
 BOMB = "(?:(?:a{1000}){1000}){50}"
 REFUSED = r"come(s|) to \d+ parts"
@@ -165,21 +164,21 @@ def test_bombs(bomb: str) -> None:
 
 def test_flags_are_part_of_the_bound() -> None:
     verbose = "#[\n(?:a{300}){300}#]"
-    size_limit.check(verbose)
+    _core.check_pattern_size(verbose)
     for flags in (regex.VERBOSE, regex.V1):
         with pytest.raises(ValueError, match=REFUSED):
-            size_limit.check(verbose, flags)
+            _core.check_pattern_size(verbose, flags)
 
 
 def test_published_patterns_pass() -> None:
     written = [DEEPSEEK, KIMI, *patterns.NAMED.values(), *patterns.SPELLINGS]
     for text in written:
-        size_limit.check(text, regex.VERBOSE)
-        assert size_limit.parts(text) < 1000
+        _core.check_pattern_size(text, regex.VERBOSE)
+        assert _core.check_pattern_size(text) < 1000
         with contextlib.suppress(ValueError):
-            assert size_limit.parts(from_oniguruma.translate(text).pattern) < 5000
+            assert _core.check_pattern_size(_core.from_oniguruma(text)[0]) < 5000
         with contextlib.suppress(ValueError):
-            assert size_limit.parts(fancy_regex.translate(text)) < 5000
+            assert _core.check_pattern_size(_core.from_fancy_regex(text)) < 5000
     for text in (
         r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?:\.\d{3})?|\s+|.",
         ".{1,100000}",
@@ -196,11 +195,11 @@ def test_translation_does_not_blow_up() -> None:
         functools.reduce(lambda s, _: f"[a~~{s}]", range(40), "[b]"),
     ):
         with pytest.raises(ValueError, match="operations on sets that take more than"):
-            fancy_regex.translate(pattern)
-    assert fancy_regex.translate("[a~~b]") == "(?:(?![b])[a]|(?![a])[b])"
+            _core.from_fancy_regex(pattern)
+    assert _core.from_fancy_regex("[a~~b]") == "(?:(?![b])[a]|(?![a])[b])"
     for pattern in (r"\b" * 8000, r"\X" * 8000, "(?i)" + "ss" * 8000, "(?i)" + r"[^\p{L}]" * 2000):
         with pytest.raises(ValueError, match="more than"):
-            from_oniguruma.translate(pattern)
+            _core.from_oniguruma(pattern)
 
 
 def test_normalizers_have_a_number_of_steps(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 import regex
 
 from toksmith import patterns
-from toksmith.formats.huggingface import oniguruma
+from toksmith.formats.huggingface import file_patterns
 
 tokenizers = pytest.importorskip("tokenizers", reason="needs Oniguruma, in the package tokenizers")
 
@@ -52,7 +52,7 @@ def here(pattern: patterns.Pattern, text: str) -> list[str]:
 
 def assert_same(source: Any, texts: list[str], unmatched: Any = "keep") -> None:
     pattern = patterns.resolve(source, unmatched)
-    spelled = oniguruma.spelling(pattern)
+    spelled = file_patterns.spelling(pattern)
     for text in texts:
         assert there(spelled, text, unmatched) == here(pattern, text), (source, text)
 
@@ -158,7 +158,7 @@ def test_random_patterns(times: int) -> None:
     while compared < times:
         source = alternatives(2)
         try:
-            oniguruma.spelling(patterns.of_source(source, 0, "keep"))
+            file_patterns.spelling(patterns.of_source(source, 0, "keep"))
         except ValueError as error:
             assert regex.search("nothing|the empty text", str(error)) or "beside (?i:…)" in str(error)
             refused += 1
@@ -193,7 +193,7 @@ REFUSED = [
 @pytest.mark.parametrize(("source", "message"), REFUSED)
 def test_what_has_no_equal_is_named(source: str, message: str) -> None:
     with pytest.raises(ValueError, match=message) as caught:
-        oniguruma.spelling(patterns.resolve(source))
+        file_patterns.spelling(patterns.resolve(source))
     assert repr(source)[:60] in str(caught.value)
 
 
@@ -203,7 +203,7 @@ def test_flags_of_a_compiled_pattern() -> None:
         assert_same(regex.compile(r"as?.|s|[a-b]|\n", flags), texts)
     for flags in (regex.M, regex.X, regex.A, regex.V1, regex.F | regex.I):
         with pytest.raises(ValueError, match="has flags 0x"):
-            oniguruma.spelling(patterns.resolve(regex.compile("a", flags)))
+            file_patterns.spelling(patterns.resolve(regex.compile("a", flags)))
 
 
 # All characters; or all below the Han, and of the others one in so many.

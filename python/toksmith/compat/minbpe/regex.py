@@ -10,7 +10,7 @@ import regex
 from ... import patterns
 from ..._internal.messages import shown
 from ...formats.minbpe import Model
-from ...regex_dialects import pattern_names
+from ..._internal import pattern_names
 from .. import _merges
 from .base import Tokenizer
 

@@ -6,8 +6,23 @@ import json
 from collections.abc import Iterable, Sequence
 
 from ... import _core, patterns
-from ...regex_dialects import from_oniguruma
-from .oniguruma import NAMED
+
+NAMED: dict[str, str] = {
+    "gpt2": patterns.GPT2,
+    # tiktoken's own pattern without its possessive quantifiers. They change nothing, since no part of an alternative
+    # matches the character that ends a run of it.
+    "cl100k": (
+        r"""(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"""
+        r"""|\s+\z|\s*[\r\n]+|\s+(?!\S)|\s+"""
+    ),
+    "cl100k_old": patterns.CL100K_OLD,
+    "nanochat": patterns.CL100K_OLD.replace("{1,3}", "{1,2}"),
+    "o200k": patterns.O200K,
+    "qwen2": patterns.QWEN2,
+    "qwen3.5": patterns.QWEN35,
+    "tekken": patterns.TEKKEN,
+}
+"""Spellings of the named patterns for Oniguruma: the published ones, if Oniguruma reads them as the same pattern."""
 
 SPELLINGS: dict[str, str] = {
     # The pattern that ByteLevel has built in; Granite and SmolLM have it in a Split.
@@ -27,17 +42,22 @@ SPELLINGS: dict[str, str] = {
 repetition in this dialect."""
 
 
-def compiled(pattern: str) -> tuple[str, bool, str | _core.CompiledPattern | patterns.Regex]:
-    """Return a pattern in the dialect of `regex`, whether it may match nothing, and what runs it.
+_SCANNERS = {spelling: (name, patterns.NAMED[name]) for spelling, name in SPELLINGS.items()}
 
-    That is the name of a scanner, an automaton of the core, or a compiled pattern of `regex`.
+
+def spelling(pattern: patterns.Pattern) -> str:
+    r"""Return the spelling of a pattern for Oniguruma; an error names a construct without a proven equal there.
+
+    >>> print(spelling(patterns.resolve(r"\p{N}{1,3}+|\s+$")))
+    (?>\p{N}{1,3})|\s+\Z
     """
-    if name := SPELLINGS.get(pattern):
-        return patterns.NAMED[name], False, name
-    source, is_nullable = from_oniguruma.translate(pattern)
-    # Only `regex` finds empty matches.
-    searched = patterns.of_source(source, 0, "keep").compiled()
-    return source, is_nullable, searched if is_nullable else patterns.runner(source, 0)
+    return _core.to_oniguruma(pattern.text or "", pattern.flags) if pattern.name is None else NAMED[pattern.name]
+
+
+def _engine(pattern: str, is_nullable: bool) -> _core.CompiledPattern | patterns.Regex:
+    """Return what runs a pattern of `regex`. Only that package finds empty matches."""
+    searched = patterns.of_source(pattern, 0, "keep").compiled()
+    return searched if is_nullable else patterns.runner(pattern, 0)
 
 
 _Row = tuple[int, str, bool, bool, bool, bool, bool]
@@ -48,6 +68,5 @@ def steps_of(tokens: Sequence[_Row] = (), kept: Iterable[int] = (), **parts: obj
 
     `kept` are the ids of the added tokens that ordinary text can be encoded to as well.
     """
-    from_oniguruma.check_total(parts.values())
     texts = {name: json.dumps(part) for name, part in parts.items() if part is not None}
-    return _core.Pipeline(texts, compiled, tokens, set(kept))
+    return _core.Pipeline(texts, _SCANNERS, _engine, tokens, set(kept))

@@ -8,7 +8,7 @@ from ... import _core, patterns
 from ..._internal.messages import shown
 from ..parts import Parts
 from ..spelling import spell, unspell
-from . import characters, oniguruma
+from . import characters, file_patterns
 from .checks import Json
 
 Merges = list[tuple[bytes, bytes]]
@@ -96,7 +96,7 @@ def pre_tokenizer(parts: Parts) -> Json:
     dropped = pattern.unmatched == "drop"
     split = {
         "type": "Split",
-        "pattern": {"Regex": oniguruma.spelling(pattern)},
+        "pattern": {"Regex": file_patterns.spelling(pattern)},
         "behavior": "Removed" if dropped else "Isolated",
         "invert": dropped,
     }

@@ -12,7 +12,6 @@ from conftest import Soup
 import toksmith
 from toksmith import Tokenizer, anatomy, patterns
 from toksmith.lab.inspection import inside, reach, utf8, vocabulary
-from toksmith.regex_dialects import steps
 
 BYTES = {byte: bytes([byte]) for byte in range(256)}
 
@@ -154,7 +153,7 @@ def test_all_texts_of_the_corpora_have_reachable_tokens_alone(
 def test_all_that_is_inside_a_pretoken_may_be(name: str, soup: Soup, corpora: dict[str, str]) -> None:
     pattern = patterns.resolve(name)
     assert pattern.text is not None
-    automaton = inside.Inside(steps.steps(pattern.text, pattern.compiled().flags))
+    automaton = inside.Inside(anatomy.steps(pattern))
     rng = random.Random(name)
     texts = [soup(rng, 3000), corpora["code"][:60_000], corpora["multi"][:60_000]]
     pretokens = {one.decode() for text in texts for one in pattern.core().split(text.encode())}
@@ -176,7 +175,7 @@ def test_all_that_is_inside_a_pretoken_may_be(name: str, soup: Soup, corpora: di
 def test_what_no_pretoken_has_inside() -> None:
     pattern = patterns.resolve("cl100k")
     assert pattern.text is not None
-    automaton = inside.Inside(steps.steps(pattern.text, pattern.compiled().flags))
+    automaton = inside.Inside(anatomy.steps(pattern))
     for text, may in {
         "a b": False,
         "1234": False,

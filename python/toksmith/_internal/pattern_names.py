@@ -11,7 +11,7 @@ import difflib
 import warnings
 from collections.abc import Iterable
 
-from .._internal.messages import printable, shown
+from .messages import printable, shown
 
 ALIASES = {
     "r50k_base": "gpt2",

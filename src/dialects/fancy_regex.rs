@@ -1,0 +1,295 @@
+//! Patterns of tiktoken encodings, in the dialect of fancy-regex, written for the `regex` package.
+//!
+//! The dialects differ: `$` matches only at the end of the text, `\h` is a hexadecimal digit, sets are nested and
+//! intersected, `(?i)` holds to the end of its group and has no Turkish letters. Every part is written in a form that
+//! both engines read alike, or the pattern is refused and the part named. tests/python/regex_dialects/test_dialects.py runs
+//! each construct in both engines.
+//!
+//! The classes of characters, such as letters, are not translated: they follow the Unicode version of the engine
+//! (docs/unicode.md).
+
+use super::cursor::{Cursor, Flags};
+use super::fancy_sets::{Escape, MAX_DEPTH, SetReader, nested, refused, single};
+use super::shown::{self, shown};
+use super::size;
+use super::tables::Tables;
+use super::written::Written;
+use crate::error::Result;
+
+const ANY: &str = "(?s:.)";
+const LOOKS: [&str; 4] = ["(?=", "(?!", "(?<=", "(?<!"];
+const REFUSED_GROUPS: [(&str, &str); 7] = [
+    ("(?P=", "a back reference"),
+    ("(?P>", "a call of a group"),
+    ("(?(", "a condition"),
+    ("(?|", "a branch reset"),
+    ("(?~", "an absent operator"),
+    ("(?&", "a call of a group"),
+    ("(*", "a verb"),
+];
+
+/// A pattern for `regex` (its version 0) that means what `pattern` means to fancy-regex.
+///
+/// Capturing groups become plain ones. Where `pattern` matches the empty text, the result matches nothing: the search
+/// continues at the next character, as that of fancy-regex does. Cost: linear in the pattern.
+///
+/// # Errors
+/// [`crate::Error::Pattern`] names the part that is broken, or has no proven equal, and its place.
+pub fn from_fancy_regex(pattern: &str, tables: &dyn Tables) -> Result<String> {
+    size::check_length(pattern)?;
+    let cursor = Cursor::new(pattern);
+    let mut reader = Reader { cursor, tables, depth: 0, is_behind: false, ends_flags: true };
+    let whole = reader.alternatives("")?;
+    match reader.cursor.is_end() {
+        true => Ok(whole.nonempty()),
+        false => reader.refuse("a ) that closes nothing"),
+    }
+}
+
+/// One pass over a pattern. `flags` are the flags that hold at a place: letters of "ims".
+struct Reader<'t> {
+    cursor: Cursor,
+    tables: &'t dyn Tables,
+    depth: usize,
+    /// In a look behind, outside of looks ahead in it.
+    is_behind: bool,
+    /// Whether `(?i)` ends with the group: fancy-regex ends it at `(?:…)` and `(?i:…)` alone.
+    ends_flags: bool,
+}
+
+impl Reader<'_> {
+    fn refuse<T>(&self, what: &str) -> Result<T> {
+        self.refuse_at(what, self.cursor.at)
+    }
+
+    fn refuse_at<T>(&self, what: &str, at: usize) -> Result<T> {
+        Err(refused(&self.cursor, what, at))
+    }
+
+    /// Writes all parts up to the end of a group. A flag that is set inside holds until then, past any `|`.
+    fn alternatives(&mut self, flags: &str) -> Result<Written> {
+        let mut flags = flags.to_owned();
+        let (mut branches, mut parts) = (Vec::new(), Vec::new());
+        while let Some(character) = self.cursor.peek(0).filter(|&character| character != ')') {
+            if character == '|' {
+                self.cursor.at += 1;
+                branches.push(std::mem::take(&mut parts));
+            } else if let Some(set) = self.cursor.flags().filter(|set| set.end == ')') {
+                if !self.ends_flags {
+                    let flags = self.cursor.next(set.len);
+                    return self.refuse(&format!(
+                        "the flags {flags} in a group that captures, is atomic or looks around"
+                    ));
+                }
+                flags = self.changed(&flags, &set)?;
+                self.cursor.at += set.len;
+            } else if self.cursor.next_is("(?#") {
+                match self.cursor.find(')') {
+                    Some(end) => self.cursor.at = end + 1,
+                    None => return self.refuse("a comment without an end"),
+                }
+            } else {
+                parts.push(self.repeated(&flags)?);
+            }
+        }
+        branches.push(parts);
+        if self.is_behind {
+            branches.iter().try_for_each(|parts| self.check_behind(parts))?;
+        }
+        let branches: Vec<Written> = branches.iter().map(|parts| Written::sequence(parts)).collect();
+        Ok(Written::alternatives(&branches))
+    }
+
+    /// Refuses what fancy-regex tries at the longest match of an automaton alone, and not at shorter ones.
+    fn check_behind(&self, parts: &[Written]) -> Result<()> {
+        let mut after_backtracking = parts.iter().skip_while(|part| !part.backtracks).skip(1);
+        match after_backtracking.any(Written::varies) {
+            true => self
+                .refuse("a part of varying length behind an assertion, or an atomic part, in a look behind,"),
+            false => Ok(()),
+        }
+    }
+
+    fn changed(&self, flags: &str, set: &Flags) -> Result<String> {
+        let (on, off) = (&set.on, set.off.as_deref().unwrap_or(""));
+        let unknown = |letters: &str, known: &str| letters.chars().filter(|&c| !known.contains(c)).min();
+        if let Some(unknown) = unknown(on, "imsu").or_else(|| unknown(off, "ims")) {
+            return self.refuse(&format!("the flag {}", shown(&unknown.to_string())));
+        }
+        let says_nothing = on.is_empty() && off.is_empty() && set.end == ')';
+        if on.chars().any(|flag| off.contains(flag)) || says_nothing {
+            return self.refuse("a group of flags that says nothing");
+        }
+        let holds = |&flag: &char| on.contains(flag) || (flags.contains(flag) && !off.contains(flag));
+        Ok("ims".chars().filter(holds).collect())
+    }
+
+    fn repeated(&mut self, flags: &str) -> Result<Written> {
+        let start = self.cursor.at;
+        let is_look = LOOKS.iter().any(|look| self.cursor.next_is(look));
+        let is_group = self.cursor.next_is("(");
+        let part = self.part(flags)?;
+        if !self.cursor.is_quantifier() {
+            return Ok(part);
+        }
+        if is_look || !(part.longest > 0 || is_group) {
+            return self.refuse_at("a quantifier behind what has no length", start);
+        }
+        let braces = self.cursor.braces();
+        let written = self.cursor.next(braces.as_ref().map_or(1, |braces| braces.len));
+        let bounds = braces.as_ref().map(|braces| (braces.has_number(), braces.bounds()));
+        if bounds.is_some_and(|(has_number, (minimum, maximum))| {
+            !has_number || maximum.is_some_and(|maximum| maximum < minimum)
+        }) {
+            return self.refuse(&format!("the quantifier {}", shown(&written)));
+        }
+        self.cursor.at += written.chars().count();
+        let has_no_end = bounds.map_or(written != "?", |(_, (_, maximum))| maximum.is_none());
+        if has_no_end && part.longest > 0 && part.shortest == 0 && has_lazy(&part.pattern) {
+            // fancy-regex and `regex` end such a loop at different empty matches.
+            return self.refuse_at("a quantifier without an end behind what may lazily match nothing", start);
+        }
+        let count = match &braces {
+            Some(braces) => {
+                let minimum = if braces.minimum.is_empty() { "0" } else { &braces.minimum };
+                let comma = if braces.has_comma { "," } else { "" };
+                format!("{{{minimum}{comma}{}}}", braces.maximum)
+            }
+            None => written,
+        };
+        let mode = self.cursor.take_any(&["?", "+"]).unwrap_or("");
+        if self.cursor.is_quantifier() {
+            return self.refuse("a quantifier behind a quantifier");
+        }
+        Ok(part.repeated(&count, braces.as_ref(), mode))
+    }
+
+    fn part(&mut self, flags: &str) -> Result<Written> {
+        let Some(character) = self.cursor.peek(0) else { return Ok(Written::default()) };
+        let has = |flag| flags.contains(flag);
+        match character {
+            '(' => return self.group(flags),
+            '\\' => return self.escape(flags),
+            '[' => {
+                let source = self.set_reader(flags).written(0)?;
+                return Ok(Written::character(source, 1));
+            }
+            '?' | '*' | '+' | '{' => {
+                return self.refuse(&format!("a bare {}", shown(&character.to_string())));
+            }
+            _ => self.cursor.at += 1,
+        }
+        Ok(match character {
+            '.' => Written::character(if has('s') { ANY.into() } else { r"[^\n]".into() }, 1),
+            '^' => Written::assertion(if has('m') { "(?m:^)".into() } else { r"\A".into() }, false),
+            '$' => Written::assertion(if has('m') { "(?m:$)".into() } else { r"\Z".into() }, false),
+            _ => Written::character(single(character, has('i')), 1),
+        })
+    }
+
+    fn set_reader(&mut self, flags: &str) -> SetReader<'_> {
+        SetReader { cursor: &mut self.cursor, folds: flags.contains('i'), tables: self.tables }
+    }
+
+    fn group(&mut self, flags: &str) -> Result<Written> {
+        let start = self.cursor.at;
+        let look = LOOKS.into_iter().find(|look| self.cursor.next_is(look));
+        let (mut opening, mut inner_flags, mut ends_flags) = ("(?:", flags.to_owned(), false);
+        let beginning = self.cursor.next(4);
+        self.cursor.at += if let Some(look) = look {
+            opening = look;
+            look.len()
+        } else if beginning.starts_with("(?>") {
+            opening = "(?>";
+            3
+        } else if let Some(len) = self.cursor.named_group() {
+            len
+        } else if let Some(set) = self.cursor.flags() {
+            (inner_flags, ends_flags) = (self.changed(flags, &set)?, true);
+            set.len
+        } else if let Some((_, what)) = REFUSED_GROUPS.iter().find(|(lead, _)| beginning.starts_with(lead)) {
+            return self.refuse(what);
+        } else if beginning.starts_with("(?") {
+            return self.refuse(&format!("the group {}", shown(&beginning)));
+        } else {
+            1
+        };
+        let is_behind = if look.is_some() { opening.starts_with("(?<") } else { self.is_behind };
+        let outer = (self.is_behind, self.ends_flags);
+        (self.is_behind, self.ends_flags) = (is_behind, ends_flags);
+        let inner = self.inner(&inner_flags, start)?;
+        (self.is_behind, self.ends_flags) = outer;
+        Ok(match look {
+            Some(_) => Written::assertion(format!("{opening}{})", inner.pattern), true),
+            None => inner.grouped(opening),
+        })
+    }
+
+    fn inner(&mut self, flags: &str, start: usize) -> Result<Written> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(nested(&self.cursor));
+        }
+        let inner = self.alternatives(flags)?;
+        self.depth -= 1;
+        if !self.cursor.take(")") {
+            let pattern = shown(&self.cursor.whole());
+            let reason = format!("the pattern {pattern} is broken: a ( without its ) at character {start}");
+            return Err(shown::refused(reason));
+        }
+        Ok(inner)
+    }
+
+    fn escape(&mut self, flags: &str) -> Result<Written> {
+        let letter = self.cursor.peek(1).unwrap_or('\\');
+        let assertion = match letter {
+            'A' => r"\A",
+            'z' => r"\Z",
+            'Z' => r"(?=\n*\Z)",
+            'b' => r"\b",
+            'B' => r"\B",
+            _ => "",
+        };
+        if !assertion.is_empty() {
+            if self.cursor.peek(2) == Some('{') {
+                return self.refuse(&format!("\\{letter}{{…}}"));
+            }
+            self.cursor.at += 2;
+            return Ok(Written::assertion(assertion.into(), "ZbB".contains(letter)));
+        }
+        let character = match letter {
+            'N' => r"[^\n]",
+            'O' => ANY,
+            'R' => r"(?>\r\n|[\n-\r\x85\u2028\u2029])",
+            _ => "",
+        };
+        if !character.is_empty() {
+            self.cursor.at += 2;
+            return Ok(Written::character(character.into(), if letter == 'R' { 2 } else { 1 }));
+        }
+        let what = match letter {
+            'K' => "\\K (keep out)",
+            'G' => "\\G (where the last match ended)",
+            'X' => "\\X (grapheme clusters)",
+            'k' | '0'..='9' => "a back reference",
+            'g' => "a call of a group",
+            'Q' => "\\Q (quoting)",
+            '<' => "\\< (start of a word)",
+            '>' => "\\> (end of a word)",
+            _ => "",
+        };
+        if !what.is_empty() {
+            return self.refuse(what);
+        }
+        let source = match self.set_reader(flags).escape()? {
+            Escape::Class(class) => class,
+            Escape::Character(character) => single(character, flags.contains('i')),
+        };
+        Ok(Written::character(source, 1))
+    }
+}
+
+/// Whether a pattern has a lazy quantifier.
+fn has_lazy(pattern: &str) -> bool {
+    pattern.as_bytes().windows(2).any(|pair| b"?*+}".contains(&pair[0]) && pair[1] == b'?')
+}

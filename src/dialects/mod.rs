@@ -1,0 +1,31 @@
+//! Dialects of regular expressions: readers of patterns of fancy-regex (tiktoken), Oniguruma (Hugging Face) and the
+//! `regex` package of Python, which defines the meaning of every pattern here.
+//!
+//! - [`from_fancy_regex`] and [`from_oniguruma`] write a pattern for `regex`, [`to_oniguruma`] one of `regex` for
+//!   Oniguruma. A construct without a proven equal is refused by name.
+//! - [`Steps`] are a pattern of `regex` as the compiled engine takes it ([`crate::pretokenize::compiled`]).
+//! - [`size`] bounds what `regex` builds for a pattern.
+//!
+//! Which characters a class has is asked of the installed `regex` ([`Tables`]).
+
+mod automaton;
+mod cases;
+mod cursor;
+mod fancy_regex;
+mod fancy_sets;
+mod members;
+mod oniguruma;
+mod oniguruma_classes;
+mod oniguruma_names;
+mod oniguruma_writer;
+mod shown;
+pub mod size;
+mod steps;
+mod tables;
+mod written;
+
+pub use fancy_regex::from_fancy_regex;
+pub use oniguruma::{Translation, from_oniguruma};
+pub use oniguruma_writer::to_oniguruma;
+pub use steps::{Step, Steps};
+pub use tables::{Ranges, Tables};

@@ -1,0 +1,445 @@
+//! From Oniguruma's regular expressions, the dialect of Hugging Face's files, to those of the `regex` package.
+//!
+//! Each construct that is translated has a spelling in `regex` that means the same; the two engines are compared in
+//! tests/python/regex_dialects/test_oniguruma.py. Any other construct is refused by name. Sources: Oniguruma's doc/RE for its
+//! default syntax, and the engine itself as `tokenizers` carries it. The dialects differ more than they seem to: `$` is
+//! the end of a line, `{1,3}+` repeats, `\w` has other characters, and `(?i)` folds differently.
+
+use super::cursor::{Cursor, Flags};
+use super::oniguruma_classes::{ClassReader, MAX_DEPTH};
+use super::oniguruma_names as names;
+use super::shown::{refused, shown};
+use super::size;
+use super::tables::Tables;
+use crate::error::Result;
+
+/// The maximum number of characters of a pattern.
+const MAX_LENGTH: usize = 1 << 14;
+/// The maximum number of repetitions of a part: the limit of Oniguruma itself.
+const MAX_REPEAT: u64 = 100_000;
+
+/// A pattern of `regex`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Translation {
+    /// The pattern, for version 0 without flags.
+    pub pattern: String,
+    /// Whether it may match the empty text.
+    pub nullable: bool,
+}
+
+/// The pattern of `regex` that means what `pattern` means to Oniguruma.
+///
+/// # Errors
+/// [`crate::Error::Pattern`] names the construct without a proven equal, and its place.
+pub fn from_oniguruma(pattern: &str, tables: &dyn Tables) -> Result<Translation> {
+    if pattern.chars().count() > MAX_LENGTH {
+        return Err(refused(format!("the pattern {} has more than {MAX_LENGTH} characters", shown(pattern))));
+    }
+    let mut reader = Reader {
+        classes: ClassReader::new(pattern, tables),
+        dot_all: false,
+        before: Before::Nothing,
+        behind: 0,
+    };
+    while let Some(options) = options(reader.cursor()).filter(|options| options.end == ')') {
+        reader.switch(&options);
+    }
+    let whole = reader.alternatives(0)?;
+    if !reader.cursor().is_end() {
+        return reader.classes.refuse("a closing bracket without an opening one");
+    }
+    let length = whole.pattern.chars().count();
+    if length > size::MAX_LENGTH {
+        return Err(refused(format!(
+            "the pattern {} takes {length} characters in the dialect of `regex`, more than {}: write it shorter, or in \
+             several steps",
+            shown(pattern),
+            size::MAX_LENGTH
+        )));
+    }
+    Ok(Translation { pattern: whole.pattern, nullable: whole.nullable })
+}
+
+/// What a pattern has before a place.
+///
+/// Oniguruma looks for a pattern that begins with a repeated dot only at the starts of lines (with `m`, at one place
+/// alone), also if an assertion before the dot rules these out, and so passes over matches.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Before {
+    Character,
+    Nothing,
+    Start,
+    Assertion,
+}
+
+/// Whether a part takes a character.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    Always,
+    Maybe,
+    Never,
+}
+
+/// A dot, behind an assertion, that Oniguruma must not see repeated.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Dot {
+    None,
+    Single,
+    Repeated,
+}
+
+/// A part of a pattern.
+#[derive(Clone)]
+struct Part {
+    pattern: String,
+    takes: Takes,
+    dot: Dot,
+    /// The characters of a part that has nothing else.
+    literals: String,
+    /// Those of a group of several, which may join the parts before and behind it.
+    parts: Vec<Part>,
+}
+
+impl Part {
+    fn new(pattern: String, takes: Takes) -> Self {
+        Part { pattern, takes, dot: Dot::None, literals: String::new(), parts: Vec::new() }
+    }
+}
+
+/// Alternatives; `parts` are those of the only one.
+struct Alternatives {
+    pattern: String,
+    nullable: bool,
+    parts: Vec<Part>,
+}
+
+struct Quantifier {
+    text: String,
+    minimum: u64,
+    maximum: Option<u64>,
+}
+
+/// Reads a pattern from left to right, and writes its translation.
+struct Reader<'t> {
+    classes: ClassReader<'t>,
+    dot_all: bool,
+    before: Before,
+    /// How many looks behind are open.
+    behind: usize,
+}
+
+impl Reader<'_> {
+    fn cursor(&mut self) -> &mut Cursor {
+        &mut self.classes.cursor
+    }
+
+    /// Reads options. In Ruby's syntax, `m` lets a dot match a newline.
+    fn switch(&mut self, options: &Flags) {
+        self.cursor().at += options.len;
+        let off = options.off.as_deref().unwrap_or("");
+        let holds = |was: bool, flag| !off.contains(flag) && (was || options.on.contains(flag));
+        (self.classes.folds, self.dot_all) = (holds(self.classes.folds, 'i'), holds(self.dot_all, 'm'));
+    }
+
+    fn alternatives(&mut self, depth: usize) -> Result<Alternatives> {
+        if depth > MAX_DEPTH {
+            return self.classes.refuse(&format!("more than {MAX_DEPTH} groups inside each other"));
+        }
+        let before = self.before;
+        let mut branches = vec![self.sequence(depth)?];
+        let mut end = self.before;
+        while self.cursor().take("|") {
+            self.before = before;
+            branches.push(self.sequence(depth)?);
+            end = either(end, self.before);
+        }
+        self.before = end;
+        if branches.len() == 1 {
+            return Ok(branches.remove(0));
+        }
+        let patterns: Vec<&str> = branches.iter().map(|branch| &*branch.pattern).collect();
+        let nullable = branches.iter().any(|branch| branch.nullable);
+        Ok(Alternatives { pattern: patterns.join("|"), nullable, parts: Vec::new() })
+    }
+
+    /// Reads one alternative. The parts are those of Oniguruma, which folds the case of neighbouring literals.
+    fn sequence(&mut self, depth: usize) -> Result<Alternatives> {
+        let mut parts: Vec<Part> = Vec::new();
+        let mut extends = false; // the last part is a string that goes on at the next literal
+        while self.cursor().peek(0).is_some_and(|next| !"|)".contains(next)) {
+            let (is_group, before) = (self.cursor().next_is("("), self.before);
+            let atom = self.atom(depth)?;
+            let end = self.cursor().at;
+            let mut part = self.repeats(atom, before)?;
+            let is_string = !part.literals.is_empty() && !is_group;
+            if extends && is_string {
+                let start = parts.pop().map(|last| last.literals).unwrap_or_default();
+                part.literals.insert_str(0, &start);
+            }
+            extends = is_string && self.cursor().at == end;
+            match parts.is_empty() || part.parts.is_empty() {
+                true => parts.push(part),
+                false => parts.append(&mut part.parts),
+            }
+        }
+        let pattern = self.joined(&parts)?;
+        let nullable = parts.iter().all(|part| part.takes != Takes::Always);
+        Ok(Alternatives { pattern, nullable, parts })
+    }
+
+    fn joined(&mut self, parts: &[Part]) -> Result<String> {
+        let (mut text, mut run) = (String::new(), String::new());
+        for part in parts {
+            if part.literals.is_empty() {
+                text += &self.literals(&run)?;
+                run.clear();
+                text += &part.pattern;
+            } else {
+                run += &part.literals;
+            }
+        }
+        Ok(text + &self.literals(&run)?)
+    }
+
+    fn literals(&mut self, text: &str) -> Result<String> {
+        self.classes.literals(text, self.behind > 0)
+    }
+
+    /// Reads the quantifiers of a part, if any, given what is before it.
+    fn repeats(&mut self, mut part: Part, before: Before) -> Result<Part> {
+        let mut count = 0;
+        while self.cursor().peek(0).is_some_and(|next| "?*+{".contains(next)) {
+            let start = self.cursor().at;
+            if part.takes == Takes::Never {
+                return self.classes.refuse("a quantifier behind what matches no character");
+            }
+            count += 1;
+            if count > 3 {
+                return self.classes.refuse("more than three quantifiers in a row");
+            }
+            if count > 1 {
+                part.pattern = format!("(?:{})", part.pattern);
+            }
+            let quantifier = self.quantifier()?;
+            part = self.repeated(part, &quantifier, start)?;
+            if quantifier.minimum == 0 && self.before != Before::Character {
+                let is_never = quantifier.maximum == Some(0);
+                self.before = if is_never { before } else { either(before, self.before) };
+            } else if quantifier.maximum == Some(0) {
+                self.before = before;
+            }
+        }
+        Ok(part)
+    }
+
+    fn repeated(&mut self, part: Part, quantifier: &Quantifier, start: usize) -> Result<Part> {
+        let Quantifier { text, minimum, maximum } = quantifier;
+        let is_lazy = text.ends_with("}?") || text.get(1..) == Some("?");
+        let is_greedy = maximum.is_none() && !is_lazy;
+        if part.dot == Dot::Repeated || (part.dot == Dot::Single && is_greedy) {
+            let what = "a repeated dot behind an assertion, where Oniguruma misses matches,";
+            return self.classes.refuse_at(what, start);
+        }
+        let is_once = (*minimum, *maximum) == (1, Some(1));
+        Ok(Part {
+            pattern: part.pattern + text,
+            takes: if part.takes == Takes::Always && *minimum > 0 { Takes::Always } else { Takes::Maybe },
+            dot: if part.dot == Dot::None { Dot::None } else { Dot::Repeated },
+            literals: if is_once { part.literals } else { String::new() },
+            parts: if is_once { part.parts } else { Vec::new() },
+        })
+    }
+
+    fn quantifier(&mut self) -> Result<Quantifier> {
+        let start = self.cursor().at;
+        if let Some(sign) = self.cursor().take_any(&["?", "*", "+"]) {
+            // Only after these quantifiers is a further + or ? a part of the quantifier.
+            let mode = self.cursor().take_any(&["?", "+"]).unwrap_or("");
+            let text = format!("{sign}{mode}");
+            if !mode.is_empty() {
+                self.check_behind(&text, start)?;
+            }
+            let maximum = (sign == "?").then_some(1);
+            return Ok(Quantifier { text, minimum: u64::from(sign == "+"), maximum });
+        }
+        let Some(braces) = self.cursor().braces().filter(|braces| braces.has_number()) else {
+            return self.classes.refuse("a brace that is no quantifier");
+        };
+        let text = self.cursor().next(braces.len);
+        let (minimum, maximum) = braces.bounds();
+        if minimum.max(maximum.unwrap_or(0)) > MAX_REPEAT || maximum.is_some_and(|maximum| maximum < minimum)
+        {
+            return self.classes.refuse(&format!("the quantifier {text}"));
+        }
+        self.cursor().at += braces.len;
+        if !self.cursor().take("?") {
+            return Ok(Quantifier { text, minimum, maximum });
+        }
+        if !braces.has_comma {
+            return self.classes.refuse_at(&format!("{text}?, which is optional there,"), start);
+        }
+        self.check_behind(&format!("{text}?"), start)?;
+        Ok(Quantifier { text: format!("{text}?"), minimum, maximum })
+    }
+
+    fn atom(&mut self, depth: usize) -> Result<Part> {
+        let character = self.cursor().peek(0).unwrap_or_default();
+        match character {
+            '(' => return self.group(depth),
+            '?' | '*' | '+' | '{' => {
+                return self.classes.refuse(&format!("the quantifier {character} behind nothing"));
+            }
+            '^' | '$' => {
+                self.cursor().at += 1;
+                let is_start = character == '^';
+                let pattern = if is_start { names::LINE_START } else { names::LINE_END };
+                return Ok(self.assertion(pattern.into(), is_start));
+            }
+            '\\' => return self.escape(),
+            _ => (),
+        }
+        let before = std::mem::replace(&mut self.before, Before::Character);
+        if character == '[' {
+            return Ok(Part::new(self.classes.char_class(depth)?, Takes::Always));
+        }
+        self.cursor().at += 1;
+        if character == '.' {
+            let is_risky = before >= if self.dot_all { Before::Start } else { Before::Assertion };
+            let pattern = if self.dot_all { r"[\s\S]" } else { "." };
+            let dot = if is_risky { Dot::Single } else { Dot::None };
+            return Ok(Part { dot, ..Part::new(pattern.into(), Takes::Always) });
+        }
+        self.literal(character)
+    }
+
+    fn literal(&mut self, character: char) -> Result<Part> {
+        let literals = String::from(character);
+        Ok(Part { pattern: self.literals(&literals)?, literals, ..Part::new(String::new(), Takes::Always) })
+    }
+
+    fn assertion(&mut self, pattern: String, is_start: bool) -> Part {
+        if self.before != Before::Character && (is_start || self.before != Before::Start) {
+            self.before = if is_start { Before::Start } else { Before::Assertion };
+        }
+        Part::new(pattern, Takes::Never)
+    }
+
+    fn group(&mut self, depth: usize) -> Result<Part> {
+        let (start, outside) = (self.cursor().at, (self.classes.folds, self.dot_all));
+        let opening = self.cursor().take_any(&["(?<=", "(?<!", "(?:", "(?=", "(?!", "(?>"]).unwrap_or("");
+        if opening.is_empty() {
+            match options(self.cursor()).filter(|options| options.end == ':') {
+                Some(options) => self.switch(&options),
+                None if self.cursor().next_is("(?") => {
+                    let what = format!("the group {}…", self.cursor().next(4));
+                    return self.classes.refuse(&what);
+                }
+                // Nothing asks what a group captured: there are no references.
+                None => self.cursor().at += 1,
+            }
+        }
+        if opening == "(?>" {
+            self.check_behind("(?>", start)?;
+        }
+        let is_look = opening.ends_with(['=', '!']);
+        let inner = if is_look { self.inside_look(depth, opening)? } else { self.alternatives(depth + 1)? };
+        if !self.cursor().take(")") {
+            return self.classes.refuse_at("a group without an end", start);
+        }
+        if opening.starts_with("(?<") && inner.nullable {
+            self.check_empty_behind(opening, start)?;
+        }
+        (self.classes.folds, self.dot_all) = outside;
+        let text = format!("{}{})", if opening.is_empty() { "(?:" } else { opening }, inner.pattern);
+        if is_look {
+            return Ok(self.assertion(text, false));
+        }
+        let mut parts = if opening == "(?:" { inner.parts } else { Vec::new() };
+        if parts.len() == 1 {
+            return Ok(Part { pattern: text, ..parts.remove(0) });
+        }
+        let takes = if inner.nullable { Takes::Maybe } else { Takes::Always };
+        Ok(Part { parts, ..Part::new(text, takes) })
+    }
+
+    /// Reads the alternatives of a look. What is before it does not matter in it.
+    fn inside_look(&mut self, depth: usize, opening: &str) -> Result<Alternatives> {
+        let before = std::mem::replace(&mut self.before, Before::Character);
+        let is_behind = usize::from(opening.starts_with("(?<"));
+        self.behind += is_behind;
+        let inner = self.alternatives(depth + 1)?;
+        self.behind -= is_behind;
+        self.before = before;
+        Ok(inner)
+    }
+
+    /// Refuses a look behind that may be empty where Oniguruma reads it in another way.
+    fn check_empty_behind(&mut self, opening: &str, start: usize) -> Result<()> {
+        if opening == "(?<!" && self.behind > 0 {
+            return self.classes.refuse_at("a (?<!…) that may be empty inside another", start);
+        }
+        let end = self.cursor().at - 1;
+        let inside = self.cursor().slice(start + opening.len()..end);
+        // At the start of the text, Oniguruma does not see the next character there.
+        if (inside.contains(r"\b") || inside.contains(r"\B")) && !is_assertions(&inside) {
+            let what = r"\b or \B in a look behind that may be empty, or not,";
+            return self.classes.refuse_at(what, start);
+        }
+        Ok(())
+    }
+
+    /// Refuses what stops early in a look behind, whose starts Oniguruma tries in another order than `regex`.
+    fn check_behind(&self, what: &str, start: usize) -> Result<()> {
+        match self.behind {
+            0 => Ok(()),
+            _ => self.classes.refuse_at(&format!("{what} inside a look behind"), start),
+        }
+    }
+
+    fn escape(&mut self) -> Result<Part> {
+        let (start, letter) = (self.cursor().at, self.cursor().peek(1).unwrap_or_default());
+        if let Some(anchor) = names::anchor(letter) {
+            self.cursor().at += 2;
+            return Ok(self.assertion(anchor, letter == 'A'));
+        }
+        self.before = Before::Character;
+        if let Some(unit) = names::unit(letter) {
+            self.cursor().at += 2;
+            self.check_behind(&format!("\\{letter}"), start)?;
+            return Ok(Part::new(unit, Takes::Always));
+        }
+        if let Some((class, is_negated)) = self.classes.type_escape()? {
+            let class = if class == names::WORD_IN_CLASS { names::WORD } else { &class };
+            let pattern = format!("[{}{class}]", if is_negated { "^" } else { "" });
+            return Ok(Part::new(pattern, Takes::Always));
+        }
+        let character = self.classes.character_escape()?;
+        self.literal(character)
+    }
+}
+
+/// The options that come next, such as `(?im-)`.
+fn options(cursor: &Cursor) -> Option<Flags> {
+    let are_known = |letters: &str| letters.chars().all(|letter| "im".contains(letter));
+    cursor.flags().filter(|options| match &options.off {
+        Some(off) => !off.is_empty() && are_known(off) && are_known(&options.on),
+        None => !options.on.is_empty() && are_known(&options.on),
+    })
+}
+
+/// Whether a text has nothing but assertions, and the brackets of groups.
+fn is_assertions(text: &str) -> bool {
+    let mut cursor = Cursor::new(text);
+    let assertions = [
+        r"\b", r"\B", r"\A", r"\z", r"\Z", "$", "^", "|", ")", "(?<=", "(?<!", "(?=", "(?!", "(?:", "(?>",
+        "(",
+    ];
+    while cursor.take_any(&assertions).is_some() {}
+    cursor.is_end()
+}
+
+/// What is before a place that is reached in two ways: what is safe in both.
+fn either(first: Before, second: Before) -> Before {
+    let safe = |place| if place == Before::Start { Before::Assertion } else { place };
+    if first == second { first } else { safe(first).max(safe(second)) }
+}

@@ -1,0 +1,310 @@
+//! Classes of characters, and escapes for one character, in the dialect of Oniguruma.
+
+use super::cases::{Cases, escaped};
+use super::cursor::{Cursor, control, is_category, negated};
+use super::oniguruma_names as names;
+use super::shown::{self, printable, shown};
+use super::tables::Tables;
+use crate::error::{Error, Result};
+
+/// The maximum number of groups and classes inside each other.
+pub(super) const MAX_DEPTH: usize = 50;
+/// The maximum number of cased characters of all classes together where case is ignored: 100 classes of all letters take
+/// a second.
+const MAX_LETTERS: usize = 500_000;
+
+/// A union of characters and of classes.
+#[derive(Clone, Default)]
+struct Union {
+    items: String,
+    nested: Vec<String>,
+}
+
+impl Union {
+    fn written(&self) -> String {
+        let set = (!self.items.is_empty()).then(|| format!("[{}]", self.items));
+        let alternatives: Vec<&str> = set.iter().chain(&self.nested).map(String::as_str).collect();
+        match *alternatives {
+            [only] => only.to_owned(),
+            _ => format!("(?:{})", alternatives.join("|")),
+        }
+    }
+}
+
+/// The inside of a class, and whether it takes all other characters instead.
+type Class = (String, bool);
+
+/// Reads a pattern's classes and characters from left to right.
+pub(super) struct ClassReader<'t> {
+    pub(super) cursor: Cursor,
+    pub(super) folds: bool,
+    tables: &'t dyn Tables,
+    cases: Option<Cases<'t>>,
+    letters: usize,
+    /// The one character of the first class that excludes one.
+    excluded: String,
+}
+
+impl<'t> ClassReader<'t> {
+    pub(super) fn new(pattern: &str, tables: &'t dyn Tables) -> Self {
+        let cursor = Cursor::new(pattern);
+        ClassReader { cursor, folds: false, tables, cases: None, letters: 0, excluded: String::new() }
+    }
+
+    pub(super) fn refused_at(&self, what: &str, at: usize) -> Error {
+        let pattern = shown(&self.cursor.whole());
+        let what = printable(what);
+        shown::refused(format!("the pattern {pattern}: {what} (character {at}) has no proven equal here"))
+    }
+
+    pub(super) fn refuse<T>(&self, what: &str) -> Result<T> {
+        Err(self.refused_at(what, self.cursor.at))
+    }
+
+    pub(super) fn refuse_at<T>(&self, what: &str, at: usize) -> Result<T> {
+        Err(self.refused_at(what, at))
+    }
+
+    fn cases(&mut self) -> Result<&mut Cases<'t>> {
+        let cases = match self.cases.take() {
+            Some(cases) => cases,
+            None => Cases::new(self.tables)?,
+        };
+        Ok(self.cases.insert(cases))
+    }
+
+    /// Writes literals that stand together.
+    pub(super) fn literals(&mut self, text: &str, is_behind: bool) -> Result<String> {
+        match self.folds && !text.is_empty() {
+            true => self.cases()?.literals(text, is_behind),
+            false => Ok(text.chars().map(escaped).collect()),
+        }
+    }
+
+    /// Reads an escape of many characters, if one comes next.
+    pub(super) fn type_escape(&mut self) -> Result<Option<Class>> {
+        let (start, letter) = (self.cursor.at, self.cursor.peek(1).unwrap_or_default());
+        if let Some(class) = names::class(letter.to_ascii_lowercase()) {
+            self.cursor.at += 2;
+            return Ok(Some((class.to_owned(), letter.is_ascii_uppercase())));
+        }
+        if !matches!(letter, 'p' | 'P') {
+            return Ok(None);
+        }
+        let is_negated = self.cursor.peek(3) == Some('^');
+        let first = 3 + usize::from(is_negated);
+        let name = self.cursor.run(first, |c| c.is_ascii_alphabetic() || c == '_');
+        let is_property =
+            self.cursor.peek(2) == Some('{') && self.cursor.peek(first + name.len()) == Some('}');
+        if !is_property || !(is_category(&name) || names::is_script(&name)) {
+            let end = self.cursor.find('}').unwrap_or(start) + 1;
+            return self.refuse(&format!("the property {}", self.cursor.slice(start..end.min(start + 40))));
+        }
+        self.cursor.at += first + name.len() + 1;
+        Ok(Some((format!("\\p{{{name}}}"), (letter == 'P') != is_negated)))
+    }
+
+    /// Reads an escape of one character.
+    pub(super) fn character_escape(&mut self) -> Result<char> {
+        let (start, letter) = (self.cursor.at, self.cursor.peek(1));
+        self.cursor.at += 2;
+        if letter == Some('e') {
+            return Ok('\x1b');
+        }
+        if let Some(control) = letter.and_then(control) {
+            return Ok(control);
+        }
+        if let Some((character, len)) = self.hex(start) {
+            self.cursor.at = start + len;
+            return Ok(character);
+        }
+        match letter {
+            Some(letter) if letter.is_ascii() && !letter.is_ascii_alphanumeric() => Ok(letter),
+            _ => {
+                let letter = letter.map(String::from).unwrap_or_default();
+                self.refuse_at(&format!("the escape \\{letter}"), start)
+            }
+        }
+    }
+
+    /// The character of an escape such as `\x{1F600}`, `\x41` or `\u4e00` that begins at a place, and its length.
+    fn hex(&self, start: usize) -> Option<(char, usize)> {
+        let letter = self.cursor.text.get(start + 1)?;
+        let digits: String =
+            self.cursor.text[start + 2..].iter().take_while(|c| c.is_ascii_hexdigit()).collect();
+        let is_braced = *letter == 'x' && self.cursor.text.get(start + 2) == Some(&'{');
+        let (digits, len) = if is_braced {
+            let digits: String =
+                self.cursor.text[start + 3..].iter().take_while(|c| c.is_ascii_hexdigit()).collect();
+            let is_closed = self.cursor.text.get(start + 3 + digits.len()) == Some(&'}');
+            let len = digits.len() + 4;
+            ((is_closed && (1..=6).contains(&digits.len())).then_some(digits)?, len)
+        } else {
+            let count = match letter {
+                'x' if digits.starts_with(|digit| digit < '8') => 2,
+                'u' => 4,
+                _ => return None,
+            };
+            (digits.get(..count)?.to_owned(), 2 + count)
+        };
+        Some((char::from_u32(u32::from_str_radix(&digits, 16).ok()?)?, len))
+    }
+
+    /// Reads the class that begins here. Case is folded in the whole, before it is negated.
+    pub(super) fn char_class(&mut self, depth: usize) -> Result<String> {
+        let (mut positive, is_negated) = self.class_inside(depth)?;
+        let mut sequences = String::new();
+        if self.folds {
+            let variants = self.cases()?.of_class(&positive.written())?;
+            self.letters += variants.letters;
+            if self.letters > MAX_LETTERS {
+                return self
+                    .refuse(&format!("classes of more than {MAX_LETTERS} letters without regard to case"));
+            }
+            positive.items += &variants.items;
+            sequences = variants.sequences;
+        }
+        match (is_negated, sequences.is_empty()) {
+            (true, _) => Ok(self.negation(&positive)),
+            (false, true) => Ok(positive.written()),
+            (false, false) => Ok(format!("(?:{}|{sequences})", positive.written())),
+        }
+    }
+
+    /// An expression for any character that a class does not list.
+    ///
+    /// `regex` 2026.11.15 reads alternatives that each exclude one character, such as `[^a]|[^b]`, as `[^ab]`. So only
+    /// one character of a pattern is excluded by a set.
+    fn negation(&mut self, positive: &Union) -> String {
+        let items = &positive.items;
+        if !positive.nested.is_empty() {
+            return format!("(?:(?!{})[\\s\\S])", positive.written());
+        }
+        if !is_one(items) {
+            return negated(items);
+        }
+        if self.excluded.is_empty() {
+            self.excluded.clone_from(items);
+        }
+        match *items == self.excluded {
+            true => format!("[^{items}]"),
+            false => format!("(?:(?![{items}])[\\s\\S])"),
+        }
+    }
+
+    /// Reads the characters that a class lists, and whether it takes all others instead.
+    fn class_inside(&mut self, depth: usize) -> Result<(Union, bool)> {
+        if depth > MAX_DEPTH {
+            return self.refuse(&format!("more than {MAX_DEPTH} classes inside each other"));
+        }
+        let start = self.cursor.at;
+        self.cursor.at += 1;
+        let is_negated = self.cursor.take("^");
+        if self.cursor.next_is("]") {
+            return self.refuse_at("an empty class, or one that begins with ],", start);
+        }
+        let mut looks = String::new();
+        let mut last = self.union(depth, start)?;
+        while self.cursor.take("&&") {
+            looks += &format!("(?={})", last.written());
+            last = self.union(depth, start)?;
+        }
+        self.cursor.at += 1;
+        if looks.is_empty() {
+            return Ok((last, is_negated));
+        }
+        let both = format!("(?:{looks}{})", last.written());
+        Ok((Union { items: String::new(), nested: vec![both] }, is_negated))
+    }
+
+    /// Reads what stands up to the end of a class, or up to `&&`.
+    fn union(&mut self, depth: usize, start: usize) -> Result<Union> {
+        let mut union = Union::default();
+        while !self.cursor.next_is("]") && !self.cursor.next_is("&&") {
+            if self.cursor.is_end() {
+                return self.refuse_at("a class without an end", start);
+            }
+            if self.cursor.next_is("[") && !self.cursor.next_is("[:") {
+                let (inner, is_negated) = self.class_inside(depth + 1)?;
+                union.nested.push(if is_negated { self.negation(&inner) } else { inner.written() });
+                continue;
+            }
+            let class = match self.cursor.peek(0) {
+                Some('[') => Some(self.posix()?),
+                Some('\\') => self.type_escape()?,
+                _ => None,
+            };
+            match class {
+                None => union.items += &self.range()?,
+                Some((class, false)) => union.items += &class,
+                // One escape has a negation of its own.
+                Some((class, true)) if class == r"\s" => union.items += r"\S",
+                Some((class, true))
+                    if class.starts_with(r"\p") && class.find('}') == Some(class.len() - 1) =>
+                {
+                    union.items += &class.replace(r"\p", r"\P");
+                }
+                Some((class, true)) => union.nested.push(format!("[^{class}]")),
+            }
+        }
+        match union.items.is_empty() && union.nested.is_empty() {
+            true => self.refuse("an empty side of &&"),
+            false => Ok(union),
+        }
+    }
+
+    fn posix(&mut self) -> Result<Class> {
+        let bracket = self.cursor.posix();
+        let class = bracket.and_then(|(is_negated, name, len)| Some((names::posix(&name)?, is_negated, len)));
+        let Some((class, is_negated, len)) = class else {
+            return self.refuse("a [: that begins no POSIX bracket");
+        };
+        self.cursor.at += len;
+        Ok((class.to_owned(), is_negated))
+    }
+
+    fn range(&mut self) -> Result<String> {
+        let low = self.class_character()?;
+        if !self.cursor.next_is("-") || self.cursor.next_is("-]") || self.cursor.next_is("-&&") {
+            return Ok(escaped(low));
+        }
+        self.cursor.at += 1;
+        if self.cursor.next_is("[") {
+            return self.refuse("a range up to a class");
+        }
+        let is_class = |letter: char| names::class(letter).is_some() || letter == 'p';
+        if self.cursor.next_is("\\") && self.cursor.peek(1).is_some_and(|c| is_class(c.to_ascii_lowercase()))
+        {
+            return self.refuse("a range up to a property");
+        }
+        let high = self.class_character()?;
+        match high.cmp(&low) {
+            std::cmp::Ordering::Less => self.refuse(&format!("the range {low}-{high}, which is empty,")),
+            std::cmp::Ordering::Equal => Ok(escaped(low)),
+            std::cmp::Ordering::Greater => Ok(format!("{}-{}", escaped(low), escaped(high))),
+        }
+    }
+
+    fn class_character(&mut self) -> Result<char> {
+        match self.cursor.peek(0) {
+            None => self.refuse("a class without an end"),
+            Some('\\') => self.character_escape(),
+            Some(character) => {
+                self.cursor.at += 1;
+                Ok(character)
+            }
+        }
+    }
+}
+
+/// Whether the items of a set are one character, written once or more often.
+fn is_one(items: &str) -> bool {
+    let len = match items.as_bytes() {
+        [b'\\', b'x', ..] => 4,
+        [b'\\', b'u', ..] => 6,
+        [b'\\', b'U', ..] => 10,
+        [b'\\', ..] | [] => return false,
+        _ => items.chars().next().map_or(0, char::len_utf8),
+    };
+    items.get(..len).is_some_and(|first| items == first.repeat(items.len() / len))
+}

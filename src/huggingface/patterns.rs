@@ -1,0 +1,110 @@
+//! The regular expressions of a file, which are in the dialect of Oniguruma, and what runs each.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::dialects::{Tables, Translation, from_oniguruma, size};
+use crate::error::{Error, Result};
+use crate::pretokenize::Matcher;
+
+/// A regular expression of a file, made ready for the core.
+pub(super) struct FilePattern {
+    /// Finds the matches.
+    pub(super) matcher: Matcher,
+    /// The same pattern in the dialect of the `regex` package.
+    pub(super) source: String,
+    /// Whether it may match the empty text.
+    pub(super) is_nullable: bool,
+}
+
+/// What runs the regular expressions of a file.
+pub trait PatternEngines: Tables {
+    /// The scanner of a pattern that is proven equal to a named one, and the named one in the dialect of `regex`.
+    ///
+    /// # Errors
+    /// Python's own, such as a lack of memory.
+    fn scanner(&self, pattern: &str) -> Result<Option<(Matcher, String)>>;
+
+    /// What runs any other pattern, in the dialect of `regex`.
+    ///
+    /// # Errors
+    /// [`Error::Pattern`] for one that is broken or too large.
+    fn engine(&self, pattern: &Translation) -> Result<Matcher>;
+}
+
+/// The regular expressions of a file.
+pub(super) struct FilePatterns<'e> {
+    engines: &'e dyn PatternEngines,
+    translations: HashMap<String, Translation>,
+}
+
+impl<'e> FilePatterns<'e> {
+    /// Translates the patterns of JSON (fields `Regex`), and refuses those that are together larger than one may be,
+    /// before any is compiled. One that cannot be translated, or is too large by itself, does not count: it is refused
+    /// where it is read.
+    pub(super) fn of(parts: &[Value], engines: &'e dyn PatternEngines) -> Result<Self> {
+        let mut patterns = FilePatterns { engines, translations: HashMap::new() };
+        let (mut total, mut pending) = (0, Vec::from_iter(parts));
+        while let Some(part) = pending.pop() {
+            match part {
+                Value::Array(items) => pending.extend(items),
+                Value::Object(fields) => {
+                    pending.extend(fields.values());
+                    if let Some(Value::String(pattern)) = fields.get("Regex") {
+                        total += patterns.size(pattern)?;
+                    }
+                }
+                _ => (),
+            }
+        }
+        match total > size::MAX_PARTS {
+            true => Err(Error::Pattern(format!(
+                "all patterns together come to {total} parts, more than {}",
+                size::MAX_PARTS
+            ))),
+            false => Ok(patterns),
+        }
+    }
+
+    /// The parts of a pattern that is not refused later, and has no scanner.
+    fn size(&mut self, pattern: &str) -> Result<u64> {
+        if self.engines.scanner(pattern)?.is_some() {
+            return Ok(0);
+        }
+        let size = match self.translation(pattern) {
+            Ok(translation) => size::parts(&translation.pattern, 0),
+            Err(Error::Pattern(_)) => 0,
+            Err(error) => return Err(error),
+        };
+        Ok(if size <= size::MAX_PARTS { size } else { 0 })
+    }
+
+    fn translation(&mut self, pattern: &str) -> Result<Translation> {
+        if let Some(known) = self.translations.get(pattern) {
+            return Ok(known.clone());
+        }
+        let translation = from_oniguruma(pattern, self.engines)?;
+        self.translations.insert(pattern.to_owned(), translation.clone());
+        Ok(translation)
+    }
+
+    /// Compiles the pattern that stands at a place.
+    ///
+    /// # Errors
+    /// [`Error::BrokenPart`] with the place for a pattern without an exact equal.
+    pub(super) fn compile(&mut self, pattern: &str, place: &str) -> Result<FilePattern> {
+        if let Some((matcher, source)) = self.engines.scanner(pattern)? {
+            return Ok(FilePattern { matcher, source, is_nullable: false });
+        }
+        let compiled = self.translation(pattern).and_then(|translation| {
+            let matcher = self.engines.engine(&translation)?;
+            let Translation { pattern: source, nullable: is_nullable } = translation;
+            Ok(FilePattern { matcher, source, is_nullable })
+        });
+        compiled.map_err(|error| match error {
+            Error::Pattern(reason) => Error::BrokenPart(place.to_owned(), reason),
+            other => other,
+        })
+    }
+}

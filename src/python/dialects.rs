@@ -1,0 +1,116 @@
+//! Patterns of other engines. What the installed `regex` knows is asked of `toksmith._internal.characters`.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use super::{call, errors};
+use crate::dialects::{self, Ranges, Step, Steps, Tables, Translation, size};
+use crate::error::{Error, Result};
+use crate::pretokenize::compiled::Repeat;
+
+/// The installed `regex` package.
+pub(super) struct PyTables<'py>(pub(super) Python<'py>);
+
+impl<'py> PyTables<'py> {
+    fn function(&self, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        self.0.import("toksmith._internal.characters")?.getattr(name)
+    }
+
+    fn ranges(&self, source: &str, among: Option<&str>) -> Result<Ranges> {
+        let spans = self.function("matched").and_then(|matched| match among {
+            Some(among) => matched.call1((source, among)),
+            None => matched.call1((source,)),
+        });
+        let spans = spans.and_then(|spans| spans.extract::<Vec<(u32, u32)>>());
+        let spans = spans.map_err(|error| refused(self.0, error))?;
+        Ok(spans.into_iter().map(|(start, end)| start..end).collect())
+    }
+}
+
+impl Tables for PyTables<'_> {
+    fn matched(&self, source: &str) -> Result<Ranges> {
+        self.ranges(source, None)
+    }
+
+    fn matched_among(&self, source: &str, among: &str) -> Result<Ranges> {
+        self.ranges(source, Some(among))
+    }
+
+    fn folded(&self, characters: &str) -> Result<Vec<String>> {
+        let folded = self.function("folded").and_then(|folded| folded.call1((characters,))?.extract());
+        folded.map_err(errors::raised)
+    }
+}
+
+/// The error of a pattern that a function of Python refuses with a `ValueError`.
+pub(super) fn refused(py: Python<'_>, error: PyErr) -> Error {
+    match error.is_instance_of::<PyValueError>(py) {
+        true => Error::Pattern(error.value(py).to_string()),
+        false => errors::raised(error),
+    }
+}
+
+/// The parts that `regex` builds for a pattern, at most; a pattern with too many is refused.
+#[pyfunction]
+#[pyo3(signature = (pattern, flags=0))]
+pub(super) fn check_pattern_size(pattern: &Bound<'_, PyString>, flags: u32) -> PyResult<u64> {
+    // A lone surrogate counts as the characters that stand for it.
+    let pattern = pattern.to_string_lossy();
+    size::check(&pattern, flags)?;
+    Ok(size::parts(&pattern, flags))
+}
+
+/// The pattern of `regex` that means what `pattern` means to fancy-regex.
+#[pyfunction]
+pub(super) fn from_fancy_regex(py: Python<'_>, pattern: &Bound<'_, PyString>) -> PyResult<String> {
+    Ok(dialects::from_fancy_regex(call::text(pattern)?, &PyTables(py))?)
+}
+
+/// The pattern of `regex` that means what `pattern` means to Oniguruma, and whether it may match the empty text.
+#[pyfunction]
+pub(super) fn from_oniguruma(py: Python<'_>, pattern: &Bound<'_, PyString>) -> PyResult<(String, bool)> {
+    let Translation { pattern, nullable } = dialects::from_oniguruma(call::text(pattern)?, &PyTables(py))?;
+    Ok((pattern, nullable))
+}
+
+/// The pattern of Oniguruma that means what `pattern` means to `regex`, with these flags.
+#[pyfunction]
+pub(super) fn to_oniguruma(py: Python<'_>, pattern: &Bound<'_, PyString>, flags: u32) -> PyResult<String> {
+    Ok(dialects::to_oniguruma(call::text(pattern)?, flags, &PyTables(py))?)
+}
+
+/// The sets of a pattern as ranges of code points, its steps, and the number of the set that is the newline.
+type StepRows = (Vec<Vec<(u32, u32)>>, Vec<(&'static str, i64, i64)>, usize);
+
+/// The pattern in postfix order: each step is a name and two numbers. "set" (the number of a set), "end" and "line_end"
+/// take no part before them. "sequence" and "alternatives" (the number of parts) join the parts before them. "greedy",
+/// "lazy" and "possessive" (the minimum and the maximum, -1 for no maximum), "atomic", "ahead" and "not_ahead" apply to
+/// the one part before them.
+#[pyfunction]
+pub(super) fn pattern_steps(py: Python<'_>, pattern: &Bound<'_, PyString>, flags: u32) -> PyResult<StepRows> {
+    let Steps { sets, steps, newline } = Steps::read(call::text(pattern)?, flags, &PyTables(py))?;
+    let ranges = |ranges: Ranges| ranges.into_iter().map(|range| (range.start, range.end)).collect();
+    Ok((sets.into_iter().map(ranges).collect(), steps.into_iter().map(row).collect(), newline))
+}
+
+fn row(step: Step) -> (&'static str, i64, i64) {
+    match step {
+        Step::Set(number) => ("set", number as i64, 0),
+        Step::End => ("end", 0, 0),
+        Step::LineEnd => ("line_end", 0, 0),
+        Step::Sequence(count) => ("sequence", count as i64, 0),
+        Step::Alternatives(count) => ("alternatives", count as i64, 0),
+        Step::Atomic => ("atomic", 0, 0),
+        Step::Ahead => ("ahead", 0, 0),
+        Step::NotAhead => ("not_ahead", 0, 0),
+        Step::Repeated(kind, minimum, maximum) => {
+            let name = match kind {
+                Repeat::Greedy => "greedy",
+                Repeat::Lazy => "lazy",
+                Repeat::Possessive => "possessive",
+            };
+            (name, minimum.into(), maximum.map_or(-1, i64::from))
+        }
+    }
+}
