@@ -1,4 +1,4 @@
-"""The characters that a part of a pattern matches: `regex` itself is run on all code points. The core calls this module.
+"""The characters that a part of a pattern matches, for the core: `regex` itself is run on all code points.
 
 So the tables of the compiled engine are those of the installed `regex`, whatever its version of Unicode, with its own
 rules of `(?i)` and of set operations.

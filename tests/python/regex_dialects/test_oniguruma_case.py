@@ -9,7 +9,8 @@ from huggingface_cases import split
 from toksmith import _core
 from toksmith._internal import characters
 
-CASED = "".join(c for c in characters.all_characters() if regex.match(r"[\p{Lu}\p{Ll}\p{Lt}\p{CWCM}\p{CWCF}]", c))
+RANGES = characters.matched(r"[\p{Lu}\p{Ll}\p{Lt}\p{CWCM}\p{CWCF}]")
+CASED = "".join(chr(code) for start, end in RANGES for code in range(start, end))
 UNFOLDINGS: dict[str, str] = {}
 for letter in CASED:
     if len(letter.casefold()) > 1:

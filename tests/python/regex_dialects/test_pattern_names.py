@@ -14,8 +14,8 @@ import toksmith
 import toksmith.compat.minbpe as minbpe
 import toksmith.compat.rustbpe as rustbpe
 from toksmith import Encoding, PretokenCounts, Tokenizer, patterns
-from toksmith.formats.published import encodings
 from toksmith._internal import pattern_names
+from toksmith.formats.published import encodings
 
 TEXT = "the lowest of the low, the newest of the new\n" * 50
 RANKS = {bytes([byte]): byte for byte in range(256)}

@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterable, Mapping
 import regex
 
 from ... import patterns
+from ..._internal import pattern_names
 from ..._internal.messages import shown
 from ...formats.minbpe import Model
-from ..._internal import pattern_names
 from .. import _merges
 from .base import Tokenizer
 
