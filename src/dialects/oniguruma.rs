@@ -174,7 +174,7 @@ impl Reader<'_> {
             let is_string = !part.literals.is_empty() && !is_group;
             if extends && is_string {
                 let start = parts.pop().map(|last| last.literals).unwrap_or_default();
-                part.literals.insert_str(0, &start);
+                part.literals = start + &part.literals;
             }
             extends = is_string && self.cursor().at == end;
             match parts.is_empty() || part.parts.is_empty() {
