@@ -37,25 +37,15 @@ fn number(digits: &str) -> Option<u64> {
     (!digits.is_empty()).then(|| digits.parse().unwrap_or(u64::MAX))
 }
 
-/// A quantifier in braces, as it is written.
-pub(super) struct Braces {
-    pub(super) minimum: String,
-    pub(super) has_comma: bool,
-    pub(super) maximum: String,
-    /// Its length in characters.
-    pub(super) len: usize,
-}
-
-impl Braces {
-    pub(super) fn has_number(&self) -> bool {
-        !self.minimum.is_empty() || !self.maximum.is_empty()
-    }
-
-    /// The minimum and the maximum, none for no maximum.
-    pub(super) fn bounds(&self) -> (u64, Option<u64>) {
-        let minimum = number(&self.minimum).unwrap_or(0);
-        (minimum, if self.has_comma { number(&self.maximum) } else { Some(minimum) })
-    }
+/// A quantifier without its mode.
+pub(super) struct Quantifier {
+    /// The quantifier as it is written.
+    pub(super) text: String,
+    pub(super) minimum: u64,
+    /// None for no maximum.
+    pub(super) maximum: Option<u64>,
+    /// Whether it is a sign, or has a number in its braces.
+    pub(super) is_complete: bool,
 }
 
 /// A group of flags, such as `(?i-s:` or `(?i)`.
@@ -129,22 +119,24 @@ impl Cursor {
         (self.at..self.text.len()).find(|&at| self.text[at] == character)
     }
 
-    pub(super) fn braces(&self) -> Option<Braces> {
-        if self.peek(0) != Some('{') {
+    /// The quantifier that comes next.
+    pub(super) fn quantifier(&self) -> Option<Quantifier> {
+        let sign = self.peek(0)?;
+        if sign != '{' {
+            let (minimum, maximum) = (u64::from(sign == '+'), (sign == '?').then_some(1));
+            let text = "?*+".contains(sign).then(|| sign.into())?;
+            return Some(Quantifier { text, minimum, maximum, is_complete: true });
+        }
+        let inside = self.run(1, |character| character.is_ascii_digit() || character == ',');
+        let (minimum, maximum) =
+            inside.split_once(',').map_or((&*inside, None), |(low, high)| (low, Some(high)));
+        if self.peek(1 + inside.len()) != Some('}') || maximum.is_some_and(|high| high.contains(',')) {
             return None;
         }
-        let digit = |character: char| character.is_ascii_digit();
-        let minimum = self.run(1, digit);
-        let has_comma = self.peek(1 + minimum.len()) == Some(',');
-        let maximum = self.run(1 + minimum.len() + usize::from(has_comma), digit);
-        let len = 2 + minimum.len() + usize::from(has_comma) + maximum.len();
-        let is_closed = self.peek(len - 1) == Some('}');
-        is_closed.then_some(Braces { minimum, has_comma, maximum, len })
-    }
-
-    /// Whether a quantifier comes next.
-    pub(super) fn is_quantifier(&self) -> bool {
-        matches!(self.peek(0), Some('?' | '*' | '+')) || self.braces().is_some()
+        let is_complete = inside.bytes().any(|byte| byte.is_ascii_digit());
+        let minimum = number(minimum).unwrap_or(0);
+        let maximum = maximum.map_or(Some(minimum), number);
+        Some(Quantifier { text: format!("{{{inside}}}"), minimum, maximum, is_complete })
     }
 
     pub(super) fn flags(&self) -> Option<Flags> {

@@ -129,39 +129,24 @@ impl Reader<'_> {
         let is_look = LOOKS.iter().any(|look| self.cursor.next_is(look));
         let is_group = self.cursor.next_is("(");
         let part = self.part(flags)?;
-        if !self.cursor.is_quantifier() {
-            return Ok(part);
-        }
+        let Some(quantifier) = self.cursor.quantifier() else { return Ok(part) };
         if is_look || !(part.longest > 0 || is_group) {
             return self.refuse_at("a quantifier behind what has no length", start);
         }
-        let braces = self.cursor.braces();
-        let written = self.cursor.next(braces.as_ref().map_or(1, |braces| braces.len));
-        let bounds = braces.as_ref().map(|braces| (braces.has_number(), braces.bounds()));
-        if bounds.is_some_and(|(has_number, (minimum, maximum))| {
-            !has_number || maximum.is_some_and(|maximum| maximum < minimum)
-        }) {
-            return self.refuse(&format!("the quantifier {}", shown(&written)));
+        let maximum = quantifier.maximum;
+        if !quantifier.is_complete || maximum.is_some_and(|maximum| maximum < quantifier.minimum) {
+            return self.refuse(&format!("the quantifier {}", shown(&quantifier.text)));
         }
-        self.cursor.at += written.chars().count();
-        let has_no_end = bounds.map_or(written != "?", |(_, (_, maximum))| maximum.is_none());
-        if has_no_end && part.longest > 0 && part.shortest == 0 && has_lazy(&part.pattern) {
+        self.cursor.at += quantifier.text.len();
+        if maximum.is_none() && part.longest > 0 && part.shortest == 0 && has_lazy(&part.pattern) {
             // fancy-regex and `regex` end such a loop at different empty matches.
             return self.refuse_at("a quantifier without an end behind what may lazily match nothing", start);
         }
-        let count = match &braces {
-            Some(braces) => {
-                let minimum = if braces.minimum.is_empty() { "0" } else { &braces.minimum };
-                let comma = if braces.has_comma { "," } else { "" };
-                format!("{{{minimum}{comma}{}}}", braces.maximum)
-            }
-            None => written,
-        };
         let mode = self.cursor.take_any(&["?", "+"]).unwrap_or("");
-        if self.cursor.is_quantifier() {
+        if self.cursor.quantifier().is_some() {
             return self.refuse("a quantifier behind a quantifier");
         }
-        Ok(part.repeated(&count, braces.as_ref(), mode))
+        Ok(part.repeated(&quantifier, mode))
     }
 
     fn part(&mut self, flags: &str) -> Result<Written> {

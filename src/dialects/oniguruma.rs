@@ -5,7 +5,7 @@
 //! default syntax, and the engine itself as `tokenizers` carries it. The dialects differ more than they seem to: `$` is
 //! the end of a line, `{1,3}+` repeats, `\w` has other characters, and `(?i)` folds differently.
 
-use super::cursor::{Cursor, Flags};
+use super::cursor::{Cursor, Flags, Quantifier};
 use super::oniguruma_classes::{ClassReader, MAX_DEPTH};
 use super::oniguruma_names as names;
 use super::shown::{refused, shown};
@@ -111,12 +111,6 @@ struct Alternatives {
     pattern: String,
     nullable: bool,
     parts: Vec<Part>,
-}
-
-struct Quantifier {
-    text: String,
-    minimum: u64,
-    maximum: Option<u64>,
 }
 
 /// Reads a pattern from left to right, and writes its translation.
@@ -233,7 +227,7 @@ impl Reader<'_> {
     }
 
     fn repeated(&mut self, part: Part, quantifier: &Quantifier, start: usize) -> Result<Part> {
-        let Quantifier { text, minimum, maximum } = quantifier;
+        let Quantifier { text, minimum, maximum, .. } = quantifier;
         let is_lazy = text.ends_with("}?") || text.get(1..) == Some("?");
         let is_greedy = maximum.is_none() && !is_lazy;
         if part.dot == Dot::Repeated || (part.dot == Dot::Single && is_greedy) {
@@ -250,36 +244,29 @@ impl Reader<'_> {
         })
     }
 
+    /// Reads a quantifier with its mode.
     fn quantifier(&mut self) -> Result<Quantifier> {
         let start = self.cursor().at;
-        if let Some(sign) = self.cursor().take_any(&["?", "*", "+"]) {
-            // Only after these quantifiers is a further + or ? a part of the quantifier.
-            let mode = self.cursor().take_any(&["?", "+"]).unwrap_or("");
-            let text = format!("{sign}{mode}");
-            if !mode.is_empty() {
-                self.check_behind(&text, start)?;
-            }
-            let maximum = (sign == "?").then_some(1);
-            return Ok(Quantifier { text, minimum: u64::from(sign == "+"), maximum });
-        }
-        let Some(braces) = self.cursor().braces().filter(|braces| braces.has_number()) else {
+        let Some(mut quantifier) = self.cursor().quantifier().filter(|quantifier| quantifier.is_complete)
+        else {
             return self.classes.refuse("a brace that is no quantifier");
         };
-        let text = self.cursor().next(braces.len);
-        let (minimum, maximum) = braces.bounds();
-        if minimum.max(maximum.unwrap_or(0)) > MAX_REPEAT || maximum.is_some_and(|maximum| maximum < minimum)
-        {
+        let Quantifier { text, minimum, maximum, .. } = &mut quantifier;
+        if (*minimum).max(maximum.unwrap_or(0)) > MAX_REPEAT || maximum.is_some_and(|most| most < *minimum) {
             return self.classes.refuse(&format!("the quantifier {text}"));
         }
-        self.cursor().at += braces.len;
-        if !self.cursor().take("?") {
-            return Ok(Quantifier { text, minimum, maximum });
+        self.cursor().at += text.len();
+        // Only after signs is a further + a part of the quantifier.
+        let is_sign = !text.starts_with('{');
+        let modes: &[&str] = if is_sign { &["?", "+"] } else { &["?"] };
+        if let Some(mode) = self.cursor().take_any(modes) {
+            if !is_sign && !text.contains(',') {
+                return self.classes.refuse_at(&format!("{text}?, which is optional there,"), start);
+            }
+            *text += mode;
+            self.check_behind(text, start)?;
         }
-        if !braces.has_comma {
-            return self.classes.refuse_at(&format!("{text}?, which is optional there,"), start);
-        }
-        self.check_behind(&format!("{text}?"), start)?;
-        Ok(Quantifier { text: format!("{text}?"), minimum, maximum })
+        Ok(quantifier)
     }
 
     fn atom(&mut self, depth: usize) -> Result<Part> {

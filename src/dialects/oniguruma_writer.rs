@@ -6,7 +6,7 @@
 //! syntax, and the documentation of `regex`). A class of characters that is not the same in both is written as the code
 //! points that `regex` takes for it. A construct that is not in this module has no proven equal, and is refused by name.
 
-use super::cursor::{Cursor, Flags, control, is_category};
+use super::cursor::{Cursor, Flags, Quantifier, control, is_category};
 use super::shown::{refused, shown};
 use super::tables::{Ranges, Tables};
 use crate::error::{Error, Result};
@@ -129,18 +129,10 @@ impl Reader<'_> {
     }
 
     fn quantified(&mut self, atom: Part) -> Result<Part> {
-        let braces = self.cursor.braces().filter(|braces| braces.has_number());
-        let sign = self.cursor.peek(0).filter(|next| "*+?".contains(*next));
-        let (minimum, maximum, len) = match (&braces, sign) {
-            (Some(braces), _) => {
-                let (minimum, maximum) = braces.bounds();
-                (minimum, maximum, braces.len)
-            }
-            (None, Some(sign)) => (u64::from(sign == '+'), (sign == '?').then_some(1), 1),
-            (None, None) => return Ok(atom),
-        };
-        let mode = self.cursor.peek(len).filter(|mode| matches!(mode, '?' | '+'));
-        let written = self.cursor.next(len + usize::from(mode.is_some()));
+        let quantifier = self.cursor.quantifier().filter(|quantifier| quantifier.is_complete);
+        let Some(Quantifier { text: sign, minimum, maximum, .. }) = quantifier else { return Ok(atom) };
+        let mode = self.cursor.peek(sign.len()).filter(|mode| matches!(mode, '?' | '+'));
+        let written = self.cursor.next(sign.len() + usize::from(mode.is_some()));
         if atom.shortest == 0 {
             return self
                 .refuse(&written, "it repeats what can match nothing, which the two engines end otherwise");
@@ -149,13 +141,13 @@ impl Reader<'_> {
         {
             return self.refuse(&written, &format!("it repeats more than {MAX_REPEAT} times, or not at all"));
         }
-        self.cursor.at += written.chars().count();
+        self.cursor.at += written.len();
         let is_exact = maximum == Some(minimum);
-        let count = match (sign, maximum) {
+        let count = match maximum {
             _ if is_exact => format!("{{{minimum}}}"),
-            (Some(sign), _) => sign.into(),
-            (None, Some(maximum)) => format!("{{{minimum},{maximum}}}"),
-            (None, None) => format!("{{{minimum},}}"),
+            _ if !sign.starts_with('{') => sign,
+            Some(maximum) => format!("{{{minimum},{maximum}}}"),
+            None => format!("{{{minimum},}}"),
         };
         let lazy = if mode == Some('?') && !is_exact { "?" } else { "" };
         let text = format!("{}{count}{lazy}", atom.text);

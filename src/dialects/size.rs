@@ -104,12 +104,12 @@ fn close(mut text: Cursor, weight: i128) -> i128 {
     let mut outer: Vec<i128> = Vec::new();
     let (mut total, mut last) = (0, 0);
     while let Some(character) = text.peek(0) {
-        if let Some(braces) = text.braces() {
-            let least = count(braces.minimum.chars()).unwrap_or(1).max(1);
+        if let Some(quantifier) = text.quantifier().filter(|_| character == '{') {
             let before = last;
-            last = (last * least).min(COUNT_LIMIT);
+            let digits = quantifier.text[1..].chars().take_while(char::is_ascii_digit);
+            last = (last * count(digits).unwrap_or(1).max(1)).min(COUNT_LIMIT);
             total += last - before;
-            text.at += braces.len;
+            text.at += quantifier.text.len();
             continue;
         }
         let start = text.at;

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::cursor::{Cursor, control};
+use super::cursor::{Cursor, Quantifier, control};
 use super::members::{CODE_POINTS, Members, SET_OPERATORS, class, joined, opposite};
 use super::shown::refused;
 use super::tables::{Ranges, Tables};
@@ -207,44 +207,33 @@ impl Reader<'_> {
         Ok(false)
     }
 
-    /// Whether a repeat comes next, of counts of at most six digits.
-    fn is_repeat(&self) -> bool {
-        let is_short = |digits: &str| digits.len() <= 6;
-        self.cursor.is_quantifier()
-            && self
-                .cursor
-                .braces()
-                .is_none_or(|braces| is_short(&braces.minimum) && is_short(&braces.maximum))
+    /// The repeat that comes next, of counts of at most six digits.
+    fn next_repeat(&self) -> Option<Quantifier> {
+        let is_short = |count: &str| count.len() <= 6;
+        self.cursor
+            .quantifier()
+            .filter(|repeat| repeat.text.trim_matches(['{', '}']).split(',').all(is_short))
     }
 
     fn repeat(&mut self, is_look: bool) -> Result<()> {
-        if !self.is_repeat() {
-            return Ok(());
-        }
+        let Some(repeat) = self.next_repeat() else { return Ok(()) };
         if is_look {
             return self.refuse("a repeat of what takes no character");
         }
-        let (minimum, maximum) = match self.cursor.braces() {
-            Some(braces) if !braces.has_number() => return self.refuse("braces without a number"),
-            Some(braces) => {
-                let (minimum, maximum) = braces.bounds();
-                if maximum.is_some_and(|maximum| maximum < minimum.max(1)) {
-                    return self.refuse("a repeat of at most nothing");
-                }
-                self.cursor.at += braces.len;
-                (minimum as u32, maximum.map(|maximum| maximum as u32))
-            }
-            None => match self.cursor.take_any(&["?", "*", "+"]) {
-                Some("?") => (0, Some(1)),
-                sign => (u32::from(sign == Some("+")), None),
-            },
-        };
+        if !repeat.is_complete {
+            return self.refuse("braces without a number");
+        }
+        let (minimum, maximum) = (repeat.minimum as u32, repeat.maximum.map(|maximum| maximum as u32));
+        if maximum.is_some_and(|maximum| maximum < minimum.max(1)) {
+            return self.refuse("a repeat of at most nothing");
+        }
+        self.cursor.at += repeat.text.len();
         let kind = match self.cursor.take_any(&["+", "?"]) {
             Some("+") => Repeat::Possessive,
             Some(_) => Repeat::Lazy,
             None => Repeat::Greedy,
         };
-        if self.is_repeat() {
+        if self.next_repeat().is_some() {
             return self.refuse("a repeat of a repeat");
         }
         self.steps.push(Step::Repeated(kind, minimum, maximum));

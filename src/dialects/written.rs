@@ -5,7 +5,7 @@
 //! fails wherever the other one would match the empty text: each part has a mark, an empty group, behind what takes a
 //! character, and the whole asks for that group at its end.
 
-use super::cursor::Braces;
+use super::cursor::Quantifier;
 
 const MARK: &str = "(?P<nonempty>)";
 /// What the patterns that may match the empty text end with.
@@ -74,17 +74,14 @@ impl Written {
         }
     }
 
-    /// The part with its count, such as `*` or `{1,3}`, and its mode: nothing, `?` or `+`.
-    pub(super) fn repeated(self, count: &str, braces: Option<&Braces>, mode: &str) -> Self {
-        let (minimum, maximum) = match braces {
-            Some(braces) => braces.bounds(),
-            None => (u64::from(count == "+"), (count == "?").then_some(1)),
-        };
+    /// The part repeated, with the mode of a quantifier: nothing, `?` or `+`.
+    pub(super) fn repeated(self, quantifier: &Quantifier, mode: &str) -> Self {
+        let count = quantifier.text.replace("{,", "{0,");
         Written {
             pattern: format!("{}{count}{mode}", self.pattern),
             marked: format!("(?:{}){count}{mode}", self.marked),
-            shortest: self.shortest.saturating_mul(minimum),
-            longest: self.longest.saturating_mul(maximum.unwrap_or(UNLIMITED)).min(UNLIMITED),
+            shortest: self.shortest.saturating_mul(quantifier.minimum),
+            longest: self.longest.saturating_mul(quantifier.maximum.unwrap_or(UNLIMITED)).min(UNLIMITED),
             backtracks: self.backtracks || mode == "+",
         }
     }
