@@ -4,7 +4,6 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::fs::File;
-use std::io::{Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,7 +12,7 @@ use super::slot::{CountSlot, store, stored_room};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::room;
-use crate::source::read_at;
+use crate::source::{read_at, write_at};
 
 /// Sorted slots in the file.
 #[derive(Clone, Debug, Default)]
@@ -153,10 +152,7 @@ impl SpillFile {
             written.file = Some(Arc::new(tempfile::tempfile_in(&self.folder).map_err(failed)?));
         }
         if let Some(file) = &written.file {
-            let mut file: &File = file;
-            // Reading may have moved the position of the file.
-            file.seek(SeekFrom::Start(start)).map_err(failed)?;
-            file.write_all(bytes).map_err(failed)?;
+            write_at(file, bytes, start).map_err(failed)?;
         }
         written.end += bytes.len() as u64;
         Ok(start)
@@ -303,3 +299,32 @@ impl PartialEq for SectionReader {
 }
 
 impl Eq for SectionReader {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// On Windows a read at an offset moves the position of the file, where nothing may be written.
+    #[test]
+    fn threads_that_write_and_read_do_not_disturb_each_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let spill = SpillFile::new(folder.path().into(), 1 << 20, 1 << 16);
+        let append_and_read = |thread: usize| {
+            let mut stretches = Vec::new();
+            for round in 0..100 {
+                let bytes = vec![(thread * 100 + round) as u8; 1 + thread + 97 * round % 5000];
+                stretches.push((spill.append(&bytes).unwrap(), bytes));
+                let file = spill.lock().file.clone().unwrap();
+                let (start, bytes) = &stretches[round * thread % stretches.len()];
+                let mut read = vec![0; bytes.len()];
+                assert_eq!(read_at(&file, *start, &mut read).unwrap(), bytes.len());
+                assert_eq!(read, *bytes);
+            }
+        };
+        std::thread::scope(|scope| {
+            for thread in 0..8 {
+                scope.spawn(move || append_and_read(thread));
+            }
+        });
+    }
+}

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::source::{WrittenHashes, write_at};
+use crate::source::{WrittenHashes, write_through_at};
 
 /// Bytes before the numbers in the index, for the header of a NumPy file.
 pub(super) const INDEX_HEAD_BYTES: u64 = 128;
@@ -129,7 +129,8 @@ impl Shard {
         let ids_at = self.head_bytes + self.width * at.ids;
         // The first number of the index is where the first document begins, so the ends stand one place later.
         let ends_at = INDEX_HEAD_BYTES + 8 * (at.documents + 1);
-        let written = write_at(&self.ids, bytes, ids_at).and_then(|()| write_at(&self.index, ends, ends_at));
+        let written = write_through_at(&self.ids, bytes, ids_at)
+            .and_then(|()| write_through_at(&self.index, ends, ends_at));
         written.map_err(|source| Error::Io { path: self.path.clone(), source })?;
         if self.is_hashed {
             self.hashes.add(ids_at, bytes);

@@ -149,25 +149,32 @@ fn copy_at(whole: &[u8], at: u64, room: &mut [u8]) -> usize {
     count
 }
 
-/// Writes bytes at a place of a file, and has the system begin to write them to the disk. The position of the
-/// file is not used, since threads share it.
-pub(crate) fn write_at(file: &File, bytes: &[u8], at: u64) -> std::io::Result<()> {
-    #[cfg(unix)]
-    {
-        std::os::unix::fs::FileExt::write_all_at(file, bytes, at)?;
-        if bytes.len() >= MIN_WRITEBACK_BYTES {
-            begin_writeback(file, at, bytes.len());
-        }
-        Ok(())
+/// Writes bytes at a place of a file, and has the system begin to write them to the disk.
+pub(crate) fn write_through_at(file: &File, bytes: &[u8], at: u64) -> std::io::Result<()> {
+    write_at(file, bytes, at)?;
+    if bytes.len() >= MIN_WRITEBACK_BYTES {
+        begin_writeback(file, at, bytes.len());
     }
-    #[cfg(windows)]
-    {
-        let (mut bytes, mut at) = (bytes, at);
-        while !bytes.is_empty() {
-            let written = std::os::windows::fs::FileExt::seek_write(file, bytes, at)?;
-            bytes = &bytes[written..];
-            at += written as u64;
+    Ok(())
+}
+
+/// Writes bytes at a place of a file. The position of the file is not used, since threads share it: on Windows, where
+/// reading at an offset moves it, bytes that are written at the position would land anywhere.
+pub(crate) fn write_at(file: &File, mut bytes: &[u8], mut at: u64) -> std::io::Result<()> {
+    while !bytes.is_empty() {
+        #[cfg(unix)]
+        let written = std::os::unix::fs::FileExt::write_at(file, bytes, at);
+        #[cfg(windows)]
+        let written = std::os::windows::fs::FileExt::seek_write(file, bytes, at);
+        match written {
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Ok(count) => {
+                bytes = &bytes[count..];
+                at += count as u64;
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => (),
+            Err(error) => return Err(error),
         }
-        Ok(())
     }
+    Ok(())
 }

@@ -29,7 +29,7 @@ pub use compression::{AnyRead, Compression};
 pub use cuts::Cutter;
 pub(crate) use cuts::Guard;
 pub(crate) use documents::{Flaw, Record, Records, not_utf8};
-pub(crate) use file::{SourceFile, read_at, write_at};
+pub(crate) use file::{SourceFile, read_at, write_at, write_through_at};
 pub use input::{DocumentFormat, InputFile};
 pub use kinds::{Format, not_plain};
 pub use sniff::format_of_file;

@@ -8,7 +8,7 @@ use super::id_bytes::IdBytes;
 use super::sink::Sink;
 use crate::error::{Error, Result};
 use crate::room;
-use crate::source::write_at;
+use crate::source::write_through_at;
 
 /// A destination for the ids of a file.
 pub trait IdDestination: Send {
@@ -188,6 +188,6 @@ impl<T: IdType> IdDestination for IdFile<T> {
 
     fn write(PlacedBytes { file, at, bytes }: PlacedBytes) -> Result<()> {
         let NamedFile(file, name) = &*file;
-        write_at(file, &bytes, at).map_err(|source| Error::Io { path: name.clone(), source })
+        write_through_at(file, &bytes, at).map_err(|source| Error::Io { path: name.clone(), source })
     }
 }
