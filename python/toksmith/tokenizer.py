@@ -487,6 +487,20 @@ class Tokenizer:
         """The highest id in use."""
         return self._core.max_id()
 
+    def with_special_tokens(self, special_tokens: Mapping[str, int]) -> Self:
+        """Return a tokenizer with more special tokens, at the ids of the mapping from names to ids.
+
+        All other ids stay. A name that has its id already changes nothing.
+
+        Raises:
+            ValueError: A token has the id, or the text, of a new one; names both. Or the tokenizer merges characters,
+                and an id is not above all others.
+
+        >>> Tokenizer().with_special_tokens({"<|im_start|>": 300}).encode("a<|im_start|>")
+        [97, 300]
+        """
+        return type(self)._of(formats.added.with_special_tokens(self._parts, special_tokens))
+
     # Files
 
     @classmethod

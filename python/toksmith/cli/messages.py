@@ -8,7 +8,7 @@ import shlex
 _NAMES = (
     "vocab_size|special_tokens|special_ids|byte_order|min_frequency|max_token_length|forced_tokens|memory_limit|"
     "min_pretoken_count|document_separator|pattern|unmatched|ties|base|append|workers|field|column|input_format|errors|checkpoint|"
-    "log|dtype|shard_size|shuffle_buffer|split|shuffle|on_error|language_field|reference|examples|resamples|seed|top"
+    "log|dtype|shard_size|shuffle_buffer|split|shuffle|on_error|language_field|reference|examples|resamples|seed|template|top"
 )
 OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _NAMES.split("|")} | {"forced_tokens": "--forced-token"}
 """Arguments of the library, with the option that gives each."""
@@ -46,4 +46,6 @@ def _option(match: re.Match[str]) -> str:
 
 def _option_with_value(match: re.Match[str]) -> str:
     value = match[2].strip("\"'")
+    if value in ("True", "False"):
+        return OPTIONS[match[1]] if value == "True" else f"--no-{match[1]}"
     return f"{OPTIONS[match[1]]} {'NAME' if value == '…' else shlex.quote(value)}"

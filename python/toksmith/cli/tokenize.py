@@ -83,6 +83,13 @@ def tokenize(
         list[str] | None,
         typer.Option(metavar="TOKEN", help="A special token that begins each document. Repeat the option for more."),
     ] = None,
+    template: Annotated[
+        bool | None,
+        typer.Option(
+            "--template/--no-template",
+            help="Put the tokens of the tokenizer's own template (BOS, EOS) around each document.",
+        ),
+    ] = None,
     shuffle: Annotated[
         int | None, typer.Option(metavar="SEED", help="Shuffle the documents within a buffer.")
     ] = None,
@@ -125,6 +132,7 @@ def tokenize(
             seed=seed,
             append=append,
             prepend=prepend or (),
+            template=template,
             shuffle=shuffle,
             shuffle_buffer=shuffle_buffer,
             special=not no_special,

@@ -42,6 +42,7 @@ class ShardOptions(TypedDict, total=False):
     seed: int
     append: SpecialTokens | None
     prepend: SpecialTokens
+    template: bool | None
     special: bool
     errors: Errors
     on_error: OnError
@@ -76,7 +77,7 @@ class Options:
     """The options of a run.
 
     `core` has them for the core, `settings` those that decide what is written, as the manifest keeps them. `warning`
-    says that documents have no token between them, if the tokenizer has a token for that.
+    says that documents have no token between them, if the tokenizer has a token for that, or a template.
     """
 
     def __init__(
@@ -90,6 +91,7 @@ class Options:
         seed: int = 0,
         append: SpecialTokens | None = None,
         prepend: SpecialTokens = (),
+        template: bool | None = None,
         shuffle: int | None = None,
         shuffle_buffer: int = DEFAULT_BUFFER,
         special: bool = True,
@@ -111,11 +113,26 @@ class Options:
         prepended, appended = _names("prepend", prepend), _names("append", append)
         if appended == [NONE] and NONE not in tokenizer.special_tokens:
             appended = []
-        end = folder.end_of_text(tokenizer._parts) if append is None and not prepended else None
-        self.warning = end and (
-            "the documents have no token between them, and the tokenizer has one to end a text: choose "
-            f'append="{end}", or append="{NONE}"'
-        )
+        around = _template(tokenizer)
+        if template:
+            if append is not None or prepended:
+                raise ValueError("template puts its own tokens around each document: leave append and prepend out")
+            if around is None:
+                raise ValueError("template: the tokenizer has none that puts ids around a text")
+            prepended, appended = [*around[0]], [*around[1]]
+        prepend_ids, append_ids = _ids("prepend", prepended, tokenizer), _ids("append", appended, tokenizer)
+        self.warning = None
+        if template is None and around not in (None, (prepend_ids, append_ids)):
+            self.warning = (
+                "the tokenizer has a template, whose tokens are not put around the documents: choose template=True, or "
+                "template=False"
+            )
+        elif append is None and not prepended and not template:
+            end = folder.end_of_text(tokenizer._parts)
+            self.warning = end and (
+                "the documents have no token between them, and the tokenizer has one to end a text: choose "
+                f'append="{end}", or append="{NONE}"'
+            )
         arguments.one_of("on_error", on_error, ON_ERROR)
         self.core = RunOptions(
             splits=_bounds(shares),
@@ -124,8 +141,8 @@ class Options:
             skip=on_error == "skip",
             wide=wide,
             separator=arguments.checked_separator(document_separator),
-            prepend=_ids("prepend", prepended, tokenizer),
-            append=_ids("append", appended, tokenizer),
+            prepend=prepend_ids,
+            append=append_ids,
             seed=_seed("seed", seed),
             shuffle=None if shuffle is None else _seed("shuffle", shuffle),
             shuffle_buffer=arguments.checked_limit("shuffle_buffer", shuffle_buffer, 1),
@@ -139,6 +156,7 @@ class Options:
             "dtype": self.dtype,
             "append": appended,
             "prepend": prepended,
+            "template": bool(template),
             "shard_size": None if self.form.is_single else shard_ids,
             "split": shares,
             "seed": core.seed,
@@ -235,6 +253,19 @@ def _names(option: str, tokens: SpecialTokens | None) -> list[str | int]:
     if not isinstance(tokens, Iterable):
         raise TypeError(f"{option} is a special token, or a list of them, not {type(tokens).__name__}")
     return [token if isinstance(token, str) else operator.index(token) for token in tokens]
+
+
+def _template(tokenizer: Tokenizer) -> tuple[list[int], list[int]] | None:
+    """Return the ids that the template of a tokenizer puts before and behind a text; None if it adds none."""
+    template = tokenizer.pipeline and tokenizer.pipeline.template
+    if template is None or not template.added():
+        return None
+    text = max(template.ids([])) + 1  # an id that the template does not add
+    ids = template.ids([text])
+    if ids.count(text) != 1:
+        return None  # it repeats the text, or leaves it out
+    at = ids.index(text)
+    return ids[:at], ids[at + 1 :]
 
 
 def _ids(option: str, names: list[str | int], tokenizer: Tokenizer) -> list[int]:

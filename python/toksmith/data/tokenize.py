@@ -47,6 +47,7 @@ def tokenize(
     seed: int = 0,
     append: SpecialTokens | None = None,
     prepend: SpecialTokens = (),
+    template: bool | None = None,
     shuffle: int | None = None,
     shuffle_buffer: int = DEFAULT_BUFFER,
     special: bool = True,
@@ -80,6 +81,8 @@ def tokenize(
         append: Special tokens that end each document. "none" or () is none; without a choice, a tokenizer with a
             token that ends a text gives a warning.
         prepend: Special tokens that begin each document.
+        template: Whether the tokenizer's own template puts its tokens (BOS, EOS) around each document, instead of
+            `append` and `prepend`. Without a choice, a tokenizer that has one gives a warning.
         shuffle: A seed. Documents are then shuffled within a buffer.
         shuffle_buffer: Ids that the buffer holds.
         special: Whether special tokens in the text become their ids. Pass False for text that you do not trust.
@@ -119,6 +122,7 @@ def tokenize(
         seed=seed,
         append=append,
         prepend=prepend,
+        template=template,
         shuffle=shuffle,
         shuffle_buffer=shuffle_buffer,
         special=special,

@@ -129,8 +129,8 @@ class Engine(ABC, Generic[Data]):
             order: The name of a column of whole numbers, which differ for each document: the documents are sorted by
                 it, and the folder is the same for any parts. Without it they keep the engine's order.
             shuffle: Refused: shuffle with the engine before, or order by a column of random numbers.
-            options: `format`, `dtype`, `shard_size`, `split`, `seed`, `append`, `prepend`, `special`, `errors` and
-                `on_error` of `toksmith.tokenize`.
+            options: `format`, `dtype`, `shard_size`, `split`, `seed`, `append`, `prepend`, `template`, `special`,
+                `errors` and `on_error` of `toksmith.tokenize`.
 
         Returns:
             The content of `manifest.json` in the folder. It has one source, the data as a whole.

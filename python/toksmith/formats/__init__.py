@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .._internal.choices import FileFormat
+    from . import added as added
     from . import gpt2 as gpt2
     from . import identity as identity
     from . import model_files as model_files
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from .parts import Parts
 
 _MODULES = {
+    "added": "added",
     "gpt2": "gpt2",
     "huggingface_folder": "huggingface.folder",
     "huggingface_reader": "huggingface.read",

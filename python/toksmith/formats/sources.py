@@ -28,12 +28,13 @@ _RANK_LINE = re.compile(rb"(\xef\xbb\xbf)?[A-Za-z0-9+/]*={0,2} [0-9]+\r?\n")
 _NATIVE = re.compile(rb'\s*\{\s*"format"\s*:\s*"toksmith"')
 _SENTENCEPIECE = re.compile(rb"\n[\x06-\xff]\x01?\n[\x01-\xff]", re.DOTALL)
 _TEKKEN_NAMES = (b'"default_num_special_tokens"', b'"token_bytes"', b'"is_control"')
+_HUB_NAME = re.compile(r"([\w-][\w.-]*)/([\w-][\w.-]*)(?:@([\w./-]+))?", re.ASCII)
 _SUFFIXES = (".json", ".tiktoken", ".txt", ".model", ".bpe")  # those that only a path has
 
 
 def kind_of(source: StrPath) -> Kind:
     """Return the kind of a name or a path. A file or a folder goes before a published encoding of the same name."""
-    path = Path(source)
+    path = Path(in_hub_cache(source) or source)
     if path.is_dir():
         return _kind_of_folder(path)
     if path.exists():
@@ -41,6 +42,30 @@ def kind_of(source: StrPath) -> Kind:
     if isinstance(source, str) and encoding_of(source) is not None:
         return "published"
     raise _unknown(os.fspath(source))
+
+
+def _hub_cache() -> Path:
+    """Return the folder where `huggingface_hub` keeps what it downloads. It need not exist."""
+    if named := os.environ.get("HF_HUB_CACHE") or os.environ.get("HUGGINGFACE_HUB_CACHE"):
+        return Path(named).expanduser()
+    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(os.environ.get("HF_HOME") or f"{base}/huggingface").expanduser() / "hub"
+
+
+def in_hub_cache(source: object) -> str | None:
+    """Return the folder that the Hub's cache has for the name of a model, as "org/name" or "org/name@revision".
+
+    The revision is a branch, a tag or a commit; "main" without one. None if a path has this name, or the cache has
+    no such snapshot.
+    """
+    match = _HUB_NAME.fullmatch(source) if isinstance(source, str) else None
+    if match is None or ".." in match[0] or Path(match[0]).exists():
+        return None
+    folder, revision = _hub_cache() / f"models--{match[1]}--{match[2]}", match[3] or "main"
+    ref = folder / "refs" / revision
+    commit = ref.read_text("ascii").strip() if ref.is_file() else revision
+    snapshot = folder / "snapshots" / commit
+    return str(snapshot) if "/" not in commit and snapshot.is_dir() else None
 
 
 def _kind_of_folder(folder: Path) -> Kind:
@@ -62,7 +87,7 @@ def pair_in(folder: StrPath) -> tuple[Path, Path] | None:
 
 def files_of(source: StrPath) -> list[Path]:
     """Return the paths of the files that a tokenizer may be read from; not all need exist."""
-    path = Path(source)
+    path = Path(in_hub_cache(source) or source)
     folder = path if path.is_dir() else path.parent if path.name == "tokenizer.json" else None
     if folder is None:
         return [path]
@@ -121,7 +146,9 @@ def _unknown(source: str) -> OSError:
     names = [*encodings.ENCODINGS, *models.MODEL_TO_ENCODING]
     close = difflib.get_close_matches(source.lower(), names, 1)
     question = f": did you mean {close[0]!r}?" if close else "."
-    hub = " Nothing is downloaded from the Hugging Face Hub: give the folder of a download." if "/" in source else ""
+    hub = ""
+    if _HUB_NAME.fullmatch(source):
+        hub = f" It is not in the cache of the Hugging Face Hub ({_hub_cache()}): `hf download {source}` puts it there."
     return FileNotFoundError(
         f"{shown(source)} is neither a file nor a folder, a published encoding or the name of a model{question} "
         f"Encodings are {', '.join(encodings.ENCODINGS)}.{hub}"
@@ -140,7 +167,7 @@ def open_source(
         if not is_bare:
             raise ValueError("an object has its own pattern and special tokens: leave them and unmatched out")
         return _of_object(source)
-    kind, name = kind_of(source), os.fspath(source)
+    kind, name = kind_of(source), in_hub_cache(source) or os.fspath(source)
     if kind == "huggingface" and not is_bare and pair_in(name) is not None:
         kind = "gpt2"
     if kind == "ranks":
