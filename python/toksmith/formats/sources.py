@@ -29,6 +29,9 @@ _NATIVE = re.compile(rb'\s*\{\s*"format"\s*:\s*"toksmith"')
 _SENTENCEPIECE = re.compile(rb"\n[\x06-\xff]\x01?\n[\x01-\xff]", re.DOTALL)
 _TEKKEN_NAMES = (b'"default_num_special_tokens"', b'"token_bytes"', b'"is_control"')
 _HUB_NAME = re.compile(r"([\w-][\w.-]*)/([\w-][\w.-]*)(?:@([\w./-]+))?", re.ASCII)
+_HUB_FILES = ["*.json", "*.jinja", "*.txt", "*.model", "*.bpe", "*.tiktoken"]
+ALLOW_DOWNLOAD = "TOKSMITH_DOWNLOAD"
+"""The environment variable that allows downloads from the Hugging Face Hub, if it is 1."""
 _SUFFIXES = (".json", ".tiktoken", ".txt", ".model", ".bpe")  # those that only a path has
 
 
@@ -65,7 +68,21 @@ def in_hub_cache(source: object) -> str | None:
     ref = folder / "refs" / revision
     commit = ref.read_text("ascii").strip() if ref.is_file() else revision
     snapshot = folder / "snapshots" / commit
-    return str(snapshot) if "/" not in commit and snapshot.is_dir() else None
+    if "/" not in commit and snapshot.is_dir():
+        return str(snapshot)
+    return _downloaded(f"{match[1]}/{match[2]}", revision) if os.environ.get(ALLOW_DOWNLOAD) == "1" else None
+
+
+def _downloaded(name: str, revision: str) -> str:
+    """Download the files of a tokenizer by `huggingface_hub`, which keeps them in its cache; return their folder."""
+    try:
+        import huggingface_hub
+    except ImportError:
+        raise ImportError("a download from the Hugging Face Hub needs huggingface_hub: pip install 'toksmith[hub]'") from None
+    try:
+        return huggingface_hub.snapshot_download(name, revision=revision, allow_patterns=_HUB_FILES)
+    except Exception as error:  # its errors, and those of the HTTP library beneath it
+        raise FileNotFoundError(f"{name}@{revision} could not be downloaded from the Hugging Face Hub: {error}") from None
 
 
 def _kind_of_folder(folder: Path) -> Kind:
@@ -148,7 +165,10 @@ def _unknown(source: str) -> OSError:
     question = f": did you mean {close[0]!r}?" if close else "."
     hub = ""
     if _HUB_NAME.fullmatch(source):
-        hub = f" It is not in the cache of the Hugging Face Hub ({_hub_cache()}): `hf download {source}` puts it there."
+        hub = (
+            f" It is not in the cache of the Hugging Face Hub ({_hub_cache()}): {ALLOW_DOWNLOAD}=1 in the environment "
+            "allows a download."
+        )
     return FileNotFoundError(
         f"{shown(source)} is neither a file nor a folder, a published encoding or the name of a model{question} "
         f"Encodings are {', '.join(encodings.ENCODINGS)}.{hub}"

@@ -113,7 +113,7 @@ def test_a_path_goes_before_a_name(folder: Path, trained: Tokenizer) -> None:
     [
         ("cl100k-base", {}, "did you mean 'cl100k_base'"),
         ("o200k", {}, "did you mean 'o200k_base'"),
-        ("meta-llama/Llama-3-8B", {}, "Nothing is downloaded from the Hugging Face Hub"),
+        ("meta-llama/Llama-3-8B", {}, "not in the cache of the Hugging Face Hub"),
         ("nothing.json", {}, "No such file"),
         ("./gpt2", {}, "No such file"),
         ("empty", {}, "holds neither tokenizer.json nor vocab.json"),
