@@ -257,7 +257,7 @@ def _names(option: str, tokens: SpecialTokens | None) -> list[str | int]:
 
 def _template(tokenizer: Tokenizer) -> tuple[list[int], list[int]] | None:
     """Return the ids that the template of a tokenizer puts before and behind a text; None if it adds none."""
-    template = tokenizer.pipeline and tokenizer.pipeline.template
+    template = None if tokenizer.pipeline is None else tokenizer.pipeline.template
     if template is None or not template.added():
         return None
     text = max(template.ids([])) + 1  # an id that the template does not add

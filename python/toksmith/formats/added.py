@@ -41,7 +41,9 @@ def _check_new(parts: Parts, more: Iterable[tuple[int, str]]) -> None:
             raise ValueError(f"special token {shown(name)}: id {id} is that of {shown(ids[id])}: choose another id")
         other = added.get(name, texts.get(name.encode()))
         if other is not None:
-            raise ValueError(f"special token {shown(name)}, id {id}: the tokenizer has a token of this text, id {other}")
+            raise ValueError(
+                f"special token {shown(name)}, id {id}: the tokenizer has a token of this text, id {other}"
+            )
         ids[id] = name
 
 

@@ -28,6 +28,16 @@ _RANK_LINE = re.compile(rb"(\xef\xbb\xbf)?[A-Za-z0-9+/]*={0,2} [0-9]+\r?\n")
 _NATIVE = re.compile(rb'\s*\{\s*"format"\s*:\s*"toksmith"')
 _SENTENCEPIECE = re.compile(rb"\n[\x06-\xff]\x01?\n[\x01-\xff]", re.DOTALL)
 _TEKKEN_NAMES = (b'"default_num_special_tokens"', b'"token_bytes"', b'"is_control"')
+_OTHERS = (
+    (
+        re.compile(rb".{4}\0{4}\{", re.DOTALL),
+        "a safetensors file, which holds weights: name the tokenizer.json beside it",
+    ),
+    (re.compile(rb"PK\x03\x04"), "a zip archive, as PyTorch's weights are: name the tokenizer.json beside it"),
+    (re.compile(rb"\x80[\x02-\x05]"), "a pickle, which could run any program: save the tokenizer in another format"),
+    (re.compile(rb"\[PAD\]\r?\n"), "a vocab.txt of WordPiece, which is no BPE: use the library tokenizers"),
+)
+"""The beginnings of files that are no tokenizers here, and what they are."""
 _HUB_NAME = re.compile(r"([\w-][\w.-]*)/([\w-][\w.-]*)(?:@([\w./-]+))?", re.ASCII)
 _HUB_FILES = ["*.json", "*.jinja", "*.txt", "*.model", "*.bpe", "*.tiktoken"]
 ALLOW_DOWNLOAD = "TOKSMITH_DOWNLOAD"
@@ -78,11 +88,15 @@ def _downloaded(name: str, revision: str) -> str:
     try:
         import huggingface_hub
     except ImportError:
-        raise ImportError("a download from the Hugging Face Hub needs huggingface_hub: pip install 'toksmith[hub]'") from None
+        raise ImportError(
+            "a download from the Hugging Face Hub needs huggingface_hub: pip install 'toksmith[hub]'"
+        ) from None
     try:
         return huggingface_hub.snapshot_download(name, revision=revision, allow_patterns=_HUB_FILES)
     except Exception as error:  # its errors, and those of the HTTP library beneath it
-        raise FileNotFoundError(f"{name}@{revision} could not be downloaded from the Hugging Face Hub: {error}") from None
+        raise FileNotFoundError(
+            f"{name}@{revision} could not be downloaded from the Hugging Face Hub: {error}"
+        ) from None
 
 
 def _kind_of_folder(folder: Path) -> Kind:
@@ -123,6 +137,9 @@ def _kind_of_file(path: Path) -> Kind:
         return "gguf"
     if _SENTENCEPIECE.match(head) and b"\x15" in head:
         return "sentencepiece"
+    for beginning, kind in _OTHERS:
+        if beginning.match(head):
+            raise ValueError(f"{path} is {kind}")
     is_json = head.lstrip()[:1] == b"{"
     if is_json and any(name in head for name in _TEKKEN_NAMES):
         return "tekken"
@@ -163,11 +180,17 @@ def _unknown(source: str) -> OSError:
     names = [*encodings.ENCODINGS, *models.MODEL_TO_ENCODING]
     close = difflib.get_close_matches(source.lower(), names, 1)
     question = f": did you mean {close[0]!r}?" if close else "."
+    if source in patterns.NAMED:
+        return FileNotFoundError(
+            f"{source} is the name of a pattern, not of a tokenizer: name the tokenizer.json of a model that has it, or "
+            f"its name on the Hugging Face Hub, whose cache is {_hub_cache()}. Of a rank file, such as the "
+            f'tokenizer.model of Llama 3, give pattern="{source}"'
+        )
     hub = ""
     if _HUB_NAME.fullmatch(source):
         hub = (
-            f" It is not in the cache of the Hugging Face Hub ({_hub_cache()}): {ALLOW_DOWNLOAD}=1 in the environment "
-            "allows a download."
+            f" It is not in the cache of the Hugging Face Hub ({_hub_cache()}): {ALLOW_DOWNLOAD}=1 in the "
+            "environment allows a download."
         )
     return FileNotFoundError(
         f"{shown(source)} is neither a file nor a folder, a published encoding or the name of a model{question} "

@@ -112,7 +112,12 @@ def test_a_path_goes_before_a_name(folder: Path, trained: Tokenizer) -> None:
     ("source", "options", "expected"),
     [
         ("cl100k-base", {}, "did you mean 'cl100k_base'"),
-        ("o200k", {}, "did you mean 'o200k_base'"),
+        ("o200k", {}, "is the name of a pattern, not of a tokenizer"),
+        ("llama3", {}, "name the tokenizer.json of a model that has it"),
+        ("model.safetensors", {}, "a safetensors file, which holds weights"),
+        ("weights.bin", {}, "a zip archive"),
+        ("kept.pkl", {}, "a pickle, which could run any program"),
+        ("vocab.txt", {}, "a vocab.txt of WordPiece"),
         ("meta-llama/Llama-3-8B", {}, "not in the cache of the Hugging Face Hub"),
         ("nothing.json", {}, "No such file"),
         ("./gpt2", {}, "No such file"),
@@ -127,6 +132,10 @@ def test_a_path_goes_before_a_name(folder: Path, trained: Tokenizer) -> None:
 )
 def test_what_is_wrong_is_said(folder: Path, source: str, options: dict[str, object], expected: str) -> None:
     (folder / "empty").mkdir()
+    (folder / "model.safetensors").write_bytes((2).to_bytes(8, "little") + b"{}")
+    (folder / "weights.bin").write_bytes(b"PK\x03\x04")
+    (folder / "kept.pkl").write_bytes(b"\x80\x04N.")
+    (folder / "vocab.txt").write_text("[PAD]\n[UNK]\n")
     (folder / "broken.json").write_text('{"model": ')
     with pytest.raises((OSError, ValueError), match=expected):
         Tokenizer.from_pretrained(source, **options)  # type: ignore[arg-type]
