@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import functools
 
+from .messages import shown
+
 Ranges = tuple[tuple[int, int], ...]
 """Code points; the end of each range is exclusive."""
 
@@ -41,7 +43,7 @@ def matched(source: str, among: str | None = None) -> Ranges:
             all_characters() if among is None else among
         )
     except (regex.error, OverflowError) as error:  # the latter for a property that is an infinite number
-        raise ValueError(str(error)) from None
+        raise ValueError(f"the expression {shown(source)} is broken: {error}") from None
     return tuple(match.span() for match in matches)
 
 
