@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .lab.view import view as view
     from .shrinking import shrink as shrink
     from .tokenizer import Tokenizer as Tokenizer
+    from .tokenizer import merge_counts as merge_counts
     from .training.counting import count_pretokens as count_pretokens
     from .training.counting import count_pretokens_from_iterator as count_pretokens_from_iterator
     from .training.counts import PretokenCounts as PretokenCounts
@@ -59,6 +60,7 @@ _MODULES = {
     "get_encoding": "compat.tiktoken.registry",
     "inspect": "lab.inspection.inspect",
     "list_encoding_names": "compat.tiktoken.registry",
+    "merge_counts": "tokenizer",
     "retokenization": "_core",
     "shrink": "shrinking",
     "tokenize": "data.tokenize",

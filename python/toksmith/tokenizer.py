@@ -441,21 +441,6 @@ class Tokenizer:
         return ListView(self._parts.merges)
 
     @property
-    def merge_counts(self) -> Sequence[int | None] | None:
-        """How often the pair of each merge occurred when training chose it; read-only, saved by `save`.
-
-        The counts are in the order of `merges`. A count is None for a merge that was not chosen by its count: a merge
-        of an extended tokenizer without counts, or of a forced token. The whole is None for a tokenizer that was not
-        trained here. The counts are no part of the identity.
-
-        >>> import toksmith
-        >>> list(toksmith.train(toksmith.PretokenCounts({b"low": 5, b"lower": 2}), 258).merge_counts)
-        [7, 7]
-        """
-        counts = self._parts.merge_counts
-        return None if counts is None else ListView(counts)
-
-    @property
     def special_tokens(self) -> Mapping[str, int]:
         """Ids of the special tokens by name; read-only."""
         return types.MappingProxyType(self._core.special_tokens())
@@ -519,8 +504,8 @@ class Tokenizer:
                 `tokenizer.json` or a folder with one; a folder with GPT-2's two files; a rank file; a `tekken.json`;
                 a SentencePiece `.model`; a GGUF file; or a tokenizer of tiktoken, tokenizers, transformers or
                 mistral_common. A file or folder goes before an encoding of the same name. The rank file of an
-                encoding is looked for as by `toksmith.get_encoding`, and downloaded if it is not found.
-                "org/name" and "org/name@revision" are looked up in the cache of the Hugging Face Hub, and downloaded only if the
+                encoding is looked for as by `toksmith.get_encoding`, and downloaded if it is not found. "org/name" and
+                "org/name@revision" are looked up in the cache of the Hugging Face Hub, and downloaded only if the
                 environment has `TOKSMITH_DOWNLOAD=1`.
             pattern: For a rank file, which holds none (see `from_tiktoken`), and for GPT-2's two files.
             special_tokens: For the same formats as `pattern`.
@@ -704,3 +689,18 @@ def _restored(kind: type[Tokenizer], *content: Any) -> Tokenizer:
     """Return the tokenizer of a pickle."""
     formats.identity.check("Tokenizer", isinstance(kind, type) and issubclass(kind, Tokenizer))
     return kind._of(formats.identity.restored(*content))
+
+
+def merge_counts(tokenizer: Tokenizer) -> Sequence[int | None] | None:
+    """Return how often the pair of each merge occurred when training chose it; read-only, saved by `save`.
+
+    The counts are in the order of `merges`. A count is None for a merge that was not chosen by its count: a merge of
+    an extended tokenizer without counts, or of a forced token. The whole is None for a tokenizer that was not trained
+    here. The counts are no part of the identity.
+
+    >>> import toksmith
+    >>> list(merge_counts(toksmith.train(toksmith.PretokenCounts({b"low": 5, b"lower": 2}), 258)))
+    [7, 7]
+    """
+    counts = tokenizer._parts.merge_counts
+    return None if counts is None else ListView(counts)

@@ -124,7 +124,7 @@ class Options:
         self.warning = None
         if template is None and around not in (None, (prepend_ids, append_ids)):
             self.warning = (
-                "the tokenizer has a template, whose tokens are not put around the documents: choose template=True, or "
+                "the tokenizer has a template, whose tokens are not put around documents: choose template=True, or "
                 "template=False"
             )
         elif append is None and not prepended and not template:

@@ -182,7 +182,7 @@ def _unknown(source: str) -> OSError:
     question = f": did you mean {close[0]!r}?" if close else "."
     if source in patterns.NAMED:
         return FileNotFoundError(
-            f"{source} is the name of a pattern, not of a tokenizer: name the tokenizer.json of a model that has it, or "
+            f"{source} is the name of a pattern, not of a tokenizer: name the tokenizer.json of a model with it, or "
             f"its name on the Hugging Face Hub, whose cache is {_hub_cache()}. Of a rank file, such as the "
             f'tokenizer.model of Llama 3, give pattern="{source}"'
         )

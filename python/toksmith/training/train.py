@@ -16,7 +16,7 @@ from .._internal.progress import Report
 from ..corpus import Corpus, CorpusOptions, FilePath, TextSources
 from ..files import whole_files
 from ..formats.native import escape
-from ..tokenizer import Tokenizer
+from ..tokenizer import Tokenizer, merge_counts
 from .checkpoint import Checkpoint
 from .counting import as_iterator, count_pretokens
 from .counts import PretokenCounts
@@ -213,7 +213,7 @@ def _write_log(path: str | os.PathLike[str], tokenizer: Tokenizer) -> None:
 
 
 def _log_rows(tokenizer: Tokenizer) -> Iterator[tuple[int | str | None, ...]]:
-    counts = tokenizer.merge_counts or [None] * len(tokenizer.merges)
+    counts = merge_counts(tokenizer) or [None] * len(tokenizer.merges)
     for number, ((left, right), count) in enumerate(zip(tokenizer.merges, counts, strict=True), 1):
         token = left + right
         yield number, tokenizer.token_id(token), escape(left), escape(right), escape(token), count, len(token)

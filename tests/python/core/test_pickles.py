@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import toksmith
-from toksmith import DecodeStream, Encoding, Tokenizer
+from toksmith import DecodeStream, Encoding, Tokenizer, merge_counts
 from toksmith.compat.tiktoken import registry
 from toksmith.formats import identity
 
@@ -74,7 +74,7 @@ KINDS: dict[str, Callable[[Path], Any]] = {
 def parts(thing: Any) -> Any:
     """Return everything that two equal things share."""
     if isinstance(thing, Tokenizer):
-        counts = thing.merge_counts
+        counts = merge_counts(thing)
         return type(thing), thing.fingerprint, dict(thing.vocab), list(thing.merges), counts and list(counts)
     if isinstance(thing, Encoding):
         state = thing.__getstate__()
@@ -134,7 +134,7 @@ def test_flipped_bits(kind: str, protocol: int, flips: int, tmp_path: Path, monk
 def test_each_part_is_covered(monkeypatch: pytest.MonkeyPatch) -> None:
     restore, (kind, digest, head, core, record, sealed) = trained().__reduce__()
     as_elsewhere(monkeypatch)
-    assert restore(kind, digest, head, core, record, sealed).merge_counts == trained().merge_counts
+    assert merge_counts(restore(kind, digest, head, core, record, sealed)) == merge_counts(trained())
     zeros = "0" * 64
     for wrong in (
         (dict, digest, head, core, record, sealed),
