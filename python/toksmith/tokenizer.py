@@ -504,8 +504,8 @@ class Tokenizer:
                 `tokenizer.json` or a folder with one; a folder with GPT-2's two files; a rank file; a `tekken.json`;
                 a SentencePiece `.model`; a GGUF file; or a tokenizer of tiktoken, tokenizers, transformers or
                 mistral_common. A file or folder goes before an encoding of the same name. The rank file of an
-                encoding is looked for as by `toksmith.get_encoding`, and downloaded if it is not found. "org/name" and
-                "org/name@revision" are looked up in the cache of the Hugging Face Hub, and downloaded only if the
+                encoding is looked for as by `toksmith.get_encoding`, and downloaded if it is not found. "org/name"
+                and "org/name@revision" are looked up in the cache of the Hugging Face Hub, and downloaded only if the
                 environment has `TOKSMITH_DOWNLOAD=1`.
             pattern: For a rank file, which holds none (see `from_tiktoken`), and for GPT-2's two files.
             special_tokens: For the same formats as `pattern`.
