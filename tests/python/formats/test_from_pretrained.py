@@ -113,7 +113,7 @@ def test_a_path_goes_before_a_name(folder: Path, trained: Tokenizer) -> None:
     [
         ("cl100k-base", {}, "did you mean 'cl100k_base'"),
         ("o200k", {}, "is the name of a pattern, not of a tokenizer"),
-        ("llama3", {}, "name the tokenizer.json of a model that has it"),
+        ("llama3", {}, "name the tokenizer.json of a model"),
         ("model.safetensors", {}, "a safetensors file, which holds weights"),
         ("weights.bin", {}, "a zip archive"),
         ("kept.pkl", {}, "a pickle, which could run any program"),
