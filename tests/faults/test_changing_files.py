@@ -20,7 +20,7 @@ from child import run
 from toksmith import Corpus, Tokenizer, count_pretokens, train
 from toksmith.cli import streams
 from toksmith.encoding import file_encoding
-from toksmith.files import inputs, parquet, watching
+from toksmith.files import inputs, tables, watching
 from toksmith.training import counting
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
@@ -185,7 +185,7 @@ def test_a_column(tmp_path: Path) -> None:
             continue  # the open file is read to its end
         file = tmp_path / "a.parquet"
         file.write_bytes(parquet_file(TEXT))
-        cells = parquet.texts([inputs.source_of(str(file))], "strict")
+        cells = tables.texts([inputs.Reading(None, None, None).source(str(file))], "strict")
         next(cells)
         change(file)
         with pytest.raises(OSError, match=f"{file}: the file {message}"):

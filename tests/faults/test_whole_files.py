@@ -134,6 +134,7 @@ os.mkdir("closed", 0o555)
 open("text", "w").close()
 tokenizer = Tokenizer()
 tokenizer.save("open", format="gpt2")
+tokenizer.save("open/tokenizer")
 PretokenCounts({b"a": 1}).save("open/counts")
 tokenizer.encode_file("text", "open/ids")
 limit()  # makes root an ordinary user

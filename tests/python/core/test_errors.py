@@ -134,7 +134,7 @@ def ids_taken(tokenizer: Tokenizer) -> dict[str, Callable[[Any], Any]]:
         "decode_batch": lambda ids: tokenizer.decode_batch([[97], ids]),
         "decode_stream": lambda ids: list(tokenizer.decode_stream(ids)),
         "decode_stream, prompt": lambda ids: tokenizer.decode_stream(prompt=ids),
-        "DecodeStream": lambda ids: DecodeStream(tokenizer, prompt=ids),
+        "DecodeStream, prompt": lambda ids: DecodeStream(tokenizer, prompt=ids),
         "push": lambda ids: [tokenizer.decode_stream().push(id) for id in ids],
         "token_bytes": lambda ids: [tokenizer.token_bytes(id) for id in ids],
         "decode an array": lambda ids: tokenizer.decode(np.array(ids)),

@@ -261,7 +261,7 @@ saved, path, consume = sys.argv[1:]
 tokenizer = Tokenizer.load(saved)
 with open(path, encoding="utf-8", newline="") as file:
     # What a thread keeps from call to call has its full size from some text on.
-    sum(1 for _ in tokenizer.encode_iterable([file.read(1 << 20)]))
+    sum(1 for _ in tokenizer.encode_iterable([file.read(1 << 21)]))
     file.seek(0)
     line = next(file)
     Path("/proc/self/clear_refs").write_text("5")

@@ -159,7 +159,7 @@ def test_the_stress_text_has_every_token_and_every_special() -> None:
     special = set(tokenizer.special_tokens.values())
     assert all(token.decode() in joined for token in tokenizer.vocab.values() if token.isascii())
     ids = {id for text in texts for id in tokenizer.encode(text)}
-    whole = {id for id, token in tokenizer.vocab.items() if id not in special and verification._text(token)}
+    whole = {id for id, token in tokenizer.vocab.items() if id not in special and verification.text_of(token)}
     assert special <= ids
     assert len(whole & ids) > 0.9 * len(whole)
 
