@@ -20,7 +20,8 @@ from child import run
 from toksmith import Corpus, Tokenizer, count_pretokens, train
 from toksmith.cli import streams
 from toksmith.encoding import file_encoding
-from toksmith.files import inputs, tables, watching
+from toksmith.files import tables, watching
+from toksmith.files.inputs import Source
 from toksmith.training import counting
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
@@ -185,7 +186,7 @@ def test_a_column(tmp_path: Path) -> None:
             continue  # the open file is read to its end
         file = tmp_path / "a.parquet"
         file.write_bytes(parquet_file(TEXT))
-        cells = tables.texts([inputs.Reading(None, None, None).source(str(file))], "strict")
+        cells = tables.texts([Source(str(file), format="parquet")], "strict")
         next(cells)
         change(file)
         with pytest.raises(OSError, match=f"{file}: the file {message}"):
