@@ -17,7 +17,7 @@ use crate::shards::{KEY_BYTES, Permutation};
 ///     seed: Any whole numbers. Another seed gives another order.
 ///
 /// >>> order = Permutation(10, 7)
-/// >>> [order[i] for i in range(10)]
+/// >>> list(map(order.__getitem__, range(10)))
 /// [6, 9, 0, 7, 3, 5, 1, 8, 4, 2]
 #[pyclass(frozen, name = "Permutation", module = "toksmith.data")]
 pub(super) struct PyPermutation {
