@@ -185,7 +185,7 @@ mod tests {
             "[",
             "a\\",
         ];
-        let expected = [4, 30, 4, 2, 3, 209, 1, 1, -1, 2];
+        let expected = [4, 40, 4, 2, 3, 209, 1, 1, -1, 2];
         for (text, expected) in counts.iter().zip(expected) {
             assert_eq!(parts(text, 0), expected.max(0) as u64, "{text}");
         }

@@ -209,19 +209,29 @@ mod tests {
         let specials = |rows: &[String]| format!(r#", "special_tokens": [{}]"#, rows.join(", "));
         for (config, vocab, specials, expected) in [
             (config, TWO, String::new(), "$.special_tokens: no list"),
-            (config, TWO, specials(&[row(0, "a"), row(1, "a")]), "$.special_tokens[1]: 'a' is listed twice"),
+            (
+                config,
+                TWO,
+                specials(&[row(0, "a"), row(1, "a")]),
+                r#"$.special_tokens[1]: "a" is listed twice"#,
+            ),
             (
                 config,
                 TWO,
                 specials(&[row(0, "a"), row(0, "b")]),
-                "$.special_tokens[1]: the rank 0 belongs to 'a'",
+                r#"$.special_tokens[1]: the rank 0 belongs to "a""#,
             ),
             (config, TWO, specials(&[row(2, "a")]), "$.special_tokens[0]: the rank 2"),
             (config, TWO, specials(&[row(1, "a")]), "$.special_tokens: no special token has the rank 0"),
             (config, TWO, specials(&[row(0, "<SPECIAL_1>")]), "$.special_tokens: <SPECIAL_1> is the name"),
-            (config, &TWO[..38], specials(&[]), "$.vocab: 1 tokens, fewer than the 2"),
+            (config, &TWO[..34], specials(&[]), "$.vocab: 1 tokens, fewer than the 2"),
             (config, &TWO.replace("1,", "2,"), specials(&[]), "$.vocab[1].rank: expected 1, got 2"),
-            (config, &TWO.replace("Yg==", "Y"), specials(&[]), "$.vocab[1].token_bytes: 'Y' is not base64"),
+            (
+                config,
+                &TWO.replace("Yg==", "Y"),
+                specials(&[]),
+                r#"$.vocab[1].token_bytes: "Y" is not base64"#,
+            ),
             (
                 &config.replace("2,", "9,"),
                 TWO,
