@@ -7,7 +7,6 @@
 use std::ops::Range;
 
 use super::limit::Limit;
-use super::sentencepiece::SentencePieceRule;
 use crate::error::Result;
 use crate::pretokenize::Matcher;
 use crate::room;
@@ -191,10 +190,13 @@ impl Aligned {
         Ok(())
     }
 
-    /// Replaces the text by what SentencePiece makes of it.
-    pub(super) fn rewrite(&mut self, rule: &SentencePieceRule, limit: Limit) -> Result<()> {
+    /// Replaces the text, and the places of its bytes, by what a function makes of them.
+    pub(super) fn rewrite(
+        &mut self,
+        change: impl FnOnce(&str, Option<&[OriginRange]>) -> Result<(String, Vec<OriginRange>)>,
+    ) -> Result<()> {
         let old = self.take();
-        let (text, places) = rule.normalized(&old, self.places.as_deref(), limit)?;
+        let (text, places) = change(&old, self.places.as_deref())?;
         self.text = text;
         self.places = self.places.is_some().then_some(places);
         Ok(())

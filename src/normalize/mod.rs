@@ -185,7 +185,9 @@ impl NormalizeStep {
             NormalizeStep::Strip { left, right } => text.strip(*left, *right, limit),
             NormalizeStep::Prepend(before) => text.prepend(before, limit),
             NormalizeStep::Replace(matcher, content) => text.replace(matcher, content, limit),
-            NormalizeStep::SentencePiece(rule) => text.rewrite(rule, limit),
+            NormalizeStep::SentencePiece(rule) => {
+                text.rewrite(|text, places| rule.normalized(text, places, limit))
+            }
         }
     }
 
