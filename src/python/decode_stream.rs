@@ -179,11 +179,12 @@ impl Pieces {
             && let Some(id) = ids.next()
         {
             let text = stream.push_one(&id?)?;
+            // Where ids and texts pass between functions of C, the interpreter looks for signals nowhere else.
+            py.check_signals()?;
             if !text.is_empty()? {
                 self.is_done.store(false, Relaxed);
                 return Ok(Some(text.into_any()));
             }
-            py.check_signals()?;
         }
         let tail = stream.flush(py)?.get_item(0)?;
         Ok(if tail.is_empty()? { None } else { Some(tail) })
