@@ -17,8 +17,8 @@ pub struct TokenRun<'a> {
     next: usize,
     /// How many spaces may still be taken off the front.
     spaces: usize,
-    /// The rest of the token that is looked at.
-    rest: &'a [u8],
+    /// Bytes of the current token that were not compared yet.
+    unread: &'a [u8],
 }
 
 impl<'a> TokenRun<'a> {
@@ -26,7 +26,7 @@ impl<'a> TokenRun<'a> {
     /// front.
     pub fn new(vocab: &'a Vocab, decoder: Option<&'a TextDecoder>, ids: &'a [u32]) -> Option<Self> {
         let spaces = decoder.map_or(Some(0), TextDecoder::stripped)?;
-        Some(TokenRun { vocab, decoder, ids, next: 0, spaces, rest: &[] })
+        Some(TokenRun { vocab, decoder, ids, next: 0, spaces, unread: &[] })
     }
 
     /// The bytes of all tokens that are left.
@@ -36,15 +36,15 @@ impl<'a> TokenRun<'a> {
     pub fn joined(mut self) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         while self.advance()? {
-            room::extend(&mut bytes, self.rest)?;
+            room::extend(&mut bytes, self.unread)?;
         }
         Ok(bytes)
     }
 
     /// Goes on to the next token with bytes if nothing is left of this one; false at the end.
     fn fill(&mut self) -> Result<bool> {
-        while self.rest.is_empty() && self.advance()? {}
-        Ok(!self.rest.is_empty())
+        while self.unread.is_empty() && self.advance()? {}
+        Ok(!self.unread.is_empty())
     }
 
     /// Goes on to the next token; false at the end.
@@ -55,7 +55,7 @@ impl<'a> TokenRun<'a> {
         let token = token.ok_or(Error::UnknownId { id: i128::from(id), index: Some(self.next) })?;
         let stripped = token.iter().take(self.spaces).take_while(|&&byte| byte == b' ').count();
         self.spaces = if stripped == token.len() { self.spaces - stripped } else { 0 };
-        self.rest = &token[stripped..];
+        self.unread = &token[stripped..];
         self.next += 1;
         Ok(true)
     }
@@ -81,15 +81,15 @@ pub fn align(mut a: TokenRun<'_>, mut b: TokenRun<'_>, control: &Control) -> Res
             }
             return Ok(ends);
         }
-        let len = a.rest.len().min(b.rest.len());
-        if len == 0 || a.rest[..len] != b.rest[..len] {
-            byte += a.rest.iter().zip(b.rest).take_while(|(a, b)| a == b).count();
-            let [a, b] = [&a, &b].map(|run| run.next - usize::from(!run.rest.is_empty()));
+        let len = a.unread.len().min(b.unread.len());
+        if len == 0 || a.unread[..len] != b.unread[..len] {
+            byte += a.unread.iter().zip(b.unread).take_while(|(a, b)| a == b).count();
+            let [a, b] = [&a, &b].map(|run| run.next - usize::from(!run.unread.is_empty()));
             return Err(Error::OtherBytes { byte, a, b });
         }
         byte += len;
-        (a.rest, b.rest) = (&a.rest[len..], &b.rest[len..]);
-        if a.rest.is_empty() && b.rest.is_empty() {
+        (a.unread, b.unread) = (&a.unread[len..], &b.unread[len..]);
+        if a.unread.is_empty() && b.unread.is_empty() {
             room::push(&mut ends, [a.next, b.next])?;
         }
     }

@@ -5,7 +5,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use crate::error::{Error, Result};
 use crate::room;
 
-/// Bytes of a stop string at most.
+/// Bytes of a stop string at max_len.
 const MAX_BYTES: usize = 4096;
 
 /// Strings of which the first to be complete ends a text; of several that are complete at the same place, the longest.
@@ -35,35 +35,35 @@ impl StopStrings {
         &self.strings
     }
 
-    /// Adds `more` to the text that is held back in `held`, and appends to `text` what no stop string can take any more.
+    /// Adds `more` to the text that is held back in `pending`, and appends to `text` what no stop string can take any more.
     /// Returns the stop string that ends the text, by its index; what comes after its beginning is lost.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn push(
         &self,
-        held: &mut Vec<u8>,
+        pending: &mut Vec<u8>,
         more: &[u8],
         is_last: bool,
         text: &mut Vec<u8>,
     ) -> Result<Option<usize>> {
-        room::extend(held, more)?;
-        if let Some(stop) = self.search.find(&held) {
-            room::extend(text, &held[..stop.start()])?;
-            held.clear();
+        room::extend(pending, more)?;
+        if let Some(stop) = self.search.find(&pending) {
+            room::extend(text, &pending[..stop.start()])?;
+            pending.clear();
             return Ok(Some(stop.pattern().as_usize()));
         }
-        let free = held.len() - if is_last { 0 } else { self.begun(held) };
-        room::extend(text, &held[..free])?;
-        held.drain(..free);
+        let free = pending.len() - if is_last { 0 } else { self.begun(pending) };
+        room::extend(text, &pending[..free])?;
+        pending.drain(..free);
         Ok(None)
     }
 
     /// Bytes at the end of a text with which a stop string begins.
     fn begun(&self, text: &[u8]) -> usize {
         let from = text.len().saturating_sub(self.max_len - 1);
-        let begins = |rest: &[u8]| {
-            self.strings.iter().any(|string| string.len() > rest.len() && string.as_bytes().starts_with(rest))
+        let begins = |end: &[u8]| {
+            self.strings.iter().any(|string| string.len() > end.len() && string.as_bytes().starts_with(end))
         };
         (from..text.len()).find(|&at| begins(&text[at..])).map_or(0, |at| text.len() - at)
     }
@@ -93,8 +93,8 @@ mod tests {
             (state >> 33) % end
         };
         for _ in 0..20_000 {
-            let mut word = |most: u64| -> String {
-                let len = 1 + draw(most);
+            let mut word = |max_len: u64| -> String {
+                let len = 1 + draw(max_len);
                 (0..len).map(|_| ['a', 'b', 'é', '中'][draw(4) as usize]).collect()
             };
             let mut stops = vec![word(4), word(3), word(5)];
@@ -103,15 +103,15 @@ mod tests {
             stops.sort();
             stops.dedup();
             let search = StopStrings::new(stops.clone()).unwrap().unwrap();
-            let (mut held, mut shown, mut stop) = (Vec::new(), Vec::new(), None);
-            let mut rest = &text[..];
-            while !rest.is_empty() && stop.is_none() {
-                let count = rest.chars().count() as u64;
-                let len = rest.chars().take(1 + draw(count) as usize).map(char::len_utf8).sum();
+            let (mut pending, mut shown, mut stop) = (Vec::new(), Vec::new(), None);
+            let mut tail = &text[..];
+            while !tail.is_empty() && stop.is_none() {
+                let count = tail.chars().count() as u64;
+                let len = tail.chars().take(1 + draw(count) as usize).map(char::len_utf8).sum();
                 let piece;
-                (piece, rest) = rest.split_at(len);
-                let is_last = rest.is_empty();
-                stop = search.push(&mut held, piece.as_bytes(), is_last, &mut shown).unwrap();
+                (piece, tail) = tail.split_at(len);
+                let is_last = tail.is_empty();
+                stop = search.push(&mut pending, piece.as_bytes(), is_last, &mut shown).unwrap();
             }
             assert_eq!((String::from_utf8(shown).unwrap(), stop), naive(&stops, &text), "{stops:?} {text:?}");
         }
@@ -120,10 +120,10 @@ mod tests {
     #[test]
     fn no_more_than_the_beginning_of_a_stop_string_is_held_back() {
         let search = StopStrings::new(vec!["abc".into(), "bd".into()]).unwrap().unwrap();
-        let (mut held, mut text) = (Vec::new(), Vec::new());
+        let (mut pending, mut text) = (Vec::new(), Vec::new());
         for (piece, shown) in [("xa", "x"), ("b", ""), ("b", "ab"), ("x", "bx")] {
             text.clear();
-            assert_eq!(search.push(&mut held, piece.as_bytes(), false, &mut text).unwrap(), None);
+            assert_eq!(search.push(&mut pending, piece.as_bytes(), false, &mut text).unwrap(), None);
             assert_eq!(text, shown.as_bytes());
         }
         assert!(StopStrings::new(vec![]).unwrap().is_none());

@@ -49,7 +49,7 @@ struct StreamState {
     spaces: usize,
     stages: DecoderState,
     /// Text with which a stop string may begin. A lone surrogate is in three bytes, as by `surrogatepass`.
-    held: Vec<u8>,
+    pending: Vec<u8>,
     /// The stop string that ended the text.
     stop: Option<usize>,
     /// Whether the text was ended by `flush`.
@@ -160,7 +160,7 @@ impl Streams {
     pub(super) fn reduced<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let fields = |stream: StreamState| {
             let stages = decoder::to_tuple(stream.stages);
-            (stream.bytes, stream.spaces, stages, stream.held, stream.stop, stream.is_over)
+            (stream.bytes, stream.spaces, stages, stream.pending, stream.stop, stream.is_over)
         };
         let states: Vec<StreamTuple> = self.streams()?.iter().cloned().map(fields).collect();
         let values = (&self.options, states).into_pyobject(py)?;
@@ -183,9 +183,9 @@ impl Streams {
         }
         let (options, states): (Options, Vec<StreamTuple>) = values.extract()?;
         let made = Self::new(tokenizer, [], options)?;
-        let stream = |(bytes, spaces, stages, held, stop, is_over)| {
+        let stream = |(bytes, spaces, stages, pending, stop, is_over)| {
             let stages = decoder::of_tuple(stages);
-            StreamState { bytes, spaces, stages, held, stop, is_over }
+            StreamState { bytes, spaces, stages, pending, stop, is_over }
         };
         *made.streams()? = states.into_iter().map(stream).collect();
         Ok(made)
@@ -264,7 +264,7 @@ impl Streams {
         let Some(stops) = &self.stops else { return self.decode(py, stream, id, text) };
         let mut more = Vec::new();
         self.decode(py, stream, id, &mut more)?;
-        stream.stop = stops.push(&mut stream.held, &more, false, text)?;
+        stream.stop = stops.push(&mut stream.pending, &more, false, text)?;
         Ok(())
     }
 
@@ -288,7 +288,7 @@ impl Streams {
             None => self.complete(py, &mut last.bytes, &[], true, &mut more)?,
         }
         match &self.stops {
-            Some(stops) => stream.stop = stops.push(&mut last.held, &more, true, text)?,
+            Some(stops) => stream.stop = stops.push(&mut last.pending, &more, true, text)?,
             None => text.append(&mut more),
         }
         Ok(())

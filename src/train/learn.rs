@@ -54,7 +54,7 @@ pub fn learn_from(
     }
     // The order of the words decides ties.
     counts.check_memory_for_order()?;
-    let _ = counts.words();
+    let _ = counts.words(); // puts them into it, so that they are drained in it
     let words = counts.into_words();
     let room = learner.room(&merges);
     let layout = corpus32::Layout::new(words.in_table_order(), vocab.as_deref(), room, control)?;
@@ -85,6 +85,22 @@ impl Learner<'_> {
         self.vocab.is_none() && self.options.ties != Ties::First && self.room(merges) <= corpus16::MAX_MERGES
     }
 
+    /// Gives `write` each word that `each` gives, and checks the control now and then.
+    fn lay_out(
+        &self,
+        each: impl FnOnce(Take<'_>) -> Result<()>,
+        mut write: impl FnMut(&[u8], u64) -> Result<()>,
+    ) -> Result<()> {
+        let mut number = 0_usize;
+        each(&mut |word, weight| {
+            number += 1;
+            if number.is_multiple_of(WORDS_PER_CHECK) {
+                self.control.check()?;
+            }
+            write(word, weight)
+        })
+    }
+
     /// Lays out the words that `each` gives, and learns merges. Returns them, and whether they are complete.
     fn run16(
         &self,
@@ -93,9 +109,7 @@ impl Learner<'_> {
         merges: Vec<Merge>,
         saver: &mut Saver<'_>,
     ) -> Result<(Vec<Merge>, bool)> {
-        let mut number = 0;
-        each(&mut |word, weight| {
-            self.check(&mut number)?;
+        self.lay_out(each, |word, weight| {
             layout.write(word, weight);
             Ok(())
         })?;
@@ -110,18 +124,8 @@ impl Learner<'_> {
         merges: Vec<Merge>,
         saver: &mut Saver<'_>,
     ) -> Result<(Vec<Merge>, bool)> {
-        let mut number = 0;
-        each(&mut |word, weight| {
-            self.check(&mut number)?;
-            layout.write(word, weight, self.control)
-        })?;
+        self.lay_out(each, |word, weight| layout.write(word, weight, self.control))?;
         self.run(layout.finish(), merges, saver)
-    }
-
-    /// Checks the control now and then.
-    fn check(&self, number: &mut usize) -> Result<()> {
-        *number += 1;
-        if (*number).is_multiple_of(WORDS_PER_CHECK) { self.control.check() } else { Ok(()) }
     }
 
     fn run(

@@ -198,13 +198,13 @@ struct Tallies {
     tallies: Vec<(u64, PairTally)>,
 }
 
-/// Counts the pairs whose shared sum is at least `threshold`; `None` if they are more than `most`.
+/// Counts the pairs whose shared sum is at least `threshold`; `None` if they are more than `max_tallies`.
 fn tally_pairs(
     corpus: &impl Corpus,
     tokens: &TokenInfo,
     sums: &[u64],
     threshold: u64,
-    most: usize,
+    max_tallies: usize,
     control: &Control,
 ) -> Result<Option<Tallies>> {
     let bits = sums.len().ilog2();
@@ -214,7 +214,7 @@ fn tally_pairs(
         if sums[shared(left, right, bits)] >= threshold {
             let pair = pack(left, right);
             if tallies.len() == slots.capacity().min(tallies.capacity()) && failed.is_none() && !is_full {
-                is_full = tallies.len() > most;
+                is_full = tallies.len() > max_tallies;
                 failed = if is_full { None } else { make_room(&mut slots, &mut tallies).err() };
             }
             if failed.is_some() || is_full {
@@ -233,7 +233,7 @@ fn tally_pairs(
     })?;
     match failed {
         Some(error) => Err(error),
-        None => Ok((!is_full && tallies.len() <= most).then_some(Tallies { slots, tallies })),
+        None => Ok((!is_full && tallies.len() <= max_tallies).then_some(Tallies { slots, tallies })),
     }
 }
 
@@ -263,8 +263,8 @@ pub(super) fn index_pairs(
     let (mut threshold, mut highest) = (least, highest.max(1));
     let Tallies { slots, tallies } = loop {
         let is_limited = wanted.bytes < u64::MAX && threshold < highest;
-        let most = if is_limited { (wanted.bytes / 2 / BYTES_PER_TALLY) as usize } else { usize::MAX };
-        match tally_pairs(corpus, tokens, &sums, threshold, most, control)? {
+        let max_tallies = if is_limited { (wanted.bytes / 2 / BYTES_PER_TALLY) as usize } else { usize::MAX };
+        match tally_pairs(corpus, tokens, &sums, threshold, max_tallies, control)? {
             None => threshold = threshold.saturating_mul(2).min(highest),
             // Raised too far: half of it was too much for the limit, but is the best that there is.
             Some(Tallies { tallies, .. })

@@ -278,8 +278,8 @@ mod tests {
             for edit in 0..4_000 {
                 let characters = text.chars().count();
                 let start = if draw(3) == 0 { characters } else { draw(characters + 1) };
-                let most = if text.len() > 400 { 100 } else { 6 };
-                let end = characters.min(start + draw(most));
+                let max_removed = if text.len() > 400 { 100 } else { 6 };
+                let end = characters.min(start + draw(max_removed));
                 let more: String = (0..draw(5)).map(|_| words[draw(words.len())]).collect();
                 let range = document.byte_of(start)..document.byte_of(end);
                 text.replace_range(range.clone(), &more);

@@ -175,8 +175,8 @@ impl Rope {
         let size = all.len().div_ceil(count).max(1);
         let mut groups = Vec::with_capacity(count);
         while !all.is_empty() {
-            let rest = all.split_off(size.min(all.len()));
-            let mut group = Group { chunks: std::mem::replace(&mut all, rest), extent: Extent::default() };
+            let tail = all.split_off(size.min(all.len()));
+            let mut group = Group { chunks: std::mem::replace(&mut all, tail), extent: Extent::default() };
             group.chunks.iter().for_each(|chunk| group.extent.add(chunk.extent()));
             groups.push(group);
         }
