@@ -24,6 +24,8 @@ Kind = Literal["published", "huggingface", "gpt2", "ranks", "native", "tekken", 
 
 _PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 """Names of GPT-2's two files: the usual ones, and those of its release."""
+_WHOLE = ("tekken.json", "tokenizer.model")
+"""Mistral's and SentencePiece's names of a file that is a whole tokenizer."""
 _RANK_LINE = re.compile(rb"(\xef\xbb\xbf)?[A-Za-z0-9+/]*={0,2} [0-9]+\r?\n")
 _NATIVE = re.compile(rb'\s*\{\s*"format"\s*:\s*"toksmith"')
 _SENTENCEPIECE = re.compile(rb"\n[\x06-\xff]\x01?\n[\x01-\xff]", re.DOTALL)
@@ -42,18 +44,23 @@ _HUB_NAME = re.compile(r"([\w-][\w.-]*)/([\w-][\w.-]*)(?:@([\w./-]+))?", re.ASCI
 _HUB_FILES = ["*.json", "*.jinja", "*.txt", "*.model", "*.bpe", "*.tiktoken"]
 ALLOW_DOWNLOAD = "TOKSMITH_DOWNLOAD"
 """The environment variable that allows downloads from the Hugging Face Hub, if it is 1."""
-_SUFFIXES = (".json", ".tiktoken", ".txt", ".model", ".bpe")  # those that only a path has
+_SUFFIXES = (".json", ".tiktoken", ".txt", ".model", ".bpe", ".gguf")  # those that only a path has
 
 
 def kind_of(source: StrPath) -> Kind:
     """Return the kind of a name or a path. A file or a folder goes before a published encoding of the same name."""
+    return _located(source)[0]
+
+
+def _located(source: StrPath) -> tuple[Kind, str]:
+    """Return the kind of a name or a path, and the path of the file or folder, or the name of the encoding."""
     path = Path(in_hub_cache(source) or source)
     if path.is_dir():
-        return _kind_of_folder(path)
+        return _in_folder(path)
     if path.exists():
-        return _kind_of_file(path)
+        return _kind_of_file(path), os.fspath(path)
     if isinstance(source, str) and encoding_of(source) is not None:
-        return "published"
+        return "published", source
     raise _unknown(os.fspath(source))
 
 
@@ -99,14 +106,18 @@ def _downloaded(name: str, revision: str) -> str:
         ) from None
 
 
-def _kind_of_folder(folder: Path) -> Kind:
+def _in_folder(folder: Path) -> tuple[Kind, str]:
+    """Return the kind of a folder and its path, or those of the file in it that is a whole tokenizer."""
     if (folder / "tokenizer.json").is_file():
-        return "huggingface"  # other files in the folder are for older readers
+        return "huggingface", os.fspath(folder)  # other files in the folder are for older readers
     if pair_in(folder) is not None:
-        return "gpt2"
+        return "gpt2", os.fspath(folder)
+    for path in map(folder.joinpath, _WHOLE):
+        if path.is_file():
+            return _kind_of_file(path), os.fspath(path)
     raise ValueError(
-        f"{folder}: this folder holds neither tokenizer.json nor vocab.json with merges.txt: name the file of the "
-        "tokenizer"
+        f"{folder}: this folder holds neither tokenizer.json nor vocab.json with merges.txt, {' or '.join(_WHOLE)}: "
+        "name the file of the tokenizer"
     )
 
 
@@ -123,7 +134,7 @@ def files_of(source: StrPath) -> list[Path]:
     if folder is None:
         return [path]
     pairs = [folder / name for names in _PAIRS for name in names]
-    return [folder / "tokenizer.json", *pairs, *origin.paths_in(folder)]
+    return [folder / "tokenizer.json", *pairs, *map(folder.joinpath, _WHOLE), *origin.paths_in(folder)]
 
 
 def _kind_of_file(path: Path) -> Kind:
@@ -210,7 +221,7 @@ def open_source(
         if not is_bare:
             raise ValueError("an object has its own pattern and special tokens: leave them and unmatched out")
         return _of_object(source)
-    kind, name = kind_of(source), in_hub_cache(source) or os.fspath(source)
+    kind, name = _located(source)
     if kind == "huggingface" and not is_bare and pair_in(name) is not None:
         kind = "gpt2"
     if kind == "ranks":

@@ -1,7 +1,6 @@
 """Stanford CS336, assignment 1: `train_bpe` and `Tokenizer` behind its adapters, and its public tests, rewritten."""
 
 import base64
-import importlib.util
 import json
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tiktoken
+from examples import EXAMPLES, example
 from training_data import END, assert_equal
 
 import toksmith
@@ -22,18 +22,6 @@ from toksmith.formats.spelling import BYTE_ORDER, spell
 Merges = list[tuple[bytes, bytes]]
 
 # The adapters, as they are dropped into tests/adapters.py.
-
-EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
-
-
-def example(name: str) -> Any:
-    """A module of `examples/`."""
-    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
 
 adapters = example("cs336_adapters")
 run_train_bpe, get_tokenizer = adapters.run_train_bpe, adapters.get_tokenizer

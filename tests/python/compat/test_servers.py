@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import random
 from pathlib import Path
 from typing import Any
 
 import pytest
+from examples import example
 
 import toksmith
 
 transformers = pytest.importorskip("transformers", reason="needs transformers")
 
-EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 TEMPLATE = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}"
 VLLM = [
     *("num_special_tokens_to_add", "all_special_tokens", "all_special_ids", "bos_token_id", "eos_token_id"),
@@ -29,14 +28,6 @@ SGLANG = [
 ]
 """What SGLang's own tokenizers have. It sets the last one itself."""
 MESSAGES = [{"role": "user", "content": "low, lower"}, {"role": "assistant", "content": "lowest é中"}]
-
-
-def example(name: str) -> Any:
-    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="module")

@@ -50,6 +50,21 @@ def test_a_name_is_looked_up_in_the_cache(cache: Path, monkeypatch: pytest.Monke
     assert Tokenizer.from_pretrained("org/name") == second
 
 
+def test_a_model_is_looked_for_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    downloads = []
+
+    def downloaded(name: str, revision: str) -> str:
+        downloads.append((name, revision))
+        toksmith.train_from_iterator(["low"], 257).save(cache.parent / "tekken.json", format="tekken")
+        return str(cache.parent)
+
+    cache.parent.mkdir()
+    monkeypatch.setattr("toksmith.formats.sources._downloaded", downloaded)
+    monkeypatch.setenv("TOKSMITH_DOWNLOAD", "1")
+    assert Tokenizer.from_pretrained("org/name").vocab_size == 257
+    assert downloads == [("org/name", "main")]
+
+
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[str]:
     """A server that answers as the Hub does, for one model."""

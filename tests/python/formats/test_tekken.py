@@ -57,6 +57,7 @@ def test_ids_are_those_of_mistral_common(tmp_path: Path, pattern: str, names: li
         assert ours.encode(text, special=False) == theirs.encode(text, False, False), text
     assert ours.encode("<s>a")[0] == theirs.bos_id
     assert Tokenizer.from_pretrained(theirs) == ours
+    assert Tokenizer.from_pretrained(tmp_path) == ours
 
 
 def test_a_saved_file_is_read_by_both(tmp_path: Path) -> None:
