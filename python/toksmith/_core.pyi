@@ -57,6 +57,7 @@ __all__ = [
     "from_fancy_regex",
     "from_oniguruma",
     "learn_merges",
+    "memory_to_learn",
     "merges_of_rows",
     "pattern_steps",
     "retokenization",
@@ -592,6 +593,12 @@ def learn_merges(
     forget: bool = False,
     memory_limit: int | None = None,
 ) -> Learned: ...
+def memory_to_learn(
+    counts: PretokenCounts,
+    max_merges: int,
+    ties: Literal["bytes", "ids", "smallest_ids", "first", "huggingface"],
+    has_vocab: bool,
+) -> int: ...
 def fingerprint(counts: PretokenCounts) -> str: ...
 def build_tokenizer(
     learned: Learned,

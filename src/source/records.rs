@@ -134,7 +134,8 @@ impl<'de> Visitor<'de> for Object<'_> {
                 Match::Begin(inner) => {
                     let value = map.next_value::<&RawValue>()?;
                     if value.get().starts_with('{') {
-                        let inner_text = read(value.get().as_bytes(), inner).map_err(serde::de::Error::custom)?;
+                        let inner_text =
+                            read(value.get().as_bytes(), inner).map_err(serde::de::Error::custom)?;
                         text = inner_text.or(text);
                     }
                 }

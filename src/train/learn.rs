@@ -6,7 +6,7 @@ use super::corpus32::{self, Corpus32};
 use super::options::{Merge, Options, Ties};
 use super::saver::Saver;
 use super::start::Start;
-use super::trainer::Trainer;
+use super::trainer::{BYTES_PER_MERGE, Trainer};
 use crate::control::{Control, Stage};
 use crate::count::PretokenCounts;
 use crate::error::{Error, Result};
@@ -59,6 +59,15 @@ pub fn learn_from(
     let room = learner.room(&merges);
     let layout = corpus32::Layout::new(words.in_table_order(), vocab.as_deref(), room, control)?;
     learner.run32(layout, |take| words.drain(take), merges, saver).map(|(merges, _)| merges)
+}
+
+/// The memory that [`learn_from`] takes at least, in bytes: with an index of hardly any pair. `has_vocab` says whether it
+/// begins with a vocabulary or with forced tokens.
+pub fn least_memory(counts: &PretokenCounts, has_vocab: bool, options: &Options) -> u64 {
+    let is_wide = has_vocab || options.ties == Ties::First || options.max_merges > corpus16::MAX_MERGES;
+    let cells = counts.pretoken_bytes() + counts.len() as u64;
+    let merges = cells.min(options.max_merges as u64);
+    (if is_wide { 5 } else { 3 }) * cells + merges * BYTES_PER_MERGE
 }
 
 /// Takes a word and its count.

@@ -38,7 +38,7 @@ mod trainer;
 
 pub use checkpoint::{merges_from_bytes, merges_to_bytes};
 pub use fingerprint::fingerprint;
-pub use learn::{learn_from, learn_merges, resume};
+pub use learn::{learn_from, learn_merges, least_memory, resume};
 pub use options::{Merge, Options, Ties};
 pub use saver::Saver;
 pub use start::{Start, build_vocab};

@@ -32,7 +32,7 @@ const THRESHOLD_DIVISOR: u64 = 8;
 const RESERVED_MERGES: usize = 1 << 16;
 
 /// Bytes of memory of a merge and its token.
-const BYTES_PER_MERGE: u64 = 64;
+pub(super) const BYTES_PER_MERGE: u64 = 64;
 
 /// Marks a neighbour whose pair is not indexed.
 const NO_CURSOR: usize = usize::MAX;

@@ -20,8 +20,6 @@ from .options import Options
 # are upper bounds: 12 bytes were measured for each byte of one giant pretoken, and less than two thirds of the bounds
 # for 3.3 million words.
 _BYTES_PER_BYTE, _BYTES_PER_PRETOKEN = 16, 40
-# Bytes of memory for each merge, and the number of merges up to which a byte of a word takes two bytes and not four.
-_BYTES_PER_MERGE, _NARROW_MERGES = 64, 65_278
 # Values of `min_pretoken_count` that the error of too many pretokens tries.
 _MIN_COUNTS = (2, 3, 5, 10, 20, 50, 100, 1000, 10_000)
 _KINDS = {
@@ -93,10 +91,8 @@ def _most_memory(counts: PretokenCounts) -> int:
 
 
 def _least_memory(counts: PretokenCounts, options: Options) -> int:
-    """Return the bytes that learning takes with an index of hardly any pair: cells, and what a merge needs."""
-    is_wide = options.base or options.forced_tokens or options.ties == "first" or options.max_merges > _NARROW_MERGES
-    cells = counts._core.pretoken_bytes() + len(counts)
-    return (5 if is_wide else 3) * cells + _BYTES_PER_MERGE * min(options.max_merges, cells)
+    has_vocab = bool(options.base or options.forced_tokens)
+    return _core.memory_to_learn(counts._core, options.max_merges, options.ties, has_vocab)
 
 
 def _warn_if_short(options: Options, added: int) -> None:
