@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from peer import Peer, rows_of
+from peer import Peer, openai_pattern, rows_of
 from vocabularies import Vocabulary
 
 
@@ -154,3 +154,71 @@ class Quicktok(Peer):
     def batch_to_arrays(self, texts: list[str]) -> Any:
         """`encode_batch`."""
         return self.tokenizer.encode_batch(texts, self.threads)
+
+
+class TokenizersNext(Peer):
+    """The release candidate of Hugging Face tokenizers, whose encodings have arrays."""
+
+    module = "tokenizers"
+    name = "tokenizers_next"
+    arrays = parallel_text = True
+    decodes_bytes = False
+
+    def load(self, vocabulary: Vocabulary) -> Any:
+        """Load the `tokenizer.json`."""
+        return self.package.Tokenizer.from_file(str(vocabulary.json_path))
+
+    def to_list(self, text: str) -> Any:
+        """`encode`."""
+        return self.tokenizer.encode(text, add_special_tokens=False).ids
+
+    def to_array(self, text: str) -> Any:
+        """`encode`, as an array."""
+        return self.tokenizer.encode(text, add_special_tokens=False).ids_array
+
+    def batch_to_lists(self, texts: list[str]) -> Any:
+        """`encode_batch`."""
+        return [encoding.ids for encoding in self.tokenizer.encode_batch(texts, add_special_tokens=False)]
+
+    def to_text(self, ids: list[int]) -> Any:
+        """`decode`."""
+        return self.tokenizer.decode(ids, skip_special_tokens=False)
+
+    def to_bytes(self, ids: Any) -> Any:
+        """There is only `decode` to text."""
+        return self.tokenizer.decode(ids, skip_special_tokens=False).encode()
+
+
+class Basetenkenizer(Peer):
+    """basetenkenizer, through its own conversion of OpenAI's encodings."""
+
+    module = "basetenkenizer"
+    vocabularies: ClassVar[set[str]] = {"gpt2", "cl100k", "o200k"}
+    arrays = True
+    decodes_bytes = False
+
+    def load(self, vocabulary: Vocabulary) -> Any:
+        """Convert tiktoken's encoding to a `tokenizer.json`, and load that."""
+        encoding = importlib.import_module("tiktoken").Encoding(
+            vocabulary.name,
+            pat_str=openai_pattern(vocabulary),
+            mergeable_ranks=vocabulary.ranks(),
+            special_tokens=vocabulary.special_tokens,
+        )
+        return self.package.Tokenizer.from_json_str(self.package.tiktoken_to_tokenizer_json(encoding))
+
+    def to_list(self, text: str) -> Any:
+        """`encode`, special tokens as text."""
+        return self.tokenizer.encode(text, split_special_tokens=True).ids
+
+    def to_array(self, text: str) -> Any:
+        """`encode`, as an array."""
+        return self.tokenizer.encode(text, split_special_tokens=True).into_numpy()["ids"]
+
+    def batch_to_lists(self, texts: list[str]) -> Any:
+        """`encode_batch`."""
+        return [encoding.ids for encoding in self.tokenizer.encode_batch(texts, split_special_tokens=True)]
+
+    def to_bytes(self, ids: Any) -> Any:
+        """There is only `decode` to text."""
+        return self.tokenizer.decode(ids.tolist()).encode()

@@ -11,13 +11,17 @@ ROOT = Path(__file__).resolve().parents[2]
 REQUIREMENTS = ROOT / "benches" / "requirements.txt"
 WORK = ROOT / "target" / "peers"
 VENV = WORK / "venv"
+PRERELEASES = WORK / "prereleases"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
-# Module → distribution, in the order of the tables.
+# Peer → distribution, in the order of the tables. A peer is named like its module; `tokenizers_next` is a release
+# candidate of tokenizers, in a folder of its own.
 MODULES = {
     "toksmith": "toksmith",
     "gigatoken": "gigatoken",
+    "tokenizers_next": "tokenizers",
     "fastokens": "fastokens",
+    "basetenkenizer": "basetenkenizer",
     "quicktok": "quicktok-v1",
     "riptoken": "riptoken",
     "rs_bpe": "rs-bpe",
@@ -25,6 +29,16 @@ MODULES = {
     "tokenizers": "tokenizers",
     "tokie": "tokie",
 }
+
+
+def module_of(peer: str) -> str:
+    """The module that a peer imports."""
+    return peer.removesuffix("_next")
+
+
+def search_path(peer: str) -> dict[str, str]:
+    """The variables of the environment with which a process imports this version of a peer."""
+    return {"PYTHONPATH": str(PRERELEASES)} if peer.endswith("_next") else {}
 
 
 def say(message: str) -> None:
@@ -52,7 +66,8 @@ def install() -> dict[str, str]:
     if sys.version_info < (3, 11):
         sys.exit("benches/requirements.txt pins versions for CPython 3.11 and later")
     stamp = WORK / "installed"
-    wanted = hashlib.sha256(REQUIREMENTS.read_bytes() + sys.version.encode()).hexdigest()
+    pinned = REQUIREMENTS.read_bytes() + REQUIREMENTS.with_name("prereleases.txt").read_bytes()
+    wanted = hashlib.sha256(pinned + sys.version.encode()).hexdigest()
     if stamp.is_file() and stamp.read_text().startswith(wanted):
         missing: dict[str, str] = json.loads(stamp.read_text()[len(wanted) :])
         return missing
@@ -60,6 +75,7 @@ def install() -> dict[str, str]:
     WORK.mkdir(parents=True, exist_ok=True)
     checked("making the virtual environment", sys.executable, "-m", "venv", "--clear", VENV)
     missing = {}
+    pip("--upgrade", "--target", PRERELEASES, "-r", REQUIREMENTS.with_name("prereleases.txt"))
     if pip("-r", REQUIREMENTS).returncode:
         # One of them has no wheel here: find out which, and do without.
         for line in REQUIREMENTS.read_text().splitlines():
@@ -90,18 +106,18 @@ def build() -> None:
 
 
 def importable(missing: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Import each peer alone; returns the versions of those that work, and why the others do not."""
+    """Import each peer alone; return the versions of those that work, and why the others do not."""
     versions, broken = {}, {}
-    for module, package in MODULES.items():
+    for peer, package in MODULES.items():
         if package in missing:
-            broken[module] = missing[package]
+            broken[peer] = missing[package]
             continue
-        code = f"import {module}, importlib.metadata as m; print(m.version({package!r}))"
-        done = run(PYTHON, "-c", code)
+        code = f"import {module_of(peer)}, importlib.metadata as m; print(m.version({package!r}))"
+        done = run(PYTHON, "-c", code, **search_path(peer))
         if done.returncode:
-            broken[module] = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+            broken[peer] = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
         else:
-            versions[module] = done.stdout.strip().splitlines()[-1]
+            versions[peer] = done.stdout.strip().splitlines()[-1]
     return versions, broken
 
 

@@ -13,7 +13,7 @@ ALL = {"gpt2", "cl100k", "o200k", "qwen3"}
 class Peer:
     """A tokenizer of one vocabulary. What a peer has no door for falls back on the next best one.
 
-    By default a door is the method that most peers have.
+    By default a door is the method that most peers have. `name` is for a second version of a module.
 
     Texts arrive as `str`, ids as `list[int]` or as an array of `uint32`. `arrays` says whether its encoding ends in
     an array without a list before it, `array_batches` the same of batches, `parallel_text` whether one text runs on
@@ -21,6 +21,7 @@ class Peer:
     """
 
     module: ClassVar[str]
+    name: ClassVar[str] = ""
     vocabularies: ClassVar[set[str]] = ALL
     arrays: ClassVar[bool] = False
     array_batches: ClassVar[bool] = False

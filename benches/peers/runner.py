@@ -99,6 +99,7 @@ class Runner:
             "RAYON_NUM_THREADS": str(threads),
             "TOKENIZERS_PARALLELISM": "true" if threads > 1 else "false",
             "OMP_NUM_THREADS": str(threads),
+            **environment.search_path(job.get("peer", "")),
         }
         command = [str(environment.PYTHON), str(Path(__file__).with_name("worker.py")), json.dumps(job)]
         limit = self.options.timeout * (10 if job["task"] in ("reference", "prepare") else 1)

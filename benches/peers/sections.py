@@ -1,5 +1,6 @@
 """The sections of the bench: which jobs each of them runs."""
 
+import os
 import subprocess
 import time
 from collections.abc import Callable
@@ -84,14 +85,15 @@ def hostile(runner: Runner) -> None:
 def imports(runner: Runner) -> None:
     """`import` in a fresh interpreter, over a bare one."""
     say("import")
-    modules = ["", *runner.options.peers]
+    peers = ["", *runner.options.peers]
     for number in range(5 * runner.options.rounds):
-        for module in modules:
-            code = f"import {module}" if module else "pass"
+        for peer in peers:
+            code = f"import {environment.module_of(peer)}" if peer else "pass"
+            env = os.environ | environment.search_path(peer)
             start = time.perf_counter()
-            subprocess.run([str(environment.PYTHON), "-c", code], check=True, capture_output=True)
+            subprocess.run([str(environment.PYTHON), "-c", code], check=True, capture_output=True, env=env)
             taken = time.perf_counter() - start
-            runner.records.append({"section": "import", "peer": module, "round": number, "times": [taken]})
+            runner.records.append({"section": "import", "peer": peer, "round": number, "times": [taken]})
 
 
 RUN: dict[str, Callable[[Runner], None]] = {
