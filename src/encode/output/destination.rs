@@ -1,6 +1,7 @@
 //! Destinations for the ids of a file: an array, or a file of numbers.
 
 use std::fs::File;
+use std::mem::MaybeUninit;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -63,6 +64,11 @@ pub trait IdType: Copy + Send + 'static {
     /// # Errors
     /// [`Error::IdTooWide`], for the first; [`Error::OutOfMemory`].
     fn append(ids: &[u32], all: &mut Vec<Self>) -> Result<()>;
+    /// Writes ids to memory of their number. If that fails, what is written is undefined.
+    ///
+    /// # Errors
+    /// [`Error::IdTooWide`], for the first.
+    fn fill(ids: &[u32], memory: &mut [MaybeUninit<Self>]) -> Result<()>;
     /// The vector itself, if ids can be written to it without conversion.
     fn as_u32(all: &mut Vec<Self>) -> Option<&mut Vec<u32>>;
     /// Whether the type has 32 bits; otherwise 16.
@@ -85,6 +91,11 @@ impl IdType for u32 {
         room::extend(all, ids)
     }
 
+    fn fill(ids: &[u32], memory: &mut [MaybeUninit<Self>]) -> Result<()> {
+        memory.iter_mut().zip(ids).for_each(|(to, &id)| _ = to.write(id));
+        Ok(())
+    }
+
     fn as_u32(all: &mut Vec<Self>) -> Option<&mut Vec<u32>> {
         Some(all)
     }
@@ -99,17 +110,26 @@ impl IdType for u16 {
     }
 
     fn append(ids: &[u32], all: &mut Vec<Self>) -> Result<()> {
-        if let Some(&id) = ids.iter().find(|&&id| id > u32::from(u16::MAX)) {
-            return Err(Error::IdTooWide(id));
-        }
+        check_width(ids)?;
         room::reserve(all, ids.len())?;
         all.extend(ids.iter().map(|&id| id as u16));
+        Ok(())
+    }
+
+    fn fill(ids: &[u32], memory: &mut [MaybeUninit<Self>]) -> Result<()> {
+        check_width(ids)?;
+        memory.iter_mut().zip(ids).for_each(|(to, &id)| _ = to.write(id as u16));
         Ok(())
     }
 
     fn as_u32(_: &mut Vec<Self>) -> Option<&mut Vec<u32>> {
         None
     }
+}
+
+/// Fails for the first id that has more than 16 bits.
+fn check_width(ids: &[u32]) -> Result<()> {
+    ids.iter().find(|&&id| id > u32::from(u16::MAX)).map_or(Ok(()), |&id| Err(Error::IdTooWide(id)))
 }
 
 /// Ids gathered in memory.

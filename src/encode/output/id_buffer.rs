@@ -43,6 +43,9 @@ const MOVABLE_IDS: usize = (33 << 20) / size_of::<u32>();
 /// The maximum number of ids that a character can become: one for each byte of its UTF-8.
 const MAX_IDS_PER_CHARACTER: usize = 4;
 
+/// An id stands for more bytes or characters than this in most texts.
+const USUAL_UNITS_PER_ID: usize = 2;
+
 /// The number of ids that room is made for at a time, if there is no memory for all that are expected.
 const MIN_GROWTH_IDS: usize = 1 << 17;
 
@@ -55,10 +58,34 @@ pub(in crate::encode) struct IdBuffer<T = u32> {
 }
 
 impl<T: IdType> IdBuffer<T> {
-    /// An empty buffer for a text of `total` bytes or characters.
+    /// An empty buffer for a text of `total` bytes or characters, in memory of an earlier result if there is some.
     pub(in crate::encode) fn new(total: usize) -> Self {
+        IdBuffer { ids: Self::recycled(total), done: 0, total }
+    }
+
+    /// An empty buffer without memory.
+    pub(in crate::encode) fn empty(total: usize) -> Self {
+        IdBuffer { ids: Vec::new(), done: 0, total }
+    }
+
+    fn recycled(total: usize) -> Vec<T> {
         let memory = if T::IS_WIDE { kept(MAX_IDS_PER_CHARACTER * total) } else { Vec::new() };
-        IdBuffer { ids: T::all(memory).unwrap_or_default(), done: 0, total } // there is no id that could fail
+        T::all(memory).unwrap_or_default() // there is no id that could fail
+    }
+
+    /// Memory that has room for the ids of most texts of `total` bytes or characters, of an earlier result or untouched.
+    /// Without capacity if the system refuses it.
+    pub(in crate::encode) fn memory(total: usize) -> Vec<T> {
+        let mut memory = Self::recycled(total);
+        if memory.capacity() == 0 {
+            memory = room::for_items(total / USUAL_UNITS_PER_ID).unwrap_or_default();
+        }
+        memory
+    }
+
+    /// Notes that `units` bytes or characters of the text are none of this buffer.
+    pub(in crate::encode) fn elsewhere(&mut self, units: usize) {
+        self.total = self.total.saturating_sub(units);
     }
 
     /// Notes that the ids of `more` bytes or characters of the text were added, and makes room for those of the rest.
@@ -88,12 +115,17 @@ impl<T: IdType> IdBuffer<T> {
     }
 
     /// The ids, without most of the capacity that was not needed.
-    pub(in crate::encode) fn finish(mut self) -> Vec<T> {
+    pub(in crate::encode) fn finish(self) -> Vec<T> {
+        Self::trimmed(self.ids)
+    }
+
+    /// Ids, without most of the capacity that was not needed.
+    pub(in crate::encode) fn trimmed(mut ids: Vec<T>) -> Vec<T> {
         // An eighth of spare capacity may stay: its pages are not touched, and recycled memory should keep its size.
-        if self.ids.capacity() - self.ids.len() > self.ids.len() / 8 {
-            self.ids.shrink_to_fit();
+        if ids.capacity() - ids.len() > ids.len() / 8 {
+            ids.shrink_to_fit();
         }
-        self.ids
+        ids
     }
 }
 

@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
+use super::joined::joined;
 use crate::control::Control;
 use crate::encode::encoder::Encoder;
 use crate::encode::output::{CountSink, IdBuffer, IdType};
 use crate::encode::special_set::{ActiveSpecials, SpecialTokens};
 use crate::error::{Error, Result};
 use crate::room;
-use crate::workers::{self, BufferPool};
+use crate::workers;
 
 /// Texts are handed out in runs of about this many bytes.
 const RUN_BYTES: usize = 1 << 18;
@@ -92,11 +93,11 @@ impl Encoder {
         let (runs, active) = (runs(texts)?, self.active(special.into()));
         let bytes: usize = texts.iter().map(|text| text.len()).sum();
         let workers = self.useful_workers(Some(workers), bytes)?.min(runs.len()).max(1);
-        let mut all = IdBuffer::<T>::new(bytes);
         let mut starts = room::for_items(texts.len() + 1)?;
         starts.push(0);
         let size = |run: &Range<usize>| texts[run.clone()].iter().map(|text| text.len()).sum();
         if workers == 1 && T::IS_WIDE {
+            let mut all = IdBuffer::<T>::new(bytes);
             for run in runs {
                 if let Some(ids) = T::as_u32(&mut all.ids) {
                     self.add_run(0, &texts[run.clone()], active, ids, &mut starts, control)?;
@@ -106,25 +107,18 @@ impl Encoder {
             }
             return Ok(EncodedBatch { ids: all.finish(), starts });
         }
-        // Reused by the next runs: freeing memory and having the system clear it again takes long.
-        let spare = BufferPool::default();
         let mut runs = runs.into_iter();
-        let work = |worker, run: Range<usize>| {
-            let (mut ids, mut starts) = (spare.take(), Vec::new());
-            self.add_run(worker, &texts[run.clone()], active, &mut ids, &mut starts, control)?;
-            Ok((ids, starts, size(&run)))
+        let work = |worker, run: Range<usize>, ids: &mut Vec<u32>| {
+            let mut ends = Vec::new();
+            self.add_run(worker, &texts[run.clone()], active, ids, &mut ends, control)?;
+            Ok((size(&run), ends))
         };
-        let take = |(mut ids, own, bytes): (Vec<u32>, Vec<usize>, usize)| {
-            starts.extend(own.iter().map(|start| all.ids.len() + start)); // there is room for all
-            T::append(&ids, &mut all.ids)?;
-            check_count(all.ids.len(), max_ids)?;
-            all.done(bytes)?;
-            ids.clear();
-            spare.give_back(ids);
-            Ok(())
+        let place = |before, count, ends: Vec<usize>| {
+            starts.extend(ends.iter().map(|end| before + end)); // there is room for all
+            check_count(before + count, max_ids)
         };
-        workers::in_order(workers, control, || Ok(runs.next()), work, take)?;
-        Ok(EncodedBatch { ids: all.finish(), starts })
+        let ids = joined((bytes, workers), control, || Ok(runs.next()), work, place)?;
+        Ok(EncodedBatch { ids, starts })
     }
 
     /// How many ids each text has, on up to `workers` threads. Builds no list of ids.

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::joined::joined;
 use crate::control::Control;
 use crate::encode::encoder::{Encoder, Request};
 use crate::encode::output::{CountSink, IdBuffer};
@@ -129,10 +130,9 @@ impl Encoder {
         (workers, is_first): (usize, bool),
         control: &Control,
     ) -> Result<Vec<u32>> {
-        let mut all = IdBuffer::new(text.len());
         let workers = workers.min(chunks.len());
         if workers <= 1 {
-            let mut bytes = Vec::new();
+            let (mut all, mut bytes) = (IdBuffer::new(text.len()), Vec::new());
             for chunk in chunks {
                 let bytes = text.utf8(self.isa, chunk.clone(), &mut bytes)?;
                 let is_first = is_first && chunk.start == 0;
@@ -142,27 +142,17 @@ impl Encoder {
             }
             return Ok(all.finish());
         }
-        // Reused by the next chunks: freeing memory and having the system clear it again takes long.
-        let (texts, lists) = (BufferPool::default(), BufferPool::default());
-        let work = |worker, chunk: &Range<usize>| {
-            let mut ids: Vec<u32> = lists.take();
-            texts.with(|bytes| {
+        let spare = BufferPool::default();
+        let work = |worker, chunk: &Range<usize>, ids: &mut Vec<u32>| {
+            spare.with(|bytes| {
                 let bytes = text.utf8(self.isa, chunk.clone(), bytes)?;
                 let is_first = is_first && chunk.start == 0;
-                self.answer(Request { text: bytes, specials, worker, is_first }, &mut ids, control)
+                self.answer(Request { text: bytes, specials, worker, is_first }, ids, control)
             })?;
-            Ok((ids, chunk.len()))
+            Ok((chunk.len(), ()))
         };
         let mut left = chunks.iter();
-        let take = |(mut ids, len): (Vec<u32>, usize)| {
-            room::extend(&mut all.ids, &ids)?;
-            all.done(len)?;
-            ids.clear();
-            lists.give_back(ids);
-            Ok(())
-        };
-        workers::in_order(workers, control, || Ok(left.next()), work, take)?;
-        Ok(all.finish())
+        joined((text.len(), workers), control, || Ok(left.next()), work, |_, _, ()| Ok(()))
     }
 
     /// Cuts `text` where that changes no id, into pieces of at least `size` bytes or characters.

@@ -2,6 +2,7 @@
 
 mod batch;
 mod file;
+mod joined;
 mod long_text;
 
 pub use batch::EncodedBatch;
