@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export PYTHONPYCACHEPREFIX := $(CURDIR)/target/pycache
 
 .PHONY: demo test dev check test-rust test-python test-pythons test-long test-distributed test-asan test-asan-python \
-	fuzz fuzz-build bench-peers bench-train build build-dev clean
+	test-oldest test-arm64 test-windows check-macos wheels sdist fuzz fuzz-build bench-peers bench-train build build-dev clean
 
 demo: build
 	@$(BIN)/python scripts/demo.py
@@ -68,6 +68,29 @@ PYTHONS := 3.10 3.12 3.13
 
 test-pythons:
 	ARGS="$(ARGS)" scripts/test_pythons.sh $(PYTHONS)
+
+# The same tests with the oldest versions of the packages that toksmith needs.
+test-oldest:
+	OLDEST=1 ARGS="$(ARGS)" scripts/test_pythons.sh 3.10
+
+# Other systems, on Debian 12 for x86-64: each script installs what it needs of Debian's packages.
+# `make test-arm64 ARGS=tests/python/core/test_decode.py`
+test-arm64: $(VENV)/.installed
+	scripts/test_arm64.sh $(ARGS)
+
+test-windows:
+	scripts/test_windows.sh $(ARGS)
+
+check-macos: $(VENV)/.installed
+	scripts/check_macos.sh
+
+# Wheels for Linux in dist, and tests of those that run here. `make wheels WHEEL_PYTHONS=3.12 ARGS=x86_64-unknown-linux-gnu`
+wheels: $(VENV)/.installed
+	PYTHONS="$(WHEEL_PYTHONS)" scripts/build_wheels.sh $(ARGS)
+
+# The source distribution in dist; with VENDOR=1 also one that holds all crates.
+sdist: $(VENV)/.installed
+	VENDOR="$(VENDOR)" scripts/build_sdist.sh
 
 # What takes minutes, on the extension as users get it; and programs that use tiktoken, on toksmith. Those that cannot be
 # installed are skipped.
