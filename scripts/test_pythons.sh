@@ -21,7 +21,7 @@ for version in "$@"; do
         if [ -n "${OLDEST:-}" ]; then
             oldest=$(grep -oE '"[A-Za-z_]+>=[0-9.]+"' pyproject.toml | tr -d '"' | sed 's/>=/==/')
             # shellcheck disable=SC2086
-            "$venv/bin/pip" install --quiet --no-deps $oldest
+            "$venv/bin/pip" install --quiet $oldest
         fi
         touch "$venv/.installed"
     fi
@@ -29,5 +29,5 @@ for version in "$@"; do
     # Where it does not take the place of what was built for .venv.
     CARGO_TARGET_DIR=$PWD/target/pythons PIP_QUIET=1 VIRTUAL_ENV=$PWD/$venv "$venv/bin/maturin" develop --quiet
     # shellcheck disable=SC2086
-    "$venv/bin/pytest" -n 2 --dist worksteal -m "not long and not alone" ${ARGS:-}
+    "$venv/bin/pytest" -n 2 --dist worksteal -m "not long and not alone" ${OLDEST:+-W default::DeprecationWarning} ${ARGS:-}
 done
