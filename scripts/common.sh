@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Functions for scripts, which source this file in the root of the repository.
 
 # Prints the interpreter of a version: from the path, or one that pyenv has.
