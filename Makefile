@@ -3,7 +3,7 @@
 
 PYTHON ?= python3
 VENV := .venv
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
 # Modules are compiled once for all processes of the tests, of which there are hundreds: it is half of the time that one
 # takes to start. What is compiled lies in `target`.
@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export PYTHONPYCACHEPREFIX := $(CURDIR)/target/pycache
 
 .PHONY: demo test dev check test-rust test-python test-pythons test-long test-distributed test-asan test-asan-python \
-	fuzz fuzz-build bench-peers bench-train build build-dev clean
+	fuzz fuzz-build bench-peers bench-train build build-dev wheel release-readme deny clean
 
 demo: build
 	@$(BIN)/python scripts/demo.py
@@ -39,7 +39,16 @@ build: $(VENV)/.installed
 build-dev: $(VENV)/.installed
 	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --quiet
 
-# The checks that run nothing of the project: formatting, lints, types.
+# A wheel for this machine and this Python, in `dist`.
+wheel: $(VENV)/.installed
+	$(BIN)/maturin build --release --locked --interpreter $(BIN)/python --out dist
+
+# The README as a package index shows it, where relative links lead nowhere: `make release-readme BASE=... IMAGES=...`.
+release-readme:
+	$(PYTHON) scripts/absolute_links.py "$(BASE)" --images "$(IMAGES)" > target/README.md
+	mv target/README.md README.md
+
+# The checks that run nothing of the project: formatting, lints, types, workflows.
 check: $(VENV)/.installed
 	cargo fmt --check
 	cargo clippy --quiet --locked --all-targets -- -D warnings
@@ -50,6 +59,18 @@ check: $(VENV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/jactionlint --strict-exit --no-hints
+	$(BIN)/zizmor --offline --quiet --pedantic .github
+
+# Licences, sources and versions of the crates; advisories need the network: `make deny CHECKS=advisories`.
+CHECKS := bans licenses sources
+
+deny: target/tools/bin/cargo-deny
+	$< --locked --all-features check $(CHECKS)
+	$< --locked --manifest-path fuzz/Cargo.toml check --config deny.toml $(CHECKS)
+
+target/tools/bin/cargo-deny:
+	cargo install --quiet --locked --root target/tools cargo-deny@0.20.2
 
 test-rust:
 	cargo test --quiet --locked
