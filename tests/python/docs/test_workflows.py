@@ -1,4 +1,4 @@
-"""The workflows only start targets of the Makefile, which anybody can run, and actions that are pinned by a commit."""
+"""Workflows only start targets of the Makefile, which anybody can run, and actions that are pinned by a commit."""
 
 import re
 from pathlib import Path
