@@ -11,12 +11,12 @@ export PYTHONDONTWRITEBYTECODE :=
 export PYTHONPYCACHEPREFIX := $(CURDIR)/target/pycache
 
 .PHONY: demo test dev check test-rust test-python test-pythons test-long test-distributed test-asan test-asan-python \
-	fuzz fuzz-build bench-peers bench-train build build-dev wheel release-readme deny clean
+	fuzz fuzz-build bench-peers bench-train build build-dev wheel release-readme deny site clean
 
 demo: build
 	@$(BIN)/python scripts/demo.py
 
-test: check test-rust test-python
+test: check test-rust test-python site
 
 # While one works: builds what changed in seconds, without link-time optimisation, and runs the tests that belong to the
 # changed files. `make dev SINCE=main` takes all that differs from `main`.
@@ -38,6 +38,15 @@ build: $(VENV)/.installed
 # and shares what it is made of with `cargo test`.
 build-dev: $(VENV)/.installed
 	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --quiet
+
+# The documentation site, in `target/site`. A warning is an error: links that lead nowhere, pages that no page lists.
+site: build-dev target/sphinx/.installed
+	PYTHONPATH=target/sphinx $(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --fresh-env --conf-dir docs/site \
+		--doctree-dir target/sphinx/doctrees . target/site
+
+target/sphinx/.installed: docs/site/requirements.txt
+	$(BIN)/pip install --quiet --no-deps --upgrade --target target/sphinx -r $<
+	touch $@
 
 # A wheel for this machine and this Python, in `dist`.
 wheel: $(VENV)/.installed
@@ -67,7 +76,7 @@ CHECKS := bans licenses sources
 
 deny: target/tools/bin/cargo-deny
 	$< --locked --all-features check $(CHECKS)
-	$< --locked --manifest-path fuzz/Cargo.toml check --config deny.toml $(CHECKS)
+	$< --locked --manifest-path fuzz/Cargo.toml check $(CHECKS)
 
 target/tools/bin/cargo-deny:
 	cargo install --quiet --locked --root target/tools cargo-deny@0.20.2
