@@ -19,6 +19,7 @@ import toksmith  # noqa: E402
 from toksmith import _core  # noqa: E402
 
 NAVIGATION = {
+    "": ["docs/README"],
     "Tutorials": [
         "docs/first",
         "docs/serving",
@@ -82,6 +83,7 @@ include_patterns = [
 exclude_patterns = ["target", ".*"]
 suppress_warnings = ["ref.python"]  # `Tokenizer` in the signatures of stand-ins, each of which has one
 highlight_language = "none"
+default_role = "code"
 
 myst_heading_anchors = 4
 nb_execution_mode = "off"
@@ -92,8 +94,6 @@ autodoc_typehints = "signature"
 python_maximum_signature_line_length = 88
 
 html_theme = "furo"
-html_static_path = ["site.css"]
-html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sphinx = False
 html_show_copyright = False
@@ -103,8 +103,8 @@ def add_navigation(app: Sphinx, page: str, source: list[str]) -> None:
     """Append what the sidebar lists to the README, which does not show it itself."""
     if page == root_doc:
         for caption, pages in NAVIGATION.items():
-            listed = "\n".join(["docs/README", *pages] if caption == "Tutorials" else pages)
-            source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{listed}\n```\n"
+            options = [":hidden:", f":caption: {caption}"] if caption else [":hidden:"]
+            source[0] += "\n".join(["\n```{toctree}", *options, "", *pages, "```\n"])
 
 
 def typed_signatures() -> dict[str, tuple[str, str]]:
