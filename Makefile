@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export PYTHONPYCACHEPREFIX := $(CURDIR)/target/pycache
 
 .PHONY: demo test dev check test-rust test-python test-pythons test-long test-distributed test-asan test-asan-python \
-	fuzz fuzz-build bench-peers bench-train build build-dev wheel release-readme deny site clean
+	fuzz fuzz-build bench-peers bench-train build build-dev wheel wheels-in-debian release-readme deny site clean
 
 demo: build
 	@$(BIN)/python scripts/demo.py
@@ -55,8 +55,15 @@ target/sphinx/.installed: docs/site/requirements.txt
 wheel: $(VENV)/.installed
 	$(BIN)/maturin build --release --locked --interpreter $(BIN)/python --out dist
 
+# `make wheels` in a container, on a machine with another system than Debian 12.
+wheels-in-debian:
+	docker run --rm --volume "$(CURDIR):/toksmith" --workdir /toksmith debian:12 sh -c 'apt-get update -qq && \
+		apt-get install -qq --no-install-recommends ca-certificates git make python3-venv && \
+		git config --global --add safe.directory /toksmith && make wheels'
+
 # The README as a package index shows it, where relative links lead nowhere: `make release-readme BASE=... IMAGES=...`.
 release-readme:
+	mkdir -p target
 	$(PYTHON) scripts/absolute_links.py "$(BASE)" --images "$(IMAGES)" > target/README.md
 	mv target/README.md README.md
 
@@ -77,12 +84,12 @@ check: $(VENV)/.installed
 # Licences, sources and versions of the crates; advisories need the network: `make deny CHECKS=advisories`.
 CHECKS := bans licenses sources
 
-deny: target/tools/bin/cargo-deny
+deny: target/cargo-deny/bin/cargo-deny
 	$< --locked --all-features check $(CHECKS)
 	$< --locked --manifest-path fuzz/Cargo.toml check $(CHECKS)
 
-target/tools/bin/cargo-deny:
-	cargo install --quiet --locked --root target/tools cargo-deny@0.20.2
+target/cargo-deny/bin/cargo-deny:
+	cargo install --quiet --locked --root target/cargo-deny cargo-deny@0.20.2
 
 test-rust:
 	cargo test --quiet --locked
