@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export PYTHONPYCACHEPREFIX := $(CURDIR)/target/pycache
 
 .PHONY: demo test dev check test-rust test-python test-pythons test-long test-distributed test-asan test-asan-python \
-	fuzz fuzz-build bench-peers bench-train build build-dev wheel wheels-in-debian release-readme deny site clean
+	fuzz fuzz-build bench-peers bench-train build build-dev clean
 
 demo: build
 	@$(BIN)/python scripts/demo.py
@@ -40,6 +40,8 @@ build: $(VENV)/.installed
 # and shares what it is made of with `cargo test`.
 build-dev: $(VENV)/.installed
 	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --quiet
+
+.PHONY: site wheel wheels-in-debian release-readme deny
 
 # The documentation site, in `target/site`. A warning is an error: links that lead nowhere, pages that no page lists.
 site: build-dev target/sphinx/.installed
