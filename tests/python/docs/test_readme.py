@@ -22,6 +22,7 @@ GUIDES = (
     "docs/inspecting.md",
     "docs/serving.md",
     "docs/training.md",
+    "docs/vocabularies.md",
 )
 COMMANDS = "docs/cli.md"
 
