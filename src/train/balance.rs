@@ -46,7 +46,7 @@ pub struct Window {
 /// was chosen.
 ///
 /// Of languages that are compressed equally, the first is served. One without a pair that is frequent enough is not
-/// chosen again.
+/// chosen again. The result has at most 2^30 merges.
 ///
 /// # Errors
 /// Those of [`super::resume`]; [`Error::BalancedUnmergeable`].
@@ -59,6 +59,7 @@ pub fn learn_balanced(
     control: &Control,
 ) -> Result<Vec<Merge>> {
     let mut options = start.adapted(options);
+    options.max_merges = options.max_merges.min(1 << 30);
     if options.ties == Ties::HuggingFace {
         options.ties = Ties::Spelling;
     }
@@ -67,8 +68,7 @@ pub fn learn_balanced(
     let vocab = vocab.as_deref();
     check_mergeable(vocab)?;
     control.begin(Stage::Merge, options.max_merges as u64);
-    let made = merges.len();
-    control.advance(made as u64);
+    control.advance(merges.len() as u64);
     let mut balance = Balance::new(texts, measure, window, vocab, &options, control)?;
     while merges.len() < options.max_merges {
         control.check()?;
@@ -188,7 +188,7 @@ impl<'c> Balance<'c> {
                 Some(dev) => dev.merge_tokens(left, right, token, &mut self.shared)?,
                 None => merges,
             };
-            language.tokens -= u128::from(merges);
+            language.tokens = language.tokens.saturating_sub(merges.into());
         }
         Ok(())
     }

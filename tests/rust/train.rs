@@ -16,7 +16,8 @@ use toksmith::{Control, Error};
 use crate::oracle;
 use crate::random::Random;
 
-const ALL_TIES: [Ties; 5] = [Ties::Bytes, Ties::Ids, Ties::SmallestIds, Ties::First, Ties::HuggingFace];
+const ALL_TIES: [Ties; 6] =
+    [Ties::Bytes, Ties::Ids, Ties::SmallestIds, Ties::First, Ties::HuggingFace, Ties::Spelling];
 
 const BASICS: Options = Options {
     ties: Ties::Bytes,
@@ -106,7 +107,7 @@ fn balancing_one_language_is_ordinary_training() {
         let mut corpus = random.corpus();
         corpus.sort();
         corpus.dedup_by(|next, word| next.0 == word.0);
-        for ties in [Ties::Bytes, Ties::Ids, Ties::SmallestIds, Ties::First] {
+        for ties in ALL_TIES.into_iter().filter(|&ties| ties != Ties::HuggingFace) {
             let max_token_length = [u32::MAX, 1, 3, 5][round % 4];
             let options = Options { ties, max_merges: 300, max_token_length, ..BASICS };
             let counts = |words: &[(&[u8], u64)]| {

@@ -85,7 +85,8 @@ def train(
             are refused.
         parity: Balances languages: `sources` is a dict from their names to texts, and each merge is the most frequent
             pair of the language that is compressed worst. "base": of that one always; "window": not of one that
-            had more than twice its equal share of the last 100 merges. Cannot be combined with `checkpoint`.
+            had more than twice its equal share of the last 100 merges. Cannot be combined with `checkpoint`, and
+            `memory_limit` bounds counting alone. ties="huggingface" is the rule of `ParityBpeTrainer`.
         dev: For `parity`: the same text in each language. The one with most tokens there is compressed worst.
         ratio: For `parity` without `dev`: the bytes that a token of each language should have. Only proportions
             matter: the language that falls shortest in its own text is compressed worst.
