@@ -58,8 +58,8 @@ def learn(
             forget=consume_counts,
             memory_limit=memory_limit,
         )
-    _warn_if_short(options, learned.added())
-    return _build(options, learned)
+    warn_if_short(options, learned.added())
+    return build(options, learned)
 
 
 def _check_memory(counts: PretokenCounts, options: Options, limit: int | None) -> None:
@@ -95,7 +95,8 @@ def _least_memory(counts: PretokenCounts, options: Options) -> int:
     return _core.memory_to_learn(counts._core, options.max_merges, options.ties, has_vocab)
 
 
-def _warn_if_short(options: Options, added: int) -> None:
+def warn_if_short(options: Options, added: int) -> None:
+    """Warn if fewer tokens were added than asked for. Called by what `train` calls."""
     if added == options.max_merges:
         return
     condition = "at all" if options.min_frequency <= 1 else f"at least {options.min_frequency} times"
@@ -117,7 +118,7 @@ class _Layout(NamedTuple):
     special_tokens: list[tuple[str, int]]
 
 
-def _build(options: Options, learned: _core.Learned) -> Tokenizer:
+def build(options: Options, learned: _core.Learned) -> Tokenizer:
     """Return the tokenizer of these merges, with ids for all tokens."""
     base = options.base
     layout = _layout(options, learned.added()) if base is None else _extended(base, options.new_specials)

@@ -24,6 +24,7 @@ GUIDES = (
     "docs/sentencepiece.md",
     "docs/serving.md",
     "docs/training.md",
+    "docs/vocabularies.md",
 )
 COMMANDS = "docs/cli.md"
 
