@@ -152,7 +152,7 @@ def test_what_a_format_cannot_hold(tmp_path: Path) -> None:
         (("start.json", "x.tiktoken", "--to", "toksmith"), 2, "-t would read a file of this name as a rank file"),
         (("start.json", "x.tiktoken", "--to", "gguf"), 2, "-t would read a file of this name as a rank file"),
         (("start.json", "x", "--to", "tekken"), 1, "gives special tokens the ids from 0 on"),
-        (("start.json", "x", "--to", "sentencepiece"), 1, "has SentencePiece's order of merges"),
+        (("start.json", "x", "--to", "sentencepiece"), 1, "only a tokenizer that merges characters"),
         (("ranks.tiktoken", "x", "--to", "toksmith"), 2, "holds no pattern: give --pattern"),
         (("t.model", "x", "--to", "toksmith", "--pattern", "gpt2"), 2, "t.model has its own pattern"),
     ],
