@@ -606,8 +606,8 @@ class Tokenizer:
             format: "toksmith" is one JSON file with all parts of the tokenizer, which `load` reads and a person can
                 too. "tiktoken" is a rank file, without pattern and special tokens. "gpt2" is a folder with
                 `vocab.json` and `merges.txt`, without the pattern: a warning says so if it is not GPT-2's. "tekken"
-                is Mistral's `tekken.json`; "sentencepiece" is a `.model`, for a tokenizer that merges as SentencePiece
-                does; "gguf" is the metadata that llama.cpp reads. For Hugging Face's files see `save_huggingface`.
+                is Mistral's `tekken.json`; "sentencepiece" is a `.model`, if the tokenizer merges as SentencePiece;
+                "gguf" is the metadata that llama.cpp reads. For Hugging Face's files see `save_huggingface`.
             verify: Whether the file is read back, and its ids compared on a stress text, before it takes its name:
                 by toksmith, and by the library of the format, if that is installed. That takes about as long again
                 as loading it.

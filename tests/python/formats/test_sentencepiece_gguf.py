@@ -344,6 +344,12 @@ def test_a_tokenizer_json_of_llamas_kind_becomes_a_model(seed: int | None, tmp_p
     assert [each.ids for each in encoded] == [ids for text, ids in zip(cases, theirs, strict=True) if "<" not in text]
 
 
+def test_a_normalizer_of_sentencepiece_is_no_tokenizer_json(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="cannot hold SentencePiece's normalizer"):
+        load(trained(), tmp_path / "t.model").save_huggingface(tmp_path / "hf")
+    assert not (tmp_path / "hf").exists()
+
+
 def change_order(content: dict[str, Any]) -> None:
     merges = content["model"]["merges"]
     at = next(at for at in range(1, len(merges)) if "".join(merges[at]) == "".join(merges[at - 1]))
