@@ -102,7 +102,7 @@ fn byte_level(input: &mut Input<'_>, fields: &mut Fields) -> Option<Model> {
         let mut pick = || match input.below(3) {
             0 => tokens[tokens.len() - 1].clone(),
             1 => tokens[input.below(256)].clone(),
-            _ => spelled(b"a b<s>\xc3\xa9\xe4"[input.below(10)]).into(),
+            _ => spelled(b"a b<s>\xc3\xa9\xe4"[input.below(9)]).into(),
         };
         let (left, right) = (pick(), pick());
         merges.push(format!("{left} {right}"));

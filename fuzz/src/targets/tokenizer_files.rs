@@ -77,7 +77,7 @@ pub(super) fn opened(file: &TokenizerFile) -> Result<Encoder> {
     let specials: Vec<_> = vocab.specials().tokens().iter().cloned().zip(vocab.special_ids()).collect();
     let specials: Vec<_> = specials.into_iter().map(|(name, &id)| (name, Some(id))).collect();
     assert_eq!(Vocab::from_state(&vocab.state(), &specials).unwrap().state(), vocab.state());
-    let encoder = Encoder::try_new(vocab, steps.pretokenizer())?;
+    let encoder = Encoder::with_small_cache(vocab, steps.pretokenizer(), 1);
     Ok(match steps.is_plain()? {
         true => encoder,
         false => encoder.with_pipeline(Pipeline::new(steps.parts().clone())?),
