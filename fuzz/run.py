@@ -26,6 +26,7 @@ PROGRAM = WORK / "x86_64-unknown-linux-gnu/release/toksmith-fuzz"
 RUST = {
     "scanner": 200, "encode": 240, "stream": 240, "pieces": 200, "special": 240, "train": 160, "source": 400,
     "containers": 400, "state": 400, "normalize": 120,
+    "sentencepiece_model": 200, "gguf": 240, "tekken": 160,
 }  # fmt: skip
 PYTHON = {
     "native": 64, "tiktoken": 64, "gpt2": 64, "huggingface": 64, "sentencepiece": 64, "counts": 64, "minbpe": 64,

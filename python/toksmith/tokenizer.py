@@ -496,6 +496,7 @@ class Tokenizer:
         pattern: object = ...,
         special_tokens: Specials | None = None,
         unmatched: Unmatched | None = None,
+        download: bool | None = None,
     ) -> Self:
         """Load a tokenizer by name or by path, whatever its format, or from an object of another library.
 
@@ -505,17 +506,19 @@ class Tokenizer:
                 a SentencePiece `.model`; a GGUF file; or a tokenizer of tiktoken, tokenizers, transformers or
                 mistral_common. A file or folder goes before an encoding of the same name. The rank file of an
                 encoding is looked for as by `toksmith.get_encoding`, and downloaded if it is not found. "org/name"
-                and "org/name@revision" are looked up in the cache of the Hugging Face Hub, and downloaded only if the
-                environment has `TOKSMITH_DOWNLOAD=1`.
+                and "org/name@revision" are looked up in the cache of the Hugging Face Hub.
             pattern: For a rank file, which holds none (see `from_tiktoken`), and for GPT-2's two files.
             special_tokens: For the same formats as `pattern`.
             unmatched: For the same formats as `pattern`.
+            download: Whether a model that is not in the cache of the Hugging Face Hub is downloaded, by
+                `huggingface_hub`, with the token that it finds (`HF_TOKEN`). By default only if the environment has
+                `TOKSMITH_DOWNLOAD=1`.
 
         Raises:
             OSError: There is nothing of this name, or a file cannot be read or downloaded.
             ValueError: The file is malformed, or an option is given that the file holds itself, or one is missing.
         """
-        return cls._of(formats.sources.open_source(name_or_path, pattern, special_tokens, unmatched))
+        return cls._of(formats.sources.open_source(name_or_path, pattern, special_tokens, unmatched, download))
 
     @classmethod
     def from_files(
@@ -603,8 +606,8 @@ class Tokenizer:
             format: "toksmith" is one JSON file with all parts of the tokenizer, which `load` reads and a person can
                 too. "tiktoken" is a rank file, without pattern and special tokens. "gpt2" is a folder with
                 `vocab.json` and `merges.txt`, without the pattern: a warning says so if it is not GPT-2's. "tekken"
-                is Mistral's `tekken.json`; "sentencepiece" is a `.model`, for a tokenizer that came from one or from
-                GGUF; "gguf" is the metadata that llama.cpp reads. For Hugging Face's files see `save_huggingface`.
+                is Mistral's `tekken.json`; "sentencepiece" is a `.model`, if the tokenizer merges as SentencePiece;
+                "gguf" is the metadata that llama.cpp reads. For Hugging Face's files see `save_huggingface`.
             verify: Whether the file is read back, and its ids compared on a stress text, before it takes its name:
                 by toksmith, and by the library of the format, if that is installed. That takes about as long again
                 as loading it.

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::added::AddedToken;
 use super::file::TokenizerFile;
+use super::llama_cpp::{PreTokenizer, Stage};
 use super::model::merges_of;
 use super::place::{quoted, refused};
 use super::reader::RawMerges;
@@ -26,62 +27,6 @@ const MAX_ITEMS: u64 = 1 << 22;
 const MAX_KEY: u64 = 1 << 16;
 /// What the names of the fields of a tokenizer begin with.
 const PREFIX: &str = "tokenizer.ggml.";
-
-/// Llama.cpp's names of pre-tokenizers, with the named pattern that each stands for, whether digits are split off one by
-/// one before that, and whether a pretoken that is a token becomes it without merging.
-const PRE_TOKENIZERS: [(&[&str], &str, bool, bool); 8] = [
-    (
-        &[
-            "gpt-2",
-            "phi-2",
-            "jina-es",
-            "jina-de",
-            "gigachat",
-            "jina-v2-es",
-            "jina-v2-de",
-            "a.x-4.0",
-            "mellum",
-            "jina-v1-en",
-            "jina-v2-code",
-            "roberta-bpe",
-            "exaone4",
-            "mpt",
-            "olmo",
-            "jais",
-            "trillion",
-            "granite-docling",
-        ],
-        "gpt2",
-        false,
-        false,
-    ),
-    (
-        &["starcoder", "refact", "command-r", "smollm", "codeshell", "exaone", "minerva-7b"],
-        "gpt2",
-        true,
-        false,
-    ),
-    (
-        &["llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2"],
-        "llama3",
-        false,
-        true,
-    ),
-    (&["dbrx", "smaug-bpe", "glm4", "chatglm-bpe"], "llama3", false, false),
-    (
-        &["qwen2", "deepseek-r1-qwen", "kormo", "f2llmv2", "stablelm2", "megrez", "hunyuan", "grok-2"],
-        "qwen2",
-        false,
-        false,
-    ),
-    (&["qwen35"], "qwen3.5", false, false),
-    (&["gpt-4o", "llama4", "minimax-m2"], "o200k", false, false),
-    (&["tekken"], "tekken", false, true),
-];
-
-/// The names under which llama.cpp puts BOS before a text if the file does not say so.
-const WITH_BOS: [&str; 9] =
-    ["llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2", "tekken"];
 
 /// A value of a field of the tokenizer.
 enum Field {
@@ -374,13 +319,14 @@ fn byte_level_file(fields: &Fields, named: &HashMap<String, String>) -> Result<T
             score: 0.0,
             kind,
         }))?;
-    let pre = fields.text("pre").unwrap_or("default");
-    let row = PRE_TOKENIZERS.iter().find(|(names, ..)| names.contains(&pre));
-    let &(_, pattern, splits_digits, ignore_merges) = row.ok_or_else(|| {
-        let reason = "a pre-tokenizer that toksmith does not have; use the tokenizer.json of the model";
-        refused(format!("{PREFIX}pre"), format!("{}: {reason}", quoted(pre)))
+    let place = format!("{PREFIX}pre");
+    let pre = fields.text("pre").ok_or_else(|| {
+        refused(&place, "missing, as in old files, which do not say how a text is split; use the tokenizer.json of the model")
     })?;
-    let expression = named.get(pattern).ok_or(Error::BrokenState)?;
+    let pre = PreTokenizer::of_name(pre).ok_or_else(|| {
+        let reason = "a pre-tokenizer that toksmith does not have; use the tokenizer.json of the model";
+        refused(&place, format!("{}: {reason}", quoted(pre)))
+    })?;
     let mut texts = Texts::default();
     tokens.iter().try_for_each(|text| texts.push(text))?;
     let (names, repeated) = Names::new(texts)?;
@@ -406,15 +352,18 @@ fn byte_level_file(fields: &Fields, named: &HashMap<String, String>) -> Result<T
     let split = |pattern: &str| json!({"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": false});
     let byte_level =
         json!({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false});
-    let mut stages = vec![split(expression), byte_level.clone()];
-    if splits_digits {
-        stages.insert(0, split(r"\p{N}"));
+    let mut stages = Vec::new();
+    for stage in pre.stages {
+        stages.push(match stage {
+            Stage::Named(name) => split(named.get(*name).ok_or(Error::BrokenState)?),
+            Stage::Expression(expression) => split(expression),
+        });
     }
-    let adds_bos = WITH_BOS.contains(&pre);
+    stages.push(byte_level.clone());
     let parts = json!({
         "pre_tokenizer": {"type": "Sequence", "pretokenizers": stages},
         "decoder": byte_level,
-        "post_processor": fields.template(tokens, adds_bos, [None, None])?,
+        "post_processor": fields.template(tokens, pre.adds_bos, [None, None])?,
     });
     let added: Vec<AddedToken> = added_of(&pieces, true);
     Ok(TokenizerFile {
@@ -422,10 +371,10 @@ fn byte_level_file(fields: &Fields, named: &HashMap<String, String>) -> Result<T
             names,
             ids: (0..tokens.len() as u32).collect(),
             merges,
-            options: BpeOptions { ignore_merges, ..BpeOptions::default() },
+            options: BpeOptions { ignore_merges: pre.ignores_merges, ..BpeOptions::default() },
         },
         parts: fields_of(&parts),
-        options: fields_of(&json!({"ignore_merges": ignore_merges})),
+        options: fields_of(&json!({"ignore_merges": pre.ignores_merges})),
         added,
         warnings: Vec::new(),
     })

@@ -9,6 +9,7 @@ mod added;
 mod decoder;
 mod file;
 mod gguf;
+mod llama_cpp;
 mod metaspace;
 mod model;
 mod normalizer;
@@ -25,6 +26,7 @@ mod spaces;
 
 pub use added::AddedToken;
 pub use file::TokenizerFile;
+pub use llama_cpp::pre_tokenizer_name;
 pub use patterns::PatternEngines;
 pub use pipeline::FilePipeline;
 pub use post_processor::read_post_processor;

@@ -114,6 +114,5 @@ fn options_of(fields: &[(String, String)]) -> Result<BpeOptions> {
         byte_fallback: flag("byte_fallback")?,
         ignore_merges: flag("ignore_merges")?,
         dropout: Dropout { rate: rate as f32, seed: None },
-        by_result: false,
     })
 }

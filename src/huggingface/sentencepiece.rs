@@ -187,7 +187,6 @@ pub(super) fn file_of(pieces: &[Piece<'_>], rules: &Rules<'_>) -> Result<Tokeniz
         unknown: unknown.map(str::to_owned),
         fuse_unknown: true,
         byte_fallback: rules.byte_fallback,
-        by_result: true,
         ..BpeOptions::default()
     };
     let model_options = json!({"unk_token": unknown, "fuse_unk": true, "byte_fallback": rules.byte_fallback});
@@ -239,6 +238,10 @@ fn byte_of(name: &str) -> Option<u8> {
 }
 
 /// The merges: for each piece all pairs of pieces that it consists of, the piece of the highest score first.
+///
+/// SentencePiece gives all pairs of one piece the same rank. Their order does not matter, since only one of them ever
+/// meets: until something merges across an end of a stretch of text, the merges inside of it are those of the stretch
+/// alone, and these make the piece in one way.
 fn merges_of(pieces: &[Piece<'_>], names: &Names) -> Result<Vec<[u32; 3]>> {
     let normal = |text: &str| names.find(text).filter(|&at| pieces[at as usize].kind == Kind::Normal);
     let mut order: Vec<u32> = room::collected(0..pieces.len() as u32)?;

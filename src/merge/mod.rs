@@ -19,7 +19,7 @@ pub use dropout::Dropout;
 pub(crate) use first_tokens::FirstTokens;
 pub(crate) use pairs::{NEVER, Pairs};
 pub use spelled::{BpeOptions, TextSpelling};
-pub(crate) use spelled::{Ranks, SpelledBpe, byte_name};
+pub(crate) use spelled::{SpelledBpe, byte_name};
 
 use crate::control::Control;
 use crate::error::{Error, Result};

@@ -54,9 +54,6 @@ pub struct BpeOptions {
     pub ignore_merges: bool,
     /// How often a merge is left out.
     pub dropout: Dropout,
-    /// Whether merges in a row that make the same token have the same rank, so that of them the leftmost in a text goes
-    /// first, as in SentencePiece.
-    pub by_result: bool,
 }
 
 /// A token that stands for what has none.
@@ -97,32 +94,6 @@ struct Symbol {
     next: u32,
 }
 
-/// Gives each merge of a list its rank.
-pub(crate) struct Ranks {
-    by_result: bool,
-    count: u32,
-    /// The rank of the merge before, and what it makes.
-    last: Option<(u32, u32)>,
-}
-
-impl Ranks {
-    /// With `by_result`, merges in a row that make the same token have the same rank.
-    pub(crate) fn new(by_result: bool) -> Self {
-        Ranks { by_result, count: 0, last: None }
-    }
-
-    /// The rank of the next merge, which makes the token `made`.
-    pub(crate) fn next(&mut self, made: u32) -> u32 {
-        let rank = match self.last {
-            Some((rank, before)) if self.by_result && before == made => rank,
-            _ => self.count,
-        };
-        self.count += 1;
-        self.last = Some((rank, made));
-        rank
-    }
-}
-
 /// The spelling of the token of a byte.
 pub(crate) fn byte_name(byte: u8) -> String {
     format!("<0x{byte:02X}>")
@@ -153,8 +124,8 @@ impl SpelledBpe {
         }
         let mut places = room::filled(NOWHERE, tokens.iter().max().map_or(0, |&last| last as usize + 1))?;
         (0..).zip(&tokens).for_each(|(at, &token)| places[token as usize] = at);
-        let mut ranks = Ranks::new(options.by_result);
-        let merges = merges.map(|(left, right, made)| ((left, right), (ranks.next(made), made))).collect();
+        let merges =
+            (0..).zip(merges).map(|(rank, (left, right, made))| ((left, right), (rank, made))).collect();
         Ok(SpelledBpe { spelling, options, names, tokens, places, merges, unknown, never_whole, bytes })
     }
 

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use super::dialects::PyTables;
 use super::pipeline::PyPipeline;
 use super::pretokenizer::PyPretokenizer;
 use super::tokenizer::Tokenizer;
 use super::{call, objects, vocabulary};
 use crate::encode::Encoder;
-use crate::huggingface::TokenizerFile;
+use crate::huggingface::{self, TokenizerFile};
 use crate::room;
 use crate::vocab::{CharacterTokens, Vocab};
 
@@ -99,6 +100,16 @@ impl HuggingFaceModel {
     }
 }
 
+/// Llama.cpp's name of the pre-tokenizer of these stages: names of patterns, and expressions of Oniguruma or `regex`.
+#[pyfunction]
+pub(super) fn pre_tokenizer_name(
+    py: Python<'_>,
+    stages: Vec<String>,
+    ignores_merges: bool,
+) -> PyResult<Option<&'static str>> {
+    Ok(huggingface::pre_tokenizer_name(&stages, ignores_merges, &PyTables(py))?)
+}
+
 /// A tokenizer that merges characters; `merges` are pairs of ids. See `CharacterTokens` for the rest.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "the parts of a vocabulary, one each")]
@@ -109,11 +120,10 @@ pub(super) fn character_tokenizer(
     bytes: Vec<u32>,
     unknown: Option<u32>,
     outside: Vec<u32>,
-    by_result: bool,
     special_tokens: Vec<(String, Option<i128>)>,
     pretokenizer: &PyPretokenizer,
 ) -> PyResult<Tokenizer> {
-    let characters = CharacterTokens { bytes, unknown, outside: outside.into_iter().collect(), by_result };
+    let characters = CharacterTokens { bytes, unknown, outside: outside.into_iter().collect() };
     let (tokens, specials) = (vocabulary::tokens_of(vocab)?, vocabulary::special_specs(special_tokens)?);
     let pretokenizer = pretokenizer.inner.clone();
     let encoder = call::long(py, None, move |_| {

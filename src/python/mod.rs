@@ -72,6 +72,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(arrow_counts::counts_to_arrow, module)?)?;
     module.add_function(wrap_pyfunction!(arrow_counts::counts_from_arrow, module)?)?;
     module.add_function(wrap_pyfunction!(huggingface::character_tokenizer, module)?)?;
+    module.add_function(wrap_pyfunction!(huggingface::pre_tokenizer_name, module)?)?;
     module.add_class::<pipeline::PyPipeline>()?;
     module.add_class::<post_processor::PyPostProcessor>()?;
     module.add_class::<post_processor::PyEncodingSettings>()?;

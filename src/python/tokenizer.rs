@@ -52,7 +52,7 @@ impl Tokenizer {
 
 pub(super) type ArrayAndStarts<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
 type LastPairs<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
-type CharacterIds = (Vec<u32>, Option<u32>, Vec<u32>, bool);
+type CharacterIds = (Vec<u32>, Option<u32>, Vec<u32>);
 pub(super) type IdsWithRanges = (Vec<u32>, Vec<(usize, usize)>);
 pub(super) type IdsAndSpans<'py> = (Bound<'py, PyList>, Bound<'py, PyArray2<i64>>);
 
@@ -77,12 +77,7 @@ impl Tokenizer {
     /// with bytes.
     fn characters(&self) -> Option<CharacterIds> {
         let characters = self.encoder.vocab().characters()?.clone();
-        Some((
-            characters.bytes,
-            characters.unknown,
-            characters.outside.into_iter().collect(),
-            characters.by_result,
-        ))
+        Some((characters.bytes, characters.unknown, characters.outside.into_iter().collect()))
     }
 
     /// Whether merging goes by the names of tokens.

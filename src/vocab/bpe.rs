@@ -131,7 +131,6 @@ impl BpeModel {
             bytes: bytes.into_iter().map(id).collect(),
             unknown: None,
             outside: additions.beside.iter().map(|(id, _)| *id).collect(),
-            by_result: self.options.by_result,
         };
         match Vocab::of_characters(tokens, &merges, characters, &additions.specials) {
             // Two tokens that stand for one text.
@@ -313,7 +312,7 @@ fn characters(
     if bytes.len() < 256 {
         bytes.clear();
     }
-    Some(CharacterTokens { bytes, unknown, outside, by_result: bpe.options.by_result })
+    Some(CharacterTokens { bytes, unknown, outside })
 }
 
 /// Indexes the tokens that text can become, by their bytes; of equal ones the lowest id. The tokens of the ids `apart`

@@ -11,7 +11,7 @@ use super::reach;
 use super::tokens::TokenBytes;
 use super::vocabulary::{CharacterTokens, Semantics, Vocab, memory_of_pairs};
 use crate::error::{Error, Result};
-use crate::merge::{FirstTokens, Pairs, Ranks};
+use crate::merge::{FirstTokens, Pairs};
 use crate::room;
 use crate::special::Specials;
 
@@ -44,7 +44,7 @@ impl Vocab {
         let specials = Specials::new(specials.iter().map(|(name, _)| name.clone()).collect())?;
         let ordinary = ordinary(&tokens, &characters)?;
         let mut pairs = Pairs::of_first_tokens(first_tokens(&tokens, &characters)?, merges.len());
-        let merges = add_merges(&mut pairs, merges, &tokens, &ordinary, characters.by_result)?;
+        let merges = add_merges(&mut pairs, merges, &tokens, &ordinary)?;
         let unmergeable = reach::not_made(&tokens, &pairs)?;
         Ok(Vocab {
             tokens,
@@ -129,10 +129,8 @@ fn add_merges(
     merges: &[(u32, u32)],
     tokens: &TokenBytes,
     ordinary: &Ordinary,
-    by_result: bool,
 ) -> Result<Vec<(u32, u32)>> {
     let mut listed = room::for_items(merges.len())?;
-    let mut ranks = Ranks::new(by_result);
     let mut result = Vec::new();
     for (rank, &(left, right)) in merges.iter().enumerate() {
         let find = |id: u32| tokens.index_of(id).ok_or(Error::UnknownId { id: i128::from(id), index: None });
@@ -147,7 +145,7 @@ fn add_merges(
             right: right.to_vec(),
             unknown: result.clone(),
         })?;
-        pairs.insert(pair.0, pair.1, ranks.next(made), made).map_err(|first| Error::RepeatedMerge {
+        pairs.insert(pair.0, pair.1, rank as u32, made).map_err(|first| Error::RepeatedMerge {
             index: rank,
             first: first as usize,
             left: left.to_vec(),

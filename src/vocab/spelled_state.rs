@@ -27,7 +27,6 @@ pub(super) fn put_spelled(state: &mut Vec<u8>, vocab: &Vocab, bpe: &SpelledBpe) 
         options.ignore_merges,
         unknown.is_some(),
         dropout.seed.is_some(),
-        options.by_result,
     ];
     let flags = flags.iter().rev().fold(0, |bits, &flag| bits << 1 | u32::from(flag));
     let seed = dropout.seed.unwrap_or(0);
@@ -97,7 +96,6 @@ pub(super) fn read_spelled(
         byte_fallback: flag(1),
         ignore_merges: flag(2),
         dropout: Dropout { rate, seed: flag(4).then_some(seed) },
-        by_result: flag(5),
     };
     let mut merges = Vec::new();
     for _ in 0..state.number()? {

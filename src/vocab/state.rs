@@ -20,8 +20,6 @@ const WHOLE_TOKENS_FLAG: u32 = 2;
 const CHARACTERS_FLAG: u32 = 4;
 /// The flag for a vocabulary that merges by names; it stands alone.
 const SPELLED_FLAG: u32 = 8;
-/// The flag for a vocabulary of characters whose merges of one token share a rank.
-const BY_RESULT_FLAG: u32 = 16;
 
 impl Vocab {
     /// The maximum number of bytes of memory that [`Vocab::state`] takes.
@@ -43,8 +41,8 @@ impl Vocab {
         let spelled = self.spelled();
         if spelled.is_some() {
             flags = SPELLED_FLAG;
-        } else if let Some(characters) = &self.characters {
-            flags |= CHARACTERS_FLAG | if characters.by_result { BY_RESULT_FLAG } else { 0 };
+        } else if self.characters.is_some() {
+            flags |= CHARACTERS_FLAG;
         }
         put(&mut state, flags);
         put(&mut state, self.tokens.len() as u32);
@@ -81,8 +79,7 @@ impl Vocab {
     pub fn from_state(state: &[u8], specials: &[SpecialSpec]) -> Result<Self> {
         let mut reader = StateReader::new(state);
         let semantics = reader.number()?;
-        if semantics & !(MERGES_FLAG | WHOLE_TOKENS_FLAG | CHARACTERS_FLAG | BY_RESULT_FLAG) != 0
-            && semantics != SPELLED_FLAG
+        if semantics & !(MERGES_FLAG | WHOLE_TOKENS_FLAG | CHARACTERS_FLAG) != 0 && semantics != SPELLED_FLAG
         {
             return Err(Error::BrokenState);
         }
@@ -99,7 +96,7 @@ impl Vocab {
             return read_spelled(reader, tokens, specials);
         }
         if semantics & CHARACTERS_FLAG != 0 {
-            return characters_vocab(reader, tokens, specials, semantics & BY_RESULT_FLAG != 0);
+            return characters_vocab(reader, tokens, specials);
         }
         let bytes_of = |id: u32| {
             let index = tokens.binary_search_by_key(&id, |(id, _)| *id).map_err(|_| Error::BrokenState)?;
@@ -122,7 +119,6 @@ fn characters_vocab(
     mut reader: StateReader<'_>,
     tokens: Vec<(u32, &[u8])>,
     specials: &[SpecialSpec],
-    by_result: bool,
 ) -> Result<Vocab> {
     let mut merges = Vec::new();
     for _ in 0..reader.number()? {
@@ -133,5 +129,5 @@ fn characters_vocab(
     if !reader.is_empty() {
         return Err(Error::BrokenState);
     }
-    Vocab::of_characters(tokens, &merges, CharacterTokens { bytes, unknown, outside, by_result }, specials)
+    Vocab::of_characters(tokens, &merges, CharacterTokens { bytes, unknown, outside }, specials)
 }

@@ -32,8 +32,6 @@ pub struct CharacterTokens {
     pub unknown: Option<u32>,
     /// The ids of tokens that take no part in merging.
     pub outside: std::collections::BTreeSet<u32>,
-    /// Whether merges in a row that make the same token have the same rank.
-    pub by_result: bool,
 }
 
 /// A validated vocabulary.

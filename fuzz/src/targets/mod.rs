@@ -4,14 +4,18 @@
 
 mod containers;
 mod encode;
+mod gguf;
 mod input;
 mod normalize;
 mod pieces;
 mod scanner;
+mod sentencepiece_model;
 mod source;
 mod special;
 mod state;
 mod stream;
+mod tekken;
+mod tokenizer_files;
 mod train;
 mod vocabulary;
 
@@ -19,7 +23,7 @@ mod vocabulary;
 pub(crate) type Target = fn(&[u8]);
 
 /// All targets by name.
-pub(crate) const ALL: [(&str, Target); 10] = [
+pub(crate) const ALL: [(&str, Target); 13] = [
     ("scanner", scanner::run),
     ("encode", encode::run),
     ("stream", stream::run),
@@ -30,4 +34,7 @@ pub(crate) const ALL: [(&str, Target); 10] = [
     ("containers", containers::run),
     ("state", state::run),
     ("normalize", normalize::run),
+    ("sentencepiece_model", sentencepiece_model::run),
+    ("gguf", gguf::run),
+    ("tekken", tekken::run),
 ];

@@ -49,7 +49,8 @@ fn state(bytes: &[u8]) {
     encodes(vocab);
 }
 
-fn encodes(vocab: Vocab) {
+/// A vocabulary encodes as its definition says.
+pub(super) fn encodes(vocab: Vocab) {
     let bpe = oracle::Bpe::new(&vocab);
     let whole = Pretokenizer { pattern: Pattern::Whole, unmatched: Unmatched::Keep };
     let encoder = Encoder::with_small_cache(vocab.clone(), whole, 1);

@@ -24,6 +24,7 @@ Examples:
   toksmith convert gpt-4o o200k/ --to huggingface
   toksmith convert my.tiktoken gpt2/ --pattern gpt2 --to gpt2
   toksmith convert trained.model ranks.tiktoken --to tiktoken
+  toksmith convert org/name vocab.gguf --to gguf --download
 
 IN is what encode -t takes, or a .model file of minbpe. What was written is read
 back, by the library that it is for where that is installed, and its ids are
@@ -33,7 +34,7 @@ merges.txt, hold no pattern and do not say which tokens are special: a warning
 says how to load them again."""
 
 
-Format = Literal["toksmith", "huggingface", "gpt2", "tiktoken", "minbpe"]
+Format = Literal["toksmith", "huggingface", "gpt2", "tiktoken", "tekken", "sentencepiece", "gguf", "minbpe"]
 # What becomes of unmatched text if a loaded file does not say it.
 _UNMATCHED = {"gpt2": "keep", "tiktoken": "drop"}
 # Special tokens that a warning names.
@@ -48,7 +49,8 @@ def convert(
         typer.Option(
             "--to",
             help="toksmith: a file that holds everything; huggingface: a folder with tokenizer.json; gpt2: a folder "
-            "with vocab.json and merges.txt; tiktoken: a rank file; minbpe: a .model file.",
+            "with vocab.json and merges.txt; tiktoken: a rank file; tekken: Mistral's tekken.json; sentencepiece: a "
+            ".model; gguf: the metadata that llama.cpp reads; minbpe: a .model file.",
         ),
     ],
     parts: options.TokenizerParts = options.NO_PARTS,
@@ -78,7 +80,7 @@ def _check_out(out: str, to: Format, read: list[Path]) -> None:
     suffix = Path(out).suffix
     if to == "minbpe" and suffix != ".model":
         raise UsageError(f"{out}: minbpe reads files whose name ends in .model")
-    if to == "toksmith" and suffix == ".tiktoken":
+    if to != "tiktoken" and suffix == ".tiktoken":
         raise UsageError(f"{out}: -t would read a file of this name as a rank file: give it another ending")
 
 

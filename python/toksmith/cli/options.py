@@ -124,19 +124,26 @@ TokenizerOption = Annotated[
         "-t",
         "--tokenizer",
         metavar="TOKENIZER",
-        help=f"{_TOKENIZER}: a file of toksmith train, a tokenizer.json, a rank file, or a folder with "
-        "tokenizer.json or with vocab.json and merges.txt.",
+        help=f"{_TOKENIZER}: a file of toksmith train, a tokenizer.json, a rank file, a tekken.json, a .model of "
+        "SentencePiece, a GGUF file, or a folder with one of them or with vocab.json and merges.txt.",
     ),
 ]
 TokenizersOption = Annotated[
     list[str],
     typer.Option("-t", "--tokenizer", metavar="TOKENIZER", help=f"{TOKENIZER} Repeat the option for each one."),
 ]
+DownloadOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--download",
+        help="Download a model (org/name, or org/name@revision) that is not in the cache of the Hugging Face Hub.",
+    ),
+]
 
 
 @dataclasses.dataclass(frozen=True)
 class TokenizerParts:
-    """What a rank file, or vocab.json with merges.txt, does not hold."""
+    """What a rank file, or vocab.json with merges.txt, does not hold; and how a tokenizer may be had."""
 
     OPTION: ClassVar = "--special-token"
 
@@ -173,6 +180,7 @@ class TokenizerParts:
             "as tiktoken does; else keep.",
         ),
     ] = None
+    download: DownloadOption = None
 
     @functools.cached_property
     def specials(self) -> Specials | None:
@@ -215,7 +223,7 @@ def load(source: str, parts: TokenizerParts = NO_PARTS) -> Tokenizer:
     """Return the tokenizer behind `-t`, `--base` or an argument, with the options beside it."""
     pattern, specials, unmatched = parts.pattern, parts.specials, parts.unmatched
     published = _of_plugin(source)
-    kind = "published" if published else sources.kind_of(source)
+    kind = "published" if published else sources.kind_of(source, parts.download)
     if kind == "ranks" and pattern is None:
         raise UsageError(sources.no_pattern(source, "--pattern"))
     has_options = (pattern, specials, unmatched) != (None, None, None)
@@ -244,7 +252,8 @@ def load_all(sources_: list[str], parts: TokenizerParts) -> list[tuple[str, Toke
     """
     _ = parts.specials  # an error in their file comes before any tokenizer is loaded
     take = [source for source in sources_ if _takes_options(source)] or sources_
-    return [(source, load(source, parts if source in take else NO_PARTS)) for source in sources_]
+    others = TokenizerParts(download=parts.download)
+    return [(source, load(source, parts if source in take else others)) for source in sources_]
 
 
 def _takes_options(source: str) -> bool:

@@ -97,6 +97,7 @@ def train(
             help="A JSON file of them, in place of --base-special-token: an object of names and ids, or a list.",
         ),
     ] = None,
+    download: options.DownloadOption = None,
     checkpoint: Annotated[
         str | None,
         typer.Option(
@@ -137,7 +138,7 @@ def train(
         )
     if base is None and (base_specials or base_special_file is not None):
         raise UsageError("--base-special-token and --base-special-tokens are for a --base")
-    parts = _BaseParts(pattern, base_specials, base_special_file, unmatched)
+    parts = _BaseParts(pattern, base_specials, base_special_file, unmatched, download)
     loaded = None if base is None else _base(base, parts)
     names = _special_names(special_tokens, special_file)
     if "-" in corpus.paths:

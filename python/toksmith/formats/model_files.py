@@ -6,35 +6,32 @@ import base64
 import functools
 import os
 import struct
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from .. import _core
+from .._internal.messages import shown
 from ..files import whole_files
 from . import verification
-from .huggingface import read
-from .huggingface.characters import BYTE_NAMES, Spelling
+from .huggingface import file_patterns, read
+from .huggingface.characters import BYTE_NAMES, META, Spelling
 from .huggingface.write import merges_of
 from .parts import Parts
 from .spelling import spell
 
 _NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED = range(1, 5)
 _BYTE = 6
-_PRE = {"gpt2": "gpt-2", "r50k": "gpt-2", "qwen2": "qwen2", "qwen3.5": "qwen35", "o200k": "gpt-4o"}
-_PRE_OF_RANKS = {"cl100k_old": "llama-bpe", "llama3": "llama-bpe", "tekken": "tekken"}
-_PRE_OF_MERGES = {"cl100k_old": "dbrx", "llama3": "dbrx"}
-"""Llama.cpp's pre-tokenizers of named patterns; the last two where whole pretokens are not merged, or are."""
-
 Rows = list[tuple[str, float, int]]
 
 
 def save_sentencepiece(parts: Parts, path: str | os.PathLike[str], verify: bool = True) -> None:
     """Write a SentencePiece `.model`. See `Tokenizer.save`."""
     rules, rows = _rules(parts), _rows(parts)
-    assert parts.pipeline is not None
-    if parts.pipeline.template is not None:
-        raise ValueError("a SentencePiece model holds no template; save() keeps everything")
-    if any(not token.special and not token.normalized for token in parts.pipeline.added_tokens):
+    pipeline = parts.pipeline
+    assert pipeline is not None
+    if any(not token.special and not token.normalized for token in pipeline.added_tokens):
         raise ValueError("a SentencePiece model finds symbols after normalization; save() keeps everything")
     trainer = b"".join(
         [_number(3, 2), _number(24, rules["treat_whitespace_as_suffix"]), _number(35, _falls_back(rows))]
@@ -47,8 +44,20 @@ def save_sentencepiece(parts: Parts, path: str | os.PathLike[str], verify: bool 
         for text, score, kind in rows
     )
     content = [*pieces, _bytes(2, trainer), _bytes(3, normalizer)]
-    check = functools.partial(_verify, parts, read.read_sentencepiece)
-    whole_files.write(path, content, check if verify else None)
+    whole_files.write(path, content, functools.partial(_verify_sentencepiece, parts) if verify else None)
+    if pipeline.template is not None and pipeline.template.added():
+        warnings.warn(f"{path} holds no template: add the tokens around a text as its library does", stacklevel=4)
+
+
+def _verify_sentencepiece(parts: Parts, paths: list[Path]) -> None:
+    _verify(parts, read.read_sentencepiece, paths)
+    module = verification.module("sentencepiece")
+    if module is not None:
+        model = paths[0].read_bytes()
+        other = verification.reread("the file", lambda: module.SentencePieceProcessor(model_proto=model))
+        verification.compare(
+            "the file", verification.stress_texts(parts), lambda text: parts.core.encode(text, False), other.encode
+        )
 
 
 def save_gguf(parts: Parts, path: str | os.PathLike[str], verify: bool = True) -> None:
@@ -71,43 +80,84 @@ def _verify(parts: Parts, load: Any, paths: list[Path]) -> None:
 
 def _rules(parts: Parts) -> dict[str, Any]:
     """Return the normalizer of a SentencePiece model."""
-    characters = parts.core.characters()
-    if parts.pipeline is None or characters is None or not characters[3]:
-        raise ValueError(
-            "only a tokenizer from a SentencePiece model or a GGUF file has SentencePiece's order of merges, in "
-            "which all pairs that make one piece have one rank; save() keeps everything"
-        )
-    normalizer = parts.pipeline.spec["normalizer"]
-    if normalizer["type"] == "SentencePiece":
+    pipeline = parts.pipeline
+    model = parts.core.spelled_model() or {}
+    others = ("dropout", "continuing_subword_prefix", "end_of_word_suffix", "ignore_merges")
+    if pipeline is None or parts.core.characters() is None or any(map(model.get, others)):
+        raise ValueError("only a tokenizer that merges characters, as SentencePiece does; save() keeps everything")
+    if not all(token.is_plain for token in pipeline.added_tokens):
+        raise ValueError("a SentencePiece model has no added tokens with conditions; save() keeps everything")
+    normalizer = pipeline.spec["normalizer"] or {}
+    if normalizer.get("type") == "SentencePiece":
         return dict(normalizer)
+    if normalizer not in (_ESCAPE, _PREFIX) or pipeline.spec["pre_tokenizer"] is not None:
+        raise ValueError(
+            "of the steps before the model, a SentencePiece model here has spaces that become U+2581, and one put "
+            "before a text (Replace, Prepend); save() keeps everything"
+        )
     return {
         "precompiled_charsmap": "",
-        "add_dummy_prefix": normalizer["type"] == "Sequence",
+        "add_dummy_prefix": normalizer == _PREFIX,
         "remove_extra_whitespaces": False,
         "escape_whitespaces": True,
         "treat_whitespace_as_suffix": False,
     }
 
 
+_ESCAPE = {"type": "Replace", "pattern": {"String": " "}, "content": META}
+_PREFIX = {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": META}, _ESCAPE]}
+
+
 def _rows(parts: Parts) -> Rows:
     """Return the pieces by id: text, score and type. The score falls with the rank."""
     assert parts.pipeline is not None
     added = {token.id: token for token in parts.pipeline.added_tokens}
-    unknown = parts.pipeline.spec["characters"]["unk_token"]
+    characters = parts.pipeline.spec["characters"]
+    unknown = characters["unk_token"]
     spelling = Spelling(parts.core, parts.pipeline.steps.spelling == "spaces", {})
     names = {id: added[id].content if id in added else spelling.of_id(id) for id in sorted(parts.vocab)}
     if [*names] != [*range(len(names))]:
         raise ValueError("the ids are not 0, 1, 2, …: a list of pieces has no gaps; save() keeps everything")
-    scores: dict[str, float] = {}
-    for left, right in parts.core.merges():
-        scores.setdefault(names[left] + names[right], -float(len(scores)))
 
     def kind(id: int, name: str) -> int:
-        if id in added:
+        if name == unknown or id in added:
             return _UNKNOWN if name == unknown else _CONTROL if added[id].special else _USER_DEFINED
         return _BYTE if name in _BYTES else _NORMAL
 
-    return [(name, scores.get(name, -float(len(scores))), kind(id, name)) for id, name in names.items()]
+    kinds = {id: kind(id, name) for id, name in names.items()}
+    pieces = {names[id] for id, kind in kinds.items() if kind == _NORMAL}
+    scores = _scores([(names[left], names[right]) for left, right in parts.core.merges()], pieces)
+    rows = [(name, scores.get(name, -float(len(scores))), kinds[id]) for id, name in names.items()]
+    if not (characters["fuse_unk"] or _falls_back(rows)):
+        raise ValueError(
+            "in a SentencePiece model unknown characters in a row are one token; save() keeps everything"
+        )
+    return rows
+
+
+def _scores(merges: list[tuple[str, str]], pieces: set[str]) -> dict[str, float]:
+    """Return the scores of the pieces that merges make.
+
+    SentencePiece merges any two pieces that make one, the best piece first. Of the pairs of one piece only one ever
+    meets in a text (see `src/huggingface/sentencepiece.rs`): their order does not matter, if they are in a row.
+    """
+    scores: dict[str, float] = {}
+    last = ""
+    for left, right in merges:
+        if left + right in scores and left + right != last:
+            raise ValueError(f"the merges that make {shown(left + right)} are not in a row; save() keeps everything")
+        last = left + right
+        scores.setdefault(last, -float(len(scores)))
+    known = set(merges)
+    for piece in pieces:
+        for at in range(1, len(piece)):
+            pair = piece[:at], piece[at:]
+            if pair not in known and pieces.issuperset(pair):
+                raise ValueError(
+                    f"SentencePiece would merge {shown(pair[0])} and {shown(pair[1])}, which no merge of this "
+                    "tokenizer does; save() keeps everything"
+                )
+    return scores
 
 
 _BYTES = frozenset(BYTE_NAMES)
@@ -135,11 +185,19 @@ def _spm_fields(parts: Parts) -> dict[str, Any]:
 
 
 def _byte_level_fields(parts: Parts) -> dict[str, Any]:
+    pipeline = parts.pipeline
+    if pipeline is not None and (
+        pipeline.steps.normalizer or pipeline.steps.has_prefix is not False or pipeline.steps.irregular()
+    ):
+        raise ValueError(f"GGUF cannot hold {' and '.join(pipeline.reasons())}; save() keeps everything")
     merges, ignores_merges = merges_of(parts)
-    name = parts.pattern.name or ""
-    pre = (_PRE | (_PRE_OF_RANKS if ignores_merges else _PRE_OF_MERGES)).get(name)
-    if pre is None or (ignores_merges and name in _PRE):
-        raise ValueError(f"llama.cpp has no pre-tokenizer for the pattern {name or parts.pattern.text!r}")
+    stages = [*_stages(parts)]
+    pre = _core.pre_tokenizer_name(stages, ignores_merges)
+    if pre is None:
+        whole = " that takes pretokens that are tokens without merging" * ignores_merges
+        raise ValueError(f"llama.cpp has no pre-tokenizer{whole} for the pattern {' and '.join(map(shown, stages))}")
+    kinds = dict.fromkeys(parts.special_tokens.values(), _CONTROL)
+    kinds |= {token.id: _USER_DEFINED for token in pipeline.added_tokens if not token.special} if pipeline else {}
     specials = {id: token for token, id in parts.special_tokens.items()}
     ids = sorted(parts.vocab)
     if ids != [*range(len(ids))]:
@@ -148,9 +206,27 @@ def _byte_level_fields(parts: Parts) -> dict[str, Any]:
         "model": "gpt2",
         "pre": pre,
         "tokens": [specials.get(id) or spell(parts.vocab[id]) for id in ids],
-        "token_type": [_CONTROL if id in specials else _NORMAL for id in ids],
+        "token_type": [kinds.get(id, _NORMAL) for id in ids],
         "merges": [f"{spell(left)} {spell(right)}" for left, right in merges],
     }
+
+
+def _stages(parts: Parts) -> Iterator[str]:
+    """Yield what splits a text: names of patterns, and other expressions in the dialect of Oniguruma."""
+    split = parts.pipeline.spec["pre_tokenizer"] if parts.pipeline is not None else None
+    if split is None:
+        yield parts.pattern.name or parts.pattern.text or "none"
+        return
+    for row in split.get("pretokenizers", [split]):
+        if row["type"] == "Split" and row["behavior"] == "Isolated" and not row["invert"]:
+            expression = row["pattern"].get("Regex", "")
+            yield file_patterns.SPELLINGS.get(expression, expression)
+        elif row["type"] == "Digits" and row["individual_digits"]:
+            yield r"\p{N}"
+        elif row["type"] != "ByteLevel":
+            yield str(row["type"])
+        elif row.get("use_regex", True):
+            yield "gpt2"
 
 
 def _template_fields(parts: Parts) -> dict[str, Any]:

@@ -63,8 +63,7 @@ def head_of(parts: Parts) -> Json:
     if parts.core.has_merges() and parts.core.ignores_merges():
         head["ignore_merges"] = True
     if not parts.core.is_spelled() and (characters := parts.core.characters()) is not None:
-        fields = dict(zip(("bytes", "unknown", "outside", "by_result"), characters, strict=True))
-        head["characters"] = {name: value for name, value in fields.items() if value is not False}
+        head["characters"] = dict(zip(("bytes", "unknown", "outside"), characters, strict=True))
     if parts.pipeline is not None:
         head["pipeline"] = parts.pipeline.spec
     return head
@@ -190,25 +189,24 @@ def _core_of(content: Json, pattern: patterns.Pattern) -> _core.Tokenizer:
     merges = None if content["merges"] is None else _core.merges_of_rows(content["merges"])
     if content.get("characters") is None:
         return _core.Tokenizer(tokens, merges, specials, pattern.core(), content.get("ignore_merges", False))
-    in_bytes, unknown, outside, by_result = _character_ids(content["characters"])
+    in_bytes, unknown, outside = _character_ids(content["characters"])
     apart = {*in_bytes, *outside}
     ids = {token: id for id, token in tokens.items() if id not in apart}
     for left, right in merges or ():
         if left not in ids or right not in ids:
             raise ValueError(f"the merge ({shown(left)}, {shown(right)}) refers to a missing token")
     pairs = [(ids[left], ids[right]) for left, right in merges or ()]
-    rows = (tokens, pairs, in_bytes, unknown, outside, by_result)
-    return _core.character_tokenizer(*rows, specials, pattern.core())
+    return _core.character_tokenizer(tokens, pairs, in_bytes, unknown, outside, specials, pattern.core())
 
 
-def _character_ids(content: Json) -> tuple[list[int], int | None, list[int], bool]:
-    """Return the field `characters`: ids of bytes, unknown token, outside merging; whether merges share a rank."""
+def _character_ids(content: Json) -> tuple[list[int], int | None, list[int]]:
+    """Return the field `characters`: ids of bytes, unknown token, outside merging."""
     in_bytes, unknown, outside = (content.get(name) for name in ("bytes", "unknown", "outside"))
     is_whole = isinstance(in_bytes, list) and len(in_bytes) in (0, 256) and isinstance(outside, list)
     if not is_whole or not all(map(_is_id, [*(in_bytes or ()), *(outside or ())])):
         raise ValueError(f"the field 'characters' is {shown(content)}, not what save() writes")
     unknown_id = None if unknown is None else checked_id(unknown, "the unknown token")
-    return in_bytes or [], unknown_id, outside or [], content.get("by_result") is True
+    return in_bytes or [], unknown_id, outside or []
 
 
 def _is_id(id: object) -> bool:

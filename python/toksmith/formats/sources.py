@@ -24,8 +24,8 @@ Kind = Literal["published", "huggingface", "gpt2", "ranks", "native", "tekken", 
 
 _PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 """Names of GPT-2's two files: the usual ones, and those of its release."""
-_WHOLE = ("tekken.json", "tokenizer.model")
-"""Mistral's and SentencePiece's names of a file that is a whole tokenizer."""
+_WHOLE = ("tekken.json", "tokenizer.model", "*.model", "*.gguf")
+"""Names of a file that is a whole tokenizer: Mistral's, SentencePiece's, and any of SentencePiece or llama.cpp."""
 _RANK_LINE = re.compile(rb"(\xef\xbb\xbf)?[A-Za-z0-9+/]*={0,2} [0-9]+\r?\n")
 _NATIVE = re.compile(rb'\s*\{\s*"format"\s*:\s*"toksmith"')
 _SENTENCEPIECE = re.compile(rb"\n[\x06-\xff]\x01?\n[\x01-\xff]", re.DOTALL)
@@ -47,14 +47,14 @@ ALLOW_DOWNLOAD = "TOKSMITH_DOWNLOAD"
 _SUFFIXES = (".json", ".tiktoken", ".txt", ".model", ".bpe", ".gguf")  # those that only a path has
 
 
-def kind_of(source: StrPath) -> Kind:
+def kind_of(source: StrPath, download: bool | None = None) -> Kind:
     """Return the kind of a name or a path. A file or a folder goes before a published encoding of the same name."""
-    return _located(source)[0]
+    return _located(source, download)[0]
 
 
-def _located(source: StrPath) -> tuple[Kind, str]:
+def _located(source: StrPath, download: bool | None) -> tuple[Kind, str]:
     """Return the kind of a name or a path, and the path of the file or folder, or the name of the encoding."""
-    path = Path(in_hub_cache(source) or source)
+    path = Path(in_hub_cache(source, download) or source)
     if path.is_dir():
         return _in_folder(path)
     if path.exists():
@@ -72,11 +72,11 @@ def _hub_cache() -> Path:
     return Path(os.environ.get("HF_HOME") or f"{base}/huggingface").expanduser() / "hub"
 
 
-def in_hub_cache(source: object) -> str | None:
+def in_hub_cache(source: object, download: bool | None = None) -> str | None:
     """Return the folder that the Hub's cache has for the name of a model, as "org/name" or "org/name@revision".
 
     The revision is a branch, a tag or a commit; "main" without one. None if a path has this name, or the cache has
-    no such snapshot.
+    no such snapshot and `download` does not allow to fetch it; by default, the environment decides on that.
     """
     match = _HUB_NAME.fullmatch(source) if isinstance(source, str) else None
     if match is None or ".." in match[0] or Path(match[0]).exists():
@@ -87,7 +87,9 @@ def in_hub_cache(source: object) -> str | None:
     snapshot = folder / "snapshots" / commit
     if "/" not in commit and snapshot.is_dir():
         return str(snapshot)
-    return _downloaded(f"{match[1]}/{match[2]}", revision) if os.environ.get(ALLOW_DOWNLOAD) == "1" else None
+    if download is None:
+        download = os.environ.get(ALLOW_DOWNLOAD) == "1"
+    return _downloaded(f"{match[1]}/{match[2]}", revision) if download else None
 
 
 def _downloaded(name: str, revision: str) -> str:
@@ -102,8 +104,18 @@ def _downloaded(name: str, revision: str) -> str:
         return huggingface_hub.snapshot_download(name, revision=revision, allow_patterns=_HUB_FILES)
     except Exception as error:  # its errors, and those of the HTTP library beneath it
         raise FileNotFoundError(
-            f"{name}@{revision} could not be downloaded from the Hugging Face Hub: {error}"
+            f"{name}@{revision} could not be downloaded from the Hugging Face Hub: {_reason(error)}"
         ) from None
+
+
+def _reason(error: Exception) -> str:
+    """Return what to do about an error of `huggingface_hub`."""
+    return {
+        "GatedRepoError": "accept the model's terms on its page, and set HF_TOKEN or run `hf auth login`",
+        "RepositoryNotFoundError": "there is no model of this name, or it is private: check the name, and set "
+        "HF_TOKEN or run `hf auth login`",
+        "RevisionNotFoundError": "the model has no such branch, tag or commit",
+    }.get(type(error).__name__, str(error))
 
 
 def _in_folder(folder: Path) -> tuple[Kind, str]:
@@ -112,13 +124,21 @@ def _in_folder(folder: Path) -> tuple[Kind, str]:
         return "huggingface", os.fspath(folder)  # other files in the folder are for older readers
     if pair_in(folder) is not None:
         return "gpt2", os.fspath(folder)
-    for path in map(folder.joinpath, _WHOLE):
-        if path.is_file():
-            return _kind_of_file(path), os.fspath(path)
+    for pattern in _WHOLE:
+        paths = _files_like(folder, pattern)
+        if len(paths) > 1:
+            names = ", ".join(path.name for path in paths[:3]) + (", …" if len(paths) > 3 else "")
+            raise ValueError(f"{folder}: {len(paths)} files are {pattern} ({names}): name the file of the tokenizer")
+        if paths:
+            return _kind_of_file(paths[0]), os.fspath(paths[0])
     raise ValueError(
         f"{folder}: this folder holds neither tokenizer.json nor vocab.json with merges.txt, {' or '.join(_WHOLE)}: "
         "name the file of the tokenizer"
     )
+
+
+def _files_like(folder: Path, pattern: str) -> list[Path]:
+    return sorted(path for path in folder.glob(pattern) if path.is_file())
 
 
 def pair_in(folder: StrPath) -> tuple[Path, Path] | None:
@@ -134,7 +154,8 @@ def files_of(source: StrPath) -> list[Path]:
     if folder is None:
         return [path]
     pairs = [folder / name for names in _PAIRS for name in names]
-    return [folder / "tokenizer.json", *pairs, *map(folder.joinpath, _WHOLE), *origin.paths_in(folder)]
+    whole = [path for pattern in _WHOLE for path in _files_like(folder, pattern)]
+    return [folder / "tokenizer.json", *pairs, *whole, *origin.paths_in(folder)]
 
 
 def _kind_of_file(path: Path) -> Kind:
@@ -200,8 +221,8 @@ def _unknown(source: str) -> OSError:
     hub = ""
     if _HUB_NAME.fullmatch(source):
         hub = (
-            f" It is not in the cache of the Hugging Face Hub ({_hub_cache()}): {ALLOW_DOWNLOAD}=1 in the "
-            "environment allows a download."
+            f" It is not in the cache of the Hugging Face Hub ({_hub_cache()}): download=True, --download or "
+            f"{ALLOW_DOWNLOAD}=1 in the environment allow a download."
         )
     return FileNotFoundError(
         f"{shown(source)} is neither a file nor a folder, a published encoding or the name of a model{question} "
@@ -214,6 +235,7 @@ def open_source(
     pattern: object,
     special_tokens: Iterable[str] | Mapping[str, int] | None,
     unmatched: choices.Unmatched | None,
+    download: bool | None = None,
 ) -> Parts:
     """Load the tokenizer of a name or a path. See `Tokenizer.from_pretrained`; a pattern of `...` is not given."""
     is_bare = pattern is ... and special_tokens is None and unmatched is None
@@ -221,7 +243,7 @@ def open_source(
         if not is_bare:
             raise ValueError("an object has its own pattern and special tokens: leave them and unmatched out")
         return _of_object(source)
-    kind, name = _located(source)
+    kind, name = _located(source, download)
     if kind == "huggingface" and not is_bare and pair_in(name) is not None:
         kind = "gpt2"
     if kind == "ranks":

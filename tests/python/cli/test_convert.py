@@ -1,7 +1,9 @@
 """`toksmith convert`: every format to every other, with the same ids, or a refusal by name."""
 
+import io
 import os
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ NAMES = {
     "huggingface": "hf",
     "gpt2": "pair",
     "tiktoken": "ranks.tiktoken",
+    "gguf": "t.gguf",
     "minbpe": "t.model",
 }
 
@@ -140,13 +143,16 @@ def test_what_a_format_cannot_hold(tmp_path: Path) -> None:
     [
         (("nope.json", "x", "--to", "toksmith"), 1, "nope.json: No such file"),
         (("start.json", "x"), 2, "Missing option '--to'"),
-        (("start.json", "x", "--to", "sentencepiece"), 2, "'sentencepiece' is not one of"),
+        (("start.json", "x", "--to", "unigram"), 2, "'unigram' is not one of"),
         (("start.json", "-", "--to", "toksmith"), 2, "convert writes a file or a folder"),
         (("start.json", "no/x", "--to", "toksmith"), 1, "no: there is no such folder"),
         (("start.json", "hf", "--to", "toksmith"), 1, "hf: this is a folder"),
         (("start.json", "start.json", "--to", "gpt2"), 2, "start.json: gpt2 is a folder of several files"),
         (("start.json", "x.bin", "--to", "minbpe"), 2, "minbpe reads files whose name ends in .model"),
         (("start.json", "x.tiktoken", "--to", "toksmith"), 2, "-t would read a file of this name as a rank file"),
+        (("start.json", "x.tiktoken", "--to", "gguf"), 2, "-t would read a file of this name as a rank file"),
+        (("start.json", "x", "--to", "tekken"), 1, "gives special tokens the ids from 0 on"),
+        (("start.json", "x", "--to", "sentencepiece"), 1, "only a tokenizer that merges characters"),
         (("ranks.tiktoken", "x", "--to", "toksmith"), 2, "holds no pattern: give --pattern"),
         (("t.model", "x", "--to", "toksmith", "--pattern", "gpt2"), 2, "t.model has its own pattern"),
     ],
@@ -157,6 +163,44 @@ def test_errors(arguments: tuple[str, ...], status: int, expected: str, folder: 
     assert expected in message
     assert len(message.splitlines()) == 1
     assert sorted(path.name for path in folder.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("to", "name"), [("tekken", "tekken.json"), ("sentencepiece", "t.model"), ("gguf", "t.gguf")]
+)
+def test_a_folder_of_one_file(to: str, name: str, tmp_path: Path) -> None:
+    """It opens by `-t folder`, and its file is not written over."""
+    if to == "sentencepiece":
+        write_model(tmp_path / "start.json")
+    else:
+        toksmith.train_from_iterator([TEXT * 3], 290, special_tokens=[SPECIAL], special_ids="first").save(
+            tmp_path / "start.json"
+        )
+    (tmp_path / "folder").mkdir()
+    message = run("start.json", f"folder/{name}", "--to", to, cwd=tmp_path)
+    assert message.splitlines()[0].startswith(f"folder/{name}: {to}, ")
+    expected = Tokenizer.load(tmp_path / "start.json")
+    assert Tokenizer.from_pretrained(tmp_path / "folder").special_tokens == expected.special_tokens
+    encoded = run_command("encode", "-t", "folder", stdin=TEXT.encode(), cwd=tmp_path)
+    assert [int(id) for id in encoded.stdout.split()] == expected.encode(TEXT)
+    message = run("folder", f"folder/{name}", "--to", to, cwd=tmp_path, status=1)
+    assert "this file is read too" in message
+
+
+def write_model(path: Path) -> None:
+    """Write what a SentencePiece model becomes."""
+    spm, model = pytest.importorskip("sentencepiece"), io.BytesIO()
+    options = {"model_type": "bpe", "vocab_size": 330, "byte_fallback": True, "hard_vocab_limit": False}
+    spm.SentencePieceTrainer.train(sentence_iterator=iter([TEXT] * 3), model_writer=model, minloglevel=2, **options)
+    path.with_suffix(".model").write_bytes(model.getvalue())
+    Tokenizer.from_pretrained(path.with_suffix(".model")).save(path)
+
+
+def test_a_folder_of_several_files(tmp_path: Path, folder: Path) -> None:
+    for name in ("a.gguf", "b.gguf"):
+        shutil.copy(folder / "t.gguf", tmp_path / name)
+    message = run(tmp_path, "x", "--to", "toksmith", cwd=tmp_path, status=1)
+    assert "2 files are *.gguf (a.gguf, b.gguf): name the file of the tokenizer" in message
 
 
 def test_a_model_file_that_is_broken(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import toksmith
 from toksmith import Tokenizer
 
 COMMITS = ("a" * 40, "b" * 40)
+TOKEN = "hf_" + "x" * 34
 
 
 @pytest.fixture
@@ -62,12 +63,16 @@ def test_a_model_is_looked_for_once(cache: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("toksmith.formats.sources._downloaded", downloaded)
     monkeypatch.setenv("TOKSMITH_DOWNLOAD", "1")
     assert Tokenizer.from_pretrained("org/name").vocab_size == 257
-    assert downloads == [("org/name", "main")]
+    with pytest.raises(OSError, match="download=True, --download"):
+        Tokenizer.from_pretrained("org/name", download=False)
+    monkeypatch.delenv("TOKSMITH_DOWNLOAD")
+    assert Tokenizer.from_pretrained("org/name@v2", download=True).vocab_size == 257
+    assert downloads == [("org/name", "main"), ("org/name", "v2")]
 
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[str]:
-    """A server that answers as the Hub does, for one model."""
+    """A server that answers as the Hub does: for org/name, and for org/private with a token."""
     Tokenizer().with_special_tokens({"<|end|>": 300}).save_huggingface(tmp_path / "served")
     files = {path.name: path.read_bytes() for path in (tmp_path / "served").iterdir()}
     files["model.safetensors"] = b"weights"
@@ -79,16 +84,28 @@ def server(tmp_path: Path) -> Iterator[str]:
     class Hub(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             path = self.path.partition("?")[0]
+            if "/org/private/" in path and self.headers["Authorization"] != f"Bearer {TOKEN}":
+                return self._refuse(401, "RepoNotFound")
+            path = path.replace("/org/private/", "/org/name/")
             if path.startswith("/api/models/org/name/tree/"):
                 self._send(json.dumps(listing).encode())
-            elif path in (f"/api/models/org/name/revision/{ref}" for ref in ("main", COMMITS[0])):
+            elif path in (f"/api/models/org/name/revision/{ref}" for ref in ("main", "v2", COMMITS[0])):
                 self._send(json.dumps({"id": "org/name", "sha": COMMITS[0], "siblings": listing}).encode())
+            elif path.startswith("/api/models/org/name/revision/"):
+                self._refuse(404, "RevisionNotFound")
             elif path.startswith("/org/name/resolve/") and path.rpartition("/")[2] in files:
                 self._send(files[path.rpartition("/")[2]])
             else:
-                self.send_error(404)
+                self._refuse(404, "RepoNotFound")
+            return None
 
         do_HEAD = do_GET
+
+        def _refuse(self, status: int, code: str) -> None:
+            self.send_response(status)
+            self.send_header("X-Error-Code", code)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
 
         def _send(self, data: bytes) -> None:
             self.send_response(200)
@@ -117,7 +134,7 @@ def test_a_download_is_made_if_it_is_allowed(cache: Path, server: str) -> None:
         return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
     refused = run("org/name", "")
-    assert "TOKSMITH_DOWNLOAD=1 in the environment allows a download" in refused.stderr
+    assert "--download or TOKSMITH_DOWNLOAD=1 in the environment allow a download" in refused.stderr
     assert not cache.exists()
     assert "{'<|end|>': 300}" in run("org/name", "1").stdout
     snapshot = cache / "models--org--name" / "snapshots" / COMMITS[0]
@@ -125,6 +142,26 @@ def test_a_download_is_made_if_it_is_allowed(cache: Path, server: str) -> None:
     assert not (snapshot / "model.safetensors").exists()
     assert "{'<|end|>': 300}" in run("org/name", "").stdout
     assert "could not be downloaded" in run("org/other", "1").stderr
+
+
+def test_the_command_line_downloads_with_a_token(cache: Path, server: str) -> None:
+    def run(name: str, *options: str, token: str = "") -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "HF_ENDPOINT": server, "HF_TOKEN": token, "HF_HUB_OFFLINE": "0"}
+        command = [sys.executable, "-m", "toksmith", "encode", "-t", name, "--text", "a<|end|>", *options]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+    assert "could not" not in run("org/private").stderr  # nothing was asked
+    denied = run("org/private", "--download")
+    assert denied.stderr == (
+        "toksmith: error: org/private@main could not be downloaded from the Hugging Face Hub: there is no model of "
+        "this name, or it is private: check the name, and set HF_TOKEN or run `hf auth login`\n"
+    )
+    assert run("org/private", "--download", token=TOKEN).stdout.split() == ["97", "300"]
+    assert run("org/private").stdout.split() == ["97", "300"]  # from the cache
+    unknown = run("org/name@v9", "--download")
+    assert unknown.stderr.endswith("the model has no such branch, tag or commit\n")
+    assert run("org/name@v2", "--download").stdout.split() == ["97", "300"]
+    assert (cache / "models--org--name/refs/v2").read_text() == COMMITS[0]
 
 
 @pytest.mark.parametrize("name", ["org/other", "org/name@v3", "org/name@../../x"])

@@ -1,6 +1,7 @@
 """SentencePiece's `.model` files and GGUF files, compared with the libraries they come from."""
 
 import io
+import itertools
 import json
 import random
 import struct
@@ -195,7 +196,7 @@ def test_gguf_of_a_byte_level_model(pre: str, pattern: str, tmp_path: Path) -> N
     ("change", "message"),
     [
         ({"tokenizer_model": "bert"}, "'bert': toksmith reads the models llama"),
-        ({"tokenizer_pre": "deepseek-v3"}, "'deepseek-v3': a pre-tokenizer that toksmith does not have"),
+        ({"tokenizer_pre": "tiny_aya"}, "'tiny_aya': a pre-tokenizer that toksmith does not have"),
         ({"bos_token_id": 1 << 20, "add_bos_token": True}, "1048576 is no token"),
     ],
 )
@@ -249,3 +250,150 @@ def test_saved_gguf_files_are_read_by_gguf(tmp_path: Path) -> None:
     assert again.get_field("tokenizer.ggml.token_type").contents() == spm_fields["token_types"]
     assert again.get_field("tokenizer.ggml.bos_token_id").contents() == 1
     assert Tokenizer.from_pretrained(tmp_path / "again.gguf") == loaded
+
+
+# Tokenizers of SentencePiece's kind that come from elsewhere
+
+
+def as_tokenizer_json(model: bytes, draw: random.Random | None = None, **changes: Any) -> dict[str, Any]:
+    """Return what a converter makes of a model: the pairs of a piece in a row, by their ids, or in any order."""
+    processor = spm.SentencePieceProcessor(model_proto=model)
+    names = [processor.id_to_piece(id) for id in range(processor.vocab_size())]
+    normal = {
+        name: processor.get_score(id)
+        for id, name in enumerate(names)
+        if not (processor.is_control(id) or processor.is_unknown(id) or processor.is_byte(id))
+    }
+    ids = {name: id for id, name in enumerate(names)}
+    merges = []
+    for name in sorted(normal, key=lambda name: -normal[name]):
+        pairs = [[name[:at], name[at:]] for at in range(1, len(name)) if {name[:at], name[at:]} <= normal.keys()]
+        pairs.sort(key=lambda pair: draw.random() if draw else [ids[part] for part in pair])
+        merges += pairs
+    escape = {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"}
+    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+    bos = {"SpecialToken": {"id": "<s>", "type_id": 0}}
+    text = {"Sequence": {"id": "A", "type_id": 0}}
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [{"id": id, "content": names[id], **flags} for id in range(3)],
+        "normalizer": {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "\u2581"}, escape]},
+        "pre_tokenizer": None,
+        "post_processor": {
+            "type": "TemplateProcessing",
+            "single": [bos, text],
+            "pair": [bos, text],
+            "special_tokens": {"<s>": {"id": "<s>", "ids": [1], "tokens": ["<s>"]}},
+        },
+        "decoder": {
+            "type": "Sequence",
+            "decoders": [
+                {"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "},
+                {"type": "ByteFallback"},
+                {"type": "Fuse"},
+                {"type": "Strip", "content": " ", "start": 1, "stop": 0},
+            ],
+        },
+        "model": {
+            "type": "BPE",
+            "dropout": None,
+            "unk_token": "<unk>",
+            "continuing_subword_prefix": None,
+            "end_of_word_suffix": None,
+            "fuse_unk": True,
+            "byte_fallback": True,
+            "ignore_merges": False,
+            "vocab": ids,
+            "merges": merges,
+        },
+        **changes,
+    }
+
+
+def of_json(content: dict[str, Any], folder: Path) -> Tokenizer:
+    (folder / "tokenizer.json").write_text(json.dumps(content))
+    return Tokenizer.from_huggingface(folder)
+
+
+@pytest.mark.parametrize("seed", [None, 1, 2])
+def test_a_tokenizer_json_of_llamas_kind_becomes_a_model(seed: int | None, tmp_path: Path) -> None:
+    options = {**OPTIONS["llama"], "control_symbols": []}
+    model = io.BytesIO()
+    spm.SentencePieceTrainer.train(
+        sentence_iterator=iter(PROSE * 8),
+        model_writer=model,
+        model_type="bpe",
+        vocab_size=500,
+        minloglevel=2,
+        **options,
+    )
+    content = as_tokenizer_json(model.getvalue(), random.Random(seed) if seed else None)
+    tokenizer = of_json(content, tmp_path)
+    with pytest.warns(UserWarning, match="holds no template"):
+        tokenizer.save(tmp_path / "t.model", format="sentencepiece")
+    cases = texts(3000)
+    theirs = spm.SentencePieceProcessor(model_file=str(tmp_path / "t.model")).encode(cases)
+    assert theirs == spm.SentencePieceProcessor(model_proto=model.getvalue()).encode(cases)
+    assert theirs == [tokenizer.encode(text, special=False) for text in cases]
+    again = Tokenizer.from_pretrained(tmp_path / "t.model")
+    again.save_huggingface(tmp_path / "hf")
+    library = pytest.importorskip("tokenizers").Tokenizer.from_file(str(tmp_path / "hf/tokenizer.json"))
+    encoded = library.encode_batch([text for text in cases if "<" not in text], add_special_tokens=False)
+    assert [each.ids for each in encoded] == [ids for text, ids in zip(cases, theirs, strict=True) if "<" not in text]
+
+
+def test_a_normalizer_of_sentencepiece_is_no_tokenizer_json(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="cannot hold SentencePiece's normalizer"):
+        load(trained(), tmp_path / "t.model").save_huggingface(tmp_path / "hf")
+    assert not (tmp_path / "hf").exists()
+
+
+def change_order(content: dict[str, Any]) -> None:
+    merges = content["model"]["merges"]
+    at = next(at for at in range(1, len(merges)) if "".join(merges[at]) == "".join(merges[at - 1]))
+    merges.append(merges.pop(at))
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (change_order, "the merges that make '.*' are not in a row"),
+        (lambda content: content["model"]["merges"].pop(), "SentencePiece would merge"),
+        (lambda content: content.update(normalizer={"type": "NFC"}), "has spaces that become U\\+2581"),
+        (lambda content: content["added_tokens"][1].update(lstrip=True), "no added tokens with conditions"),
+    ],
+)
+def test_what_is_not_sentencepieces_is_refused(change: Any, reason: str, tmp_path: Path) -> None:
+    content = as_tokenizer_json(trained(400, **OPTIONS["llama"]))
+    change(content)
+    with pytest.raises(ValueError, match=reason):
+        of_json(content, tmp_path).save(tmp_path / "t.model", format="sentencepiece")
+    assert not (tmp_path / "t.model").exists()
+
+
+def merged(symbols: list[str], ranks: dict[tuple[str, str], int]) -> list[str]:
+    """Return what merging makes of characters: the pair of the lowest rank first, the leftmost of equal ones."""
+    while pairs := [(ranks[pair], at) for at, pair in enumerate(itertools.pairwise(symbols)) if pair in ranks]:
+        _, at = min(pairs)
+        symbols = [*symbols[:at], symbols[at] + symbols[at + 1], *symbols[at + 2 :]]
+    return symbols
+
+
+@pytest.mark.parametrize("count", [60, pytest.param(5000, marks=pytest.mark.long)])
+def test_of_the_pairs_of_a_piece_one_ever_meets(count: int) -> None:
+    """So one rank for all of them, as in SentencePiece, and a list of them in a row merge every text alike."""
+    draw = random.Random(5)
+    strings = ["".join(letters) for length in (6, 9) for letters in itertools.product("ab", repeat=length)]
+    for _ in range(count):
+        pieces = {"a", "b", *("".join(draw.choices("ab", k=draw.randint(2, 6))) for _ in range(draw.randint(0, 3)))}
+        for _ in range(draw.randint(3, 14)):
+            pieces.add((draw.choice(sorted(pieces)) + draw.choice(sorted(pieces)))[:7])
+        one_rank, in_a_row = {}, {}
+        for rank, piece in enumerate(draw.sample(sorted(pieces), len(pieces))):
+            pairs = [(piece[:at], piece[at:]) for at in range(1, len(piece)) if {piece[:at], piece[at:]} <= pieces]
+            for pair in draw.sample(pairs, len(pairs)):
+                one_rank[pair], in_a_row[pair] = rank, len(in_a_row)
+        for text in draw.sample(strings, 60):
+            assert merged([*text], one_rank) == merged([*text], in_a_row), (one_rank, text)

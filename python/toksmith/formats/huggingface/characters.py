@@ -53,15 +53,11 @@ class Spelling:
 
 def model_object(parts: Parts) -> Json:
     """Return the model of a `tokenizer.json` for a tokenizer that merges characters."""
-    characters = parts.core.characters()
-    if characters is not None and characters[3]:
-        raise ValueError(
-            "tokenizer.json cannot hold SentencePiece's order of merges, in which all pairs that make one piece have "
-            "one rank; save() keeps everything"
-        )
+    assert parts.pipeline is not None
+    if "SentencePiece" in parts.pipeline.steps.normalizer:
+        raise ValueError("tokenizer.json cannot hold SentencePiece's normalizer; save() keeps everything")
     if (model := parts.core.spelled_model()) is not None:
         return model
-    assert parts.pipeline is not None
     names = {token.id: token.content for token in parts.pipeline.added_tokens}
     spelling = Spelling(parts.core, parts.pipeline.steps.spelling == "spaces", names)
     beside = _beside(parts)
