@@ -16,6 +16,7 @@ __all__ = [
     "ArrowColumn",
     "ByteStream",
     "CompiledPattern",
+    "Continuations",
     "Counting",
     "DecodeStream",
     "DecodeStreams",
