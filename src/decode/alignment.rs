@@ -36,7 +36,7 @@ impl<'a> TokenRun<'a> {
     pub fn joined(mut self, control: &Control) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         while self.advance()? {
-            if self.next % TOKENS_PER_CHECK == 0 {
+            if self.next.is_multiple_of(TOKENS_PER_CHECK) {
                 control.check()?;
             }
             room::extend(&mut bytes, self.unread)?;

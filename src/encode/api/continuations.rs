@@ -92,7 +92,7 @@ impl Continuations {
         let mut longer = room::copied(&text[cut..])?;
         let tail = longer.len();
         for (tried, (id, token)) in vocab.tokens().iter().enumerate() {
-            if tried % TOKENS_PER_CHECK == 0 {
+            if tried.is_multiple_of(TOKENS_PER_CHECK) {
                 control.check()?;
             }
             longer.truncate(tail);
