@@ -46,7 +46,7 @@ pub fn measure(text: &str) -> Measure {
 }
 
 /// A number that holds one character.
-pub trait CodeUnit: Copy + From<u8> {
+pub trait CodeUnit: Copy + From<u8> + Send {
     /// The unit of a code point, which must be in the range of the type.
     fn new(point: u32) -> Self;
 }

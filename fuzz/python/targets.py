@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import alignments
 import checks
 import documents
 import folders
@@ -348,7 +349,7 @@ ALL: dict[str, Target] = {
         native, tiktoken, gpt2, huggingface, sentencepiece, counts, minbpe, pickled, checkpoint,
         folders.unfinished, folders.folder,
         splitting.named, splitting.tiktoken_patterns, splitting.huggingface_patterns, pipelines.pipelines,
-        methods.arguments, documents.documents,
+        methods.arguments, documents.documents, alignments.alignments,
     )
 }  # fmt: skip
 

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ._core import Continuations as Continuations
     from ._core import DecodeStream as DecodeStream
     from ._core import DecodeStreams as DecodeStreams
     from ._core import Document as Document
@@ -42,6 +43,7 @@ __version__ = "0.1.0"
 
 # The module of each name: modules are imported on first use, so that no program waits for what it does not use.
 _MODULES = {
+    "Continuations": "_core",
     "Corpus": "corpus",
     "DecodeStream": "_core",
     "DecodeStreams": "_core",

@@ -655,6 +655,39 @@ def decode(ids: Iterable[int], vocab: Mapping[int, bytes], errors: str = "replac
     return b"".join(vocab[id_] for id_ in ids).decode("utf-8", errors)
 
 
+def prefix_ids(prefix: bytes, vocab: Mapping[int, bytes]) -> list[int]:
+    """Find the tokens that begin with some bytes.
+
+    >>> prefix_ids(b"lo", build_vocab([(b"l", b"o"), (b"lo", b"w")]))
+    [256, 257]
+    """
+    return sorted(id_ for id_, token in vocab.items() if token.startswith(prefix))
+
+
+def heal(ids: Sequence[int], vocab: Mapping[int, bytes]) -> tuple[int, list[int] | None]:
+    """Give up as many ids as can begin a longer token; return how many stay, and which tokens may take their place.
+
+    `vocab` has no special tokens: an id that it does not have stays, with all before it. If all ids stay, any token
+    may follow: None.
+
+    >>> heal([97, 108], build_vocab([(b"l", b"o")]))  # "l" may become "lo"
+    (1, [108, 256])
+    """
+    for keep in range(len(ids)):
+        if all(id_ in vocab for id_ in ids[keep:]) and (tail := b"".join(vocab[id_] for id_ in ids[keep:])):
+            begun = prefix_ids(tail, vocab)
+            if any(len(vocab[id_]) > len(tail) for id_ in begun):
+                return keep, begun
+    return len(ids), None
+
+
+def next_mask(ids: Sequence[int], vocab: Mapping[int, bytes], encode: Callable[[bytes], list[int]]) -> list[bool]:
+    """Say of each id whether `ids` and this id are what encoding their bytes gives."""
+    text = b"".join(vocab[id_] for id_ in ids)
+    every = range(max(vocab) + 1)
+    return [id_ in vocab and encode(text + vocab[id_]) == [*ids, id_] for id_ in every]
+
+
 def _special_ids(vocab: Mapping[int, bytes], special_tokens: Iterable[str] | Mapping[str, int]) -> dict[str, int]:
     """Find the id of each special token, as `encode` describes."""
     if isinstance(special_tokens, Mapping):

@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
     from typing_extensions import Buffer, Self
 
+    from .chat.conversation import Conversation
     from .formats.huggingface.pipeline import Pipeline
 
+    Messages = Iterable[Mapping[str, Any]]
     Ids = Iterable[int] | NDArray[np.integer]
 
 StrPath = str | os.PathLike[str]
@@ -329,6 +331,73 @@ class Tokenizer:
         ('a dog', b'a dog', 2)
         """
         return Document(self, text, special=special)
+
+    # Conversations
+
+    def apply_chat_template(self, messages: Messages, **options: Any) -> str:
+        """Return the text of a conversation, as `apply_chat_template(messages, tokenize=False)` of `transformers`.
+
+        Templates come with a Hugging Face folder or a GGUF file, and run in the sandbox of `jinja2` (`pip install
+        'toksmith[chat]'`).
+
+        Args:
+            messages: Mappings with a `role` and `content`, and whatever else the template reads.
+            **options: `tools` and `documents` (lists of mappings), `chat_template` (a name or a source; by default
+                "tool_use" with tools, else "default"), `add_generation_prompt` (whether the beginning of an answer
+                follows). All others are variables of the template.
+
+        Raises:
+            ImportError: `jinja2` is not installed.
+            ValueError: The tokenizer has no template, or the template refuses the messages or fails; says why.
+        """
+        return self._conversation(messages, options).text
+
+    @overload
+    def encode_messages(
+        self,
+        messages: Messages,
+        *,
+        trusted: Iterable[str] = (),
+        assistant_mask: Literal[False] = False,
+        **options: Any,
+    ) -> list[int]: ...
+    @overload
+    def encode_messages(
+        self, messages: Messages, *, trusted: Iterable[str] = (), assistant_mask: Literal[True], **options: Any
+    ) -> tuple[list[int], NDArray[np.bool_]]: ...
+    def encode_messages(
+        self, messages: Messages, *, trusted: Iterable[str] = (), assistant_mask: bool = False, **options: Any
+    ) -> list[int] | tuple[list[int], NDArray[np.bool_]]:
+        """Return the ids of a conversation, in which messages cannot speak for the template.
+
+        Special tokens become their ids only in what the template itself writes and in roles. In messages, tools,
+        documents and variables they are text, and so are other added tokens that the template writes.
+
+        Args:
+            messages: As in `apply_chat_template`.
+            trusted: Roles whose messages may have special tokens, too, such as "assistant".
+            assistant_mask: Whether to return which ids the assistant wrote, too: those in `{% generation %}` blocks,
+                or, if the template marks none, those with text of the assistant's messages.
+            **options: As in `apply_chat_template`.
+
+        Returns:
+            The ids; with `assistant_mask`, the ids and an array of `bool` of shape (n,).
+
+        Raises:
+            ValueError: As in `apply_chat_template`; or the template rewrites text with special tokens, so that it is
+                not known who wrote them.
+        """
+        conversation = self._conversation(messages, {**options, "trusted": trusted})
+        return conversation.ids_and_mask() if assistant_mask else conversation.ids()
+
+    def count_messages(self, messages: Messages, *, trusted: Iterable[str] = (), **options: Any) -> int:
+        """Return how many ids `encode_messages` returns, without building them."""
+        return self._conversation(messages, {**options, "trusted": trusted}).count()
+
+    def _conversation(self, messages: Messages, options: dict[str, Any]) -> Conversation:
+        from .chat.conversation import conversation
+
+        return conversation(self._parts, messages, **options)
 
     def truncate(self, text: str, max_tokens: int, *, special: bool = True) -> str:
         """Return the longest prefix of at most `max_tokens` whole tokens of `encode(text)`.

@@ -3,11 +3,11 @@
 use super::text::TextDecoder;
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::room;
-use crate::vocab::Vocab;
+use crate::vocab::{TAG_LENGTH_MASK, TAG_OFFSET, TokenSlot, Vocab};
+use crate::{memory, room};
 
-/// Groups that are made between two checks of the control.
-const ENDS_PER_CHECK: usize = 1 << 16;
+/// Tokens that are compared between two checks of the control, about.
+const TOKENS_PER_CHECK: usize = 1 << 16;
 
 /// The tokens of ids, one after the other.
 pub struct TokenRun<'a> {
@@ -32,13 +32,22 @@ impl<'a> TokenRun<'a> {
     /// The bytes of all tokens that are left.
     ///
     /// # Errors
-    /// [`Error::UnknownId`]; [`Error::OutOfMemory`].
-    pub fn joined(mut self) -> Result<Vec<u8>> {
+    /// [`Error::UnknownId`]; [`Error::OutOfMemory`]; [`Error::Interrupted`].
+    pub fn joined(mut self, control: &Control) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         while self.advance()? {
+            if self.next.is_multiple_of(TOKENS_PER_CHECK) {
+                control.check()?;
+            }
             room::extend(&mut bytes, self.unread)?;
         }
         Ok(bytes)
+    }
+
+    /// The slots of tokens by id, if they have the bytes that the next tokens have.
+    fn slots(&self) -> &'a [TokenSlot] {
+        let is_plain = self.spaces == 0 && self.decoder.is_none_or(|decoder| decoder.replaced().is_empty());
+        self.vocab.tokens().by_id().filter(|_| is_plain).unwrap_or(&[])
     }
 
     /// Goes on to the next token with bytes if nothing is left of this one; false at the end.
@@ -66,31 +75,104 @@ impl<'a> TokenRun<'a> {
 ///
 /// # Errors
 /// [`Error::OtherBytes`], [`Error::UnknownId`], [`Error::OutOfMemory`], [`Error::Interrupted`].
-pub fn align(mut a: TokenRun<'_>, mut b: TokenRun<'_>, control: &Control) -> Result<Vec<[usize; 2]>> {
-    let (mut ends, mut byte) = (vec![[0, 0]], 0);
+pub fn align(mut a: TokenRun<'_>, mut b: TokenRun<'_>, control: &Control) -> Result<Vec<[i64; 2]>> {
+    let mut ends: Vec<[i64; 2]> = room::for_items(2 + a.ids.len().min(b.ids.len()))?;
+    memory::advise_huge_pages(ends.as_mut_ptr().cast(), size_of::<[i64; 2]>() * ends.capacity());
+    ends.push([0, 0]);
+    let (mut byte, mut unchecked) = (0, 0);
     loop {
-        if ends.len() % ENDS_PER_CHECK == 0 {
+        let (same, bytes) = same_tokens(&a, &b);
+        ends.extend((1..=same).map(|count| [(a.next + count) as i64, (b.next + count) as i64]));
+        (a.next, b.next, byte) = (a.next + same, b.next + same, byte + bytes);
+        unchecked += 1 + same;
+        if unchecked >= TOKENS_PER_CHECK {
             control.check()?;
+            unchecked = 0;
         }
-        let has_bytes = [a.fill()?, b.fill()?];
-        if has_bytes == [false, false] {
-            // Tokens without bytes at the end belong to the last group.
-            if ends.last() != Some(&[a.next, b.next]) {
-                ends.truncate(ends.len().max(2) - 1);
-                room::push(&mut ends, [a.next, b.next])?;
+        let goes_on = match next_end_of_short(&mut a, &mut b) {
+            Some(bytes) => {
+                byte += bytes;
+                true
             }
-            return Ok(ends);
+            None => next_end(&mut a, &mut b, &mut byte)?,
+        };
+        match goes_on {
+            true => room::push(&mut ends, [a.next as i64, b.next as i64])?,
+            false => break,
+        }
+    }
+    // Tokens without bytes at the end belong to the last group.
+    let all = [a.next as i64, b.next as i64];
+    if ends.last() != Some(&all) {
+        ends.truncate(ends.len().max(2) - 1);
+        room::push(&mut ends, all)?;
+    }
+    Ok(ends)
+}
+
+/// How many of the next tokens are the same in both runs, up to some thousand, and their bytes. Most tokens of a text are,
+/// in any two vocabularies, and two slots are compared as two numbers.
+fn same_tokens(a: &TokenRun<'_>, b: &TokenRun<'_>) -> (usize, usize) {
+    let (left, right) = (a.slots(), b.slots());
+    let (mut same, mut bytes) = (0, 0);
+    for (&id, &other) in a.ids[a.next..].iter().zip(&b.ids[b.next..]).take(TOKENS_PER_CHECK) {
+        let (Some(slot), Some(other)) = (left.get(id as usize), right.get(other as usize)) else { break };
+        let len = slot.bytes()[TAG_OFFSET] & TAG_LENGTH_MASK;
+        if slot.bytes() != other.bytes() || len == 0 {
+            break;
+        }
+        (same, bytes) = (same + 1, bytes + usize::from(len));
+    }
+    (same, bytes)
+}
+
+/// Like [`next_end`], for tokens of up to 15 bytes, which are compared as numbers; returns the bytes until there. Goes
+/// nowhere and returns `None` where another token, the end or another byte comes first.
+fn next_end_of_short(a: &mut TokenRun<'_>, b: &mut TokenRun<'_>) -> Option<usize> {
+    let short = |slots: &[TokenSlot], ids: &[u32], at: usize| {
+        let slot = slots.get(*ids.get(at)? as usize)?.bytes();
+        let len = u32::from(slot[TAG_OFFSET] & TAG_LENGTH_MASK);
+        (len > 0).then(|| (u128::from_le_bytes(*slot), 8 * len))
+    };
+    let (left, right) = (a.slots(), b.slots());
+    let (mut at, mut other, mut bits) = (a.next, b.next, 0_usize);
+    let ((mut x, mut x_bits), (mut y, mut y_bits)) = ((0, 0), (0, 0));
+    loop {
+        if x_bits == 0 {
+            ((x, x_bits), at) = (short(left, a.ids, at)?, at + 1);
+        }
+        if y_bits == 0 {
+            ((y, y_bits), other) = (short(right, b.ids, other)?, other + 1);
+        }
+        let common = x_bits.min(y_bits);
+        if (x ^ y) << (128 - common) != 0 {
+            return None;
+        }
+        (x, y, bits) = (x >> common, y >> common, bits + common as usize);
+        (x_bits, y_bits) = (x_bits - common, y_bits - common);
+        if x_bits == 0 && y_bits == 0 {
+            (a.next, b.next) = (at, other);
+            return Some(bits / 8);
+        }
+    }
+}
+
+/// Goes on in both runs to the next place where a token of each ends; false if there are no bytes left.
+fn next_end(a: &mut TokenRun<'_>, b: &mut TokenRun<'_>, byte: &mut usize) -> Result<bool> {
+    loop {
+        if [a.fill()?, b.fill()?] == [false, false] {
+            return Ok(false);
         }
         let len = a.unread.len().min(b.unread.len());
         if len == 0 || a.unread[..len] != b.unread[..len] {
-            byte += a.unread.iter().zip(b.unread).take_while(|(a, b)| a == b).count();
-            let [a, b] = [&a, &b].map(|run| run.next - usize::from(!run.unread.is_empty()));
+            let byte = *byte + a.unread.iter().zip(b.unread).take_while(|(a, b)| a == b).count();
+            let [a, b] = [&*a, &*b].map(|run| run.next - usize::from(!run.unread.is_empty()));
             return Err(Error::OtherBytes { byte, a, b });
         }
-        byte += len;
+        *byte += len;
         (a.unread, b.unread) = (&a.unread[len..], &b.unread[len..]);
         if a.unread.is_empty() && b.unread.is_empty() {
-            room::push(&mut ends, [a.next, b.next])?;
+            return Ok(true);
         }
     }
 }
@@ -123,7 +205,7 @@ mod tests {
         Vocab::new(&bytes.chain(more).collect::<Vec<_>>(), None, &[(b"<s>".to_vec(), None)]).unwrap()
     }
 
-    fn aligned(a: &[u32], b: &[u32]) -> Result<Vec<[usize; 2]>> {
+    fn aligned(a: &[u32], b: &[u32]) -> Result<Vec<[i64; 2]>> {
         let (left, right) = (vocab(&["ab", "abc"]), vocab(&["bc", "cd", "ab"]));
         let [a, b] = [(&left, a), (&right, b)].map(|(vocab, ids)| TokenRun::new(vocab, None, ids).unwrap());
         align(a, b, &Control::none())

@@ -32,6 +32,11 @@ impl Encoder {
         }
     }
 
+    /// Whether a text goes through steps before the pattern.
+    pub fn has_pipeline(&self) -> bool {
+        self.pipeline.is_some()
+    }
+
     /// Whether several threads are faster than one.
     pub fn is_parallel(&self) -> bool {
         self.pretokenizer.is_parallel()

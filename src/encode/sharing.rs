@@ -27,6 +27,11 @@ impl Encoder {
         Ok(self.vocab.with_specials(more)?.map(|vocab| self.sharing(Arc::new(vocab))))
     }
 
+    /// The same encoder with scratches of its own.
+    pub(super) fn with_own_scratches(&self) -> Self {
+        Encoder { pipeline: self.pipeline.clone(), ..self.sharing(Arc::clone(&self.vocab)) }
+    }
+
     /// The encoder without a pipeline of a vocabulary that has the same tables.
     fn sharing(&self, vocab: Arc<Vocab>) -> Self {
         Encoder {

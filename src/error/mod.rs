@@ -253,6 +253,15 @@ pub enum Error {
         bytes: usize,
     },
 
+    /// A text whose end cannot be encoded apart from what comes before.
+    #[error(
+        "nothing is known of where the last {bytes} bytes of the text can be cut, and encoding more with each token takes too long"
+    )]
+    NoCut {
+        /// How many bytes.
+        bytes: usize,
+    },
+
     /// Ids of two tokenizers that do not stand for the same bytes.
     #[error("the ids stand for other bytes from byte {byte} on, which is in ids_a[{a}] and in ids_b[{b}]")]
     OtherBytes {

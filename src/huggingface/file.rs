@@ -18,6 +18,8 @@ pub struct TokenizerFile {
     pub added: Vec<AddedToken>,
     /// A warning for each id that differs from the one in the file.
     pub warnings: Vec<String>,
+    /// The JSON of the fields that a `tokenizer_config.json` has beside a `tokenizer.json`, by name, if the file has them.
+    pub config: Vec<(String, String)>,
 }
 
 impl TokenizerFile {
@@ -29,7 +31,14 @@ impl TokenizerFile {
         let mut raw = reader::read(data)?;
         let model = model::model_of(&mut raw)?;
         let (added, warnings) = added::read(&raw.added, &model, keep_ids)?;
-        Ok(TokenizerFile { model, parts: raw.parts, options: raw.options, added, warnings })
+        Ok(TokenizerFile {
+            model,
+            parts: raw.parts,
+            options: raw.options,
+            added,
+            warnings,
+            config: Vec::new(),
+        })
     }
 
     /// The added tokens that the vocabulary of the model does not have.

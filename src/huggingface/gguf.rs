@@ -27,6 +27,15 @@ const MAX_ITEMS: u64 = 1 << 22;
 const MAX_KEY: u64 = 1 << 16;
 /// What the names of the fields of a tokenizer begin with.
 const PREFIX: &str = "tokenizer.ggml.";
+/// What the names of the fields of chat templates begin with: one without a name, and others.
+const TEMPLATE: &str = "tokenizer.chat_template";
+/// The fields of special tokens, and what a `tokenizer_config.json` calls them.
+const ROLES: [(&str, &str); 4] = [
+    ("bos_token_id", "bos_token"),
+    ("eos_token_id", "eos_token"),
+    ("unknown_token_id", "unk_token"),
+    ("padding_token_id", "pad_token"),
+];
 
 /// A value of a field of the tokenizer.
 enum Field {
@@ -185,7 +194,7 @@ impl Fields {
             }
             let key = String::from_utf8(reader.bytes(len)?)
                 .map_err(|_| refused(format!("field {at}"), "its name is not UTF-8"))?;
-            let name = key.strip_prefix(PREFIX);
+            let name = key.strip_prefix(PREFIX).or_else(|| key.starts_with(TEMPLATE).then_some(&*key));
             let value = reader.value(&key, name.is_some())?;
             if let Some(name) = name {
                 fields.insert(name.to_owned(), value);
@@ -268,6 +277,34 @@ impl Fields {
     }
 }
 
+impl Fields {
+    /// What a `tokenizer_config.json` says: roles of special tokens, and chat templates by name.
+    fn config(&self) -> Result<Value> {
+        let (mut config, mut templates) = (serde_json::Map::new(), Vec::new());
+        let tokens = self.texts("tokens")?;
+        for (field, role) in ROLES {
+            let id = self.integer(field).and_then(|id| usize::try_from(id).ok());
+            if let Some(token) = id.and_then(|id| tokens.get(id)) {
+                config.insert(role.to_owned(), json!(token));
+            }
+        }
+        for (key, value) in &self.0 {
+            let name = key.strip_prefix(TEMPLATE).and_then(|name| match name {
+                "" => Some("default"),
+                name => name.strip_prefix('.'),
+            });
+            if let (Some(name), Field::Text(template)) = (name, value) {
+                templates.push(json!({"name": name, "template": template}));
+            }
+        }
+        if !templates.is_empty() {
+            templates.sort_by_key(ToString::to_string);
+            config.insert("chat_template".to_owned(), Value::Array(templates));
+        }
+        Ok(Value::Object(config))
+    }
+}
+
 impl TokenizerFile {
     /// Reads the tokenizer of a GGUF file. `named` has the expression of each named pattern.
     ///
@@ -276,7 +313,7 @@ impl TokenizerFile {
     pub fn read_gguf(source: impl Read, named: &HashMap<String, String>) -> Result<Self> {
         let fields = Fields::read(source)?;
         let place = format!("{PREFIX}model");
-        match fields.text("model") {
+        let mut file = match fields.text("model") {
             Some("llama") => spm_file(&fields),
             Some("gpt2") => byte_level_file(&fields, named),
             Some(model) => {
@@ -284,7 +321,9 @@ impl TokenizerFile {
                 Err(refused(place, format!("{}: {reason}", quoted(model))))
             }
             None => Err(refused(place, "missing: the file has no tokenizer")),
-        }
+        }?;
+        file.config = fields_of(&fields.config()?);
+        Ok(file)
     }
 }
 
@@ -377,5 +416,6 @@ fn byte_level_file(fields: &Fields, named: &HashMap<String, String>) -> Result<T
         options: fields_of(&json!({"ignore_merges": pre.ignores_merges})),
         added,
         warnings: Vec::new(),
+        config: Vec::new(),
     })
 }

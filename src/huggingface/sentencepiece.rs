@@ -196,6 +196,7 @@ pub(super) fn file_of(pieces: &[Piece<'_>], rules: &Rules<'_>) -> Result<Tokeniz
         options: fields_of(&model_options),
         added: added_of(pieces, rules.symbols_first),
         warnings: Vec::new(),
+        config: Vec::new(),
     })
 }
 

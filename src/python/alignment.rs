@@ -41,12 +41,9 @@ pub(super) fn align<'py>(
     let (ids_a, ids_b) = (a.get().all_ids(ids_a)?, b.get().all_ids(ids_b)?);
     let (left, right) = (a.get().token_run(&ids_a)?, b.get().token_run(&ids_b)?);
     let bytes = size_of::<u32>() * (ids_a.len() + ids_b.len());
-    let ends = call::sized(py, bytes, |control| {
-        let ends = decode::align(left, right, control)?;
-        room::collected(ends.into_iter().flatten().map(|end| end as i64))
-    })?;
-    let count = ends.len() / 2;
-    arrays::array(py, ends)?.reshape([count, 2])
+    let ends = call::sized(py, bytes, |control| decode::align(left, right, control))?;
+    let count = ends.len();
+    arrays::array(py, ends.into_flattened())?.reshape([count, 2])
 }
 
 /// Return the ids of another tokenizer that stand for the same bytes.
@@ -83,19 +80,22 @@ pub(super) fn retokenization(
     let tokenizer = Tokenizer::of_public(tokenizer)?;
     let tokenizer = tokenizer.get();
     let ids = tokenizer.all_ids(ids)?;
-    let text = tokenizer.token_run(&ids)?.joined()?;
+    let run = |ids| tokenizer.token_run(ids);
+    let (old, again) = (run(&ids)?, run(&ids)?);
     let encoder = &tokenizer.encoder;
-    let encoded = call::sized(py, text.len(), |control| encoder.encode_long(&text[..], true, None, control))?;
-    let (old, new) = (tokenizer.token_run(&ids)?, tokenizer.token_run(&encoded)?);
-    let ends = call::sized(py, text.len(), |control| decode::align(old, new, control))?;
-    let groups = ends.windows(2).map(|ends| (ends[0][0]..ends[1][0], ends[0][1]..ends[1][1]));
-    let others = groups.filter(|(old, new)| ids[old.clone()] != encoded[new.clone()]);
-    Ok(others.map(|(old, new)| (old.start, old.end, encoded[new].to_vec())).collect())
+    let encoded = call::sized(py, size_of_val(&ids[..]), |control| {
+        encoder.encode_long(&old.joined(control)?[..], true, None, control)
+    })?;
+    let new = run(&encoded)?;
+    let ends = call::sized(py, size_of_val(&ids[..]), |control| decode::align(again, new, control))?;
+    let groups = ends.windows(2).map(|ends| [0, 1].map(|of| ends[0][of] as usize..ends[1][of] as usize));
+    let others = groups.filter(|[old, new]| ids[old.clone()] != encoded[new.clone()]);
+    Ok(others.map(|[old, new]| (old.start, old.end, encoded[new].to_vec())).collect())
 }
 
 impl Tokenizer {
     /// The ids that an argument has.
-    fn all_ids(&self, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
+    pub(super) fn all_ids(&self, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
         let mut all = Vec::new();
         let max_id = self.encoder.vocab().tokens().max_id().unwrap_or(0);
         ids::for_runs(ids, max_id, &mut |run| match run {
@@ -105,7 +105,8 @@ impl Tokenizer {
         Ok(all)
     }
 
-    fn token_run<'a>(&'a self, ids: &'a [u32]) -> PyResult<TokenRun<'a>> {
+    /// The tokens of ids.
+    pub(super) fn token_run<'a>(&'a self, ids: &'a [u32]) -> PyResult<TokenRun<'a>> {
         TokenRun::new(self.encoder.vocab(), self.decoder.as_deref(), ids)
             .ok_or_else(|| PyValueError::new_err("the decoder of the tokenizer does more than to join bytes"))
     }

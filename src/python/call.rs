@@ -52,6 +52,11 @@ pub(super) fn with_ids<T>(
     made
 }
 
+/// Runs work that cannot fail and neither takes memory nor knows Python: without the GIL if it is on many bytes.
+pub(super) fn detached<T: Send>(py: Python<'_>, bytes: usize, work: impl FnOnce() -> T + Send) -> T {
+    if bytes < GIL_RELEASE_BYTES { work() } else { py.detach(work) }
+}
+
 /// Runs work on `bytes` bytes of input: with the GIL if that is little, otherwise like [`long`].
 #[inline]
 pub(super) fn sized<T: Send>(

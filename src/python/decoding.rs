@@ -11,6 +11,9 @@ use super::{call, ids, objects};
 use crate::decode::TextDecoder;
 use crate::room;
 
+/// Ids whose decoding takes about a millisecond.
+const MANY_IDS: usize = 1 << 18;
+
 impl Tokenizer {
     /// The text of each list of ids; with `starts`, of each part of one array.
     pub(super) fn decoded_batch<'py>(
@@ -43,10 +46,18 @@ impl Tokenizer {
         }
         let tokens = self.encoder.vocab().tokens();
         let mut output = DecodeBuffer::new(ids.py(), errors.is_some());
+        // Many ids are first read, which needs the GIL, and then decoded without it.
+        let (mut many, mut all) = (false, Vec::new());
         ids::for_runs(ids, tokens.max_id().unwrap_or(0), &mut |run| match run {
-            IdRun::Length(ids) => output.reserve_for(ids),
+            IdRun::Length(count) => {
+                many = count >= MANY_IDS;
+                room::reserve(&mut all, if many { count } else { 0 })?;
+                output.reserve_for(count)
+            }
+            IdRun::Ids(ids) if many => Ok(room::extend(&mut all, ids)?),
             IdRun::Ids(ids) => output.decode(tokens, ids),
         })?;
+        output.decode(tokens, &all)?;
         output.finish(errors)
     }
 
@@ -75,7 +86,7 @@ impl Tokenizer {
                 done => return done,
             }
         }
-        let text = decoder.decode(vocab, &all)?;
+        let text = call::sized(py, size_of_val(&all[..]), |_| decoder.decode(vocab, &all))?;
         if errors.is_some() {
             return Ok(objects::string(py, &text)?.into_any());
         }

@@ -46,10 +46,8 @@ impl PyDocument {
         };
         let options = DocumentOptions { special, chunk_bytes };
         let encoder = Tokenizer::of_public(tokenizer)?.get().encoder.clone();
-        let text = text::utf8(text)?;
-        let made =
-            call::sized(tokenizer.py(), text.len(), |control| Document::new(encoder, text, options, control));
-        Ok(PyDocument(Mutex::new(made?)))
+        let made = text::with_utf8(text, 0, |text, control| Document::new(encoder, text, options, control))?;
+        Ok(PyDocument(Mutex::new(made)))
     }
 
     /// Add text at the end.
@@ -88,14 +86,17 @@ impl PyDocument {
     #[getter]
     fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
         let mut document = self.document()?;
-        let memory = document.ids()?;
-        arrays::shared(py, memory, document.count())
+        let count = document.count();
+        let document = &mut *document;
+        let memory = call::sized(py, size_of::<u32>() * count, |_| document.ids())?;
+        arrays::shared(py, memory, count)
     }
 
     /// The text.
     #[getter]
     fn text<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let utf8 = self.document()?.text()?;
+        let document = self.document()?;
+        let utf8 = call::sized(py, document.bytes(), |_| document.text())?;
         text::from_utf8(py, &utf8).unwrap_or_else(|| Err(PyRuntimeError::new_err("the text is no UTF-8")))
     }
 
@@ -131,10 +132,9 @@ impl PyDocument {
         new: &Bound<'_, PyAny>,
         change: impl FnOnce(&mut Document, &str, &Control) -> Result<()> + Send,
     ) -> PyResult<()> {
-        let text = text::utf8(new)?;
         let mut document = self.document()?;
         let document = &mut *document;
         let around = if document.is_bounded() { 0 } else { document.bytes() };
-        call::sized(new.py(), around + text.len(), |control| change(document, text, control))
+        text::with_utf8(new, around, |text, control| change(document, text, control))
     }
 }

@@ -61,6 +61,12 @@ impl HuggingFaceModel {
         texts(py, &self.file.options)
     }
 
+    /// The JSON of the fields of a `tokenizer_config.json` that the file has, by name.
+    #[getter]
+    fn config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        texts(py, &self.file.config)
+    }
+
     /// The added tokens, with the ids that the original gives them.
     #[getter]
     fn added(&self) -> PyResult<Vec<AddedRow>> {

@@ -30,7 +30,7 @@ struct LazyText {
 impl LazyText {
     fn computed(&self) -> Result<(Vec<u32>, Columns)> {
         let words = self.encoder.encode_words(&self.text, self.special, &Control::none())?;
-        let places = words.spans.in_characters(&self.text)?;
+        let places = words.spans.in_characters(self.text.as_bytes())?;
         let mut added = words.added.into_iter().peekable();
         let spelled = |(at, &id): (usize, &u32)| match added.next_if(|(index, _)| *index == at) {
             Some((_, text)) => Ok(text),

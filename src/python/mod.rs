@@ -10,6 +10,7 @@ mod byte_stream;
 mod call;
 mod characters;
 mod compiled;
+mod continuations;
 mod counts;
 mod decode_stream;
 mod decode_streams;
@@ -80,6 +81,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<stream::EncodeStream>()?;
     module.add_class::<document::PyDocument>()?;
     module.add_class::<prefix_cache::PyPrefixCache>()?;
+    module.add_class::<continuations::PyContinuations>()?;
     module.add_class::<decode_stream::DecodeStreams>()?;
     module.add_class::<decode_stream::DecodeStream>()?;
     module.add_function(wrap_pyfunction!(alignment::align, module)?)?;

@@ -13,7 +13,7 @@ use pyo3::ffi::compat::{
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use super::text;
+use super::{call, text};
 use crate::decode::{self, Stop};
 use crate::error::Error;
 use crate::memory;
@@ -107,7 +107,8 @@ impl<'py> DecodeBuffer<'py> {
     pub(super) fn decode(&mut self, tokens: &TokenBytes, ids: &[u32]) -> PyResult<()> {
         let mut at = 0;
         while at < ids.len() {
-            let step = decode::step(tokens, &ids[at..], self.free());
+            let (py, left, free) = (self.py, &ids[at..], self.free());
+            let step = call::detached(py, size_of_val(left), || decode::step(tokens, left, free));
             self.len += step.bytes;
             self.ascii &= step.ascii;
             at += step.ids;

@@ -63,10 +63,9 @@ impl PyPrefixCache {
 
 impl PyPrefixCache {
     fn fill(&self, new: &Bound<'_, PyAny>, ids: &mut Vec<u32>) -> PyResult<()> {
-        let text = text::utf8(new)?.as_bytes();
-        call::sized(new.py(), text.len(), |control| {
+        text::with_utf8(new, 0, |text, control| {
             room::reserve(ids, text.len() / 4)?;
-            self.0.encode(text, ids, control)
+            self.0.encode(text.as_bytes(), ids, control)
         })
     }
 }

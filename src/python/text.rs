@@ -9,7 +9,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 
 use super::call;
+use crate::control::Control;
+use crate::error::{Error, Result};
 use crate::memory;
+use crate::simd::Isa;
 use crate::source::Text;
 use crate::transcode::{CharRange, CodeUnit, Measure, measure, write_units};
 
@@ -37,6 +40,26 @@ pub(super) fn checked<'a, 'py>(text: &'a Bound<'py, PyAny>) -> PyResult<&'a Boun
 #[inline]
 pub(super) fn utf8<'a>(text: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
     call::text(checked(text)?)
+}
+
+/// Runs work on the UTF-8 of a text and `more` bytes: without the GIL, which long characters are converted without, too.
+///
+/// # Errors
+/// Same as [`checked`]; `ValueError` for a lone surrogate; errors of `work`.
+pub(super) fn with_utf8<T: Send>(
+    text: &Bound<'_, PyAny>,
+    more: usize,
+    work: impl FnOnce(&str, &Control) -> Result<T> + Send,
+) -> PyResult<T> {
+    let Some(units) = units(checked(text)?) else {
+        let utf8 = utf8(text)?;
+        return call::sized(text.py(), more.saturating_add(utf8.len()), |control| work(utf8, control));
+    };
+    call::long(text.py(), None, |control| {
+        let mut bytes = Vec::new();
+        units.write(Isa::best(), 0..units.len(), &mut bytes)?;
+        work(simdutf8::basic::from_utf8(&bytes).map_err(|_| Error::BrokenState)?, control)
+    })
 }
 
 #[cold]
@@ -111,8 +134,8 @@ unsafe fn has_utf8(_: *mut ffi::PyObject) -> bool {
 /// # Errors
 /// `MemoryError`.
 pub(super) fn from_utf8<'py>(py: Python<'py>, bytes: &[u8]) -> Option<PyResult<Bound<'py, PyAny>>> {
-    let text = simdutf8::basic::from_utf8(bytes).ok()?;
-    let Measure { characters, range } = measure(text);
+    let valid = || simdutf8::basic::from_utf8(bytes).ok().map(|text| (text, measure(text)));
+    let (text, Measure { characters, range }) = call::detached(py, bytes.len(), valid)?;
     Some(match range {
         CharRange::Ascii => filled::<u8>(py, text, characters, 0x7f),
         CharRange::Latin1 => filled::<u8>(py, text, characters, 0xff),
@@ -138,6 +161,6 @@ fn filled<'py, U: CodeUnit>(
         memory::advise_huge_pages(units.cast(), characters * size_of::<U>());
         (made, std::slice::from_raw_parts_mut(units, characters))
     };
-    write_units(text, units);
+    call::detached(py, text.len(), || write_units(text, units));
     Ok(made)
 }

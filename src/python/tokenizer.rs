@@ -124,7 +124,7 @@ impl Tokenizer {
     fn with_pipeline(&self, py: Python<'_>, pipeline: &PyPipeline) -> PyResult<Self> {
         let steps = &pipeline.steps;
         let (encoder, decoder) = call::long(py, None, |_| {
-            let encoder = match steps.is_plain()? {
+            let encoder = match steps.is_plain()? && !self.encoder.has_pipeline() {
                 true => Arc::clone(&self.encoder),
                 false => Arc::new(self.encoder.with_pipeline(Pipeline::new(steps.parts().clone())?)),
             };
@@ -137,7 +137,7 @@ impl Tokenizer {
 
     /// Whether the pipeline, if there is one, does nothing to a text.
     fn leaves(&self, text: &Bound<'_, PyAny>, special: bool) -> PyResult<bool> {
-        Ok(self.encoder.leaves(text::utf8(text)?.as_bytes(), special)?)
+        text::with_utf8(text, 0, |text, _| self.encoder.leaves(text.as_bytes(), special))
     }
 
     /// The tokenizer with more special tokens, tuples of name and id; None if their ids do not ascend above all others.
@@ -150,7 +150,7 @@ impl Tokenizer {
     /// The tokens and merges, serialized as bytes.
     fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         room::check_available(self.encoder.vocab().state_bytes())?;
-        objects::bytes(py, &self.encoder.vocab().state())
+        objects::bytes(py, &py.detach(|| self.encoder.vocab().state()))
     }
 
     /// The lowest id of an ordinary token that merging the token's own bytes does not produce.
@@ -231,12 +231,11 @@ impl Tokenizer {
     /// The ids and their spans, in characters or in bytes.
     fn encode_with_offsets<'py>(
         &self,
-        py: Python<'py>,
         text: &Bound<'py, PyAny>,
         special: bool,
         characters: bool,
     ) -> PyResult<IdsAndSpans<'py>> {
-        self.offsets_of(py, text::utf8(text)?, special, characters)
+        self.offsets_of(text, special, characters)
     }
 
     /// The ids that the model makes of the bytes of one pretoken, and their spans in these.
@@ -244,8 +243,17 @@ impl Tokenizer {
         self.spans_of_pretoken(py, pretoken)
     }
 
-    fn encode_parts<'py>(&self, py: Python<'py>, parts: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-        self.encoded_parts(py, parts)
+    fn encode_parts<'py>(&self, parts: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        self.encoded_parts(parts)
+    }
+
+    fn count_parts(&self, parts: &Bound<'_, PyAny>) -> PyResult<usize> {
+        self.with_parts(parts, Encoder::count_parts)
+    }
+
+    /// The ids and their spans in characters of the joined parts.
+    fn encode_parts_with_offsets<'py>(&self, parts: &Bound<'py, PyAny>) -> PyResult<IdsAndSpans<'py>> {
+        self.offsets_of_parts(parts)
     }
 
     fn stream(&self, special: bool) -> EncodeStream {
@@ -271,30 +279,29 @@ impl Tokenizer {
     /// A place late in a text, in characters, where the text can be cut without changing its ids even if more text
     /// follows; 0 if there is no such place.
     fn late_cut(&self, text: &Bound<'_, PyAny>, special: bool) -> PyResult<usize> {
-        let text = text::utf8(text)?;
-        let cut = self.encoder.late_cut(text.as_bytes(), special).unwrap_or(0);
-        Ok(text[..cut].chars().count())
+        text::with_utf8(text, 0, |text, _| {
+            let cut = self.encoder.late_cut(text.as_bytes(), special).unwrap_or(0);
+            Ok(text[..cut].chars().count())
+        })
     }
 
     fn truncate<'py>(
         &self,
-        py: Python<'py>,
         text: &Bound<'py, PyAny>,
         max_tokens: usize,
         special: bool,
     ) -> PyResult<Bound<'py, PyString>> {
-        self.truncated(py, text::utf8(text)?, max_tokens, special)
+        self.truncated(text, max_tokens, special)
     }
 
     fn split<'py>(
         &self,
-        py: Python<'py>,
         text: &Bound<'py, PyAny>,
         max_tokens: usize,
         overlap: usize,
         special: bool,
     ) -> PyResult<Bound<'py, PyList>> {
-        self.pieces_of(py, text::utf8(text)?, (max_tokens, overlap), special)
+        self.pieces_of(text, (max_tokens, overlap), special)
     }
 
     /// The ids of a file as an array. `out`, if given, is a file and its name for errors: the ids are

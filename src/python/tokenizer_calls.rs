@@ -9,7 +9,7 @@ use pyo3::types::{PyDict, PyList, PyString};
 
 use super::tokenizer::{ArrayAndStarts, IdsAndSpans, IdsWithRanges, Tokenizer};
 use super::vocabulary::{merges_of, tokens_of};
-use super::{arrays, call, ids, objects};
+use super::{arrays, call, ids, objects, text};
 use crate::control::Control;
 use crate::encode::{EncodedBatch, Encoder, Spans, recycle};
 use crate::error::Result;
@@ -155,64 +155,84 @@ impl Tokenizer {
     /// The ids of a text, and their spans in characters or in bytes.
     pub(super) fn offsets_of<'py>(
         &self,
-        py: Python<'py>,
-        text: &str,
+        text: &Bound<'py, PyAny>,
         special: bool,
         characters: bool,
     ) -> PyResult<IdsAndSpans<'py>> {
-        let (ids, spans) = call::sized(py, text.len(), |control| {
+        let (ids, spans) = text::with_utf8(text, 0, |text, control| {
             let mut tokens = Spans::default();
             self.encoder.encode(text.as_bytes(), special, &mut tokens, control)?;
-            let spans = if characters { tokens.in_characters(text)? } else { tokens.in_bytes()? };
+            let spans =
+                if characters { tokens.in_characters(text.as_bytes())? } else { tokens.in_bytes()? };
             Ok((tokens.ids, spans))
         })?;
-        let spans = arrays::array(py, spans)?.reshape([ids.len(), 2])?;
-        Ok((ids::to_list(py, &ids)?, spans))
+        let spans = arrays::array(text.py(), spans)?.reshape([ids.len(), 2])?;
+        Ok((ids::to_list(text.py(), &ids)?, spans))
     }
 
-    /// The ids of parts, which are tuples of a text and whether it is trusted.
-    pub(super) fn encoded_parts<'py>(
+    /// Calls `work` with parts, which are tuples of a text and whether it is trusted.
+    pub(super) fn with_parts<T: Send>(
         &self,
-        py: Python<'py>,
-        parts: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyList>> {
+        parts: &Bound<'_, PyAny>,
+        work: impl FnOnce(&Encoder, &[(&[u8], bool)], &Control) -> Result<T> + Send,
+    ) -> PyResult<T> {
         let texts = objects::extracted(parts, |part| {
-            let (part, trusted) = part.extract::<(Bound<'py, PyString>, bool)>()?;
+            let (part, trusted) = part.extract::<(Bound<'_, PyString>, bool)>()?;
             Ok((call::backed_text(&part)?, trusted))
         })?;
-        let parts: Vec<(&[u8], bool)> =
+        let of_bytes: Vec<(&[u8], bool)> =
             room::collected(texts.iter().map(|(text, trusted)| (text.as_bytes(), *trusted)))?;
-        let bytes = parts.iter().map(|(part, _)| part.len()).sum();
-        let ids = call::sized(py, bytes, |control| self.encoder.encode_parts(&parts, control))?;
-        ids::to_list(py, &ids)
+        let bytes = of_bytes.iter().map(|(part, _)| part.len()).sum();
+        call::sized(parts.py(), bytes, |control| work(&self.encoder, &of_bytes, control))
+    }
+
+    /// The ids of parts.
+    pub(super) fn encoded_parts<'py>(&self, parts: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        let ids = self.with_parts(parts, |encoder, parts, control| {
+            let mut ids = Vec::new();
+            encoder.encode_parts(parts, &mut ids, control).map(|()| ids)
+        })?;
+        ids::to_list(parts.py(), &ids)
+    }
+
+    /// The ids of parts, and their spans in characters of the joined text.
+    pub(super) fn offsets_of_parts<'py>(&self, parts: &Bound<'py, PyAny>) -> PyResult<IdsAndSpans<'py>> {
+        let (ids, spans) = self.with_parts(parts, |encoder, parts, control| {
+            let mut tokens = Spans::default();
+            encoder.encode_parts(parts, &mut tokens, control)?;
+            let text: Vec<u8> = room::collected(parts.iter().flat_map(|(part, _)| part.iter().copied()))?;
+            let spans = tokens.in_characters(&text)?;
+            Ok((tokens.ids, spans))
+        })?;
+        let spans = arrays::array(parts.py(), spans)?.reshape([ids.len(), 2])?;
+        Ok((ids::to_list(parts.py(), &ids)?, spans))
     }
 
     /// The longest prefix of a text with at most `max_tokens` tokens.
     pub(super) fn truncated<'py>(
         &self,
-        py: Python<'py>,
-        text: &str,
+        text: &Bound<'py, PyAny>,
         max_tokens: usize,
         special: bool,
     ) -> PyResult<Bound<'py, PyString>> {
-        let piece = call::sized(py, text.len(), |control| {
-            self.encoder.truncate(text, 0, max_tokens, special, control)
+        let piece = text::with_utf8(text, 0, |text, control| {
+            room::text(&text[self.encoder.truncate(text, 0, max_tokens, special, control)?.range])
         })?;
-        objects::string(py, &text[piece.range])
+        objects::string(text.py(), &piece)
     }
 
     /// The pieces of a text with at most `max_tokens` tokens each, of which neighbours share `overlap`.
     pub(super) fn pieces_of<'py>(
         &self,
-        py: Python<'py>,
-        text: &str,
+        text: &Bound<'py, PyAny>,
         (max_tokens, overlap): (usize, usize),
         special: bool,
     ) -> PyResult<Bound<'py, PyList>> {
-        let pieces = call::sized(py, text.len(), |control| {
-            self.encoder.split(text, max_tokens, overlap, special, control)
+        let pieces = text::with_utf8(text, 0, |text, control| {
+            let ranges = self.encoder.split(text, max_tokens, overlap, special, control)?;
+            ranges.into_iter().map(|range| room::text(&text[range])).collect::<Result<Vec<_>>>()
         })?;
-        objects::list_of(py, pieces.into_iter().map(|range| objects::string(py, &text[range])))
+        objects::list_of(text.py(), pieces.into_iter().map(|piece| objects::string(text.py(), &piece)))
     }
 
     /// The ids of many texts in one array, and where each text starts in it.

@@ -25,5 +25,5 @@ pub use ranks::RankLines;
 pub use rows::{merge_rows, token_rows, unescape};
 pub use tekken::TekkenFile;
 pub use tokens::TokenBytes;
-pub(crate) use tokens::{SLOT_BYTES, TAG_LENGTH_MASK, TAG_NOT_ASCII, TAG_OFFSET};
+pub(crate) use tokens::{SLOT_BYTES, TAG_LENGTH_MASK, TAG_NOT_ASCII, TAG_OFFSET, TokenSlot};
 pub use vocabulary::{CharacterTokens, Semantics, Vocab};

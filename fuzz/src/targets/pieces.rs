@@ -48,7 +48,10 @@ fn parts(encoder: &Encoder, vocab: &Vocab, pretokenizer: &Pretokenizer, text: &[
         at = end;
     }
     ordinary(&bpe, vocab, pretokenizer, text, from..at, &mut expected);
-    assert_eq!(encoder.encode_parts(&parts, &Control::none()).unwrap(), ids(&expected), "{parts:?}");
+    let mut encoded = Vec::new();
+    encoder.encode_parts(&parts, &mut encoded, &Control::none()).unwrap();
+    assert_eq!(encoded, ids(&expected), "{parts:?}");
+    assert_eq!(encoder.count_parts(&parts, &Control::none()).unwrap(), encoded.len());
 }
 
 struct Definition<'a> {

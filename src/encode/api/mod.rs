@@ -1,6 +1,7 @@
 //! Further methods of the encoder: trusted parts, pieces of at most n tokens, text that arrives in parts, text that
-//! changes, beginnings that many texts share, and text whose end is not stable.
+//! changes, beginnings that many texts share, text whose end is not stable, and what may come next.
 
+mod continuations;
 mod document;
 mod look_ahead;
 mod one_pretoken;
@@ -13,6 +14,7 @@ mod stream;
 mod unstable;
 mod words;
 
+pub use continuations::Continuations;
 pub use document::{Document, DocumentOptions};
 pub use pieces::Piece;
 pub use prefix_cache::PrefixCache;

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::control::Control;
 use crate::encode::encoder::{Encoder, Request};
+use crate::encode::output::{CountSink, Sink};
 use crate::encode::special_set::SpecialTokens;
 use crate::error::Result;
 use crate::pipeline::Trust;
@@ -11,31 +12,44 @@ use crate::room;
 use crate::special::SpecialMatch;
 
 impl Encoder {
-    /// The ids of the joined parts, with special tokens only where one lies entirely inside a trusted
+    /// Encodes the joined parts into `sink`, with special tokens only where one lies entirely inside a trusted
     /// stretch (neighbouring trusted parts are one stretch). Everything else is ordinary text, and is
     /// pretokenized and merged as the one joined text.
     ///
     /// # Errors
     /// Same as [`Encoder::encode`].
-    pub fn encode_parts(&self, parts: &[(&[u8], bool)], control: &Control) -> Result<Vec<u32>> {
+    pub fn encode_parts(
+        &self,
+        parts: &[(&[u8], bool)],
+        sink: &mut impl Sink,
+        control: &Control,
+    ) -> Result<()> {
         let mut text = room::for_items(parts.iter().map(|(part, _)| part.len()).sum())?;
         parts.iter().for_each(|(part, _)| text.extend_from_slice(part));
         let trusted = trusted_ranges(parts)?;
         if self.pipeline.is_some() {
-            return self.encode_staged_parts(&text, &trusted, control);
+            return self.encode_staged_parts(&text, &trusted, sink, control);
         }
         let specials = self.trusted_specials(&text, &trusted, control)?;
-        let mut ids = Vec::new();
         self.pool.with(self.isa, 0, |scratch| {
             let mut at = 0;
-            for special in &specials {
-                self.encode_text(scratch, &text, at..special.range.start, &mut ids, control)?;
-                room::push(&mut ids, self.vocab.special_ids()[special.index])?;
+            for special in specials {
+                self.encode_text(scratch, &text, at..special.range.start, sink, control)?;
                 at = special.range.end;
+                sink.token(special.range, self.vocab.special_ids()[special.index])?;
             }
-            self.encode_text(scratch, &text, at..text.len(), &mut ids, control)
-        })?;
-        Ok(ids)
+            self.encode_text(scratch, &text, at..text.len(), sink, control)
+        })
+    }
+
+    /// How many ids the joined parts have. Builds no list of them.
+    ///
+    /// # Errors
+    /// Same as [`Encoder::encode_parts`].
+    pub fn count_parts(&self, parts: &[(&[u8], bool)], control: &Control) -> Result<usize> {
+        let mut count = CountSink(0);
+        self.encode_parts(parts, &mut count, control)?;
+        Ok(count.0)
     }
 
     /// [`Encoder::encode_parts`] for a text that goes through a pipeline.
@@ -43,18 +57,16 @@ impl Encoder {
         &self,
         text: &[u8],
         trusted: &[Range<usize>],
+        sink: &mut impl Sink,
         control: &Control,
-    ) -> Result<Vec<u32>> {
-        let mut specials = self.active(SpecialTokens::OfVocabulary);
+    ) -> Result<()> {
+        let mut specials = self.active(SpecialTokens::from(!trusted.is_empty()));
         specials.trust = match trusted {
             [] => Trust::None,
             [all] if *all == (0..text.len()) => Trust::All,
             ranges => Trust::Inside(ranges),
         };
-        let mut ids = Vec::new();
-        let request = Request { text, specials, worker: 0, is_first: true };
-        self.answer(request, &mut ids, control)?;
-        Ok(ids)
+        self.answer(Request { text, specials, worker: 0, is_first: true }, sink, control)
     }
 
     /// The special tokens in the trusted ranges. Each range is searched alone, so that text beyond its end cannot make

@@ -47,7 +47,11 @@ impl SortedTokens {
     }
 
     /// The tokens that begin with `prefix`: their ids and bytes.
-    fn beginning<'a>(&'a self, vocab: &'a Vocab, prefix: &'a [u8]) -> impl Iterator<Item = (u32, &'a [u8])> {
+    pub(super) fn beginning<'a>(
+        &'a self,
+        vocab: &'a Vocab,
+        prefix: &'a [u8],
+    ) -> impl Iterator<Item = (u32, &'a [u8])> {
         let tokens = vocab.tokens();
         let first = self.indices.partition_point(|&index| tokens.bytes_at(index) < prefix);
         self.indices[first..]

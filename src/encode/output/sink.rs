@@ -145,27 +145,26 @@ impl Spans {
         Ok(pairs)
     }
 
-    /// Start and end of each id in characters of `text`, one pair after the other: from the character
+    /// Start and end of each id in characters of `text`, which is UTF-8, one pair after the other: from the character
     /// that the id starts in to the end of the one that it ends in. So ids that share a character
     /// overlap, and each span is text that can be shown.
     ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`].
-    pub fn in_characters(&self, text: &str) -> Result<Vec<i64>> {
+    pub fn in_characters(&self, text: &[u8]) -> Result<Vec<i64>> {
         let mut pairs = room::for_items(2 * self.spans.len())?;
         // Characters that start before byte `at`.
         let (mut at, mut started) = (0, 0i64);
-        let bytes = text.as_bytes();
         // Spans may overlap, so that a place may come before the last one.
         let mut started_before = |byte: usize| {
-            let run = &bytes[at.min(byte)..at.max(byte)];
+            let run = &text[at.min(byte)..at.max(byte)];
             let count = run.iter().filter(|&&b| !is_continuation(b)).count() as i64;
             started += if byte < at { -count } else { count };
             at = byte;
             started
         };
         for span in &self.spans {
-            let inside = bytes.get(span.start).is_some_and(|&b| is_continuation(b));
+            let inside = text.get(span.start).is_some_and(|&b| is_continuation(b));
             let start = started_before(span.start) - i64::from(inside);
             pairs.extend([start, started_before(span.end)]);
         }

@@ -22,6 +22,7 @@ ROOMS = {
     "patterns": "the named patterns, and `regex` for any other",
     "formats": "every file of a tokenizer to what it is made of, and back; published encodings",
     "encoding": "files, streams, batches and columns to ids, and ids that arrive one by one",
+    "chat": "conversations: chat templates, and who wrote each character",
     "tokenizer": "`Tokenizer`: text to ids, and back",
     "anatomy": "what a tokenizer is made of, for tools that analyse it",
     "shrinking": "a tokenizer without its last merges",

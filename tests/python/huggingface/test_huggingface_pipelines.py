@@ -171,6 +171,7 @@ def test_what_follows_the_text_as_it_stands() -> None:
     assert "".join(ours.split("ab cd é", 2)) == "ab cd é"
     assert toksmith.explain(ours, "ab")
     assert ours.encode_parts([("ab", True), ("<s>", False)]) == ours.encode("ab<s>", special=False)
+    assert ours.encode_parts([("ab<s>", False)]) == ours.encode("ab<s>", special=False)
     with pytest.raises(ValueError, match=r"the normalizer \(NFC\)"):
         toksmith.explain(ours, "e\u0301")
     with pytest.raises(ValueError, match=r"added tokens with conditions \(.*'\[M\]'"):

@@ -64,7 +64,9 @@ def read_sentencepiece(path: str | os.PathLike[str]) -> Parts:
 def read_gguf(path: str | os.PathLike[str]) -> Parts:
     """Read the tokenizer in the metadata of a GGUF file."""
     with text_files.naming(path):
-        return _parts_of(_core.HuggingFaceModel.of_gguf(path, patterns.NAMED), None)
+        file = _core.HuggingFaceModel.of_gguf(path, patterns.NAMED)
+        config = _values(file.config, "$")
+        return _parts_of(file, {origin.CONFIG: config} if config else None)
 
 
 def parts_of(content: Json, files: origin.Files | None = None, keep_ids: bool = False) -> Parts:

@@ -6,25 +6,21 @@ marks as messages; what stands between the marks is its layout. A layout is chec
 
 from __future__ import annotations
 
-import importlib.metadata
 import itertools
-import json
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
 from typing import Any, TypeAlias
+
+from ...chat import templates
 
 Files: TypeAlias = "Mapping[str, Any]"
 
-CONFIG, SPECIALS, TEMPLATE = "tokenizer_config.json", "special_tokens_map.json", "chat_template.jinja"
 MAX_TURNS = 6
-_JINJA = "jinja2>=3.1.6"
 _MAX_CHARACTERS = 1 << 18
 """Characters of the longest conversation that is rendered."""
 _MAX_STEPS = 10_000
 """Rounds of loops and calls of macros for one conversation."""
-_ROLES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 
 Render: TypeAlias = "Callable[[Sequence[tuple[str, str]]], str]"
 """From messages, each a role and its content, to the text."""
@@ -44,11 +40,11 @@ _CHECKS = (
 
 def described(name: str, files: Files) -> dict[str, Any] | None:
     """Return the layouts of a tokenizer's conversations; None without a chat template or where it cannot be run."""
-    source = _template(files)
+    source = templates.templates(files).get("default")
     if source is None:
         return None
     try:
-        render, strings, read = _compiled(source, _special_tokens(files))
+        render, strings, read = _compiled(source, templates.special_tokens(files))
     except Exception as error:  # the template is from elsewhere: Jinja raises many kinds of errors
         warnings.warn(f"{name}: the page shows no conversations: {error}", stacklevel=2)
         return None
@@ -62,92 +58,26 @@ def _shapes(count: int) -> Iterator[list[str]]:
     yield ["system", *turns[:count]]
 
 
-def _template(files: Files) -> str | None:
-    template = files.get(TEMPLATE) or files.get(CONFIG, {}).get("chat_template")
-    if isinstance(template, list):  # several by name
-        template = {row.get("name"): row.get("template") for row in template if isinstance(row, dict)}
-    if isinstance(template, dict):
-        template = template.get("default")
-    return template if isinstance(template, str) else None
-
-
-def _special_tokens(files: Files) -> dict[str, str]:
-    fields = {**files.get(SPECIALS, {}), **files.get(CONFIG, {})}
-    rows = {role: fields.get(role) for role in _ROLES}
-    contents = {role: row.get("content") if isinstance(row, dict) else row for role, row in rows.items()}
-    return {role: content for role, content in contents.items() if isinstance(content, str)}
-
-
-def _environment() -> Any:
-    """Return Jinja's sandbox with what `transformers` offers a template."""
-    try:
-        import jinja2.ext
-        import jinja2.sandbox
-    except ImportError:
-        raise ValueError(f"the chat template needs {_JINJA}: pip install '{_JINJA}'") from None
-    if tuple(map(int, re.findall(r"\d+", importlib.metadata.version("jinja2"))[:3])) < (3, 1, 6):
-        raise ValueError(f"the chat template needs {_JINJA}, whose sandbox is closed: pip install '{_JINJA}'")
-
-    class Generation(jinja2.ext.Extension):
-        """The block that marks for training what the assistant says; it prints its content."""
-
-        tags = {"generation"}  # noqa: RUF012
-
-        def parse(self, parser: Any) -> Any:
-            line = next(parser.stream).lineno
-            return jinja2.nodes.Scope(parser.parse_statements(("name:endgeneration",), drop_needle=True), lineno=line)
-
-    def refuse(message: str) -> None:
-        raise jinja2.TemplateError(message)
-
-    environment = jinja2.sandbox.ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=[Generation, jinja2.ext.loopcontrols]
-    )
-    environment.filters["tojson"] = _as_json
-    environment.globals |= {"raise_exception": refuse, "strftime_now": lambda format: datetime.now().strftime(format)}
-    return environment
-
-
 def _compiled(source: str, special_tokens: dict[str, str]) -> tuple[Render, list[str], list[str]]:
     """Return what renders messages, the strings of a template, and those of them that it looks for in messages."""
-    environment = _environment()
-    tree = environment.parse(source)
-    strings, read = _strings(tree)
-    _count_steps(environment, tree)
-    template = environment.from_string(tree)
+    from ...chat import sandbox
+
+    strings, read = _strings(sandbox.environment().parse(source))
+    template = sandbox.compiled(source)
 
     def render(messages: Sequence[tuple[str, str]]) -> str:
         rows = [{"role": role, "content": content} for role, content in messages]
         prompt = rows[-1]["role"] == "user"
         options = {"tools": None, "documents": None, "add_generation_prompt": prompt, **special_tokens}
-        text, environment.steps = "", itertools.count(1)
+        text = ""
+        sandbox.start(_MAX_STEPS)
         for piece in template.generate(messages=rows, **options):
-            text += piece
+            text += str.__str__(piece)
             if len(text) > _MAX_CHARACTERS:
                 raise ValueError(f"it is longer than {_MAX_CHARACTERS:,} characters")
         return text
 
     return render, strings, read
-
-
-def _count_steps(environment: Any, tree: Any) -> None:
-    """Let each round of a loop and each call of a macro count, so that no template runs for ever."""
-    from jinja2 import nodes
-
-    def step() -> str:
-        if next(environment.steps) > _MAX_STEPS:
-            raise ValueError(f"it takes more than {_MAX_STEPS:,} steps")
-        return ""
-
-    environment.step = step
-    for node in tree.find_all((nodes.For, nodes.Macro, nodes.CallBlock)):
-        call = nodes.Call(nodes.EnvironmentAttribute("step"), [], [], None, None)
-        node.body.insert(0, nodes.Output([call], lineno=node.lineno))
-
-
-def _as_json(value: Any, ensure_ascii: bool = False, **options: Any) -> str:
-    """Return JSON as `transformers` writes it in templates: Jinja's own filter writes it for HTML."""
-    return json.dumps(value, ensure_ascii=ensure_ascii, **options)
 
 
 def _strings(tree: Any) -> tuple[list[str], list[str]]:

@@ -1,0 +1,170 @@
+"""A conversation as a chat template lays it out: its text, its ids, and who wrote them."""
+
+from __future__ import annotations
+
+import re
+import weakref
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from .. import _core
+from ..formats.huggingface import folder
+from ..formats.huggingface.pipeline import Pipeline
+from ..formats.parts import Parts
+from . import sandbox, templates
+from .marked_text import ASSISTANT, GENERATED, TRUSTED, UNKNOWN, MarkedText, flagged, flags, joined, marked
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MAX_STEPS = 10_000_000
+"""Rounds of loops and calls of macros for one conversation."""
+_NOT_HERE = {"tokenize", "padding", "truncation", "return_tensors", "return_dict", "continue_final_message"}
+_REASONING = ("reasoning_content", "thinking", "reasoning")
+
+_cores: weakref.WeakKeyDictionary[Parts, dict[str, _core.Tokenizer]] = weakref.WeakKeyDictionary()
+
+
+class Conversation:
+    """The text of a conversation, with the flags of its characters, and the tokenizer for it."""
+
+    def __init__(self, core: _core.Tokenizer, text: MarkedText) -> None:
+        self._core, self._text = core, text
+
+    @property
+    def text(self) -> str:
+        """The text as a plain `str`."""
+        return str.__str__(self._text)
+
+    def ids(self) -> list[int]:
+        """Return the ids: special tokens are those that lie in what the template wrote."""
+        return self._core.encode_parts(self._parts())
+
+    def count(self) -> int:
+        """Return how many ids there are."""
+        return self._core.count_parts(self._parts())
+
+    def ids_and_mask(self) -> tuple[list[int], NDArray[np.bool_]]:
+        """Return the ids, and which of them the assistant wrote."""
+        import numpy as np
+
+        ids, spans = self._core.encode_parts_with_offsets(self._parts())
+        codes = np.frombuffer(flags(self._text), np.uint8)
+        written = codes & (GENERATED if (codes & GENERATED).any() else ASSISTANT) != 0
+        before = np.concatenate(([0], np.cumsum(written)))
+        return ids, before[spans[:, 1]] > before[spans[:, 0]]
+
+    def _parts(self) -> list[tuple[str, bool]]:
+        """Return the text in parts, each trusted or not."""
+        parts, others = self._parts_with(TRUSTED), self._parts_with(TRUSTED | UNKNOWN)
+        if parts != others and self._core.encode_parts(parts) != self._core.encode_parts(others):
+            raise ValueError(
+                "the chat template rewrites text that has special tokens in it, so that nobody can tell whether the "
+                "template or a message wrote them: encode the result of apply_chat_template if you trust all messages"
+            )
+        return parts
+
+    def _parts_with(self, trust: int) -> list[tuple[str, bool]]:
+        text, codes = self.text, flags(self._text).translate(bytes(each & trust != 0 for each in range(256)))
+        runs = re.finditer(rb"\x00+|\x01+", codes)
+        return [(text[run.start() : run.end()], codes[run.start()] == 1) for run in runs]
+
+
+def conversation(
+    parts: Parts,
+    messages: Iterable[Mapping[str, Any]],
+    *,
+    tools: Iterable[Mapping[str, Any]] | None = None,
+    documents: Iterable[Mapping[str, Any]] | None = None,
+    chat_template: str | None = None,
+    add_generation_prompt: bool = False,
+    trusted: Iterable[str] = (),
+    **variables: Any,
+) -> Conversation:
+    """Return a conversation. See `Tokenizer.apply_chat_template` and `Tokenizer.encode_messages`."""
+    if wrong := _NOT_HERE & variables.keys():
+        raise TypeError(f"there is no option {min(wrong)!r}: apply_chat_template returns text, encode_messages ids")
+    source = _source(parts, chat_template, tools is not None)
+    rows = _messages(messages, {trusted} if isinstance(trusted, str) else set(trusted))
+    files = parts.origin.files if parts.origin is not None else {}
+    named = templates.special_tokens(files) if files else folder.roles(parts, {})
+    values = {
+        **marked(named, TRUSTED),
+        **marked(variables, 0),
+        "messages": rows,
+        "tools": _rows("tools", tools),
+        "documents": _rows("documents", documents),
+        "add_generation_prompt": add_generation_prompt,
+    }
+    return Conversation(_core_for(parts, source), _rendered(source, values))
+
+
+def _source(parts: Parts, name: str | None, has_tools: bool) -> str:
+    """Return the source of a template by its name, or of the one for a call; a name that nothing has is a source."""
+    known = templates.templates(parts.origin.files) if parts.origin is not None else {}
+    if name is not None:
+        return known.get(name, name)
+    for default in ["tool_use"] * has_tools + ["default"]:
+        if default in known:
+            return known[default]
+    which = f"give chat_template, one of {', '.join(map(repr, known))}" if known else "give one as chat_template"
+    raise ValueError(f"the tokenizer has no {'default ' if known else ''}chat template: {which}")
+
+
+def _messages(messages: Iterable[Mapping[str, Any]], trusted: set[str]) -> list[dict[str, Any]]:
+    rows = []
+    for at, message in enumerate(messages):
+        row = marked(message, 0)
+        if not isinstance(row, dict):
+            raise TypeError(f"message {at} is a mapping with a role and content, not {type(message).__name__}")
+        role = row.get("role")
+        row = marked(row, TRUSTED * (role in trusted) | ASSISTANT * (role == "assistant"))
+        row = {key: value for key, value in row.items() if value is not None}
+        reasoning = next((row[name] for name in _REASONING if name in row), None)
+        if reasoning is not None:
+            row = {"thinking": reasoning, **row, "reasoning_content": reasoning}
+        if isinstance(role, str):  # the program that calls chooses it
+            row["role"] = flagged(role, TRUSTED)
+        rows.append(row)
+    if not rows:
+        raise ValueError("there are no messages: a chat template needs one at least")
+    return rows
+
+
+def _rows(name: str, values: Iterable[Mapping[str, Any]] | None) -> list[Any] | None:
+    rows = None if values is None else marked(list(values), 0)
+    for at, row in enumerate(rows or ()):
+        if not isinstance(row, dict):
+            raise TypeError(f"{name}[{at}] is a mapping (of a tool, its JSON schema), not {row}")
+    return rows
+
+
+def _rendered(source: str, values: dict[str, Any]) -> MarkedText:
+    sandbox.start(MAX_STEPS)
+    try:
+        return joined(sandbox.compiled(source).generate(**values))
+    except MemoryError:
+        raise
+    except Exception as error:  # a template is a program: it may raise any error
+        line = getattr(error, "lineno", None)
+        raise ValueError(f"the chat template failed{f' in line {line}' if line else ''}: {error}") from error
+
+
+def _core_for(parts: Parts, source: str) -> _core.Tokenizer:
+    """Return the core to encode with: added tokens that the template writes count as special tokens, too.
+
+    Hugging Face's files call `<think>` or `<tool_call>` ordinary added tokens, which are found in any text. In a
+    message they would speak for the template.
+    """
+    if parts.pipeline is None or all(token.special for token in parts.pipeline.added_tokens):
+        return parts.core
+    cores = _cores.setdefault(parts, {})
+    if source not in cores:
+        spec = parts.pipeline.spec
+        for row in spec["added_tokens"]:
+            row["special"] |= row["content"] in source and not row["content"].isspace()
+        if len(cores) >= 8:
+            cores.clear()
+        cores[source] = parts.core.with_pipeline(Pipeline.of_spec(spec).steps)
+    return cores[source]

@@ -1,0 +1,144 @@
+//! What may come next: tokens by the bytes that they begin with, where a text that was cut off goes on, and which ids
+//! keep a sequence an encoding.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use super::unstable::SortedTokens;
+use crate::control::Control;
+use crate::encode::encoder::{Encoder, Request};
+use crate::encode::output::Sink;
+use crate::encode::special_set::SpecialTokens;
+use crate::error::{Error, Result};
+use crate::room;
+use crate::vocab::Vocab;
+
+/// Bytes at the end of a text that are encoded with each token, at most.
+const MAX_TAIL_BYTES: usize = 1 << 12;
+/// Tokens that are tried between two checks of the control.
+const TOKENS_PER_CHECK: usize = 1 << 10;
+
+/// The tokens of a vocabulary as what may come next.
+pub struct Continuations {
+    /// It has scratches of its own: so the many texts that are tried leave the caches of others alone.
+    encoder: Encoder,
+    sorted: SortedTokens,
+    specials: HashSet<u32>,
+    /// Bytes of the longest ordinary token.
+    longest: usize,
+}
+
+impl Continuations {
+    /// Sorts the tokens of an encoder.
+    pub fn new(encoder: &Encoder) -> Self {
+        let sorted = SortedTokens::new(encoder.vocab());
+        let longest = sorted.iter(encoder.vocab()).map(<[u8]>::len).max().unwrap_or(0);
+        let specials = encoder.vocab().special_ids().iter().copied().collect();
+        Continuations { encoder: encoder.with_own_scratches(), sorted, specials, longest }
+    }
+
+    /// The ordinary tokens whose bytes begin with `prefix`, by ascending id.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn prefix_ids(&self, prefix: &[u8]) -> Result<Vec<u32>> {
+        let mut ids = room::collected(self.sorted.beginning(self.encoder.vocab(), prefix).map(|(id, _)| id))?;
+        ids.sort_unstable();
+        Ok(ids)
+    }
+
+    /// How many of `ids` to keep, and the tokens that may come after them instead of the others: those that begin with
+    /// the bytes of the others. As many ids are given up as can begin an ordinary token that is longer; a special token
+    /// stays, with all before it. If all ids stay, there is no restriction.
+    ///
+    /// # Errors
+    /// [`Error::UnknownId`]; [`Error::OutOfMemory`].
+    pub fn heal(&self, ids: &[u32]) -> Result<(usize, Option<Vec<u32>>)> {
+        let vocab = self.encoder.vocab();
+        let (mut tail, mut keep) = (Vec::new(), ids.len());
+        let mut healed = Vec::new();
+        for (index, &id) in ids.iter().enumerate().rev() {
+            let token = vocab.tokens().get(id);
+            let token = token.ok_or(Error::UnknownId { id: i128::from(id), index: Some(index) })?;
+            if self.specials.contains(&id) || tail.len() + token.len() >= self.longest {
+                break;
+            }
+            tail.splice(..0, token.iter().copied());
+            let goes_on = self.sorted.beginning(vocab, &tail).any(|(_, token)| token.len() > tail.len());
+            if goes_on && !tail.is_empty() {
+                (keep, healed) = (index, tail.clone());
+            }
+        }
+        let allowed = (keep < ids.len()).then(|| self.prefix_ids(&healed)).transpose()?;
+        Ok((keep, allowed))
+    }
+
+    /// For each id up to the highest, whether `ids` with this id behind them are the encoding of their bytes, in which
+    /// special tokens become their ids. `text` are the bytes of `ids`.
+    ///
+    /// Cost: one encoding of the end of the text for each token.
+    ///
+    /// # Errors
+    /// [`Error::NoCut`] if more than 4,096 bytes would have to be encoded with each token; errors of
+    /// [`Encoder::encode`].
+    pub fn next_mask(&self, ids: &[u32], text: &[u8], control: &Control) -> Result<Vec<bool>> {
+        let vocab = self.encoder.vocab();
+        let mut mask = room::filled(false, vocab.tokens().max_id().map_or(0, |id| id as usize + 1))?;
+        let cut = self.encoder.late_cut(text, true).unwrap_or(0);
+        if text.len() - cut > MAX_TAIL_BYTES {
+            return Err(Error::NoCut { bytes: MAX_TAIL_BYTES });
+        }
+        let Some(kept) = self.encoded_up_to(ids, &text[..cut], control)? else { return Ok(mask) };
+        let mut longer = room::copied(&text[cut..])?;
+        let tail = longer.len();
+        for (tried, (id, token)) in vocab.tokens().iter().enumerate() {
+            if tried.is_multiple_of(TOKENS_PER_CHECK) {
+                control.check()?;
+            }
+            longer.truncate(tail);
+            room::extend(&mut longer, token)?;
+            let mut expected = Expected { ids: [&ids[kept..], &[id]], seen: 0, is_equal: true };
+            self.encode(&longer, cut == 0, &mut expected, control)?;
+            mask[id as usize] = expected.is_equal && expected.seen == ids.len() - kept + 1;
+        }
+        Ok(mask)
+    }
+
+    /// How many of `ids` are the encoding of `text`, the part before a cut; `None` if the encoding is another.
+    fn encoded_up_to(&self, ids: &[u32], text: &[u8], control: &Control) -> Result<Option<usize>> {
+        let mut encoded = Vec::new();
+        self.encode(text, true, &mut encoded, control)?;
+        Ok(ids.starts_with(&encoded).then_some(encoded.len()))
+    }
+
+    fn encode(&self, text: &[u8], is_first: bool, sink: &mut impl Sink, control: &Control) -> Result<()> {
+        let specials = self.encoder.active(SpecialTokens::OfVocabulary);
+        self.encoder.answer(Request { text, specials, worker: 0, is_first }, sink, control)
+    }
+}
+
+/// Compares ids with those that are expected, and ends at the first other one.
+struct Expected<'a> {
+    /// The expected ids, in two parts.
+    ids: [&'a [u32]; 2],
+    seen: usize,
+    is_equal: bool,
+}
+
+impl Sink for Expected<'_> {
+    fn ids(&mut self, _: &Vocab, ids: &[u32]) -> Result<()> {
+        ids.iter().try_for_each(|&id| self.token(0..0, id))
+    }
+
+    fn token(&mut self, _: Range<usize>, id: u32) -> Result<()> {
+        let [tail, last] = self.ids;
+        let expected = tail.get(self.seen).or_else(|| last.get(self.seen - tail.len()));
+        self.is_equal &= expected == Some(&id);
+        self.seen += 1;
+        Ok(())
+    }
+
+    fn wants_more(&self) -> bool {
+        self.is_equal
+    }
+}
