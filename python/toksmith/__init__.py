@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from .lab.explanation import explain as explain
     from .lab.inspection.inspect import inspect as inspect
     from .lab.view import view as view
-    from .shrinking import shrink as shrink
+    from .surgery.change import VocabChange as VocabChange
+    from .surgery.pruning import prune as prune
+    from .surgery.pruning import shrink as shrink
     from .tokenizer import Tokenizer as Tokenizer
     from .tokenizer import merge_counts as merge_counts
     from .training.counting import count_pretokens as count_pretokens
@@ -50,6 +52,7 @@ _MODULES = {
     "PrefixCache": "_core",
     "PretokenCounts": "training.counts",
     "Tokenizer": "tokenizer",
+    "VocabChange": "surgery.change",
     "align": "_core",
     "compare": "lab.comparison.compare",
     "count_pretokens": "training.counting",
@@ -61,8 +64,9 @@ _MODULES = {
     "inspect": "lab.inspection.inspect",
     "list_encoding_names": "compat.tiktoken.registry",
     "merge_counts": "tokenizer",
+    "prune": "surgery.pruning",
     "retokenization": "_core",
-    "shrink": "shrinking",
+    "shrink": "surgery.pruning",
     "tokenize": "data.tokenize",
     "train": "training.train",
     "train_bpe": "training.train",

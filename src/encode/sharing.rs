@@ -27,6 +27,14 @@ impl Encoder {
         Ok(self.vocab.with_specials(more)?.map(|vocab| self.sharing(Arc::new(vocab))))
     }
 
+    /// The encoder of another vocabulary with the same pattern, without a pipeline.
+    ///
+    /// # Errors
+    /// Same as [`Encoder::try_new`].
+    pub fn with_vocab(&self, vocab: Vocab) -> Result<Self> {
+        Encoder::try_new(vocab, self.splitter.clone())
+    }
+
     /// The encoder without a pipeline of a vocabulary that has the same tables.
     fn sharing(&self, vocab: Arc<Vocab>) -> Self {
         Encoder {

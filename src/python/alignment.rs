@@ -95,7 +95,7 @@ pub(super) fn retokenization(
 
 impl Tokenizer {
     /// The ids that an argument has.
-    fn all_ids(&self, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
+    pub(super) fn all_ids(&self, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
         let mut all = Vec::new();
         let max_id = self.encoder.vocab().tokens().max_id().unwrap_or(0);
         ids::for_runs(ids, max_id, &mut |run| match run {
