@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from .lab.inspection.inspect import inspect as inspect
     from .lab.view import view as view
     from .surgery.change import VocabChange as VocabChange
+    from .surgery.extending import extend as extend
+    from .surgery.extending import replace_tokens as replace_tokens
     from .surgery.pruning import prune as prune
     from .surgery.pruning import shrink as shrink
     from .tokenizer import Tokenizer as Tokenizer
@@ -60,11 +62,13 @@ _MODULES = {
     "encoding_for_model": "compat.tiktoken.registry",
     "encoding_name_for_model": "formats.published.models",
     "explain": "lab.explanation",
+    "extend": "surgery.extending",
     "get_encoding": "compat.tiktoken.registry",
     "inspect": "lab.inspection.inspect",
     "list_encoding_names": "compat.tiktoken.registry",
     "merge_counts": "tokenizer",
     "prune": "surgery.pruning",
+    "replace_tokens": "surgery.extending",
     "retokenization": "_core",
     "shrink": "surgery.pruning",
     "tokenize": "data.tokenize",

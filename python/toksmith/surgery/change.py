@@ -30,7 +30,7 @@ class VocabChange:
         added: The ids of the tokens that have no old id, ascending: `int64`, shape (n,).
         starts: Where the pieces of each added token start, and where the last ones end: `int64`, shape (n + 1,).
         pieces: The old ids that spell the added tokens, one token after the other: `int64`.
-        weights: The weight of each piece: the weights of a token are equal, and their sum is 1. `float64`.
+        weights: The weight of each piece: equal in a token, with the sum 1. `float64`.
         needed: The old ids of tokens that stay though they were not asked for, ascending: `int64`.
 
     >>> import toksmith
@@ -51,20 +51,21 @@ class VocabChange:
     needed: Integers
 
     def __post_init__(self) -> None:
-        old, new = len(self.old_to_new), len(self.new_to_old)
-        for name, limit in (
-            ("old_to_new", new),
-            ("new_to_old", old),
-            ("added", new),
-            ("pieces", old),
-            ("needed", old),
-        ):
-            ids = getattr(self, name)
-            least = -1 if "_to_" in name else 0
-            if ids.dtype != np.int64 or ids.ndim != 1 or not ((least <= ids) & (ids < limit)).all():
-                raise ValueError(f"{name} has values that are no ids of these vocabularies")
-        is_rising = len(self.starts) == len(self.added) + 1 and (np.diff(self.starts) >= 0).all()
-        if not is_rising or [*self.starts[[0, -1]]] != [0, len(self.pieces)] or len(self.weights) != len(self.pieces):
+        old, new, count = len(self.old_to_new), len(self.new_to_old), len(self.pieces)
+        limits = {
+            "old_to_new": new,
+            "new_to_old": old,
+            "added": new,
+            "starts": count + 1,
+            "pieces": old,
+            "needed": old,
+        }
+        for name, limit in limits.items():
+            ids, least = getattr(self, name), -1 if "_to_" in name else 0
+            if ids.dtype != np.int64 or ids.ndim != 1 or (ids < least).any() or (ids >= limit).any():
+                raise ValueError(f"{name} has values that do not belong to these vocabularies")
+        edges = [*self.starts[[0, -1]]] if len(self.starts) == len(self.added) + 1 else []
+        if edges != [0, count] or (np.diff(self.starts) < 0).any() or self.weights.shape != (count,):
             raise ValueError("starts, pieces and weights do not belong together")
 
     @classmethod
@@ -80,22 +81,18 @@ class VocabChange:
             for id in added
         ]
         counts = np.array([len(pieces) for pieces in spelled], np.int64)
+        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+        pieces = np.array([*itertools.chain.from_iterable(spelled)], np.int64)
+        weights = np.repeat(1 / np.maximum(counts, 1), counts)
         return cls(
-            old_to_new,
-            old_ids,
-            np.array(added, np.int64),
-            np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-            np.array([*itertools.chain.from_iterable(spelled)], np.int64),
-            np.repeat(1 / np.maximum(counts, 1), counts),
-            np.array(needed, np.int64),
+            old_to_new, old_ids, np.array(added, np.int64), starts, pieces, weights, np.array(needed, np.int64)
         )
 
     def apply_to_embedding(self, matrix: ArrayLike) -> NDArray[Any]:
-        """Return a matrix with a row for each new id, of a matrix with a row for each old id.
+        """Return a matrix, or a bias, with a row for each new id, of one with a row for each old id.
 
         Rows move with their ids. The row of an added token is the weighted mean of those that spell it; that of an id
-        without a token is zero. This is for embeddings, and for output layers and their biases (one dimension).
-        Further rows at the end of the matrix are left out.
+        without a token is zero. Further rows at the end of the matrix are left out.
 
         Raises:
             ValueError: The matrix has fewer rows than there are old ids, or not one or two dimensions.
@@ -111,23 +108,14 @@ class VocabChange:
         return changed
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the arrays as an `.npz` file, which `numpy.load` reads too.
-
-        Raises:
-            OSError: The file cannot be written; an older one is as it was.
-        """
+        """Save the arrays as an `.npz` file, whole or not at all."""
         content = io.BytesIO()
         np.savez(content, **{field.name: getattr(self, field.name) for field in fields(self)})
         whole_files.write(path, [content.getvalue()])
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> VocabChange:
-        """Load a file that `save` wrote.
-
-        Raises:
-            OSError: The file cannot be read.
-            ValueError: The file is no such file, or is damaged; names it.
-        """
+        """Load a file that `save` wrote; `ValueError` for any other, and for a damaged one."""
         try:
             with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 return cls(**{field.name: arrays[field.name] for field in fields(cls)})

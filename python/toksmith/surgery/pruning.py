@@ -38,29 +38,27 @@ def prune(
     Its merges are those whose two parts and result stay, in their order; under rank semantics its ranks are those of
     the tokens that stay. So that text still reaches each of them, what they are merged from stays too, and so do the
     tokens of the 256 bytes, and of the space where characters are merged: `needed` has these tokens. Ordinary tokens
-    that merging never makes are left out, unless whole pretokens are looked up before merging. All that stay keep
-    their order, and their ids become 0, 1, 2, …
+    that merging never makes are left out, unless whole pretokens are looked up before merging. The ids keep their
+    order, and become 0, 1, 2, …
 
     Args:
         tokenizer: The tokenizer.
         keep: The ids of the tokens to keep. Special and other added tokens stay as well.
         drop: Or the ids of the tokens to leave out. Special tokens stay unless they are among them.
         min_count: Or how often a token must occur in the texts `on` to be kept. Special tokens stay as well.
-        on: The texts to count tokens in: a `Corpus`, or what makes one.
+        on: The texts to count tokens in: a `Corpus`, or what makes one with the options `**corpus`.
         workers: Threads for counting; default: all cores.
-        **corpus: Options of `Corpus`: `field`, `column`, `document_separator`, `errors`.
 
     Raises:
-        ValueError: Not one of `keep`, `drop` and `min_count` is given; an id is that of no token; the template or the
-            padding needs a special token to be dropped; or the tokenizer merges by the names of its tokens
-            (docs/huggingface.md).
+        ValueError: Not one of the choices is made; an id is that of no token; the template or the padding needs a
+            token to be dropped; or the tokenizer merges by the names of its tokens (docs/huggingface.md).
         OSError: A file cannot be read.
 
     >>> import toksmith
     >>> tokenizer = toksmith.train(toksmith.PretokenCounts({b"low": 5, b"lower": 2, b"newer": 1}), 262)
     >>> pruned, change = prune(tokenizer, keep=[tokenizer.token_id("lower")])
     >>> pruned.merges
-    [(b'o', b'w'), (b'l', b'ow'), (b'low', b'e'), (b'lowe', b'r')]
+    [(b'o', b'w'), (b'l', b'ow'), (b'e', b'r'), (b'low', b'er')]
     >>> change.needed[-3:], change.old_to_new[-3:]
     (array([256, 257, 258]), array([259,  -1,  -1]))
     """
