@@ -685,7 +685,7 @@ def dropout_draws(rate: float, seed: int, number: int, pretoken: int) -> Iterato
 
     >>> draws = dropout_draws(0.5, 7, 0, 0)
     >>> [next(draws) for _ in range(8)]
-    [False]
+    [True, False, True, True, True, False, True, False]
     """
     state = _mixed(_mixed(_mixed(seed) + number) + pretoken)
     while True:

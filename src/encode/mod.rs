@@ -32,7 +32,8 @@ mod staged;
 mod tables;
 
 pub use api::{
-    Completions, Document, DocumentOptions, EncodeState, IdView, Piece, PrefixCache, SortedTokens, Words,
+    Completions, Document, DocumentOptions, EncodeState, IdView, Piece, PrefixCache, RandomMerges,
+    SortedTokens, Words,
 };
 pub use encoder::Encoder;
 pub(crate) use output::put_ids;

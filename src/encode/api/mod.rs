@@ -1,5 +1,5 @@
 //! Further methods of the encoder: trusted parts, pieces of at most n tokens, text that arrives in parts, text that
-//! changes, beginnings that many texts share, and text whose end is not stable.
+//! changes, beginnings that many texts share, text whose end is not stable, and merges left out at random.
 
 mod document;
 mod look_ahead;
@@ -7,15 +7,18 @@ mod one_pretoken;
 mod parts;
 mod pieces;
 mod prefix_cache;
+mod random;
 mod rope;
 mod shared_ids;
 mod stream;
+mod stretches;
 mod unstable;
 mod words;
 
 pub use document::{Document, DocumentOptions};
 pub use pieces::Piece;
 pub use prefix_cache::PrefixCache;
+pub use random::RandomMerges;
 pub use shared_ids::IdView;
 pub use stream::EncodeState;
 pub use unstable::{Completions, SortedTokens};
