@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import itertools
 import operator
 from collections import Counter
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 Ids = Iterable[int] | NDArray[np.integer]
 
+_CONTINUATIONS = bytes(range(0x80, 0xC0))
+
 
 def prune(
     tokenizer: Tokenizer,
@@ -38,8 +41,8 @@ def prune(
     Its merges are those whose two parts and result stay, in their order; under rank semantics its ranks are those of
     the tokens that stay. So that text still reaches each of them, what they are merged from stays too, and so do the
     tokens of the 256 bytes, and of the space where characters are merged: `needed` has these tokens. Ordinary tokens
-    that merging never makes are left out, unless whole pretokens are looked up before merging. The ids keep their
-    order, and become 0, 1, 2, …
+    that merging never makes are left out, unless whole pretokens are looked up before merging, and so are those that
+    end inside a character which no remaining token completes. The ids keep their order, and become 0, 1, 2, …
 
     Args:
         tokenizer: The tokenizer.
@@ -76,7 +79,12 @@ def prune(
     else:
         uses = _uses(tokenizer, Corpus.of(() if on is None else on, **corpus), workers)
         kept = {id for id in parts.vocab if uses[id] >= operator.index(min_count or 0)}
-    core, old_ids, needed, places = _core.prune(parts.core, sorted(kept - fixed), sorted(fixed))
+    while True:
+        core, old_ids, needed, places = _core.prune(parts.core, sorted(kept - fixed), sorted(fixed))
+        lone = {*old_ids[_lone(core)].tolist()} & kept - fixed
+        if not lone:
+            break
+        kept = kept - lone  # they stay where another token needs them
     new_ids = dict(zip(old_ids.tolist(), itertools.count()))
     record = parts.record and parts.record.pruned(len(parts.core.merges()), places.tolist(), 256 + len(fixed))
     pruned = tokenizer._of(renumbered(parts, core, new_ids, record))
@@ -98,6 +106,42 @@ def added_ids(parts: Parts) -> set[int]:
     """Return the ids of special and other added tokens."""
     added = () if parts.pipeline is None else parts.pipeline.added_tokens
     return {*parts.special_tokens.values(), *(token.id for token in added)}
+
+
+def _lone(core: _core.Tokenizer) -> list[int]:
+    """Return the tokens that begin or end inside a character which no other token can complete: no text has them.
+
+    What two neighbours are merged to alone, they are merged to in every text (`lab/inspection/reach.py`).
+    """
+    if core.characters() is not None:
+        return []
+    special = set(core.special_tokens().values())
+    broken = {id: token for id, token in core.vocab().items() if id not in special and not _is_text(token, True)}
+    shortest = sorted(broken, key=lambda id: len(broken[id]))
+
+    unmade = dict(core.unmade())
+
+    def meet(left: int, right: int) -> bool:
+        both = broken[left] + broken[right]
+        ids = core.encode_pretoken(both)[0] if _is_text(both) else []
+        return (unmade.get(ids[0], ids) if len(ids) == 1 else ids) == [left, right]
+
+    def is_lone(id: int, token: bytes) -> bool:
+        inside = token.lstrip(_CONTINUATIONS)
+        begins = len(inside) < len(token) and not any(meet(other, id) for other in shortest)
+        return begins or (not _is_text(inside, True) and not any(meet(id, other) for other in shortest))
+
+    return [id for id, token in broken.items() if len(token) > 1 and is_lone(id, token)]
+
+
+def _is_text(data: bytes, is_whole: bool = False) -> bool:
+    """Return whether bytes are in some text; if `is_whole`, whether they are a text."""
+    inside = data if is_whole else data.lstrip(_CONTINUATIONS)
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(inside, is_whole)
+    except UnicodeDecodeError:
+        return False
+    return len(data) - len(inside) <= 3
 
 
 def _checked(parts: Parts, name: str, ids: Ids) -> set[int]:

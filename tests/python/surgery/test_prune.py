@@ -109,6 +109,25 @@ def test_special_tokens_go_only_if_they_are_dropped() -> None:
     assert prune(tokenizer, keep=[])[1].needed.tolist() == list(range(256))
 
 
+def test_tokens_without_a_neighbour_go_where_none_needs_them() -> None:
+    """Each letter that begins with D0 is a token, so "о" and the D0 after it never stay together."""
+    letters = {256 + byte: bytes([0xD0, byte]) for byte in range(0x80, 0xC0)}
+    vocab = {**Tokenizer().vocab, **letters, 500: "о".encode() + b"\xd0", 501: "о".encode() + b"\xd0\xd0"}
+    for kept in ({500}, {501}, {500, 501}):
+        tokenizer = Tokenizer(
+            {id: token for id, token in vocab.items() if id < 500 or id in kept}, None, pattern=None
+        )
+        assert {token.id for token in unreachable_merged(tokenizer)} >= kept & {500}
+        pruned, change = prune(tokenizer, drop=[])
+        assert dict(pruned.vocab) == {id: vocab[old] for id, old in enumerate(change.new_to_old.tolist())}
+        assert not unreachable_merged(pruned)
+        assert pruned.vocab_size == 256 + 64
+    fewer, change = prune(Tokenizer(vocab, None, pattern=None), drop=[256 + 0x80, 501])
+    assert fewer.vocab[fewer.max_id] == vocab[500]
+    assert fewer.max_id in fewer.encode("оЀ")
+    assert not unreachable_merged(fewer)
+
+
 def test_what_cannot_be_pruned_is_refused() -> None:
     tokenizer = Tokenizer(None, None, [END])
     for options in ({}, {"keep": [1], "drop": [2]}, {"min_count": 3}, {"keep": [1], "on": ["x"]}, {"on": ["x"]}):
@@ -205,8 +224,14 @@ def check_published(pattern: str, data: Path, text: str, count: int, exports: in
     for number, subset in enumerate(subsets(rng, tokenizer, count)):
         keep = subset - unreachable
         pruned, change = prune(tokenizer, keep=keep)
-        check(tokenizer, keep, pruned, change, _remembering(tokenizer, keep, inside))
-        assert not unreachable_merged(pruned)
+        if lone := {id for id in keep if change.old_to_new[id] < 0}:
+            ranks, _, old_ids = _remembering(tokenizer, keep, inside)
+            with_lone = Tokenizer(ranks, None, tokenizer.special_tokens.keys(), pattern=pattern)
+            assert lone <= {old_ids[token.id] for token in unreachable_merged(with_lone)}
+        check(tokenizer, keep - lone, pruned, change, _remembering(tokenizer, keep - lone, inside))
+        needed = {*change.needed.tolist()}
+        unreached = {change.new_to_old[token.id].item() for token in unreachable_merged(pruned)}
+        assert unreached <= needed, "out of reach, and no token needs it"
         ranks = {token: id for id, token in pruned.vocab.items() if id not in pruned.special_tokens.values()}
         for word in rng.sample(words, 1000):
             pieces = (word,) if word in ranks else reference.encode_word(word, ranks)
