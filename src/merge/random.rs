@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 use super::dropout::Draws;
 use super::pairs::{NEVER, Pairs};
 use crate::control::Control;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::room;
 
 /// Draws between two checks of the control. About a millisecond of work.
@@ -52,7 +52,7 @@ impl RandomMerger {
         control: &Control,
     ) -> Result<()> {
         if pretoken.len() >= u32::MAX as usize {
-            return Err(crate::Error::PretokenTooLong { bytes: pretoken.len() });
+            return Err(Error::PretokenTooLong { bytes: pretoken.len() });
         }
         self.start(pairs, pretoken)?;
         let mut count = 0;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::control::{BYTES_PER_CHECK, Control};
 use crate::encode::encoder::Encoder;
 use crate::encode::parallel::{EncodedBatch, runs};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::merge::{Draws, RandomMerger};
 use crate::pipeline::Stretch;
 use crate::room;
@@ -36,7 +36,7 @@ impl Encoder {
         control: &Control,
     ) -> Result<EncodedBatch> {
         if self.vocab.spelled().is_some() {
-            return Err(crate::Error::BrokenState);
+            return Err(Error::BrokenState);
         }
         let runs = runs(texts)?;
         let bytes = texts.iter().map(|text| text.len()).sum();
