@@ -29,7 +29,11 @@ if TYPE_CHECKING:
     from .lab.explanation import explain as explain
     from .lab.inspection.inspect import inspect as inspect
     from .lab.view import view as view
-    from .shrinking import shrink as shrink
+    from .surgery.change import VocabChange as VocabChange
+    from .surgery.extending import extend as extend
+    from .surgery.extending import replace_tokens as replace_tokens
+    from .surgery.pruning import prune as prune
+    from .surgery.pruning import shrink as shrink
     from .tokenizer import Tokenizer as Tokenizer
     from .tokenizer import merge_counts as merge_counts
     from .training.counting import count_pretokens as count_pretokens
@@ -52,6 +56,7 @@ _MODULES = {
     "PrefixCache": "_core",
     "PretokenCounts": "training.counts",
     "Tokenizer": "tokenizer",
+    "VocabChange": "surgery.change",
     "align": "_core",
     "compare": "lab.comparison.compare",
     "count_pretokens": "training.counting",
@@ -59,12 +64,15 @@ _MODULES = {
     "encoding_for_model": "compat.tiktoken.registry",
     "encoding_name_for_model": "formats.published.models",
     "explain": "lab.explanation",
+    "extend": "surgery.extending",
     "get_encoding": "compat.tiktoken.registry",
     "inspect": "lab.inspection.inspect",
     "list_encoding_names": "compat.tiktoken.registry",
     "merge_counts": "tokenizer",
+    "prune": "surgery.pruning",
+    "replace_tokens": "surgery.extending",
     "retokenization": "_core",
-    "shrink": "shrinking",
+    "shrink": "surgery.pruning",
     "tokenize": "data.tokenize",
     "train": "training.train",
     "train_bpe": "training.train",

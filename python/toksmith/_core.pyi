@@ -63,11 +63,14 @@ __all__ = [
     "merges_of_rows",
     "pattern_steps",
     "pre_tokenizer_name",
+    "prune",
+    "relabel",
     "retokenization",
     "to_oniguruma",
     "tokens_of_ranks",
     "tokens_of_rows",
     "vocab_map",
+    "words_of",
 ]
 
 UNICODE_VERSION: str
@@ -184,6 +187,9 @@ class Tokenizer:
     def encode_batch(self, texts: Iterable[str], special: bool, workers: int) -> list[list[int]]: ...
     def encode_batch_to_numpy(
         self, texts: Iterable[str], special: bool, workers: int
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
+    def encode_batch_randomly(
+        self, texts: Iterable[str], special: bool, workers: int, rate: float, seed: int
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
     def encode_with_offsets(
         self, text: str, special: bool, characters: bool
@@ -637,6 +643,13 @@ def build_tokenizer(
     special_tokens: Sequence[tuple[str, int | None]],
     pretokenizer: Pretokenizer,
 ) -> Tokenizer: ...
+def prune(
+    tokenizer: Tokenizer, keep: Sequence[int], fixed: Sequence[int]
+) -> tuple[Tokenizer, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
+def relabel(
+    tokenizer: Tokenizer, ids: Sequence[tuple[int, int]], added: Sequence[tuple[int, str]] = ...
+) -> Tokenizer: ...
+def words_of(tokenizer: Tokenizer, ids: Iterable[int] | NDArray[Any]) -> PretokenCounts: ...
 
 class _Keeper(Protocol):
     def finish(self, split: int, number: int, tokens: int, documents: int, hashes: WrittenHashes, /) -> object: ...

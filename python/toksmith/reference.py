@@ -607,6 +607,9 @@ def encode(
     unmatched: Unmatched = "keep",
     special: bool = True,
     ignore_merges: bool = False,
+    dropout: float = 0.0,
+    seed: int = 0,
+    number: int = 0,
 ) -> list[int]:
     """Turn `text` into ids of `vocab`.
 
@@ -614,7 +617,8 @@ def encode(
     do: the pair whose token has the lowest id is merged first, and a pretoken that is itself a token becomes that
     token at once; with `ignore_merges` it does so under merges too. `special_tokens` are names, or name → id; a
     name stands for the one token of `vocab` with its bytes. With `special=False` they are read as ordinary text. In
-    bytes that are not UTF-8 an invalid byte is one character that is no letter, digit or space.
+    bytes that are not UTF-8 an invalid byte is one character that is no letter, digit or space. With a `dropout`,
+    each pretoken is merged by `encode_word_with_dropout`; `number` is that of the text among several.
 
     >>> vocab = build_vocab([(b"o", b"w"), (b"l", b"ow")], ["<|end|>"], "last")
     >>> encode("low<|end|>", vocab, [(b"o", b"w"), (b"l", b"ow")], ["<|end|>"])
@@ -631,6 +635,7 @@ def encode(
         errors = "surrogateescape"
         text = text.decode("utf-8", errors)
     ids = []
+    pretokens = 0
     for piece, is_special in split_special(text, special_ids if special else ()):
         if is_special:
             ids.append(special_ids[piece])
@@ -638,12 +643,61 @@ def encode(
         for pretoken in pretokenize(piece, pattern, unmatched):
             word = pretoken.encode("utf-8", errors)
             whole = (merges is None or ignore_merges) and word in token_ids
-            tokens = (word,) if whole else encode_word(word, rank_of)
+            if dropout:
+                tokens = encode_word_with_dropout(word, rank_of, dropout_draws(dropout, seed, number, pretokens))
+            else:
+                tokens = (word,) if whole else encode_word(word, rank_of)
+            pretokens += 1
             for token in tokens:
                 if token not in token_ids:
                     raise ValueError(f"the vocabulary has no token {token!r}")
                 ids.append(token_ids[token])
     return ids
+
+
+def encode_word_with_dropout(
+    word: bytes, merges_or_ranks: Sequence[Pair] | Mapping[bytes, int] | RankFunction, drops: Iterator[bool]
+) -> Pieces:
+    """Merge the bytes of one pretoken with merges left out at random (BPE-dropout, arXiv:1910.13267).
+
+    At each step `drops` says of each pair that has a rank whether it is left out, in the order of rank and place. The
+    first that is not is merged. Merging ends at a step that leaves all out.
+
+    >>> merges = [(b"o", b"w"), (b"l", b"ow"), (b"e", b"r")]
+    >>> encode_word_with_dropout(b"lower", merges, iter([True, False, False, True]))
+    (b'l', b'ow', b'er')
+    """
+    rank_of = rank_function(merges_or_ranks)
+    pieces = _single_bytes(word)
+    while True:
+        ranks = [(rank_of(*pair), i) for i, pair in enumerate(pairwise(pieces))]
+        candidates = sorted((rank, i) for rank, i in ranks if rank is not None)
+        place = next((i for _, i in candidates if not next(drops)), None)
+        if place is None:
+            return pieces
+        pieces = (*pieces[:place], pieces[place] + pieces[place + 1], *pieces[place + 2 :])
+
+
+def dropout_draws(rate: float, seed: int, number: int, pretoken: int) -> Iterator[bool]:
+    """Say again and again, with probability `rate`, that a merge is left out; the same for the same numbers.
+
+    The numbers are those of SplitMix64. `number` is that of the text, and `pretoken` that of the pretoken in it.
+
+    >>> draws = dropout_draws(0.5, 7, 0, 0)
+    >>> [next(draws) for _ in range(8)]
+    [True, False, True, True, True, False, True, False]
+    """
+    state = _mixed(_mixed(_mixed(seed) + number) + pretoken)
+    while True:
+        state = (state + 0x9E3779B97F4A7C15) % 2**64
+        yield (_mixed(state) >> 11) / 2**53 < rate
+
+
+def _mixed(state: int) -> int:
+    state %= 2**64
+    state = (state ^ state >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    state = (state ^ state >> 27) * 0x94D049BB133111EB % 2**64
+    return state ^ state >> 31
 
 
 def decode(ids: Iterable[int], vocab: Mapping[int, bytes], errors: str = "replace") -> str:
@@ -686,6 +740,56 @@ def next_mask(ids: Sequence[int], vocab: Mapping[int, bytes], encode: Callable[[
     text = b"".join(vocab[id_] for id_ in ids)
     every = range(max(vocab) + 1)
     return [id_ in vocab and encode(text + vocab[id_]) == [*ids, id_] for id_ in every]
+
+
+# 6. Vocabularies made of others
+
+
+def tokens_inside(token: bytes, merges_or_ranks: Sequence[Pair] | Mapping[bytes, int] | RankFunction) -> set[bytes]:
+    """Give the tokens that merging the bytes of `token` makes, itself included; none if it makes something else.
+
+    >>> sorted(tokens_inside(b"lower", [(b"o", b"w"), (b"l", b"ow"), (b"e", b"r"), (b"low", b"er")]))
+    [b'er', b'low', b'lower', b'ow']
+    """
+    steps = list(encode_steps(token, merges_or_ranks))
+    return {step.left + step.right for step in steps} if steps and steps[-1].pieces == (token,) else set()
+
+
+def prune(
+    vocab: Mapping[int, bytes],
+    keep: Iterable[int],
+    merges: Sequence[Pair] | None = None,
+    special_tokens: Iterable[str] | Mapping[str, int] = (),
+    *,
+    ignore_merges: bool = False,
+) -> tuple[dict[int, bytes], list[Pair] | None, list[int]]:
+    """Keep the tokens of the ids `keep`, what they need, all bytes and the special tokens.
+
+    Return the vocabulary, whose ids are 0, 1, 2, …, the merges, and the old id of each new one. A token that merging
+    never makes is left out, unless whole pretokens are looked up.
+
+    >>> merges = [(b"o", b"w"), (b"l", b"ow"), (b"e", b"r")]
+    >>> vocab, merges, old_ids = prune(build_vocab(merges), [257], merges)
+    >>> vocab[257], merges, old_ids[-2:]
+    (b'low', [(b'o', b'w'), (b'l', b'ow')], [256, 257])
+    """
+    specials = set(_special_ids(vocab, special_tokens).values())
+    token_ids = {token: id_ for id_, token in vocab.items() if id_ not in specials}
+    rank_of = rank_function(token_ids if merges is None else merges)
+    kept = {vocab[id_] for id_ in keep if id_ not in specials and vocab[id_]}
+    kept = kept.union(_single_bytes(bytes(range(256))), *(tokens_inside(token, rank_of) for token in kept))
+    if merges is not None:
+        merges = _merges_among(kept, merges)
+        if not ignore_merges:
+            rank_of = rank_function(merges)
+            kept = {token for token in kept if encode_word(token, rank_of) == (token,)}
+            merges = _merges_among(kept, merges)
+    old_ids = sorted(specials | {token_ids[token] for token in kept})
+    return {new: vocab[old] for new, old in enumerate(old_ids)}, merges, old_ids
+
+
+def _merges_among(tokens: set[bytes], merges: Sequence[Pair]) -> list[Pair]:
+    return [(left, right) for left, right in merges if {left, right, left + right} <= tokens]
 
 
 def _special_ids(vocab: Mapping[int, bytes], special_tokens: Iterable[str] | Mapping[str, int]) -> dict[str, int]:

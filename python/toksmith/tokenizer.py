@@ -121,7 +121,15 @@ class Tokenizer:
 
     # Text to ids
 
-    def encode(self, text: str | Buffer, *, special: bool = True, workers: int | None = None) -> list[int]:
+    def encode(
+        self,
+        text: str | Buffer,
+        *,
+        special: bool = True,
+        workers: int | None = None,
+        dropout: float = 0.0,
+        seed: int | None = None,
+    ) -> list[int]:
         r"""Return the ids of `text`. A long text is encoded on up to `workers` threads (default: all cores).
 
         For text that you do not trust pass `special=False`, or use `encode_parts`: the author of a text with special
@@ -133,13 +141,23 @@ class Tokenizer:
                 `decode_bytes` gives it back.
             special: Whether special tokens become their ids.
             workers: Threads; default: all cores.
+            dropout: The probability that a possible merge is left out at each step (BPE-dropout, arXiv:1910.13267),
+                for texts to train a model on. The text is a str then, and encoded on one thread, without the cache;
+                no pretoken is looked up whole.
+            seed: The seed of these choices, with which the result is always the same; default: a new one.
 
         Raises:
-            ValueError: The text has a lone surrogate, which has no UTF-8; names the place.
+            ValueError: The text has a lone surrogate, which has no UTF-8; names the place. Or there is a dropout, and
+                the tokenizer merges by the names of its tokens (docs/huggingface.md).
 
         >>> Tokenizer().encode("é"), Tokenizer().encode(b"\xff")
         ([195, 169], [255])
+        >>> tokenizer = Tokenizer({**Tokenizer().vocab, 256: b"lo", 257: b"low"}, [(b"l", b"o"), (b"lo", b"w")])
+        >>> [tokenizer.encode("low", dropout=0.5, seed=seed) for seed in range(3)]
+        [[256, 119], [108, 111, 119], [257]]
         """
+        if dropout:
+            return self.encode_batch([arguments.checked_text(text)], special=special, dropout=dropout, seed=seed)[0]
         limit = None if workers is None else arguments.checked_workers(workers)
         try:
             return self._core.encode(text, special, limit)  # type: ignore[arg-type]
@@ -148,30 +166,72 @@ class Tokenizer:
                 raise
         return self._core.encode_bytes(arguments.text_bytes(text), special, limit)
 
-    def encode_to_numpy(self, text: str, *, special: bool = True, workers: int | None = None) -> NDArray[np.uint32]:
-        """Return the ids of `text` as an array of `uint32`, shape (n,); on threads as `encode` does."""
+    def encode_to_numpy(
+        self,
+        text: str,
+        *,
+        special: bool = True,
+        workers: int | None = None,
+        dropout: float = 0.0,
+        seed: int | None = None,
+    ) -> NDArray[np.uint32]:
+        """Return the ids of `text` as an array of `uint32`, shape (n,); with the options of `encode`."""
+        if dropout:
+            return self._encode_randomly([text], special, workers, dropout, seed)[0]
         return self._core.encode_to_numpy(
             text, special, None if workers is None else arguments.checked_workers(workers)
         )
 
     def encode_batch(
-        self, texts: Iterable[str], *, special: bool = True, workers: int | None = None
+        self,
+        texts: Iterable[str],
+        *,
+        special: bool = True,
+        workers: int | None = None,
+        dropout: float = 0.0,
+        seed: int | None = None,
     ) -> list[list[int]]:
-        """Return the ids of each text, encoded on up to `workers` threads (default: all cores)."""
+        """Return the ids of each text, encoded on up to `workers` threads (default: all cores).
+
+        `dropout` and `seed` are those of `encode`. The choices depend on the number of the text, not on `workers`.
+        """
+        if dropout:
+            ids, starts = self._encode_randomly(texts, special, workers, dropout, seed)
+            return [ids[start:end].tolist() for start, end in itertools.pairwise(starts)]
         return self._core.encode_batch(arguments.checked_texts(texts), special, arguments.checked_workers(workers))
 
     def encode_batch_to_numpy(
-        self, texts: Iterable[str], *, special: bool = True, workers: int | None = None
+        self,
+        texts: Iterable[str],
+        *,
+        special: bool = True,
+        workers: int | None = None,
+        dropout: float = 0.0,
+        seed: int | None = None,
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-        """Return the ids of all texts in one array, and where each text starts in it.
+        """Return the ids of all texts in one array, and where each starts; with the options of `encode_batch`.
 
         Returns:
             `ids`, `uint32` of shape (total,), and `starts`, `int64` of shape (number of texts + 1,): text `i`
             is `ids[starts[i]:starts[i + 1]]`.
         """
+        if dropout:
+            return self._encode_randomly(texts, special, workers, dropout, seed)
         return self._core.encode_batch_to_numpy(
             arguments.checked_texts(texts), special, arguments.checked_workers(workers)
         )
+
+    def _encode_randomly(
+        self, texts: Iterable[str], special: bool, workers: int | None, dropout: float, seed: int | None
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        rate, number = arguments.checked_dropout(dropout, seed)
+        if self._core.is_spelled():
+            raise ValueError(
+                "a tokenizer that merges by the names of its tokens has no dropout but that of its model: see "
+                "from_huggingface(dropout_seed=)"
+            )
+        limit = arguments.checked_workers(workers)
+        return self._core.encode_batch_randomly(arguments.checked_texts(texts), special, limit, rate, number)
 
     @overload
     def encode_file(

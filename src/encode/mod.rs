@@ -33,7 +33,7 @@ mod tables;
 
 pub use api::{
     Completions, Continuations, Document, DocumentOptions, EncodeState, IdView, Piece, PrefixCache,
-    SortedTokens, Words,
+    RandomMerges, SortedTokens, Words,
 };
 pub use encoder::Encoder;
 pub(crate) use output::put_ids;

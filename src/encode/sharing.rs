@@ -32,6 +32,14 @@ impl Encoder {
         Encoder { pipeline: self.pipeline.clone(), ..self.sharing(Arc::clone(&self.vocab)) }
     }
 
+    /// The encoder of another vocabulary with the same pattern, without a pipeline.
+    ///
+    /// # Errors
+    /// Same as [`Encoder::try_new`].
+    pub fn with_vocab(&self, vocab: Vocab) -> Result<Self> {
+        Encoder::try_new(vocab, self.splitter.clone())
+    }
+
     /// The encoder without a pipeline of a vocabulary that has the same tables.
     fn sharing(&self, vocab: Arc<Vocab>) -> Self {
         Encoder {

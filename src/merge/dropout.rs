@@ -33,20 +33,26 @@ impl Dropout {
 }
 
 /// The choices for one pretoken.
-pub(super) struct Draws {
-    rate: f32,
+pub(crate) struct Draws {
+    rate: f64,
     state: u64,
 }
 
 impl Draws {
-    /// `hash` gives a hash of the pretoken.
+    /// The choices of a model that has a dropout. `hash` gives a hash of the pretoken.
     pub(super) fn new(dropout: Dropout, hash: impl FnOnce() -> u64) -> Self {
         let state = match dropout.seed {
             _ if dropout.is_never() => 0,
             Some(seed) => fold(seed ^ GOLDEN, hash() | 1),
             None => RandomState::new().hash_one(0),
         };
-        Draws { rate: dropout.rate, state }
+        Draws { rate: f64::from(dropout.rate), state }
+    }
+
+    /// The choices for pretoken number `pretoken` of text number `text`, both from 0 on.
+    pub(crate) fn of_pretoken(rate: f64, seed: u64, text: u64, pretoken: u64) -> Self {
+        let state = mixed(mixed(mixed(seed).wrapping_add(text)).wrapping_add(pretoken));
+        Draws { rate, state }
     }
 
     /// Whether the next merge is left out.
@@ -55,13 +61,18 @@ impl Draws {
         if self.rate <= 0.0 {
             return false;
         }
-        // SplitMix64 (Steele, Lea, Flood 2014): neighbouring draws must not depend on each other.
         self.state = self.state.wrapping_add(GOLDEN);
-        let mut drawn = self.state;
-        drawn = (drawn ^ drawn >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        drawn = (drawn ^ drawn >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (((drawn ^ drawn >> 31) >> 40) as f32) < self.rate * (1 << 24) as f32
+        let drawn = (mixed(self.state) >> 11) as f64; // 53 bits, which a number holds exactly
+        drawn < self.rate * (1_u64 << 53) as f64
     }
+}
+
+/// The output of `SplitMix64` (Steele, Lea, Flood 2014) for a state: neighbouring states give numbers that do not depend
+/// on each other.
+fn mixed(state: u64) -> u64 {
+    let mut mixed = (state ^ state >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ mixed >> 31
 }
 
 #[cfg(test)]

@@ -4,20 +4,23 @@
 //! Under both semantics, the pair of adjacent tokens with the lowest rank merges first, of several the
 //! leftmost, until no pair merges. [`short`] finds it by a scan, [`long`] with a heap, and [`windows`]
 //! handles a long pretoken with both. All give the same tokens; the tests compare them with the definition.
-//! [`spelled`] is for models whose options allow neither.
+//! [`spelled`] is for models whose options allow neither, and [`random`] leaves out merges at random.
 
 mod dropout;
 mod first_tokens;
 mod long;
 mod pairs;
 mod placed_tokens;
+mod random;
 mod short;
 mod spelled;
 mod windows;
 
+pub(crate) use dropout::Draws;
 pub use dropout::Dropout;
 pub(crate) use first_tokens::FirstTokens;
 pub(crate) use pairs::{NEVER, Pairs};
+pub(crate) use random::RandomMerger;
 pub use spelled::{BpeOptions, TextSpelling};
 pub(crate) use spelled::{SpelledBpe, byte_name};
 

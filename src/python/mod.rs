@@ -38,6 +38,7 @@ mod regex;
 mod rows;
 mod shards;
 mod stream;
+mod surgery;
 mod tekken;
 mod text;
 mod tokenizer;
@@ -108,6 +109,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(training::memory_to_learn, module)?)?;
     module.add_function(wrap_pyfunction!(training::fingerprint, module)?)?;
     module.add_function(wrap_pyfunction!(training::build_tokenizer, module)?)?;
+    module.add_function(wrap_pyfunction!(surgery::prune, module)?)?;
+    module.add_function(wrap_pyfunction!(surgery::relabel, module)?)?;
+    module.add_function(wrap_pyfunction!(surgery::words_of, module)?)?;
     make_cells(module.py())?;
     module.add("UNICODE_VERSION", UNICODE_VERSION)?;
     module.add("REGEX_VERSION", REGEX_VERSION)

@@ -18,7 +18,7 @@ use super::stream::EncodeStream;
 use super::vocabulary::{self, special_specs};
 use super::{arrays, call, file, ids, objects, text};
 use crate::decode::TextDecoder;
-use crate::encode::{Encoder, FileOptions};
+use crate::encode::{Encoder, FileOptions, RandomMerges};
 use crate::error::show;
 use crate::pipeline::Pipeline;
 use crate::room;
@@ -226,6 +226,19 @@ impl Tokenizer {
         workers: usize,
     ) -> PyResult<ArrayAndStarts<'py>> {
         self.encoded_batch(py, texts, special, workers)
+    }
+
+    /// The ids of all texts, with merges left out at random; and where each text starts.
+    fn encode_batch_randomly<'py>(
+        &self,
+        py: Python<'py>,
+        texts: &Bound<'py, PyAny>,
+        special: bool,
+        workers: usize,
+        rate: f64,
+        seed: u64,
+    ) -> PyResult<ArrayAndStarts<'py>> {
+        self.encoded_randomly(py, texts, special, workers, RandomMerges { rate, seed })
     }
 
     /// The ids and their spans, in characters or in bytes.

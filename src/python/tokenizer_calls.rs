@@ -11,7 +11,7 @@ use super::tokenizer::{ArrayAndStarts, IdsAndSpans, IdsWithRanges, Tokenizer};
 use super::vocabulary::{merges_of, tokens_of};
 use super::{arrays, call, ids, objects, text};
 use crate::control::Control;
-use crate::encode::{EncodedBatch, Encoder, Spans, recycle};
+use crate::encode::{EncodedBatch, Encoder, RandomMerges, Spans, recycle};
 use crate::error::Result;
 use crate::pretokenize::Pretokenizer;
 use crate::room;
@@ -246,6 +246,23 @@ impl Tokenizer {
         let EncodedBatch { ids, starts } = self.with_texts(py, texts, |texts, control| {
             self.encoder.encode_batch_joined(texts, special, workers, control)
         })?;
+        let starts = room::collected(starts.into_iter().map(|start| start as i64))?;
+        Ok((arrays::ids(py, ids)?, arrays::array(py, starts)?))
+    }
+
+    /// The ids of all texts, with merges left out at random; and where each text starts.
+    pub(super) fn encoded_randomly<'py>(
+        &self,
+        py: Python<'py>,
+        texts: &Bound<'py, PyAny>,
+        special: bool,
+        workers: usize,
+        merges: RandomMerges,
+    ) -> PyResult<ArrayAndStarts<'py>> {
+        let work = |texts: &[&[u8]], control: &Control| {
+            self.encoder.encode_batch_randomly(texts, special, merges, workers, control)
+        };
+        let EncodedBatch { ids, starts } = self.with_texts(py, texts, work)?;
         let starts = room::collected(starts.into_iter().map(|start| start as i64))?;
         Ok((arrays::ids(py, ids)?, arrays::array(py, starts)?))
     }

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::merge::Merger;
 use crate::room;
 use crate::simd::{self, Isa};
-use crate::vocab::{Semantics, Vocab};
+use crate::vocab::Vocab;
 
 /// The corpus in cells of 32 bits.
 ///
@@ -70,11 +70,8 @@ impl<'v> Layout<'v> {
             return Ok(());
         }
         let Some(vocab) = self.vocab else { return self.corpus.push(word, weight) };
-        // Under rank semantics a pretoken that is a token is not merged, so it has no pairs.
-        if vocab.semantics() == Semantics::Ranks
-            && vocab.has_unmergeable()
-            && vocab.ordinary_index(word).is_some()
-        {
+        // A pretoken that is a token may not be merged, as under rank semantics, so it has no pairs.
+        if vocab.ignores_merges() && vocab.has_unmergeable() && vocab.ordinary_index(word).is_some() {
             return Ok(());
         }
         self.tokens.clear();

@@ -112,18 +112,26 @@ fn checked(
 ) -> Result<Vocab> {
     let bytes = InternalTokens::new(base, merges)?;
     let tokens = bytes.all().map(|(token, bytes)| (id_of(token), bytes)).collect();
+    if let Some((base, characters)) = base.and_then(|base| Some((base, base.characters()?))) {
+        let characters = characters.moved(|&id| base.tokens().index_of(id).map(&id_of));
+        let added = merges.iter().map(|merge| (merge.left, merge.right));
+        let all = base.merges_by_index().iter().copied().chain(added);
+        let pairs: Vec<(u32, u32)> = all.map(|(left, right)| (id_of(left), id_of(right))).collect();
+        return Vocab::of_characters(tokens, &pairs, characters, specials);
+    }
     let listed = base.is_none_or(|base| base.semantics() == Semantics::Merges).then(|| {
         let old_merges = base.map(|base| base.merges_by_index()).unwrap_or_default();
         let new_merges = merges.iter().map(|merge| (merge.left, merge.right));
         let all = old_merges.iter().copied().chain(new_merges);
         all.map(|(left, right)| (bytes.of(left), bytes.of(right))).collect()
     });
-    match listed {
+    let vocab = match listed {
         Some(merges) if base.is_none_or(|base| !base.has_unmergeable()) => {
             Vocab::of_extension(tokens, merges, specials)
         }
         listed => Vocab::of_views(tokens, listed, specials),
-    }
+    }?;
+    Ok(if base.is_some_and(Vocab::ignores_merges) { vocab.ignoring_merges() } else { vocab })
 }
 
 /// The bytes of tokens by internal id.

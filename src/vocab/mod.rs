@@ -14,15 +14,18 @@ mod rows;
 mod spelled_state;
 mod state;
 mod state_reader;
+mod surgery;
 mod tekken;
 mod tokens;
 mod vocabulary;
+mod words;
 
 pub use crate::merge::{BpeOptions, Dropout, TextSpelling};
 pub(crate) use bpe::{Additions, BpeModel};
 pub use build::SpecialSpec;
 pub use ranks::RankLines;
 pub use rows::{merge_rows, token_rows, unescape};
+pub use surgery::Pruned;
 pub use tekken::TekkenFile;
 pub use tokens::TokenBytes;
 pub(crate) use tokens::{SLOT_BYTES, TAG_LENGTH_MASK, TAG_NOT_ASCII, TAG_OFFSET, TokenSlot};

@@ -34,6 +34,18 @@ pub struct CharacterTokens {
     pub outside: std::collections::BTreeSet<u32>,
 }
 
+impl CharacterTokens {
+    /// The same with other ids, as `moved` gives them; tokens without one are left out.
+    pub(crate) fn moved(&self, moved: impl Fn(&u32) -> Option<u32>) -> Self {
+        CharacterTokens {
+            bytes: self.bytes.iter().filter_map(&moved).collect(),
+            unknown: self.unknown.as_ref().and_then(&moved),
+            outside: self.outside.iter().filter_map(&moved).collect(),
+            by_result: self.by_result,
+        }
+    }
+}
+
 /// A validated vocabulary.
 ///
 /// Every byte value has a token, no two ordinary tokens have the same bytes, and all parts and results of
@@ -266,7 +278,13 @@ impl Vocab {
             }
             return Ok(last);
         }
-        let special = special_indices(&self.tokens, &self.special_ids);
+        let special = match &self.characters {
+            None => special_indices(&self.tokens, &self.special_ids),
+            // Other special tokens can be results of merges.
+            Some(characters) => {
+                special_indices(&self.tokens, &characters.outside.iter().copied().collect::<Vec<u32>>())
+            }
+        };
         let all = self.pairs();
         match self.semantics {
             Semantics::Ranks => {

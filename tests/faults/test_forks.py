@@ -58,7 +58,7 @@ try:
     import pyarrow
 except ImportError:
     pyarrow = None
-from toksmith import shrinking
+from toksmith.surgery import pruning
 from toksmith.lab import explanation
 from toksmith.training import counting, counts, train as training
 

@@ -172,3 +172,26 @@ fn the_last_merge_of_each_token() {
     assert_eq!(merges.last_pairs().unwrap()[256..], expected[..4]);
     assert_eq!(merges.unmade().unwrap(), []);
 }
+
+#[test]
+fn a_token_stays_with_what_it_is_merged_from() {
+    let merges: Merges = Some(&[("a", "b"), ("c", "d"), ("ab", "cd"), ("b", "c"), ("x", "y"), ("y", "z")]);
+    let extra =
+        [(300, "ab"), (301, "cd"), (302, "abcd"), (303, "bc"), (304, "xy"), (305, "yz"), (306, "xyz")];
+    let whole = vocab(&extra, merges, &[("<s>", Some(299))]).unwrap();
+    let pruned = whole.pruned(&[302, 305, 306], &[299]).unwrap();
+    // "xyz" is made by no merge, and is left out.
+    let old: Vec<u32> = (0..256).chain([299, 300, 301, 302, 305]).collect();
+    assert_eq!((pruned.old_ids, pruned.merges), (old, vec![0, 1, 2, 5]));
+    assert_eq!(pruned.needed, (0..256).chain([300, 301]).collect::<Vec<u32>>());
+    let left: Merges = Some(&[("a", "b"), ("c", "d"), ("ab", "cd"), ("y", "z")]);
+    let expected = [(256, "<s>"), (257, "ab"), (258, "cd"), (259, "abcd"), (260, "yz")];
+    assert_eq!(pruned.vocab.state(), vocab(&expected, left, &[("<s>", Some(256))]).unwrap().state());
+    // Under rank semantics "xyz" is made of "xy" and "z".
+    let ranks = vocab(&extra, None, &[]).unwrap().pruned(&[303, 306], &[]).unwrap();
+    assert_eq!(
+        ranks.vocab.state(),
+        vocab(&[(256, "bc"), (257, "xy"), (258, "xyz")], None, &[]).unwrap().state()
+    );
+    assert!(matches!(whole.pruned(&[7, 400], &[]), Err(Error::UnknownId { id: 400, .. })));
+}

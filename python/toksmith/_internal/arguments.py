@@ -105,11 +105,12 @@ def replaces_invalid(errors: str) -> bool:
     return errors == "replace"
 
 
-def checked_text(text: object) -> None:
-    """Check that a text is a str; the error of a list names what takes several texts."""
+def checked_text(text: object) -> str:
+    """Return a text that is a str; the error of a list names what takes several texts."""
     if not isinstance(text, str):
         hint = "; encode_batch takes a list of texts" if isinstance(text, (list, tuple)) else ""
         raise TypeError(f"a text is a str, not {type(text).__name__}{hint}")
+    return text
 
 
 def checked_texts(texts: Iterable[str]) -> Iterable[str]:
@@ -131,6 +132,16 @@ def text_bytes(text: Buffer) -> bytes:
     except TypeError:
         checked_text(text)
         raise
+
+
+def checked_dropout(dropout: float, seed: int | None) -> tuple[float, int]:
+    """Return the probability that a merge is left out, and the seed of the choices: a new one if it is None."""
+    number = int.from_bytes(os.urandom(8), "little") if seed is None else operator.index(seed)
+    if not 0 <= dropout <= 1:
+        raise ValueError(f"dropout is a probability from 0 to 1, not {shown(dropout)}")
+    if not 0 <= number < 2**64:
+        raise ValueError(f"seed is a whole number from 0 to 2^64 - 1, not {number}")
+    return float(dropout), number
 
 
 def checked_limit(name: str, value: int, minimum: int) -> int:

@@ -49,14 +49,11 @@ def _check_new(parts: Parts, more: Iterable[tuple[int, str]]) -> None:
 
 def _rebuilt(parts: Parts, more: list[tuple[int, str]]) -> _core.Tokenizer:
     """Return the core with new tokens below its highest id."""
-    if parts.pipeline is not None and parts.pipeline.merges_characters:
-        raise ValueError(f"a tokenizer that merges characters takes new ids above {parts.core.max_id()} only")
-    merges = parts.merges if parts.core.has_merges() else None
-    specials = [*parts.special_tokens.items(), *((name, id) for id, name in more)]
-    vocab = {**parts.vocab, **{id: name.encode() for id, name in more}}
-    return _core.Tokenizer(
-        dict(sorted(vocab.items())), merges, specials, parts.pattern.core(), parts.core.ignores_merges()
-    )
+    if parts.core.is_spelled():
+        raise ValueError(
+            "a tokenizer that merges by the names of its tokens takes no special tokens at ids of choice"
+        )
+    return _core.relabel(parts.core, [(id, id) for id in parts.vocab], more)
 
 
 def _pipeline(pipeline: Pipeline, more: list[tuple[int, str]]) -> Pipeline:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from .. import _core
@@ -45,9 +46,10 @@ class Record:
         counts = self.counts()
         return counts if len(counts) == merges else [None] * merges
 
-    def shrunk(self, merges: int) -> Record:
-        """Return the record of the first `merges` merges."""
-        return Record(self.ties, self.initial_tokens, self.counts()[:merges])
+    def pruned(self, merges: int, places: Iterable[int], initial_tokens: int) -> Record:
+        """Return the record of the merges at some places, of a tokenizer with `merges` merges."""
+        counts = self.counts_of(merges)
+        return Record(self.ties, initial_tokens, [counts[place] for place in places])
 
     def state(self) -> dict[str, object]:
         """Return the record as a dictionary for JSON."""

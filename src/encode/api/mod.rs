@@ -1,5 +1,6 @@
 //! Further methods of the encoder: trusted parts, pieces of at most n tokens, text that arrives in parts, text that
-//! changes, beginnings that many texts share, text whose end is not stable, and what may come next.
+//! changes, beginnings that many texts share, text whose end is not stable, what may come next, and merges left out at
+//! random.
 
 mod continuations;
 mod document;
@@ -8,9 +9,11 @@ mod one_pretoken;
 mod parts;
 mod pieces;
 mod prefix_cache;
+mod random;
 mod rope;
 mod shared_ids;
 mod stream;
+mod stretches;
 mod unstable;
 mod words;
 
@@ -18,6 +21,7 @@ pub use continuations::Continuations;
 pub use document::{Document, DocumentOptions};
 pub use pieces::Piece;
 pub use prefix_cache::PrefixCache;
+pub use random::RandomMerges;
 pub use shared_ids::IdView;
 pub use stream::EncodeState;
 pub use unstable::{Completions, SortedTokens};

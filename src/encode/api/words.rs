@@ -8,9 +8,8 @@ use crate::encode::encoder::Encoder;
 use crate::encode::output::{Sink, Spans};
 use crate::error::Result;
 use crate::normalize::origin_of;
-use crate::pipeline::{Passage, Stretch};
+use crate::pipeline::Stretch;
 use crate::room;
-use crate::special::Segment;
 
 /// The ids of a text, each with its place and its word.
 #[derive(Clone, Debug, Default)]
@@ -32,27 +31,10 @@ impl Encoder {
     /// Same as [`Encoder::encode`].
     pub fn encode_words(&self, text: &str, special: bool, control: &Control) -> Result<Words> {
         let text = text.as_bytes();
-        let specials = self.active(special.into());
         let mut words = Words::default();
-        if let Some(pipeline) = specials.pipeline {
-            let trust = specials.trust;
-            let passage = Passage { text, trust, is_first: true, is_tracked: true, control };
-            pipeline.for_each_stretch(passage, &mut |stretch| {
-                self.add_stretch(&mut words, text, stretch, control).map(|()| true)
-            })?;
-            return Ok(words);
-        }
-        for segment in specials.search.segments(text, control) {
-            let stretch = match segment? {
-                Segment::Text(range) => Stretch::Same(range),
-                Segment::Special(token) => Stretch::Token {
-                    id: specials.ids[token.index],
-                    text: &text[token.range.clone()],
-                    range: token.range,
-                },
-            };
-            self.add_stretch(&mut words, text, stretch, control)?;
-        }
+        self.for_each_stretch(text, special, true, control, &mut |stretch| {
+            self.add_stretch(&mut words, text, stretch, control)
+        })?;
         Ok(words)
     }
 

@@ -29,7 +29,7 @@ pub struct EncodedBatch<T = u32> {
 
 impl Encoder {
     /// The number of threads that are worth starting for `bytes` bytes. Makes the tables that they share.
-    pub(super) fn useful_workers(&self, workers: Option<usize>, bytes: usize) -> Result<usize> {
+    pub(in crate::encode) fn useful_workers(&self, workers: Option<usize>, bytes: usize) -> Result<usize> {
         self.make_tables()?;
         let useful = if self.is_parallel() { bytes / MIN_BYTES_PER_WORKER } else { 1 };
         if useful <= 1 {
@@ -225,7 +225,8 @@ fn check_count(ids: usize, max_ids: usize) -> Result<()> {
     if ids > max_ids { Err(Error::TooManyIds(max_ids)) } else { Ok(()) }
 }
 
-fn runs(texts: &[&[u8]]) -> Result<Vec<Range<usize>>> {
+/// Texts in runs that one worker takes.
+pub(in crate::encode) fn runs(texts: &[&[u8]]) -> Result<Vec<Range<usize>>> {
     let mut runs = Vec::new();
     let (mut start, mut bytes) = (0, 0);
     for (index, text) in texts.iter().enumerate() {

@@ -12,7 +12,8 @@ Pair = tuple[int, int]
 
 def rebuilt(base: Tokenizer, tokens: Mapping[int, bytes], merges: list[tuple[bytes, bytes]] | None) -> Tokenizer:
     """Return the base with more tokens and merges; its words are whole pretokens."""
-    return Tokenizer(tokens, merges, base.special_tokens, pattern=None)
+    ignores_merges = merges is not None and base._core.ignores_merges()
+    return Tokenizer(tokens, merges, base.special_tokens, pattern=None, ignore_merges=ignores_merges)
 
 
 def precedes(one: Pair, other: Pair, tokens: Mapping[int, bytes], ties: str) -> bool:
@@ -101,4 +102,5 @@ def random_base(rng: random.Random, alphabet: str, kind: str) -> Tokenizer:
         if token[:at] in known and token[at:] in known
     ]
     rng.shuffle(pairs)
-    return Tokenizer(vocab, pairs[: rng.randint(0, len(pairs))], specials, pattern=None)
+    merges = pairs[: rng.randint(0, len(pairs))]
+    return Tokenizer(vocab, merges, specials, pattern=None, ignore_merges=kind == "whole")

@@ -60,7 +60,7 @@ def check_against_the_definition(rng: random.Random, base: Tokenizer, alphabet: 
     return any(left + right in base.vocab.values() for left, right in found.merges[len(base.merges) :])
 
 
-@pytest.mark.parametrize("kind", ["ranks", "merges"])
+@pytest.mark.parametrize("kind", ["ranks", "merges", "whole"])
 @pytest.mark.parametrize("seed", range(3))
 def test_random_bases_extend_by_the_definition(kind: str, seed: int) -> None:
     rng = random.Random(f"{kind} {seed}")
@@ -72,7 +72,7 @@ def test_random_bases_extend_by_the_definition(kind: str, seed: int) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("kind", ["ranks", "merges"])
+@pytest.mark.parametrize("kind", ["ranks", "merges", "whole"])
 @pytest.mark.parametrize("seed", range(100, 104))
 def test_more_random_bases_extend_by_the_definition(kind: str, seed: int) -> None:
     rng = random.Random(f"{kind} {seed}")

@@ -83,4 +83,5 @@ def _beside(parts: Parts) -> set[int]:
         return {parts.special_tokens[name] for name in parts.origin.beside}
     characters = parts.core.characters()
     assert characters is not None
-    return set(characters[2])
+    highest = max(parts.vocab.keys() - {*characters[2]})
+    return {id for id in characters[2] if id > highest}  # others would get another id there

@@ -8,8 +8,8 @@ from __future__ import annotations
 import copy
 import json
 import operator
-from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ... import _core, patterns
 from ..spelling import unspell
@@ -183,6 +183,19 @@ class Pipeline:
         changed._take(self.steps.with_tokens([*map(_row_of, rows)]))
         return changed
 
+    def renumbered(self, new_ids: Mapping[int, int]) -> Pipeline:
+        """Return the pipeline for other ids; added tokens without a new one are left out.
+
+        Raises:
+            ValueError: The template or the padding has an id without a new one.
+        """
+        spec = self.spec
+        kept = [new_ids[id] for id in spec.pop("kept") if id in new_ids]
+        rows = [{**row, "id": new_ids[row["id"]]} for row in spec["added_tokens"] if row["id"] in new_ids]
+        for name in spec.keys() & {"post_processor", "padding"}:
+            spec[name] = _moved(spec[name], new_ids)
+        return Pipeline({**spec, "added_tokens": rows}, kept)
+
     def reasons(self) -> list[str]:
         """Return the names of the parts that change the ids, besides one pattern and special tokens."""
         normalizer = dict.fromkeys(self.steps.normalizer)
@@ -202,6 +215,20 @@ class Pipeline:
         reasons = self.reasons() + (["splitting in stages"] if self.is_staged else [])
         if reasons:
             raise ValueError(f"{format_name} cannot hold {' and '.join(reasons)}; save() keeps everything")
+
+
+def _moved(part: object, new_ids: Mapping[int, int], is_id: bool = False) -> Any:
+    """Return a part of a `tokenizer.json` with other ids."""
+    if isinstance(part, dict):
+        fields = ("id", "ids", "pad_id", "cls", "sep")
+        return {name: _moved(value, new_ids, name in fields) for name, value in part.items()}
+    if isinstance(part, list):
+        return [_moved(value, new_ids, is_id) for value in part]
+    if not is_id or type(part) is not int:
+        return part
+    if part not in new_ids:
+        raise ValueError(f"the template or the padding needs the token of id {part}: keep it")
+    return new_ids[part]
 
 
 def _pattern_of(steps: _core.Pipeline) -> patterns.Pattern:

@@ -1,0 +1,155 @@
+"""Tokenizers with new tokens: learned ones above all others, and chosen ones at reserved ids."""
+
+from __future__ import annotations
+
+import operator
+import warnings
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import _core
+from .._internal.choices import Ties
+from .._internal.messages import shown
+from ..corpus import Corpus, CorpusOptions, TextSources
+from ..formats.parts import Parts
+from ..tokenizer import Tokenizer
+from ..training.counts import PretokenCounts
+from ..training.train import train
+from .change import VocabChange
+from .pruning import added_ids, encoded, renumbered
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+def extend(
+    tokenizer: Tokenizer, sources: Corpus | TextSources | PretokenCounts, n: int, **options: Any
+) -> tuple[Tokenizer, VocabChange]:
+    """Return a tokenizer with `n` more tokens, and the change of the vocabulary.
+
+    It is `toksmith.train(sources, tokenizer.vocab_size + n, base=tokenizer)`: all ids and merges stay, and new tokens
+    follow, each made by a new merge. A tokenizer that merges characters learns from the words into which it encodes
+    the texts, each from one space to the next; bytes and special tokens end a word.
+
+    Args:
+        tokenizer: The tokenizer.
+        sources: The texts to learn from, or their counts, as in `toksmith.train`.
+        n: How many tokens there will be more, with new special tokens among them.
+        **options: Further options of `toksmith.train`, such as `special_tokens`. Where characters are merged: `ties`,
+            `min_frequency`, `max_token_length`, `workers` and those of `Corpus`.
+
+    Raises:
+        ValueError, OSError: `n` is negative; and those of `toksmith.train`.
+
+    >>> import toksmith
+    >>> tokenizer = toksmith.train(toksmith.PretokenCounts({b"low": 5}), 258)
+    >>> larger, change = extend(tokenizer, toksmith.PretokenCounts({b"lower": 3}), 1)
+    >>> larger.encode("lower"), [tokenizer.vocab[id] for id in change.pieces]
+    ([258, 114], [b'low', b'e'])
+    """
+    count = operator.index(n)
+    if count < 0:
+        raise ValueError(f"n is {count}: at least 0 tokens are added")
+    if tokenizer._core.characters() is None:
+        larger = train(sources, tokenizer.vocab_size + count, base=tokenizer, **options)
+    else:
+        larger = _trained_on_words(tokenizer, sources, count, **options)
+    return larger, _change(tokenizer, larger, tokenizer.vocab)
+
+
+def replace_tokens(
+    tokenizer: Tokenizer, slots: Iterable[int], tokens: Iterable[str | bytes]
+) -> tuple[Tokenizer, VocabChange]:
+    """Return a tokenizer with new tokens at reserved ids, and the change of the vocabulary. All other ids stay.
+
+    Args:
+        tokenizer: The tokenizer.
+        slots: Ids of special or other added tokens, which go, or ids without a token.
+        tokens: The new token of each slot. A str becomes a special token. Bytes become an ordinary token: a new merge
+            joins the two tokens that the bytes are encoded to; the bytes before them in the list count.
+
+    Raises:
+        ValueError: A slot is the id of an ordinary token, or stands twice; a token exists; bytes are not encoded to
+            two tokens of one pretoken; under rank semantics, slots of bytes do not ascend above the ids of all
+            ordinary tokens; or the template needs a token that goes.
+
+    >>> import toksmith
+    >>> tokenizer = toksmith.Tokenizer(None, None, ["<|reserved_0|>", "<|reserved_1|>"])
+    >>> replaced, change = replace_tokens(tokenizer, [256, 257], ["<|user|>", b"ab"])
+    >>> replaced.encode("<|user|>ab"), change.old_to_new[-2:], change.pieces[-2:]
+    ([256, 257], array([-1, -1]), array([97, 98]))
+    """
+    new = [(operator.index(slot), token) for slot, token in zip(slots, tokens, strict=True)]
+    parts, taken = tokenizer._parts, {slot for slot, _ in new}
+    ordinary = parts.vocab.keys() - added_ids(parts)
+    for slot in sorted(taken & ordinary):
+        raise ValueError(f"id {slot} is that of the ordinary token {shown(parts.vocab[slot])}: it is not reserved")
+    ids = {id: id for id in parts.vocab if id not in taken}
+    parts = renumbered(parts, _core.relabel(parts.core, [*ids.items()]), ids, parts.record)
+    merged = {token: slot for slot, token in new if isinstance(token, bytes)}
+    if merged:
+        parts = _with_merged(parts, merged, max(ordinary))
+    names = {token: slot for slot, token in new if isinstance(token, str)}
+    replaced = tokenizer._of(parts).with_special_tokens(names)
+    for token, slot in merged.items():
+        if replaced.encode(token, special=False) != [slot]:
+            raise ValueError(f"{shown(token)} is more than one pretoken: no text would be encoded to it")
+    return replaced, _change(tokenizer, replaced, ids)
+
+
+def _trained_on_words(
+    tokenizer: Tokenizer,
+    sources: Corpus | TextSources | PretokenCounts,
+    n: int,
+    *,
+    ties: Ties = "bytes",
+    min_frequency: int = 1,
+    max_token_length: int | None = None,
+    workers: int | None = None,
+    **corpus: Unpack[CorpusOptions],
+) -> Tokenizer:
+    parts = tokenizer._parts
+    if parts.core.is_spelled():
+        raise ValueError("a tokenizer that merges by the names of its tokens cannot be extended")
+    if isinstance(sources, PretokenCounts):
+        counts = sources._core
+    else:
+        counts = _core.PretokenCounts([])
+        for ids in encoded(tokenizer, Corpus.of(sources, **corpus), workers):
+            counts = counts.plus(_core.words_of(parts.core, ids))
+    learned = _core.learn_merges(
+        counts, n, ties=ties, min_frequency=min_frequency, max_token_length=max_token_length, base=parts.core
+    )
+    if learned.added() < n:
+        warnings.warn(f"no pair is left that occurs often enough: {learned.added()} tokens are added", stacklevel=3)
+    return tokenizer._of(renumbered(parts, _built(parts, learned), {id: id for id in parts.vocab}))
+
+
+def _built(parts: Parts, learned: _core.Learned) -> _core.Tokenizer:
+    """Return the core with more merges, whose tokens get the ids above all others."""
+    core, specials = parts.core, [*parts.special_tokens.items()]
+    return _core.build_tokenizer(learned, core, [], core.max_id() + 1, specials, parts.pattern.core())
+
+
+def _with_merged(parts: Parts, tokens: dict[bytes, int], highest: int) -> Parts:
+    """Return the parts with a last merge for each of the tokens, which have their ids."""
+    core, slots = parts.core, [*tokens.values()]
+    if core.characters() is not None:
+        raise ValueError("a tokenizer that merges characters takes special tokens only: give each as a str")
+    if not core.has_merges() and (slots != sorted(slots) or slots[0] < highest):
+        raise ValueError(f"under rank semantics, the slots of bytes ascend, above the id {highest}")
+    room = sum(map(len, tokens))
+    learned = _core.learn_merges(_core.PretokenCounts([]), room, base=core, forced=[*tokens])
+    if learned.added() != len(tokens):
+        raise ValueError("bytes are not encoded to two tokens, but to one or to more: put their parts before them")
+    ids = {id: id for id in parts.vocab} | dict(enumerate(slots, core.max_id() + 1))
+    return renumbered(parts, _core.relabel(_built(parts, learned), [*ids.items()]), ids, parts.record)
+
+
+def _change(old: Tokenizer, new: Tokenizer, same: Collection[int]) -> VocabChange:
+    """Return the change where all but the new tokens have the same ids."""
+    old_ids = np.full(new.max_id + 1, -1, np.int64)
+    old_ids[[*same]] = [*same]
+    return VocabChange.between(old, new, old_ids)

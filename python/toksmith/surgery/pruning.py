@@ -1,0 +1,246 @@
+"""Tokenizers with fewer tokens: pruned to a choice of them, or shrunk by their last merges."""
+
+from __future__ import annotations
+
+import codecs
+import itertools
+import operator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from ..corpus import Corpus, CorpusOptions, TextSources
+from ..formats.parts import Parts, Record
+from ..tokenizer import Tokenizer
+from .change import VocabChange
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+Ids = Iterable[int] | NDArray[np.integer]
+
+_CONTINUATIONS = bytes(range(0x80, 0xC0))
+
+
+def prune(
+    tokenizer: Tokenizer,
+    *,
+    keep: Ids | None = None,
+    drop: Ids | None = None,
+    min_count: int | None = None,
+    on: Corpus | TextSources | None = None,
+    workers: int | None = None,
+    **corpus: Unpack[CorpusOptions],
+) -> tuple[Tokenizer, VocabChange]:
+    """Return a tokenizer of some of the tokens, and the change of the vocabulary.
+
+    Its merges are those whose two parts and result stay, in their order; under rank semantics its ranks are those of
+    the tokens that stay. So that text still reaches each of them, what they are merged from stays too, and so do the
+    tokens of the 256 bytes, and of the space where characters are merged: `needed` has these tokens. Ordinary tokens
+    that merging never makes are left out, unless whole pretokens are looked up before merging, and so are those that
+    end inside a character which no remaining token completes. The ids keep their order, and become 0, 1, 2, …
+
+    Args:
+        tokenizer: The tokenizer.
+        keep: The ids of the tokens to keep. Special and other added tokens stay as well.
+        drop: Or the ids of the tokens to leave out. Special tokens stay unless they are among them.
+        min_count: Or how often a token must occur in the texts `on` to be kept. Special tokens stay as well.
+        on: The texts to count tokens in: a `Corpus`, or what makes one with the options `**corpus`.
+        workers: Threads for counting; default: all cores.
+
+    Raises:
+        ValueError: Not one of the choices is made; an id is that of no token; the template or the padding needs a
+            token to be dropped; or the tokenizer merges by the names of its tokens (docs/huggingface.md).
+        OSError: A file cannot be read.
+
+    >>> import toksmith
+    >>> tokenizer = toksmith.train(toksmith.PretokenCounts({b"low": 5, b"lower": 2, b"newer": 1}), 262)
+    >>> pruned, change = prune(tokenizer, keep=[tokenizer.token_id("lower")])
+    >>> pruned.merges
+    [(b'o', b'w'), (b'l', b'ow'), (b'e', b'r'), (b'low', b'er')]
+    >>> change.needed[-3:], change.old_to_new[-3:]
+    (array([256, 257, 258]), array([259,  -1,  -1]))
+    """
+    parts = tokenizer._parts
+    if sum(option is not None for option in (keep, drop, min_count)) != 1 or (min_count is None) != (on is None):
+        raise ValueError("prune takes keep, drop, or min_count with on: exactly one of them")
+    if parts.core.is_spelled():
+        raise ValueError("a tokenizer that merges by the names of its tokens cannot be pruned")
+    fixed = added_ids(parts)
+    if keep is not None:
+        kept = _checked(parts, "keep", keep)
+    elif drop is not None:
+        gone = _checked(parts, "drop", drop)
+        kept, fixed = parts.vocab.keys() - gone, fixed - gone
+    else:
+        uses = _uses(tokenizer, Corpus.of(() if on is None else on, **corpus), workers)
+        kept = {id for id in parts.vocab if uses[id] >= operator.index(min_count or 0)}
+    while True:
+        core, old_ids, needed, places = _core.prune(parts.core, sorted(kept - fixed), sorted(fixed))
+        lone = {*old_ids[_lone(core)].tolist()} & kept - fixed
+        if not lone:
+            break
+        kept = kept - lone  # they stay where another token needs them
+    new_ids = dict(zip(old_ids.tolist(), itertools.count()))
+    record = parts.record and parts.record.pruned(len(parts.core.merges()), places.tolist(), 256 + len(fixed))
+    pruned = tokenizer._of(renumbered(parts, core, new_ids, record))
+    return pruned, VocabChange.between(tokenizer, pruned, old_ids, needed)
+
+
+def renumbered(
+    parts: Parts, core: _core.Tokenizer, new_ids: Mapping[int, int], record: Record | None = None
+) -> Parts:
+    """Return the parts of a tokenizer with other ids; `core` has them already, but no pipeline."""
+    pipeline = parts.pipeline and parts.pipeline.renumbered(new_ids)
+    if pipeline is not None:
+        core = core.with_pipeline(pipeline.steps)
+    pattern = parts.pattern if pipeline is None else pipeline.pattern
+    return Parts(core, pattern, pipeline, record, parts.origin and parts.origin.moved())
+
+
+def added_ids(parts: Parts) -> set[int]:
+    """Return the ids of special and other added tokens."""
+    added = () if parts.pipeline is None else parts.pipeline.added_tokens
+    return {*parts.special_tokens.values(), *(token.id for token in added)}
+
+
+def _lone(core: _core.Tokenizer) -> list[int]:
+    """Return the tokens that begin or end inside a character which no other token can complete: no text has them.
+
+    What two neighbours are merged to alone, they are merged to in every text (`lab/inspection/reach.py`).
+    """
+    if core.characters() is not None:
+        return []
+    special = set(core.special_tokens().values())
+    broken = {id: token for id, token in core.vocab().items() if id not in special and not _is_text(token, True)}
+    shortest = sorted(broken, key=lambda id: len(broken[id]))
+
+    unmade = dict(core.unmade())
+
+    def meet(left: int, right: int) -> bool:
+        both = broken[left] + broken[right]
+        ids = core.encode_pretoken(both)[0] if _is_text(both) else []
+        return (unmade.get(ids[0], ids) if len(ids) == 1 else ids) == [left, right]
+
+    def is_lone(id: int, token: bytes) -> bool:
+        inside = token.lstrip(_CONTINUATIONS)
+        begins = len(inside) < len(token) and not any(meet(other, id) for other in shortest)
+        return begins or (not _is_text(inside, True) and not any(meet(id, other) for other in shortest))
+
+    return [id for id, token in broken.items() if len(token) > 1 and is_lone(id, token)]
+
+
+def _is_text(data: bytes, is_whole: bool = False) -> bool:
+    """Return whether bytes are in some text; if `is_whole`, whether they are a text."""
+    inside = data if is_whole else data.lstrip(_CONTINUATIONS)
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(inside, is_whole)
+    except UnicodeDecodeError:
+        return False
+    return len(data) - len(inside) <= 3
+
+
+def _checked(parts: Parts, name: str, ids: Ids) -> set[int]:
+    checked = {operator.index(id) for id in ids}
+    for id in checked - parts.vocab.keys():
+        raise ValueError(f"{name}: {id} is the id of no token")
+    return checked
+
+
+def _uses(tokenizer: Tokenizer, texts: Corpus, workers: int | None) -> NDArray[np.int64]:
+    """Return how often the texts have each id."""
+    uses = np.zeros(tokenizer.max_id + 1, np.int64)
+    for ids in encoded(tokenizer, texts, workers):
+        uses += np.bincount(ids, minlength=len(uses))
+    return uses
+
+
+def encoded(tokenizer: Tokenizer, texts: Corpus, workers: int | None) -> Iterator[NDArray[np.uint32]]:
+    """Yield the ids of the texts, of many texts or some megabytes together."""
+    documents = texts.documents()
+    arrays = (tokenizer.encode_iterable(document.pieces, arrays=True, workers=workers) for document in documents)
+    joined = itertools.chain.from_iterable(arrays)
+    while batch := [*itertools.islice(joined, 64)]:
+        yield np.concatenate(batch)
+
+
+def shrink(tokenizer: Tokenizer, n: int) -> Tokenizer:
+    """Return a tokenizer of `n` tokens, special ones included: `tokenizer` without its last merges.
+
+    Special tokens whose ids are above all others move down to follow them; all other ids stay. For a trained
+    tokenizer the result is the same as training with `n`. Under rank semantics the last ranks are left out.
+
+    Raises:
+        ValueError: `n` is more than the number of tokens, less than the bytes and special tokens, or less than the
+            size of the tokenizer that this one was extended from; or a `pipeline` does more than the vocabulary says
+            (a normalizer, several stages, added tokens with conditions, a template).
+
+    >>> import toksmith
+    >>> counts = toksmith.PretokenCounts({b"low": 5, b"lower": 2})
+    >>> toksmith.shrink(toksmith.train(counts, 260), 258) == toksmith.train(counts, 258)
+    True
+    """
+    parts = _shrunk(tokenizer._parts, n)
+    return tokenizer if parts is tokenizer._parts else tokenizer._of(parts)
+
+
+def _shrunk(parts: Parts, n: int) -> Parts:
+    size, has = operator.index(n), parts.core.vocab_size()
+    specials, record = parts.special_tokens, parts.record
+    if size > has:
+        raise ValueError(f"cannot shrink to {size} tokens: there are {has}")
+    if size < parts.min_size:
+        what = "256 bytes and special tokens"
+        if record and parts.min_size > 256 + len(specials):
+            what = "those of the tokenizer that was extended, and its special tokens"
+        raise ValueError(f"cannot shrink to {size} tokens: {parts.min_size} stay, {what}")
+    if size == has:
+        return parts
+    pipeline, template = parts.pipeline, parts.pipeline and parts.pipeline.template
+    if pipeline and (not pipeline.is_plain or pipeline.is_staged or (template and template.added())):
+        raise ValueError(
+            "cannot shrink a tokenizer that does more than its vocabulary says (a normalizer, several stages of "
+            "splitting, added tokens with conditions, or a template): these hold ids that would move"
+        )
+    gone = _of_merges(parts, size) if parts.core.has_merges() else _of_ranks(parts, size)
+    if has - len(gone) > size:
+        raise ValueError(f"cannot shrink to {size} tokens: without any merge there are still {has - len(gone)}")
+    new_ids = _moved_down(parts, gone)
+    core = _core.relabel(parts.core, [*new_ids.items()])
+    left = range(len(core.merges()))
+    return renumbered(
+        parts, core, new_ids, record and record.pruned(len(parts.core.merges()), left, record.initial_tokens)
+    )
+
+
+def _of_merges(parts: Parts, size: int) -> set[int]:
+    """Return the ids that the last merges make: all but `size` tokens."""
+    merges = parts.merges.copy()
+    makers = Counter(left + right for left, right in merges)
+    gone: set[int] = set()
+    while merges and parts.core.vocab_size() - len(gone) > size:
+        left, right = merges.pop()
+        token = left + right
+        makers[token] -= 1
+        if not makers[token]:  # otherwise an earlier merge makes the token too
+            gone.add(parts.core.token_id(token))
+    return gone
+
+
+def _of_ranks(parts: Parts, size: int) -> set[int]:
+    """Return the ids of the last ranks: all but `size` tokens."""
+    merged = [id for id, token in parts.ordinary.items() if len(token) > 1]
+    return set(sorted(merged, reverse=True)[: parts.core.vocab_size() - size])
+
+
+def _moved_down(parts: Parts, gone: set[int]) -> dict[int, int]:
+    """Return the new ids of the tokens that stay; special tokens above all others get those right after them."""
+    highest = max(parts.ordinary)
+    kept = {id: id for id in parts.vocab if id not in gone}
+    above = [id for id in sorted(kept) if id > highest]
+    first = max(id for id in kept if id <= highest) + 1
+    return kept | dict(zip(above, itertools.count(first)))

@@ -1,0 +1,122 @@
+//! Encoding with merges left out at random.
+
+use std::ops::Range;
+
+use crate::control::{BYTES_PER_CHECK, Control};
+use crate::encode::encoder::Encoder;
+use crate::encode::parallel::{EncodedBatch, runs};
+use crate::error::{Error, Result};
+use crate::merge::{Draws, RandomMerger};
+use crate::pipeline::Stretch;
+use crate::room;
+use crate::workers;
+
+/// How often a merge is left out, and where the choices come from.
+#[derive(Clone, Copy, Debug)]
+pub struct RandomMerges {
+    /// The probability that a merge is left out at a step, from 0 to 1.
+    pub rate: f64,
+    /// The choices for a pretoken depend on the seed, on the number of its text in the batch and on its own number in
+    /// the text.
+    pub seed: u64,
+}
+
+impl Encoder {
+    /// The ids of each text with merges left out at random (BPE-dropout), on up to `workers` threads, whose number
+    /// changes nothing. A pretoken that is a token is merged like any other. Nothing is cached.
+    ///
+    /// # Errors
+    /// Same as [`Encoder::encode`]; [`crate::Error::BrokenState`] if the vocabulary merges by names.
+    pub fn encode_batch_randomly(
+        &self,
+        texts: &[&[u8]],
+        special: bool,
+        merges: RandomMerges,
+        workers: usize,
+        control: &Control,
+    ) -> Result<EncodedBatch> {
+        if self.vocab.spelled().is_some() {
+            return Err(Error::BrokenState);
+        }
+        let runs = runs(texts)?;
+        let bytes = texts.iter().map(|text| text.len()).sum();
+        let workers = self.useful_workers(Some(workers), bytes)?.min(runs.len()).max(1);
+        let mut all = EncodedBatch { ids: Vec::new(), starts: vec![0] };
+        let mut runs = runs.into_iter();
+        let work = |_, run: Range<usize>| {
+            let (mut ids, mut ends, mut merger) = (Vec::new(), Vec::new(), RandomMerger::default());
+            for number in run {
+                let mut pretokens =
+                    Pretokens { encoder: self, merges, text: number as u64, count: 0, unchecked: 0 };
+                pretokens.add(&mut merger, texts[number], special, &mut ids, control)?;
+                room::push(&mut ends, ids.len())?;
+                control.advance(texts[number].len() as u64);
+            }
+            Ok((ids, ends))
+        };
+        let take = |(ids, ends): (Vec<u32>, Vec<usize>)| {
+            let before = all.ids.len();
+            room::reserve(&mut all.starts, ends.len())?;
+            all.starts.extend(ends.iter().map(|end| before + end));
+            room::extend(&mut all.ids, &ids)
+        };
+        workers::in_order(workers, control, || Ok(runs.next()), work, take)?;
+        Ok(all)
+    }
+}
+
+/// The pretokens of one text, which are counted.
+struct Pretokens<'a> {
+    encoder: &'a Encoder,
+    merges: RandomMerges,
+    /// The number of the text.
+    text: u64,
+    /// The number of pretokens so far.
+    count: u64,
+    /// Bytes of text since the last check of the control.
+    unchecked: usize,
+}
+
+impl Pretokens<'_> {
+    /// Adds the ids of the text.
+    fn add(
+        &mut self,
+        merger: &mut RandomMerger,
+        text: &[u8],
+        special: bool,
+        ids: &mut Vec<u32>,
+        control: &Control,
+    ) -> Result<()> {
+        let encoder = self.encoder;
+        encoder.for_each_stretch(text, special, false, control, &mut |stretch| match stretch {
+            Stretch::Token { id, .. } => room::push(ids, id),
+            Stretch::Same(range) => self.add_text(merger, &text[range], ids, control),
+            Stretch::Changed(text, _) => self.add_text(merger, text, ids, control),
+        })
+    }
+
+    /// Adds the ids of text without added tokens.
+    fn add_text(
+        &mut self,
+        merger: &mut RandomMerger,
+        text: &[u8],
+        ids: &mut Vec<u32>,
+        control: &Control,
+    ) -> Result<()> {
+        let Encoder { vocab, pretokenizer, .. } = self.encoder;
+        pretokenizer.for_each(text, |range| {
+            self.unchecked += range.len();
+            if self.unchecked >= BYTES_PER_CHECK {
+                self.unchecked = 0;
+                control.check()?;
+            }
+            let RandomMerges { rate, seed } = self.merges;
+            let mut draws = Draws::of_pretoken(rate, seed, self.text, self.count);
+            self.count += 1;
+            let first = ids.len();
+            merger.merge(vocab.pairs(), &text[range], &mut draws, ids, control)?;
+            ids[first..].iter_mut().for_each(|index| *index = vocab.tokens().id_at(*index));
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,144 @@
+//! Vocabularies made of another one: some of its tokens, under other ids.
+//!
+//! The merges of the bytes of a token make shorter tokens only: the two parts of its last merge, the parts of these, and
+//! so on down to bytes or characters. If a token stays together with all of them, then merging its bytes goes on as
+//! before: each step takes the pair of the lowest rank, which is still there, and pairs that are gone were not taken. So
+//! what merging made, it still makes, with the merges among the tokens that stay, in their order.
+
+use super::build::SpecialSpec;
+use super::vocabulary::{Semantics, Vocab};
+use crate::error::{Error, Result};
+use crate::room;
+
+/// A part of a vocabulary, with new ids.
+#[derive(Debug)]
+pub struct Pruned {
+    /// The vocabulary. Its ids are 0, 1, 2, …
+    pub vocab: Vocab,
+    /// The old id of each token, by ascending new id. They ascend as well.
+    pub old_ids: Vec<u32>,
+    /// The old ids of the tokens that stay though they were not to be kept, ascending.
+    pub needed: Vec<u32>,
+    /// The places of the merges that stay, in the list of merges; none under rank semantics.
+    pub merges: Vec<usize>,
+}
+
+impl Vocab {
+    /// The vocabulary of the tokens `keep` and of what they need. `fixed` are further tokens that stay, such as special
+    /// ones. Ids that are not of a token are an error.
+    ///
+    /// Also kept are the tokens of all bytes and, among characters, that of the space, which no other tokens spell. Left
+    /// out are ordinary tokens that no merge makes, unless a pretoken that is a token becomes that token without merging.
+    ///
+    /// # Errors
+    /// [`Error::UnknownId`], [`Error::OutOfMemory`]; [`Error::BrokenState`] for a vocabulary that merges by names.
+    pub fn pruned(&self, keep: &[u32], fixed: &[u32]) -> Result<Pruned> {
+        let (kept, mut fixed) = (self.marked(keep)?, self.marked(fixed)?);
+        let asked: Vec<bool> = kept.iter().zip(&fixed).map(|(kept, fixed)| kept | fixed).collect();
+        self.mark_basic(&mut fixed);
+        let mut stays: Vec<bool> = kept.iter().zip(&fixed).map(|(kept, fixed)| kept | fixed).collect();
+        self.mark_parts(&mut stays)?;
+        loop {
+            let old: Vec<u32> = (0..self.tokens.len() as u32).filter(|&at| stays[at as usize]).collect();
+            let mut ids = room::filled(None, stays.len())?;
+            old.iter().zip(0..).for_each(|(&at, id)| ids[at as usize] = Some(id));
+            let (vocab, merges) = self.relabeled(&ids, &[])?;
+            let unmade = |id: u32| !vocab.whole && vocab.is_unmergeable(id);
+            let is_gone = |id: u32| unmade(id) || vocab.tokens.bytes_at(id).is_empty();
+            let is_free = |&(&at, id): &(&u32, u32)| !fixed[at as usize] && is_gone(id);
+            let gone: Vec<u32> = old.iter().zip(0..).filter(is_free).map(|(&at, _)| at).collect();
+            if gone.is_empty() {
+                let old_ids = old.iter().map(|&at| self.tokens.id_at(at)).collect();
+                let needed = old.iter().filter(|&&at| !asked[at as usize]);
+                let needed = needed.map(|&at| self.tokens.id_at(at)).collect();
+                return Ok(Pruned { vocab, old_ids, needed, merges });
+            }
+            gone.into_iter().for_each(|at| stays[at as usize] = false);
+        }
+    }
+
+    /// The vocabulary of the tokens that have a new id and of the special tokens `added`, and the places of its merges in
+    /// the list: those whose parts and result have a new id. `ids` has the new id of each token by its index.
+    ///
+    /// Under rank semantics the ids of ordinary tokens must keep their order.
+    ///
+    /// # Errors
+    /// [`Error::BrokenState`] for a vocabulary that merges by names; and the errors of [`Vocab::new`].
+    pub fn relabeled(&self, ids: &[Option<u32>], added: &[(u32, Vec<u8>)]) -> Result<(Vocab, Vec<usize>)> {
+        if self.spelled().is_some() {
+            return Err(Error::BrokenState);
+        }
+        let id_of = |index: u32| ids.get(index as usize).copied().flatten();
+        let moved = |id: &u32| id_of(self.tokens.index_of(*id)?);
+        let indices = 0..self.tokens.len() as u32;
+        let mut tokens = room::for_items(self.tokens.len() + added.len())?;
+        tokens.extend(indices.filter_map(|index| Some((id_of(index)?, self.tokens.bytes_at(index)))));
+        tokens.extend(added.iter().map(|(id, name)| (*id, name.as_slice())));
+        let names = self.specials.tokens().iter().zip(&self.special_ids);
+        let mut specials: Vec<SpecialSpec> =
+            names.filter_map(|(name, id)| Some((name.clone(), Some(moved(id)?)))).collect();
+        specials.extend(added.iter().map(|(id, name)| (name.clone(), Some(*id))));
+        let (mut places, mut merges) = (Vec::new(), Vec::new());
+        if self.semantics == Semantics::Merges {
+            let pairs = self.pairs();
+            for (place, &(left, right)) in self.merges.iter().enumerate() {
+                let made = pairs.result(pairs.rank_of_symbols(left, right));
+                if let (Some(_), Some(_), Some(_)) = (id_of(left), id_of(right), id_of(made)) {
+                    room::push(&mut places, place)?;
+                    room::push(&mut merges, (left, right))?;
+                }
+            }
+        }
+        let vocab = if let Some(characters) = &self.characters {
+            let mut characters = characters.moved(moved);
+            characters.outside.extend(added.iter().map(|(id, _)| *id));
+            let pair = |&(left, right): &(u32, u32)| Some((id_of(left)?, id_of(right)?));
+            let merges: Vec<(u32, u32)> = merges.iter().filter_map(pair).collect();
+            Vocab::of_characters(tokens, &merges, characters, &specials)?
+        } else {
+            let bytes =
+                |&(left, right): &(u32, u32)| (self.tokens.bytes_at(left), self.tokens.bytes_at(right));
+            let listed = (self.semantics == Semantics::Merges).then(|| merges.iter().map(bytes).collect());
+            Vocab::of_views(tokens, listed, &specials)?
+        };
+        Ok((if self.whole { vocab.ignoring_merges() } else { vocab }, places))
+    }
+
+    /// Marks of tokens by index.
+    fn marked(&self, ids: &[u32]) -> Result<Vec<bool>> {
+        let mut marks = room::filled(false, self.tokens.len())?;
+        for &id in ids {
+            let index =
+                self.tokens.index_of(id).ok_or(Error::UnknownId { id: i128::from(id), index: None })?;
+            marks[index as usize] = true;
+        }
+        Ok(marks)
+    }
+
+    /// Marks the tokens that no vocabulary is without.
+    fn mark_basic(&self, marks: &mut [bool]) {
+        let mut basic: Vec<u32> = match &self.characters {
+            None => (0..=255).filter_map(|byte| self.ordinary_index(&[byte])).collect(),
+            Some(characters) => {
+                let ids = characters.bytes.iter().chain(&characters.unknown);
+                ids.filter_map(|&id| self.tokens.index_of(id)).collect()
+            }
+        };
+        basic.extend(self.characters.as_ref().and_then(|_| self.ordinary_index(b" ")));
+        basic.into_iter().for_each(|index| marks[index as usize] = true);
+    }
+
+    /// Marks what the marked tokens are merged from.
+    fn mark_parts(&self, marks: &mut [bool]) -> Result<()> {
+        let last = self.last_pairs()?;
+        let mut waiting: Vec<usize> = (0..marks.len()).filter(|&index| marks[index]).collect();
+        while let Some(index) = waiting.pop() {
+            for part in last[index].into_iter().flat_map(|(left, right)| [left as usize, right as usize]) {
+                if !std::mem::replace(&mut marks[part], true) {
+                    waiting.push(part);
+                }
+            }
+        }
+        Ok(())
+    }
+}
