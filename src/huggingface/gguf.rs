@@ -13,6 +13,7 @@ use super::reader::RawMerges;
 use super::sentencepiece::{Kind, Piece, Rules, added_of, fields_of, file_of};
 use crate::error::{Error, Result};
 use crate::names::{Names, Texts};
+use crate::pretokenize::Named;
 use crate::room;
 use crate::vocab::{BpeModel, BpeOptions};
 
@@ -29,7 +30,7 @@ const PREFIX: &str = "tokenizer.ggml.";
 
 /// Llama.cpp's names of pre-tokenizers, with the named pattern that each stands for, whether digits are split off one by
 /// one before that, and whether a pretoken that is a token becomes it without merging.
-const PRE_TOKENIZERS: [(&[&str], &str, bool, bool); 8] = [
+const PRE_TOKENIZERS: [(&[&str], Named, bool, bool); 8] = [
     (
         &[
             "gpt-2",
@@ -51,32 +52,32 @@ const PRE_TOKENIZERS: [(&[&str], &str, bool, bool); 8] = [
             "trillion",
             "granite-docling",
         ],
-        "gpt2",
+        Named::Gpt2,
         false,
         false,
     ),
     (
         &["starcoder", "refact", "command-r", "smollm", "codeshell", "exaone", "minerva-7b"],
-        "gpt2",
+        Named::Gpt2,
         true,
         false,
     ),
     (
         &["llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2"],
-        "llama3",
+        Named::Cl100kOld,
         false,
         true,
     ),
-    (&["dbrx", "smaug-bpe", "glm4", "chatglm-bpe"], "llama3", false, false),
+    (&["dbrx", "smaug-bpe", "glm4", "chatglm-bpe"], Named::Cl100kOld, false, false),
     (
         &["qwen2", "deepseek-r1-qwen", "kormo", "f2llmv2", "stablelm2", "megrez", "hunyuan", "grok-2"],
-        "qwen2",
+        Named::Qwen2,
         false,
         false,
     ),
-    (&["qwen35"], "qwen3.5", false, false),
-    (&["gpt-4o", "llama4", "minimax-m2"], "o200k", false, false),
-    (&["tekken"], "tekken", false, true),
+    (&["qwen35"], Named::Qwen35, false, false),
+    (&["gpt-4o", "llama4", "minimax-m2"], Named::O200k, false, false),
+    (&["tekken"], Named::Tekken, false, true),
 ];
 
 /// The names under which llama.cpp puts BOS before a text if the file does not say so.
@@ -324,16 +325,16 @@ impl Fields {
 }
 
 impl TokenizerFile {
-    /// Reads the tokenizer of a GGUF file. `named` has the expression of each named pattern.
+    /// Reads the tokenizer of a GGUF file.
     ///
     /// # Errors
     /// [`Error::BrokenPart`] with the place of what is malformed, or has no exact equal here.
-    pub fn read_gguf(source: impl Read, named: &HashMap<String, String>) -> Result<Self> {
+    pub fn read_gguf(source: impl Read) -> Result<Self> {
         let fields = Fields::read(source)?;
         let place = format!("{PREFIX}model");
         match fields.text("model") {
             Some("llama") => spm_file(&fields),
-            Some("gpt2") => byte_level_file(&fields, named),
+            Some("gpt2") => byte_level_file(&fields),
             Some(model) => {
                 let reason = "toksmith reads the models llama (SentencePiece BPE) and gpt2 (byte-level BPE); use llama.cpp";
                 Err(refused(place, format!("{}: {reason}", quoted(model))))
@@ -366,7 +367,7 @@ fn spm_file(fields: &Fields) -> Result<TokenizerFile> {
     Ok(file)
 }
 
-fn byte_level_file(fields: &Fields, named: &HashMap<String, String>) -> Result<TokenizerFile> {
+fn byte_level_file(fields: &Fields) -> Result<TokenizerFile> {
     let tokens = fields.texts("tokens")?;
     let pieces: Vec<Piece<'_>> =
         room::collected(tokens.iter().zip(fields.kinds(tokens.len())?).map(|(text, kind)| Piece {
@@ -380,7 +381,6 @@ fn byte_level_file(fields: &Fields, named: &HashMap<String, String>) -> Result<T
         let reason = "a pre-tokenizer that toksmith does not have; use the tokenizer.json of the model";
         refused(format!("{PREFIX}pre"), format!("{}: {reason}", quoted(pre)))
     })?;
-    let expression = named.get(pattern).ok_or(Error::BrokenState)?;
     let mut texts = Texts::default();
     tokens.iter().try_for_each(|text| texts.push(text))?;
     let (names, repeated) = Names::new(texts)?;
@@ -406,7 +406,7 @@ fn byte_level_file(fields: &Fields, named: &HashMap<String, String>) -> Result<T
     let split = |pattern: &str| json!({"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": false});
     let byte_level =
         json!({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false});
-    let mut stages = vec![split(expression), byte_level.clone()];
+    let mut stages = vec![split(pattern.expression()), byte_level.clone()];
     if splits_digits {
         stages.insert(0, split(r"\p{N}"));
     }
