@@ -55,7 +55,7 @@ def answers(program: Path, arguments: Sequence[str], texts: list[str]) -> list[t
     lines = "".join(json.dumps(text) + "\n" for text in texts)
     done = subprocess.run([program, *arguments], input=lines, capture_output=True, text=True, encoding="utf-8")
     assert done.returncode == 0, done.stderr
-    return [(ids, text) for ids, text in map(json.loads, done.stdout.splitlines())]
+    return [(ids, text) for ids, text in map(json.loads, done.stdout.split("\n")[:-1])]
 
 
 def assert_same(ours: Tokenizer, programs: Path, arguments: Sequence[str], texts: list[str]) -> None:
