@@ -59,7 +59,7 @@ check: $(VENV)/.installed
 # The examples are built here, and run by tests/python/formats/test_rust_crate.py.
 test-rust:
 	cargo test --quiet --locked
-	cargo run --quiet --locked --example train 300 < README.md > target/example.txt
+	cargo run --quiet --locked --example train 300 target/example.json README.md > target/example.txt
 
 # Two tests at a time; then, each by itself, those that measure time, memory or what the whole machine has.
 WORKERS := 2

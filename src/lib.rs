@@ -2,7 +2,7 @@
 //! Byte-level BPE: train a vocabulary, encode text to ids, decode ids to bytes. Exactly, and fast.
 //!
 //! [`Tokenizer`] loads the files that models come with: tiktoken's rank files, `tokenizer.json` of Hugging Face, and
-//! toksmith's own. Its ids are those of the original libraries. `train` makes a new one from texts:
+//! toksmith's own. Its ids are those of the original libraries. `train` and `train_files` make a new one:
 //!
 //! ```
 //! # #[cfg(feature = "train")]
@@ -26,7 +26,7 @@
 //!
 //! | feature | default | what it adds |
 //! |---|---|---|
-//! | `train` | yes | `train`; `csv-core` and `tempfile` |
+//! | `train` | yes | `train`, `train_files`, `Tokenizer::save`; brings `csv-core` and `tempfile` |
 //! | `compression` | | for training files in gzip, Zstandard, xz and bzip2; compiles C |
 //! | `shards` | | shards of training data, for the Python package; compiles C |
 //! | `python` | | the extension module of the Python package |
@@ -109,7 +109,7 @@ struct Readme;
 
 pub use api::{EncodeStream, Tokenizer};
 #[cfg(feature = "train")]
-pub use api::{TrainOptions, train};
+pub use api::{TrainOptions, train, train_files};
 #[doc(hidden)]
 pub use control::Control;
 #[doc(hidden)]

@@ -10,4 +10,4 @@ mod training;
 pub use stream::EncodeStream;
 pub use tokenizer::Tokenizer;
 #[cfg(feature = "train")]
-pub use training::{TrainOptions, train};
+pub use training::{TrainOptions, train, train_files};

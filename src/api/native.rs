@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
-use super::patterns;
+use super::patterns::{self, SourcePattern};
 use crate::dialects::SyntaxTables;
 use crate::error::{Error, Result, show_text};
 use crate::huggingface::FilePipeline;
@@ -15,6 +15,8 @@ use crate::pipeline::AddedToken;
 use crate::pretokenize::{Pretokenizer, Unmatched};
 use crate::special::Flags;
 use crate::vocab::{CharacterTokens, Vocab, unescape};
+#[cfg(feature = "train")]
+use crate::vocab::{Semantics, merge_rows, token_rows};
 
 /// The latest version of the file that is read.
 const VERSION: u64 = 4;
@@ -137,7 +139,7 @@ impl NativeFile {
     }
 
     /// The pattern of a tokenizer without steps.
-    pub(super) fn pretokenizer(&self) -> Result<Pretokenizer> {
+    pub(super) fn pattern(&self) -> Result<SourcePattern> {
         let unmatched = match &*self.unmatched {
             "keep" => Unmatched::Keep,
             "drop" => Unmatched::Drop,
@@ -216,6 +218,55 @@ impl Characters {
         let tokens = tokens.iter().map(|(id, token)| (*id, &**token)).collect();
         Vocab::of_characters(tokens, &pairs, characters, specials)
     }
+}
+
+/// The content of the file of a tokenizer without steps of Hugging Face.
+///
+/// # Errors
+/// [`Error::BrokenPart`] for a vocabulary of characters; [`Error::OutOfMemory`].
+#[cfg(feature = "train")]
+pub(super) fn written(vocab: &Vocab, pattern: &SourcePattern) -> Result<Vec<u8>> {
+    if vocab.characters().is_some() || !vocab.covers_text_exactly() {
+        return Err(broken("tokens", "a vocabulary of characters is saved by the Python package alone"));
+    }
+    let has_merges = vocab.semantics() == Semantics::Merges;
+    let ignores_merges = has_merges && vocab.ignores_merges();
+    let unmatched = if pattern.pretokenizer.unmatched == Unmatched::Keep { "keep" } else { "drop" };
+    let names = vocab.specials().tokens().iter().map(|name| String::from_utf8_lossy(name));
+    let mut specials: Vec<_> = vocab.special_ids().iter().zip(names).collect();
+    specials.sort();
+    let specials: Vec<String> =
+        specials.into_iter().map(|(id, name)| format!("{}: {id}", Value::from(name))).collect();
+    let mut head = vec![
+        ("format", Value::from("toksmith").to_string()),
+        ("version", if ignores_merges { "2" } else { "1" }.to_owned()),
+        ("pattern", Value::from(pattern.source.clone()).to_string()),
+        ("pattern_flags", pattern.flags.to_string()),
+        ("unmatched", Value::from(unmatched).to_string()),
+        ("unicode", Value::from(patterns::unicode_of(&pattern.pretokenizer.pattern)).to_string()),
+        ("special_tokens", format!("{{{}}}", specials.join(", "))),
+    ];
+    if ignores_merges {
+        head.push(("ignore_merges", "true".to_owned()));
+    }
+    let head: Vec<String> = head.into_iter().map(|(name, json)| format!("\"{name}\": {json}")).collect();
+    let tokens = vocab.tokens();
+    let merge = |&(left, right): &(u32, u32)| (tokens.bytes_at(left), tokens.bytes_at(right));
+    let head = head.join(",\n ");
+    let merges = match has_merges {
+        true => [b"[\n  ", &*merge_rows(vocab.merges_by_index().iter().map(merge))?, b"\n ]"].concat(),
+        false => b"null".to_vec(),
+    };
+    let parts: [&[u8]; 7] = [
+        b"{\n ",
+        head.as_bytes(),
+        b",\n \"tokens\": [\n  ",
+        &token_rows(tokens.iter())?,
+        b"\n ],\n \"merges\": ",
+        &merges,
+        b"\n}\n",
+    ];
+    Ok(parts.concat())
 }
 
 /// The token that the text of a row stands for.

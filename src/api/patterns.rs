@@ -23,24 +23,35 @@ impl PatternEngines for SyntaxTables {
     }
 }
 
-/// The pretokenizer of a name, or of an expression in the dialect of `regex`.
-pub(super) fn of_regex(pattern: &str) -> Result<Pretokenizer> {
+/// A pattern as toksmith's own file has it, and what runs it.
+#[derive(Clone)]
+pub(super) struct SourcePattern {
+    /// The expression in the dialect of `regex`; `None` for no pattern.
+    pub(super) source: Option<String>,
+    pub(super) flags: u32,
+    pub(super) pretokenizer: Pretokenizer,
+}
+
+/// The pattern of a name, or of an expression in the dialect of `regex`.
+#[cfg(feature = "train")]
+pub(super) fn of_regex(pattern: &str) -> Result<SourcePattern> {
     match named(pattern)? {
-        Some(named) => Ok(scanner(named)),
+        Some(named) => of_source(Some(named.expression()), 0, Unmatched::Keep),
         None => of_source(Some(pattern), 0, Unmatched::Keep),
     }
 }
 
-/// The pretokenizer of a name, or of an expression in the dialect of tiktoken, which drops text that is not matched.
-pub(super) fn of_tiktoken(pattern: &str) -> Result<Pretokenizer> {
-    match named(pattern)?.or_else(|| Named::of(pattern, &SPELLINGS)) {
-        Some(named) => Ok(scanner(named)),
+/// The pattern of a name, or of an expression in the dialect of tiktoken, which drops text that is not matched.
+pub(super) fn of_tiktoken(pattern: &str) -> Result<SourcePattern> {
+    match named(pattern)? {
+        Some(named) => of_source(Some(named.expression()), 0, Unmatched::Keep),
+        None if Named::of(pattern, &SPELLINGS).is_some() => of_source(Some(pattern), 0, Unmatched::Keep),
         None => of_source(Some(&from_fancy_regex(pattern, &SyntaxTables)?), 0, Unmatched::Drop),
     }
 }
 
-/// The pretokenizer of an expression of `regex`, which is no name, with its flags.
-pub(super) fn of_source(source: Option<&str>, flags: u32, unmatched: Unmatched) -> Result<Pretokenizer> {
+/// The pattern of an expression of `regex`, which is no name, with its flags.
+pub(super) fn of_source(source: Option<&str>, flags: u32, unmatched: Unmatched) -> Result<SourcePattern> {
     let pattern = match source {
         None => Pattern::Whole,
         Some(source) => match Named::of(source, &SPELLINGS).filter(|_| flags == 0) {
@@ -48,7 +59,8 @@ pub(super) fn of_source(source: Option<&str>, flags: u32, unmatched: Unmatched) 
             None => Pattern::Compiled(compiled(source, flags)?),
         },
     };
-    Ok(Pretokenizer { pattern, unmatched })
+    let pretokenizer = Pretokenizer { pattern, unmatched };
+    Ok(SourcePattern { source: source.map(str::to_owned), flags, pretokenizer })
 }
 
 /// The Unicode version of a pattern's classes; `None` for a pattern without any.
@@ -58,10 +70,6 @@ pub(super) fn unicode_of(pattern: &Pattern) -> Option<&'static str> {
         Pattern::Compiled(_) => Some(SYNTAX_UNICODE_VERSION),
         _ => None,
     }
-}
-
-fn scanner(named: Named) -> Pretokenizer {
-    Pretokenizer { pattern: Pattern::Named(named, Isa::best()), unmatched: Unmatched::Keep }
 }
 
 /// The pattern of a name; `None` for an expression.

@@ -2,11 +2,15 @@
 
 use std::fs::File;
 use std::io::Read;
+#[cfg(feature = "train")]
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
+#[cfg(feature = "train")]
+use super::native;
 use super::native::NativeFile;
-use super::patterns;
+use super::patterns::{self, SourcePattern};
 use super::stream::EncodeStream;
 use crate::control::Control;
 use crate::decode::{TextDecoder, decode};
@@ -56,12 +60,14 @@ pub struct Tokenizer {
     encoder: Arc<Encoder>,
     /// The decoder of a Hugging Face tokenizer; `None` where the bytes of ids are joined.
     decoder: Option<Arc<TextDecoder>>,
+    /// The pattern of a tokenizer without the steps of Hugging Face.
+    pattern: Option<SourcePattern>,
     warnings: Vec<String>,
 }
 
 impl Tokenizer {
-    pub(super) fn of(encoder: Encoder) -> Self {
-        Tokenizer { encoder: Arc::new(encoder), decoder: None, warnings: Vec::new() }
+    pub(super) fn of(encoder: Encoder, pattern: SourcePattern) -> Self {
+        Tokenizer { encoder: Arc::new(encoder), decoder: None, pattern: Some(pattern), warnings: Vec::new() }
     }
 
     /// Loads a rank file of tiktoken, such as `cl100k_base.tiktoken`, or the `tokenizer.model` of Llama 3.
@@ -79,12 +85,12 @@ impl Tokenizer {
         pattern: &str,
         special_tokens: &[(&str, u32)],
     ) -> Result<Self> {
-        let pretokenizer = patterns::of_tiktoken(pattern)?;
+        let pattern = patterns::of_tiktoken(pattern)?;
         let specials: Vec<_> =
             special_tokens.iter().map(|(name, id)| (name.as_bytes().to_vec(), Some(*id))).collect();
         of_file(path.as_ref(), |data| {
             let vocab = Vocab::of_views(RankLines::parse(data)?.tokens(), None, &specials)?;
-            Ok(Self::of(Encoder::try_new(vocab, pretokenizer)?))
+            Ok(Self::of(Encoder::try_new(vocab, pattern.pretokenizer.clone())?, pattern))
         })
     }
 
@@ -106,7 +112,12 @@ impl Tokenizer {
                 read_post_processor(&post_processor)?;
             }
             let (encoder, decoder) = steps.around(&Arc::new(file.encoder(&steps, None)?))?;
-            Ok(Tokenizer { encoder, decoder: Some(Arc::new(decoder)), warnings: file.warnings })
+            Ok(Tokenizer {
+                encoder,
+                decoder: Some(Arc::new(decoder)),
+                pattern: None,
+                warnings: file.warnings,
+            })
         })
     }
 
@@ -118,21 +129,38 @@ impl Tokenizer {
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         of_file(path.as_ref(), |data| {
             let file = NativeFile::read(data)?;
-            let steps = file.steps()?;
-            let pretokenizer = match &steps {
-                Some(steps) => steps.pretokenizer(),
-                None => file.pretokenizer()?,
+            let Some(steps) = file.steps()? else {
+                let pattern = file.pattern()?;
+                let warnings = file.warnings(&pattern.pretokenizer).into_iter().collect();
+                let encoder = Encoder::try_new(file.vocab()?, pattern.pretokenizer.clone())?;
+                return Ok(Tokenizer { warnings, ..Self::of(encoder, pattern) });
             };
+            let pretokenizer = steps.pretokenizer();
             let warnings = file.warnings(&pretokenizer).into_iter().collect();
-            let encoder = Arc::new(Encoder::try_new(file.vocab()?, pretokenizer)?);
-            let (encoder, decoder) = match steps {
-                Some(steps) => {
-                    steps.around(&encoder).map(|(encoder, decoder)| (encoder, Some(Arc::new(decoder))))?
-                }
-                None => (encoder, None),
-            };
-            Ok(Tokenizer { encoder, decoder, warnings })
+            let (encoder, decoder) =
+                steps.around(&Arc::new(Encoder::try_new(file.vocab()?, pretokenizer)?))?;
+            Ok(Tokenizer { encoder, decoder: Some(Arc::new(decoder)), pattern: None, warnings })
         })
+    }
+
+    /// Saves the tokenizer as toksmith's own file, which [`Tokenizer::load`] and the Python package read. The file is the old
+    /// one or all of the new one, whatever happens meanwhile.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::InFile`] for a tokenizer of Hugging Face, whose `tokenizer.json` is its file.
+    #[cfg(feature = "train")]
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        let failed = |source| Error::Io { path: path.to_owned(), source };
+        let content = match &self.pattern {
+            Some(pattern) => native::written(self.encoder.vocab(), pattern),
+            None => Err(Error::Pattern("a tokenizer of Hugging Face is kept as its tokenizer.json".into())),
+        };
+        let content = content.map_err(|error| in_file(path, error))?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let mut file = new_file(folder.unwrap_or(Path::new("."))).map_err(failed)?;
+        file.write_all(&content).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
+        file.persist(path).map(drop).map_err(|error| failed(error.error))
     }
 
     /// What was noticed while loading: an id that differs from the one in the file, or a pattern that was made under
@@ -262,7 +290,20 @@ fn of_file(path: &Path, make: impl FnOnce(&[u8]) -> Result<Tokenizer>) -> Result
         }
         false => make(&data),
     });
-    made.map_err(|error| Error::InFile { path: path.to_owned(), source: Box::new(error) })
+    made.map_err(|error| in_file(path, error))
+}
+
+fn in_file(path: &Path, error: Error) -> Error {
+    Error::InFile { path: path.to_owned(), source: Box::new(error) }
+}
+
+/// A file that has no name yet, with the permissions of any new file.
+#[cfg(feature = "train")]
+fn new_file(folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder)
 }
 
 /// The content of a file, or the first bytes of one that is too large.

@@ -1,4 +1,7 @@
-//! Training a tokenizer on texts in memory.
+//! Training a tokenizer on texts and files.
+
+use std::fs::File;
+use std::path::Path;
 
 use super::patterns;
 use super::tokenizer::Tokenizer;
@@ -6,6 +9,7 @@ use crate::control::Control;
 use crate::count::{CountOptions, Counting};
 use crate::encode::Encoder;
 use crate::error::{Error, Result};
+use crate::source::{AnyRead, DocumentFormat, Format, InputFile, format_of_file};
 use crate::special::Specials;
 use crate::train::{Options, Saver, Start, Ties, build_vocab, learn_from};
 
@@ -75,16 +79,39 @@ pub fn train(
     texts: impl IntoIterator<Item = impl Into<String>>,
     options: &TrainOptions,
 ) -> Result<Tokenizer> {
+    trained(options, |counting, control| counting.batches(batches(texts), control))
+}
+
+/// Trains a tokenizer on files, each a document, or each of its records: JSON lines, JSON arrays and tables with the text in the
+/// field `text`, tar and WARC archives. What a file is, is found from its content; compressed files need the feature
+/// `compression`. Files are read in parts. Otherwise as [`train`](fn@train).
+///
+/// # Errors
+/// Those of [`train`](fn@train); [`Error::Io`], [`Error::Corrupt`], [`Error::NotUtf8`] and [`Error::Record`];
+/// [`Error::Unread`] for a file of another kind, such as Parquet.
+pub fn train_files(
+    paths: impl IntoIterator<Item = impl AsRef<Path>>,
+    options: &TrainOptions,
+) -> Result<Tokenizer> {
+    let files = paths.into_iter().map(|path| input_of(path.as_ref())).collect::<Result<Vec<_>>>()?;
+    trained(options, |counting, control| counting.files(&files, control))
+}
+
+/// The tokenizer of the texts that `count` counts.
+fn trained(
+    options: &TrainOptions,
+    count: impl FnOnce(&mut Counting, &Control<'_>) -> Result<()>,
+) -> Result<Tokenizer> {
     let special = options.special_tokens.len() as u32;
     let merges = options.vocab_size.checked_sub(256).and_then(|size| size.checked_sub(special)).ok_or(
         Error::VocabTooSmall { vocab_size: options.vocab_size, special_tokens: options.special_tokens.len() },
     )?;
     let control = Control::none();
-    let pretokenizer = patterns::of_regex(&options.pattern)?;
+    let pattern = patterns::of_regex(&options.pattern)?;
     let names: Vec<Vec<u8>> = options.special_tokens.iter().map(|name| name.clone().into_bytes()).collect();
     let counting = CountOptions { workers: options.workers.max(1), ..CountOptions::default() };
-    let mut counting = Counting::new(Specials::new(names.clone())?, pretokenizer.clone(), counting);
-    counting.batches(batches(texts), &control)?;
+    let mut counting = Counting::new(Specials::new(names.clone())?, pattern.pretokenizer.clone(), counting);
+    count(&mut counting, &control)?;
     let rules = Options {
         ties: options.ties,
         max_merges: merges as usize,
@@ -95,7 +122,21 @@ pub fn train(
     let merges = learn_from(counts, &Start::default(), &rules, &mut Saver::none(), &control)?;
     let specials: Vec<_> = names.into_iter().zip(0..).map(|(name, id)| (name, Some(id))).collect();
     let vocab = build_vocab(None, &merges, |token| special + token, &specials)?;
-    Ok(Tokenizer::of(Encoder::of_training(vocab, pretokenizer)))
+    Ok(Tokenizer::of(Encoder::of_training(vocab, pattern.pretokenizer.clone()), pattern))
+}
+
+/// A file with its format.
+fn input_of(path: &Path) -> Result<InputFile> {
+    let unread = |reason| Error::Unread { path: path.to_owned(), reason };
+    let file = File::open(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+    let is_regular = file.metadata().is_ok_and(|meta| meta.is_file());
+    let read: Option<AnyRead> = if is_regular { Some(Box::new(file)) } else { None };
+    let (compression, format) = format_of_file(path, read, None).map_err(unread)?;
+    if let Some(format @ (Format::Parquet | Format::Arrow)) = format {
+        return Err(unread(format!("toksmith for Python alone reads {}", format.name())));
+    }
+    let records = DocumentFormat::of(format, "text".to_owned());
+    Ok(InputFile { compression, records, is_certain: format.is_some(), ..InputFile::text(path.to_owned()) })
 }
 
 /// Takes texts until they have enough bytes together; `None` at the end.
