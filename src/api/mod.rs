@@ -3,6 +3,8 @@
 mod native;
 mod patterns;
 mod stream;
+#[cfg(test)]
+mod tests;
 mod tokenizer;
 #[cfg(feature = "train")]
 mod training;
