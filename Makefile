@@ -73,9 +73,14 @@ release-readme:
 check: $(VENV)/.installed
 	cargo fmt --check
 	cargo clippy --quiet --locked --all-targets -- -D warnings
+	cargo clippy --quiet --locked --lib -- -D warnings
+	cargo clippy --quiet --locked --lib --no-default-features -- -D warnings
+	@! cargo tree --locked --no-default-features --edges no-dev --target all | grep -e '-sys v' || \
+		(echo 'without features nothing is to compile C'; false)
 	PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo clippy --quiet --locked --all-targets --features python -- -D warnings
 	RUSTDOCFLAGS="-D warnings" PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo doc --quiet --locked --no-deps \
 		--document-private-items --features python
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --target-dir target/crate-doc
 	@! grep -rlE '\bpyo3\b' src --include='*.rs' | grep -v '^src/python/' || (echo 'pyo3 belongs to src/python/ alone'; false)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -93,8 +98,10 @@ deny: target/cargo-deny/bin/cargo-deny
 target/cargo-deny/bin/cargo-deny:
 	cargo install --quiet --locked --root target/cargo-deny cargo-deny@0.20.2
 
+# The examples are built here, and run by tests/python/formats/test_rust_crate.py.
 test-rust:
 	cargo test --quiet --locked
+	cargo run --quiet --locked --example train 300 target/example.json README.md > target/example.txt
 
 # Two tests at a time; then, each by itself, those that measure time, memory or what the whole machine has.
 WORKERS := 2

@@ -1,92 +1,127 @@
+#![cfg_attr(not(feature = "shards"), allow(dead_code, unused_imports))] // what training and shards alone use
 //! Byte-level BPE: train a vocabulary, encode text to ids, decode ids to bytes. Exactly, and fast.
 //!
-//! One flow:
-//!
-//! ```text
-//!                       ┌─ count ── train ─┐
-//! text ─ special ─ pretokenize             ├─ vocab
-//!                       └─ encode ─ ids ───┘
-//!                                  ids ── decode ── bytes
-//! ```
-//!
-//! Each step uses the ones before it. [`special`] also knows where [`pretokenize`] may cut a text, so that streams
-//! and files can be cut anywhere else. All of them use `merge` (the BPE of one pretoken), [`normalize`] (changes of a
-//! text before all else), [`dialects`] (patterns of other engines), [`source`] (files and text in memory), [`transcode`] (UTF-8 to characters of a fixed
-//! width), [`arrow`] (columns of other libraries), `simd` (instruction sets), `hashing`, [`control`] (progress and
-//! interruption), [`workers`] (threads) and [`error`].
-//! No two modules use each other. Everything here works on bytes and ids; Python is known to the binding alone.
-//!
-//! From text to merges, to a vocabulary, to ids and back:
+//! [`Tokenizer`] loads the files that models come with: tiktoken's rank files, `tokenizer.json` of Hugging Face, and
+//! toksmith's own. Its ids are those of the original libraries. `train` and `train_files` make a new one:
 //!
 //! ```
-//! use toksmith::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
-//! use toksmith::{Control, Encoder, Vocab, count, decode, special::Specials, train};
+//! # #[cfg(feature = "train")]
+//! # fn main() -> Result<(), toksmith::Error> {
+//! use toksmith::{TrainOptions, train};
 //!
-//! let control = Control::none();
-//! let pattern = Pattern::Named(Named::Gpt2, Isa::best());
-//! let pretokenizer = Pretokenizer { pattern, unmatched: Unmatched::Keep };
-//! let specials = Specials::new(vec![])?;
-//! let options = count::CountOptions::default();
-//! let mut counting = count::Counting::new(specials, pretokenizer.clone(), options);
-//! counting.document(b"low low low lower lowest", &control)?;
-//! let counts = counting.finish(&control)?;
+//! let mut options = TrainOptions::new(260);
+//! options.special_tokens = vec!["<|endoftext|>".into()];
+//! let tokenizer = train(["low low low lower lowest"], &options)?;
 //!
-//! let options = train::Options { max_merges: 3, ..train::Options::default() };
-//! let merges = train::learn_merges(counts.words(), &options, &control)?;
-//! let mut tokens: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
-//! let mut pairs = Vec::new();
-//! for merge in &merges {
-//!     let pair = (tokens[merge.left as usize].clone(), tokens[merge.right as usize].clone());
-//!     tokens.push([pair.0.as_slice(), &pair.1].concat());
-//!     pairs.push(pair);
-//! }
-//! let vocab = Vocab::new(&(0..).zip(tokens).collect::<Vec<_>>(), Some(&pairs), &[])?;
-//!
-//! let encoder = Encoder::new(vocab, pretokenizer);
-//! let ids = encoder.encode_to_vec(b"low lower", true, &control)?;
-//! assert_eq!(decode::decode(encoder.vocab(), &ids, &control)?, b"low lower");
-//! # Ok::<(), toksmith::Error>(())
+//! let ids = tokenizer.encode("low lower<|endoftext|>", true)?;
+//! assert_eq!(ids, [258, 259, 102, 115, 0]);
+//! assert_eq!(tokenizer.decode(&ids)?, "low lower<|endoftext|>");
+//! # Ok(())
+//! # }
+//! # #[cfg(not(feature = "train"))]
+//! # fn main() {}
 //! ```
+//!
+//! # Features
+//!
+//! | feature | default | what it adds |
+//! |---|---|---|
+//! | `train` | yes | `train`, `train_files`, `Tokenizer::save`; brings `csv-core` and `tempfile` |
+//! | `compression` | | for training files in gzip, Zstandard, xz and bzip2; compiles C |
+//! | `shards` | | shards of training data, for the Python package; compiles C |
+//! | `python` | | the extension module of the Python package |
+//!
+//! Without features the crate loads, encodes and decodes, and needs no C compiler. It is tested with the Rust version that
+//! it was written with; `rust-version` in its manifest is the oldest that its own code needs, by Clippy's lint of that name.
+//!
+//! # Patterns
+//!
+//! The named patterns, and published spellings of them, run as scanners. Any other expression is compiled to an automaton,
+//! which takes all regular constructs and looks ahead at one character; an error names a construct that it does not
+//! take. Its classes of characters are those of Unicode 16, as in tiktoken and `tokenizers`.
+//!
+//! # Stability
+//!
+//! The items of this page are the public interface. The modules that it does not show are for the Python package, and change
+//! with it.
 
 #[cfg(target_endian = "big")]
 compile_error!(
     "toksmith needs a little-endian machine: scanners and hashes read bytes as little-endian words, and nothing was tested on a big-endian one"
 );
 
+mod api;
+#[doc(hidden)]
+#[cfg(feature = "shards")]
 pub mod arrow;
+#[doc(hidden)]
 pub mod control;
+#[doc(hidden)]
+#[cfg(feature = "train")]
 pub mod count;
+#[doc(hidden)]
 pub mod decode;
+#[doc(hidden)]
 pub mod dialects;
+#[doc(hidden)]
 pub mod encode;
+#[doc(hidden)]
 pub mod error;
 mod hashing;
+#[doc(hidden)]
 pub mod huggingface;
 mod memory;
 mod merge;
 mod names;
+#[doc(hidden)]
 pub mod normalize;
+#[doc(hidden)]
 pub mod pipeline;
+#[doc(hidden)]
 pub mod postprocess;
+#[doc(hidden)]
 pub mod pretokenize;
 #[cfg(test)]
 #[path = "../tests/rust/random.rs"]
 mod random;
 mod room;
+#[doc(hidden)]
+#[cfg(feature = "shards")]
 pub mod shards;
 mod simd;
+#[doc(hidden)]
 pub mod source;
+#[doc(hidden)]
 pub mod special;
 mod spelling;
+#[doc(hidden)]
+#[cfg(feature = "train")]
 pub mod train;
+#[doc(hidden)]
 pub mod transcode;
+#[doc(hidden)]
 pub mod vocab;
+#[doc(hidden)]
 pub mod workers;
 
 #[cfg(feature = "python")]
 mod python;
 
+/// The examples in Rust of the README run as tests.
+#[cfg(all(doctest, feature = "train"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+pub use api::{EncodeStream, Tokenizer};
+#[cfg(feature = "train")]
+pub use api::{TrainOptions, train, train_files};
+#[doc(hidden)]
 pub use control::Control;
+#[doc(hidden)]
 pub use encode::Encoder;
+pub use encode::{SpecialSet, SpecialTokens};
 pub use error::{Error, Result};
+#[cfg(feature = "train")]
+pub use train::Ties;
+#[doc(hidden)]
 pub use vocab::Vocab;

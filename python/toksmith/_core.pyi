@@ -10,6 +10,10 @@ from numpy.typing import NDArray
 from .tokenizer import Tokenizer as _Tokenizer
 
 __all__ = [
+    "NAMED_PATTERNS",
+    "ONIGURUMA_SPELLINGS",
+    "PATTERN_ALIASES",
+    "PATTERN_SPELLINGS",
     "REGEX_VERSION",
     "UNICODE_VERSION",
     "ArrowArray",
@@ -73,6 +77,10 @@ __all__ = [
     "words_of",
 ]
 
+NAMED_PATTERNS: dict[str, str]
+PATTERN_ALIASES: dict[str, str]
+PATTERN_SPELLINGS: dict[str, str]
+ONIGURUMA_SPELLINGS: dict[str, str]
 UNICODE_VERSION: str
 REGEX_VERSION: str
 
@@ -129,7 +137,7 @@ class HuggingFaceModel:
     @staticmethod
     def of_sentencepiece(data: bytes) -> HuggingFaceModel: ...
     @staticmethod
-    def of_gguf(path: str | PathLike[str], named: dict[str, str]) -> HuggingFaceModel: ...
+    def of_gguf(path: str | PathLike[str]) -> HuggingFaceModel: ...
     @property
     def parts(self) -> dict[str, str]: ...
     @property
@@ -258,7 +266,6 @@ class Pipeline:
     def __new__(
         cls,
         parts: Mapping[str, str],
-        scanners: Mapping[str, tuple[str, str]],
         engine: Callable[[str, bool], Any],
         added_tokens: Sequence[_TokenRow] = ...,
         mergeable: set[int] = ...,

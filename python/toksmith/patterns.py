@@ -16,70 +16,18 @@ from . import _core
 from ._internal import choices, pattern_names
 from ._internal.messages import shown
 
-GPT2 = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"""
-CL100K = (
-    r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"""
-    r"""|\s++$|\s*[\r\n]|\s+(?!\S)|\s"""
-)
-CL100K_OLD = (
-    r"""(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"""
-    r"""|\s*[\r\n]+|\s+(?!\S)|\s+"""
-)
-QWEN2 = CL100K_OLD.replace(r"\p{N}{1,3}", r"\p{N}")
-NANOCHAT = (
-    r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,2}| ?[^\s\p{L}\p{N}]++[\r\n]*"""
-    r"""|\s*[\r\n]|\s+(?!\S)|\s+"""
-)
-O200K = (
-    r"""[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"""
-    r"""|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"""
-    r"""|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"""
-)
-QWEN35 = (
-    r"""(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*"""
-    r"""|\s*[\r\n]+|\s+(?!\S)|\s+"""
-)
-TEKKEN = O200K.replace("(?i:'s|'t|'re|'ve|'m|'ll|'d)?", "").replace(r"\p{N}{1,3}", r"\p{N}")
-
-NAMED: dict[str, str] = {
-    "gpt2": GPT2,
-    "r50k": GPT2,
-    "cl100k": CL100K,
-    "cl100k_old": CL100K_OLD,
-    "llama3": CL100K_OLD,
-    "o200k": O200K,
-    "qwen2": QWEN2,
-    "nanochat": NANOCHAT,
-    "qwen3.5": QWEN35,
-    "tekken": TEKKEN,
-}
+NAMED: dict[str, str] = _core.NAMED_PATTERNS
 """The pattern of each name. `r50k` is another name of `gpt2`, and `llama3` of `cl100k_old`.
 
 The names of published encodings, such as `cl100k_base`, are taken as well: `pattern_names.ALIASES`.
 """
 
-SPELLINGS: dict[str, str] = {
-    # GPT-2's release, src/encoder.py; and as Hugging Face's ByteLevel has it.
-    r"""'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+""": "gpt2",
-    # The comment beside r50k_pat_str in tiktoken_ext/openai_public.py.
-    r"""'s|'t|'re|'ve|'m|'ll|'d| ?[\p{L}]+| ?[\p{N}]+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+""": "gpt2",
-    # tiktoken 0.14, r50k_pat_str; before 0.9 without the possessive quantifiers.
-    r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s""": "gpt2",
-    GPT2: "gpt2",
-    CL100K: "cl100k",
-    CL100K_OLD: "cl100k_old",
-    O200K: "o200k",
-    QWEN2: "qwen2",
-    # nanochat/tokenizer.py, SPLIT_PATTERN.
-    NANOCHAT: "nanochat",
-    # llama.cpp, src/llama-vocab.cpp, which quotes the tokenizer.json of Qwen 3.5 and of Mistral's models with Tekken.
-    QWEN35: "qwen3.5",
-    TEKKEN: "tekken",
-    # tiktoken 0.5 to 0.8, cl100k_base; minbpe/regex.py, GPT4_SPLIT_PATTERN; the default of rustbpe 0.1.0.
-    NANOCHAT.replace(r"\p{N}{1,2}", r"\p{N}{1,3}"): "cl100k_old",
-}
+GPT2, CL100K, CL100K_OLD, O200K = map(NAMED.__getitem__, ("gpt2", "cl100k", "cl100k_old", "o200k"))
+QWEN2, NANOCHAT, QWEN35, TEKKEN = map(NAMED.__getitem__, ("qwen2", "nanochat", "qwen3.5", "tekken"))
+
+SPELLINGS: dict[str, str] = _core.PATTERN_SPELLINGS
 """Published spellings, with the name of the pattern that each is proven equal to in
-tests/python/regex_dialects/test_patterns.py."""
+tests/python/regex_dialects/test_patterns.py. The core has them: src/pretokenize/spellings.rs."""
 
 # All flags of `regex` but TEMPLATE, which does nothing, and DEBUG, which prints.
 _FLAGS = 0x1FDFE

@@ -345,7 +345,7 @@ impl SetReader<'_> {
 }
 
 /// Whether a name is among [`PROPERTIES`].
-fn is_known(name: &str) -> bool {
+pub(super) fn is_known(name: &str) -> bool {
     let lower = name.to_lowercase();
     let prefix = ["gc=", "general_category="].into_iter().find(|prefix| lower.starts_with(prefix));
     is_among(&lower[prefix.map_or(0, str::len)..].replace('_', ""), PROPERTIES)

@@ -6,7 +6,8 @@
 //! - [`Steps`] are a pattern of `regex` as the compiled engine takes it ([`crate::pretokenize::compiled`]).
 //! - [`size`] bounds what `regex` builds for a pattern.
 //!
-//! Which characters a class has is asked of the installed `regex` ([`Tables`]).
+//! Which characters a class has is asked of the installed `regex` ([`Tables`]), or of regex-syntax ([`SyntaxTables`]) in
+//! a program without Python.
 
 mod automaton;
 mod cases;
@@ -22,6 +23,7 @@ mod shown;
 pub mod size;
 mod steps;
 mod tables;
+mod unicode;
 mod written;
 
 pub use fancy_regex::from_fancy_regex;
@@ -29,3 +31,4 @@ pub use oniguruma::{Translation, from_oniguruma};
 pub use oniguruma_writer::to_oniguruma;
 pub use steps::{Step, Steps};
 pub use tables::{Ranges, Tables};
+pub use unicode::{SYNTAX_UNICODE_VERSION, SyntaxTables};

@@ -70,8 +70,10 @@ impl Steps {
     /// # Errors
     /// [`crate::Error::Pattern`]: the pattern has a part that is not regular, or that is not known to be regular.
     pub fn read(pattern: &str, flags: u32, tables: &dyn Tables) -> Result<Self> {
+        let mut cursor = Cursor::new(pattern);
+        let flags = flags | first_flags(&mut cursor);
         let mut reader = Reader {
-            cursor: Cursor::new(pattern),
+            cursor,
             depth: 0,
             version1: flags & VERSION1 != 0,
             full_folding: flags & (VERSION1 | FULLCASE) != 0,
@@ -84,13 +86,31 @@ impl Steps {
             return reader.refuse("flags beside i, s, u, V0 and V1");
         }
         let newline = reader.set(Source::Character('\n'.into()), Letters::default())?;
-        reader.skip_first_flags();
         reader.alternatives(Letters { i: flags & IGNORECASE != 0, s: flags & DOTALL != 0 })?;
         if !reader.cursor.is_end() {
             return reader.refuse("a ) that closes nothing");
         }
         Ok(Steps { sets: reader.ranges()?, steps: reader.steps, newline })
     }
+}
+
+/// Passes over flags for the whole pattern, if it begins with them, and returns them.
+fn first_flags(cursor: &mut Cursor) -> u32 {
+    let mut flags = 0;
+    if cursor.take("(?") {
+        while let Some(letter) = cursor.take_any(&["i", "s", "u", "V0", "V1"]) {
+            flags |= match letter {
+                "i" => IGNORECASE,
+                "s" => DOTALL,
+                "V1" => VERSION1,
+                _ => 0, // the defaults
+            };
+        }
+        if cursor.at == 2 || !cursor.take(")") {
+            (cursor.at, flags) = (0, 0);
+        }
+    }
+    flags
 }
 
 /// The flags "i" and "s" that hold at a place.
@@ -139,16 +159,6 @@ impl Reader<'_> {
 
     fn refuse<T>(&self, what: &str) -> Result<T> {
         Err(self.refused(what))
-    }
-
-    /// Passes over flags for the whole pattern, which `regex` has read.
-    fn skip_first_flags(&mut self) {
-        if self.cursor.take("(?") {
-            while self.cursor.take_any(&["i", "s", "u", "V0", "V1"]).is_some() {}
-            if self.cursor.at == 2 || !self.cursor.take(")") {
-                self.cursor.at = 0;
-            }
-        }
     }
 
     // Structure

@@ -189,6 +189,15 @@ pub enum Error {
         right: Vec<u8>,
     },
 
+    /// A vocabulary without room for what every vocabulary has.
+    #[error("vocab_size is {vocab_size}, less than 256 bytes and {special_tokens} special tokens")]
+    VocabTooSmall {
+        /// The tokens that the vocabulary may have.
+        vocab_size: u32,
+        /// The number of special tokens.
+        special_tokens: usize,
+    },
+
     /// Forced tokens for a vocabulary with tokens that its own merges do not make: the merges of the forced
     /// tokens could make them.
     #[error(
@@ -363,6 +372,15 @@ pub enum Error {
         path: PathBuf,
         /// The error of the system.
         source: std::io::Error,
+    },
+
+    /// A file of a tokenizer whose content cannot be used.
+    #[error("{}: {source}", path.display())]
+    InFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: Box<Error>,
     },
 
     /// A training text that is not UTF-8.

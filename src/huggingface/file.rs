@@ -1,11 +1,37 @@
 //! A `tokenizer.json` that was read, and the vocabulary of its model and its added tokens.
 
 use rustc_hash::FxHashSet;
+use serde_json::Value;
 
 use super::added::{self, AddedToken};
+use super::patterns::PatternEngines;
+use super::pipeline::FilePipeline;
+use super::place::{refused, shown};
 use super::{model, reader};
+use crate::encode::Encoder;
 use crate::error::{Error, Result};
+use crate::pipeline;
+use crate::special::Flags;
 use crate::vocab::{Additions, BpeModel, TextSpelling, Vocab};
+
+/// The maximum number of bytes of the parts besides vocabulary, merges and added tokens.
+const MAX_PARTS: usize = 16 << 20;
+/// The maximum number of lists and objects in these parts.
+const MAX_CONTAINERS: usize = 1_000_000;
+
+/// Checks the size of parts of a file from a stranger, before they become objects in memory.
+fn check_size(place: &str, fields: &[(String, String)]) -> Result<()> {
+    let jsons = || fields.iter().map(|(_, json)| json.as_bytes());
+    if jsons().map(<[u8]>::len).sum::<usize>() > MAX_PARTS {
+        let reason = format!("more than {MAX_PARTS} bytes besides vocabulary, merges and added tokens");
+        return Err(refused(place, reason));
+    }
+    if jsons().flatten().filter(|byte| matches!(byte, b'[' | b'{')).count() > MAX_CONTAINERS {
+        let reason = format!("more than {MAX_CONTAINERS} lists and objects besides vocabulary and merges");
+        return Err(refused(place, reason));
+    }
+    Ok(())
+}
 
 /// A file that was read.
 pub struct TokenizerFile {
@@ -29,16 +55,49 @@ impl TokenizerFile {
     /// [`Error::BrokenPart`] with the place; [`Error::OutOfMemory`].
     pub fn read(data: &[u8], keep_ids: bool) -> Result<Self> {
         let mut raw = reader::read(data)?;
+        check_size("$", &raw.parts)?;
+        check_size("$.model", &raw.options)?;
         let model = model::model_of(&mut raw)?;
         let (added, warnings) = added::read(&raw.added, &model, keep_ids)?;
-        Ok(TokenizerFile {
-            model,
-            parts: raw.parts,
-            options: raw.options,
-            added,
-            warnings,
-            config: Vec::new(),
-        })
+        let (parts, options, config) = (raw.parts, raw.options, Vec::new());
+        let file = TokenizerFile { model, parts, options, added, warnings, config };
+        match file.part("version")? {
+            Value::Null => Ok(file),
+            Value::String(version) if version == "1.0" => Ok(file),
+            other => Err(refused("$.version", format!("{}: toksmith reads \"1.0\"", shown(&other)))),
+        }
+    }
+
+    /// The steps around the model, with the added tokens.
+    ///
+    /// # Errors
+    /// Those of [`FilePipeline::read`] and [`FilePipeline::with_tokens`].
+    pub fn steps(&self, engines: &dyn PatternEngines) -> Result<FilePipeline> {
+        let parts = [self.part("normalizer")?, self.part("pre_tokenizer")?, self.part("decoder")?];
+        let tokens = self.added.iter().map(|AddedToken { id, content, flags, .. }| {
+            let [single_word, lstrip, rstrip, normalized, special] = *flags;
+            let flags = Flags { single_word, lstrip, rstrip, special };
+            pipeline::AddedToken { id: *id, content: content.clone(), flags, normalized }
+        });
+        FilePipeline::read(&parts, engines)?.with_tokens(tokens, self.kept().map(|token| token.id))
+    }
+
+    /// The JSON of a field; null if it is missing.
+    ///
+    /// # Errors
+    /// [`Error::BrokenPart`] with the place, for what is nested too deep.
+    pub fn part(&self, name: &str) -> Result<Value> {
+        let json = self.parts.iter().find(|(other, _)| other == name).map_or("null", |(_, json)| json);
+        serde_json::from_str(json).map_err(|error| refused(format!("$.{name}"), format!("not JSON: {error}")))
+    }
+
+    /// The tokenizer without the steps around its model. `seed` is that of the dropout.
+    ///
+    /// # Errors
+    /// Those of [`TokenizerFile::vocab`].
+    pub fn encoder(&self, steps: &FilePipeline, seed: Option<u64>) -> Result<Encoder> {
+        let vocab = self.vocab(steps.spelling(), &steps.token_texts()?, seed)?;
+        Encoder::try_new(vocab, steps.pretokenizer())
     }
 
     /// The added tokens that the vocabulary of the model does not have.

@@ -14,6 +14,7 @@ use super::reader::RawMerges;
 use super::sentencepiece::{Kind, Piece, Rules, added_of, fields_of, file_of};
 use crate::error::{Error, Result};
 use crate::names::{Names, Texts};
+use crate::pretokenize::{Named, spellings};
 use crate::room;
 use crate::vocab::{BpeModel, BpeOptions};
 
@@ -306,16 +307,16 @@ impl Fields {
 }
 
 impl TokenizerFile {
-    /// Reads the tokenizer of a GGUF file. `named` has the expression of each named pattern.
+    /// Reads the tokenizer of a GGUF file.
     ///
     /// # Errors
     /// [`Error::BrokenPart`] with the place of what is malformed, or has no exact equal here.
-    pub fn read_gguf(source: impl Read, named: &HashMap<String, String>) -> Result<Self> {
+    pub fn read_gguf(source: impl Read) -> Result<Self> {
         let fields = Fields::read(source)?;
         let place = format!("{PREFIX}model");
         let mut file = match fields.text("model") {
             Some("llama") => spm_file(&fields),
-            Some("gpt2") => byte_level_file(&fields, named),
+            Some("gpt2") => byte_level_file(&fields),
             Some(model) => {
                 let reason = "toksmith reads the models llama (SentencePiece BPE) and gpt2 (byte-level BPE); use llama.cpp";
                 Err(refused(place, format!("{}: {reason}", quoted(model))))
@@ -350,7 +351,7 @@ fn spm_file(fields: &Fields) -> Result<TokenizerFile> {
     Ok(file)
 }
 
-fn byte_level_file(fields: &Fields, named: &HashMap<String, String>) -> Result<TokenizerFile> {
+fn byte_level_file(fields: &Fields) -> Result<TokenizerFile> {
     let tokens = fields.texts("tokens")?;
     let pieces: Vec<Piece<'_>> =
         room::collected(tokens.iter().zip(fields.kinds(tokens.len())?).map(|(text, kind)| Piece {
@@ -394,7 +395,9 @@ fn byte_level_file(fields: &Fields, named: &HashMap<String, String>) -> Result<T
     let mut stages = Vec::new();
     for stage in pre.stages {
         stages.push(match stage {
-            Stage::Named(name) => split(named.get(*name).ok_or(Error::BrokenState)?),
+            Stage::Named(name) => {
+                split(Named::of(name, &spellings::NAMES).ok_or(Error::BrokenState)?.expression())
+            }
             Stage::Expression(expression) => split(expression),
         });
     }

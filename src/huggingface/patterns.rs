@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use crate::dialects::{Tables, Translation, from_oniguruma, size};
 use crate::error::{Error, Result};
-use crate::pretokenize::Matcher;
+use crate::pretokenize::spellings::IN_ONIGURUMA;
+use crate::pretokenize::{Isa, Matcher, Named};
 
 /// A regular expression of a file, made ready for the core.
 pub(super) struct FilePattern {
@@ -20,17 +21,16 @@ pub(super) struct FilePattern {
 
 /// What runs the regular expressions of a file.
 pub trait PatternEngines: Tables {
-    /// The scanner of a pattern that is proven equal to a named one, and the named one in the dialect of `regex`.
-    ///
-    /// # Errors
-    /// Python's own, such as a lack of memory.
-    fn scanner(&self, pattern: &str) -> Result<Option<(Matcher, String)>>;
-
-    /// What runs any other pattern, in the dialect of `regex`.
+    /// What runs a pattern without a scanner, in the dialect of `regex`.
     ///
     /// # Errors
     /// [`Error::Pattern`] for one that is broken or too large.
     fn engine(&self, pattern: &Translation) -> Result<Matcher>;
+}
+
+/// The scanner of a pattern that is proven equal to a named one.
+fn scanner(pattern: &str) -> Option<Named> {
+    Named::of(pattern, &IN_ONIGURUMA)
 }
 
 /// The regular expressions of a file.
@@ -69,7 +69,7 @@ impl<'e> FilePatterns<'e> {
 
     /// The parts of a pattern that is not refused later, and has no scanner.
     fn size(&mut self, pattern: &str) -> Result<u64> {
-        if self.engines.scanner(pattern)?.is_some() {
+        if scanner(pattern).is_some() {
             return Ok(0);
         }
         let size = match self.translation(pattern) {
@@ -94,8 +94,9 @@ impl<'e> FilePatterns<'e> {
     /// # Errors
     /// [`Error::BrokenPart`] with the place for a pattern without an exact equal.
     pub(super) fn compile(&mut self, pattern: &str, place: &str) -> Result<FilePattern> {
-        if let Some((matcher, source)) = self.engines.scanner(pattern)? {
-            return Ok(FilePattern { matcher, source, is_nullable: false });
+        if let Some(named) = scanner(pattern) {
+            let matcher = Matcher::Named(named, Isa::best());
+            return Ok(FilePattern { matcher, source: named.expression().to_owned(), is_nullable: false });
         }
         let compiled = self.translation(pattern).and_then(|translation| {
             let matcher = self.engines.engine(&translation)?;

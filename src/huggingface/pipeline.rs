@@ -11,7 +11,8 @@ use super::place::{quoted, refused};
 use super::spaces::Spaces;
 use super::{decoder, normalizer, pretokenizer, spaces};
 use crate::control::Control;
-use crate::decode::{Decoder, Stage};
+use crate::decode::{Decoder, Stage, TextDecoder};
+use crate::encode::Encoder;
 use crate::error::Result;
 use crate::normalize::{Normalizer, origin_of};
 use crate::pipeline::{AddedToken, Passage, Pipeline, PipelineParts, Prefix, Rewrite, Stretch, Trust};
@@ -198,6 +199,20 @@ impl FilePipeline {
             && matches!(self.decoder.stages(), [Stage::ByteLevel])
             && self.parts.added_tokens.iter().all(|token| token.flags.special)
             && self.parts.irregular()?.is_empty())
+    }
+
+    /// A tokenizer between these steps, sharing all its tables, and its decoder.
+    ///
+    /// # Errors
+    /// Errors of normalizing; [`crate::Error::OutOfMemory`].
+    pub fn around(&self, encoder: &Arc<Encoder>) -> Result<(Arc<Encoder>, TextDecoder)> {
+        let encoder = match self.is_plain()? && !encoder.has_pipeline() {
+            true => Arc::clone(encoder),
+            false => Arc::new(encoder.with_pipeline(Pipeline::new(self.parts.clone())?)),
+        };
+        let decoder =
+            TextDecoder::new(encoder.vocab(), self.decoder.clone(), self.spelling(), self.names()?)?;
+        Ok((encoder, decoder))
     }
 
     /// The parts for a [`Pipeline`].

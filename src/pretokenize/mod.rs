@@ -16,6 +16,7 @@ mod pretokenizer;
 mod rules;
 mod scanner;
 mod script_table;
+pub mod spellings;
 mod splitter;
 mod stable_suffix;
 mod stages;

@@ -1,6 +1,5 @@
 //! The class `HuggingFaceModel`: the model and the added tokens of a `tokenizer.json`.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -42,11 +41,11 @@ impl HuggingFaceModel {
         Ok(HuggingFaceModel { file: call::long(py, None, |_| TokenizerFile::read_sentencepiece(data))? })
     }
 
-    /// Reads the tokenizer of a GGUF file. `named` has the expression of each named pattern.
+    /// Reads the tokenizer of a GGUF file.
     #[staticmethod]
-    fn of_gguf(py: Python<'_>, path: PathBuf, named: HashMap<String, String>) -> PyResult<Self> {
+    fn of_gguf(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let file = std::io::BufReader::new(std::fs::File::open(path)?);
-        Ok(HuggingFaceModel { file: call::long(py, None, |_| TokenizerFile::read_gguf(file, &named))? })
+        Ok(HuggingFaceModel { file: call::long(py, None, |_| TokenizerFile::read_gguf(file))? })
     }
 
     /// The JSON of all fields besides the model and the added tokens, by name.
@@ -97,11 +96,7 @@ impl HuggingFaceModel {
     /// The tokenizer without the steps around its model. `seed` is that of the dropout.
     #[pyo3(signature = (pipeline, seed=None))]
     fn tokenizer(&self, py: Python<'_>, pipeline: &PyPipeline, seed: Option<u64>) -> PyResult<Tokenizer> {
-        let steps = &pipeline.steps;
-        let encoder = call::long(py, None, |_| {
-            let vocab = self.file.vocab(steps.spelling(), &steps.token_texts()?, seed)?;
-            Encoder::try_new(vocab, steps.pretokenizer())
-        })?;
+        let encoder = call::long(py, None, |_| self.file.encoder(&pipeline.steps, seed))?;
         Ok(Tokenizer::of(Arc::new(encoder)))
     }
 }

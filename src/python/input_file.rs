@@ -32,12 +32,7 @@ impl PyInputFile {
                 .ok_or_else(|| PyValueError::new_err(format!("unknown compression {name:?}")))?,
         };
         let format = self.format.as_deref().map(format_of_name).transpose()?;
-        let records = match format {
-            // Tables are read by Python, from a stream of their bytes.
-            None | Some(Format::Text | Format::Parquet | Format::Arrow) => DocumentFormat::Whole,
-            Some(Format::JsonLines) => DocumentFormat::JsonLines(self.field),
-            Some(format) => DocumentFormat::Framed(format, self.field),
-        };
+        let records = DocumentFormat::of(format, self.field);
         let seen = self.seen.map(|stamp| Stamp { size: stamp.size, modified: Some(stamp.modified) });
         Ok(InputFile { path: self.path, compression, records, seen, is_certain: format.is_some() })
     }

@@ -47,8 +47,9 @@ mod training;
 mod vocabulary;
 
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
-use crate::pretokenize::{REGEX_VERSION, UNICODE_VERSION};
+use crate::pretokenize::{Named, REGEX_VERSION, UNICODE_VERSION, spellings};
 
 #[pymodule(gil_used = false)]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -113,6 +114,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(surgery::relabel, module)?)?;
     module.add_function(wrap_pyfunction!(surgery::words_of, module)?)?;
     make_cells(module.py())?;
+    module.add("NAMED_PATTERNS", expressions(module.py())?)?;
+    module.add("PATTERN_ALIASES", names_of(module.py(), &spellings::ENCODINGS)?)?;
+    module.add("PATTERN_SPELLINGS", names_of(module.py(), &spellings::SPELLINGS)?)?;
+    module.add("ONIGURUMA_SPELLINGS", names_of(module.py(), &spellings::IN_ONIGURUMA)?)?;
     module.add("UNICODE_VERSION", UNICODE_VERSION)?;
     module.add("REGEX_VERSION", REGEX_VERSION)
 }
@@ -124,4 +129,22 @@ fn make_cells(py: Python<'_>) -> PyResult<()> {
     1_i128.into_pyobject(py)?.extract::<i128>()?;
     py.detach(|| Python::attach(|_| ()));
     Ok(())
+}
+
+/// The expressions of the named patterns by their names.
+fn expressions(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let expressions = objects::dict(py)?;
+    for (name, named) in spellings::NAMES {
+        expressions.set_item(name, named.expression())?;
+    }
+    Ok(expressions)
+}
+
+/// The names of the patterns of a table.
+fn names_of<'py>(py: Python<'py>, table: &[(&str, Named)]) -> PyResult<Bound<'py, PyDict>> {
+    let names = objects::dict(py)?;
+    for (text, named) in table {
+        names.set_item(text, named.name())?;
+    }
+    Ok(names)
 }

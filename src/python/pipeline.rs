@@ -8,9 +8,9 @@ use pyo3::types::{PyAny, PyDict, PyList, PyString};
 
 use super::compiled::PyCompiledPattern;
 use super::dialects::{self, PyTables};
-use super::pretokenizer::{PyPretokenizer, scanner};
+use super::pretokenizer::PyPretokenizer;
 use super::regex::{Nullable, Regex};
-use super::{call, errors, objects};
+use super::{call, objects};
 use crate::dialects::{Ranges, Tables, Translation};
 use crate::error::{Error, Result};
 use crate::huggingface::{FilePipeline, PatternEngines};
@@ -35,15 +35,13 @@ pub(super) struct PyPipeline {
 
 #[pymethods]
 impl PyPipeline {
-    /// `parts` has the JSON of "normalizer", "pre_tokenizer" and "decoder". `scanners` has by spellings of Oniguruma the
-    /// name of a scanner, and its pattern in the dialect of `regex`. `engine` returns what runs any other pattern, in that
-    /// dialect, given whether it may match nothing: a `CompiledPattern`, or a compiled pattern of `regex`. `mergeable` are
-    /// the ids of added tokens that ordinary text can be encoded to, too.
+    /// `parts` has the JSON of "normalizer", "pre_tokenizer" and "decoder". `engine` returns what runs a pattern without a
+    /// scanner, in the dialect of `regex`, given whether it may match nothing: a `CompiledPattern`, or a compiled pattern of
+    /// `regex`. `mergeable` are the ids of added tokens that ordinary text can be encoded to, too.
     #[new]
-    #[pyo3(signature = (parts, scanners, engine, added_tokens=Vec::new(), mergeable=HashSet::new()))]
+    #[pyo3(signature = (parts, engine, added_tokens=Vec::new(), mergeable=HashSet::new()))]
     fn new(
         parts: &Bound<'_, PyDict>,
-        scanners: Bound<'_, PyDict>,
         engine: Bound<'_, PyAny>,
         added_tokens: Vec<TokenRow>,
         mergeable: HashSet<u32>,
@@ -55,7 +53,7 @@ impl PyPipeline {
             }
         };
         let parts = [value("normalizer")?, value("pre_tokenizer")?, value("decoder")?];
-        let steps = FilePipeline::read(&parts, &Engines { scanners, engine })?;
+        let steps = FilePipeline::read(&parts, &Engines { engine })?;
         Ok(PyPipeline { steps: steps.with_tokens(added_tokens.into_iter().map(token), mergeable)? })
     }
 
@@ -157,9 +155,8 @@ impl PyPipeline {
     }
 }
 
-/// What runs the patterns of a file: scanners by their spellings, and a function of Python.
+/// What runs the patterns of a file: a function of Python.
 struct Engines<'py> {
-    scanners: Bound<'py, PyDict>,
     engine: Bound<'py, PyAny>,
 }
 
@@ -178,16 +175,6 @@ impl Tables for Engines<'_> {
 }
 
 impl PatternEngines for Engines<'_> {
-    fn scanner(&self, pattern: &str) -> Result<Option<(Matcher, String)>> {
-        let scanner = || {
-            let Some(row) = self.scanners.get_item(pattern)? else { return Ok(None) };
-            let (name, source): (String, String) = row.extract()?;
-            let (named, isa) = scanner(&name, None)?;
-            Ok(Some((Matcher::Named(named, isa), source)))
-        };
-        scanner().map_err(errors::raised)
-    }
-
     fn engine(&self, Translation { pattern, nullable }: &Translation) -> Result<Matcher> {
         let py = self.engine.py();
         let engine = self.engine.call1((pattern, nullable)).map_err(|error| dialects::refused(py, error))?;

@@ -88,7 +88,7 @@ impl PyPretokenizer {
 }
 
 /// The scanner of a name, with the instruction set that it uses.
-pub(super) fn scanner(name: &str, isa: Option<&str>) -> PyResult<(Named, Isa)> {
+fn scanner(name: &str, isa: Option<&str>) -> PyResult<(Named, Isa)> {
     let named =
         Named::from_name(name).ok_or_else(|| PyValueError::new_err(format!("unknown scanner {name:?}")))?;
     let isa = isa.map_or(Some(Isa::best()), Isa::from_name);

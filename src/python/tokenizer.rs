@@ -20,7 +20,6 @@ use super::{arrays, call, file, ids, objects, text};
 use crate::decode::TextDecoder;
 use crate::encode::{Encoder, FileOptions, RandomMerges};
 use crate::error::show;
-use crate::pipeline::Pipeline;
 use crate::room;
 use crate::source::Text;
 use crate::vocab::Semantics;
@@ -122,16 +121,7 @@ impl Tokenizer {
 
     /// The same tokenizer between the steps of a `tokenizer.json`, sharing all its tables.
     fn with_pipeline(&self, py: Python<'_>, pipeline: &PyPipeline) -> PyResult<Self> {
-        let steps = &pipeline.steps;
-        let (encoder, decoder) = call::long(py, None, |_| {
-            let encoder = match steps.is_plain()? && !self.encoder.has_pipeline() {
-                true => Arc::clone(&self.encoder),
-                false => Arc::new(self.encoder.with_pipeline(Pipeline::new(steps.parts().clone())?)),
-            };
-            let decoder = steps.decoder().clone();
-            let decoder = TextDecoder::new(encoder.vocab(), decoder, steps.spelling(), steps.names()?)?;
-            Ok((encoder, decoder))
-        })?;
+        let (encoder, decoder) = call::long(py, None, |_| pipeline.steps.around(&self.encoder))?;
         Ok(Tokenizer { encoder, decoder: Some(Arc::new(decoder)) })
     }
 

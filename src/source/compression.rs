@@ -1,8 +1,6 @@
 //! The compression of a file, and its decoders.
 
-use std::io::{BufReader, Read};
-
-use super::xz::XzDecoder;
+use std::io::Read;
 
 /// The compression of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,8 +61,9 @@ impl Compression {
     }
 
     /// A reader of the decompressed contents. Its buffer has 128 KB.
+    #[cfg(feature = "compression")]
     pub(super) fn decoder(self, read: AnyRead) -> std::io::Result<AnyRead> {
-        let buffered = |read| BufReader::with_capacity(1 << 17, read);
+        let buffered = |read| std::io::BufReader::with_capacity(1 << 17, read);
         Ok(match self {
             Compression::None => read,
             Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(buffered(read))),
@@ -73,8 +72,20 @@ impl Compression {
                 decoder.window_log_max(31)?; // the largest window that `zstd --long` writes
                 Box::new(decoder)
             }
-            Compression::Xz => Box::new(XzDecoder::new(buffered(read))),
+            Compression::Xz => Box::new(super::xz::XzDecoder::new(buffered(read))),
             Compression::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(buffered(read))),
         })
+    }
+
+    /// The contents of a file without compression. Any other needs the decoders, which this build leaves out.
+    #[cfg(not(feature = "compression"))]
+    pub(super) fn decoder(self, read: AnyRead) -> std::io::Result<AnyRead> {
+        match self {
+            Compression::None => Ok(read),
+            other => Err(std::io::Error::new(
+                std::io::ErrorKind::Unsupported,
+                format!("{} needs the feature `compression` of the crate toksmith", other.title()),
+            )),
+        }
     }
 }

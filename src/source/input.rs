@@ -20,6 +20,15 @@ pub enum DocumentFormat {
 }
 
 impl DocumentFormat {
+    /// The documents of a format; `field` has the text of a record. The caller reads tables.
+    pub fn of(format: Option<Format>, field: String) -> Self {
+        match format {
+            None | Some(Format::Text | Format::Parquet | Format::Arrow) => DocumentFormat::Whole,
+            Some(Format::JsonLines) => DocumentFormat::JsonLines(field),
+            Some(format) => DocumentFormat::Framed(format, field),
+        }
+    }
+
     /// The field of the text in records; `None` for a file that is a document.
     pub(crate) fn field(&self) -> Option<&str> {
         match self {

@@ -1,39 +1,65 @@
 //! Sources of text: files, read at any offset and cut only where no result can change, and text in memory.
 
+#[cfg(feature = "train")]
 mod blocks;
+#[cfg(feature = "train")]
 mod broken;
+#[cfg(feature = "shards")]
 mod checksum;
+#[cfg(feature = "train")]
 mod compression;
 mod cuts;
+#[cfg(feature = "train")]
 mod documents;
 mod file;
+#[cfg(feature = "train")]
 mod frames;
+#[cfg(feature = "train")]
 mod input;
+#[cfg(feature = "train")]
 mod items;
+#[cfg(feature = "train")]
 mod kinds;
+#[cfg(feature = "train")]
 mod records;
+#[cfg(feature = "train")]
 mod section;
+#[cfg(feature = "train")]
 mod sniff;
 mod stamp;
+#[cfg(feature = "train")]
 mod stream;
+#[cfg(feature = "train")]
 mod tar;
 mod text;
+#[cfg(feature = "train")]
 mod utf8;
+#[cfg(feature = "train")]
 mod warc;
 mod writeback;
+#[cfg(feature = "compression")]
 mod xz;
 
+#[cfg(feature = "train")]
 pub(crate) use blocks::{Blocks, StreamBlock};
+#[cfg(feature = "shards")]
 pub use checksum::{WrittenHashes, checksum};
+#[cfg(feature = "train")]
 pub use compression::{AnyRead, Compression};
 pub use cuts::Cutter;
 pub(crate) use cuts::Guard;
+#[cfg(feature = "train")]
 pub(crate) use documents::{Flaw, Record, Records, not_utf8};
 pub(crate) use file::{SourceFile, read_at, write_at, write_through_at};
+#[cfg(feature = "train")]
 pub use input::{DocumentFormat, InputFile};
+#[cfg(feature = "train")]
 pub use kinds::{Format, not_plain};
+#[cfg(feature = "train")]
 pub use sniff::format_of_file;
 pub use stamp::Stamp;
+#[cfg(feature = "train")]
 pub(crate) use stream::{ByteStream, max_bytes_of};
 pub use text::Text;
+#[cfg(feature = "train")]
 pub(crate) use utf8::Utf8Window;

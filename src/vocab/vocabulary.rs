@@ -41,7 +41,6 @@ impl CharacterTokens {
             bytes: self.bytes.iter().filter_map(&moved).collect(),
             unknown: self.unknown.as_ref().and_then(&moved),
             outside: self.outside.iter().filter_map(&moved).collect(),
-            by_result: self.by_result,
         }
     }
 }

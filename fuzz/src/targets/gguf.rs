@@ -1,19 +1,11 @@
 //! The metadata of GGUF files, whole and damaged: the ids are those of the algorithms' definitions.
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
-
 use toksmith::huggingface::TokenizerFile;
 use toksmith::pretokenize::{Named, Pattern};
 
 use super::input::Input;
 use super::tokenizer_files::{LETTERS, Model, damaged, ids, opened};
 use super::vocabulary;
-
-/// The names of patterns stand for their expressions.
-static NAMED: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
-    Named::ALL.iter().map(|named| (named.name().to_owned(), named.name().to_owned())).collect()
-});
 
 const PRE: [&str; 12] = [
     "gpt-2",
@@ -56,7 +48,7 @@ pub(super) fn run(data: &[u8]) {
     let whole = written(&fields);
     let file = damaged(whole.clone(), &mut input);
     let text = String::from_utf8(input.word(40, &LETTERS)).unwrap();
-    let Ok(read) = TokenizerFile::read_gguf(&file[..], &NAMED) else { return };
+    let Ok(read) = TokenizerFile::read_gguf(&file[..]) else { return };
     let Ok(encoder) = opened(&read) else { return };
     let _ = ids(&encoder, &text, true);
     let ids = ids(&encoder, &text, false);

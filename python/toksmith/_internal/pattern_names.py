@@ -11,16 +11,10 @@ import difflib
 import warnings
 from collections.abc import Iterable
 
+from .._core import PATTERN_ALIASES
 from .messages import printable, shown
 
-ALIASES = {
-    "r50k_base": "gpt2",
-    "p50k_base": "gpt2",
-    "p50k_edit": "gpt2",
-    "cl100k_base": "cl100k",
-    "o200k_base": "o200k",
-    "o200k_harmony": "o200k",
-}
+ALIASES: dict[str, str] = PATTERN_ALIASES
 """Published encodings, with the name of the pattern that each has. `gpt2` is the name of both."""
 
 _MODELS = {

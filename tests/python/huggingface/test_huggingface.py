@@ -25,7 +25,7 @@ from published_data import assert_ids, documents_of, json_of_huggingface, of_hug
 from tokenizers import AddedToken, Regex, normalizers, pre_tokenizers, processors
 
 from toksmith import Tokenizer, patterns
-from toksmith.formats.huggingface.file_patterns import SPELLINGS
+from toksmith._core import ONIGURUMA_SPELLINGS as SPELLINGS
 
 FAMILIES: dict[str, Any] = {
     "gpt2": byte_level(),

@@ -7,42 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from ... import _core, patterns
 
-NAMED: dict[str, str] = {
-    "gpt2": patterns.GPT2,
-    # tiktoken's own pattern without its possessive quantifiers. They change nothing, since no part of an alternative
-    # matches the character that ends a run of it.
-    "cl100k": (
-        r"""(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"""
-        r"""|\s+\z|\s*[\r\n]+|\s+(?!\S)|\s+"""
-    ),
-    "cl100k_old": patterns.CL100K_OLD,
-    "nanochat": patterns.CL100K_OLD.replace("{1,3}", "{1,2}"),
-    "o200k": patterns.O200K,
-    "qwen2": patterns.QWEN2,
-    "qwen3.5": patterns.QWEN35,
-    "tekken": patterns.TEKKEN,
-}
+NAMED = {name: spelling for spelling, name in reversed(_core.ONIGURUMA_SPELLINGS.items())}
 """Spellings of the named patterns for Oniguruma: the published ones, if Oniguruma reads them as the same pattern."""
-
-SPELLINGS: dict[str, str] = {
-    # The pattern that ByteLevel has built in; Granite and SmolLM have it in a Split.
-    r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+": "gpt2",
-    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+": "gpt2",
-    patterns.CL100K_OLD: "cl100k_old",  # Llama 3, Phi-4, OLMo 2
-    patterns.QWEN2: "qwen2",  # Qwen 2, 2.5 and 3
-    patterns.O200K: "o200k",  # gpt-oss, GPT-4o
-    patterns.QWEN35: "qwen3.5",  # Qwen 3.5
-    patterns.TEKKEN: "tekken",  # Mistral's models with the Tekken tokenizer: Nemo and later
-    # The spellings that `save_huggingface` writes for tiktoken's own patterns, and nanochat's.
-    NAMED["cl100k"]: "cl100k",
-    NAMED["nanochat"]: "nanochat",
-}
-"""Spellings in files, with the scanner that is proven equal to Oniguruma's reading of each
-(tests/python/huggingface/test_huggingface.py). tiktoken's newer spellings are not here: `{1,3}+` is a repeated
-repetition in this dialect."""
-
-
-_SCANNERS = {spelling: (name, patterns.NAMED[name]) for spelling, name in SPELLINGS.items()}
 
 
 def spelling(pattern: patterns.Pattern) -> str:
@@ -69,4 +35,4 @@ def steps_of(tokens: Sequence[_Row] = (), kept: Iterable[int] = (), **parts: obj
     `kept` are the ids of the added tokens that ordinary text can be encoded to as well.
     """
     texts = {name: json.dumps(part) for name, part in parts.items() if part is not None}
-    return _core.Pipeline(texts, _SCANNERS, _engine, tokens, set(kept))
+    return _core.Pipeline(texts, _engine, tokens, set(kept))

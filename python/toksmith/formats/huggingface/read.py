@@ -7,20 +7,15 @@ import os
 import warnings
 from pathlib import Path
 
-from ... import _core, patterns
-from ..._internal.messages import shown
+from ... import _core
 from ...files import reading, text_files
 from ..parts import Parts
 from . import origin
-from .checks import Json, refused
+from .checks import Json
 from .pipeline import AddedToken, Pipeline
 
 MAX_BYTES = 100 << 20
 """Most bytes of a `tokenizer.json`. The largest published ones have 35 MB."""
-MAX_PARTS = 16 << 20
-"""Most bytes of the parts besides the model and the added tokens."""
-MAX_CONTAINERS = 1_000_000
-"""Most lists and objects in these parts."""
 
 
 def read(source: object, seed: int | None = None) -> Parts:
@@ -64,7 +59,7 @@ def read_sentencepiece(path: str | os.PathLike[str]) -> Parts:
 def read_gguf(path: str | os.PathLike[str]) -> Parts:
     """Read the tokenizer in the metadata of a GGUF file."""
     with text_files.naming(path):
-        file = _core.HuggingFaceModel.of_gguf(path, patterns.NAMED)
+        file = _core.HuggingFaceModel.of_gguf(path)
         config = _values(file.config, "$")
         return _parts_of(file, {origin.CONFIG: config} if config else None)
 
@@ -82,9 +77,6 @@ def _parts_of(file: _core.HuggingFaceModel, files: origin.Files | None, seed: in
     for warning in file.warnings:
         warnings.warn(warning, stacklevel=5)
     parts, options = _values(file.parts, "$"), _values(file.options, "$.model")
-    version = parts.pop("version", "1.0")
-    if version != "1.0":
-        raise refused("$.version", f'{shown(version)}: toksmith reads "1.0"')
     names = AddedToken._fields
     rows = [dict(zip(names, row, strict=True)) for row in file.added]
     spec = {
@@ -103,8 +95,4 @@ def _parts_of(file: _core.HuggingFaceModel, files: origin.Files | None, seed: in
 
 
 def _values(fields: dict[str, str], place: str) -> Json:
-    if sum(map(len, fields.values())) > MAX_PARTS:
-        raise refused(place, f"more than {MAX_PARTS} bytes besides vocabulary, merges and added tokens")
-    if sum(text.count("[") + text.count("{") for text in fields.values()) > MAX_CONTAINERS:
-        raise refused(place, f"more than {MAX_CONTAINERS} lists and objects besides vocabulary and merges")
     return {name: text_files.parse(text, f"{place}.{name}", "tokenizer.json") for name, text in fields.items()}

@@ -1,0 +1,141 @@
+//! Tokenizers as programs in Rust use them.
+
+use std::path::PathBuf;
+
+use super::native::NativeFile;
+use super::*;
+use crate::error::Error;
+use crate::random::Random;
+
+/// A tokenizer of Hugging Face that merges characters and normalizes.
+const CHARACTERS: &str = r#"{
+    "version": "1.0",
+    "added_tokens": [{"id": 0, "content": "<s>", "single_word": false, "lstrip": false, "rstrip": true,
+        "normalized": false, "special": true}],
+    "normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "Prepend", "prepend": "▁"},
+        {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]},
+    "decoder": {"type": "Sequence", "decoders": [{"type": "Replace", "pattern": {"String": "▁"}, "content": " "},
+        {"type": "Fuse"}, {"type": "Strip", "content": " ", "start": 1, "stop": 0}]},
+    "model": {"type": "BPE", "unk_token": "?", "vocab": {"<s>": 0, "?": 1, "▁": 2, "a": 3, "é": 4, "▁a": 5, "▁aé": 6},
+        "merges": ["▁ a", "▁a é"]}
+}"#;
+const TEXT: &str = "low low lower<|end|> lowest e\u{301} 12345\r\n\u{1f600} aé <s> a";
+
+fn trained() -> Tokenizer {
+    let mut options = TrainOptions::new(275);
+    options.special_tokens = vec!["<|end|>".into(), "<s>".into()];
+    options.pattern = r"\p{L}+|\p{N}{1,3}|\s+(?!\S)|\s|[^\s\p{L}\p{N}]+".into();
+    train([TEXT, "lowest lowest", ""], &options).unwrap()
+}
+
+fn path(folder: &tempfile::TempDir, name: &str, content: &[u8]) -> PathBuf {
+    let path = folder.path().join(name);
+    std::fs::write(&path, content).unwrap();
+    path
+}
+
+#[test]
+fn threads_share_a_tokenizer() {
+    fn shared<T: Send + Sync + Clone>(_: &T) {}
+    shared(&trained());
+}
+
+#[test]
+fn streams_and_counts_are_those_of_the_whole_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let characters =
+        Tokenizer::from_huggingface(path(&folder, "tokenizer.json", CHARACTERS.as_bytes())).unwrap();
+    assert_eq!(characters.encode("aé <s> a", true).unwrap(), [6, 2, 0, 5]);
+    assert_eq!(characters.decode(&[6, 2, 0, 5]).unwrap(), "aé <s> a");
+    for tokenizer in [trained(), characters] {
+        for special in [true, false] {
+            let ids = tokenizer.encode(TEXT, special).unwrap();
+            assert_eq!(tokenizer.count(TEXT, special).unwrap(), ids.len());
+            let mut appended = vec![7];
+            tokenizer.encode_into(TEXT, special, &mut appended).unwrap();
+            assert_eq!(appended[1..], ids);
+            let mut stream = tokenizer.stream(special);
+            for size in [1, 2, 7] {
+                let mut streamed = Vec::new();
+                let characters: Vec<String> = TEXT.chars().map(String::from).collect();
+                for part in characters.chunks(size) {
+                    stream.push(&part.concat(), &mut streamed).unwrap();
+                }
+                stream.finish(&mut streamed).unwrap();
+                assert_eq!((streamed, stream.pending_bytes()), (ids.clone(), 0));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_saved_tokenizer_is_loaded_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (tokenizer, file) = (trained(), folder.path().join("own.json"));
+    std::fs::write(&file, "old").unwrap();
+    tokenizer.save(&file).unwrap();
+    let loaded = Tokenizer::load(&file).unwrap();
+    assert!(loaded.warnings().is_empty() && tokenizer.tokens().eq(loaded.tokens()));
+    assert_eq!(loaded.special_tokens().collect::<Vec<_>>(), [("<|end|>", 0), ("<s>", 1)]);
+    let ids = tokenizer.encode(TEXT, true).unwrap();
+    assert_eq!(loaded.encode(TEXT, true).unwrap(), ids);
+    assert_eq!(loaded.decode(&ids).unwrap(), TEXT);
+    assert_eq!(loaded.token_id(b"low").and_then(|id| loaded.token_bytes(id)), Some(&b"low"[..]));
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "nothing is left behind");
+    let text = std::fs::read_to_string(&file).unwrap().replace("16.0", "13.0");
+    let other = Tokenizer::load(path(&folder, "other.json", text.as_bytes())).unwrap();
+    assert!(other.warnings()[0].starts_with("made under Unicode 13.0"));
+    let error = tokenizer.save(folder.path().join("none/own.json")).unwrap_err();
+    assert!(matches!(error, Error::Io { .. }), "{error}");
+}
+
+#[test]
+fn files_are_texts_or_records() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = TrainOptions::new(270);
+    let plain = path(&folder, "plain.txt", TEXT.as_bytes());
+    let records = path(&folder, "records.jsonl", b"{\"text\": \"lowest lowest\"}\n{\"text\": \"low\"}\n");
+    let of_files = train_files([plain, records], &options).unwrap();
+    assert!(of_files.tokens().eq(train([TEXT, "lowest lowest", "low"], &options).unwrap().tokens()));
+    let error = train_files([path(&folder, "table.parquet", b"PAR1")], &options).err().unwrap();
+    assert!(error.to_string().ends_with("toksmith for Python alone reads parquet"), "{error}");
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let with = |pattern: &str, special: &str| {
+        let mut options = TrainOptions::new(257);
+        (options.pattern, options.special_tokens) = (pattern.into(), vec![special.into()]);
+        train(["a"], &options).err().map_or(String::new(), |error| error.to_string())
+    };
+    assert_eq!(with("gpt2", "a"), "");
+    assert_eq!(with("gpt2", ""), "special token number 0 is empty: leave it out");
+    assert!(with("GPT-2", "a").contains("looks like the name of a pattern, but no pattern has this name"));
+    assert!(with("(?<=a)b", "a").contains("a look behind, at character 0"));
+    assert!(with("a)", "a").contains("a ) that closes nothing"));
+    assert!(with(r"(?i:\p{Lu})", "a").contains("under (?i) has no table here"));
+    let error = train(["a"], &TrainOptions::new(255)).err().unwrap();
+    assert_eq!(error.to_string(), "vocab_size is 255, less than 256 bytes and 0 special tokens");
+}
+
+/// Whatever stands in a file, reading it ends with a tokenizer or an error.
+#[test]
+fn a_changed_file_of_its_own_is_loaded_or_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("own.json");
+    trained().save(&file).unwrap();
+    let (content, mut random) = (std::fs::read(&file).unwrap(), Random::new(1));
+    for round in 0..600 {
+        let mut changed = content.clone();
+        for _ in 0..1 + round % 3 {
+            let at = random.below(changed.len());
+            match random.below(3) {
+                0 => changed.truncate(at.max(1)),
+                1 => changed[at] = b"0123456789\"[]{},:-\\ax"[random.below(21)],
+                _ => drop(changed.splice(at..at, content[at..(at + 9).min(content.len())].to_vec())),
+            }
+        }
+        let Ok(read) = NativeFile::read(&changed) else { continue };
+        let (_, _, _) = (read.steps().is_ok(), read.pattern().is_ok(), read.vocab().is_ok());
+    }
+}

@@ -1,0 +1,158 @@
+//! Training a tokenizer on texts and files.
+
+use std::fs::File;
+use std::path::Path;
+
+use super::patterns;
+use super::tokenizer::Tokenizer;
+use crate::control::Control;
+use crate::count::{CountOptions, Counting};
+use crate::encode::Encoder;
+use crate::error::{Error, Result};
+use crate::source::{AnyRead, DocumentFormat, Format, InputFile, format_of_file};
+use crate::special::Specials;
+use crate::train::{Options, Saver, Start, Ties, build_vocab, learn_from};
+
+/// About how many bytes of text a thread takes at a time.
+const BATCH_BYTES: usize = 1 << 18;
+
+/// The options of [`train`]. All but `workers` decide the result.
+///
+/// ```
+/// let mut options = toksmith::TrainOptions::new(1_000);
+/// options.special_tokens = vec!["<|endoftext|>".into()];
+/// options.pattern = "cl100k".into();
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct TrainOptions {
+    /// Tokens of the result: special tokens, 256 bytes, and merges.
+    pub vocab_size: u32,
+    /// Tokens that separate documents, and are never counted, split or merged. Their ids come first, then those of the
+    /// bytes, and those of merges.
+    pub special_tokens: Vec<String>,
+    /// What cuts text into pretokens: a name, as in [`Tokenizer::from_tiktoken`], or an expression in the dialect of the
+    /// Python package `regex`. Default: `gpt2`.
+    pub pattern: String,
+    /// Which of several pairs of equal count merges first.
+    pub ties: Ties,
+    /// A pair that occurs less often is not merged. Default: 1.
+    pub min_frequency: u64,
+    /// Threads for counting. Default: all cores.
+    pub workers: usize,
+}
+
+impl TrainOptions {
+    /// The default options for a vocabulary of this size.
+    pub fn new(vocab_size: u32) -> Self {
+        TrainOptions {
+            vocab_size,
+            special_tokens: Vec::new(),
+            pattern: "gpt2".into(),
+            ties: Ties::default(),
+            min_frequency: 1,
+            workers: crate::workers::cores(),
+        }
+    }
+}
+
+/// Trains a tokenizer on texts, each a document.
+///
+/// The result depends on nothing but texts and options. It has fewer tokens than asked if no pair is left that occurs often
+/// enough. Memory: counts of the different pretokens, 32 bytes and more for each.
+///
+/// # Errors
+/// [`Error::VocabTooSmall`]; errors of the pattern and of special tokens; [`Error::OutOfMemory`].
+///
+/// ```
+/// # fn main() -> Result<(), toksmith::Error> {
+/// use toksmith::{TrainOptions, train};
+///
+/// let tokenizer = train(["low low low lower lowest"], &TrainOptions::new(259))?;
+/// let ids = tokenizer.encode("low lower", true)?;
+/// assert_eq!(ids, [257, 258, 101, 114]);
+/// assert_eq!(tokenizer.decode(&ids)?, "low lower");
+/// # Ok(())
+/// # }
+/// ```
+pub fn train(
+    texts: impl IntoIterator<Item = impl Into<String>>,
+    options: &TrainOptions,
+) -> Result<Tokenizer> {
+    trained(options, |counting, control| counting.batches(batches(texts), control))
+}
+
+/// Trains a tokenizer on files, each a document, or each of its records: JSON lines, JSON arrays and tables with the text in the
+/// field `text`, tar and WARC archives. What a file is, is found from its content; compressed files need the feature
+/// `compression`. Files are read in parts. Otherwise as [`train`](fn@train).
+///
+/// # Errors
+/// Those of [`train`](fn@train); [`Error::Io`], [`Error::Corrupt`], [`Error::NotUtf8`] and [`Error::Record`];
+/// [`Error::Unread`] for a file of another kind, such as Parquet.
+pub fn train_files(
+    paths: impl IntoIterator<Item = impl AsRef<Path>>,
+    options: &TrainOptions,
+) -> Result<Tokenizer> {
+    let files = paths.into_iter().map(|path| input_of(path.as_ref())).collect::<Result<Vec<_>>>()?;
+    trained(options, |counting, control| counting.files(&files, control))
+}
+
+/// The tokenizer of the texts that `count` counts.
+fn trained(
+    options: &TrainOptions,
+    count: impl FnOnce(&mut Counting, &Control<'_>) -> Result<()>,
+) -> Result<Tokenizer> {
+    let special = options.special_tokens.len() as u32;
+    let merges = options.vocab_size.checked_sub(256).and_then(|size| size.checked_sub(special)).ok_or(
+        Error::VocabTooSmall { vocab_size: options.vocab_size, special_tokens: options.special_tokens.len() },
+    )?;
+    let control = Control::none();
+    let pattern = patterns::of_regex(&options.pattern)?;
+    let names: Vec<Vec<u8>> = options.special_tokens.iter().map(|name| name.clone().into_bytes()).collect();
+    let counting = CountOptions { workers: options.workers.max(1), ..CountOptions::default() };
+    let mut counting = Counting::new(Specials::new(names.clone())?, pattern.pretokenizer.clone(), counting);
+    count(&mut counting, &control)?;
+    let rules = Options {
+        ties: options.ties,
+        max_merges: merges as usize,
+        min_frequency: options.min_frequency,
+        ..Options::default()
+    };
+    let counts = counting.finish(&control)?;
+    let merges = learn_from(counts, &Start::default(), &rules, &mut Saver::none(), &control)?;
+    let specials: Vec<_> = names.into_iter().zip(0..).map(|(name, id)| (name, Some(id))).collect();
+    let vocab = build_vocab(None, &merges, |token| special + token, &specials)?;
+    Ok(Tokenizer::of(Encoder::of_training(vocab, pattern.pretokenizer.clone()), pattern))
+}
+
+/// A file with its format.
+fn input_of(path: &Path) -> Result<InputFile> {
+    let unread = |reason| Error::Unread { path: path.to_owned(), reason };
+    let file = File::open(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+    let is_regular = file.metadata().is_ok_and(|meta| meta.is_file());
+    let read: Option<AnyRead> = if is_regular { Some(Box::new(file)) } else { None };
+    let (compression, format) = format_of_file(path, read, None).map_err(unread)?;
+    if let Some(format @ (Format::Parquet | Format::Arrow)) = format {
+        return Err(unread(format!("toksmith for Python alone reads {}", format.name())));
+    }
+    let records = DocumentFormat::of(format, "text".to_owned());
+    Ok(InputFile { compression, records, is_certain: format.is_some(), ..InputFile::text(path.to_owned()) })
+}
+
+/// Takes texts until they have enough bytes together; `None` at the end.
+fn batches(
+    texts: impl IntoIterator<Item = impl Into<String>>,
+) -> impl FnMut() -> Result<Option<Vec<String>>> {
+    let mut texts = texts.into_iter().map(Into::into);
+    move || {
+        let (mut batch, mut bytes) = (Vec::new(), 0);
+        while bytes < BATCH_BYTES
+            && let Some(text) = texts.next()
+        {
+            // A text without bytes takes memory, too.
+            bytes += text.len() + size_of::<String>();
+            batch.push(text);
+        }
+        Ok((!batch.is_empty()).then_some(batch))
+    }
+}

@@ -1,0 +1,208 @@
+//! The classes of characters of the crate regex-syntax, for programs without the `regex` package.
+//!
+//! They are those of an older version of Unicode than the named patterns have: that of tiktoken and `tokenizers`. A class
+//! that the two packages are not known to read alike is refused.
+
+use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind, Literal};
+
+use super::fancy_sets::is_known;
+use super::members::{joined, opposite};
+use super::shown::{refused, shown};
+use super::tables::{Ranges, Tables};
+use crate::error::Result;
+
+/// The Unicode version of the classes.
+pub const SYNTAX_UNICODE_VERSION: &str = "16.0";
+
+/// The letters that `regex` takes for one letter under `(?i)`.
+const DOTTED: [u32; 4] = ['i' as u32, 'I' as u32, '\u{130}' as u32, '\u{131}' as u32];
+/// Code points beside the surrogates, which Rust's characters leave out: one that is not assigned, and one for private use.
+const BESIDE_SURROGATES: [u32; 2] = [0xD7FF, 0xE000];
+const SURROGATES: std::ops::Range<u32> = 0xD800..0xE000;
+/// Properties in which a surrogate differs from the code points beside them.
+const OF_SURROGATES: [&str; 7] = ["cs", "surrogate", "co", "privateuse", "cn", "unassigned", "assigned"];
+/// Properties of a single letter that only [`super::cases`] asks for.
+const OF_CASES: [&str; 2] = ["CWCM", "CWCF"];
+
+/// The classes of regex-syntax.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SyntaxTables;
+
+impl Tables for SyntaxTables {
+    fn matched(&self, source: &str) -> Result<Ranges> {
+        let unsupported = |what: &str| refused(format!("{what} in {}", shown(source)));
+        let folds = source.contains("(?i") || source.contains("(?si");
+        if source.contains("(?V1)") {
+            return Err(unsupported("a set of version 1"));
+        }
+        check_properties(source, folds)?;
+        let written = source.replace("(?V0)", "");
+        let class = regex_syntax::parse(&written).ok().and_then(|parsed| class_of(parsed.kind()));
+        let class = class.ok_or_else(|| unsupported("no known class of characters"))?;
+        let mut ranges: Ranges =
+            class.iter().map(|range| u32::from(range.start())..u32::from(range.end()) + 1).collect();
+        let has = |ranges: &Ranges, code: u32| ranges.iter().any(|range| range.contains(&code));
+        if BESIDE_SURROGATES.iter().all(|&code| has(&ranges, code)) {
+            ranges.push(SURROGATES);
+        }
+        if folds {
+            let is_negated = written.trim_start_matches(['(', '?', 'i', 's', ':', ')']).starts_with("[^");
+            let is_odd = |&code: &u32| has(&ranges, code) != is_negated;
+            let dotted: Ranges = match DOTTED.iter().any(is_odd) {
+                true => DOTTED.iter().map(|&code| code..code + 1).collect(),
+                false => Vec::new(),
+            };
+            let listed = if is_negated { opposite(&joined(ranges)) } else { ranges };
+            ranges = joined([listed, dotted].concat());
+            return Ok(if is_negated { opposite(&ranges) } else { ranges });
+        }
+        Ok(joined(ranges))
+    }
+
+    fn matched_among(&self, source: &str, among: &str) -> Result<Ranges> {
+        let ranges = self.matched(source)?;
+        let is_matched = |character: char| {
+            let after = ranges.partition_point(|range| range.end <= u32::from(character));
+            ranges.get(after).is_some_and(|range| range.contains(&u32::from(character)))
+        };
+        let places = among.chars().enumerate().filter(|(_, character)| is_matched(*character));
+        Ok(joined(places.map(|(place, _)| place as u32..place as u32 + 1).collect()))
+    }
+
+    fn folded(&self, characters: &str) -> Result<Vec<String>> {
+        let folded = |character: char| match character {
+            '\u{1e9e}' => "ss".to_owned(),
+            _ => character.to_uppercase().flat_map(char::to_lowercase).collect(),
+        };
+        Ok(characters.chars().map(folded).collect())
+    }
+}
+
+/// The characters of an expression that matches one.
+fn class_of(kind: &HirKind) -> Option<ClassUnicode> {
+    match kind {
+        HirKind::Class(Class::Unicode(class)) => Some(class.clone()),
+        HirKind::Literal(Literal(bytes)) => {
+            let mut characters = std::str::from_utf8(bytes).ok()?.chars();
+            let character = characters.next().filter(|_| characters.next().is_none())?;
+            Some(ClassUnicode::new([ClassUnicodeRange::new(character, character)]))
+        }
+        HirKind::Capture(capture) => class_of(capture.sub.kind()),
+        HirKind::Alternation(parts) => {
+            let mut all = ClassUnicode::empty();
+            parts.iter().try_for_each(|part| class_of(part.kind()).map(|class| all.union(&class)))?;
+            Some(all)
+        }
+        _ => None,
+    }
+}
+
+/// Refuses properties that are not known to mean the same in both packages.
+fn check_properties(source: &str, folds: bool) -> Result<()> {
+    for (at, _) in source.match_indices(r"\p").chain(source.match_indices(r"\P")) {
+        let name = match source[at + 2..].strip_prefix('{') {
+            Some(braced) => braced.split('}').next().unwrap_or_default(),
+            None => source[at + 2..].get(..1).unwrap_or_default(),
+        };
+        let plain = name.strip_prefix('^').unwrap_or(name);
+        let letters: String = plain.to_lowercase().replace(['_', '='], "");
+        let letters =
+            ["gc", "generalcategory"].iter().find_map(|lead| letters.strip_prefix(lead)).unwrap_or(&letters);
+        let is_alike = (is_known(plain) && !OF_SURROGATES.contains(&letters))
+            || OF_CASES.contains(&plain)
+            || is_script(plain);
+        if !is_alike {
+            return Err(refused(format!("the property {} has no table here", shown(name))));
+        }
+        if folds {
+            return Err(refused(format!("the property {} under (?i) has no table here", shown(name))));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a name, as `Han` or `sc=Han`, is that of a script.
+fn is_script(name: &str) -> bool {
+    let (prefix, script) = name.split_once('=').unwrap_or(("sc", name));
+    let prefixes = ["script", "sc", "script_extensions", "scx"];
+    prefixes.iter().any(|known| known.eq_ignore_ascii_case(prefix))
+        && script.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+        && regex_syntax::parse(&format!(r"\p{{sc={script}}}")).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pretokenize::class::class_of;
+
+    fn has(source: &str, character: char) -> bool {
+        !SyntaxTables.matched_among(source, character.to_string().as_str()).unwrap().is_empty()
+    }
+
+    /// The tables of the named patterns were read off `regex`.
+    #[test]
+    fn classes_are_those_of_regex_at_all_code_points_of_the_older_version() {
+        let marked = |ranges: Ranges| {
+            let mut marks = vec![false; 0x11_0000];
+            ranges.into_iter().flatten().for_each(|code| marks[code as usize] = true);
+            marks
+        };
+        let unassigned = super::class_of(regex_syntax::parse(r"\p{Cn}").unwrap().kind()).unwrap();
+        let mut is_new = marked(
+            unassigned.iter().map(|range| u32::from(range.start())..u32::from(range.end()) + 1).collect(),
+        );
+        is_new[0x295] = true; // in another category since
+        type Test = fn(crate::pretokenize::class::Class) -> bool;
+        let classes: [(&str, Test); 8] = [
+            (r"\p{L}", |class| class.is_letter()),
+            (r"[\p{Lu}\p{Lt}]", |class| class as u8 == 4 || class as u8 == 6),
+            (r"\p{Ll}", |class| class as u8 == 5),
+            (r"\p{Lm}", |class| class as u8 == 7),
+            (r"\p{N}", |class| class.is_number()),
+            (r"\p{M}", |class| class.is_mark()),
+            (r"\s", |class| class.is_space()),
+            (r"(?V0)[^\s\p{L}\p{N}\p{M}]", |class| class as u8 == 0),
+        ];
+        for (source, expected) in classes {
+            let matched = marked(SyntaxTables.matched(source).unwrap());
+            let differs = (0..0x11_0000u32).find(|&code| {
+                let at = code as usize;
+                !is_new[at] && matched[at] != expected(class_of(code))
+            });
+            assert_eq!(differs, None, "{source}");
+        }
+    }
+
+    #[test]
+    fn letters_without_regard_to_case_are_those_of_regex() {
+        for (source, yes, no) in [
+            ("(?V0)(?i:s)", "sSſ", "ß"),
+            ("(?V0)(?i:[k])", "kK\u{212a}", "l"),
+            ("(?i:i)", "iIıİ", "j"),
+            ("(?V0)(?i:[^i])", "j", "iIıİ"),
+            ("(?V0)(?i:[^ı-ĵ])", "a", "iIıİ"),
+            ("(?V0)(?:(?i:a)|(?i:ß))", "aAßẞ", "s"),
+        ] {
+            assert!(yes.chars().all(|character| has(source, character)), "{source}");
+            assert!(!no.chars().any(|character| has(source, character)), "{source}");
+        }
+        assert_eq!(SyntaxTables.folded("ẞİΣΐa").unwrap(), ["ss", "i\u{307}", "σ", "ι\u{308}\u{301}", "a"]);
+    }
+
+    #[test]
+    fn what_has_no_table_is_named() {
+        for source in [
+            r"\p{Cs}",
+            r"\P{gc=Cn}",
+            r"\p{GCB=L}",
+            r"(?i:\p{Lu})",
+            r"\p{Nonsense}",
+            "(?V1)[a]",
+            "ab",
+            "(?=a)",
+        ] {
+            let error = SyntaxTables.matched(source).unwrap_err().to_string();
+            assert!(error.contains("no table here") || error.contains(" in "), "{error}");
+        }
+    }
+}
