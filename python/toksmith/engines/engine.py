@@ -59,8 +59,9 @@ class Engine(ABC, Generic[Data]):
     ) -> PretokenCounts:
         """Count the pretokens of a column; each text that is not null is a document.
 
-        Memory: the process that calls holds the sum, which Spark's `spark.driver.maxResultSize` limits; a worker
-        holds a block of Ray, or a batch of Arrow of Spark, and at most `memory_limit` of counts.
+        Memory: a worker holds a block of Ray, or a batch of Arrow of Spark, and at most `memory_limit` of counts. The
+        process that calls holds the sum, in `memory_limit` too if that is given, beside what the engine hands it at a
+        time: a block of Ray, all sums of Spark, which its `spark.driver.maxResultSize` limits.
 
         Args:
             data: A `ray.data.Dataset`, or a `pyspark.sql.DataFrame`.
@@ -77,23 +78,28 @@ class Engine(ABC, Generic[Data]):
             ValueError: An option is wrong; or, on Spark, there is no such column.
             TypeError: On Spark, the column is of another type.
             OverflowError: A pretoken occurs more than 2^63 - 1 times.
+            MemoryError: The sum does not fit into `memory_limit`: says what would fit.
             RayTaskError, PythonException: A worker of Ray or Spark failed; the text has the error of `count_batches`.
             ModuleNotFoundError: On Spark, the Python of the workers lacks toksmith, or what it needs.
         """
         options["special_tokens"] = specials = [*options.get("special_tokens", ())]
         minimum = arguments.checked_limit("min_pretoken_count", min_pretoken_count, 0)
         count_batches([], column, **options)  # refuses wrong options before the engine starts anything
-        sums = list(self._sums(data, column, functools.partial(count_batches, **options), minimum, partitions))
-        if any(batch.column("count").null_count for batch in sums):
-            raise OverflowError("a pretoken occurs more than 2^63 - 1 times")
-        pattern, unmatched = options.get("pattern", "gpt2"), options.get("unmatched", "keep")
-        return sum_counts(sums, special_tokens=specials, pattern=pattern, unmatched=unmatched)
+        sums = self._sums(data, column, functools.partial(count_batches, **options), minimum, partitions)
+        return sum_counts(
+            map(_whole, sums),
+            special_tokens=specials,
+            pattern=options.get("pattern", "gpt2"),
+            unmatched=options.get("unmatched", "keep"),
+            memory_limit=options.get("memory_limit"),
+        )
 
     def train(self, data: Data, column: str, vocab_size: int, **options: Any) -> Tokenizer:
         """Train a tokenizer on a column; merges are learned in the process that calls.
 
-        The options are those of `count_pretokens`, and those of `toksmith.train` for learning merges; `ties="first"`,
-        which needs the order of the text, is refused. Errors are those of `count_pretokens`.
+        The options are those of `count_pretokens`, and those of `toksmith.train` for learning merges; `memory_limit`
+        bounds the counts of a worker, the sum, and learning. `ties="first"`, which needs the order of the text, is
+        refused. Errors are those of `count_pretokens` and `toksmith.train`.
         """
         if options.get("ties") == "first":
             raise ValueError(
@@ -101,8 +107,9 @@ class Engine(ABC, Generic[Data]):
             )
         names = (*CountOptions.__annotations__, "min_pretoken_count", "partitions")
         counting = {name: options.pop(name) for name in names if name in options}
+        limit = counting.get("memory_limit")
         counts = self.count_pretokens(data, column, **counting)
-        return training.train(counts, vocab_size, **options)
+        return training.train(counts._given_away(), vocab_size, memory_limit=limit, **options)
 
     def tokenize(
         self,
@@ -191,3 +198,10 @@ class Engine(ABC, Generic[Data]):
     @abstractmethod
     def _each(self, data: Data, function: Callable[[str], str], names: list[str]) -> list[str]:
         """Return the results of a function for each name, in the order of names; each call is a task of its own."""
+
+
+def _whole(sums: RecordBatch | Table) -> RecordBatch | Table:
+    """Return sums; an error if one does not fit into 64 bits, and is null."""
+    if sums.column("count").null_count:
+        raise OverflowError("a pretoken occurs more than 2^63 - 1 times")
+    return sums

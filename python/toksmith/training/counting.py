@@ -6,8 +6,8 @@ import heapq
 import itertools
 import tempfile
 import warnings
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _core, patterns
 from .._internal import arguments, memory
@@ -82,24 +82,62 @@ def count_pretokens(
     if isinstance(sources, PretokenCounts):
         raise TypeError("PretokenCounts are counted already; give them to train")
     names, resolved = arguments.special_names(special_tokens), patterns.resolve(pattern, unmatched)
-    threads, limit = arguments.checked_workers(workers), memory.limit(memory_limit)
-    min_count = arguments.checked_limit("min_pretoken_count", min_pretoken_count, 0)
-    texts = Corpus.of(sources, **corpus)
+    options = CountOptions.checked(names, resolved, workers, memory_limit, min_pretoken_count)
+    return counted(Corpus.of(sources, **corpus), options, progress, memory.Use(options.memory_limit))
+
+
+class CountOptions(NamedTuple):
+    """How pretokens are counted, checked."""
+
+    special_tokens: list[str]
+    pattern: Pattern
+    workers: int
+    memory_limit: int
+    min_count: int
+
+    @classmethod
+    def checked(
+        cls,
+        special_tokens: list[str],
+        pattern: Pattern,
+        workers: int | None,
+        memory_limit: int | str | None,
+        min_pretoken_count: int,
+    ) -> CountOptions:
+        """Return the options of `count_pretokens`."""
+        threads, limit = arguments.checked_workers(workers), memory.limit(memory_limit)
+        min_count = arguments.checked_limit("min_pretoken_count", min_pretoken_count, 0)
+        return cls(special_tokens, pattern, threads, limit, min_count)
+
+
+def counted(
+    texts: Corpus,
+    options: CountOptions,
+    progress: bool | Report,
+    use: memory.Use,
+    refuse: Callable[[_core.OversizedCounts], object] | None = None,
+) -> PretokenCounts:
+    """Count the pretokens of texts. `refuse` may save counts that do not fit into the limit, and raise an error."""
     texts.check_local()
     counting = counter(
-        names,
+        options.special_tokens,
         texts.document_separator,
-        resolved,
-        workers=threads,
+        options.pattern,
+        workers=options.workers,
         replace=texts.replaces_invalid,
-        memory_limit=limit,
-        min_count=min_count,
+        memory_limit=options.memory_limit,
+        min_count=options.min_count,
     )
-    with reporter(progress) as report, texts.naming():
+    with reporter(progress, memory=use) as report, texts.naming():
         _count(counting, texts, report)
-        core = counting.finish()
-    _warn_if_hardly_any(core, resolved)
-    return PretokenCounts._of(core, resolved, names)
+        try:
+            core = counting.finish()
+        except MemoryError:
+            if refuse is not None and (oversized := counting.oversized()) is not None:
+                refuse(oversized)
+            raise
+    _warn_if_hardly_any(core, options.pattern)
+    return PretokenCounts._of(core, options.pattern, options.special_tokens)
 
 
 def counter(
@@ -109,7 +147,7 @@ def counter(
     *,
     workers: int,
     replace: bool,
-    memory_limit: int,
+    memory_limit: int | None,
     min_count: int = 1,
 ) -> _core.Counting:
     """Return a counter that has counted nothing yet. The options are checked."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import io
 import json
 import operator
@@ -10,6 +11,7 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from .. import _core
 from .._internal import arguments, memory
 from .._internal.choices import ByteOrder, SpecialIds, Ties, Unmatched
 from .._internal.progress import Report
@@ -18,14 +20,17 @@ from ..files import whole_files
 from ..formats.native import escape
 from ..tokenizer import Tokenizer, merge_counts
 from .checkpoint import Checkpoint
-from .counting import as_iterator, count_pretokens
+from .counting import CountOptions, as_iterator, counted
 from .counts import PretokenCounts
-from .learning import learn
+from .counts_files import Counts
+from .learning import Frequencies, learn, memory_error
 from .options import Options, check_base, forced_bytes, length_of, pattern_of, ties_of
+from .saved_counts import SavedCounts
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+_NOTE = ". The counts are saved in {}: the next call with this checkpoint goes on from them"
 _LOG_FIELDS = ("merge", "id", "left", "right", "token", "count", "bytes")
 
 
@@ -137,9 +142,11 @@ def train(
         forced_tokens=forced_bytes(forced_tokens),
     )
     limit = None if memory_limit is None else memory.limit(memory_limit)
+    use = memory.Use(limit)
     saved = None if checkpoint is None else Checkpoint(checkpoint, options.fingerprint(), checkpoint_seconds)
     if log is not None and not os.fspath(log).endswith((".csv", ".jsonl")):
         raise ValueError(f"{os.fspath(log)}: a training log is a .csv or a .jsonl file")
+    beside = None
     if counts is not None:
         _check_counts(counts, options)
         counts = counts if min_pretoken_count == 1 else counts.at_least(min_pretoken_count)
@@ -147,16 +154,20 @@ def train(
         texts = Corpus.of(sources, **corpus)
         if log is not None:
             whole_files.check_not_read(log, texts.paths)
-        counts = count_pretokens(
-            texts,
-            special_tokens=options.special_tokens,
-            pattern=options.pattern,
-            workers=workers,
-            memory_limit=memory_limit,
-            min_pretoken_count=min_pretoken_count,
-            progress=progress,
-        )
-    tokenizer = learn(counts, options, saved, progress, consume_counts=counts is not sources, memory_limit=limit)
+        names, cuts = options.special_tokens, options.pattern
+        beside = None if saved is None else SavedCounts(saved.path, texts, cuts, names)
+        counting = CountOptions.checked(names, cuts, workers, memory_limit, min_pretoken_count)
+        counts = _counts_of(texts, options, counting, progress, use, beside)
+    tokenizer = learn(
+        counts,
+        options,
+        saved,
+        progress,
+        consume_counts=counts is not sources or counts._is_temporary,
+        memory_limit=limit,
+        use=use,
+        save=functools.partial(_saved, beside, min_count=min_pretoken_count),
+    )
     if log is not None:
         _write_log(log, tokenizer)
     return tokenizer
@@ -179,6 +190,41 @@ def train_bpe(
     """
     tokenizer = train(input_path, vocab_size, special_tokens=special_tokens, **options)
     return dict(tokenizer.vocab), list(tokenizer.merges)
+
+
+def _counts_of(
+    texts: Corpus,
+    options: Options,
+    counting: CountOptions,
+    progress: bool | Report,
+    use: memory.Use,
+    beside: SavedCounts | None,
+) -> PretokenCounts:
+    """Return the counts of texts: those that an earlier call has saved, or new ones."""
+
+    def error(frequencies: Frequencies) -> MemoryError | None:
+        return memory_error(frequencies, options, counting.memory_limit, counting.min_count)
+
+    def refuse(oversized: _core.OversizedCounts) -> None:
+        note = _saved(beside, oversized, min_count=1)
+        if short := error(oversized.frequencies()):
+            raise MemoryError(f"{short}{note}") from None
+
+    head = None if beside is None else beside.head(counting.min_count)
+    if beside is None or head is None:
+        return counted(texts, counting, progress, use, refuse)
+    if short := error(head["frequencies"]):
+        raise MemoryError(f"{short}{_NOTE.format(beside.path)}")
+    return beside.load(counting.min_count)
+
+
+def _saved(beside: SavedCounts | None, core: Counts, min_count: int) -> str:
+    """Save counts for the next call, if there is a place for them; return a note for an error."""
+    if beside is None or not beside.can_be_saved:
+        return ""
+    if beside.head(min_count) is None:
+        beside.save(core, min_count)
+    return _NOTE.format(beside.path)
 
 
 def _check_counts(counts: PretokenCounts, options: Options) -> None:
