@@ -14,6 +14,7 @@ use super::slot::{CountSlot, memory_of, store};
 use super::spill::{Section, SpillFile};
 use crate::control::Control;
 use crate::error::Result;
+use crate::memory;
 use crate::room;
 use crate::workers;
 
@@ -73,7 +74,7 @@ pub(super) fn collect(
         return Ok(Err(room.oversized(sections, spill, spans, bytes)));
     }
     let (mut slots, long) = parts.into_inner().unwrap_or_else(PoisonError::into_inner);
-    slots.shrink_to_fit();
+    memory::release_unused(&mut slots);
     let mut end = 0;
     if wanted.by_bytes {
         sort(&mut slots, &|left, right| left.pretoken(&long).cmp(right.pretoken(&long)), control)?;

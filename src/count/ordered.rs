@@ -11,6 +11,7 @@ use super::log::SlotLog;
 use super::places::{Span, number_bytes};
 use super::slot::{CountSlot, copied};
 use crate::error::Result;
+use crate::memory;
 use crate::room;
 
 /// A table of counting: its slots, and the arena of its long pretokens.
@@ -221,13 +222,13 @@ impl Unordered {
         if !self.tables.is_empty() {
             return self.words()?.try_for_each(|(pretoken, count)| take(pretoken, count));
         }
-        // A list gives memory back at its end only.
+        // Memory is given back from the end of a list.
         let Slots { slots, long } = &mut self.slots;
         slots.reverse();
         while !slots.is_empty() {
             let kept = slots.len().saturating_sub(DRAINED_SLOTS);
             slots.drain(kept..).rev().try_for_each(|slot| take(slot.pretoken(long), slot.count))?;
-            slots.shrink_to_fit();
+            memory::release_unused(slots);
         }
         Ok(())
     }

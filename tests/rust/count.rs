@@ -114,7 +114,7 @@ fn counts_that_do_not_fit_are_saved() {
         let documents: Vec<_> = (0..4).flat_map(|_| random.documents(30_000)).collect();
         let whole = counted(&documents, &CountOptions { workers: 1, ..CountOptions::default() });
         let workers = 1 + seed as usize % 2;
-        let limit = Some(if seed < 3 { 1 } else { whole.memory() });
+        let limit = Some(if seed < 3 { 1 } else { whole.frequencies()[0].memory });
         let options =
             CountOptions { memory_limit: limit, table_limit: limit, workers, ..CountOptions::default() };
         let mut counting = Counting::new(Specials::default(), pretokenizer(), options);

@@ -60,8 +60,9 @@ class Engine(ABC, Generic[Data]):
         """Count the pretokens of a column; each text that is not null is a document.
 
         Memory: a worker holds a block of Ray, or a batch of Arrow of Spark, and at most `memory_limit` of counts. The
-        process that calls holds the sum, in `memory_limit` too if that is given, beside what the engine hands it at a
-        time: a block of Ray, all sums of Spark, which its `spark.driver.maxResultSize` limits.
+        process that calls holds the sum, and a block of Ray, or all sums of Spark, which its configuration
+        `spark.driver.maxResultSize` limits. With `memory_limit` the sum stays below that too, and a sixteenth of the
+        sums of Spark comes at a time.
 
         Args:
             data: A `ray.data.Dataset`, or a `pyspark.sql.DataFrame`.
@@ -85,13 +86,13 @@ class Engine(ABC, Generic[Data]):
         options["special_tokens"] = specials = [*options.get("special_tokens", ())]
         minimum = arguments.checked_limit("min_pretoken_count", min_pretoken_count, 0)
         count_batches([], column, **options)  # refuses wrong options before the engine starts anything
-        sums = self._sums(data, column, functools.partial(count_batches, **options), minimum, partitions)
+        limit, count = options.get("memory_limit"), functools.partial(count_batches, **options)
         return sum_counts(
-            map(_whole, sums),
+            map(_whole, self._sums(data, column, count, minimum, partitions, limited=limit is not None)),
             special_tokens=specials,
             pattern=options.get("pattern", "gpt2"),
             unmatched=options.get("unmatched", "keep"),
-            memory_limit=options.get("memory_limit"),
+            memory_limit=limit,
         )
 
     def train(self, data: Data, column: str, vocab_size: int, **options: Any) -> Tokenizer:
@@ -185,10 +186,13 @@ class Engine(ABC, Generic[Data]):
         return RunFolder(Path(out).absolute(), run, options)
 
     @abstractmethod
-    def _sums(self, data: Data, column: str, count: Count, minimum: int, partitions: int | None) -> Iterable[Table]:
+    def _sums(
+        self, data: Data, column: str, count: Count, minimum: int, partitions: int | None, limited: bool
+    ) -> Iterable[Table]:
         """Return tables that sum what is counted in all parts, without counts below `minimum`.
 
-        If `minimum` is above one, each pretoken is in only one of them. A sum that does not fit into 64 bits is null.
+        If memory is `limited`, they come one at a time. If `minimum` is above one, each pretoken is in only one of
+        them. A sum that does not fit into 64 bits is null.
         """
 
     @abstractmethod

@@ -7,7 +7,7 @@ import itertools
 import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from .. import _core, patterns
 from .._internal import arguments, memory
@@ -82,37 +82,19 @@ def count_pretokens(
     if isinstance(sources, PretokenCounts):
         raise TypeError("PretokenCounts are counted already; give them to train")
     names, resolved = arguments.special_names(special_tokens), patterns.resolve(pattern, unmatched)
-    options = CountOptions.checked(names, resolved, workers, memory_limit, min_pretoken_count)
-    return counted(Corpus.of(sources, **corpus), options, progress, memory.Use(options.memory_limit))
-
-
-class CountOptions(NamedTuple):
-    """How pretokens are counted, checked."""
-
-    special_tokens: list[str]
-    pattern: Pattern
-    workers: int
-    memory_limit: int
-    min_count: int
-
-    @classmethod
-    def checked(
-        cls,
-        special_tokens: list[str],
-        pattern: Pattern,
-        workers: int | None,
-        memory_limit: int | str | None,
-        min_pretoken_count: int,
-    ) -> CountOptions:
-        """Return the options of `count_pretokens`."""
-        threads, limit = arguments.checked_workers(workers), memory.limit(memory_limit)
-        min_count = arguments.checked_limit("min_pretoken_count", min_pretoken_count, 0)
-        return cls(special_tokens, pattern, threads, limit, min_count)
+    threads, limit = arguments.checked_workers(workers), memory.limit(memory_limit)
+    min_count = arguments.checked_limit("min_pretoken_count", min_pretoken_count, 0)
+    texts = Corpus.of(sources, **corpus)
+    return counted(texts, names, resolved, threads, limit, min_count, progress, memory.Use(limit))
 
 
 def counted(
     texts: Corpus,
-    options: CountOptions,
+    special_tokens: list[str],
+    pattern: Pattern,
+    workers: int,
+    memory_limit: int,
+    min_count: int,
     progress: bool | Report,
     use: memory.Use,
     refuse: Callable[[_core.OversizedCounts], object] | None = None,
@@ -120,13 +102,13 @@ def counted(
     """Count the pretokens of texts. `refuse` may save counts that do not fit into the limit, and raise an error."""
     texts.check_local()
     counting = counter(
-        options.special_tokens,
+        special_tokens,
         texts.document_separator,
-        options.pattern,
-        workers=options.workers,
+        pattern,
+        workers=workers,
         replace=texts.replaces_invalid,
-        memory_limit=options.memory_limit,
-        min_count=options.min_count,
+        memory_limit=memory_limit,
+        min_count=min_count,
     )
     with reporter(progress, memory=use) as report, texts.naming():
         _count(counting, texts, report)
@@ -136,8 +118,8 @@ def counted(
             if refuse is not None and (oversized := counting.oversized()) is not None:
                 refuse(oversized)
             raise
-    _warn_if_hardly_any(core, options.pattern)
-    return PretokenCounts._of(core, options.pattern, options.special_tokens)
+    _warn_if_hardly_any(core, pattern)
+    return PretokenCounts._of(core, pattern, special_tokens)
 
 
 def counter(

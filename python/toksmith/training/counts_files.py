@@ -184,11 +184,12 @@ def load(path: str | os.PathLike[str], min_count: int = 1) -> tuple[_core.Pretok
         if begin[:4] == b"PAR1" or begin[:6] == b"ARROW1":
             return _load_table(Path(path), is_parquet=begin[:4] == b"PAR1")
         file.seek(0)
-        head = _read_head(file, name)
+        line = _head_line(file, name)
         start, end = file.tell(), Path(path).stat().st_size - _DIGEST
         file.seek(max(end, 0))
         if end < start or file.read() != _digest(Path(path), end):
             raise ValueError(f"{name}: checksum mismatch: the file is corrupt or truncated")
+    head = parse(line, name, f"{name}: the head of the file")
     with text_files.naming(name):
         return _core.PretokenCounts.read_from(path, start, end, head["unique"], head["bytes"], min_count), head
 
@@ -196,16 +197,16 @@ def load(path: str | os.PathLike[str], min_count: int = 1) -> tuple[_core.Pretok
 def read_head(path: Path) -> Head:
     """Return the head of a file in toksmith's own format."""
     with path.open("rb") as file:
-        return _read_head(file, str(path))
+        return parse(_head_line(file, str(path)), str(path), f"{path}: the head of the file")
 
 
-def _read_head(file: BinaryIO, name: str) -> Head:
+def _head_line(file: BinaryIO, name: str) -> bytes:
     if file.read(len(_MAGIC)) != _MAGIC:
         raise ValueError(f"{name}: not a file of pretoken counts")
     line = file.readline(_MAX_HEAD + 1)
     if len(line) > _MAX_HEAD:
         raise ValueError(f"{name}: the head of the file has more than {_MAX_HEAD} bytes")
-    return parse(line, name, f"{name}: the head of the file")
+    return line
 
 
 def _digest(path: Path, size: int) -> bytes:

@@ -8,10 +8,9 @@ import io
 import json
 import operator
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from .. import _core
 from .._internal import arguments, memory
 from .._internal.choices import ByteOrder, SpecialIds, Ties, Unmatched
 from .._internal.progress import Report
@@ -20,7 +19,7 @@ from ..files import whole_files
 from ..formats.native import escape
 from ..tokenizer import Tokenizer, merge_counts
 from .checkpoint import Checkpoint
-from .counting import CountOptions, as_iterator, counted
+from .counting import as_iterator, counted
 from .counts import PretokenCounts
 from .counts_files import Counts
 from .learning import Frequencies, learn, memory_error
@@ -156,8 +155,10 @@ def train(
             whole_files.check_not_read(log, texts.paths)
         names, cuts = options.special_tokens, options.pattern
         beside = None if saved is None else SavedCounts(saved.path, texts, cuts, names)
-        counting = CountOptions.checked(names, cuts, workers, memory_limit, min_pretoken_count)
-        counts = _counts_of(texts, options, counting, progress, use, beside)
+        threads, most = arguments.checked_workers(workers), memory.limit(memory_limit)
+        least = arguments.checked_limit("min_pretoken_count", min_pretoken_count, 0)
+        anew = functools.partial(counted, texts, names, cuts, threads, most, least, progress, use)
+        counts = _counts_of(anew, options, most, least, beside)
     tokenizer = learn(
         counts,
         options,
@@ -193,29 +194,19 @@ def train_bpe(
 
 
 def _counts_of(
-    texts: Corpus,
-    options: Options,
-    counting: CountOptions,
-    progress: bool | Report,
-    use: memory.Use,
-    beside: SavedCounts | None,
+    anew: Callable[..., PretokenCounts], options: Options, limit: int, min_count: int, beside: SavedCounts | None
 ) -> PretokenCounts:
-    """Return the counts of texts: those that an earlier call has saved, or new ones."""
+    """Return counts that an earlier call has saved, or new ones, if they and learning from them fit into a limit."""
 
-    def error(frequencies: Frequencies) -> MemoryError | None:
-        return memory_error(frequencies, options, counting.memory_limit, counting.min_count)
+    def check(frequencies: Frequencies, note: str) -> None:
+        if error := memory_error(frequencies, options, limit, min_count):
+            raise MemoryError(f"{error}{note}") from None
 
-    def refuse(oversized: _core.OversizedCounts) -> None:
-        note = _saved(beside, oversized, min_count=1)
-        if short := error(oversized.frequencies()):
-            raise MemoryError(f"{short}{note}") from None
-
-    head = None if beside is None else beside.head(counting.min_count)
+    head = None if beside is None else beside.head(min_count)
     if beside is None or head is None:
-        return counted(texts, counting, progress, use, refuse)
-    if short := error(head["frequencies"]):
-        raise MemoryError(f"{short}{_NOTE.format(beside.path)}")
-    return beside.load(counting.min_count)
+        return anew(lambda oversized: check(oversized.frequencies(), _saved(beside, oversized, min_count=1)))
+    check(head["frequencies"], _NOTE.format(beside.path))
+    return beside.load(min_count)
 
 
 def _saved(beside: SavedCounts | None, core: Counts, min_count: int) -> str:
