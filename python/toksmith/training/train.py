@@ -95,7 +95,9 @@ def train(
         checkpoint: A file to which the merges so far are written, every `checkpoint_seconds` and when the call is
             interrupted. A later call with the same text and options continues from it, with the same result as
             without the interruption. The file holds no counts: text is counted again (count once with
-            `count_pretokens` and `save` where that takes long). The file stays when the training is done.
+            `count_pretokens` and `save` where that takes long). Only where memory does not suffice for files that
+            are counted, their counts are saved beside it, in a file that ends in `.counts`, from which the next call
+            goes on. The files stay when the training is done.
         checkpoint_seconds: Time between two writes.
         log: A file that is written in the end, `.csv` or `.jsonl`: a row for each merge, with parts, count and bytes.
         corpus: How the texts are read: the options `field`, `column`, `document_separator` and `errors` of `Corpus`.
@@ -110,7 +112,8 @@ def train(
 
     Warns:
         UserWarning: No pair is left that occurs often enough: the vocabulary is smaller than asked. Or, without
-            `memory_limit`, learning may take more memory than the process may have.
+            `memory_limit`, learning may take more memory than the machine, a cgroup or `RLIMIT_AS` leaves: names the
+            limit to give.
 
     >>> tokenizer = train(PretokenCounts({b"low": 5, b"lower": 2}), 258)
     >>> list(tokenizer.merges)
