@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 KEYWORDS = ("def", "return", "if", "else", "for", "in", "import", "from", "self", "None", "class", "while", "not")
 KINDS = {"keyword": 43, "name": 33, "joined": 14, "number": 5, "hash": 5}
@@ -56,12 +57,16 @@ def memory(name: str) -> int:
 
 
 def train(path: str, vocab_size: int, limit: str) -> None:
-    """Train, and print what it took."""
+    """Train, and print what it took, or the error of a limit that is too small."""
     import toksmith
 
     toksmith.train_from_iterator(["low lower lowest"] * 2, 258)  # imports what a training needs
     before, start, processor = memory("VmRSS"), time.perf_counter(), time.process_time()
-    trained = toksmith.train(path, vocab_size, memory_limit=None if limit == "none" else limit)
+    try:
+        trained = toksmith.train(path, vocab_size, memory_limit=None if limit == "none" else limit)
+    except MemoryError as error:
+        print(json.dumps({"error": str(error)}))
+        return
     took = {"seconds": time.perf_counter() - start, "processor": time.process_time() - processor}
     digest = hashlib.sha256(repr(list(trained.merges)).encode()).hexdigest()
     print(json.dumps(took | {"peak": memory("VmHWM") - before, "merges": digest}))
@@ -72,7 +77,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--megabytes", type=float, default=450)
     parser.add_argument("--vocab-size", type=int, default=50_000)
-    parser.add_argument("--limits", nargs="+", default=["none", "500MB", "400MB", "300MB"])
+    parser.add_argument("--limits", nargs="+", default=["none", "500MB", "400MB", "300MB", "100MB"])
     parser.add_argument("--rounds", type=int, default=1, help="the best of so many rounds counts")
     parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -92,15 +97,18 @@ def report(path: str, vocab_size: int, limits: list[str], rounds: int) -> None:
     import toksmith
 
     unique = len(toksmith.count_pretokens(path))
-    runs: dict[str, list[dict[str, float]]] = {limit: [] for limit in limits}
+    runs: dict[str, list[dict[str, Any]]] = {limit: [] for limit in limits}
     for _ in range(rounds):
         for limit in limits:
             command = [sys.executable, __file__, "--child", path, str(vocab_size), limit]
             runs[limit].append(json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout))
-    same = len({run["merges"] for each in runs.values() for run in each}) == 1
+    same = len({run["merges"] for each in runs.values() for run in each if "merges" in run}) <= 1
     print(f"{unique:,} different pretokens, {vocab_size:,} tokens, the same merges: {'yes' if same else 'NO'}\n")
     print("| limit | seconds | processor | peak, MB |\n|---|---|---|---|")
     for limit, each in runs.items():
+        if "error" in each[0]:
+            print(f"| {limit} | MemoryError: {each[0]['error']} | | |")
+            continue
         best = {name: min(run[name] for run in each) for name in ("seconds", "processor")}
         peak = max(run["peak"] for run in each)
         print(f"| {limit} | {best['seconds']:.1f} | {best['processor']:.1f} | {peak / 1e6:.0f} |", flush=True)

@@ -28,10 +28,16 @@ class SavedCounts:
         }
 
     def head(self, min_count: int) -> Head | None:
-        """Return the head of the file, if it has all pretokens of this corpus that occur at least so often."""
+        """Return the head of the file, if it has all pretokens of this corpus that occur at least so often.
+
+        Raises:
+            ValueError: The file was not written by a training.
+        """
         if not self.can_be_saved or not self.path.exists():
             return None
         head = counts_files.read_head(self.path)
+        if "source" not in head:
+            raise ValueError(f"{self.path} has counts of another call: move it, or give another checkpoint")
         is_same = all(head.get(name) == value for name, value in self._key.items())
         return head if is_same and head.get("min_count", 1) <= max(min_count, 1) else None
 

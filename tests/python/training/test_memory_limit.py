@@ -181,6 +181,9 @@ def test_saved_counts_are_those_of_the_same_files(files: list[Path], read: list[
     with pytest.raises(ValueError, match=r"checkpoint\.counts: not a file of pretoken counts"):
         train(files, 300, memory_limit=LIMIT, **options)
     assert (tmp_path / "checkpoint.counts").read_text() == "notes"
+    toksmith.count_pretokens(files).save(tmp_path / "checkpoint.counts")
+    with pytest.raises(ValueError, match=r"checkpoint\.counts has counts of another call: move it"):
+        train(files, 300, memory_limit=LIMIT, **options)
 
 
 @pytest.mark.usefixtures("small_tables")
