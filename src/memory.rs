@@ -1,5 +1,5 @@
 //! Large tables, zeroed and aligned to cache lines, in huge pages if the system provides them.
-#![allow(unsafe_code)] // calls `madvise` and `sysconf`, and reads zeroed memory as values
+#![allow(unsafe_code)] // calls `madvise`, `sysconf` and `malloc_trim`, and reads zeroed memory as values
 
 use std::alloc::{Layout, alloc_zeroed};
 use std::marker::PhantomData;
@@ -55,6 +55,16 @@ pub(crate) fn release_unused<T>(vec: &mut Vec<T>) {
     }
     #[cfg(not(target_os = "linux"))]
     vec.shrink_to_fit();
+}
+
+/// Gives memory that was freed back to the system. The C library keeps up to 64 MB of it at the end of its heap, and what
+/// lies between other allocations.
+pub(crate) fn release_freed() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: the function only looks at free memory of the C library, and takes its locks.
+    unsafe {
+        libc::malloc_trim(0);
+    }
 }
 
 /// `count` zeros. The system zeroes large allocations itself, so their pages are not touched here.

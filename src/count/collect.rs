@@ -58,7 +58,8 @@ pub(super) fn collect(
     let gathered = SlotCollector { parts, sections: Mutex::default(), room: MemoryBudget::new(wanted) };
     let partitions: Vec<_> = partitions.into_iter().map(|partition| Mutex::new(Some(partition))).collect();
     let next = AtomicUsize::new(0);
-    let workers = if spill.is_some() { wanted.workers } else { 1 };
+    let is_spilled = spill.is_some();
+    let workers = if is_spilled { wanted.workers } else { 1 };
     workers::run(workers, control, |_| {
         while let Some(partition) = partitions.get(next.fetch_add(1, Relaxed)) {
             let partition = partition.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -75,6 +76,9 @@ pub(super) fn collect(
     }
     let (mut slots, long) = parts.into_inner().unwrap_or_else(PoisonError::into_inner);
     memory::release_unused(&mut slots);
+    if is_spilled {
+        memory::release_freed();
+    }
     let mut end = 0;
     if wanted.by_bytes {
         sort(&mut slots, &|left, right| left.pretoken(&long).cmp(right.pretoken(&long)), control)?;
