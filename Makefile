@@ -3,7 +3,7 @@
 
 PYTHON ?= python3
 VENV := .venv
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
 # Modules are compiled once for all processes of the tests, of which there are hundreds: it is half of the time that one
 # takes to start. What is compiled lies in `target`.
@@ -11,12 +11,14 @@ export PYTHONDONTWRITEBYTECODE :=
 export PYTHONPYCACHEPREFIX := $(CURDIR)/target/pycache
 
 .PHONY: demo test dev check test-rust test-python test-pythons test-long test-distributed test-asan test-asan-python \
-	fuzz fuzz-build bench-peers bench-train build build-dev clean
+	test-oldest test-arm64 test-windows check-macos wheels sdist fuzz fuzz-build bench-peers bench-train build build-dev clean
 
 demo: build
 	@$(BIN)/python scripts/demo.py
 
 test: check test-rust test-python
+	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then $(MAKE) site; else \
+		echo 'Sphinx needs Python 3.11: the documentation site is not built'; fi
 
 # While one works: builds what changed in seconds, without link-time optimisation, and runs the tests that belong to the
 # changed files. `make dev SINCE=main` takes all that differs from `main`.
@@ -39,7 +41,35 @@ build: $(VENV)/.installed
 build-dev: $(VENV)/.installed
 	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --quiet
 
-# The checks that run nothing of the project: formatting, lints, types.
+.PHONY: site wheel wheels-in-debian release-readme deny
+
+# The documentation site, in `target/site`. A warning is an error: links that lead nowhere, pages that no page lists.
+site: build-dev target/sphinx/.installed
+	rm -rf target/site
+	PYTHONPATH=target/sphinx $(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --fresh-env --conf-dir docs/site \
+		--doctree-dir target/sphinx/doctrees . target/site
+
+target/sphinx/.installed: docs/site/requirements.txt
+	$(BIN)/pip install --quiet --no-deps --upgrade --target target/sphinx -r $<
+	touch $@
+
+# A wheel for this machine and this Python, in `dist`.
+wheel: $(VENV)/.installed
+	$(BIN)/maturin build --release --locked --interpreter $(BIN)/python --out dist
+
+# `make wheels` in a container, on a machine with another system than Debian 12.
+wheels-in-debian:
+	docker run --rm --volume "$(CURDIR):/toksmith" --workdir /toksmith debian:12 sh -c 'apt-get update -qq && \
+		apt-get install -qq --no-install-recommends ca-certificates git make python3-venv && \
+		git config --global --add safe.directory /toksmith && make wheels'
+
+# The README as a package index shows it, where relative links lead nowhere: `make release-readme BASE=... IMAGES=...`.
+release-readme:
+	mkdir -p target
+	$(PYTHON) scripts/absolute_links.py "$(BASE)" --images "$(IMAGES)" > target/README.md
+	mv target/README.md README.md
+
+# The checks that run nothing of the project: formatting, lints, types, workflows.
 check: $(VENV)/.installed
 	cargo fmt --check
 	cargo clippy --quiet --locked --all-targets -- -D warnings
@@ -50,6 +80,18 @@ check: $(VENV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/jactionlint --strict-exit --no-hints
+	$(BIN)/zizmor --offline --quiet --pedantic .github
+
+# Licences, sources and versions of the crates; advisories need the network: `make deny CHECKS=advisories`.
+CHECKS := bans licenses sources
+
+deny: target/cargo-deny/bin/cargo-deny
+	$< --locked --all-features check $(CHECKS)
+	$< --locked --manifest-path fuzz/Cargo.toml check $(CHECKS)
+
+target/cargo-deny/bin/cargo-deny:
+	cargo install --quiet --locked --root target/cargo-deny cargo-deny@0.20.2
 
 test-rust:
 	cargo test --quiet --locked
@@ -68,6 +110,29 @@ PYTHONS := 3.10 3.12 3.13
 
 test-pythons:
 	ARGS="$(ARGS)" scripts/test_pythons.sh $(PYTHONS)
+
+# The same tests with the oldest versions of the packages that toksmith needs.
+test-oldest:
+	OLDEST=1 ARGS="$(ARGS)" scripts/test_pythons.sh 3.10
+
+# Other systems, on Debian 12 for x86-64: each script installs what it needs of Debian's packages.
+# `make test-arm64 ARGS=tests/python/core/test_decode.py`
+test-arm64: $(VENV)/.installed
+	scripts/test_arm64.sh $(ARGS)
+
+test-windows:
+	scripts/test_windows.sh $(ARGS)
+
+check-macos: $(VENV)/.installed
+	scripts/check_macos.sh
+
+# Wheels for Linux in dist, and tests of those that run here. `make wheels WHEEL_PYTHONS=3.12 ARGS=x86_64-unknown-linux-gnu`
+wheels: $(VENV)/.installed
+	PYTHONS="$(WHEEL_PYTHONS)" scripts/build_wheels.sh $(ARGS)
+
+# The source distribution in dist; with VENDOR=1 also one that holds all crates.
+sdist: $(VENV)/.installed
+	VENDOR="$(VENDOR)" scripts/build_sdist.sh
 
 # What takes minutes, on the extension as users get it; and programs that use tiktoken, on toksmith. Those that cannot be
 # installed are skipped.

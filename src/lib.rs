@@ -48,6 +48,11 @@
 //! # Ok::<(), toksmith::Error>(())
 //! ```
 
+#[cfg(target_endian = "big")]
+compile_error!(
+    "toksmith needs a little-endian machine: scanners and hashes read bytes as little-endian words, and nothing was tested on a big-endian one"
+);
+
 pub mod arrow;
 pub mod control;
 pub mod count;

@@ -58,6 +58,7 @@ __all__ = [
     "fingerprint",
     "from_fancy_regex",
     "from_oniguruma",
+    "learn_balanced",
     "learn_merges",
     "memory_to_learn",
     "merges_of_rows",
@@ -607,6 +608,21 @@ def learn_merges(
     progress: _Report | None = None,
     forget: bool = False,
     memory_limit: int | None = None,
+) -> Learned: ...
+def learn_balanced(
+    counts: Sequence[PretokenCounts],
+    max_merges: int,
+    *,
+    dev: Sequence[PretokenCounts] | None = None,
+    ratio: Sequence[float] = ...,
+    window: tuple[int, float] | None = None,
+    ties: Literal["bytes", "ids", "smallest_ids", "first", "huggingface"] = "bytes",
+    min_frequency: int = 1,
+    max_token_length: int | None = None,
+    base: Tokenizer | None = None,
+    forced: Sequence[bytes] = ...,
+    progress: _Report | None = None,
+    forget: bool = False,
 ) -> Learned: ...
 def memory_to_learn(
     pretokens: int,

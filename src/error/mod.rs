@@ -203,6 +203,18 @@ pub enum Error {
         token: Vec<u8>,
     },
 
+    /// A training that balances languages, of a vocabulary with tokens that its own merges do not make.
+    #[error(
+        "languages cannot be balanced with a base that has tokens that merging does not make, such as {} (id {id})",
+        show(token)
+    )]
+    BalancedUnmergeable {
+        /// The id of such a token.
+        id: u32,
+        /// Its bytes.
+        token: Vec<u8>,
+    },
+
     /// Forced tokens for which the vocabulary has no room.
     #[error("the forced tokens need {merges} new tokens, and there is room for {room}: raise vocab_size")]
     TooManyForced {

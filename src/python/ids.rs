@@ -274,8 +274,7 @@ where
 {
     let buffer = buffer.as_typed::<T>().ok()?;
     // PyBuffer checks the type but not the byte order.
-    let foreign: &[u8] = if cfg!(target_endian = "little") { b">!" } else { b"<" };
-    if buffer.format().to_bytes().first().is_some_and(|order| foreign.contains(order)) {
+    if buffer.format().to_bytes().first().is_some_and(|order| b">!".contains(order)) {
         return None;
     }
     if buffer.dimensions() != 1 {

@@ -15,7 +15,7 @@ use super::vocabulary::special_specs;
 use super::{call, objects};
 use crate::encode::Encoder;
 use crate::error::Error;
-use crate::train::{self, Merge, Options, Saver, Start, Ties};
+use crate::train::{self, Measure, Merge, Options, Saver, Start, Ties, Window};
 
 /// The merges of a training.
 #[pyclass(frozen, module = "toksmith._core")]
@@ -138,6 +138,52 @@ pub(super) fn learn_merges(
             Ok(Learned { merges: learned?, first })
         }
     }
+}
+
+/// Learns merges from the counts of several languages, each next one for the language that is compressed worst: by the
+/// tokens of `dev`, the counts of one text in each language, or by the bytes of a token, of which each language should
+/// have a multiple in `ratio`. With `window`, a language that has more than `alpha` times its share of the last `size`
+/// choices is passed over. The other arguments are those of `learn_merges`; with `forget`, all counts are empty
+/// afterwards.
+#[pyfunction]
+#[pyo3(signature = (counts, max_merges, *, dev=None, ratio=vec![], window=None, ties="bytes", min_frequency=1, max_token_length=None, base=None, forced=vec![], progress=None, forget=false))]
+#[expect(clippy::too_many_arguments, reason = "keyword options, one each")]
+pub(super) fn learn_balanced(
+    py: Python<'_>,
+    counts: Vec<Bound<'_, PyPretokenCounts>>,
+    max_merges: usize,
+    dev: Option<Vec<Bound<'_, PyPretokenCounts>>>,
+    ratio: Vec<f64>,
+    window: Option<(usize, f64)>,
+    ties: &str,
+    min_frequency: u64,
+    max_token_length: Option<u32>,
+    base: Option<&Tokenizer>,
+    forced: Vec<PyBackedBytes>,
+    progress: Option<Bound<'_, PyAny>>,
+    forget: bool,
+) -> PyResult<Learned> {
+    let measures = dev.as_ref().map_or(ratio.len(), Vec::len);
+    if measures != counts.len() {
+        return Err(PyValueError::new_err(format!("{measures} measures for {} languages", counts.len())));
+    }
+    let max_token_length = max_token_length.unwrap_or(u32::MAX);
+    let options =
+        Options { ties: ties_of(ties)?, max_merges, min_frequency, max_token_length, memory_limit: None };
+    let window = window.map(|(size, alpha)| Window { size, alpha });
+    let forced: Vec<Vec<u8>> = forced.iter().map(|token| token.to_vec()).collect();
+    let start = Start { base: base.map(|base| base.encoder().vocab()), forced: &forced, made: &[] };
+    let taken = |counts: Vec<Bound<'_, PyPretokenCounts>>| {
+        let taken = |counts: &PyPretokenCounts| if forget { counts.take(py) } else { counts.inner(py) };
+        counts.iter().map(|counts| taken(counts.get())).collect()
+    };
+    let measure = dev.map_or(Measure::Ratio(ratio), |dev| Measure::Dev(taken(dev)));
+    let texts = taken(counts);
+    let merges = call::long(py, progress.as_ref(), |control| {
+        train::learn_balanced(texts, measure, window, &start, &options, control)
+    })?;
+    let first = base.map_or(256, |base| base.encoder().vocab().tokens().len() as u32);
+    Ok(Learned { merges, first })
 }
 
 /// The memory in bytes that learning takes at least, from so many distinct pretokens with so many bytes of text.

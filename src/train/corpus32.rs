@@ -47,7 +47,12 @@ impl<'v> Layout<'v> {
     ) -> Result<Self> {
         let size = corpus::measure(words, control, |_, _| ())?;
         // Each merge removes at least one token from the text, so there are fewer merges than cells.
-        let merges = (max_merges as u64).min(u64::from(size)).min(1 << 30) as u32;
+        Self::with_room(size, vocab, (max_merges as u64).min(u64::from(size)))
+    }
+
+    /// A layout for words that need `size` cells, and for ids of so many merges.
+    pub(super) fn with_room(size: u32, vocab: Option<&'v Vocab>, merges: u64) -> Result<Self> {
+        let merges = merges.min(1 << 30) as u32;
         let first = vocab.map_or(BYTE_TOKENS, |vocab| vocab.tokens().len() as u32);
         // Ids must leave room for the sentinel and the mark of dead cells.
         let id_bits = (32 - (first.saturating_add(merges).saturating_add(1)).leading_zeros()).min(31);

@@ -169,6 +169,18 @@ impl PairIndex {
         (pair.left, pair.right)
     }
 
+    /// The number of a pair; `None` if it is not in the index.
+    pub(super) fn number(&self, left: u32, right: u32) -> Option<u32> {
+        self.table.find(left, right, |number| self.tokens(number) == (left, right))
+    }
+
+    /// [`PairIndex::take`] of a pair that is still in the queue, which drops it as one that occurs no more.
+    pub(super) fn take_from_queue(&mut self, number: u32) -> Pair {
+        let taken = self.take(number);
+        self.pairs[number as usize].count = 0;
+        taken
+    }
+
     /// Removes a pair. Its postings stay in the pool until the next call of [`PairIndex::tidy`].
     pub(super) fn take(&mut self, number: u32) -> Pair {
         let pair = &mut self.pairs[number as usize];

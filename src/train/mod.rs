@@ -16,7 +16,10 @@
 //!   in the index. When the queue is empty, the threshold is lowered and the corpus read once more. Counts
 //!   never rise, so no pair that was left out can have been due before, and the result does not depend on the
 //!   threshold.
+//! - `balance` learns from the texts of several languages: which one the next merge serves depends on how well each of
+//!   them is compressed.
 
+mod balance;
 mod checkpoint;
 mod corpus;
 mod corpus16;
@@ -36,6 +39,7 @@ mod ties;
 mod tokens;
 mod trainer;
 
+pub use balance::{Measure, Window, learn_balanced};
 pub use checkpoint::{merges_from_bytes, merges_to_bytes};
 pub use fingerprint::fingerprint;
 pub use learn::{learn_from, learn_merges, least_memory, resume};

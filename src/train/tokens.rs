@@ -20,6 +20,8 @@ pub(super) struct TokenInfo {
     /// The first eight bytes of each token as a big-endian number, with zeros after its end.
     prefixes: Vec<u64>,
     ties: Ties,
+    /// Whether each byte in `bytes` stands for the rank of its printable character; see [`Ties::Spelling`].
+    is_spelled: bool,
     /// Whether `bytes`, `ends` and `prefixes` are kept.
     keeps_bytes: bool,
 }
@@ -28,12 +30,15 @@ impl TokenInfo {
     /// Starts with the 256 bytes, or with the tokens of `vocab`. Bytes are kept if the tie rule or the
     /// vocabulary needs them.
     pub(super) fn new(vocab: Option<&Vocab>, ties: Ties) -> Self {
+        let is_spelled = ties == Ties::Spelling;
+        let ties = if is_spelled { Ties::Bytes } else { ties };
         let mut tokens = TokenInfo {
             lengths: Vec::new(),
             bytes: Vec::new(),
             ends: Vec::new(),
             prefixes: Vec::new(),
             ties,
+            is_spelled,
             keeps_bytes: ties == Ties::Bytes || vocab.is_some_and(Vocab::has_unmergeable),
         };
         match vocab {
@@ -46,9 +51,15 @@ impl TokenInfo {
     fn add(&mut self, bytes: &[u8]) {
         self.lengths.push(bytes.len() as u32);
         if self.keeps_bytes {
+            let start = self.bytes.len();
             self.bytes.extend_from_slice(bytes);
+            if self.is_spelled {
+                self.bytes[start..]
+                    .iter_mut()
+                    .for_each(|byte| *byte = printable_rank(u32::from(*byte)) as u8);
+            }
             self.ends.push(self.bytes.len());
-            self.prefixes.push(prefix(bytes));
+            self.prefixes.push(prefix(&self.bytes[start..]));
         }
     }
 
@@ -108,7 +119,7 @@ impl TokenInfo {
     /// position; until that is looked up, it is the best one possible.
     pub(super) fn key(&self, left: u32, right: u32) -> [u64; 2] {
         match self.ties {
-            Ties::Bytes => [self.prefixes[left as usize], self.prefixes[right as usize]],
+            Ties::Bytes | Ties::Spelling => [self.prefixes[left as usize], self.prefixes[right as usize]],
             Ties::Ids => [pack(left, right), 0],
             Ties::SmallestIds => [!pack(left, right), 0],
             Ties::HuggingFace => [!pack(printable_rank(left), printable_rank(right)), 0],

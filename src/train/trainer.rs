@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::corpus::Corpus;
 use super::index::{Pair, PairIndex};
 use super::neighbours::Neighbours;
-use super::options::{Merge, Options};
+use super::options::{Merge, Options, Ties};
 use super::queue::Queue;
 use super::saver::Saver;
 use super::scan;
@@ -41,6 +41,24 @@ const NO_CURSOR: usize = usize::MAX;
 /// How many of the merges add a token; `first` tokens existed before them.
 fn added(first: u32, merges: &[Merge]) -> usize {
     merges.iter().filter(|merge| merge.token >= first).count()
+}
+
+/// What the trainers of several texts share, since all of them make the same merges.
+pub(super) struct Shared {
+    pub(super) tokens: TokenInfo,
+    before: Neighbours,
+    after: Neighbours,
+}
+
+impl Shared {
+    /// For trainers whose texts `vocab` laid out.
+    pub(super) fn new(vocab: Option<&Vocab>, ties: Ties) -> Self {
+        Shared {
+            tokens: TokenInfo::new(vocab, ties),
+            before: Neighbours::default(),
+            after: Neighbours::default(),
+        }
+    }
 }
 
 /// The state of a training.
@@ -102,23 +120,11 @@ impl<'c, T: Corpus> Trainer<'c, T> {
         // Unused memory is never touched, and growing would fragment memory.
         room::reserve(&mut merges, left.min(RESERVED_MERGES))?;
         let mut trainer = Trainer {
-            corpus,
-            tokens,
-            index: PairIndex::default(),
-            queue: Queue::new(floor),
-            before: Neighbours::default(),
-            after: Neighbours::default(),
-            hits: vec![0; POSTINGS_PER_BLOCK],
             merges,
             room: left,
-            threshold: floor,
-            floor,
-            longest: options.max_token_length,
             index_bytes,
-            full_index_bytes: u64::MAX,
             unmergeable_vocab: vocab.filter(|vocab| vocab.has_unmergeable()),
-            unchecked: 0,
-            control,
+            ..Self::with_empty_index(corpus, tokens, floor, options.max_token_length, control)
         };
         match vocab {
             None => trainer.index_bytes()?,
@@ -131,6 +137,114 @@ impl<'c, T: Corpus> Trainer<'c, T> {
         }
         trainer.fill_queue()?;
         Ok(trainer)
+    }
+
+    fn with_empty_index(
+        corpus: T,
+        tokens: TokenInfo,
+        floor: u64,
+        longest: u32,
+        control: &'c Control<'c>,
+    ) -> Self {
+        Trainer {
+            corpus,
+            tokens,
+            index: PairIndex::default(),
+            queue: Queue::new(floor),
+            before: Neighbours::default(),
+            after: Neighbours::default(),
+            hits: vec![0; POSTINGS_PER_BLOCK],
+            merges: Vec::new(),
+            room: 0,
+            threshold: floor,
+            floor,
+            longest,
+            index_bytes: u64::MAX,
+            full_index_bytes: u64::MAX,
+            unmergeable_vocab: None,
+            unchecked: 0,
+            control,
+        }
+    }
+
+    /// A trainer of one of several texts, for [`Trainer::most_frequent`] and [`Trainer::merge_tokens`]. Another text
+    /// may need a pair that is rare here, so it indexes every pair.
+    pub(super) fn of_several(
+        corpus: T,
+        vocab: Option<&Vocab>,
+        longest: u32,
+        shared: &mut Shared,
+        control: &'c Control<'c>,
+    ) -> Result<Self> {
+        let mut trainer =
+            Self::with_empty_index(corpus, TokenInfo::new(None, Ties::Ids), 1, longest, control);
+        trainer.swap(shared);
+        match vocab {
+            None if longest < 2 => (),
+            None => {
+                let tallies = scan::tally_bytes(&trainer.corpus, control)?;
+                (trainer.index, _) = scan::index_bytes(&trainer.corpus, tallies, 1, u64::MAX, control)?;
+            }
+            Some(vocab) => {
+                trainer.index_pairs(1, u64::MAX, |token| vocab.tokens().bytes_at(token).to_vec())?;
+            }
+        }
+        trainer.fill_queue()?;
+        trainer.swap(shared);
+        Ok(trainer)
+    }
+
+    /// Takes over what is shared, or gives it back.
+    fn swap(&mut self, shared: &mut Shared) {
+        std::mem::swap(&mut self.tokens, &mut shared.tokens);
+        std::mem::swap(&mut self.before, &mut shared.before);
+        std::mem::swap(&mut self.after, &mut shared.after);
+    }
+
+    /// The tokens of the most frequent pair, and its count. The pair must be merged next, or no other asked for.
+    pub(super) fn most_frequent(&mut self, tokens: &TokenInfo) -> Result<Option<(u32, u32, u64)>> {
+        let pair = self.queue.pop(&mut self.index, &self.corpus, tokens)?;
+        Ok(pair.map(|pair| {
+            let (left, right) = self.index.tokens(pair);
+            (left, right, self.index.count(pair))
+        }))
+    }
+
+    /// Merges two tokens into `token`, the last of the shared ones, wherever they are side by side. Returns by how many
+    /// tokens this makes the text shorter.
+    pub(super) fn merge_tokens(
+        &mut self,
+        left: u32,
+        right: u32,
+        token: u32,
+        shared: &mut Shared,
+    ) -> Result<u64> {
+        let Some(pair) = self.index.number(left, right) else { return Ok(0) };
+        let pair = self.index.take_from_queue(pair);
+        self.swap(shared);
+        let merges = self.count_merges(&pair);
+        let merged = self.merge_taken(&pair, token);
+        self.swap(shared);
+        merged.map(|()| merges)
+    }
+
+    /// How often merging a pair will happen. Of overlapping occurrences (aaa) the first one merges.
+    fn count_merges(&self, pair: &Pair) -> u64 {
+        if pair.left != pair.right {
+            return pair.count;
+        }
+        let step = self.tokens.length(pair.left);
+        let (mut merges, mut end) = (0, 0);
+        for &position in self.index.postings(pair.postings()) {
+            let is_live = position >= end
+                && self.corpus.token(position) == pair.left
+                && self.corpus.token(position + step) == pair.right;
+            if is_live {
+                merges += self.corpus.weight(position);
+                end = position + 2 * step;
+            }
+        }
+        merges
     }
 
     /// Indexes the pairs of bytes before the first merge.
@@ -262,23 +376,29 @@ impl<'c, T: Corpus> Trainer<'c, T> {
         self.queue.prefetch_next(&self.index, &self.corpus);
         let token = self.tokens.push(pair.left, pair.right)?;
         let merge = Merge { left: pair.left, right: pair.right, token, count: pair.count };
+        room::push(&mut self.merges, merge)?;
+        self.merge_taken(&pair, token)?;
+        self.control.advance(1);
+        Ok(())
+    }
+
+    /// Merges a pair that was taken from the index.
+    fn merge_taken(&mut self, pair: &Pair, token: u32) -> Result<()> {
         self.before.clear(self.tokens.len())?;
         self.after.clear(self.tokens.len())?;
-        room::push(&mut self.merges, merge)?;
         let mut postings = pair.postings();
         while !postings.is_empty() {
             self.check_control(POSTINGS_PER_BLOCK)?;
             let some = postings.start..postings.end.min(postings.start + POSTINGS_PER_BLOCK);
             postings.start = some.end;
-            let hits = self.find(&pair, some);
+            let hits = self.find(pair, some);
             self.before.make_room(hits)?;
             self.after.make_room(hits)?;
-            self.rewrite(&pair, token, hits, postings.clone());
+            self.rewrite(pair, token, hits, postings.clone());
         }
-        self.lower_counts(&pair, token);
+        self.lower_counts(pair, token);
         self.add_pairs(token)?;
         self.index.tidy();
-        self.control.advance(1);
         Ok(())
     }
 

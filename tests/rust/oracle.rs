@@ -65,12 +65,16 @@ pub(crate) fn learn_merges(words: &[(Vec<u8>, u64)], options: &Options) -> Vec<M
 fn precedes(one: (u32, u32), other: (u32, u32), ties: Ties, tokens: &[Vec<u8>]) -> bool {
     let bytes = |pair: (u32, u32)| (&tokens[pair.0 as usize], &tokens[pair.1 as usize]);
     let ranks = |pair: (u32, u32)| (printable_rank(pair.0), printable_rank(pair.1));
+    let spelling =
+        |id: u32| tokens[id as usize].iter().map(|&byte| printable_rank(byte.into())).collect::<Vec<_>>();
+    let spelled = |pair: (u32, u32)| (spelling(pair.0), spelling(pair.1));
     let ordering = match ties {
         Ties::Bytes => bytes(one).cmp(&bytes(other)),
         Ties::Ids => one.cmp(&other),
         Ties::SmallestIds => Reverse(one).cmp(&Reverse(other)),
         Ties::First => Ordering::Less,
         Ties::HuggingFace => Reverse(ranks(one)).cmp(&Reverse(ranks(other))),
+        Ties::Spelling => spelled(one).cmp(&spelled(other)),
     };
     ordering == Ordering::Greater
 }

@@ -1,19 +1,23 @@
 //! The merge loop against a recount from scratch.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use toksmith::count::{CountOptions, Counting, PretokenCounts};
 use toksmith::encode::Encoder;
 use toksmith::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
 use toksmith::special::Specials;
-use toksmith::train::{Merge, Options, Saver, Start, Ties, build_vocab, learn_from, learn_merges};
+use toksmith::train::{
+    Measure, Merge, Options, Saver, Start, Ties, build_vocab, learn_balanced, learn_from, learn_merges,
+};
 use toksmith::vocab::Vocab;
 use toksmith::{Control, Error};
 
 use crate::oracle;
 use crate::random::Random;
 
-const ALL_TIES: [Ties; 5] = [Ties::Bytes, Ties::Ids, Ties::SmallestIds, Ties::First, Ties::HuggingFace];
+const ALL_TIES: [Ties; 6] =
+    [Ties::Bytes, Ties::Ids, Ties::SmallestIds, Ties::First, Ties::HuggingFace, Ties::Spelling];
 
 const BASICS: Options = Options {
     ties: Ties::Bytes,
@@ -91,6 +95,31 @@ fn equals_a_recount_on_random_corpora() {
             // A scan for each merge takes long.
             let memory_limit = (random.below64(40) == 0).then_some(0);
             compare(&corpus, &Options { ties, max_merges, min_frequency, max_token_length, memory_limit });
+        }
+    }
+}
+
+/// A second language with a higher ratio, whose words have no pair, is chosen first, and never again.
+#[test]
+fn balancing_one_language_is_ordinary_training() {
+    let mut random = Random::new(0x6C61_6E67);
+    for round in 0..400 {
+        let mut corpus = random.corpus();
+        corpus.sort();
+        corpus.dedup_by(|next, word| next.0 == word.0);
+        for ties in ALL_TIES.into_iter().filter(|&ties| ties != Ties::HuggingFace) {
+            let max_token_length = [u32::MAX, 1, 3, 5][round % 4];
+            let options = Options { ties, max_merges: 300, max_token_length, ..BASICS };
+            let counts = |words: &[(&[u8], u64)]| {
+                let items = words.iter().enumerate().map(|(at, &(word, count))| (word, count, at as u64));
+                Arc::new(PretokenCounts::from_items(items, 0, &Control::none()).unwrap())
+            };
+            let words: Vec<(&[u8], u64)> = corpus.iter().map(|(word, count)| (&**word, *count)).collect();
+            let texts = vec![counts(&words), counts(&[(b"a", 1)])];
+            let measure = Measure::Ratio(vec![1.0, 1e9]);
+            let merges =
+                learn_balanced(texts, measure, None, &Start::default(), &options, &Control::none()).unwrap();
+            assert_eq!(merges, train(&corpus, &options, &Control::none()).unwrap(), "{options:?} {corpus:?}");
         }
     }
 }

@@ -8,6 +8,10 @@ Ties = Literal["bytes", "ids", "smallest_ids", "first", "huggingface"]
 TIES: tuple[Ties, ...] = get_args(Ties)
 """Which of several pairs of equal count merges first."""
 
+Parity = Literal["base", "window"]
+PARITIES: tuple[Parity, ...] = get_args(Parity)
+"""How training chooses the language that the next merge serves."""
+
 SpecialIds = Literal["first", "after_bytes", "last"]
 SPECIAL_IDS: tuple[SpecialIds, ...] = get_args(SpecialIds)
 """Where the ids of special tokens are, relative to those of the bytes and the merges."""

@@ -110,6 +110,7 @@ def _options(
 def run(args: list[str]) -> int:
     """Run the command line `args`; return its exit status."""
     signal.signal(signal.SIGTERM, _end)
+    streams.print_utf8()
     args, debug = without_debug(args)
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning

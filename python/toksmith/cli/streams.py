@@ -6,6 +6,7 @@ import codecs
 import contextlib
 import errno
 import glob
+import io
 import os
 import stat
 import sys
@@ -180,6 +181,13 @@ def tell_of_terminal() -> None:
     """Say that standard input is read, where somebody must type it."""
     if _is_terminal(sys.stdin):
         say(f"toksmith: reading standard input, which {'Ctrl-Z and Enter end' if os.name == 'nt' else 'Ctrl-D ends'}")
+
+
+def print_utf8() -> None:
+    """Have all that is printed in UTF-8, as `write` has it: Windows has a code page for files and pipes."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() != "utf-8":
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def flush_output() -> None:

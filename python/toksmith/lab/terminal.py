@@ -48,7 +48,9 @@ def has_colours() -> bool:
     from rich.console import Console  # takes long, and most commands need none
 
     console = Console(file=sys.stdout)
-    return console.is_terminal and console.color_system is not None and not console.no_color
+    # A console of Windows before version 10 shows escape sequences as text.
+    takes_escapes = console.color_system is not None and not console.legacy_windows
+    return console.is_terminal and takes_escapes and not console.no_color
 
 
 def drawn(spans: Mapping[int, Span], blocks: Blocks, *, colours: bool, ids: bool = False) -> Iterator[str]:

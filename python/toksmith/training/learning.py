@@ -68,8 +68,8 @@ def learn(
             forget=consume_counts,
             memory_limit=memory_limit,
         )
-    _warn_if_short(options, learned.added())
-    return _build(options, learned)
+    warn_if_short(options, learned.added())
+    return build(options, learned)
 
 
 def _check_memory(
@@ -127,7 +127,8 @@ def _least_memory(options: Options, pretokens: int, pretoken_bytes: int, counts_
     return max(learning, -(-4 * counts_bytes // 3))
 
 
-def _warn_if_short(options: Options, added: int) -> None:
+def warn_if_short(options: Options, added: int) -> None:
+    """Warn if fewer tokens were added than asked for. Called by what `train` calls."""
     if added == options.max_merges:
         return
     condition = "at all" if options.min_frequency <= 1 else f"at least {options.min_frequency} times"
@@ -149,7 +150,7 @@ class _Layout(NamedTuple):
     special_tokens: list[tuple[str, int]]
 
 
-def _build(options: Options, learned: _core.Learned) -> Tokenizer:
+def build(options: Options, learned: _core.Learned) -> Tokenizer:
     """Return the tokenizer of these merges, with ids for all tokens."""
     base = options.base
     layout = _layout(options, learned.added()) if base is None else _extended(base, options.new_specials)

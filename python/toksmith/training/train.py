@@ -8,16 +8,17 @@ import io
 import json
 import operator
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .._internal import arguments, memory
-from .._internal.choices import ByteOrder, SpecialIds, Ties, Unmatched
+from .._internal.choices import ByteOrder, Parity, SpecialIds, Ties, Unmatched
 from .._internal.progress import Report
-from ..corpus import Corpus, CorpusOptions, FilePath, TextSources
+from ..corpus import Corpus, CorpusOptions, FilePath
 from ..files import whole_files
 from ..formats.native import escape
 from ..tokenizer import Tokenizer, merge_counts
+from .balance import Text, languages_of, memory_left
 from .checkpoint import Checkpoint
 from .counting import as_iterator, counted
 from .counts import PretokenCounts
@@ -34,7 +35,7 @@ _LOG_FIELDS = ("merge", "id", "left", "right", "token", "count", "bytes")
 
 
 def train(
-    sources: Corpus | TextSources | PretokenCounts,
+    sources: Text | Mapping[str, Text],
     vocab_size: int,
     *,
     special_tokens: Iterable[str] = (),
@@ -47,6 +48,9 @@ def train(
     max_token_length: int | None = None,
     forced_tokens: Iterable[str | bytes] = (),
     base: Tokenizer | None = None,
+    parity: Parity | None = None,
+    dev: Mapping[str, Text] | None = None,
+    ratio: Mapping[str, float] | None = None,
     workers: int | None = None,
     memory_limit: int | str | None = None,
     min_pretoken_count: int = 1,
@@ -83,6 +87,13 @@ def train(
             merge applies is encoded as before. New ids follow its highest one: first special tokens that it does not
             have, then merges. Pattern, special tokens and tie rule are the base's; `special_ids` and `byte_order`
             are refused.
+        parity: Balances languages: `sources` is a dict from their names to texts, and each merge is the most frequent
+            pair of the language that is compressed worst. "base": of that one always; "window": not of one that
+            had more than twice its equal share of the last 100 merges. Cannot be combined with `checkpoint`, and
+            `memory_limit` bounds counting alone. ties="huggingface" is the rule of `ParityBpeTrainer`.
+        dev: For `parity`: the same text in each language. The one with most tokens there is compressed worst.
+        ratio: For `parity` without `dev`: the bytes that a token of each language should have. Only proportions
+            matter: the language that falls shortest in its own text is compressed worst.
         workers: Threads for counting; default: all cores.
         memory_limit: Memory that the call may take beyond what the process holds before, such as "2GB"; see
             `count_pretokens`. Default: as there for counting, none for learning merges, which takes two to three
@@ -121,13 +132,16 @@ def train(
     >>> train(PretokenCounts({b"lowest": 3}), 259, base=tokenizer).encode("lowest")
     [257, 101, 258]
     """
-    counts = sources if isinstance(sources, PretokenCounts) else None
-    if counts is not None:
-        for name in corpus:
-            raise ValueError(f"{name} says how text is read, and these are counts: leave it out")
-        special_tokens = arguments.special_names(special_tokens) or counts._special_tokens
+    languages = languages_of(sources, parity, dev, ratio)
+    texts: list[Any] = [sources] if languages is None else languages.all_texts()
+    ready = [text for text in texts if isinstance(text, PretokenCounts)]
+    if ready:
+        if len(ready) == len(texts):
+            for name in corpus:
+                raise ValueError(f"{name} says how text is read, and these are counts: leave it out")
+        special_tokens = arguments.special_names(special_tokens) or ready[0]._special_tokens
         if base is None and pattern is ... and unmatched is None:
-            pattern = counts._pattern
+            pattern = ready[0]._pattern
     names = arguments.special_names(special_tokens)
     if base is not None:
         check_base(base, special_ids, byte_order)
@@ -143,35 +157,49 @@ def train(
         max_token_length=length_of(max_token_length),
         forced_tokens=forced_bytes(forced_tokens),
     )
+    if languages is not None and checkpoint is not None:
+        raise ValueError("checkpoint cannot be combined with parity: leave one of them out")
     limit = None if memory_limit is None else memory.limit(memory_limit)
     use = memory.Use(limit)
     saved = None if checkpoint is None else Checkpoint(checkpoint, options.fingerprint(), checkpoint_seconds)
     if log is not None and not os.fspath(log).endswith((".csv", ".jsonl")):
         raise ValueError(f"{os.fspath(log)}: a training log is a .csv or a .jsonl file")
-    beside = None
-    if counts is not None:
+    for counts in ready:
         _check_counts(counts, options)
-        counts = counts if min_pretoken_count == 1 else counts.at_least(min_pretoken_count)
-    else:
-        texts = Corpus.of(sources, **corpus)
-        if log is not None:
-            whole_files.check_not_read(log, texts.paths)
-        names, cuts = options.special_tokens, options.pattern
-        beside = None if saved is None else SavedCounts(saved.path, texts, cuts, names)
-        threads, most = arguments.checked_workers(workers), memory.limit(memory_limit)
-        least = arguments.checked_limit("min_pretoken_count", min_pretoken_count, 0)
-        anew = functools.partial(counted, texts, names, cuts, threads, most, least, progress, use)
-        counts = _counts_of(anew, options, most, least, beside)
-    tokenizer = learn(
-        counts,
-        options,
-        saved,
-        progress,
-        consume_counts=counts is not sources or counts._is_temporary,
-        memory_limit=limit,
-        use=use,
-        save=functools.partial(_saved, beside, min_count=min_pretoken_count),
+    texts = [text if isinstance(text, PretokenCounts) else Corpus.of(text, **corpus) for text in texts]
+    if log is not None:
+        for text in texts:
+            whole_files.check_not_read(log, text.paths if isinstance(text, Corpus) else ())
+    names, cuts, threads = options.special_tokens, options.pattern, arguments.checked_workers(workers)
+    beside = None
+    all_counts: list[PretokenCounts] = []
+    for number, text in enumerate(texts):
+        is_dev = languages is not None and number >= len(languages.texts)
+        least = 1 if is_dev else min_pretoken_count
+        if isinstance(text, PretokenCounts):
+            all_counts.append(text if least == 1 else text.at_least(least))
+            continue
+        least = arguments.checked_limit("min_pretoken_count", least, 0)
+        most = memory.limit(memory_limit) if languages is None else memory_left(memory_limit, all_counts)
+        anew = functools.partial(counted, text, names, cuts, threads, most, least, progress, use)
+        beside = None if saved is None else SavedCounts(saved.path, text, cuts, names)
+        all_counts.append(anew() if languages else _counts_of(anew, options, most, least, beside))
+    are_own = not any(
+        counts is text and not counts._is_temporary for counts, text in zip(all_counts, texts, strict=True)
     )
+    if languages is not None:
+        tokenizer = languages.learn(all_counts, options, progress, consume_counts=are_own)
+    else:
+        tokenizer = learn(
+            all_counts[0],
+            options,
+            saved,
+            progress,
+            consume_counts=are_own,
+            memory_limit=limit,
+            use=use,
+            save=functools.partial(_saved, beside, min_count=min_pretoken_count),
+        )
     if log is not None:
         _write_log(log, tokenizer)
     return tokenizer

@@ -646,6 +646,12 @@ def test_help_has_examples(command: str) -> None:
     assert f"toksmith {command} " in shown.partition("Examples:")[2]
 
 
+def test_help_is_utf8_whatever_the_code_page() -> None:
+    code_page = environment() | {"PYTHONIOENCODING": "cp1252"}
+    done = subprocess.run([*TOKSMITH, "view", "--help"], capture_output=True, check=True, env=code_page)
+    assert "│" in done.stdout.decode()
+
+
 def test_the_installed_command() -> None:
     script = shutil.which("toksmith", path=str(Path(sys.executable).parent))
     if script is None:

@@ -91,7 +91,7 @@ def test_statuses_0_1_2(ready: Path) -> None:
         done = run_command(command, "--frobnicate", cwd=ready)
         assert done.returncode == 2
         message = done.stderr.decode()
-        assert message.startswith("toksmith: error: No such option: --frobnicate")
+        assert re.match("toksmith: error: No such option:? '?--frobnicate", message)
         assert message.endswith(f"(see toksmith {command} --help)\n")
     assert run_command("encode", "-t", "nowhere.json").returncode == 1
     assert run_command("verify", "tokenizer.json", "--against", "nothing", cwd=ready).returncode == 2

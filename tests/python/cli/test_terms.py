@@ -63,7 +63,7 @@ def test_help_has_every_option_whole_in_80_columns(command: str) -> None:
             *choices.UNMATCHED,
             *choices.ERRORS,
         ):
-            assert choice in re.split(r"[<>|,:;\s.]+", shown)
+            assert choice in re.split(r"[][<>|,:;\s.]+", shown)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

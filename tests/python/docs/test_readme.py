@@ -19,9 +19,12 @@ GUIDES = (
     "docs/encoding.md",
     "docs/engines.md",
     "docs/exports.md",
+    "docs/first.md",
     "docs/inspecting.md",
+    "docs/sentencepiece.md",
     "docs/serving.md",
     "docs/training.md",
+    "docs/vocabularies.md",
 )
 COMMANDS = "docs/cli.md"
 
@@ -48,8 +51,9 @@ def run_python(page: str, namespace: dict[str, object]) -> None:
 @pytest.mark.parametrize("page", GUIDES)
 def test_the_python_of_a_page(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    if "import pyarrow" in read(page):
-        pytest.importorskip("pyarrow", reason="needs pyarrow")
+    for library in ("pyarrow", "sentencepiece"):
+        if f"import {library}" in read(page):
+            pytest.importorskip(library, reason=f"needs {library}")
     checks = []
 
     def check(value: object, expected: str) -> None:

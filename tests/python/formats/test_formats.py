@@ -379,8 +379,8 @@ def test_the_scanner_has_the_version_of_its_tables(tmp_path: Path) -> None:
 
     Tokenizer().save(tmp_path / "t")
     assert json.loads((tmp_path / "t").read_text(encoding="utf-8"))["unicode"] == _core.UNICODE_VERSION
-    # The pinned `regex` is the one that the tables were made from.
-    assert patterns.installed_unicode() == _core.UNICODE_VERSION
+    # The pinned `regex` is the one that the tables were made from. `make test-oldest` has an older one.
+    assert "OLDEST" in os.environ or patterns.installed_unicode() == _core.UNICODE_VERSION
 
 
 # GPT-2's files

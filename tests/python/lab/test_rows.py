@@ -77,3 +77,11 @@ def test_ids_without_a_token_and_very_large_ones() -> None:
     for bad in (256, -1, 2**32 + 5):
         with pytest.raises((KeyError, OverflowError)):
             list(terminal.rows(Spans(tokenizer), [[97, bad]], False, 80))
+
+
+@pytest.mark.parametrize("legacy", [False, True])
+def test_an_old_console_of_windows_gets_no_escapes(legacy: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rich.console.detect_legacy_windows", lambda: legacy)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert terminal.has_colours() is not legacy

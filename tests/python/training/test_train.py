@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import rustbpe
 import tokenizers
 from small_sizes import count_pretokens
 from tokenizers import models, pre_tokenizers, trainers
@@ -193,7 +192,7 @@ def of_huggingface(documents: Sequence[str], merges: int) -> list[tuple[bytes, b
 
 def of_rustbpe(documents: Sequence[str], merges: int) -> list[bytes]:
     """Return rustbpe's tokens by id."""
-    trainer = rustbpe.Tokenizer()
+    trainer = pytest.importorskip("rustbpe").Tokenizer()
     trainer.train_from_iterator(iter(documents), vocab_size=256 + merges, pattern=patterns.GPT2)
     ranks = sorted(trainer.get_mergeable_ranks(), key=lambda item: item[1])
     assert [id for _, id in ranks] == list(range(len(ranks)))

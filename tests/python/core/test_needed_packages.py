@@ -1,0 +1,43 @@
+"""What works with NumPy alone, without the other packages that toksmith depends on."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+WITHOUT = """
+import sys
+for name in ("regex", "rich", "typer", "click"):
+    sys.modules[name] = None  # an import of it fails
+import toksmith
+from toksmith import Tokenizer
+"""
+USES = {
+    "import": "",
+    "named patterns": """
+for pattern in ("gpt2", "cl100k", "o200k", None):
+    tokenizer = toksmith.train_from_iterator(["low low lower"], 260, pattern=pattern, special_tokens=["<|e|>"])
+    assert tokenizer.decode(tokenizer.encode("lower<|e|>")) == "lower<|e|>"
+    assert tokenizer.encode_to_numpy("lower<|e|>").tolist() == tokenizer.encode("lower<|e|>")
+""",
+    "files": """
+tokenizer = toksmith.train_from_iterator(["low low lower"], 260)
+tokenizer.save("own.json")
+tokenizer.save_huggingface("tokenizer.json", verify=False)
+tokenizer.save("ranks.tiktoken", format="tiktoken", verify=False)
+assert Tokenizer.load("own.json") == Tokenizer.from_huggingface("tokenizer.json") == tokenizer
+assert Tokenizer.from_tiktoken("ranks.tiktoken", pattern="gpt2").vocab == tokenizer.vocab
+""",
+}
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_numpy_is_enough(use: str, tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", WITHOUT + use], check=True, cwd=tmp_path)
+
+
+def test_another_pattern_needs_regex(tmp_path: Path) -> None:
+    code = WITHOUT + r"toksmith.train_from_iterator(['low'], 258, pattern=r'\w+|\W+')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=tmp_path)
+    assert b"import of regex" in done.stderr.splitlines()[-1]

@@ -1,0 +1,14 @@
+"""The reference of the documentation site has every public name. `make site` checks the rest."""
+
+import re
+from pathlib import Path
+
+import toksmith
+
+PAGES = Path(__file__).resolve().parents[3] / "docs/site"
+
+
+def test_the_reference_is_complete() -> None:
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES.glob("*.rst"))
+    names = re.findall(r"^\.\. auto(?:class|function):: (?:toksmith\.)?(\w+)$", text, re.MULTILINE)
+    assert sorted(names) == sorted(toksmith.__all__)
