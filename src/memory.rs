@@ -1,5 +1,5 @@
 //! Large tables, zeroed and aligned to cache lines, in huge pages if the system provides them.
-#![allow(unsafe_code)] // calls `madvise`, and reads zeroed memory as values
+#![allow(unsafe_code)] // calls `madvise`, `sysconf` and `malloc_trim`, and reads zeroed memory as values
 
 use std::alloc::{Layout, alloc_zeroed};
 use std::marker::PhantomData;
@@ -34,6 +34,37 @@ fn large_pages(start: *mut u8, len: usize) {
     }
     #[cfg(not(target_os = "linux"))]
     let _ = (start, len);
+}
+
+/// Gives the memory of unused capacity back to the system, in whole pages; the capacity stays. Shrinking a vector of
+/// items that are aligned to more than 16 bytes would copy it.
+pub(crate) fn release_unused<T>(vec: &mut Vec<T>) {
+    #[cfg(target_os = "linux")]
+    {
+        let unused = vec.spare_capacity_mut();
+        let (start, len) = (unused.as_mut_ptr().cast::<u8>(), size_of_val(unused));
+        // SAFETY: `sysconf` only returns a number.
+        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.max(1) as usize;
+        let skip = start.align_offset(page);
+        let whole = len.saturating_sub(skip) / page * page;
+        if whole > 0 {
+            // SAFETY: the pages lie within memory that the allocator has given to this vector, and hold no item.
+            // `MADV_DONTNEED` replaces what is in them by zeros.
+            unsafe { libc::madvise(start.wrapping_add(skip).cast(), whole, libc::MADV_DONTNEED) };
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    vec.shrink_to_fit();
+}
+
+/// Gives memory that was freed back to the system. The C library keeps up to 64 MB of it at the end of its heap, and what
+/// lies between other allocations.
+pub(crate) fn release_freed() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: the function only looks at free memory of the C library, and takes its locks.
+    unsafe {
+        libc::malloc_trim(0);
+    }
 }
 
 /// `count` zeros. The system zeroes large allocations itself, so their pages are not touched here.
@@ -203,6 +234,20 @@ mod tests {
 
     // SAFETY: 0 is a valid number.
     unsafe impl Zeroed for [u64; 8] {}
+
+    #[test]
+    fn items_stay_where_unused_memory_is_released() {
+        for kept in [0, 1, 511, 512, 1000, 99_999, 100_000] {
+            let mut items: Vec<u64> = (0..100_000).collect();
+            items.truncate(kept);
+            for _ in 0..2 {
+                release_unused(&mut items);
+                assert!(items.iter().copied().eq(0..kept as u64));
+                items.extend(kept as u64..kept as u64 + 50_000);
+                items.truncate(kept);
+            }
+        }
+    }
 
     #[test]
     fn tables_of_all_sizes_are_aligned_and_initialized() {

@@ -5,13 +5,16 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use super::counts::PretokenCounts;
+use super::frequencies::Frequencies;
 use super::log::SlotLog;
+use super::oversized::Oversized;
 use super::partition::Partition;
-use super::places::{SORTED_AT_ONCE, Span, number_bytes, sort_by_place};
+use super::places::{SORTED_AT_ONCE, Span, number_bytes, sort, sort_by_place};
 use super::slot::{CountSlot, memory_of, store};
-use super::spill::SpillFile;
+use super::spill::{Section, SpillFile};
 use crate::control::Control;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::memory;
 use crate::room;
 use crate::workers;
 
@@ -27,33 +30,36 @@ pub(super) struct ResultOptions {
     /// Bytes of memory that the result may take; `None` for no limit.
     pub(super) bytes: Option<u64>,
     pub(super) workers: usize,
+    /// Whether pretokens are sorted and numbered by their bytes, as their places have no meaning.
+    pub(super) by_bytes: bool,
 }
 
-/// Makes the result from all partitions, and from the sections of the temporary file.
+/// Makes the result from all partitions, and from the sections of the temporary file, if it fits into memory.
 pub(super) fn collect(
     partitions: Vec<Partition>,
     spill: Option<SpillFile>,
     spans: Vec<Span>,
     wanted: ResultOptions,
     control: &Control,
-) -> Result<PretokenCounts> {
+) -> Result<std::result::Result<PretokenCounts, Oversized>> {
     let count: usize = partitions.iter().map(Partition::count).sum();
-    let spilled = spill.as_ref().is_some_and(|spill| spill.bytes() > 0);
+    let spill = spill.filter(|spill| spill.bytes() > 0);
     // Sorting many slots takes long. It is done here, where it can be interrupted, and not when the order is
     // asked for.
-    if !spilled && wanted.min_count <= 1 && count <= SORTED_AT_ONCE {
+    if spill.is_none() && !wanted.by_bytes && wanted.min_count <= 1 && count <= SORTED_AT_ONCE {
         let tables = partitions.into_iter().map(|mut partition| partition.take()).collect();
-        return PretokenCounts::from_tables(tables, spans);
+        return PretokenCounts::from_tables(tables, spans).map(Ok);
     }
     // The capacity for all slots is reserved at once: unused memory is never touched, and growing would
     // fragment memory.
     let max_slots =
         wanted.bytes.map_or(count, |bytes| count.min(bytes as usize / size_of::<CountSlot>() + 1));
     let parts = Mutex::new((room::for_items(max_slots)?, Vec::new()));
-    let gathered = SlotCollector { parts, room: MemoryBudget::new(wanted) };
+    let gathered = SlotCollector { parts, sections: Mutex::default(), room: MemoryBudget::new(wanted) };
     let partitions: Vec<_> = partitions.into_iter().map(|partition| Mutex::new(Some(partition))).collect();
     let next = AtomicUsize::new(0);
-    let workers = if spilled { wanted.workers } else { 1 };
+    let is_spilled = spill.is_some();
+    let workers = if is_spilled { wanted.workers } else { 1 };
     workers::run(workers, control, |_| {
         while let Some(partition) = partitions.get(next.fetch_add(1, Relaxed)) {
             let partition = partition.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -63,18 +69,32 @@ pub(super) fn collect(
         }
         Ok(())
     })?;
-    let SlotCollector { parts, room } = gathered;
-    room.check()?;
+    let SlotCollector { parts, sections, room } = gathered;
+    if let (true, Some(spill), Some(bytes)) = (room.is_full(), spill, wanted.bytes) {
+        let sections = sections.into_inner().unwrap_or_else(PoisonError::into_inner);
+        return Ok(Err(room.oversized(sections, spill, spans, bytes)));
+    }
     let (mut slots, long) = parts.into_inner().unwrap_or_else(PoisonError::into_inner);
-    slots.shrink_to_fit();
-    sort_by_place(&mut slots, control)?;
-    let end = number_bytes(&mut slots, spans);
-    PretokenCounts::from_slots(slots, long, end)
+    memory::release_unused(&mut slots);
+    if is_spilled {
+        memory::release_freed();
+    }
+    let mut end = 0;
+    if wanted.by_bytes {
+        sort(&mut slots, &|left, right| left.pretoken(&long).cmp(right.pretoken(&long)), control)?;
+        (1..).zip(&mut slots).for_each(|(rank, slot)| slot.first = rank);
+    } else {
+        sort_by_place(&mut slots, control)?;
+        end = number_bytes(&mut slots, spans);
+    }
+    PretokenCounts::from_slots(slots, long, end).map(Ok)
 }
 
 /// Collects the slots of the result, in any order, and the bytes of long pretokens.
 struct SlotCollector {
     parts: Mutex<(Vec<CountSlot>, Vec<u8>)>,
+    /// The sections of each partition, from which they can be merged again.
+    sections: Mutex<Vec<Vec<Section>>>,
     room: MemoryBudget,
 }
 
@@ -89,11 +109,11 @@ impl SlotCollector {
     ) -> Result<()> {
         let (mut slots, mut long, mut log) = (Vec::new(), Vec::new(), SlotLog::default());
         match spill {
-            Some(spill) if !partition.sections.is_empty() => {
+            Some(spill) => {
                 partition.spill(spill)?;
                 let sections = std::mem::take(&mut partition.sections);
                 drop(partition);
-                spill.merge(sections, control, |slot, arena| {
+                spill.merge(sections.clone(), control, |slot, arena| {
                     if self.room.has_room_for(slot, arena) && slot.count >= min_count {
                         let own = match slot.is_long() {
                             true => slot.moved_to(store(&mut long, slot.pretoken(arena))?),
@@ -103,8 +123,9 @@ impl SlotCollector {
                     }
                     Ok(())
                 })?;
+                self.sections.lock().unwrap_or_else(PoisonError::into_inner).push(sections);
             }
-            _ => {
+            None => {
                 control.check()?;
                 (log, long) = partition.take();
             }
@@ -129,23 +150,23 @@ impl SlotCollector {
     }
 }
 
-/// Counts for which the error message can say how many pretokens occur as often or more. Chosen as round
-/// numbers.
-const OFFERED_COUNTS: [u64; 20] =
-    [1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 75, 100, 200, 500, 1000, 10_000, 100_000, 1_000_000];
-
 /// Watches the memory of a result that comes from the temporary file.
 struct MemoryBudget {
     wanted: ResultOptions,
     used: AtomicU64,
-    /// For each of [`OFFERED_COUNTS`], the number of pretokens that occur as often, but less often than the
-    /// next one says, and the bytes that they take.
-    tallies: [[AtomicU64; 2]; OFFERED_COUNTS.len()],
+    /// The sum of all counts.
+    total: AtomicU64,
+    frequencies: Frequencies,
 }
 
 impl MemoryBudget {
     fn new(wanted: ResultOptions) -> Self {
-        MemoryBudget { wanted, used: AtomicU64::new(0), tallies: Default::default() }
+        MemoryBudget {
+            wanted,
+            used: AtomicU64::new(0),
+            total: AtomicU64::new(0),
+            frequencies: Frequencies::default(),
+        }
     }
 
     fn is_full(&self) -> bool {
@@ -154,29 +175,23 @@ impl MemoryBudget {
 
     /// Registers a slot; returns whether the result still fits into memory.
     fn has_room_for(&self, slot: &CountSlot, arena: &[u8]) -> bool {
-        let bytes = memory_of(slot, arena) as u64;
-        let [count, sum] = &self.tallies[OFFERED_COUNTS.partition_point(|&count| count <= slot.count) - 1];
-        count.fetch_add(1, Relaxed);
-        sum.fetch_add(bytes, Relaxed);
+        self.frequencies.add(slot, arena);
+        self.total.fetch_add(slot.count, Relaxed);
         if slot.count >= self.wanted.min_count {
-            self.used.fetch_add(bytes, Relaxed);
+            self.used.fetch_add(memory_of(slot, arena) as u64, Relaxed);
         }
         !self.is_full()
     }
 
-    /// Fails if the result does not fit. The error names the lowest count with which the result would fit.
-    fn check(&self) -> Result<()> {
-        let Some(room) = self.wanted.bytes.filter(|_| self.is_full()) else { return Ok(()) };
-        let (mut unique, mut bytes) = (0, 0);
-        let mut offer = None;
-        for (&min_count, [count, sum]) in OFFERED_COUNTS.iter().zip(&self.tallies).rev() {
-            unique += count.load(Relaxed);
-            bytes += sum.load(Relaxed);
-            if bytes <= room {
-                offer = Some((min_count, unique));
-            }
-        }
-        let needed = self.used.load(Relaxed);
-        Err(Error::TooManyUnique { unique, needed, room, offer })
+    /// The counts in the temporary file, which passed `room` bytes.
+    fn oversized(
+        &self,
+        sections: Vec<Vec<Section>>,
+        spill: SpillFile,
+        spans: Vec<Span>,
+        room: u64,
+    ) -> Oversized {
+        let (frequencies, total) = (self.frequencies.sums(), self.total.load(Relaxed));
+        Oversized { sections, spill, spans, frequencies, total, needed: self.used.load(Relaxed), room }
     }
 }

@@ -3,13 +3,15 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::collect::{ResultOptions, collect};
-use super::counts::PretokenCounts;
+use super::counts::{MAX_COUNT, PretokenCounts};
 use super::options::CountOptions;
+use super::oversized::Oversized;
 use super::places::Span;
+use super::slot::CountSlot;
 use super::spill::SpillFile;
 use super::worker::{SharedCounts, Worker};
-use crate::control::Control;
-use crate::error::Result;
+use crate::control::{Control, PRETOKENS_PER_CHECK};
+use crate::error::{Error, Result};
 use crate::pretokenize::Pretokenizer;
 use crate::room;
 use crate::special::Specials;
@@ -27,13 +29,23 @@ pub struct Counting {
     pub(super) spans: Mutex<Vec<Span>>,
     /// The place that the next document begins at.
     pub(super) place: u64,
+    /// The sum of the counts of [`Counting::counts`]; `None` before the first of them.
+    rows_total: Option<u64>,
 }
 
 impl Counting {
     /// A counting without documents.
     pub fn new(specials: Specials, pretokenizer: Pretokenizer, options: CountOptions) -> Self {
         let shared = SharedCounts::new(options.spill());
-        Counting { specials, pretokenizer, options, shared, spans: Mutex::default(), place: 0 }
+        Counting {
+            specials,
+            pretokenizer,
+            options,
+            shared,
+            spans: Mutex::default(),
+            place: 0,
+            rows_total: None,
+        }
     }
 
     /// Counts one document.
@@ -49,18 +61,56 @@ impl Counting {
         Ok(())
     }
 
+    /// Adds pretokens with their counts, which may occur several times; empty ones and counts of 0 are left out. The
+    /// result is then sorted by bytes, and must have no documents.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`]; [`Error::Spill`]; [`Error::CountOverflow`] if the sum of all counts passes 2^63.
+    pub fn counts<'a>(
+        &mut self,
+        rows: impl Iterator<Item = (&'a [u8], u64)>,
+        control: &Control,
+    ) -> Result<()> {
+        let mut total = self.rows_total.unwrap_or(0);
+        let mut arena = Vec::new();
+        for (number, (pretoken, count)) in rows.enumerate() {
+            if number % PRETOKENS_PER_CHECK == 0 {
+                control.check()?;
+            }
+            if pretoken.is_empty() || count == 0 {
+                continue;
+            }
+            let sum = total.checked_add(count).filter(|&sum| sum <= MAX_COUNT);
+            total = sum.ok_or_else(|| Error::CountOverflow { left: pretoken.to_vec(), right: Vec::new() })?;
+            arena.clear();
+            let slot = CountSlot::of(pretoken, count, 0, &mut arena)?;
+            self.shared.add(&slot, &arena)?;
+        }
+        self.rows_total = Some(total);
+        Ok(())
+    }
+
     /// Ends counting and returns the counts.
     ///
     /// # Errors
     /// [`crate::Error::Interrupted`]; [`crate::Error::Spill`]; [`crate::Error::TooManyUnique`] if the result
     /// does not fit into the memory limit; [`crate::Error::CountOverflow`].
     pub fn finish(self, control: &Control) -> Result<PretokenCounts> {
+        self.outcome(control)?.map_err(|oversized| oversized.error())
+    }
+
+    /// [`Counting::finish`] that returns counts which do not fit into the memory limit in their temporary file.
+    ///
+    /// # Errors
+    /// Those of [`Counting::finish`], without [`Error::TooManyUnique`].
+    pub fn outcome(self, control: &Control) -> Result<std::result::Result<PretokenCounts, Oversized>> {
         let (partitions, spill) = self.shared.into_partitions();
         let limit = self.options.memory_limit;
         let wanted = ResultOptions {
             min_count: self.options.min_count,
             bytes: limit.map(|limit| (limit / 4 * 3).max(1 << 19)),
             workers: self.options.workers,
+            by_bytes: self.rows_total.is_some(),
         };
         let spans = self.spans.into_inner().unwrap_or_else(PoisonError::into_inner);
         collect(partitions, spill, spans, wanted, control)

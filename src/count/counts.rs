@@ -6,6 +6,7 @@ use std::sync::Arc;
 use hashbrown::HashTable;
 use once_cell::race::OnceBox;
 
+use super::frequencies::{Frequencies, Frequent};
 use super::ordered::{CountTable, Ordered, Slots, Unordered, into_value};
 use super::places::{Span, sort_by_place};
 use super::slot::{CountSlot, copied, hash_long, store};
@@ -291,6 +292,13 @@ impl PretokenCounts {
     pub(crate) fn check_memory_for_copy(&self) -> Result<()> {
         self.check_memory_for_order()?;
         room::check_available(2 * self.copy_bytes())
+    }
+
+    /// The distinct pretokens that occur at least so often, for some counts from 1 on.
+    pub fn frequencies(&self) -> Vec<Frequent> {
+        let frequencies = Frequencies::default();
+        self.slots.for_each(|slot, long| frequencies.add(slot, long));
+        frequencies.sums()
     }
 
     /// Bytes of memory that the counts take.

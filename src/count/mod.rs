@@ -7,7 +7,7 @@
 //!   pretoken belongs to one of them, so nothing has to be merged at the end.
 //! - `spill`: if memory is limited, a full table is sorted and written to a temporary file. Sums of counts,
 //!   and least places, do not depend on the order of their terms, so the result is the same.
-//! - `collect`: makes the result, `counts`, from all tables. Its pretokens are sorted when their order is
+//! - `collect`: makes the result, `counts`, from all tables; `oversized` if it does not fit into memory. Its pretokens are sorted when their order is
 //!   first asked for (`ordered`, `places`).
 //! - `files`, `chunks`, `streams`, `windows`: files of all kinds, cut only where no result can change.
 //! - `batches`: documents in memory.
@@ -18,10 +18,12 @@ mod collect;
 mod counting;
 mod counts;
 mod files;
+mod frequencies;
 mod local_counts;
 mod log;
 mod options;
 mod ordered;
+mod oversized;
 mod partition;
 mod places;
 mod saved;
@@ -35,5 +37,7 @@ pub use crate::source::{DocumentFormat, InputFile};
 pub use counting::Counting;
 pub(crate) use counts::MAX_COUNT;
 pub use counts::{CountedPretoken, PretokenCounts};
+pub use frequencies::Frequent;
 pub use options::CountOptions;
 pub use ordered::Unordered;
+pub use oversized::Oversized;

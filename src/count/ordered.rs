@@ -11,6 +11,7 @@ use super::log::SlotLog;
 use super::places::{Span, number_bytes};
 use super::slot::{CountSlot, copied};
 use crate::error::Result;
+use crate::memory;
 use crate::room;
 
 /// A table of counting: its slots, and the arena of its long pretokens.
@@ -112,16 +113,26 @@ impl Ordered {
         Unordered { tables, end, slots: Slots::default() }
     }
 
-    /// Bytes of all pretokens together.
-    pub(super) fn bytes(&self) -> u64 {
+    /// Calls `visit` with each slot and its arena, in any order and without sorting.
+    pub(super) fn for_each(&self, mut visit: impl FnMut(&CountSlot, &[u8])) {
         if self.slots.get().is_none()
             && let Some(counted) = self.tables()
             && !counted.0.is_empty()
         {
-            return counted.0.iter().flat_map(|(log, long)| bytes(log.blocks().flatten(), long)).sum();
+            for (log, long) in &counted.0 {
+                log.blocks().flatten().for_each(|slot| visit(slot, long));
+            }
+            return;
         }
         let Slots { slots, long } = self.slots();
-        bytes(slots.iter(), long).sum()
+        slots.iter().for_each(|slot| visit(slot, long));
+    }
+
+    /// Bytes of all pretokens together.
+    pub(super) fn bytes(&self) -> u64 {
+        let mut sum = 0;
+        self.for_each(|slot, long| sum += slot.pretoken(long).len() as u64);
+        sum
     }
 }
 
@@ -142,10 +153,6 @@ pub(super) fn into_value<T>(cell: OnceBox<Arc<T>>) -> Option<T> {
     let value = cell.get().cloned();
     drop(cell);
     Arc::into_inner(value?)
-}
-
-fn bytes<'s>(slots: impl Iterator<Item = &'s CountSlot>, long: &[u8]) -> impl Iterator<Item = u64> {
-    slots.map(|slot| slot.pretoken(long).len() as u64)
 }
 
 /// Copies the slots of all tables and sorts the copy.
@@ -215,13 +222,13 @@ impl Unordered {
         if !self.tables.is_empty() {
             return self.words()?.try_for_each(|(pretoken, count)| take(pretoken, count));
         }
-        // A list gives memory back at its end only.
+        // Memory is given back from the end of a list.
         let Slots { slots, long } = &mut self.slots;
         slots.reverse();
         while !slots.is_empty() {
             let kept = slots.len().saturating_sub(DRAINED_SLOTS);
             slots.drain(kept..).rev().try_for_each(|slot| take(slot.pretoken(long), slot.count))?;
-            slots.shrink_to_fit();
+            memory::release_unused(slots);
         }
         Ok(())
     }

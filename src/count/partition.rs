@@ -213,6 +213,9 @@ impl Partition {
 
     /// Sorts the contents and writes them to the temporary file.
     pub(super) fn spill(&mut self, spill: &SpillFile) -> Result<()> {
+        if self.slots.len() == 0 {
+            return Ok(());
+        }
         // The memory is kept for the next contents: growing again each time would fragment it.
         let Partition { slots, long, .. } = self;
         let sorted = slots.sorted_by(|left, right| left.order(long, right, long))?;

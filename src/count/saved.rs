@@ -1,9 +1,9 @@
 //! The file format of counts.
 //!
-//! For each pretoken, in the order of first occurrence, the file has its length, its bytes, its count, and the
-//! difference between its first place and that of the pretoken before. A number is written with seven bits in each
-//! byte, the lowest first; all bytes but the last one have the highest bit set. The Python package writes what the
-//! file has before and after these numbers.
+//! For each pretoken, usually in the order of first occurrence, the file has its length, its bytes, its count, and the
+//! difference between its first place and that of the pretoken before, modulo 2^64. A number is written with seven bits
+//! in each byte, the lowest first; all bytes but the last one have the highest bit set. The Python package writes what
+//! the file has before and after these numbers.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -12,6 +12,7 @@ use std::path::Path;
 use rustc_hash::FxHashSet;
 
 use super::counts::PretokenCounts;
+use super::places::sort_by_place;
 use super::slot::CountSlot;
 use crate::control::{Control, PRETOKENS_PER_CHECK};
 use crate::error::{Error, Result};
@@ -21,6 +22,44 @@ pub(super) fn unreadable(path: &Path, reason: &str) -> Error {
     Error::Corrupt { path: path.to_owned(), format: "compressed", reason: reason.to_owned() }
 }
 
+/// Writes pretokens to a file.
+pub(super) struct Writer<'p> {
+    path: &'p Path,
+    out: BufWriter<File>,
+    /// The place of the pretoken before.
+    last: u64,
+    bytes: Vec<u8>,
+}
+
+impl<'p> Writer<'p> {
+    /// A writer that appends to the file.
+    pub(super) fn append_to(path: &'p Path) -> Result<Self> {
+        let failed = |source| Error::Io { path: path.to_owned(), source };
+        let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
+        Ok(Writer { path, out: BufWriter::with_capacity(1 << 17, file), last: 0, bytes: Vec::new() })
+    }
+
+    fn failed(&self, source: std::io::Error) -> Error {
+        Error::Io { path: self.path.to_owned(), source }
+    }
+
+    /// Writes a pretoken with its count and its first place.
+    pub(super) fn push(&mut self, pretoken: &[u8], count: u64, first: u64) -> Result<()> {
+        self.bytes.clear();
+        put_number(&mut self.bytes, pretoken.len() as u64);
+        room::extend(&mut self.bytes, pretoken)?;
+        put_number(&mut self.bytes, count);
+        put_number(&mut self.bytes, first.wrapping_sub(self.last));
+        self.last = first;
+        self.out.write_all(&self.bytes).map_err(|source| self.failed(source))
+    }
+
+    /// Writes what is still in memory.
+    pub(super) fn end(mut self) -> Result<()> {
+        self.out.flush().map_err(|source| self.failed(source))
+    }
+}
+
 impl PretokenCounts {
     /// Appends the counts to a file.
     ///
@@ -28,28 +67,18 @@ impl PretokenCounts {
     /// [`Error::Io`], [`Error::Interrupted`].
     pub fn append_to(&self, path: &Path, control: &Control) -> Result<()> {
         self.check_memory_for_order()?;
-        let failed = |source| Error::Io { path: path.to_owned(), source };
-        let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
-        let mut out = BufWriter::with_capacity(1 << 17, file);
-        let mut last = 0;
-        let mut bytes = Vec::new();
+        let mut writer = Writer::append_to(path)?;
         for (number, (pretoken, count, first)) in self.iter().enumerate() {
             if number % PRETOKENS_PER_CHECK == 0 {
                 control.check()?;
             }
-            bytes.clear();
-            put_number(&mut bytes, pretoken.len() as u64);
-            room::extend(&mut bytes, pretoken)?;
-            put_number(&mut bytes, count);
-            put_number(&mut bytes, first - last);
-            last = first;
-            out.write_all(&bytes).map_err(failed)?;
+            writer.push(pretoken, count, first)?;
         }
-        out.flush().map_err(failed)
+        writer.end()
     }
 
     /// Reads the `count` pretokens that [`PretokenCounts::append_to`] wrote, from between the two offsets of
-    /// a file. `end_place` is a place after all of them.
+    /// a file, and leaves out those that occur less often than `min_count`. `end_place` is a place after all of them.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::BrokenCounts`]; [`Error::RepeatedPretoken`]; [`Error::CountOverflow`];
@@ -59,6 +88,7 @@ impl PretokenCounts {
         (start, end): (u64, u64),
         count: u64,
         end_place: u64,
+        min_count: u64,
         control: &Control,
     ) -> Result<Self> {
         let failed = |source| Error::Io { path: path.to_owned(), source };
@@ -78,13 +108,21 @@ impl PretokenCounts {
             numbers.bytes(&mut pretoken)?;
             let occurrences = numbers.number()?;
             let step = numbers.number()?;
-            first = first.checked_add(step).ok_or_else(|| numbers.broken())?;
+            first = first.wrapping_add(step);
             if pretoken.is_empty() || occurrences == 0 || (number > 0 && step == 0) {
                 return Err(numbers.broken());
             }
-            room::push(&mut slots, CountSlot::of(&pretoken, occurrences, first, &mut long)?)?;
+            if occurrences >= min_count {
+                room::push(&mut slots, CountSlot::of(&pretoken, occurrences, first, &mut long)?)?;
+            }
         }
         if numbers.offset != end {
+            return Err(numbers.broken());
+        }
+        if !slots.is_sorted_by_key(|slot| slot.first) {
+            sort_by_place(&mut slots, control)?;
+        }
+        if slots.windows(2).any(|pair| pair[0].first == pair[1].first) {
             return Err(numbers.broken());
         }
         check_distinct(&slots, &long)?;

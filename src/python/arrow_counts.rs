@@ -49,6 +49,33 @@ fn document(row: usize, text: &[u8], replace: bool) -> Result<Cow<'_, [u8]>> {
     }
 }
 
+/// Adds pretokens with their counts, in columns of equal length, to a counting that has no texts.
+#[pyfunction]
+pub(super) fn count_counts(
+    py: Python<'_>,
+    counting: &PyCounting,
+    pretokens: &PyArrowColumn,
+    counts: &PyArrowColumn,
+) -> PyResult<()> {
+    counting.with(py, None, |counting, control| {
+        let (pretokens, counts) = rows(pretokens, counts)?;
+        counting.counts(pretokens.into_iter().zip(counts), control)
+    })
+}
+
+/// The pretokens and the counts of two columns.
+fn rows<'c>(pretokens: &'c PyArrowColumn, counts: &PyArrowColumn) -> Result<(Vec<&'c [u8]>, Vec<u64>)> {
+    let texts = pretokens.column().texts()?;
+    if texts.nulls > 0 {
+        return Err(Error::BrokenArrow("a pretoken is null".into()));
+    }
+    let numbers = counts.column().numbers()?;
+    if numbers.len() != texts.texts.len() {
+        return Err(Error::BrokenArrow("the columns have different lengths".into()));
+    }
+    Ok((texts.texts, numbers))
+}
+
 /// Up to `count` pretokens from index `start` on, with their counts and their first places, as Arrow arrays.
 #[pyfunction]
 pub(super) fn counts_to_arrow(
@@ -92,20 +119,16 @@ pub(super) fn counts_from_arrow(
     end_place: u64,
 ) -> PyResult<PyPretokenCounts> {
     let made = call::long(py, None, |control| {
-        let texts = pretokens.column().texts()?;
-        if texts.nulls > 0 {
-            return Err(Error::BrokenArrow("a pretoken is null".into()));
-        }
-        let numbers = counts.column().numbers()?;
+        let (texts, numbers) = rows(pretokens, counts)?;
         let firsts = match firsts {
             Some(firsts) => firsts.column().numbers()?,
-            None => room::collected(0..texts.texts.len() as u64)?,
+            None => room::collected(0..texts.len() as u64)?,
         };
-        if numbers.len() != texts.texts.len() || firsts.len() != texts.texts.len() {
+        if firsts.len() != texts.len() {
             return Err(Error::BrokenArrow("the columns have different lengths".into()));
         }
-        let rows = texts.texts.iter().zip(numbers).zip(firsts);
-        let items = rows.map(|((&pretoken, number), first)| (pretoken, number, first));
+        let items = texts.into_iter().zip(numbers).zip(firsts);
+        let items = items.map(|((pretoken, number), first)| (pretoken, number, first));
         count::PretokenCounts::from_items(items, end_place, control)
     })?;
     Ok(PyPretokenCounts::new_of(made))

@@ -128,8 +128,9 @@ pub(super) const BATCH_DOCUMENTS: usize = 1 << 12;
 #[pyclass(frozen, name = "Counting", module = "toksmith._core")]
 pub(super) struct PyCounting {
     /// `None` while a call uses it. Locked only by attached threads that do not detach while they hold the
-    /// lock.
+    /// lock; `oversized` too.
     counting: Mutex<Option<count::Counting>>,
+    oversized: Mutex<Option<Arc<count::Oversized>>>,
 }
 
 impl PyCounting {
@@ -186,7 +187,7 @@ impl PyCounting {
             min_count,
         };
         let counting = count::Counting::new(specials(special_tokens)?, pretokenizer.inner.clone(), options);
-        Ok(PyCounting { counting: Mutex::new(Some(counting)) })
+        Ok(PyCounting { counting: Mutex::new(Some(counting)), oversized: Mutex::default() })
     }
 
     /// Counts files.
@@ -246,9 +247,66 @@ impl PyCounting {
     /// Ends counting and returns the counts.
     fn finish(&self, py: Python<'_>) -> PyResult<PyPretokenCounts> {
         let counting = self.take(py)?;
-        let counts = call::long(py, None, |control| counting.finish(control))?;
-        Ok(PyPretokenCounts::new_of(counts))
+        match call::long(py, None, |control| counting.outcome(control))? {
+            Ok(counts) => Ok(PyPretokenCounts::new_of(counts)),
+            Err(oversized) => {
+                let error = oversized.error();
+                let oversized = Some(Arc::new(oversized));
+                *self.oversized.lock().unwrap_or_else(PoisonError::into_inner) = oversized;
+                Err(error.into())
+            }
+        }
     }
+
+    /// The counts for which `finish` has raised an error, as they do not fit into the memory limit; None without
+    /// such an error.
+    fn oversized(&self) -> Option<PyOversized> {
+        let oversized = self.oversized.lock().unwrap_or_else(PoisonError::into_inner);
+        oversized.clone().map(|counts| PyOversized { counts })
+    }
+}
+
+/// Counts that do not fit into the memory limit, in the temporary file of their counting.
+#[pyclass(frozen, name = "OversizedCounts", module = "toksmith._core")]
+pub(super) struct PyOversized {
+    counts: Arc<count::Oversized>,
+}
+
+#[pymethods]
+impl PyOversized {
+    /// Appends all counts to a file, in any order.
+    fn append_to(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let counts = self.counts.clone();
+        call::long(py, None, |control| counts.append_to(&path, control))
+    }
+
+    /// Same as `PretokenCounts.frequencies`.
+    fn frequencies<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        rows(py, self.counts.frequencies())
+    }
+
+    /// A place after all occurrences.
+    fn end_place(&self) -> u64 {
+        self.counts.end_place()
+    }
+
+    fn total(&self) -> u64 {
+        self.counts.total()
+    }
+
+    fn __len__(&self) -> usize {
+        self.counts.unique() as usize
+    }
+}
+
+/// Frequencies as tuples.
+fn rows<'py>(py: Python<'py>, frequencies: &[count::Frequent]) -> PyResult<Bound<'py, PyList>> {
+    let row = |of: &count::Frequent| {
+        let [min_count, pretokens, bytes, memory] = [of.min_count, of.pretokens, of.bytes, of.memory];
+        let int = |number| objects::int(py, number);
+        objects::tuple(py, [int(min_count)?, int(pretokens)?, int(bytes)?, int(memory)?])
+    };
+    objects::list_of(py, frequencies.iter().map(row))
 }
 
 #[pymethods]
@@ -330,8 +388,10 @@ impl PyPretokenCounts {
         call::long(py, None, |control| counts.append_to(&path, control))
     }
 
-    /// Reads counts that `append_to` wrote between two offsets of a file.
+    /// Reads counts that `append_to` wrote between two offsets of a file, without the pretokens that occur less often
+    /// than `min_count`.
     #[staticmethod]
+    #[pyo3(signature = (path, start, end, count, end_place, min_count=1))]
     fn read_from(
         py: Python<'_>,
         path: PathBuf,
@@ -339,9 +399,10 @@ impl PyPretokenCounts {
         end: u64,
         count: u64,
         end_place: u64,
+        min_count: u64,
     ) -> PyResult<Self> {
         let read = |control: &Control| {
-            count::PretokenCounts::read_from(&path, (start, end), count, end_place, control)
+            count::PretokenCounts::read_from(&path, (start, end), count, end_place, min_count, control)
         };
         Ok(PyPretokenCounts::new_of(call::long(py, None, read)?))
     }
@@ -365,6 +426,13 @@ impl PyPretokenCounts {
     fn pretoken_bytes(&self, py: Python<'_>) -> u64 {
         let counts = self.inner(py);
         py.detach(|| counts.pretoken_bytes())
+    }
+
+    /// For some counts from 1 on: the count, and of the distinct pretokens that occur at least so often the number, the
+    /// bytes of text, and the bytes of memory that they take.
+    fn frequencies<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let counts = self.inner(py);
+        rows(py, &py.detach(|| counts.frequencies()))
     }
 
     fn __len__(&self, py: Python<'_>) -> usize {

@@ -69,9 +69,11 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(byte_stream::check_plain, module)?)?;
     module.add_class::<counts::PyCounting>()?;
     module.add_class::<counts::PyPretokenCounts>()?;
+    module.add_class::<counts::PyOversized>()?;
     module.add_class::<arrow::PyArrowColumn>()?;
     module.add_class::<arrow::PyArrowArray>()?;
     module.add_function(wrap_pyfunction!(arrow_counts::count_texts, module)?)?;
+    module.add_function(wrap_pyfunction!(arrow_counts::count_counts, module)?)?;
     module.add_function(wrap_pyfunction!(arrow_counts::counts_to_arrow, module)?)?;
     module.add_function(wrap_pyfunction!(arrow_counts::counts_from_arrow, module)?)?;
     module.add_function(wrap_pyfunction!(huggingface::character_tokenizer, module)?)?;

@@ -186,18 +186,18 @@ pub(super) fn learn_balanced(
     Ok(Learned { merges, first })
 }
 
-/// The memory in bytes that learning takes at least. `has_vocab` is for a base or forced tokens.
+/// The memory in bytes that learning takes at least, from so many distinct pretokens with so many bytes of text.
+/// `has_vocab` is for a base or forced tokens.
 #[pyfunction]
 pub(super) fn memory_to_learn(
-    py: Python<'_>,
-    counts: &PyPretokenCounts,
+    pretokens: u64,
+    pretoken_bytes: u64,
     max_merges: usize,
     ties: &str,
     has_vocab: bool,
 ) -> PyResult<u64> {
     let options = Options { ties: ties_of(ties)?, max_merges, ..Options::default() };
-    let counts = counts.inner(py);
-    Ok(py.detach(|| train::least_memory(&counts, has_vocab, &options)))
+    Ok(train::least_memory(pretokens, pretoken_bytes, has_vocab, &options))
 }
 
 fn ties_of(name: &str) -> PyResult<Ties> {

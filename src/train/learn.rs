@@ -61,11 +61,11 @@ pub fn learn_from(
     learner.run32(layout, |take| words.drain(take), merges, saver).map(|(merges, _)| merges)
 }
 
-/// The memory that [`learn_from`] takes at least, in bytes: with an index of hardly any pair. `has_vocab` says whether it
-/// begins with a vocabulary or with forced tokens.
-pub fn least_memory(counts: &PretokenCounts, has_vocab: bool, options: &Options) -> u64 {
+/// The memory that learning from `pretokens` distinct pretokens of `bytes` bytes takes at least, in bytes: with an index
+/// of hardly any pair. `has_vocab` says whether it begins with a vocabulary or with forced tokens.
+pub fn least_memory(pretokens: u64, bytes: u64, has_vocab: bool, options: &Options) -> u64 {
     let is_wide = has_vocab || options.ties == Ties::First || options.max_merges > corpus16::MAX_MERGES;
-    let cells = counts.pretoken_bytes() + counts.len() as u64;
+    let cells = pretokens + bytes;
     let merges = cells.min(options.max_merges as u64);
     (if is_wide { 5 } else { 3 }) * cells + merges * BYTES_PER_MERGE
 }

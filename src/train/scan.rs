@@ -10,6 +10,7 @@ use crate::control::Control;
 use crate::count::MAX_COUNT;
 use crate::error::{Error, Result};
 use crate::hashing::spread;
+use crate::memory;
 use crate::room;
 
 /// Cells between two checks of the control.
@@ -249,7 +250,7 @@ pub(super) fn index_pairs(
     // Most pairs are rare, and few of these share their sum with a frequent pair, so most pairs need no tally
     // of their own.
     let bits = wanted.sum_bits();
-    let mut sums = vec![0u64; 1 << bits];
+    let mut sums: Vec<u64> = memory::zeros(1 << bits)?;
     for_each_pair(corpus, tokens, control, |position, left, right| {
         let sum = &mut sums[shared(left, right, bits)];
         *sum = sum.saturating_add(corpus.weight(position));

@@ -12,6 +12,7 @@ use super::scan;
 use super::tokens::TokenInfo;
 use crate::control::Control;
 use crate::error::Result;
+use crate::memory;
 use crate::room;
 use crate::vocab::{Semantics, Vocab};
 
@@ -271,6 +272,9 @@ impl<'c, T: Corpus> Trainer<'c, T> {
     fn index_pairs(&mut self, threshold: u64, highest: u64, bytes_of: impl Fn(u32) -> Vec<u8>) -> Result<()> {
         // The memory of the old index is freed before the new one is made.
         (self.index, self.queue) = (PairIndex::default(), Queue::new(self.floor));
+        if self.index_bytes < u64::MAX {
+            memory::release_freed();
+        }
         let wanted = scan::Wanted { threshold, highest, longest: self.longest, bytes: self.bytes_at_first() };
         let (index, threshold) =
             scan::index_pairs(&self.corpus, &self.tokens, wanted, bytes_of, self.control)?;

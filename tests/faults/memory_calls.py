@@ -219,6 +219,7 @@ def calls(inputs: Inputs) -> Kinds:
         ),
         "train_base": trained(15_000, base=fresh),
         "train_first": trained(3000, ties="first"),
+        "train_limited": trained(6000, 2, memory_limit="6MB"),
         "count_iterator": both(lambda of: counted(toksmith.count_pretokens_from_iterator(of)), texts, texts[:1]),
         "count_limited": both(
             lambda of: counted(toksmith.count_pretokens(of, memory_limit="8MB", workers=1)), inputs.file, file_of(300)

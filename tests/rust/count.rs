@@ -104,6 +104,78 @@ fn a_result_beyond_the_limit_is_refused_with_what_would_fit() {
     assert_eq!(all.iter().filter(|&(_, count, _)| count >= least).count() as u64, left);
 }
 
+/// Counts that do not fit are saved from the temporary file, and read as those that do.
+#[test]
+fn counts_that_do_not_fit_are_saved() {
+    let control = Control::none();
+    let folder = tempfile::tempdir().unwrap();
+    for seed in 0..6 {
+        let mut random = Random::new(seed);
+        let documents: Vec<_> = (0..4).flat_map(|_| random.documents(30_000)).collect();
+        let whole = counted(&documents, &CountOptions { workers: 1, ..CountOptions::default() });
+        let workers = 1 + seed as usize % 2;
+        let limit = Some(if seed < 3 { 1 } else { whole.frequencies()[0].memory });
+        let options =
+            CountOptions { memory_limit: limit, table_limit: limit, workers, ..CountOptions::default() };
+        let mut counting = Counting::new(Specials::default(), pretokenizer(), options);
+        let mut batches = documents.chunks(3).map(<[_]>::to_vec);
+        counting.batches(|| Ok(batches.next()), &control).unwrap();
+        let oversized = counting.outcome(&control).unwrap().unwrap_err();
+        assert_eq!(oversized.frequencies(), whole.frequencies());
+        assert_eq!(
+            [oversized.unique(), oversized.total(), oversized.end_place()],
+            [whole.len() as u64, whole.total(), whole.end_place()]
+        );
+        let path = folder.path().join("counts");
+        for min_count in [1, 1, 3] {
+            std::fs::write(&path, b"").unwrap();
+            oversized.append_to(&path, &control).unwrap();
+            let end = std::fs::metadata(&path).unwrap().len();
+            let (unique, place) = (oversized.unique(), oversized.end_place());
+            let read =
+                PretokenCounts::read_from(&path, (0, end), unique, place, min_count, &control).unwrap();
+            assert!(read.iter().eq(whole.iter().filter(|&(_, count, _)| count >= min_count)));
+            assert_eq!(read.end_place(), whole.end_place());
+        }
+    }
+}
+
+/// Rows of counts are summed, and sorted by bytes, in any memory.
+#[test]
+fn sums_of_rows_are_sorted_by_bytes() {
+    let control = Control::none();
+    for seed in 0..8 {
+        let mut random = Random::new(seed);
+        let words = |random: &mut Random| random.documents(9000).join(&b' ');
+        let (text, mut sums) = (words(&mut random), HashMap::<&[u8], u64>::new());
+        let limit = [None, Some(1 << 20), Some(1 << 21)][seed as usize % 3];
+        let options = CountOptions {
+            memory_limit: limit.map(|_| 1 << 30),
+            table_limit: limit,
+            workers: 2,
+            ..CountOptions::default()
+        };
+        let mut counting = Counting::new(Specials::default(), pretokenizer(), options);
+        for _ in 0..5 {
+            let rows: Vec<(&[u8], u64)> =
+                text.split(|&byte| byte == b' ').map(|word| (word, random.below64(5))).collect();
+            rows.iter().filter(|(word, count)| !word.is_empty() && *count > 0).for_each(|&(word, count)| {
+                *sums.entry(word).or_default() += count;
+            });
+            counting.counts(rows.into_iter(), &control).unwrap();
+        }
+        let mut expected: Vec<(&[u8], u64)> = sums.into_iter().collect();
+        expected.sort_unstable();
+        let found = counting.finish(&control).unwrap();
+        assert_eq!(found.in_order(), expected);
+        assert!(found.iter().map(|(_, _, first)| first).eq(1..=expected.len() as u64));
+    }
+    let mut counting = Counting::new(Specials::default(), pretokenizer(), CountOptions::default());
+    counting.counts([(&b"a"[..], 1 << 63)].into_iter(), &control).unwrap();
+    let failed = counting.counts([(&b"b"[..], 1)].into_iter(), &control);
+    assert!(matches!(failed, Err(Error::CountOverflow { .. })));
+}
+
 /// Sections of the temporary file that are more than can be merged at once.
 #[test]
 fn many_small_spills() {

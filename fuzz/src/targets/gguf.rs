@@ -1,7 +1,7 @@
 //! The metadata of GGUF files, whole and damaged: the ids are those of the algorithms' definitions.
 
 use toksmith::huggingface::TokenizerFile;
-use toksmith::pretokenize::{Named, Pattern};
+use toksmith::pretokenize::Pattern;
 
 use super::input::Input;
 use super::tokenizer_files::{LETTERS, Model, damaged, ids, opened};

@@ -90,7 +90,7 @@ fn counts(input: &mut Input<'_>) {
     std::fs::write(&path, input.0).unwrap();
     let read = |path: &Path, start: usize, count| {
         let end = std::fs::metadata(path).unwrap().len();
-        PretokenCounts::read_from(path, (start as u64, end), count, end_place, &Control::none())
+        PretokenCounts::read_from(path, (start as u64, end), count, end_place, 1, &Control::none())
     };
     let Ok(counts) = read(&path, before, count) else { return };
     assert_eq!(counts.len() as u64, count);

@@ -1,4 +1,4 @@
-"""The available memory, and memory limits as numbers or texts."""
+"""The memory that this process has and may have, and memory limits as numbers or texts."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ from pathlib import Path
 from typing import SupportsIndex
 
 from .messages import shown
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 
@@ -44,6 +49,49 @@ def installed() -> int:
         with contextlib.suppress(OSError, ValueError), path.open() as file:
             memory = min(memory, int(file.read()))
     return memory
+
+
+def taken() -> tuple[int, int]:
+    """Return the bytes of memory and of address space that this process takes; zeros if the system does not say."""
+    try:
+        with open("/proc/self/statm") as file:
+            size, resident, *_ = map(int, file.read().split())
+    except (OSError, ValueError):
+        return 0, 0
+    page = os.sysconf("SC_PAGE_SIZE")
+    return resident * page, size * page
+
+
+def remaining() -> int:
+    """Return the bytes of memory that this process may still take: of `installed`, and of a limit on addresses."""
+    resident, size = taken()
+    most = installed() - resident
+    if resource is not None and (soft := resource.getrlimit(resource.RLIMIT_AS)[0]) != resource.RLIM_INFINITY:
+        most = min(most, soft - size)
+    return max(most, 0)
+
+
+class Use:
+    """The memory that this process has taken since now; as a text, beside a limit."""
+
+    def __init__(self, limit: int | None) -> None:
+        self._limit, self._before = limit, taken()[0]
+
+    def __str__(self) -> str:
+        """Return such as "RAM 0.4 of 2.0 GB"; an empty text if the system does not say."""
+        now = taken()[0]
+        return use_of(max(now - self._before, 0), self._limit) if now else ""
+
+
+def use_of(number: int, limit: int | None) -> str:
+    """Return bytes of memory in use, beside a limit, as a text.
+
+    >>> use_of(412_000_000, 500_000_000), use_of(412_000_000, 2_000_000_000), use_of(7_000_000, None)
+    ('RAM 412 of 500 MB', 'RAM 0.4 of 2.0 GB', 'RAM 7 MB')
+    """
+    unit, places, name = (1e9, 1, "GB") if max(number, limit or 0) >= 10**9 else (1e6, 0, "MB")
+    most = "" if limit is None else f" of {limit / unit:,.{places}f}"
+    return f"RAM {number / unit:,.{places}f}{most} {name}"
 
 
 def _cgroup_files() -> list[Path]:

@@ -38,13 +38,14 @@ def reporter(
     names: dict[str, str] = _NAMES,
     facts: Facts | None = None,
     more: Callable[[], Mapping[str, object]] = dict,
+    memory: object = "",
 ) -> Iterator[Report | None]:
     """Yield the callable to which the core reports, or None.
 
     True shows a bar on standard error, and a line of text in a notebook; "json" writes lines of JSON there. A
     callable is called with (stage, done, total), about every 40 ms, where stage is "count", "encode" or "decode" (in
-    bytes) or "merge" (in merges), and total is 0 while it is not known. False is silence. `names`, `facts` and `more`
-    are those of `bar` and `json_lines`.
+    bytes) or "merge" (in merges), and total is 0 while it is not known. False is silence. `names`, `facts`, `memory`
+    and `more` are those of `bar` and `json_lines`.
     """
     if not progress or callable(progress):
         yield progress or None
@@ -53,7 +54,7 @@ def reporter(
             yield report
     else:
         # In a notebook `rich` would need widgets, and shows nothing without them.
-        with text_line(names) if in_notebook() else bar(names, facts) as report:
+        with text_line(names) if in_notebook() else bar(names, facts, memory) as report:
             yield report
 
 
@@ -93,6 +94,7 @@ class Bars:
             "bar": rich.BarColumn(),
             "share": rich.TaskProgressColumn(),
             "facts": rich.TextColumn("{task.fields[facts]}", markup=False),
+            "memory": rich.TextColumn("{task.fields[memory]}", markup=False),
             "elapsed": rich.TimeElapsedColumn(),
             "label": rich.TextColumn("left:"),
             "left": rich.TimeRemainingColumn(),
@@ -106,22 +108,22 @@ class Bars:
         self._names = names
         self._tasks: dict[str, TaskID] = {}
 
-    def update(self, stage: str, done: int, total: int, facts: Sequence[str] | None = None) -> None:
+    def update(self, stage: str, done: int, total: int, facts: Sequence[str] | None = None, memory: str = "") -> None:
         """Set how far a stage is; the first call for it adds its bar.
 
         The total is 0 while it is not known. `facts` are texts beside the bar, the most important first; default: the
-        rate.
+        rate. `memory` is what the process takes.
         """
         if stage not in self._tasks:
             name = self._names.get(stage, stage)
-            self._tasks[stage] = self.drawn.add_task(name, total=total or None, completed=done, facts="")
+            self._tasks[stage] = self.drawn.add_task(name, total=total or None, completed=done, facts="", memory="")
         task = self._tasks[stage]
         self.drawn.update(task, completed=done, total=total or None)
         facts = [rate(stage, self.drawn.tasks[task].speed)] if facts is None else facts
-        self.drawn.update(task, facts="")
-        self.drawn.update(task, facts=", ".join(facts[: self._lay_out(facts)]))
+        self.drawn.update(task, facts="", memory=memory)
+        self.drawn.update(task, facts=", ".join(facts[: self._lay_out(facts, memory)]))
 
-    def _lay_out(self, facts: Sequence[str]) -> int:
+    def _lay_out(self, facts: Sequence[str], memory: str) -> int:
         """Choose the columns that fit into the terminal, and the width of the bar; return how many facts fit."""
         from rich.cells import cell_len
 
@@ -129,7 +131,9 @@ class Bars:
         first, *others = (cell_len(fact) for fact in facts)
         first = max(first, *(cell_len(task.fields["facts"]) for task in self.drawn.tasks))
         # The most important first, each with the space before it.
-        sizes = [("left", 8), ("name", longest + 1), ("facts", first + 1), ("label", 6), ("elapsed", 8)]
+        sizes = [("left", 8), ("name", longest + 1), ("facts", first + 1)]
+        sizes += [("memory", len(memory) + 1)] if memory else []
+        sizes += [("label", 6), ("elapsed", 8)]
         sizes += [("facts", size + 2) for size in others]
         room = self.drawn.console.width - _BAR_WIDTHS[0] - len(" 100%")
         shown = ["bar", "share"]
@@ -144,10 +148,11 @@ class Bars:
 
 
 @contextlib.contextmanager
-def bar(names: dict[str, str] = _NAMES, facts: Facts | None = None) -> Iterator[Report]:
+def bar(names: dict[str, str] = _NAMES, facts: Facts | None = None, memory: object = "") -> Iterator[Report]:
     """Yield a callable that reports in bars, with the names of the stages.
 
-    `facts` takes how much is done, and returns the texts beside the bar; default: the rate.
+    `facts` takes how much is done, and returns the texts beside the bar; default: the rate. `memory` is shown as the
+    text that it is at the time.
     """
     bars = Bars(names)
     with bars.drawn:
@@ -155,7 +160,7 @@ def bar(names: dict[str, str] = _NAMES, facts: Facts | None = None) -> Iterator[
 
         def report(stage: str, done: int, total: int) -> None:
             nonlocal due
-            bars.update(stage, done, total, facts and facts(done))
+            bars.update(stage, done, total, facts and facts(done), str(memory))
             if time.monotonic() >= due:
                 bars.drawn.refresh()
                 due = time.monotonic() + _REFRESH

@@ -23,6 +23,8 @@ _SLICES = 64
 to ten times its bytes, so a slice adds at most a sixth of the limit."""
 _MIN_SLICE_BYTES = 1 << 16
 """A smaller slice would take longer to set up than to count."""
+_MAX_ADDED_BYTES = 1 << 20
+"""The maximum size of a batch that is added to a sum: adding it takes as much memory again."""
 _MAX_BATCH_BYTES = 1 << 30
 """The maximum size of a batch: offsets of 32 bits can count twice as many bytes."""
 Rows = TypeVar("Rows", "Array | ChunkedArray", "RecordBatch")
@@ -128,43 +130,32 @@ def sum_counts(
     special_tokens: Iterable[str] = (),
     pattern: object = "gpt2",
     unmatched: Unmatched = "keep",
+    memory_limit: int | str | None = None,
 ) -> PretokenCounts:
     """Return the sum of the counts of all parts, sorted by the bytes of the pretokens.
 
     The result depends neither on how the texts are split into parts nor on the order of the parts. It does not tell
     which pretoken came first in the text: `train` refuses it with `ties="first"`, and every other rule gives the
-    merges of the whole text. Memory: the batches and the sum, so let an engine sum first.
+    merges of the whole text. Memory: a batch and the sum.
 
     Args:
         batches: Record batches or tables with the columns `pretoken` and `count`, such as those of `count_batches`.
         special_tokens: What the parts were counted with; so are `pattern` and `unmatched`.
         pattern: What cut the texts.
         unmatched: What became of text that the pattern does not match.
+        memory_limit: Bytes for the sum, as in `count_pretokens`; default: no limit.
 
     Raises:
         ValueError: A column is missing, of another type, null or negative; or the sum passes 2^63.
+        MemoryError: The sum does not fit into the limit: says what would fit.
         ImportError: pyarrow is not installed.
     """
-    core = counts_files.counts_of(_ranked(batches), 0)
-    specials = arguments.special_names(special_tokens)
-    return PretokenCounts._of(core, patterns.resolve(pattern, unmatched), specials, has_order=False)
-
-
-def _ranked(batches: Iterable[RecordBatch | Table]) -> Table:
-    """Return a table of all rows, in which `first` is the rank of the pretoken by its bytes.
-
-    Ranks take less memory than sorted rows, which would be a copy.
-    """
-    pa = counts_files.arrow()
-    import pyarrow.compute as pc
-
-    # The pretokens of all parts have more bytes than offsets of 32 bits count.
-    wide = {pa.binary(): pa.large_binary(), pa.string(): pa.large_string()}
-    tables = []
+    counts_files.arrow()
+    resolved, specials = patterns.resolve(pattern, unmatched), arguments.special_names(special_tokens)
+    limit = None if memory_limit is None else memory.limit(memory_limit)
+    sums = counting.counter([], None, resolved, workers=1, replace=False, memory_limit=limit)
     for batch in batches:
-        pretokens, counts = column_of(batch, "pretoken"), column_of(batch, "count")
-        tables.append(
-            pa.table({"pretoken": pretokens.cast(wide.get(pretokens.type, pretokens.type)), "count": counts})
-        )
-    table = pa.concat_tables(tables) if tables else counts_schema().empty_table()
-    return table.append_column("first", pc.rank(table["pretoken"], tiebreaker="dense"))
+        column_of(batch, "count")
+        for rows in _slices(batch, _MAX_ADDED_BYTES):
+            counts_files.add(sums, column_of(rows, "pretoken"), rows.column("count"))
+    return PretokenCounts._of(sums.finish(), resolved, specials, has_order=False)

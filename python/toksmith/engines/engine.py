@@ -59,8 +59,10 @@ class Engine(ABC, Generic[Data]):
     ) -> PretokenCounts:
         """Count the pretokens of a column; each text that is not null is a document.
 
-        Memory: the process that calls holds the sum, which Spark's `spark.driver.maxResultSize` limits; a worker
-        holds a block of Ray, or a batch of Arrow of Spark, and at most `memory_limit` of counts.
+        Memory: a worker holds a block of Ray, or a batch of Arrow of Spark, and at most `memory_limit` of counts. The
+        process that calls holds the sum, and a block of Ray, or all sums of Spark, which its configuration
+        `spark.driver.maxResultSize` limits. With `memory_limit` the sum stays below that too, and a sixteenth of the
+        sums of Spark comes at a time.
 
         Args:
             data: A `ray.data.Dataset`, or a `pyspark.sql.DataFrame`.
@@ -77,23 +79,28 @@ class Engine(ABC, Generic[Data]):
             ValueError: An option is wrong; or, on Spark, there is no such column.
             TypeError: On Spark, the column is of another type.
             OverflowError: A pretoken occurs more than 2^63 - 1 times.
+            MemoryError: The sum does not fit into `memory_limit`: says what would fit.
             RayTaskError, PythonException: A worker of Ray or Spark failed; the text has the error of `count_batches`.
             ModuleNotFoundError: On Spark, the Python of the workers lacks toksmith, or what it needs.
         """
         options["special_tokens"] = specials = [*options.get("special_tokens", ())]
         minimum = arguments.checked_limit("min_pretoken_count", min_pretoken_count, 0)
         count_batches([], column, **options)  # refuses wrong options before the engine starts anything
-        sums = list(self._sums(data, column, functools.partial(count_batches, **options), minimum, partitions))
-        if any(batch.column("count").null_count for batch in sums):
-            raise OverflowError("a pretoken occurs more than 2^63 - 1 times")
-        pattern, unmatched = options.get("pattern", "gpt2"), options.get("unmatched", "keep")
-        return sum_counts(sums, special_tokens=specials, pattern=pattern, unmatched=unmatched)
+        limit, count = options.get("memory_limit"), functools.partial(count_batches, **options)
+        return sum_counts(
+            map(_whole, self._sums(data, column, count, minimum, partitions, limited=limit is not None)),
+            special_tokens=specials,
+            pattern=options.get("pattern", "gpt2"),
+            unmatched=options.get("unmatched", "keep"),
+            memory_limit=limit,
+        )
 
     def train(self, data: Data, column: str, vocab_size: int, **options: Any) -> Tokenizer:
         """Train a tokenizer on a column; merges are learned in the process that calls.
 
-        The options are those of `count_pretokens`, and those of `toksmith.train` for learning merges; `ties="first"`,
-        which needs the order of the text, is refused. Errors are those of `count_pretokens`.
+        The options are those of `count_pretokens`, and those of `toksmith.train` for learning merges; `memory_limit`
+        bounds the counts of a worker, the sum, and learning. `ties="first"`, which needs the order of the text, is
+        refused. Errors are those of `count_pretokens` and `toksmith.train`.
         """
         if options.get("ties") == "first":
             raise ValueError(
@@ -101,8 +108,9 @@ class Engine(ABC, Generic[Data]):
             )
         names = (*CountOptions.__annotations__, "min_pretoken_count", "partitions")
         counting = {name: options.pop(name) for name in names if name in options}
+        limit = counting.get("memory_limit")
         counts = self.count_pretokens(data, column, **counting)
-        return training.train(counts, vocab_size, **options)
+        return training.train(counts._given_away(), vocab_size, memory_limit=limit, **options)
 
     def tokenize(
         self,
@@ -178,10 +186,13 @@ class Engine(ABC, Generic[Data]):
         return RunFolder(Path(out).absolute(), run, options)
 
     @abstractmethod
-    def _sums(self, data: Data, column: str, count: Count, minimum: int, partitions: int | None) -> Iterable[Table]:
+    def _sums(
+        self, data: Data, column: str, count: Count, minimum: int, partitions: int | None, limited: bool
+    ) -> Iterable[Table]:
         """Return tables that sum what is counted in all parts, without counts below `minimum`.
 
-        If `minimum` is above one, each pretoken is in only one of them. A sum that does not fit into 64 bits is null.
+        If memory is `limited`, they come one at a time. If `minimum` is above one, each pretoken is in only one of
+        them. A sum that does not fit into 64 bits is null.
         """
 
     @abstractmethod
@@ -191,3 +202,10 @@ class Engine(ABC, Generic[Data]):
     @abstractmethod
     def _each(self, data: Data, function: Callable[[str], str], names: list[str]) -> list[str]:
         """Return the results of a function for each name, in the order of names; each call is a task of its own."""
+
+
+def _whole(sums: RecordBatch | Table) -> RecordBatch | Table:
+    """Return sums; an error if one does not fit into 64 bits, and is null."""
+    if sums.column("count").null_count:
+        raise OverflowError("a pretoken occurs more than 2^63 - 1 times")
+    return sums

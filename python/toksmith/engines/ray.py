@@ -42,7 +42,9 @@ class _Ray(Engine["Dataset"]):
     source = "ray.data.Dataset"
     how_to_shuffle = "use dataset.random_shuffle(seed=...), or order= a column of random numbers"
 
-    def _sums(self, data: Dataset, column: str, count: Count, minimum: int, partitions: int | None) -> list[Table]:
+    def _sums(
+        self, data: Dataset, column: str, count: Count, minimum: int, partitions: int | None, limited: bool
+    ) -> Iterator[Table]:
         import pyarrow as pa
 
         function = functools.partial(_count, count=functools.partial(count, column=column))
@@ -50,10 +52,10 @@ class _Ray(Engine["Dataset"]):
         if partitions is None:
             partitions = -(-counted.size_bytes() // _PARTITION_BYTES)
         if partitions <= 1 or not counted.count():  # a shuffle would take longer than the sum
-            return [_sum(pa.concat_tables([counts_schema().empty_table(), *_tables(counted)]), minimum)]
+            return iter([_sum(pa.concat_tables([counts_schema().empty_table(), *_tables(counted)]), minimum)])
         group = functools.partial(_with_group, groups=_GROUPS * partitions)
         grouped = counted.map_batches(group, **_BLOCKS).groupby("group", num_partitions=partitions)
-        return list(_tables(grouped.map_groups(functools.partial(_sum, minimum=minimum), batch_format="pyarrow")))
+        return _tables(grouped.map_groups(functools.partial(_sum, minimum=minimum), batch_format="pyarrow"))
 
     def _encoded(self, data: Dataset, column: str, order: str | None, encode: Encode) -> list[str]:
         texts = data.select_columns([column] if order is None else [column, order])

@@ -30,6 +30,8 @@ __all__ = ["COUNTS", "count_pretokens", "encode", "encode_udf", "tokenize", "tra
 
 COUNTS = "pretoken binary, count bigint"
 """Spark's schema of the batches of `toksmith.engines.count_batches`, for `mapInArrow`."""
+_PIECES = 16
+"""Pieces in which the sums of all partitions come to the process that calls, if its memory is limited."""
 _MAX_ID = 2**31 - 1
 """The largest id in Spark, whose integers have signs."""
 
@@ -41,10 +43,21 @@ class _Spark(Engine["DataFrame"]):
     source = "pyspark.sql.DataFrame"
     how_to_shuffle = "use frame.orderBy(rand(seed)), or order= a column of random numbers"
 
-    def _sums(self, data: DataFrame, column: str, count: Count, minimum: int, partitions: int | None) -> list[Table]:
+    def _sums(
+        self, data: DataFrame, column: str, count: Count, minimum: int, partitions: int | None, limited: bool
+    ) -> Iterator[Table]:
         texts = data.select(_texts(data, column)).toDF("text")
         function = KeptFunction(functools.partial(count, column="text"))
-        return [_collected(_summed(texts.mapInArrow(function, COUNTS), minimum, partitions))]
+        sums = _summed(texts.mapInArrow(function, COUNTS), minimum, partitions)
+        if not limited:
+            yield _collected(sums)
+            return
+        sums.persist()
+        try:
+            for piece in range(_PIECES):
+                yield _collected(sums.where(f"pmod(hash(pretoken), {_PIECES}) = {piece}"))
+        finally:
+            sums.unpersist()
 
     def _encoded(self, data: DataFrame, column: str, order: str | None, encode: Encode) -> list[str]:
         if order is None:

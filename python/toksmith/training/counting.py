@@ -6,7 +6,7 @@ import heapq
 import itertools
 import tempfile
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from .. import _core, patterns
@@ -85,21 +85,41 @@ def count_pretokens(
     threads, limit = arguments.checked_workers(workers), memory.limit(memory_limit)
     min_count = arguments.checked_limit("min_pretoken_count", min_pretoken_count, 0)
     texts = Corpus.of(sources, **corpus)
+    return counted(texts, names, resolved, threads, limit, min_count, progress, memory.Use(limit))
+
+
+def counted(
+    texts: Corpus,
+    special_tokens: list[str],
+    pattern: Pattern,
+    workers: int,
+    memory_limit: int,
+    min_count: int,
+    progress: bool | Report,
+    use: memory.Use,
+    refuse: Callable[[_core.OversizedCounts], object] | None = None,
+) -> PretokenCounts:
+    """Count the pretokens of texts. `refuse` may save counts that do not fit into the limit, and raise an error."""
     texts.check_local()
     counting = counter(
-        names,
+        special_tokens,
         texts.document_separator,
-        resolved,
-        workers=threads,
+        pattern,
+        workers=workers,
         replace=texts.replaces_invalid,
-        memory_limit=limit,
+        memory_limit=memory_limit,
         min_count=min_count,
     )
-    with reporter(progress) as report, texts.naming():
+    with reporter(progress, memory=use) as report, texts.naming():
         _count(counting, texts, report)
-        core = counting.finish()
-    _warn_if_hardly_any(core, resolved)
-    return PretokenCounts._of(core, resolved, names)
+        try:
+            core = counting.finish()
+        except MemoryError:
+            if refuse is not None and (oversized := counting.oversized()) is not None:
+                refuse(oversized)
+            raise
+    _warn_if_hardly_any(core, pattern)
+    return PretokenCounts._of(core, pattern, special_tokens)
 
 
 def counter(
@@ -109,7 +129,7 @@ def counter(
     *,
     workers: int,
     replace: bool,
-    memory_limit: int,
+    memory_limit: int | None,
     min_count: int = 1,
 ) -> _core.Counting:
     """Return a counter that has counted nothing yet. The options are checked."""

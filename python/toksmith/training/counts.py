@@ -44,7 +44,7 @@ class PretokenCounts:
     ([b'low', b'lower'], True, 0)
     """
 
-    __slots__ = ("_core", "_has_order", "_pattern", "_special_tokens")
+    __slots__ = ("_core", "_has_order", "_is_temporary", "_pattern", "_special_tokens")
 
     def __init__(
         self,
@@ -65,6 +65,7 @@ class PretokenCounts:
         self._core = _core.PretokenCounts(items)
         self._pattern = patterns.resolve(pattern, unmatched)
         self._special_tokens, self._has_order = arguments.special_names(special_tokens), True
+        self._is_temporary = False
 
     @classmethod
     def _of(
@@ -73,7 +74,13 @@ class PretokenCounts:
         counts = cls.__new__(cls)
         counts._core, counts._pattern = core, pattern
         counts._special_tokens, counts._has_order = special_tokens, has_order
+        counts._is_temporary = False
         return counts
+
+    def _given_away(self) -> Self:
+        """Return the counts, whose memory the training that takes them may free."""
+        self._is_temporary = True
+        return self
 
     @property
     def total(self) -> int:
@@ -117,14 +124,7 @@ class PretokenCounts:
         counts_files.save(self._core, self._head(), path)
 
     def _head(self) -> Head:
-        pattern = self._pattern
-        head: Head = {
-            "pattern": pattern.text,
-            "pattern_flags": pattern.flags,
-            "unmatched": pattern.unmatched,
-            "unicode": pattern.unicode,
-            "special_tokens": self._special_tokens,
-        }
+        head = head_of(self._pattern, self._special_tokens)
         return head if self._has_order else {**head, "ordered": False}
 
     @classmethod
@@ -255,6 +255,17 @@ class PretokenCounts:
 
     def __repr__(self) -> str:
         return f"<PretokenCounts of {len(self)} pretokens, {self.total} in all>"
+
+
+def head_of(pattern: Pattern, special_tokens: list[str]) -> Head:
+    """Return what counts are made under."""
+    return {
+        "pattern": pattern.text,
+        "pattern_flags": pattern.flags,
+        "unmatched": pattern.unmatched,
+        "unicode": pattern.unicode,
+        "special_tokens": special_tokens,
+    }
 
 
 def _with_options(

@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias, TypedDict
 
 from .. import _core
 from .._internal.choices import Unmatched
@@ -37,7 +37,10 @@ _KEY = b"toksmith"
 
 
 class Head(TypedDict, total=False):
-    """What counts were made under, and how many they are. It stands in files and tables as JSON."""
+    """What counts were made under, and how many they are. It stands in files and tables as JSON.
+
+    The last three fields are those of counts beside a checkpoint.
+    """
 
     pattern: str | None
     pattern_flags: int
@@ -48,8 +51,13 @@ class Head(TypedDict, total=False):
     unique: int
     total: int
     bytes: int
+    source: list[object]
+    min_count: int
+    frequencies: list[tuple[int, int, int, int]]
 
 
+Counts: TypeAlias = "_core.PretokenCounts | _core.OversizedCounts"
+"""What can be saved."""
 _FIELDS: dict[str, tuple[type, ...]] = {
     "pattern": (str, type(None)),
     "pattern_flags": (int,),
@@ -71,7 +79,7 @@ def arrow() -> ModuleType:
         raise ImportError("Arrow and Parquet need pyarrow: pip install 'toksmith[parquet]'") from None
 
 
-def whole_head(core: _core.PretokenCounts, head: Head) -> Head:
+def whole_head(core: Counts, head: Head) -> Head:
     """Return a head with the numbers that `check_whole` compares."""
     return {**head, "unique": len(core), "total": core.total(), "bytes": core.end_place()}
 
@@ -131,6 +139,14 @@ def counts_of(table: Table, end_place: int) -> _core.PretokenCounts:
         raise ValueError(f"the table holds no counts: {error}") from None
 
 
+def add(counting: _core.Counting, pretokens: object, counts: object) -> None:
+    """Add the counts in two columns of Arrow to a counting."""
+    try:
+        _core.count_counts(counting, _core.ArrowColumn(pretokens), _core.ArrowColumn(counts))
+    except TypeError as error:
+        raise ValueError(f"the table holds no counts: {error}") from None
+
+
 def check_whole(core: _core.PretokenCounts, head: Head, name: str) -> None:
     """Check that counts agree with the numbers in a head."""
     if (len(core), core.total()) != (head["unique"], head["total"]):
@@ -142,37 +158,55 @@ def check_whole(core: _core.PretokenCounts, head: Head, name: str) -> None:
 
 def save(core: _core.PretokenCounts, head: Head, path: str | os.PathLike[str]) -> None:
     """Write counts; the suffix of the name decides the format."""
-    head = whole_head(core, head)
     suffix = Path(path).suffix.lower()
+    if suffix not in _TABLES:
+        save_plain(core, head, path)
+        return
     with whole_files.replacing(path) as temporary:
-        if suffix in _TABLES:
-            _save_table(core, head, temporary, suffix)
-            return
+        _save_table(core, whole_head(core, head), temporary, suffix)
+
+
+def save_plain(core: Counts, head: Head, path: str | os.PathLike[str]) -> None:
+    """Write counts in toksmith's own format."""
+    head = whole_head(core, head)
+    with whole_files.replacing(path) as temporary:
         temporary.write_bytes(_MAGIC + json.dumps(head).encode() + b"\n")
         core.append_to(temporary)
         with temporary.open("ab") as file:
             file.write(_digest(temporary, temporary.stat().st_size))
 
 
-def load(path: str | os.PathLike[str]) -> tuple[_core.PretokenCounts, Head]:
-    """Read counts with their head, whatever the name of the file."""
+def load(path: str | os.PathLike[str], min_count: int = 1) -> tuple[_core.PretokenCounts, Head]:
+    """Read counts with their head, whatever the name of the file; a table must have no `min_count`."""
     name = os.fspath(path)
     with Path(path).open("rb") as file:
         begin = file.read(len(_MAGIC))
         if begin[:4] == b"PAR1" or begin[:6] == b"ARROW1":
             return _load_table(Path(path), is_parquet=begin[:4] == b"PAR1")
-        if begin != _MAGIC:
-            raise ValueError(f"{name}: not a file of pretoken counts")
-        line = file.readline(_MAX_HEAD + 1)
-        if len(line) > _MAX_HEAD:
-            raise ValueError(f"{name}: the head of the file has more than {_MAX_HEAD} bytes")
+        file.seek(0)
+        line = _head_line(file, name)
         start, end = file.tell(), Path(path).stat().st_size - _DIGEST
         file.seek(max(end, 0))
         if end < start or file.read() != _digest(Path(path), end):
             raise ValueError(f"{name}: checksum mismatch: the file is corrupt or truncated")
     head = parse(line, name, f"{name}: the head of the file")
     with text_files.naming(name):
-        return _core.PretokenCounts.read_from(path, start, end, head["unique"], head["bytes"]), head
+        return _core.PretokenCounts.read_from(path, start, end, head["unique"], head["bytes"], min_count), head
+
+
+def read_head(path: Path) -> Head:
+    """Return the head of a file in toksmith's own format."""
+    with path.open("rb") as file:
+        return parse(_head_line(file, str(path)), str(path), f"{path}: the head of the file")
+
+
+def _head_line(file: BinaryIO, name: str) -> bytes:
+    if file.read(len(_MAGIC)) != _MAGIC:
+        raise ValueError(f"{name}: not a file of pretoken counts")
+    line = file.readline(_MAX_HEAD + 1)
+    if len(line) > _MAX_HEAD:
+        raise ValueError(f"{name}: the head of the file has more than {_MAX_HEAD} bytes")
+    return line
 
 
 def _digest(path: Path, size: int) -> bytes:

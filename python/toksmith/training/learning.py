@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from .. import _core
@@ -20,8 +20,13 @@ from .options import Options
 # are upper bounds: 12 bytes were measured for each byte of one giant pretoken, and less than two thirds of the bounds
 # for 3.3 million words.
 _BYTES_PER_BYTE, _BYTES_PER_PRETOKEN = 16, 40
-# Values of `min_pretoken_count` that the error of too many pretokens tries.
-_MIN_COUNTS = (2, 3, 5, 10, 20, 50, 100, 1000, 10_000)
+_BYTES_PER_SLOT = 32
+"""Bytes of memory of a counted pretoken, at least."""
+_LIMIT_OVERSHOOT = 32 << 20
+"""Bytes that a training may take above its limit."""
+Frequencies = list[tuple[int, int, int, int]]
+"""For some counts: the distinct pretokens that occur at least so often, their bytes, and their memory as counts."""
+Save = Callable[[_core.PretokenCounts], str]
 _KINDS = {
     "first": ("special", "byte", "merge"),
     "after_bytes": ("byte", "special", "merge"),
@@ -38,11 +43,16 @@ def learn(
     *,
     consume_counts: bool,
     memory_limit: int | None,
+    use: memory.Use,
+    save: Save = lambda _: "",
 ) -> Tokenizer:
-    """Learn the merges and lay out the ids. With `consume_counts` the counts are gone afterwards."""
-    _check_memory(counts, options, memory_limit)
+    """Learn the merges and lay out the ids. With `consume_counts` the counts are gone afterwards.
+
+    `save` saves counts that memory does not suffice for, and returns a note for the error.
+    """
+    _check_memory(counts, options, memory_limit, consume_counts, save)
     made = b"" if checkpoint is None else checkpoint.begin(_core.fingerprint(counts._core))
-    with reporter(progress) as report:
+    with reporter(progress, memory=use) as report:
         learned = _core.learn_merges(
             counts._core,
             options.max_merges,
@@ -62,37 +72,59 @@ def learn(
     return build(options, learned)
 
 
-def _check_memory(counts: PretokenCounts, options: Options, limit: int | None) -> None:
-    """Check that the memory suffices; the error says how much is needed, and which `min_pretoken_count` would do."""
-    available, least = min(memory.installed(), limit or 2**62), _least_memory(counts, options)
-    if limit is None and least <= available < (most := _most_memory(counts)):
+def _check_memory(
+    counts: PretokenCounts, options: Options, limit: int | None, consume_counts: bool, save: Save
+) -> None:
+    """Check that the memory suffices, and warn if it may not."""
+    core = counts._core
+    freed = _BYTES_PER_SLOT * len(counts) if consume_counts else 0
+    available = memory.remaining() + freed if limit is None else limit
+    least = _least_memory(options, len(counts), core.pretoken_bytes())
+    if least > available:
+        error = memory_error(core.frequencies(), options, available, is_limit=limit is not None)
+        raise MemoryError(f"{error}{save(core)}")
+    most = _BYTES_PER_BYTE * core.pretoken_bytes() + _BYTES_PER_PRETOKEN * len(counts)
+    if limit is None and available < most:
+        advised = max(available - _LIMIT_OVERSHOOT, least) // 10**6
         warnings.warn(
             f"learning merges takes up to {most / 1e6:,.0f} MB, and there are {available / 1e6:,.0f} MB: "
-            f'memory_limit="{available // 10**6}MB" learns the same in less memory',
-            stacklevel=5,
+            f'memory_limit="{advised}MB" learns the same in less memory',
+            stacklevel=4,
         )
+
+
+def memory_error(
+    frequencies: Frequencies, options: Options, available: int, min_count: int | None = None, *, is_limit: bool = True
+) -> MemoryError | None:
+    """Return the error of pretokens that are too many for so many bytes of memory; None if they are not.
+
+    With `min_count` the counts have to fit as well, into three quarters, without those that occur less often.
+    """
+    needs = [
+        (step, pretokens, _least_memory(options, pretokens, size, 0 if min_count is None else counts))
+        for step, pretokens, size, counts in frequencies
+    ]
+    _, unique, least = [need for need in needs if need[0] <= max(min_count or 1, 1)][-1]
     if least <= available:
-        return
-    advice = "count fewer files"
-    for min_count in _MIN_COUNTS:
-        frequent = counts.at_least(min_count)
-        if len(frequent) and _least_memory(frequent, options) <= available:
-            effect = f"which keeps {len(frequent):,} and changes the result"
-            advice = f"leave rare ones out with min_pretoken_count={min_count}, {effect}"
+        return None
+    advice = "raise it" if is_limit else "count fewer files"
+    for step, kept, need in needs:
+        if kept and need <= available:
+            effect = f"which keeps {kept:,} and changes the result"
+            advice += f", or leave rare ones out with min_pretoken_count={step}, {effect}"
             break
-    raise MemoryError(
-        f"there are {len(counts):,} different pretokens: learning merges from them takes at least "
-        f"{least / 1e6:,.0f} MB, and there are {available / 1e6:,.0f} MB; {advice}"
+    there = f"{'memory_limit is' if is_limit else 'there are'} {available / 1e6:,.0f} MB"
+    return MemoryError(
+        f"there are {unique:,} different pretokens: training on them takes at least {least / 1e6:,.0f} MB, and "
+        f"{there}: {advice}"
     )
 
 
-def _most_memory(counts: PretokenCounts) -> int:
-    return _BYTES_PER_BYTE * counts._core.pretoken_bytes() + _BYTES_PER_PRETOKEN * len(counts)
-
-
-def _least_memory(counts: PretokenCounts, options: Options) -> int:
+def _least_memory(options: Options, pretokens: int, pretoken_bytes: int, counts_bytes: int = 0) -> int:
+    """Return the bytes that learning takes at least, after counts that may take three quarters of them."""
     has_vocab = bool(options.base or options.forced_tokens)
-    return _core.memory_to_learn(counts._core, options.max_merges, options.ties, has_vocab)
+    learning = _core.memory_to_learn(pretokens, pretoken_bytes, options.max_merges, options.ties, has_vocab)
+    return max(learning, -(-4 * counts_bytes // 3))
 
 
 def warn_if_short(options: Options, added: int) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
+import functools
 import io
 import json
 import operator
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .._internal import arguments, memory
@@ -19,14 +20,17 @@ from ..formats.native import escape
 from ..tokenizer import Tokenizer, merge_counts
 from .balance import Text, languages_of, memory_left
 from .checkpoint import Checkpoint
-from .counting import as_iterator, count_pretokens
+from .counting import as_iterator, counted
 from .counts import PretokenCounts
-from .learning import learn
+from .counts_files import Counts
+from .learning import Frequencies, learn, memory_error
 from .options import Options, check_base, forced_bytes, length_of, pattern_of, ties_of
+from .saved_counts import SavedCounts
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+_NOTE = ". The counts are saved in {}: the next call with this checkpoint goes on from them"
 _LOG_FIELDS = ("merge", "id", "left", "right", "token", "count", "bytes")
 
 
@@ -102,7 +106,9 @@ def train(
         checkpoint: A file to which the merges so far are written, every `checkpoint_seconds` and when the call is
             interrupted. A later call with the same text and options continues from it, with the same result as
             without the interruption. The file holds no counts: text is counted again (count once with
-            `count_pretokens` and `save` where that takes long). The file stays when the training is done.
+            `count_pretokens` and `save` where that takes long). Only where memory does not suffice for files that
+            are counted, their counts are saved beside it, in a file that ends in `.counts`, from which the next call
+            goes on. The files stay when the training is done.
         checkpoint_seconds: Time between two writes.
         log: A file that is written in the end, `.csv` or `.jsonl`: a row for each merge, with parts, count and bytes.
         corpus: How the texts are read: the options `field`, `column`, `document_separator` and `errors` of `Corpus`.
@@ -117,7 +123,8 @@ def train(
 
     Warns:
         UserWarning: No pair is left that occurs often enough: the vocabulary is smaller than asked. Or, without
-            `memory_limit`, learning may take more memory than the process may have.
+            `memory_limit`, learning may take more memory than the machine, a cgroup or `RLIMIT_AS` leaves: names the
+            limit to give.
 
     >>> tokenizer = train(PretokenCounts({b"low": 5, b"lower": 2}), 258)
     >>> list(tokenizer.merges)
@@ -153,6 +160,7 @@ def train(
     if languages is not None and checkpoint is not None:
         raise ValueError("checkpoint cannot be combined with parity: leave one of them out")
     limit = None if memory_limit is None else memory.limit(memory_limit)
+    use = memory.Use(limit)
     saved = None if checkpoint is None else Checkpoint(checkpoint, options.fingerprint(), checkpoint_seconds)
     if log is not None and not os.fspath(log).endswith((".csv", ".jsonl")):
         raise ValueError(f"{os.fspath(log)}: a training log is a .csv or a .jsonl file")
@@ -162,28 +170,36 @@ def train(
     if log is not None:
         for text in texts:
             whole_files.check_not_read(log, text.paths if isinstance(text, Corpus) else ())
+    names, cuts, threads = options.special_tokens, options.pattern, arguments.checked_workers(workers)
+    beside = None
     all_counts: list[PretokenCounts] = []
     for number, text in enumerate(texts):
         is_dev = languages is not None and number >= len(languages.texts)
-        min_count = 1 if is_dev else min_pretoken_count
+        least = 1 if is_dev else min_pretoken_count
         if isinstance(text, PretokenCounts):
-            all_counts.append(text if min_count == 1 else text.at_least(min_count))
+            all_counts.append(text if least == 1 else text.at_least(least))
             continue
-        counted = count_pretokens(
-            text,
-            special_tokens=options.special_tokens,
-            pattern=options.pattern,
-            workers=workers,
-            memory_limit=memory_limit if languages is None else memory_left(memory_limit, all_counts),
-            min_pretoken_count=min_count,
-            progress=progress,
-        )
-        all_counts.append(counted)
-    are_own = not any(counts is text for counts, text in zip(all_counts, texts, strict=True))
+        least = arguments.checked_limit("min_pretoken_count", least, 0)
+        most = memory.limit(memory_limit) if languages is None else memory_left(memory_limit, all_counts)
+        anew = functools.partial(counted, text, names, cuts, threads, most, least, progress, use)
+        beside = None if saved is None else SavedCounts(saved.path, text, cuts, names)
+        all_counts.append(anew() if languages else _counts_of(anew, options, most, least, beside))
+    are_own = not any(
+        counts is text and not counts._is_temporary for counts, text in zip(all_counts, texts, strict=True)
+    )
     if languages is not None:
         tokenizer = languages.learn(all_counts, options, progress, consume_counts=are_own)
     else:
-        tokenizer = learn(all_counts[0], options, saved, progress, consume_counts=are_own, memory_limit=limit)
+        tokenizer = learn(
+            all_counts[0],
+            options,
+            saved,
+            progress,
+            consume_counts=are_own,
+            memory_limit=limit,
+            use=use,
+            save=functools.partial(_saved, beside, min_count=min_pretoken_count),
+        )
     if log is not None:
         _write_log(log, tokenizer)
     return tokenizer
@@ -206,6 +222,31 @@ def train_bpe(
     """
     tokenizer = train(input_path, vocab_size, special_tokens=special_tokens, **options)
     return dict(tokenizer.vocab), list(tokenizer.merges)
+
+
+def _counts_of(
+    anew: Callable[..., PretokenCounts], options: Options, limit: int, min_count: int, beside: SavedCounts | None
+) -> PretokenCounts:
+    """Return counts that an earlier call has saved, or new ones, if they and learning from them fit into a limit."""
+
+    def check(frequencies: Frequencies, note: str) -> None:
+        if error := memory_error(frequencies, options, limit, min_count):
+            raise MemoryError(f"{error}{note}") from None
+
+    head = None if beside is None else beside.head(min_count)
+    if beside is None or head is None:
+        return anew(lambda oversized: check(oversized.frequencies(), _saved(beside, oversized, min_count=1)))
+    check(head["frequencies"], _NOTE.format(beside.path))
+    return beside.load(min_count)
+
+
+def _saved(beside: SavedCounts | None, core: Counts, min_count: int) -> str:
+    """Save counts for the next call, if there is a place for them; return a note for an error."""
+    if beside is None or not beside.can_be_saved:
+        return ""
+    if beside.head(min_count) is None:
+        beside.save(core, min_count)
+    return _NOTE.format(beside.path)
 
 
 def _check_counts(counts: PretokenCounts, options: Options) -> None:

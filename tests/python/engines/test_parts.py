@@ -14,9 +14,12 @@ import pytest
 from conftest import Soup
 
 from toksmith import PretokenCounts, Tokenizer, count_pretokens_from_iterator, engines, train
+from toksmith.engines import engine
 from toksmith.training import counting
 
 pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
+
+from parts_engine import PartsEngine  # noqa: E402
 
 END = "<|end|>"
 TIES: Any = ("bytes", "ids", "smallest_ids", "huggingface")
@@ -99,6 +102,46 @@ def test_counts_are_taken_together_after_the_sum(texts: list[str | None], whole:
     renamed = by_engine.rename_columns(["pretoken", "count"])
     assert engines.sum_counts([renamed]).items() == sorted(whole.items())
     assert engines.sum_counts([]).items() == []
+
+
+@pytest.mark.parametrize("table_bytes", [None, 1 << 12])
+def test_a_sum_stays_below_a_limit(
+    table_bytes: int | None, texts: list[str | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counting, "TABLE_BYTES", table_bytes)
+    counted = [batch for part in parts(texts, 5) for batch in engines.count_batches(batches(part), "text")]
+    expected = engines.sum_counts(counted)
+    assert engines.sum_counts(iter(counted), memory_limit="2MB").items() == expected.items()
+    assert engines.sum_counts([pa.Table.from_batches(counted)], memory_limit="2MB").items() == expected.items()
+    if table_bytes is not None:
+        with pytest.raises(MemoryError, match=r"three quarters of memory_limit. Raise it, or leave rare ones out"):
+            engines.sum_counts(counted, memory_limit="100kB")
+    with pytest.raises(ValueError, match="number 0 is negative: -1"):
+        engines.sum_counts([pa.table({"pretoken": [b"a"], "count": [-1]})])
+    with pytest.raises(ValueError, match=r"the table holds no counts: .*count.* of type double|double"):
+        engines.sum_counts([pa.table({"pretoken": [b"a"], "count": [0.5]})])
+
+
+def test_the_limit_of_an_engine_is_that_of_learning_too(
+    texts: list[str | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sums: list[PretokenCounts] = []
+    original = engine.sum_counts
+
+    def kept(*arguments: Any, **options: Any) -> PretokenCounts:
+        sums.append(original(*arguments, **options))
+        return sums[-1]
+
+    monkeypatch.setattr(engine, "sum_counts", kept)
+    tables = parts(texts, 5)
+    expected = PartsEngine().train(tables, "text", 400)
+    assert PartsEngine().train(tables, "text", 400, memory_limit="2MB") == expected
+    assert [len(counts) for counts in sums] == [0, 0]  # freed, since nobody else has them
+    with pytest.raises(
+        MemoryError, match=r"training on them takes at least \d MB, and memory_limit is 1 MB: raise it"
+    ):
+        PartsEngine().train(tables, "text", 40_000, memory_limit="0.6MB")
+    assert len(sums[-1]) > 10_000
 
 
 def test_ties_by_the_order_of_the_text_are_refused(whole: PretokenCounts, tmp_path: Path) -> None:

@@ -181,6 +181,8 @@ def test_training_and_rare_pretokens(texts: list[str | None], whole: PretokenCou
     own = dataset(texts, 5)
     made = on_ray.train(own, "text", 400, special_tokens=[END], min_pretoken_count=2, partitions=3, ties="ids")
     assert made == train(whole.at_least(2), 400, special_tokens=[END], ties="ids")
+    limited = on_ray.count_pretokens(own, "text", special_tokens=[END], partitions=3, memory_limit="50MB")
+    assert limited.items() == sorted(whole.items())
 
 
 @pytest.mark.long

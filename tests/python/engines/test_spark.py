@@ -149,6 +149,8 @@ def test_training_and_rare_pretokens(session: Any, texts: list[str | None], whol
         frame(session, texts, 5), "text", 400, special_tokens=[END], min_pretoken_count=2, ties="ids"
     )
     assert made == train(whole.at_least(2), 400, special_tokens=[END], ties="ids")
+    limited = on_spark.count_pretokens(frame(session, texts, 5), "text", special_tokens=[END], memory_limit="50MB")
+    assert limited.items() == sorted(whole.items())
 
 
 def test_functions_in_a_plan_of_ones_own(

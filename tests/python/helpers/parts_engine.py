@@ -21,7 +21,7 @@ class PartsEngine(Engine):
     how_to_shuffle = "mix the tables"
 
     def _sums(
-        self, data: Any, column: str, count: Callable[..., Any], minimum: int, partitions: int | None
+        self, data: Any, column: str, count: Callable[..., Any], minimum: int, partitions: int | None, limited: bool
     ) -> Iterable[Any]:
         for part in data:
             yield from pickle.loads(pickle.dumps(count))(part.to_batches(), column)

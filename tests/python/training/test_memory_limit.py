@@ -1,0 +1,372 @@
+"""A memory limit of a whole training: the same merges, errors that say what would do, and counts that are kept."""
+
+from __future__ import annotations
+
+import io
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from extending_oracle import random_base, random_words
+from small_sizes import sizes
+from training_data import TIES
+
+import toksmith
+from toksmith import PretokenCounts, _core, train, train_from_iterator
+from toksmith._internal import memory, progress
+from toksmith.training import counting
+
+BENCH = Path(__file__).resolve().parents[3] / "benches/memory_limit.py"
+Merges = list[tuple[int, int, int, int]]
+
+
+def learn(counts: PretokenCounts, merges: int, **options: Any) -> Merges:
+    learned = _core.learn_merges(counts._core, merges, **options)
+    return [(merge.left, merge.right, merge.token, merge.count) for merge in learned.merges()]
+
+
+# The lean layout
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_limit_changes_no_merge_of_any_start(seed: int) -> None:
+    """Under any limit, with a base or forced tokens, and from any checkpoint on."""
+    rng = random.Random(seed)
+    for _ in range(25):
+        kind = rng.choice(("none", "none", "ranks", "merges"))
+        alphabet = rng.choice(("ab", "abc", "abcdefgh"))
+        base = None if kind == "none" else random_base(rng, alphabet, kind)
+        forced = [] if base or rng.random() < 0.5 else ["".join(rng.choices(alphabet, k=4)).encode()]
+        words = random_words(rng, alphabet) | {
+            "".join(rng.choices(alphabet, k=rng.randint(1, 12))).encode(): rng.randint(1, 30) for _ in range(60)
+        }
+        counts = PretokenCounts(words, pattern=None)
+        options: dict[str, Any] = {
+            "ties": rng.choice(TIES),
+            "base": base._core if base else None,
+            "forced": forced,
+            "min_frequency": rng.choice((1, 2)),
+            "max_token_length": rng.choice((None, 5)),
+        }
+        saved: list[bytes] = []
+        fast = learn(counts, 30, save=saved.append, every=0.0, **options)
+        for limit in (1, rng.randint(2, 40_000), rng.randint(40_000, 400_000)):
+            assert learn(counts, 30, memory_limit=limit, **options) == fast, (options, limit)
+            made = rng.choice(saved)
+            assert learn(counts, 30, memory_limit=limit, made=made, **options) == fast, (options, limit, made)
+
+
+# A limit that cannot be met
+
+
+LIMIT = 1_000_000
+
+
+@pytest.fixture
+def small_tables() -> Iterator[None]:
+    """Tables as small as the limit, so that little text is too much for it."""
+    with sizes(None, None, 1 << 20):
+        yield
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the files that are counted."""
+    names: list[str] = []
+    original = counting._count
+
+    def noted(core: Any, texts: Any, report: Any) -> None:
+        names.extend(source.name for source in texts.sources)
+        original(core, texts, report)
+
+    monkeypatch.setattr(counting, "_count", noted)
+    return names
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[Path]:
+    """Two files with 60,000 pretokens that occur once, and some more often."""
+    made = [tmp_path / "one.txt", tmp_path / "two.txt"]
+    rng = random.Random(46)
+    for part, file in enumerate(made):
+        words = [f"{rng.choice('abcdefgh')}x{number}é" for number in range(part * 30_000, (part + 1) * 30_000)]
+        words += rng.choices(words[:4000], k=10_000) + [f"a word of a length that no slot holds {part}"] * 3
+        rng.shuffle(words)
+        file.write_text(" ".join(words))
+    return made
+
+
+def refused(*arguments: Any, **options: Any) -> str:
+    with pytest.raises(MemoryError) as error:
+        train(*arguments, **options)
+    return str(error.value)
+
+
+@pytest.mark.usefixtures("small_tables")
+@pytest.mark.parametrize("ties", ["bytes", "first"])
+def test_a_second_call_goes_on_from_the_counts_of_the_first(
+    ties: Any, files: list[Path], read: list[str], tmp_path: Path
+) -> None:
+    expected = train(files, 400, ties=ties)
+    fewer = train(files, 400, ties=ties, min_pretoken_count=2)
+    read.clear()
+    checkpoint = tmp_path / "checkpoint"
+    options: dict[str, Any] = {"ties": ties, "checkpoint": checkpoint}
+    message = refused(files, 400, memory_limit=LIMIT, **options)
+    assert read == list(map(str, files))
+    found = re.fullmatch(
+        r"there are ([\d,]+) different pretokens: training on them takes at least (\d+) MB, "
+        r"and memory_limit is 1 MB: "
+        r"raise it, or leave rare ones out with min_pretoken_count=2, which keeps ([\d,]+) and changes the result\. "
+        rf"The counts are saved in {re.escape(str(checkpoint))}\.counts: "
+        "the next call with this checkpoint goes on from them",
+        message,
+    )
+    assert found, message
+    unique, least, kept = (int(number.replace(",", "")) for number in found.groups())
+    counts = PretokenCounts.load(f"{checkpoint}.counts")
+    assert counts.items() == toksmith.count_pretokens(files).items()
+    assert (unique, kept) == (len(counts), len(counts.at_least(2)))
+    read.clear()
+    assert refused(files, 400, memory_limit=LIMIT, **options) == message
+    assert train(files, 400, memory_limit=f"{least + 1}MB", **options) == expected
+    assert train(files, 400, memory_limit=f"{least + 1}MB", **options) == expected  # and once it is complete
+    checkpoint.unlink()
+    assert train(files, 400, memory_limit=LIMIT, min_pretoken_count=2, **options) == fewer
+    assert not read
+
+
+@pytest.mark.usefixtures("small_tables")
+def test_counts_that_fit_are_saved_where_learning_does_not(
+    files: list[Path], read: list[str], tmp_path: Path
+) -> None:
+    """Wide cells take more than the counts do."""
+    options: dict[str, Any] = {"ties": "first", "checkpoint": tmp_path / "checkpoint", "min_pretoken_count": 2}
+    message = refused(files, 100_000, memory_limit=LIMIT, **options)
+    assert "checkpoint.counts" in message
+    read.clear()
+    with pytest.warns(UserWarning, match="no pair is left"):
+        found = train(files, 100_000, memory_limit="50MB", **options)
+        assert not read
+        assert found == train(files, 100_000, ties="first", min_pretoken_count=2)
+    # They have not the pretokens that occur once.
+    with pytest.raises(MemoryError):
+        train(files, 100_000, memory_limit=LIMIT, ties="first", checkpoint=tmp_path / "checkpoint")
+    assert len(read) == 2 * len(files)
+    assert len(PretokenCounts.load(tmp_path / "checkpoint.counts")) > 60_000
+
+
+@pytest.mark.usefixtures("small_tables")
+def test_saved_counts_are_those_of_the_same_files(files: list[Path], read: list[str], tmp_path: Path) -> None:
+    options: dict[str, Any] = {"checkpoint": tmp_path / "checkpoint"}
+    refused(files, 300, memory_limit=LIMIT, **options)
+    for changed in ({"document_separator": "x"}, {"unmatched": "drop"}, {"special_tokens": ["<|end|>"]}):
+        read.clear()
+        refused(files, 300, memory_limit=LIMIT, **{**options, **changed})
+        assert len(read) == 2, changed
+    files[0].write_text(files[0].read_text()[::-1])
+    os.utime(files[0], (1, 1))
+    read.clear()
+    expected = train(files, 300)
+    assert train(files, 300, memory_limit="80MB", **options) == expected
+    assert len(read) == 4
+    (tmp_path / "checkpoint.counts").write_text("notes")
+    with pytest.raises(ValueError, match=r"checkpoint\.counts: not a file of pretoken counts"):
+        train(files, 300, memory_limit=LIMIT, **options)
+    assert (tmp_path / "checkpoint.counts").read_text() == "notes"
+    toksmith.count_pretokens(files).save(tmp_path / "checkpoint.counts")
+    with pytest.raises(ValueError, match=r"checkpoint\.counts has counts of another call: move it"):
+        train(files, 300, memory_limit=LIMIT, **options)
+
+
+@pytest.mark.usefixtures("small_tables")
+def test_damaged_saved_counts_are_refused(files: list[Path], tmp_path: Path) -> None:
+    options: dict[str, Any] = {"checkpoint": tmp_path / "checkpoint"}
+    refused(files, 300, memory_limit=LIMIT, **options)
+    saved = tmp_path / "checkpoint.counts"
+    saved.write_bytes(saved.read_bytes()[:-1000] + bytes(1000))
+    with pytest.raises(ValueError, match="checksum mismatch"):
+        train(files, 300, memory_limit="80MB", **options)
+
+
+@pytest.mark.usefixtures("small_tables")
+@pytest.mark.parametrize("checkpoint", [False, True])
+def test_texts_of_an_iterator_have_the_error_alone(checkpoint: bool, files: list[Path], tmp_path: Path) -> None:
+    options: Any = {"checkpoint": tmp_path / "checkpoint"} if checkpoint else {}
+    texts = [file.read_text() for file in files]
+    with pytest.raises(MemoryError, match=r"training on them .*changes the result$"):
+        train_from_iterator(iter(texts), 300, memory_limit=LIMIT, **options)
+    assert not list(tmp_path.glob("checkpoint*"))
+    assert train_from_iterator(iter(texts), 300, memory_limit="60MB", **options) == train(files, 300)
+
+
+def test_counts_need_no_room_of_their_own() -> None:
+    """The limit is beyond what the process holds before, as counts that are passed in."""
+    counts = PretokenCounts({f"w{number}".encode(): 1 + number % 3 for number in range(50_000)})
+    least = _core.memory_to_learn(len(counts), counts._core.pretoken_bytes(), 200, "bytes", False)
+    assert train(counts, 456, memory_limit=least + 100_000) == train(counts, 456)
+    message = refused(counts, 456, memory_limit=least - 100_000)
+    assert "leave rare ones out with min_pretoken_count=2, which keeps 33,333 and" in message
+    assert train(counts, 456, memory_limit=least - 100_000, min_pretoken_count=2).vocab_size == 456
+
+
+# Limits of the process
+
+
+def test_a_limit_of_the_process_is_a_warning_with_the_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = PretokenCounts({f"word{number}".encode(): 1 for number in range(200_000)})
+    expected = train(counts, 300)
+    files = [tmp_path / name for name in ("own", "parent", "root")]
+    monkeypatch.setattr(memory, "_cgroup_files", lambda: files)
+    for limited in files[:2]:
+        for file in files:
+            file.write_text("max\n")
+        limited.write_text(f"{memory.taken()[0] + 36_000_000}\n")
+        with pytest.warns(UserWarning, match=r'up to 38 MB, and there are 3\d MB: memory_limit="\d+MB"') as warned:
+            assert train(counts, 300) == expected
+        assert warned[0].filename == __file__
+    train(counts, 300, memory_limit="20MB")  # says nothing
+    limited.write_text(f"{memory.taken()[0] + 2_000_000}\n")
+    with pytest.raises(MemoryError, match=r"at least \d MB, and there are \d MB: count fewer files"):
+        train(counts, 300)
+
+
+def test_all_groups_around_the_process_are_asked() -> None:
+    if not Path("/proc/self/cgroup").exists():
+        pytest.skip("there are no control groups")
+    names = [str(path) for path in memory._cgroup_files()]
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        _, controllers, group = line.split(":", 2)
+        if controllers == "":
+            parts = [part for part in group.split("/") if part]
+            for count in range(len(parts) + 1):
+                assert "/".join(["/sys/fs/cgroup", *parts[:count], "memory.max"]) in names
+
+
+UNDER_A_LIMIT = """
+import random, resource, sys, warnings
+import toksmith
+from toksmith._internal import memory
+
+path, limit, spare, kind = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+toksmith.train_from_iterator(["low lower lowest"] * 2, 258)  # imports what a training needs
+if kind == "addresses":
+    most = memory.taken()[1] + limit + spare
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+trained = toksmith.train(path, 2000, memory_limit=limit, workers=2)
+print(trained.fingerprint)
+"""
+
+
+def run_limited(path: Path, limit: int, spare: int, kind: str, before: tuple[str, ...] = ()) -> str:
+    command = [*before, sys.executable, "-c", UNDER_A_LIMIT, str(path), str(limit), str(spare), kind]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Half a million words that occur once: their counts take 16 MB, and learning takes 45 without a limit."""
+    rng = random.Random(46)
+    letters = bytes(ord("a") + byte % 16 for byte in range(256))
+    words = (rng.randbytes(8 + number % 5).translate(letters).decode() for number in range(500_000))
+    path = tmp_path_factory.mktemp("text") / "text.txt"
+    path.write_text(" ".join(words))
+    return path
+
+
+@pytest.mark.memory
+@pytest.mark.skipif(sys.platform != "linux", reason="addresses are limited as on Linux")
+def test_a_training_that_fits_works_under_a_limit_of_addresses(text: Path) -> None:
+    assert run_limited(text, 30_000_000, 30_000_000, "addresses") == train(text, 2000).fingerprint
+
+
+def scope() -> tuple[tuple[str, ...], str]:
+    """Return the command that runs another in a control group with a limit, and why there is none."""
+    reason = "systemd-run is not installed"
+    for manager in ("--user", "--system") if shutil.which("systemd-run") else ():
+        before = ("systemd-run", manager, "--scope", "--quiet", "-p", "MemorySwapMax=0", "-p")
+        tried = subprocess.run([*before, "MemoryMax=1G", "true"], capture_output=True, text=True, check=False)
+        if tried.returncode == 0:
+            return before, ""
+        reason = f"systemd-run makes no control group: {tried.stderr.strip()}"
+    return (), reason
+
+
+@pytest.mark.memory
+def test_a_training_that_fits_is_not_killed_in_a_control_group(text: Path) -> None:
+    before, reason = scope()
+    if reason:
+        pytest.skip(reason)
+    limit, interpreter = 30_000_000, 60_000_000
+    most = f"MemoryMax={limit + interpreter + 30_000_000}"
+    assert run_limited(text, limit, 0, "group", (*before, most)) == train(text, 2000).fingerprint
+
+
+@pytest.mark.long
+@pytest.mark.memory
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is measured as on Linux")
+def test_the_peak_of_a_training_with_millions_of_pretokens() -> None:
+    limits = ["300MB", "400MB", "500MB"]
+    command = [sys.executable, str(BENCH), "--limits", "none", *limits]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert re.match(r"4,[3-5]\d\d,\d\d\d different pretokens.* the same merges: yes", printed), printed
+    for limit in limits:
+        row = re.search(rf"^\| {limit} \|.* (\d+) \|$", printed, re.MULTILINE)
+        assert row, printed
+        assert int(row[1]) <= int(limit[:-2]) + 30, printed
+
+
+# Progress
+
+
+@pytest.mark.parametrize(("columns", "is_shown"), [(200, True), (80, True), (50, False)])
+@pytest.mark.parametrize("name", ["count", "merge"])
+def test_a_bar_shows_memory_and_its_limit(
+    name: str, columns: int, is_shown: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from rich.console import Console
+
+    monkeypatch.setenv("COLUMNS", str(columns))
+    bars = progress.Bars()
+    fact = memory.use_of(1_412_000_000, 2_500_000_000)
+    bars.update(name, 1, 2, memory=fact)
+    console = Console(width=columns, file=io.StringIO())
+    console.print(bars.drawn.get_renderable())
+    [line] = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert ("RAM 1.4 of 2.5 GB" in line) == is_shown, line
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says how much memory a process has")
+def test_memory_in_use_is_beyond_what_was_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    use = memory.Use(10**9)
+    held = bytearray(os.urandom(1 << 16) * 800)
+    found = re.fullmatch(r"RAM (\d\.\d) of 1\.0 GB", str(use))
+    assert found, str(use)
+    assert 0.0 < float(found[1]) < 0.3, len(held)
+    monkeypatch.setattr(memory, "taken", lambda: (0, 0))
+    assert str(memory.Use(None)) == ""
+
+
+@pytest.mark.parametrize("call", [train, toksmith.count_pretokens])
+def test_the_bar_of_a_call_has_the_limit(call: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+    original = progress.Bars.update
+
+    def update(bars: Any, *arguments: Any) -> None:
+        shown.append(arguments[-1])
+        original(bars, *arguments)
+
+    monkeypatch.setattr(progress.Bars, "update", update)
+    texts = iter(["low lower lowest "] * 100_000)
+    call(texts, *([263] if call is train else []), memory_limit="100MB", progress=True)
+    assert shown
+    assert all(fact.endswith(" of 100 MB") for fact in shown if sys.platform == "linux")
