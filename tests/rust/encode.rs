@@ -230,7 +230,10 @@ fn parts_are_the_joined_text_with_trusted_specials_alone() {
         let encode = |trust: Option<bool>| {
             let parts: Vec<(&[u8], bool)> =
                 parts.iter().map(|(part, trusted)| (part.as_slice(), trust.unwrap_or(*trusted))).collect();
-            encoder.encode_parts(&parts, &Control::none()).unwrap()
+            let mut ids = Vec::new();
+            encoder.encode_parts(&parts, &mut ids, &Control::none()).unwrap();
+            assert_eq!(encoder.count_parts(&parts, &Control::none()).unwrap(), ids.len());
+            ids
         };
         assert_eq!(encode(Some(true)), encoder.encode_to_vec(&text, true, &Control::none()).unwrap());
         assert_eq!(encode(Some(false)), encoder.encode_to_vec(&text, false, &Control::none()).unwrap());

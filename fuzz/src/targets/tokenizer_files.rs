@@ -5,7 +5,7 @@ use serde_json::Value;
 use toksmith::dialects::{Ranges, Tables, Translation};
 use toksmith::huggingface::{FilePipeline, PatternEngines, TokenizerFile, read_post_processor};
 use toksmith::pipeline::{AddedToken, Pipeline};
-use toksmith::pretokenize::{Isa, Matcher, Named};
+use toksmith::pretokenize::Matcher;
 use toksmith::special::Flags;
 use toksmith::{Control, Encoder, Error, Result, Vocab, decode};
 
@@ -46,11 +46,6 @@ impl Tables for Scanners {
 }
 
 impl PatternEngines for Scanners {
-    fn scanner(&self, pattern: &str) -> Result<Option<(Matcher, String)>> {
-        let named = Named::ALL.iter().find(|named| named.name() == pattern);
-        Ok(named.map(|&named| (Matcher::Named(named, Isa::best()), pattern.to_owned())))
-    }
-
     fn engine(&self, pattern: &Translation) -> Result<Matcher> {
         Err(Error::Pattern(pattern.pattern.clone()))
     }

@@ -15,7 +15,7 @@ from .. import _core
 from .._internal.messages import shown
 from ..files import whole_files
 from . import verification
-from .huggingface import file_patterns, read
+from .huggingface import read
 from .huggingface.characters import BYTE_NAMES, META, Spelling
 from .huggingface.write import merges_of
 from .parts import Parts
@@ -220,7 +220,7 @@ def _stages(parts: Parts) -> Iterator[str]:
     for row in split.get("pretokenizers", [split]):
         if row["type"] == "Split" and row["behavior"] == "Isolated" and not row["invert"]:
             expression = row["pattern"].get("Regex", "")
-            yield file_patterns.SPELLINGS.get(expression, expression)
+            yield _core.ONIGURUMA_SPELLINGS.get(expression, expression)
         elif row["type"] == "Digits" and row["individual_digits"]:
             yield r"\p{N}"
         elif row["type"] != "ByteLevel":

@@ -209,11 +209,11 @@ def test_the_oracle_of_extending_agrees_with_the_reference() -> None:
 
 def test_more_pretokens_than_memory_are_refused_before_merging(monkeypatch: pytest.MonkeyPatch) -> None:
     counts = PretokenCounts({f"word{i}".encode(): 1 + i // 90 for i in range(100)})
-    monkeypatch.setattr(memory, "installed", lambda: 1 << 11)
+    monkeypatch.setattr(memory, "remaining", lambda: 1 << 11)
     with pytest.raises(MemoryError, match=r"100 different pretokens.*min_pretoken_count=2, which keeps 10 "):
         train(counts, 262)
     assert train(counts, 262, min_pretoken_count=2).vocab_size == 262
-    monkeypatch.setattr(memory, "installed", lambda: 1)
+    monkeypatch.setattr(memory, "remaining", lambda: 1)
     with pytest.raises(MemoryError, match="count fewer files"):
         train(counts, 262)
 
