@@ -10,6 +10,7 @@ import shutil
 import sys
 from pathlib import Path
 
+from pygments.lexers import RustLexer
 from sphinx.application import Sphinx
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -161,6 +162,7 @@ def write_index(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> None:
     """Connect what this site adds to Sphinx."""
+    app.add_lexer("rust,no_run", RustLexer)  # how a fence says that rustdoc compiles the example only
     app.connect("source-read", add_navigation)
     app.connect("autodoc-process-signature", add_types)
     app.connect("autodoc-process-docstring", add_type, priority=400)  # before Napoleon
