@@ -39,7 +39,7 @@ try() {
         cd "$folder"
         echo "low low lower lowest" > text.txt
         PATH=$folder/venv/bin toksmith train text.txt --vocab-size 260 --output tokenizer.json
-        PATH=$folder/venv/bin toksmith view -t tokenizer.json hi
+        PATH=$folder/venv/bin toksmith view -t tokenizer.json --text hi
         venv/bin/pip install --quiet --no-deps -r requirements.txt
         counted "Wheel of Python $2" venv/bin/python -m pytest tests/python/core -m "not long and not alone and not memory"
     )
