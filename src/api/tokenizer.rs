@@ -300,7 +300,7 @@ fn in_file(path: &Path, error: Error) -> Error {
 /// A file that has no name yet, with the permissions of any new file.
 #[cfg(feature = "train")]
 fn new_file(folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
+    let builder = &mut tempfile::Builder::new();
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     builder.tempfile_in(folder)
