@@ -12,6 +12,8 @@ install_tools
 # As maturin does: symbols of Python are looked up when the interpreter loads the extension.
 export CARGO_TARGET_DIR=$PWD/target/macos RUSTC_BOOTSTRAP=1
 export PYO3_BUILD_EXTENSION_MODULE=1 PYO3_CROSS_PYTHON_VERSION=3.11
+export SDKROOT=$CARGO_TARGET_DIR/none # Zig has what a program is linked with; without a path rustc warns
+mkdir -p "$SDKROOT"
 export CARGO_PROFILE_DEV_OPT_LEVEL=0 # nothing runs
 export RUSTFLAGS="-Clink-arg=-undefined -Clink-arg=dynamic_lookup"
 for target in aarch64-apple-darwin x86_64-apple-darwin; do
