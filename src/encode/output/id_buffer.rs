@@ -43,9 +43,6 @@ const MOVABLE_IDS: usize = (33 << 20) / size_of::<u32>();
 /// The maximum number of ids that a character can become: one for each byte of its UTF-8.
 const MAX_IDS_PER_CHARACTER: usize = 4;
 
-/// An id stands for more bytes or characters than this in most texts.
-const USUAL_UNITS_PER_ID: usize = 2;
-
 /// The number of ids that room is made for at a time, if there is no memory for all that are expected.
 const MIN_GROWTH_IDS: usize = 1 << 17;
 
@@ -73,12 +70,12 @@ impl<T: IdType> IdBuffer<T> {
         T::all(memory).unwrap_or_default() // there is no id that could fail
     }
 
-    /// Memory that has room for the ids of most texts of `total` bytes or characters, of an earlier result or untouched.
-    /// Without capacity if the system refuses it.
-    pub(in crate::encode) fn memory(total: usize) -> Vec<T> {
+    /// Memory for `ids` ids of a text of `total` bytes or characters: untouched, or that of an earlier result, which may
+    /// have room for less. Without capacity if the system refuses it.
+    pub(in crate::encode) fn memory(total: usize, ids: usize) -> Vec<T> {
         let mut memory = Self::recycled(total);
         if memory.capacity() == 0 {
-            memory = room::for_items(total / USUAL_UNITS_PER_ID).unwrap_or_default();
+            memory = room::for_items(ids).unwrap_or_default();
         }
         memory
     }

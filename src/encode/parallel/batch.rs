@@ -117,7 +117,7 @@ impl Encoder {
             starts.extend(ends.iter().map(|end| before + end)); // there is room for all
             check_count(before + count, max_ids)
         };
-        let ids = joined((bytes, workers), control, || Ok(runs.next()), work, place)?;
+        let ids = joined((bytes, bytes, workers), control, || Ok(runs.next()), work, place)?;
         Ok(EncodedBatch { ids, starts })
     }
 

@@ -11,7 +11,8 @@ use crate::room;
 use crate::workers::{self, BufferPool};
 
 /// Runs `work` on each of the `jobs` on up to `workers` threads, and returns the ids of all of them in the order of the
-/// jobs. `work` adds the ids of a job to a list, and returns how many of the `total` bytes or characters they encode.
+/// jobs, of which there are rarely more than `capacity`; memory for so many is asked for, and what is not needed is never
+/// touched. `work` adds the ids of a job to a list, and returns how many of the `total` bytes or characters they encode.
 /// `place` is called for each job in order, with the number of ids before it, the number of its own ids, and what `work`
 /// returned beside.
 ///
@@ -22,13 +23,13 @@ use crate::workers::{self, BufferPool};
 /// The error of the first job for which `jobs`, `work` or `place` failed; [`crate::Error::IdTooWide`];
 /// [`crate::Error::OutOfMemory`]; [`crate::Error::Interrupted`].
 pub(super) fn joined<T: IdType, J: Send, X: Send>(
-    (total, workers): (usize, usize),
+    (total, capacity, workers): (usize, usize, usize),
     control: &Control,
     jobs: impl FnMut() -> Result<Option<J>> + Send,
     work: impl Fn(usize, J, &mut Vec<u32>) -> Result<(usize, X)> + Sync,
     mut place: impl FnMut(usize, usize, X) -> Result<()> + Send,
 ) -> Result<Vec<T>> {
-    let mut memory = IdBuffer::<T>::memory(total);
+    let mut memory = IdBuffer::<T>::memory(total, capacity);
     let (mut open, mut late) = (memory.spare_capacity_mut(), IdBuffer::<T>::empty(total));
     let (mut count, copied) = (0, AtomicUsize::new(0));
     // Reused by the next jobs: freeing memory and having the system clear it again takes long.

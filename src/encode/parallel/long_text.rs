@@ -152,7 +152,10 @@ impl Encoder {
             Ok((chunk.len(), ()))
         };
         let mut left = chunks.iter();
-        joined((text.len(), workers), control, || Ok(left.next()), work, |_, _, ()| Ok(()))
+        // A character has more than two ids in few texts, and a byte has one at most.
+        let capacity = if matches!(text, Text::Utf8(_)) { text.len() } else { 2 * text.len() };
+        let sizes = (text.len(), capacity, workers);
+        joined(sizes, control, || Ok(left.next()), work, |_, _, ()| Ok(()))
     }
 
     /// Cuts `text` where that changes no id, into pieces of at least `size` bytes or characters.
