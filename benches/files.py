@@ -22,6 +22,7 @@ import argparse
 import importlib.util
 import json
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -30,7 +31,7 @@ import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from shards import most_memory
 
@@ -51,19 +52,24 @@ def prepare(files: list[Path], out: Path) -> int:
     return out.stat().st_size
 
 
-def encode_file(job: dict[str, Any]) -> list[float]:
-    """Return the seconds that toksmith takes until the ids are on the disk."""
+def page_faults() -> int:
+    """Pages that this process touched for the first time so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+
+def encode_file(job: dict[str, Any]) -> tuple[list[float], int]:
+    """Return the seconds that toksmith takes until the ids are on the disk, and page faults."""
     from toksmith import Tokenizer
 
     tokenizer = Tokenizer.from_tiktoken(job["ranks"], pattern=job["pattern"], special_tokens={END: job["end"]})
     tokenizer.encode("warm")
-    start = time.perf_counter()
+    faults, start = page_faults(), time.perf_counter()
     tokenizer.encode_file(job["source"], job["out"], workers=job["workers"], dtype=job["dtype"])
-    return [time.perf_counter() - start]
+    return [time.perf_counter() - start], page_faults() - faults
 
 
-def gigatoken(job: dict[str, Any]) -> list[float]:
-    """Return the seconds that gigatoken takes until its ids are written, and until they are on the disk."""
+def gigatoken(job: dict[str, Any]) -> tuple[list[float], int]:
+    """Return the seconds that gigatoken takes until ids are written, until they are on the disk, and page faults."""
     os.environ["RAYON_NUM_THREADS"] = str(job["workers"])
     import awkward
     import gigatoken
@@ -72,13 +78,13 @@ def gigatoken(job: dict[str, Any]) -> list[float]:
     path, source = Path(job["ranks"]), gigatoken.TextFileSource([job["source"]], separator=END)
     tokenizer = gigatoken.Tokenizer.from_tiktoken(path, SCHEMES[job["pattern"]], {})
     tokenizer.encode("warm")
-    start = time.perf_counter()
+    faults, start = page_faults(), time.perf_counter()
     ids = tokenizer.encode_files(source, parallel=job["workers"] > 1)
     np.asarray(awkward.flatten(ids)).astype(job["dtype"], copy=False).tofile(job["out"])
     written = time.perf_counter() - start
     with Path(job["out"]).open("rb+") as out:
         os.fsync(out)
-    return [written, time.perf_counter() - start]
+    return [written, time.perf_counter() - start], page_faults() - faults
 
 
 RUNNERS = {"encode_file": encode_file, "gigatoken": gigatoken}
@@ -92,21 +98,31 @@ def start(job: dict[str, Any], core: int = 0) -> subprocess.Popen[str]:
     )
 
 
-def told(process: subprocess.Popen[str]) -> tuple[list[float], float]:
-    """Return the seconds that a process measured, and the most megabytes of its memory."""
+class Run(NamedTuple):
+    """What a process measured."""
+
+    seconds: list[float]
+    megabytes: float
+    """Peak memory."""
+    faults: int
+    """Pages touched for the first time while the file was encoded."""
+
+
+def result(process: subprocess.Popen[str]) -> Run:
+    """Wait for a process, and return what it measured."""
     out, _ = process.communicate()
     if process.returncode:
         raise SystemExit(f"a process ended with status {process.returncode}")
-    seconds, megabytes = json.loads(out)
-    return seconds, megabytes
+    return Run(*json.loads(out))
 
 
-def in_two(job: dict[str, Any]) -> tuple[list[float], float]:
-    """Run a job of one thread in two processes at a time; returns the mean seconds for one file, and the memory."""
+def in_two(job: dict[str, Any]) -> Run:
+    """Run a job of one thread in two processes at a time; returns the mean seconds for one file."""
     copy = job | {"source": job["source"] + ".copy", "out": job["out"] + ".copy"}
     both = [start(job, 0), start(copy, 1)]
-    pairs = [told(one) for one in both]
-    return [statistics.mean(seconds for (seconds,), _ in pairs) / len(pairs)], max(memory for _, memory in pairs)
+    runs = [result(process) for process in both]
+    seconds = statistics.mean(run.seconds[0] for run in runs) / len(runs)
+    return Run([seconds], max(run.megabytes for run in runs), runs[0].faults)
 
 
 def check(jobs: dict[str, dict[str, Any]]) -> None:
@@ -115,7 +131,7 @@ def check(jobs: dict[str, dict[str, Any]]) -> None:
 
     expected: Any = None
     for name, job in jobs.items():
-        told(start(job))
+        result(start(job))
         ids = np.fromfile(job["out"], job["dtype"])
         ids = ids[ids != job["end"]]
         Path(job["out"]).unlink()
@@ -146,21 +162,22 @@ def measure(options: argparse.Namespace, folder: Path) -> None:
     names = ["encode_file", *(["gigatoken"] if importlib.util.find_spec("gigatoken") else [])]
     jobs = {f"{name}, {n} threads": base | {"run": name, "workers": n} for n in options.workers for name in names}
     check(jobs)
-    found: dict[str, list[tuple[list[float], float]]] = {}
+    found: dict[str, list[Run]] = {}
     for _ in range(options.rounds):
         for name, job in jobs.items():
             settle(folder)
-            found.setdefault(name, []).append(told(start(job)))
+            found.setdefault(name, []).append(result(start(job)))
         settle(folder)
         alone = base | {"run": "encode_file", "workers": 1}
         found.setdefault("two processes, together", []).append(in_two(alone))
     print(f"{size / 1e6:,.0f} MB, {options.ranks.name}; best of {options.rounds}, median in parentheses")
-    for name, pairs in found.items():
-        memory = max(memory for _, memory in pairs)
-        for step, times in zip(("", ", on the disk"), zip(*(times for times, _ in pairs), strict=True), strict=False):
+    for name, runs in found.items():
+        memory = max(run.megabytes for run in runs)
+        faults = statistics.median(run.faults for run in runs) * 1e6 / size
+        for step, times in zip(("", ", on the disk"), zip(*(run.seconds for run in runs), strict=True), strict=False):
             speeds = [size / 1e6 / seconds for seconds in times]
             best, median = max(speeds), statistics.median(speeds)
-            print(f"{name + step:34} {best:8.1f} ({median:.1f}) MB/s, {memory:,.0f} MB of memory")
+            print(f"{name + step:34} {best:8.1f} ({median:.1f}) MB/s, {memory:,.0f} MB, {faults:.0f} faults a MB")
 
 
 def main() -> None:
@@ -180,6 +197,7 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--job"]:
         own = json.loads(sys.argv[2])
         os.sched_setaffinity(0, own["cores"])
-        print(json.dumps([RUNNERS[own["run"]](own), most_memory() / 1024]))
+        seconds, faults = RUNNERS[own["run"]](own)
+        print(json.dumps([seconds, most_memory() / 1024, faults]))
     else:
         main()

@@ -51,10 +51,18 @@ def one_text(peer: Peer, job: Job) -> Found:
     size = len(text.encode())  # a `str` keeps no copy of this
     _, ready = timed(peer.ready)
     gc.collect()
-    ids, times = passes(peer.to_array, text, job["passes"], job["budget"])
+    faults = [page_faults()]
+
+    def encode(text: str) -> Any:
+        ids = peer.to_array(text)
+        faults.append(page_faults())
+        return ids
+
+    ids, times = passes(encode, text, job["passes"], job["budget"])
     return {
         "ready": ready,
         "bytes": size,
+        "faults": faults[1] - faults[0],
         "times": times,
         "tokens": len(ids),
         "digest": digest([ids]),

@@ -115,7 +115,22 @@ def text_tables(records: list[Record], only: list[str]) -> list[str]:
             if name in only:
                 title = f"### One text to an array, {name}, {vocab}, {counted(threads)}"
                 found.append(f"{title}\n\n{throughput(some, 'corpus', times, lambda _: None, 'array')}")
+        if "cold" in only:
+            found.append(f"Page faults a megabyte of the first pass, medians:\n\n{fault_table(some)}")
     return found
+
+
+def fault_table(records: list[Record]) -> str:
+    """Peers by corpora: pages that the first pass touched for the first time, the result's included."""
+    corpora = ordered(record["corpus"] for record in records)
+    rows = []
+    for peer, mine in groups(records, "peer"):
+        faults = [
+            [r["faults"] * 1e6 / r["bytes"] for r in mine if r["corpus"] == name and "faults" in r]
+            for name in corpora
+        ]
+        rows.append([peer, *(f"{median(some):,.0f}" if some else "–" for some in faults)])
+    return table(["", *corpora], rows)
 
 
 def counted(threads: int) -> str:

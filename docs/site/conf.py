@@ -35,6 +35,7 @@ NAVIGATION = {
         "docs/encoding",
         "docs/training",
         "docs/exports",
+        "docs/vocabularies",
         "docs/scale",
         "docs/viewing",
         "docs/inspecting",
