@@ -14,7 +14,7 @@ use super::growth::{self, Growth};
 use super::hot_loop::{HotLoop, PretokenRun};
 use super::lookup::{Lookup, Store};
 use super::output::{CountSink, Sink, StagedOutput, StagingBuffer};
-use super::scratch::{Scratch, ScratchPool};
+use super::scratch::{Scratch, ScratchPool, Worker};
 use super::special_set::{ActiveSpecials, SpecialTokens};
 use super::tables::Tables;
 use crate::control::{BYTES_PER_CHECK, Control};
@@ -31,9 +31,7 @@ use crate::vocab::Vocab;
 pub(super) struct Request<'a> {
     pub(super) text: &'a [u8],
     pub(super) specials: ActiveSpecials<'a>,
-    /// The number of the worker that encodes the text, from 0 on. A worker gets the scratch that it had before, if
-    /// that is free: when the same text is encoded again, the scratch's cache then knows this worker's part of it.
-    pub(super) worker: usize,
+    pub(super) worker: Worker,
     /// Whether the text begins here. Otherwise it continues a chunk before it.
     pub(super) is_first: bool,
 }
@@ -154,7 +152,7 @@ impl Encoder {
         control: &Control,
     ) -> Result<()> {
         self.answer(
-            Request { text, specials: self.active(special.into()), worker: 0, is_first: true },
+            Request { text, specials: self.active(special.into()), worker: 0_usize.into(), is_first: true },
             sink,
             control,
         )

@@ -6,7 +6,7 @@
 //! | less than [`FULL_AFTER`] | a copy of the seeds, 4 to 8 MB, to which it adds | 0.5 to 0.9 ms |
 //! | more | of full size, 16 MB and more, with what was in the copy | 2 to 3 ms |
 //!
-//! Text of small calls counts for less: making a cache would delay them most, and they bring few pretokens twice.
+//! A call that encodes so much that it would make the cache of full size in the end makes it at once. Text of small calls counts for less: making a cache would delay them most, and they bring few pretokens twice.
 
 use super::cache::{self, Cache};
 
@@ -60,6 +60,12 @@ impl Growth {
             0
         }
     }
+}
+
+/// What counts as seen by a scratch that has seen `seen` counted bytes, before a call that encodes `bytes` bytes with it:
+/// as much as a cache of full size takes if the call alone makes one in the end.
+pub(super) fn foreseen(seen: usize, bytes: usize) -> usize {
+    if bytes >= FULL_AFTER { seen.max(FULL_AFTER) } else { seen }
 }
 
 /// How much the text of a call of `bytes` bytes counts.

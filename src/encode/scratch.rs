@@ -4,12 +4,29 @@ use std::sync::{Mutex, TryLockError};
 
 use super::cache::Cache;
 use super::fragments::Fragments;
+use super::growth;
 use super::hot_loop::HotLoop;
 use super::lookup::Buffers;
 use super::output::StagingBuffer;
 use crate::merge::Merger;
 use crate::pretokenize::ENDS;
 use crate::simd::Isa;
+
+/// Who asks for a scratch.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Worker {
+    /// Its number in the call, from 0 on. A worker gets the scratch that it had before, if that is free: when the same
+    /// text is encoded again, the scratch's cache then knows this worker's part of it.
+    pub(super) number: usize,
+    /// About how many bytes of text it encodes in the call, or 0: a cache for a long text is made at full size at once.
+    pub(super) bytes: usize,
+}
+
+impl From<usize> for Worker {
+    fn from(number: usize) -> Self {
+        Worker { number, bytes: 0 }
+    }
+}
 
 /// Working memory for encoding. What it holds never changes a result.
 pub(super) struct Scratch {
@@ -64,11 +81,16 @@ const MAX_LOCK_ATTEMPTS: usize = 100;
 
 impl ScratchPool {
     /// Calls `f` with a scratch: the one that was made for this worker if it is free, else another, else a new one.
-    /// Workers are numbers from 0 on. If a worker always has the same part of a text that is encoded again, its cache
-    /// knows that part.
-    pub(super) fn with<T>(&self, isa: Isa, worker: usize, f: impl FnOnce(&mut Scratch) -> T) -> T {
+    pub(super) fn with<T>(
+        &self,
+        isa: Isa,
+        worker: impl Into<Worker>,
+        f: impl FnOnce(&mut Scratch) -> T,
+    ) -> T {
+        let Worker { number, bytes } = worker.into();
         let mut scratch =
-            self.try_lock(|kept| take(kept, worker)).flatten().unwrap_or_else(|| Scratch::boxed(isa, worker));
+            self.try_lock(|kept| take(kept, number)).flatten().unwrap_or_else(|| Scratch::boxed(isa, number));
+        scratch.seen = growth::foreseen(scratch.seen, bytes);
         let result = f(&mut scratch);
         self.try_lock(|kept| {
             if kept.len() < MAX_IDLE_SCRATCHES {

@@ -96,7 +96,7 @@ impl PrefixCache {
     ) -> Result<()> {
         let specials = self.encoder.active(self.special.into());
         let Some((&size, smaller)) = sizes.split_first() else {
-            let request = Request { text, specials, worker: 0, is_first: begins };
+            let request = Request { text, specials, worker: 0_usize.into(), is_first: begins };
             return self.encoder.answer(request, ids, control);
         };
         for range in self.encoder.chunks(text.into(), specials, size)? {

@@ -113,7 +113,8 @@ impl Encoder {
         };
         if let Some(end) = end {
             let specials = self.active(special.into());
-            let request = Request { text: &uncut[..end], specials, worker: 0, is_first: !continues };
+            let request =
+                Request { text: &uncut[..end], specials, worker: 0_usize.into(), is_first: !continues };
             self.answer(request, ids, control)?;
             uncut.drain(..end);
             (search_at, continues) = (0, true);

@@ -6,6 +6,7 @@ use super::joined::joined;
 use crate::control::Control;
 use crate::encode::encoder::Encoder;
 use crate::encode::output::{CountSink, IdBuffer, IdType};
+use crate::encode::scratch::Worker;
 use crate::encode::special_set::{ActiveSpecials, SpecialTokens};
 use crate::error::{Error, Result};
 use crate::room;
@@ -55,7 +56,10 @@ impl Encoder {
         let bytes: usize = texts.iter().map(|text| text.len()).sum();
         let workers = self.useful_workers(Some(workers), bytes)?.min(runs.len()).max(1);
         let (mut batches, mut runs) = (room::for_items(runs.len())?, runs.into_iter());
-        let work = |worker, run: Range<usize>| self.encode_run(worker, &texts[run], active, control);
+        let upcoming = bytes / workers;
+        let work = |number, run: Range<usize>| {
+            self.encode_run(Worker { number, bytes: upcoming }, &texts[run], active, control)
+        };
         let take = |batch| {
             batches.push(batch);
             Ok(())
@@ -100,7 +104,14 @@ impl Encoder {
             let mut all = IdBuffer::<T>::new(bytes);
             for run in runs {
                 if let Some(ids) = T::as_u32(&mut all.ids) {
-                    self.add_run(0, &texts[run.clone()], active, ids, &mut starts, control)?;
+                    self.add_run(
+                        Worker { number: 0, bytes },
+                        &texts[run.clone()],
+                        active,
+                        ids,
+                        &mut starts,
+                        control,
+                    )?;
                 }
                 check_count(all.ids.len(), max_ids)?;
                 all.done(size(&run))?;
@@ -108,7 +119,9 @@ impl Encoder {
             return Ok(EncodedBatch { ids: all.finish(), starts });
         }
         let mut runs = runs.into_iter();
-        let work = |worker, run: Range<usize>, ids: &mut Vec<u32>| {
+        let upcoming = bytes / workers;
+        let work = |number, run: Range<usize>, ids: &mut Vec<u32>| {
+            let worker = Worker { number, bytes: upcoming };
             let mut ends = Vec::new();
             self.add_run(worker, &texts[run.clone()], active, ids, &mut ends, control)?;
             Ok((size(&run), ends))
@@ -136,8 +149,9 @@ impl Encoder {
         let bytes: usize = texts.iter().map(|text| text.len()).sum();
         let workers = self.useful_workers(Some(workers), bytes)?.min(runs.len()).max(1);
         let (mut counts, mut runs) = (room::for_items(texts.len())?, runs.into_iter());
-        let work = |worker, run: Range<usize>| {
-            self.pool.with(self.isa, worker, |scratch| {
+        let upcoming = bytes / workers;
+        let work = |number, run: Range<usize>| {
+            self.pool.with(self.isa, Worker { number, bytes: upcoming }, |scratch| {
                 let mut counts = room::for_items(run.len())?;
                 for text in &texts[run] {
                     let mut count = CountSink(0);
@@ -190,7 +204,7 @@ impl Encoder {
 
     fn encode_run(
         &self,
-        worker: usize,
+        worker: Worker,
         texts: &[&[u8]],
         active: ActiveSpecials<'_>,
         control: &Control,
@@ -203,7 +217,7 @@ impl Encoder {
     /// Adds the ids of some texts, and where each text's ids end, in a scratch of this worker.
     fn add_run(
         &self,
-        worker: usize,
+        worker: Worker,
         texts: &[&[u8]],
         active: ActiveSpecials<'_>,
         ids: &mut Vec<u32>,

@@ -90,6 +90,7 @@ impl Encoder {
     ) -> Result<()> {
         let specials = self.active(options.special.into());
         let is_first = start == 0;
+        let worker = worker.into();
         let mut encode =
             |text: &[u8]| self.answer(Request { text, specials, worker, is_first }, ids, control);
         if simdutf8::basic::from_utf8(text).is_ok() {

@@ -6,6 +6,7 @@ use super::joined::joined;
 use crate::control::Control;
 use crate::encode::encoder::{Encoder, Request};
 use crate::encode::output::{CountSink, IdBuffer};
+use crate::encode::scratch::Worker;
 use crate::encode::special_set::{ActiveSpecials, SpecialTokens};
 use crate::error::Result;
 use crate::pretokenize::Isa;
@@ -55,7 +56,11 @@ impl Encoder {
         let text = text.into();
         if let Some(bytes) = short(text) {
             let mut ids = Vec::new();
-            self.answer(Request { text: bytes, specials, worker: 0, is_first }, &mut ids, control)?;
+            self.answer(
+                Request { text: bytes, specials, worker: 0_usize.into(), is_first },
+                &mut ids,
+                control,
+            )?;
             return Ok(ids);
         }
         let workers = self.useful_workers(workers, text.len())?;
@@ -90,7 +95,7 @@ impl Encoder {
         let text = text.into();
         if let Some(text) = short(text) {
             let mut count = CountSink(0);
-            self.answer(Request { text, specials, worker: 0, is_first }, &mut count, control)?;
+            self.answer(Request { text, specials, worker: 0_usize.into(), is_first }, &mut count, control)?;
             return Ok(count.0);
         }
         let workers = self.useful_workers(workers, text.len())?;
@@ -100,6 +105,7 @@ impl Encoder {
         let work = |worker, chunk: Range<usize>| {
             spare.with(|bytes| {
                 let is_first = is_first && chunk.start == 0;
+                let worker = Worker { number: worker, bytes: text.len() / workers };
                 let bytes = text.utf8(self.isa, chunk, bytes)?;
                 let mut count = CountSink(0);
                 self.answer(Request { text: bytes, specials, worker, is_first }, &mut count, control)?;
@@ -136,7 +142,8 @@ impl Encoder {
             for chunk in chunks {
                 let bytes = text.utf8(self.isa, chunk.clone(), &mut bytes)?;
                 let is_first = is_first && chunk.start == 0;
-                let request = Request { text: bytes, specials, worker: 0, is_first };
+                let worker = Worker { number: 0, bytes: text.len() };
+                let request = Request { text: bytes, specials, worker, is_first };
                 self.answer(request, &mut all.ids, control)?;
                 all.done(chunk.len())?;
             }
@@ -147,6 +154,7 @@ impl Encoder {
             spare.with(|bytes| {
                 let bytes = text.utf8(self.isa, chunk.clone(), bytes)?;
                 let is_first = is_first && chunk.start == 0;
+                let worker = Worker { number: worker, bytes: text.len() / workers };
                 self.answer(Request { text: bytes, specials, worker, is_first }, ids, control)
             })?;
             Ok((chunk.len(), ()))
