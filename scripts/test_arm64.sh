@@ -40,7 +40,7 @@ export QEMU_LD_PREFIX=$root
 # Installs wheels for ARM64: the host's pip is ten times faster than one in the emulator.
 install() {
     .venv/bin/pip install --quiet --no-deps --upgrade --only-binary=:all: --target "$packages" --implementation cp \
-        --platform manylinux_2_28_aarch64 --platform manylinux_2_17_aarch64 --platform manylinux2014_aarch64 \
+        --platform=manylinux_2_{28,24,17}_aarch64 --platform=manylinux2014_aarch64 \
         --platform linux_aarch64 --python-version 311 --abi cp311 --abi abi3 --abi none "$@"
 }
 

@@ -6,7 +6,8 @@
 //! | less than [`FULL_AFTER`] | a copy of the seeds, 4 to 8 MB, to which it adds | 0.5 to 0.9 ms |
 //! | more | of full size, 16 MB and more, with what was in the copy | 2 to 3 ms |
 //!
-//! A call that encodes so much that it would make the cache of full size in the end makes it at once. Text of small calls counts for less: making a cache would delay them most, and they bring few pretokens twice.
+//! A call that would give its scratch a cache of full size in the end makes it at once. Text of small calls counts for
+//! less: making a cache would delay them most, and they bring few pretokens twice.
 
 use super::cache::{self, Cache};
 
@@ -62,8 +63,8 @@ impl Growth {
     }
 }
 
-/// What counts as seen by a scratch that has seen `seen` counted bytes, before a call that encodes `bytes` bytes with it:
-/// as much as a cache of full size takes if the call alone makes one in the end.
+/// The counted bytes of a scratch that has seen `seen` of them, for a call that will encode `bytes` bytes with it: enough for
+/// a cache of full size if the call alone would give it one in the end. The copy before it would be made in vain.
 pub(super) fn foreseen(seen: usize, bytes: usize) -> usize {
     if bytes >= FULL_AFTER { seen.max(FULL_AFTER) } else { seen }
 }
@@ -90,6 +91,8 @@ mod tests {
         assert_eq!(sizes.map(|seen| Growth::default().bits(seen, &seeds)), [0, 0, 16, 16, 18, 18]);
         assert_eq!(sizes.map(|seen| Growth::fixed(4).bits(seen, &seeds)), [4; 6]);
         assert_eq!([0, FULL_AFTER].map(|seen| Growth::never().bits(seen, &seeds)), [0; 2]);
+        assert_eq!([0, FULL_AFTER - 1, FULL_AFTER].map(|bytes| foreseen(7, bytes)), [7, 7, FULL_AFTER]);
+        assert_eq!(foreseen(2 * FULL_AFTER, FULL_AFTER), 2 * FULL_AFTER);
         assert_eq!([512, 4096, 1 << 15, 1 << 30].map(counted_bytes), [64, 2048, 1 << 15, 1 << 30]);
     }
 }
