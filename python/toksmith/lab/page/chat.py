@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from ...chat import templates
+from ...formats.huggingface import templates
 
 Files: TypeAlias = "Mapping[str, Any]"
 
