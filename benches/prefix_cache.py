@@ -2,13 +2,13 @@
 
 usage: python benches/prefix_cache.py RANKS PATTERN TEXT [--threads 8] [--instructions 8000] [--turn 1000]
 
-Each conversation begins with one of a few instructions, and has the whole of the conversation so far as its prompt, which
-is put together just before it is encoded. In each step a random half of the conversations goes on by a turn, and the
-threads share their prompts. A tokenizer that encodes them anew and the cache of another one take turns, so that a turn is
-new to both. Both give arrays, which are compared in a second pass.
+Each conversation begins with one of a few instructions. Its prompt is the whole of it so far, which is put together
+just before it is encoded. In each step a random half of the conversations goes on by a turn, and the threads share
+their prompts. A tokenizer that encodes them anew and the cache of another one take turns, so that a turn is new to
+both. Both give arrays, which are compared in a second pass.
 
-Printed are the processor time of all threads and the time that passed; and how many times each byte is encoded anew: no
-cache is faster by more, if text that is new takes as long as text that was seen.
+Printed are the processor time of all threads and the time that passed; and how many times each byte is encoded
+anew: no cache is faster by more, if text that is new takes as long as text that was seen.
 """
 
 from __future__ import annotations
@@ -25,7 +25,11 @@ import numpy as np
 
 import toksmith
 
-USER, ASSISTANT, SYSTEM = "<|im_end|>\n<|im_start|>user\n", "<|im_end|>\n<|im_start|>assistant\n", "<|im_start|>system\n"
+USER, ASSISTANT, SYSTEM = (
+    "<|im_end|>\n<|im_start|>user\n",
+    "<|im_end|>\n<|im_start|>assistant\n",
+    "<|im_start|>system\n",
+)
 Encode = Callable[[str], Any]
 Prompts = list[tuple[str, str]]
 """What was said before, and the turn that is new."""

@@ -1,9 +1,9 @@
-"""`DecodeStreams` beside a streamer of transformers, which is Python, and `DecodeStream` of tokenizers, for each sequence.
+"""`DecodeStreams` beside streamers for each sequence: that of transformers, which is Python, and that of tokenizers.
 
 usage: python benches/streams.py RANKS PATTERN TEXT [--sequences 256] [--tokens 256]
 
-Each step adds an id to each sequence, as a server does. All texts are compared with those of `decode`. Rounds take turns;
-the lowest processor time of each is printed.
+Each step adds an id to each sequence, as a server does. All texts are compared with those of `decode`. Rounds take
+turns; the lowest processor time of each is printed.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ class Collector(TextStreamer):
         self.texts: list[str] = []
 
     def on_finalized_text(self, text: str, stream_end: bool = False) -> None:
+        """Keep a text."""
         self.texts.append(text)
 
 
@@ -79,7 +80,9 @@ def main() -> None:
     starts = range(0, options.sequences * options.tokens, options.tokens)
     rows = [ids[start : start + options.tokens] for start in starts]
     # A row that begins inside a character would be shown in different ways.
-    rows = [ours.encode(ours.decode(row, errors="ignore") + " the" * options.tokens)[: options.tokens] for row in rows]
+    rows = [
+        ours.encode(ours.decode(row, errors="ignore") + " the" * options.tokens)[: options.tokens] for row in rows
+    ]
     calls: dict[str, Callable[[], list[str]]] = {
         "TextStreamer": lambda: by_transformers(theirs, rows),
         "DecodeStream of tokenizers": lambda: by_tokenizers(fast, rows),
@@ -94,7 +97,8 @@ def main() -> None:
             texts = call()
             least[name] = min(least[name], time.thread_time() - start)
             assert texts == expected, name
-    print(f"transformers {transformers.__version__}, tokenizers {tokenizers.__version__}, toksmith {toksmith.__version__}")
+    versions = {library.__name__: library.__version__ for library in (transformers, tokenizers, toksmith)}
+    print(", ".join(f"{name} {version}" for name, version in versions.items()))
     print(f"{options.sequences} sequences of {options.tokens} tokens")
     for name, took in least.items():
         each = 1e9 * took / (options.sequences * options.tokens)

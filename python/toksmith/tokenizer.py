@@ -160,7 +160,7 @@ class Tokenizer:
             return self.encode_batch([arguments.checked_text(text)], special=special, dropout=dropout, seed=seed)[0]
         limit = None if workers is None else arguments.checked_workers(workers)
         try:
-            return self._core.encode(text, special, limit)
+            return self._core.encode(text, special, limit)  # type: ignore[arg-type]
         except TypeError:
             if isinstance(text, str):
                 raise
@@ -405,8 +405,8 @@ class Tokenizer:
         'toksmith[chat]'`).
 
         Args:
-            messages: Mappings with a `role` and `content`, and whatever else the template reads. Lists of messages give a
-                list of texts.
+            messages: Mappings with a `role` and `content`, and whatever else the template reads. Lists of messages
+                give a list of texts.
             **options: `tools` and `documents` (lists of mappings), `chat_template` (a name or a source; by default
                 "tool_use" with tools, else "default"), `add_generation_prompt` (whether the beginning of an answer
                 follows), `continue_final_message` (whether the text ends with the `content` of the last message; or
@@ -418,7 +418,7 @@ class Tokenizer:
         """
         if isinstance(messages, (list, tuple)) and isinstance(next(iter(messages), None), (list, tuple)):
             return [self._conversation(each, options).text for each in messages]
-        return self._conversation(messages, options).text  # type: ignore[arg-type]
+        return self._conversation(messages, options).text
 
     @overload
     def encode_messages(

@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, TryLockError};
 
 use crate::control::Control;
@@ -17,15 +17,16 @@ use crate::error::Result;
 use crate::source::Cutter;
 use crate::{hashing, room};
 
-/// Bytes of a node at least, where the text has as many and can be cut.
+/// Bytes of a node at least, where the text has as many and can be cut. The text that follows a smaller one is added to
+/// it, since each node on the way costs some reads of far memory.
 const NODE_BYTES: usize = if cfg!(test) { 32 } else { 1 << 12 };
 /// Less text is not kept: finding it would take longer than encoding it.
 const MIN_NODE_BYTES: usize = if cfg!(test) { 8 } else { 1 << 7 };
 /// Parts with a lock each at most, and bytes of each at least.
 const MAX_SHARDS: usize = 16;
 const MIN_SHARD_BYTES: usize = 1 << 16;
-/// What a node takes besides its text and ids: its entry, its places in the order of use, and what allocators add.
-const ENTRY_BYTES: usize = 320;
+/// What a node takes besides its text and ids: its entry, its place in the queue, and what allocators add.
+const ENTRY_BYTES: usize = 288;
 /// How often a lock is tried: some microseconds. Then the text is encoded: a child of `fork` must not wait for a thread
 /// that it does not have.
 const MAX_LOCK_ATTEMPTS: usize = 100;
@@ -33,8 +34,8 @@ const MAX_LOCK_ATTEMPTS: usize = 100;
 /// Encodes texts of which many begin in the same way, such as the turns of conversations: from the last cut on up to
 /// which the text is known. Any number of threads may use it at once.
 ///
-/// Cost of what is known: its bytes are compared, its ids copied. Memory: `max_bytes` at most; what was used least
-/// recently goes first. Where a pattern has no known cuts, nothing is kept.
+/// Cost of what is known: its bytes are compared, its ids copied. Memory: `max_bytes` at most; what was not
+/// used for long goes first. Where a pattern has no known cuts, nothing is kept.
 pub struct PrefixCache {
     encoder: Arc<Encoder>,
     special: bool,
@@ -53,6 +54,8 @@ struct Node {
     ids: Vec<u32>,
     /// How much of the node above is before this one.
     above: Extent,
+    /// Whether a node was put below this one.
+    has_branches: AtomicBool,
 }
 
 /// The beginning of a node, up to a cut.
@@ -82,6 +85,8 @@ struct Known {
     /// The last node on the way down, and where it begins in the text.
     node: Arc<Node>,
     start: usize,
+    /// Where the node is; `None` for the root.
+    place: Option<Branch>,
     /// How many bytes of the node the text has.
     same: usize,
     /// Where the text goes on; `None` if other threads kept a lock too long, so that nobody knows what is there.
@@ -94,15 +99,14 @@ type EncodeRange<'a> = dyn FnMut(Range<usize>, &mut Vec<u32>) -> Result<()> + 'a
 #[derive(Default)]
 struct Shard {
     entries: HashMap<Branch, Entry>,
-    /// Branches in the order of use, each with the time of that use. If one was used later, this use does not count.
-    uses: VecDeque<(Branch, u64)>,
-    time: u64,
+    /// All branches. The first goes when memory is needed, or, if it was used since it was there, becomes the last.
+    queue: VecDeque<Branch>,
     bytes: usize,
 }
 
 struct Entry {
     node: Arc<Node>,
-    used: u64,
+    is_used: bool,
 }
 
 impl Node {
@@ -123,7 +127,14 @@ impl PrefixCache {
     pub fn new(encoder: Arc<Encoder>, max_bytes: usize, special: bool) -> Self {
         let shards = (max_bytes / MIN_SHARD_BYTES).clamp(1, MAX_SHARDS);
         let shards = (0..shards).map(|_| Mutex::default()).collect();
-        PrefixCache { encoder, special, max_bytes, root: Arc::default(), next_number: AtomicU64::new(1), shards }
+        PrefixCache {
+            encoder,
+            special,
+            max_bytes,
+            root: Arc::default(),
+            next_number: AtomicU64::new(1),
+            shards,
+        }
     }
 
     /// Bytes of memory that it may take.
@@ -159,7 +170,7 @@ impl PrefixCache {
     /// Goes down the tree as far as it has the text; appends the ids of the nodes above the last.
     fn descend(&self, prompt: &Prompt<'_>, ids: &mut Vec<u32>) -> Result<Known> {
         let text = prompt.text;
-        let (mut node, mut start) = (Arc::clone(&self.root), 0);
+        let (mut node, mut start, mut place) = (Arc::clone(&self.root), 0, None);
         loop {
             let same = common_prefix(&node.text, &text[start..]);
             let branch = node.branch(same, &text[start + same..]);
@@ -169,9 +180,11 @@ impl PrefixCache {
                 Some(Some(below)) if is_cut(start + below.above.bytes) => {
                     room::extend(ids, &node.ids[..below.above.ids])?;
                     start += below.above.bytes;
-                    node = below;
+                    (node, place) = (below, Some(branch));
                 }
-                below => return Ok(Known { node, start, same, branch: below.is_some().then_some(branch) }),
+                below => {
+                    return Ok(Known { node, start, place, same, branch: below.is_some().then_some(branch) });
+                }
             }
         }
     }
@@ -181,29 +194,44 @@ impl PrefixCache {
         &self,
         Prompt { text, specials, cutter }: &Prompt<'_>,
         known: &Known,
-        mut above: Extent,
+        above: Extent,
         ids: &mut Vec<u32>,
         encode: &mut EncodeRange<'_>,
     ) -> Result<usize> {
         let start = known.start + above.bytes;
-        let Some(mut branch) = known.branch else { return Ok(start) };
+        let Some(branch) = known.branch else { return Ok(start) };
         let late_cut = cutter.late_cut(&text[start..]).filter(|&bytes| bytes >= MIN_NODE_BYTES);
         let end = start + late_cut.unwrap_or(0);
+        let mut stem = known.stem(above, end - start);
+        let (mut place, mut parent) = (stem.map_or(branch, |(place, _)| place), Arc::clone(&known.node));
+        let mut above = stem.map_or(above, |(_, node)| node.above);
         for range in self.encoder.kept_chunks(&text[start..end], *specials, NODE_BYTES)? {
-            let (part, before) = (start + range.start..start + range.end, ids.len());
-            encode(part.clone(), ids)?;
-            let number = self.next_number.fetch_add(1, Relaxed);
-            let (text_of_node, ids_of_node) = (room::copied(&text[part.clone()])?, room::copied(&ids[before..])?);
-            let node = Arc::new(Node { number, text: text_of_node, ids: ids_of_node, above });
+            let (range, before) = (start + range.start..start + range.end, ids.len());
+            encode(range.clone(), ids)?;
+            let old = stem.take().map(|(_, node)| node);
+            let node = Arc::new(Node {
+                number: self.next_number.fetch_add(1, Relaxed),
+                text: joined(old.map_or(&[][..], |old| &old.text), &text[range.clone()])?,
+                ids: joined(old.map_or(&[][..], |old| &old.ids), &ids[before..])?,
+                above,
+                has_branches: AtomicBool::new(false),
+            });
+            parent.has_branches.store(true, Relaxed);
             above = Extent { bytes: node.text.len(), ids: node.ids.len() };
-            let max_bytes = self.max_bytes / self.shards.len();
-            let below = node.branch(above.bytes, &text[part.end..]);
-            if locked(self.shard(branch), |shard| shard.insert(branch, node, max_bytes)) != Some(true) {
-                return Ok(part.end);
+            parent = node;
+            if !self.put(place, &parent, old) {
+                return Ok(range.end);
             }
-            branch = below;
+            place = parent.branch(above.bytes, &text[range.end..]);
         }
         Ok(end)
+    }
+
+    /// Puts a node to its place, where there is none yet, or that of which it is a longer form.
+    fn put(&self, place: Branch, node: &Arc<Node>, old: Option<&Node>) -> bool {
+        let max_bytes = self.max_bytes / self.shards.len();
+        let old = old.map(|old| old.number);
+        locked(self.shard(place), |shard| shard.put(place, Arc::clone(node), old, max_bytes)).unwrap_or(false)
     }
 
     fn shard(&self, branch: Branch) -> &Mutex<Shard> {
@@ -213,6 +241,14 @@ impl PrefixCache {
 }
 
 impl Known {
+    /// The last node with its place, if `more` bytes that follow all of it can be added to it.
+    fn stem(&self, above: Extent, more: usize) -> Option<(Branch, &Node)> {
+        let node = &*self.node;
+        let is_open = above.bytes == node.text.len() && !node.has_branches.load(Relaxed);
+        let place = self.place.filter(|_| is_open && node.text.len() + more <= NODE_BYTES)?;
+        Some((place, node))
+    }
+
     /// Appends the ids of the last node up to the place where the text leaves it, which is returned: its end, or else a
     /// cut before the first byte that is different.
     fn leave(
@@ -237,46 +273,48 @@ impl Known {
 impl Shard {
     fn look_up(&mut self, branch: Branch) -> Option<Arc<Node>> {
         let entry = self.entries.get_mut(&branch)?;
-        self.time += 1;
-        entry.used = self.time;
-        let node = Arc::clone(&entry.node);
-        self.note_use(branch);
-        Some(node)
+        entry.is_used = true;
+        Some(Arc::clone(&entry.node))
     }
 
-    /// Adds a node; false if there is one already, added by another thread, or no room.
-    fn insert(&mut self, branch: Branch, node: Arc<Node>, max_bytes: usize) -> bool {
-        let is_new = node.bytes() <= max_bytes && !self.entries.contains_key(&branch);
-        if !is_new || self.entries.try_reserve(1).is_err() {
+    /// Puts a node where none is, or one of the number `old`; false if another thread has put one there, or it is too
+    /// large.
+    fn put(&mut self, place: Branch, node: Arc<Node>, old: Option<u64>, max_bytes: usize) -> bool {
+        let here = self.entries.get(&place).map(|entry| &entry.node);
+        let freed = here.map_or(0, |node| node.bytes());
+        let is_free = here.map(|node| node.number) == old;
+        if !is_free || node.bytes() > max_bytes || self.entries.try_reserve(1).is_err() {
             return false;
         }
-        while self.bytes + node.bytes() > max_bytes {
-            let Some((oldest, used)) = self.uses.pop_front() else { return false };
-            if self.is_last_use(oldest, used)
-                && let Some(entry) = self.entries.remove(&oldest)
-            {
-                self.bytes -= entry.node.bytes();
+        self.bytes = self.bytes - freed + node.bytes();
+        if self.entries.insert(place, Entry { node, is_used: old.is_some() }).is_none() {
+            self.queue.push_back(place);
+        }
+        while self.bytes > max_bytes
+            && let Some(first) = self.queue.pop_front()
+        {
+            match self.entries.get_mut(&first) {
+                Some(entry) if entry.is_used => {
+                    entry.is_used = false;
+                    self.queue.push_back(first);
+                }
+                Some(entry) => {
+                    self.bytes -= entry.node.bytes();
+                    self.entries.remove(&first);
+                }
+                None => {}
             }
         }
-        self.time += 1;
-        self.bytes += node.bytes();
-        self.entries.insert(branch, Entry { node, used: self.time });
-        self.note_use(branch);
         true
     }
+}
 
-    fn is_last_use(&self, branch: Branch, used: u64) -> bool {
-        self.entries.get(&branch).is_some_and(|entry| entry.used == used)
-    }
-
-    fn note_use(&mut self, branch: Branch) {
-        if self.uses.len() >= 2 * self.entries.len() + 16 {
-            let mut uses = std::mem::take(&mut self.uses);
-            uses.retain(|&(branch, used)| self.is_last_use(branch, used));
-            self.uses = uses;
-        }
-        self.uses.push_back((branch, self.time));
-    }
+/// Two slices in a row.
+fn joined<T: Copy>(first: &[T], second: &[T]) -> Result<Vec<T>> {
+    let mut both = room::for_items(first.len() + second.len())?;
+    both.extend_from_slice(first);
+    both.extend_from_slice(second);
+    Ok(both)
 }
 
 /// How many bytes at the front are the same in both.
@@ -316,12 +354,12 @@ mod tests {
     }
 
     fn insert(shard: &mut Shard, number: u64, max_bytes: usize) -> bool {
-        let node = Node { number, text: vec![number as u8; 8], ids: vec![number as u32], above: Extent::default() };
-        shard.insert(branch(number), Arc::new(node), max_bytes)
+        let node = Node { number, text: vec![number as u8; 8], ids: vec![number as u32], ..Node::default() };
+        shard.put(branch(number), Arc::new(node), None, max_bytes)
     }
 
     #[test]
-    fn what_was_used_least_recently_goes_first() {
+    fn what_was_not_used_goes_first() {
         let mut shard = Shard::default();
         assert!((1..=3).all(|number| insert(&mut shard, number, 3 * SIZE)));
         assert!(!insert(&mut shard, 3, 3 * SIZE), "it is there");
@@ -329,11 +367,17 @@ mod tests {
         for _ in 0..100 {
             assert_eq!(shard.look_up(branch(1)).unwrap().ids, [1]);
         }
-        assert!(shard.uses.len() < 30);
         assert!(insert(&mut shard, 4, 3 * SIZE));
-        assert_eq!([1, 2, 3, 4].map(|number| shard.look_up(branch(number)).is_some()), [true, false, true, true]);
+        assert_eq!(
+            [1, 2, 3, 4].map(|number| shard.look_up(branch(number)).is_some()),
+            [true, false, true, true]
+        );
         assert_eq!(shard.bytes, 3 * SIZE);
         assert!(!insert(&mut shard, 5, SIZE - 1), "what is larger than all memory is not kept");
+        let longer = Arc::new(Node { number: 6, text: vec![0; 9], ..Node::default() });
+        assert!(!shard.put(branch(4), Arc::clone(&longer), Some(3), 3 * SIZE), "it is another node");
+        assert!(shard.put(branch(4), longer, Some(4), 3 * SIZE));
+        assert_eq!((shard.bytes, shard.queue.len(), shard.entries.len()), (3 * SIZE - 3, 3, 3));
     }
 
     #[test]
@@ -392,7 +436,8 @@ mod tests {
                 let text = "ab é ab ".repeat(100);
                 cache.encode(text.as_bytes(), &mut Vec::new(), &control).unwrap();
                 let specials = encoder.active(true.into());
-                let prompt = Prompt { text: text.as_bytes(), specials, cutter: encoder.cutter_of(specials, false) };
+                let prompt =
+                    Prompt { text: text.as_bytes(), specials, cutter: encoder.cutter_of(specials, false) };
                 let known = cache.descend(&prompt, &mut Vec::new()).unwrap();
                 let expected = if is_whole || max_bytes < 1 << 20 { 0 } else { text.len() - 100 };
                 assert!(known.start + known.same >= expected);

@@ -166,7 +166,9 @@ def test_a_message_is_left_open_as_in_transformers(name: str, ours: Tokenizer, t
 
 
 def test_a_message_that_cannot_be_left_open(ours: Tokenizer) -> None:
-    def fails(message: str, content: Any = "low", template: str = "{{ messages[0].content }}", **options: Any) -> None:
+    def fails(
+        message: str, content: Any = "low", template: str = "{{ messages[0].content }}", **options: Any
+    ) -> None:
         with pytest.raises(ValueError, match=message):
             options = {"continue_final_message": True, **options}
             ours.apply_chat_template([{"role": "user", "content": content}], chat_template=template, **options)
