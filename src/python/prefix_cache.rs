@@ -26,8 +26,8 @@ const MAX_IDLE_BYTES: usize = 1 << 17;
 ///
 /// Args:
 ///     tokenizer: A `toksmith.Tokenizer`.
-///     max_bytes: Memory that it takes at most, about five times the UTF-8 of the text that it remembers. What was used
-///         least recently goes first.
+///     max_bytes: Memory that it takes at most, two to three times the UTF-8 of the text that it remembers. What was
+///         not used for long goes first.
 ///     special: Whether special tokens become their ids.
 ///
 /// Raises:
