@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from ...formats.huggingface import templates
+from ...chat import templates
 
 Files: TypeAlias = "Mapping[str, Any]"
 
