@@ -394,22 +394,30 @@ class Tokenizer:
 
     # Conversations
 
-    def apply_chat_template(self, messages: Messages, **options: Any) -> str:
+    @overload
+    def apply_chat_template(self, messages: Messages, **options: Any) -> str: ...
+    @overload
+    def apply_chat_template(self, messages: Sequence[Messages], **options: Any) -> list[str]: ...
+    def apply_chat_template(self, messages: Any, **options: Any) -> str | list[str]:
         """Return the text of a conversation, as `apply_chat_template(messages, tokenize=False)` of `transformers`.
 
         Templates come with a Hugging Face folder or a GGUF file, and run in the sandbox of `jinja2` (`pip install
         'toksmith[chat]'`).
 
         Args:
-            messages: Mappings with a `role` and `content`, and whatever else the template reads.
+            messages: Mappings with a `role` and `content`, and whatever else the template reads. Lists of messages
+                give a list of texts.
             **options: `tools` and `documents` (lists of mappings), `chat_template` (a name or a source; by default
                 "tool_use" with tools, else "default"), `add_generation_prompt` (whether the beginning of an answer
-                follows). All others are variables of the template.
+                follows), `continue_final_message` (whether the text ends with the `content` of the last message; or
+                the name of another field). All others are variables of the template.
 
         Raises:
             ImportError: `jinja2` is not installed.
             ValueError: The tokenizer has no template, or the template refuses the messages or fails; says why.
         """
+        if isinstance(messages, (list, tuple)) and isinstance(next(iter(messages), None), (list, tuple)):
+            return [self._conversation(each, options).text for each in messages]
         return self._conversation(messages, options).text
 
     @overload

@@ -20,6 +20,8 @@ use crate::transcode::{CharRange, CodeUnit, Measure, measure, write_units};
 /// UTF-8, one character at a time, and keeps it as long as the `str` lives; this is fast for a short text and helps
 /// the next call.
 const MIN_UNITS_IN_PLACE: isize = 1 << 16;
+/// The same for a `str` that is used once: the interpreter takes ten times as long as [`Text::write`].
+const MIN_UNITS_OF_NEW: isize = 1 << 8;
 
 /// The text that an argument is.
 ///
@@ -51,7 +53,7 @@ pub(super) fn with_utf8<T: Send>(
     more: usize,
     work: impl FnOnce(&str, &Control) -> Result<T> + Send,
 ) -> PyResult<T> {
-    let Some(units) = units(checked(text)?) else {
+    let Some(units) = units(checked(text)?, MIN_UNITS_IN_PLACE) else {
         let utf8 = utf8(text)?;
         return call::sized(text.py(), more.saturating_add(utf8.len()), |control| work(utf8, control));
     };
@@ -83,22 +85,35 @@ fn no_text(value: &Bound<'_, PyAny>) -> PyErr {
 /// Same as [`checked`]; `ValueError` for a short text with a lone surrogate. In a long text the core finds it.
 #[inline]
 pub(super) fn of<'a>(text: &'a Bound<'_, PyAny>) -> PyResult<Text<'a>> {
+    in_place(text, MIN_UNITS_IN_PLACE)
+}
+
+/// Like [`of`], for a `str` that was just made, and is rarely used again.
+///
+/// # Errors
+/// Same as [`of`].
+pub(super) fn of_new<'a>(text: &'a Bound<'_, PyAny>) -> PyResult<Text<'a>> {
+    in_place(text, MIN_UNITS_OF_NEW)
+}
+
+#[inline]
+fn in_place<'a>(text: &'a Bound<'_, PyAny>, min_units: isize) -> PyResult<Text<'a>> {
     let text = checked(text)?;
-    match units(text) {
+    match units(text, min_units) {
         Some(units) => Ok(units),
         None => Ok(Text::Utf8(call::text(text)?.as_bytes())),
     }
 }
 
-/// The characters of a long `str` that has no UTF-8 yet.
+/// The characters of a `str` of at least `min_units` that has no UTF-8 yet.
 #[inline]
-fn units<'a>(text: &'a Bound<'_, PyString>) -> Option<Text<'a>> {
+fn units<'a>(text: &'a Bound<'_, PyString>, min_units: isize) -> Option<Text<'a>> {
     let object = text.as_ptr();
     // SAFETY: `object` is a `str`, which the interpreter never changes once others can see it, and which
     // lives as long as the result. It has `len` units, of the width that its kind tells.
     unsafe {
         let len = ffi::PyUnicode_GET_LENGTH(object);
-        if len < MIN_UNITS_IN_PLACE || ffi::PyUnicode_IS_COMPACT_ASCII(object) != 0 || has_utf8(object) {
+        if len < min_units || ffi::PyUnicode_IS_COMPACT_ASCII(object) != 0 || has_utf8(object) {
             return None;
         }
         let (data, len) = (ffi::PyUnicode_DATA(object), len as usize);

@@ -77,13 +77,20 @@ impl<'a> Cutter<'a> {
         self.cut_in(text, from, text.len()).unwrap_or(text.len())
     }
 
+    /// Whether `text` can be cut at `at`. Looks at the margin on both sides only.
+    pub(crate) fn is_cut(&self, text: &[u8], at: usize) -> bool {
+        let start = at.saturating_sub(self.margin);
+        let near = &text[start..text.len().min(at + self.margin)];
+        self.cut_in(near, at - start, at - start + 1).is_some()
+    }
+
     /// A place for a cut near the end of `text`, for a text that continues.
     pub(crate) fn late_cut(&self, text: &[u8]) -> Option<usize> {
         let known = text.len().saturating_sub(self.margin);
         // Searches a short part at the end first, then longer ones, and takes the first place in it:
         // searching forward is fast.
         let late = |stretch: usize| self.cut_in(text, known.saturating_sub(stretch).max(1), known);
-        [1 << 9, 1 << 13, 1 << 17, usize::MAX].into_iter().find_map(late)
+        [1 << 6, 1 << 9, 1 << 13, 1 << 17, usize::MAX].into_iter().find_map(late)
     }
 
     /// The first place for a cut in the file at or after `from`; the end of the file if there is none.

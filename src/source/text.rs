@@ -48,9 +48,8 @@ impl<'a> Text<'a> {
         if let Text::Utf8(bytes) = self {
             return Ok(&bytes[range]);
         }
-        buffer.clear();
-        self.write(isa, range, buffer)?;
-        Ok(buffer)
+        let len = self.write_at(isa, range, buffer, 0)?;
+        Ok(&buffer[..len])
     }
 
     /// Appends the UTF-8 of a part to `bytes`.
@@ -58,12 +57,23 @@ impl<'a> Text<'a> {
     /// # Errors
     /// Same as [`Text::utf8`].
     pub(crate) fn write(self, isa: Isa, range: Range<usize>, bytes: &mut Vec<u8>) -> Result<()> {
+        let len = self.write_at(isa, range, bytes, bytes.len())?;
+        bytes.truncate(len);
+        Ok(())
+    }
+
+    /// Writes the UTF-8 of a part over the bytes from `at` on; returns where it ends. Bytes after that are kept for the
+    /// next call, which need not make them.
+    fn write_at(self, isa: Isa, range: Range<usize>, bytes: &mut Vec<u8>, at: usize) -> Result<usize> {
         let start = range.start;
         let written = match self {
-            Text::Utf8(text) => room::extend(bytes, &text[range]),
-            Text::Ucs1(units) => isa.run(WriteUtf8 { units: &units[range], bytes }),
-            Text::Ucs2(units) => isa.run(WriteUtf8 { units: &units[range], bytes }),
-            Text::Ucs4(units) => isa.run(WriteUtf8 { units: &units[range], bytes }),
+            Text::Utf8(text) => {
+                bytes.truncate(at);
+                room::extend(bytes, &text[range]).map(|()| bytes.len())
+            }
+            Text::Ucs1(units) => isa.run(WriteUtf8 { units: &units[range], bytes, at }),
+            Text::Ucs2(units) => isa.run(WriteUtf8 { units: &units[range], bytes, at }),
+            Text::Ucs4(units) => isa.run(WriteUtf8 { units: &units[range], bytes, at }),
         };
         written.map_err(|error| match error {
             Error::Surrogate { at } => Error::Surrogate { at: start + at },
@@ -86,23 +96,24 @@ const GROUP_UNITS: usize = 2 * LANES;
 /// The maximum number of bytes of a character in UTF-8.
 const MAX_UTF8_BYTES: usize = 4;
 
-/// Appends the UTF-8 of units. Fails at the first unit that is not a character.
+/// Writes the UTF-8 of units from a byte on; returns where it ends. Fails at the first unit that is not a character.
 struct WriteUtf8<'a, U> {
     units: &'a [U],
     bytes: &'a mut Vec<u8>,
+    at: usize,
 }
 
 impl<U: Copy + Into<u32>> Kernel for WriteUtf8<'_, U> {
-    type Out = Result<()>;
+    type Out = Result<usize>;
 
     #[inline(always)]
     fn run<L: Simd>(self, simd: L) -> Self::Out {
-        let WriteUtf8 { units, bytes } = self;
-        let mut len = bytes.len();
+        let WriteUtf8 { units, bytes, at: mut len } = self;
+        let count = units.len();
         for (group, units) in units.chunks(GROUP_UNITS).enumerate() {
             // Reserves room for the longest possible group, so that single characters need no check.
             if bytes.len() < len + MAX_UTF8_BYTES * GROUP_UNITS {
-                let wanted = 2 * len + 2 * MAX_UTF8_BYTES * GROUP_UNITS;
+                let wanted = len + len.max(count) + 2 * MAX_UTF8_BYTES * GROUP_UNITS;
                 room::reserve_exact(bytes, wanted - bytes.len())?;
                 bytes.resize(wanted, 0);
             }
@@ -120,8 +131,7 @@ impl<U: Copy + Into<u32>> Kernel for WriteUtf8<'_, U> {
                 longer(simd, units, room)
             };
         }
-        bytes.truncate(len);
-        Ok(())
+        Ok(len)
     }
 }
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
-from ..formats.huggingface import folder
+from ..formats.huggingface import folder, templates
 from ..formats.huggingface.pipeline import Pipeline
 from ..formats.parts import Parts
-from . import sandbox, templates
+from . import sandbox
 from .marked_text import ASSISTANT, GENERATED, TRUSTED, UNKNOWN, MarkedText, flagged, flags, joined, marked
 
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 MAX_STEPS = 10_000_000
 """Rounds of loops and calls of macros for one conversation."""
-_NOT_HERE = {"tokenize", "padding", "truncation", "return_tensors", "return_dict", "continue_final_message"}
+_NOT_HERE = {"tokenize", "padding", "truncation", "return_tensors", "return_dict"}
+_OPEN_END = "THE_MESSAGE_IS_CONTINUED_HERE "
 _REASONING = ("reasoning_content", "thinking", "reasoning")
 
 _cores: weakref.WeakKeyDictionary[Parts, dict[str, _core.Tokenizer]] = weakref.WeakKeyDictionary()
@@ -79,6 +80,7 @@ def conversation(
     documents: Iterable[Mapping[str, Any]] | None = None,
     chat_template: str | None = None,
     add_generation_prompt: bool = False,
+    continue_final_message: bool | str = False,
     trusted: Iterable[str] = (),
     **variables: Any,
 ) -> Conversation:
@@ -87,6 +89,10 @@ def conversation(
         raise TypeError(f"there is no option {min(wrong)!r}: apply_chat_template returns text, encode_messages ids")
     source = _source(parts, chat_template, tools is not None)
     rows = _messages(messages, {trusted} if isinstance(trusted, str) else set(trusted))
+    if continue_final_message and add_generation_prompt:
+        raise ValueError("either continue_final_message or add_generation_prompt: both say what comes next")
+    field = "content" if continue_final_message is True else continue_final_message
+    last = _open(rows[-1], field) if field else None
     files = parts.origin.files if parts.origin is not None else {}
     named = templates.special_tokens(files) if files else folder.roles(parts, {})
     values = {
@@ -97,7 +103,8 @@ def conversation(
         "documents": _rows("documents", documents),
         "add_generation_prompt": add_generation_prompt,
     }
-    return Conversation(_core_for(parts, source), _rendered(source, values))
+    text = _rendered(source, values)
+    return Conversation(_core_for(parts, source), text if last is None else _cut(text, last))
 
 
 def _source(parts: Parts, name: str | None, has_tools: bool) -> str:
@@ -130,6 +137,29 @@ def _messages(messages: Iterable[Mapping[str, Any]], trusted: set[str]) -> list[
     if not rows:
         raise ValueError("there are no messages: a chat template needs one at least")
     return rows
+
+
+def _open(message: dict[str, Any], field: str) -> str:
+    """Mark where the text in a field of a message ends; returns the text before."""
+    text = message.get(field)
+    if isinstance(text, (list, tuple)):
+        blocks = [block for block in text if isinstance(block, dict)]
+        message, field = next((block for block in reversed(blocks) if "text" in block), {}), "text"
+        text = message.get(field)
+    if not isinstance(text, str):
+        raise ValueError(f"the final message has no text in its {field!r} that could be continued")
+    names = _REASONING if field in _REASONING else (field,)
+    message |= {name: text + _OPEN_END for name in names if message.get(name) == text}
+    return text
+
+
+def _cut(text: MarkedText, last: str) -> MarkedText:
+    """Return the text of a conversation up to the mark of `_open`."""
+    before, mark, after = text.rpartition(_OPEN_END.strip())
+    if not mark or last.strip() not in text:
+        raise ValueError("the chat template does not show the final message as it is, so it cannot be continued")
+    result: MarkedText = before if after.startswith(" ") else before.rstrip()  # the template takes spaces off, too
+    return result
 
 
 def _rows(name: str, values: Iterable[Mapping[str, Any]] | None) -> list[Any] | None:

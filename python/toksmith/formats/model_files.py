@@ -15,7 +15,7 @@ from .. import _core
 from .._internal.messages import shown
 from ..files import whole_files
 from . import verification
-from .huggingface import read
+from .huggingface import read, templates
 from .huggingface.characters import BYTE_NAMES, META, Spelling
 from .huggingface.write import merges_of
 from .parts import Parts
@@ -62,7 +62,7 @@ def _verify_sentencepiece(parts: Parts, paths: list[Path]) -> None:
 
 def save_gguf(parts: Parts, path: str | os.PathLike[str], verify: bool = True) -> None:
     """Write a GGUF file of the tokenizer alone. See `Tokenizer.save`."""
-    fields: dict[str, Any] = {"general.architecture": "llama"}
+    fields: dict[str, Any] = {"general.architecture": "llama", **_chat_fields(parts)}
     own = _byte_level_fields(parts) if parts.core.characters() is None else _spm_fields(parts)
     fields |= {f"tokenizer.ggml.{name}": value for name, value in (own | _template_fields(parts)).items()}
     head = b"GGUF" + struct.pack("<IQQ", 3, 0, len(fields))
@@ -243,6 +243,16 @@ def _template_fields(parts: Parts) -> dict[str, Any]:
     if len(around) - before == 2:
         fields["eos_token_id"] = around[-1]
     return fields
+
+
+def _chat_fields(parts: Parts) -> dict[str, Any]:
+    """Return the chat templates, and the ids of the tokens that they begin and end texts with."""
+    files = parts.origin.files if parts.origin is not None else {}
+    roles = templates.special_tokens(files)
+    ids = {f"ggml.{role}_id": parts.special_tokens.get(roles.get(role, "")) for role in ("bos_token", "eos_token")}
+    sources = templates.templates(files).items()
+    named = {"chat_template" + f".{name}" * (name != "default"): source for name, source in sources}
+    return {f"tokenizer.{name}": value for name, value in (ids | named).items() if value is not None}
 
 
 # The two formats of bytes

@@ -186,13 +186,7 @@ impl Document {
     fn encoded(&self, text: &[u8], begins: bool, control: &Control) -> Result<Vec<Chunk>> {
         let encoder = &*self.encoder;
         let specials = encoder.active(self.options.special.into());
-        let mut ranges = encoder.chunks(text.into(), specials, self.options.chunk_bytes)?;
-        if let [.., before, last] = &mut ranges[..]
-            && last.len() < self.options.chunk_bytes / 2
-        {
-            before.end = last.end;
-            ranges.pop();
-        }
+        let mut ranges = encoder.kept_chunks(text, specials, self.options.chunk_bytes)?;
         if ranges.is_empty() {
             ranges.push(0..0);
         }

@@ -166,6 +166,23 @@ impl Encoder {
         joined(sizes, control, || Ok(left.next()), work, |_, _, ()| Ok(()))
     }
 
+    /// [`Encoder::chunks`] that are kept: the last one is not much smaller than the others.
+    pub(in crate::encode) fn kept_chunks(
+        &self,
+        text: &[u8],
+        specials: ActiveSpecials<'_>,
+        size: usize,
+    ) -> Result<Vec<Range<usize>>> {
+        let mut chunks = self.chunks(text.into(), specials, size)?;
+        if let [.., before, last] = &mut chunks[..]
+            && last.len() < size / 2
+        {
+            before.end = last.end;
+            chunks.pop();
+        }
+        Ok(chunks)
+    }
+
     /// Cuts `text` where that changes no id, into pieces of at least `size` bytes or characters.
     pub(in crate::encode) fn chunks(
         &self,

@@ -148,6 +148,38 @@ def test_texts_and_ids_are_those_of_transformers(name: str, ours: Tokenizer, the
     assert count > 5
 
 
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_a_message_is_left_open_as_in_transformers(name: str, ours: Tokenizer, theirs: Any) -> None:
+    options: dict[str, Any] = {"chat_template": TEMPLATES[name]}
+    count = 0
+    for chat, end in itertools.product(CHATS, (1, 2, 4)):
+        for field in (True, "content", "reasoning_content", "thinking", "role"):
+            text = rendered(ours, chat[:end], continue_final_message=field, **options)
+            assert text == rendered(theirs, chat[:end], continue_final_message=field, **options), (chat[:end], field)
+            if text is not None:
+                count += 1
+                opened = ours.encode_messages(chat[:end], continue_final_message=field, **options)
+                assert ours.decode(opened) == text
+    assert count > 5
+    chats = [CHATS[0], CHATS[1]]
+    assert rendered(ours, chats, **options) == rendered(theirs, chats, **options)  # type: ignore[arg-type]
+
+
+def test_a_message_that_cannot_be_left_open(ours: Tokenizer) -> None:
+    def fails(
+        message: str, content: Any = "low", template: str = "{{ messages[0].content }}", **options: Any
+    ) -> None:
+        with pytest.raises(ValueError, match=message):
+            options = {"continue_final_message": True, **options}
+            ours.apply_chat_template([{"role": "user", "content": content}], chat_template=template, **options)
+
+    fails("either continue_final_message or add_generation_prompt", add_generation_prompt=True)
+    fails("the final message has no text in its 'thinking'", continue_final_message="thinking")
+    fails("no text in its 'text'", [{"type": "image"}])
+    fails("does not show the final message as it is", template="{{ messages[0].content | upper }}")
+    fails("does not show the final message as it is", template="low")
+
+
 @pytest.mark.parametrize("name", [name for name, source in TEMPLATES.items() if "generation %}" in source])
 def test_masks_are_those_of_transformers(name: str, ours: Tokenizer, theirs: Any) -> None:
     for chat in CHATS[:4]:
@@ -280,6 +312,11 @@ def test_a_template_of_gguf(tmp_path: Path, ours: Tokenizer) -> None:
     assert loaded.apply_chat_template(chat) == "<s></s>"
     assert loaded.encode_messages(chat) == [257, *b"</s>"]
     assert loaded.apply_chat_template(chat, chat_template="rag") == "r</s>"
+    loaded.save(tmp_path / "again.gguf", format="gguf")
+    again = Tokenizer.from_pretrained(tmp_path / "again.gguf")
+    for template in (None, "rag"):
+        options = {"chat_template": template} if template else {}
+        assert again.apply_chat_template(chat, **options) == loaded.apply_chat_template(chat, **options)
 
 
 def write_gguf(path: Path, tokenizer: Tokenizer, rows: dict[str, str]) -> None:

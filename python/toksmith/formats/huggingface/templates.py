@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..formats.huggingface.origin import CONFIG, SPECIALS, TEMPLATE, TEMPLATES
+from .origin import CONFIG, SPECIALS, TEMPLATE, TEMPLATES
 
 ROLES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 
