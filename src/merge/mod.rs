@@ -68,6 +68,26 @@ impl Merger {
             None => self.long.merge(self.isa, pairs, pretoken, out, control),
         }
     }
+
+    /// Merges tokens further, by the pairs whose ranks are above all that made them.
+    ///
+    /// Cost: quadratic for few tokens, O(n log n) for more.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`], [`Error::OutOfMemory`].
+    #[inline]
+    pub(crate) fn merge_tokens(
+        &mut self,
+        pairs: &Pairs,
+        tokens: &mut Vec<u32>,
+        control: &Control,
+    ) -> Result<()> {
+        if tokens.len() <= short::MAX_FEW_TOKENS {
+            short::merge_tokens(pairs, tokens);
+            return Ok(());
+        }
+        self.long.merge_tokens(pairs, tokens, control)
+    }
 }
 
 #[cfg(test)]

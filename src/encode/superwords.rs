@@ -1,0 +1,352 @@
+//! Vocabularies with tokens of several words: the words of a pretoken come from the cache, and then their tokens merge.
+//!
+//! Under such a vocabulary a pretoken is a run of many words, which hardly occurs twice, but its words occur all the
+//! time. So the list of merges is divided into two stages at any place, best at the first merge that joins two words.
+//! Since the merges of the first stage have the lower ranks, and take nothing that the second one makes, a pretoken is
+//! merged by all of them if it is merged by the first stage, and its tokens then by the second.
+//!
+//! 1. A pretoken is cut into words, anywhere, and each is encoded by the first stage, like a pretoken of an ordinary
+//!    vocabulary.
+//! 2. The tokens of all words are those of the pretoken if each two neighbours are the result of merging their own bytes
+//!    (`crate::merge::windows` has the proof). Inside words they are. Between two words nothing has to be looked at if no
+//!    merge of the first stage joins the last byte of the one with the first of the other. Otherwise the two tokens are
+//!    merged as a trial; if they change, the pretoken is merged as a whole.
+//! 3. A merge of the second stage joins two tokens of the first stage that met in its place. All such pairs are known: at
+//!    all other places the tokens fall into sections, and each is merged by itself.
+
+use rustc_hash::FxHashMap;
+
+use super::fragments::Fragments;
+use super::hot_loop::{HotLoop, PretokenRun};
+use super::lookup::Lookup;
+use super::output::{Sink, StagedOutput, StagingBuffer};
+use crate::error::Result;
+use crate::hashing::spread;
+use crate::pretokenize::class::{char_start, decode_char};
+use crate::pretokenize::spellings::NAMES;
+use crate::pretokenize::{ENDS, Isa, Junctions, Named, Pattern, Pretokenizer, Scanner};
+use crate::room;
+use crate::vocab::{Semantics, Vocab};
+
+/// The part of the merges, one eighth, that the first stage has at least. With fewer, the tokens of a word are many.
+const FIRST_STAGE_DIVISOR: usize = 8;
+/// Tokens that are tried to find a pattern that cuts them into words.
+const TRIED_TOKENS: usize = 1 << 10;
+/// Trials that are remembered.
+const MAX_TRIALS: usize = 1 << 16;
+/// Marks a token that the merges do not make.
+const NOWHERE: u32 = u32::MAX;
+
+/// A list of merges in two stages. Tokens are indices of the whole vocabulary.
+pub(super) struct Superwords {
+    /// The vocabulary of the first stage, whose ids are the indices of the whole vocabulary.
+    pub(super) first: Vocab,
+    /// A pattern that cuts text into words, with its instruction set.
+    words: (Named, Isa),
+    /// The pairs of bytes that no merge of the first stage joins.
+    apart: Junctions,
+    /// The bytes of each token of the first stage.
+    lengths: Vec<u32>,
+    /// The tokens of the first stage that meet inside a token of the second.
+    joined: PairSet,
+}
+
+/// Working memory.
+#[derive(Default)]
+pub(super) struct Buffers {
+    /// Where the words of a run of pretokens end.
+    words: Vec<usize>,
+    /// Those of these places at which a merge of the first stage may cross.
+    doubtful: Vec<usize>,
+    /// The tokens of the first stage.
+    tokens: Vec<u32>,
+    /// Neighbouring tokens that merge by themselves.
+    section: Vec<u32>,
+    ids: Vec<u32>,
+    /// Whether two tokens are the result of merging their bytes.
+    trials: FxHashMap<(u32, u32), bool>,
+}
+
+/// What encodes words.
+pub(super) struct Parts<'p, 'l> {
+    pub(super) lookup: &'p mut Lookup<'l>,
+    pub(super) run: &'p mut HotLoop,
+    pub(super) fragments: &'p mut Fragments,
+    pub(super) staged: &'p mut StagingBuffer,
+    pub(super) buffers: &'p mut Buffers,
+}
+
+impl Superwords {
+    /// The stages of a vocabulary in which merges join words; `None` for others, and where pretokens are no runs of words.
+    pub(super) fn of(vocab: &Vocab, pretokenizer: &Pretokenizer) -> Option<Self> {
+        if !matches!(pretokenizer.pattern, Pattern::Compiled(_) | Pattern::Custom(..)) || !is_plain(vocab) {
+            return None;
+        }
+        let (tokens, merges) = (vocab.tokens(), vocab.merges_by_index());
+        let joins = |&(left, right): &(u32, u32)| joins_words(tokens.bytes_at(left), tokens.bytes_at(right));
+        let count = merges.iter().position(joins)?;
+        if count < merges.len() / FIRST_STAGE_DIVISOR {
+            return None;
+        }
+        Self::with_first_stage(vocab, count).ok().flatten()
+    }
+
+    /// The stages of a vocabulary whose first one has `count` merges; `None` if the list cannot be divided.
+    ///
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`].
+    pub(super) fn with_first_stage(vocab: &Vocab, count: usize) -> Result<Option<Self>> {
+        if !is_plain(vocab) {
+            return Ok(None);
+        }
+        let (tokens, merges, pairs) = (vocab.tokens(), vocab.merges_by_index(), vocab.pairs());
+        // The first and the last token of the first stage in each token.
+        let mut ends = room::filled((NOWHERE, NOWHERE), tokens.len())?;
+        (0..=255).map(|byte| pairs.byte_token(byte)).for_each(|token| ends[token as usize] = (token, token));
+        let mut joined = PairSet::with_room(merges.len() - count)?;
+        for (rank, &(left, right)) in merges.iter().enumerate() {
+            let made = pairs.result(rank as u32);
+            let ((first, before), (after, last)) = (ends[left as usize], ends[right as usize]);
+            // Each token is made by one merge, and taken by later ones only.
+            let is_new = ends[made as usize] == (NOWHERE, NOWHERE)
+                && pairs.rank_of_symbols(left, right) == rank as u32;
+            if first == NOWHERE || last == NOWHERE || !is_new {
+                return Ok(None);
+            }
+            ends[made as usize] = if rank < count { (made, made) } else { (first, last) };
+            if rank >= count {
+                joined.insert(before, after);
+            }
+        }
+        let of_first =
+            (0..).zip(&ends).filter(|&(token, &(first, _))| first == token).map(|(token, _)| token);
+        let kept = room::collected(of_first.map(|token| (token, tokens.bytes_at(token))))?;
+        let mut lengths = room::filled(0, tokens.len())?;
+        kept.iter().for_each(|(token, bytes)| lengths[*token as usize] = bytes.len() as u32);
+        let bytes = |&(left, right): &(u32, u32)| (tokens.bytes_at(left), tokens.bytes_at(right));
+        let first = Vocab::of_extension(kept, merges[..count].iter().map(bytes).collect(), &[])?;
+        let apart = Junctions::all_but(first.joined_bytes());
+        let words = (best_words(&first), Isa::best());
+        Ok(Some(Superwords { first, words, apart, lengths, joined }))
+    }
+
+    /// Adds the ids of neighbouring pretokens.
+    ///
+    /// # Errors
+    /// Errors of merging and of the sink.
+    pub(super) fn encode<S: Sink>(
+        &self,
+        vocab: &Vocab,
+        pretokens: PretokenRun<'_>,
+        parts: Parts<'_, '_>,
+        sink: &mut S,
+    ) -> Result<()> {
+        let Parts { lookup, run, fragments, staged, buffers } = parts;
+        self.cut(pretokens, buffers)?;
+        buffers.tokens.clear();
+        let mut output = StagedOutput::new(&mut buffers.tokens, &self.first, staged);
+        let mut start = pretokens.start;
+        for ends in buffers.words.chunks(ENDS) {
+            lookup.control.check()?;
+            let words = PretokenRun { text: pretokens.text, start, ends };
+            run.encode(lookup, words, &mut output, |lookup, miss, output| {
+                fragments.encode(lookup, miss, output)
+            })?;
+            start = ends[ends.len() - 1];
+        }
+        output.flush()?;
+        self.merge(vocab, pretokens, lookup, buffers)?;
+        if S::READS_IDS {
+            sink.ids(vocab, &buffers.ids)
+        } else {
+            sink.count(buffers.ids.len());
+            Ok(())
+        }
+    }
+
+    /// Cuts pretokens into words, and finds the places inside a pretoken at which a merge may cross.
+    fn cut(&self, pretokens: PretokenRun<'_>, buffers: &mut Buffers) -> Result<()> {
+        let PretokenRun { text, start, ends: pretokens } = pretokens;
+        let Buffers { words, doubtful, .. } = buffers;
+        words.clear();
+        doubtful.clear();
+        let Some(&last) = pretokens.last() else { return Ok(()) };
+        let mut scanner = Scanner::new(self.words.0, self.words.1, &text[start..last]);
+        let (mut ends, mut next) = ([0; ENDS], 0);
+        loop {
+            let count = scanner.fill(&mut ends);
+            if count == 0 {
+                return Ok(());
+            }
+            room::reserve(words, count + pretokens.len() - next)?;
+            for end in ends[..count].iter().map(|end| start + end) {
+                while pretokens[next] < end {
+                    words.push(pretokens[next]);
+                    next += 1;
+                }
+                if pretokens[next] == end {
+                    next += 1;
+                } else if !self.apart.is_cut(text[end - 1], text[end]) {
+                    room::push(doubtful, end)?;
+                }
+                words.push(end);
+            }
+        }
+    }
+
+    /// Makes ids of the tokens of the first stage.
+    fn merge(
+        &self,
+        vocab: &Vocab,
+        pretokens: PretokenRun<'_>,
+        lookup: &mut Lookup<'_>,
+        buffers: &mut Buffers,
+    ) -> Result<()> {
+        let Buffers { tokens, section, ids, doubtful, trials, .. } = buffers;
+        ids.clear();
+        room::reserve(ids, tokens.len())?;
+        let (mut at, mut tokens, mut doubtful) = (pretokens.start, tokens.iter(), doubtful.iter().peekable());
+        for &end in pretokens.ends {
+            let (start, count) = (at, ids.len());
+            let mut is_stable = true;
+            while at < end
+                && let Some(&token) = tokens.next()
+            {
+                if let Some(&before) = section.last() {
+                    if doubtful.next_if_eq(&&at).is_some() {
+                        is_stable = is_stable && self.is_stable(before, token, lookup, trials)?;
+                    }
+                    if !self.joined.has(before, token) {
+                        merge_section(vocab, section, lookup, ids)?;
+                    }
+                }
+                room::push(section, token)?;
+                at += self.lengths[token as usize] as usize;
+            }
+            merge_section(vocab, section, lookup, ids)?;
+            if !is_stable {
+                ids.truncate(count);
+                lookup.merger.merge(vocab.pairs(), &pretokens.text[start..end], section, lookup.control)?;
+                add_ids(vocab, section, ids)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether two tokens of the first stage are the result of merging their joined bytes by it.
+    fn is_stable(
+        &self,
+        left: u32,
+        right: u32,
+        lookup: &mut Lookup<'_>,
+        trials: &mut FxHashMap<(u32, u32), bool>,
+    ) -> Result<bool> {
+        if let Some(&is_stable) = trials.get(&(left, right)) {
+            return Ok(is_stable);
+        }
+        let tokens = self.first.tokens();
+        let bytes = [tokens.get(left).unwrap_or_default(), tokens.get(right).unwrap_or_default()].concat();
+        let mut merged = Vec::new();
+        lookup.merger.merge(self.first.pairs(), &bytes, &mut merged, lookup.control)?;
+        let is_stable = merged.iter().map(|&token| tokens.id_at(token)).eq([left, right]);
+        if trials.len() >= MAX_TRIALS {
+            trials.clear();
+        }
+        trials.try_reserve(1).map_err(|_| room::out_of_memory(0))?;
+        trials.insert((left, right), is_stable);
+        Ok(is_stable)
+    }
+}
+
+/// Merges the tokens of a section, which is empty afterwards, and adds their ids.
+#[inline]
+fn merge_section(
+    vocab: &Vocab,
+    section: &mut Vec<u32>,
+    lookup: &mut Lookup<'_>,
+    ids: &mut Vec<u32>,
+) -> Result<()> {
+    if section.len() > 1 {
+        lookup.merger.merge_tokens(vocab.pairs(), section, lookup.control)?;
+    }
+    add_ids(vocab, section, ids)
+}
+
+/// Adds the ids of tokens, which are taken.
+#[inline]
+fn add_ids(vocab: &Vocab, tokens: &mut Vec<u32>, ids: &mut Vec<u32>) -> Result<()> {
+    room::reserve(ids, tokens.len())?;
+    ids.extend(tokens.drain(..).map(|token| vocab.tokens().id_at(token)));
+    Ok(())
+}
+
+/// Whether the tokens are the bytes and what the merges of a list make, so that the list can be divided.
+fn is_plain(vocab: &Vocab) -> bool {
+    vocab.semantics() == Semantics::Merges
+        && vocab.covers_text_exactly()
+        && vocab.characters().is_none()
+        && !vocab.has_unmergeable()
+}
+
+/// Whether a space between two letters is at the place where two tokens meet.
+fn joins_words(left: &[u8], right: &[u8]) -> bool {
+    let token = [left, right].concat();
+    let is_letter = |at: usize| at < token.len() && decode_char(&token, at).0.is_letter();
+    (left.len().max(2) - 1..=left.len())
+        .any(|at| token.get(at) == Some(&b' ') && is_letter(at + 1) && is_letter(char_start(&token, at)))
+}
+
+/// The named pattern that cuts the fewest tokens of a vocabulary: the one that it was trained with, or one like it.
+fn best_words(vocab: &Vocab) -> Named {
+    let tokens = vocab.tokens();
+    let is_whole =
+        |named: Named, token: &[u8]| Scanner::new(named, Isa::best(), token).ranges().nth(1).is_none();
+    let step = tokens.len().div_ceil(TRIED_TOKENS);
+    let tried = tokens.iter().step_by(step).map(|(_, token)| token);
+    let tried: Vec<&[u8]> = tried.filter(|token| str::from_utf8(token).is_ok()).collect();
+    let whole = |named: Named| tried.iter().filter(|token| is_whole(named, token)).count();
+    // The first of several: `rev`, since the last of them would be taken.
+    NAMES.iter().rev().map(|&(_, named)| named).max_by_key(|&named| whole(named)).unwrap_or(Named::Gpt2)
+}
+
+/// A set of pairs of tokens, in a table with open addressing that is at most a quarter full.
+struct PairSet {
+    slots: Vec<u64>,
+    /// 64 minus log2 of the number of slots.
+    shift: u32,
+}
+
+const EMPTY_SLOT: u64 = u64::MAX;
+
+impl PairSet {
+    fn with_room(pairs: usize) -> Result<Self> {
+        let slots = (4 * pairs).next_power_of_two().max(16);
+        Ok(PairSet { slots: room::filled(EMPTY_SLOT, slots)?, shift: 64 - slots.trailing_zeros() })
+    }
+
+    fn insert(&mut self, left: u32, right: u32) {
+        let at = self.place(left, right);
+        self.slots[at] = key(left, right);
+    }
+
+    #[inline]
+    fn has(&self, left: u32, right: u32) -> bool {
+        self.slots[self.place(left, right)] != EMPTY_SLOT
+    }
+
+    /// The slot of a pair, or the empty one where it would be.
+    #[inline]
+    fn place(&self, left: u32, right: u32) -> usize {
+        let key = key(left, right);
+        let mut at = (spread(key) >> self.shift) as usize;
+        while self.slots[at] != EMPTY_SLOT && self.slots[at] != key {
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+        at
+    }
+}
+
+#[inline]
+fn key(left: u32, right: u32) -> u64 {
+    u64::from(left) << 32 | u64::from(right)
+}
