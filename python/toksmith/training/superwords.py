@@ -76,10 +76,10 @@ def check_read_twice(corpus: Corpus) -> None:
         ValueError: A source is a pipe, or an iterator.
     """
     for source in corpus.sources:
-        is_spent = source.seen is None if source.texts is None else iter(source.texts) is source.texts
-        if is_spent:
-            kind = "a pipe" if source.texts is None else "an iterator"
-            raise ValueError(f"superwords read the texts several times, and {source.name or 'sources'} is {kind}")
+        if source.texts is not None and iter(source.texts) is source.texts:
+            raise ValueError("superwords read the texts several times, and sources is an iterator")
+        if source.texts is None and source.seen is None:
+            raise ValueError(f"superwords read the texts several times, and {source.name} is a pipe")
 
 
 def second_stage(
