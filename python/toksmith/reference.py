@@ -269,8 +269,8 @@ def naive_merges(
     one that comes first in the pretokens in their order. Training ends early when no
     pair occurs `min_frequency` times.
 
-    With `base`, training goes on after these merges; then "huggingface" is "smallest_ids". With `max_words`, no pair is
-    merged that has more words, which whitespace separates: so superwords are learned, where pretokens are runs of words.
+    With `base`, training goes on after these merges; then "huggingface" is "smallest_ids". With `max_words`, no pair
+    is merged that has more words, which whitespace separates: so superwords are learned, from runs of words.
 
     >>> for merge in naive_merges({b"low": 5, b"lower": 2}, 3):
     ...     print(merge)

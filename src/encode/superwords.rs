@@ -5,16 +5,10 @@
 //! Since the merges of the first stage have the lower ranks, and take nothing that the second one makes, a pretoken is
 //! merged by all of them if it is merged by the first stage, and its tokens then by the second.
 //!
-//! 1. A pretoken is cut into words, anywhere, and each is encoded by the first stage, like a pretoken of an ordinary
-//!    vocabulary.
-//! 2. The tokens of all words are those of the pretoken if each two neighbours are the result of merging their own bytes
-//!    (`crate::merge::windows` has the proof). Inside words they are. Between two words nothing has to be looked at if no
-//!    merge of the first stage joins the last byte of the one with the first of the other. Otherwise the two tokens are
-//!    merged as a trial; if they change, the pretoken is merged as a whole.
-//! 3. A merge of the second stage joins two tokens of the first stage that met in its place. All such pairs are known: at
+//! 1. A pretoken is cut into words, but only between two bytes that no merge of the first stage joins: so none crosses the
+//!    cut, and the first stage encodes each word by itself, like a pretoken of an ordinary vocabulary.
+//! 2. A merge of the second stage joins two tokens of the first stage that met in its place. All such pairs are known: at
 //!    all other places the tokens fall into sections, and each is merged by itself.
-
-use rustc_hash::FxHashMap;
 
 use super::fragments::Fragments;
 use super::hot_loop::{HotLoop, PretokenRun};
@@ -32,8 +26,6 @@ use crate::vocab::{Semantics, Vocab};
 const FIRST_STAGE_DIVISOR: usize = 8;
 /// Tokens that are tried to find a pattern that cuts them into words.
 const TRIED_TOKENS: usize = 1 << 10;
-/// Trials that are remembered.
-const MAX_TRIALS: usize = 1 << 16;
 /// Marks a token that the merges do not make.
 const NOWHERE: u32 = u32::MAX;
 
@@ -48,7 +40,7 @@ pub(super) struct Superwords {
     /// The bytes of each token of the first stage.
     lengths: Vec<u32>,
     /// The tokens of the first stage that meet inside a token of the second.
-    joined: PairSet,
+    joined: JoinedPairs,
 }
 
 /// Working memory.
@@ -56,15 +48,12 @@ pub(super) struct Superwords {
 pub(super) struct Buffers {
     /// Where the words of a run of pretokens end.
     words: Vec<usize>,
-    /// Those of these places at which a merge of the first stage may cross.
-    doubtful: Vec<usize>,
     /// The tokens of the first stage.
     tokens: Vec<u32>,
-    /// Neighbouring tokens that merge by themselves.
+    /// The tokens of a section, and the rank of each with the next one.
     section: Vec<u32>,
+    ranks: Vec<u32>,
     ids: Vec<u32>,
-    /// Whether two tokens are the result of merging their bytes.
-    trials: FxHashMap<(u32, u32), bool>,
 }
 
 /// What encodes words.
@@ -103,7 +92,7 @@ impl Superwords {
         // The first and the last token of the first stage in each token.
         let mut ends = room::filled((NOWHERE, NOWHERE), tokens.len())?;
         (0..=255).map(|byte| pairs.byte_token(byte)).for_each(|token| ends[token as usize] = (token, token));
-        let mut joined = PairSet::with_room(merges.len() - count)?;
+        let mut joined = JoinedPairs::with_room(merges.len() - count)?;
         for (rank, &(left, right)) in merges.iter().enumerate() {
             let made = pairs.result(rank as u32);
             let ((first, before), (after, last)) = (ends[left as usize], ends[right as usize]);
@@ -115,7 +104,7 @@ impl Superwords {
             }
             ends[made as usize] = if rank < count { (made, made) } else { (first, last) };
             if rank >= count {
-                joined.insert(before, after);
+                joined.insert(before, after, pairs.rank_of_symbols(before, after));
             }
         }
         let of_first =
@@ -164,12 +153,11 @@ impl Superwords {
         }
     }
 
-    /// Cuts pretokens into words, and finds the places inside a pretoken at which a merge may cross.
+    /// Cuts pretokens into words.
     fn cut(&self, pretokens: PretokenRun<'_>, buffers: &mut Buffers) -> Result<()> {
         let PretokenRun { text, start, ends: pretokens } = pretokens;
-        let Buffers { words, doubtful, .. } = buffers;
+        let words = &mut buffers.words;
         words.clear();
-        doubtful.clear();
         let Some(&last) = pretokens.last() else { return Ok(()) };
         let mut scanner = Scanner::new(self.words.0, self.words.1, &text[start..last]);
         let (mut ends, mut next) = ([0; ENDS], 0);
@@ -186,10 +174,10 @@ impl Superwords {
                 }
                 if pretokens[next] == end {
                     next += 1;
-                } else if !self.apart.is_cut(text[end - 1], text[end]) {
-                    room::push(doubtful, end)?;
+                    words.push(end);
+                } else if self.apart.is_cut(text[end - 1], text[end]) {
+                    words.push(end);
                 }
-                words.push(end);
             }
         }
     }
@@ -202,82 +190,39 @@ impl Superwords {
         lookup: &mut Lookup<'_>,
         buffers: &mut Buffers,
     ) -> Result<()> {
-        let Buffers { tokens, section, ids, doubtful, trials, .. } = buffers;
+        let Buffers { tokens, section, ranks, ids, .. } = buffers;
+        let id = |token: u32| vocab.tokens().id_at(token);
         ids.clear();
         room::reserve(ids, tokens.len())?;
-        let (mut at, mut tokens, mut doubtful) = (pretokens.start, tokens.iter(), doubtful.iter().peekable());
+        let (mut place, mut tokens) = (pretokens.start, tokens.iter().copied());
         for &end in pretokens.ends {
-            let (start, count) = (at, ids.len());
-            let mut is_stable = true;
-            while at < end
-                && let Some(&token) = tokens.next()
-            {
-                if let Some(&before) = section.last() {
-                    if doubtful.next_if_eq(&&at).is_some() {
-                        is_stable = is_stable && self.is_stable(before, token, lookup, trials)?;
+            let Some(mut last) = tokens.next() else { break };
+            place += self.lengths[last as usize] as usize;
+            while place < end {
+                let Some(token) = tokens.next() else { break };
+                place += self.lengths[token as usize] as usize;
+                match self.joined.rank(last, token) {
+                    Some(rank) => {
+                        room::push(section, last)?;
+                        room::push(ranks, rank)?;
                     }
-                    if !self.joined.has(before, token) {
-                        merge_section(vocab, section, lookup, ids)?;
+                    None if section.is_empty() => ids.push(id(last)),
+                    None => {
+                        room::push(section, last)?;
+                        lookup.merger.merge_tokens(vocab.pairs(), section, ranks, lookup.control)?;
+                        ids.extend(section.drain(..).map(id));
                     }
                 }
-                room::push(section, token)?;
-                at += self.lengths[token as usize] as usize;
+                last = token;
             }
-            merge_section(vocab, section, lookup, ids)?;
-            if !is_stable {
-                ids.truncate(count);
-                lookup.merger.merge(vocab.pairs(), &pretokens.text[start..end], section, lookup.control)?;
-                add_ids(vocab, section, ids)?;
+            room::push(section, last)?;
+            if section.len() > 1 {
+                lookup.merger.merge_tokens(vocab.pairs(), section, ranks, lookup.control)?;
             }
+            ids.extend(section.drain(..).map(id));
         }
         Ok(())
     }
-
-    /// Whether two tokens of the first stage are the result of merging their joined bytes by it.
-    fn is_stable(
-        &self,
-        left: u32,
-        right: u32,
-        lookup: &mut Lookup<'_>,
-        trials: &mut FxHashMap<(u32, u32), bool>,
-    ) -> Result<bool> {
-        if let Some(&is_stable) = trials.get(&(left, right)) {
-            return Ok(is_stable);
-        }
-        let tokens = self.first.tokens();
-        let bytes = [tokens.get(left).unwrap_or_default(), tokens.get(right).unwrap_or_default()].concat();
-        let mut merged = Vec::new();
-        lookup.merger.merge(self.first.pairs(), &bytes, &mut merged, lookup.control)?;
-        let is_stable = merged.iter().map(|&token| tokens.id_at(token)).eq([left, right]);
-        if trials.len() >= MAX_TRIALS {
-            trials.clear();
-        }
-        trials.try_reserve(1).map_err(|_| room::out_of_memory(0))?;
-        trials.insert((left, right), is_stable);
-        Ok(is_stable)
-    }
-}
-
-/// Merges the tokens of a section, which is empty afterwards, and adds their ids.
-#[inline]
-fn merge_section(
-    vocab: &Vocab,
-    section: &mut Vec<u32>,
-    lookup: &mut Lookup<'_>,
-    ids: &mut Vec<u32>,
-) -> Result<()> {
-    if section.len() > 1 {
-        lookup.merger.merge_tokens(vocab.pairs(), section, lookup.control)?;
-    }
-    add_ids(vocab, section, ids)
-}
-
-/// Adds the ids of tokens, which are taken.
-#[inline]
-fn add_ids(vocab: &Vocab, tokens: &mut Vec<u32>, ids: &mut Vec<u32>) -> Result<()> {
-    room::reserve(ids, tokens.len())?;
-    ids.extend(tokens.drain(..).map(|token| vocab.tokens().id_at(token)));
-    Ok(())
 }
 
 /// Whether the tokens are the bytes and what the merges of a list make, so that the list can be divided.
@@ -309,37 +254,55 @@ fn best_words(vocab: &Vocab) -> Named {
     NAMES.iter().rev().map(|&(_, named)| named).max_by_key(|&named| whole(named)).unwrap_or(Named::Gpt2)
 }
 
-/// A set of pairs of tokens, in a table with open addressing that is at most a quarter full.
-struct PairSet {
-    slots: Vec<u64>,
+/// Pairs of tokens with their ranks, in a table with open addressing that is at most half full.
+struct JoinedPairs {
+    slots: Vec<(u64, u32)>,
+    /// A bit for each hash of a pair: most pairs that are looked up are not there.
+    present: Vec<u64>,
     /// 64 minus log2 of the number of slots.
     shift: u32,
 }
 
-const EMPTY_SLOT: u64 = u64::MAX;
+const EMPTY_SLOT: (u64, u32) = (u64::MAX, NOWHERE);
+/// log2 of the number of bits of [`JoinedPairs::present`] for each slot.
+const BITS_PER_SLOT: u32 = 3;
 
-impl PairSet {
+impl JoinedPairs {
     fn with_room(pairs: usize) -> Result<Self> {
-        let slots = (4 * pairs).next_power_of_two().max(16);
-        Ok(PairSet { slots: room::filled(EMPTY_SLOT, slots)?, shift: 64 - slots.trailing_zeros() })
+        let slots = (2 * pairs).next_power_of_two().max(16);
+        let present = room::filled(0, (slots << BITS_PER_SLOT) / 64)?;
+        Ok(JoinedPairs {
+            slots: room::filled(EMPTY_SLOT, slots)?,
+            present,
+            shift: 64 - slots.trailing_zeros(),
+        })
     }
 
-    fn insert(&mut self, left: u32, right: u32) {
-        let at = self.place(left, right);
-        self.slots[at] = key(left, right);
+    fn insert(&mut self, left: u32, right: u32, rank: u32) {
+        let (key, hash) = hashed(left, right);
+        let bit = (hash >> (self.shift - BITS_PER_SLOT)) as usize;
+        self.present[bit / 64] |= 1 << (bit % 64);
+        let at = self.place(key, hash);
+        self.slots[at] = (key, rank);
     }
 
+    /// The rank of a pair, which may be that of pairs that never merge; `None` for a pair that is not there.
     #[inline]
-    fn has(&self, left: u32, right: u32) -> bool {
-        self.slots[self.place(left, right)] != EMPTY_SLOT
+    fn rank(&self, left: u32, right: u32) -> Option<u32> {
+        let (key, hash) = hashed(left, right);
+        let bit = (hash >> (self.shift - BITS_PER_SLOT)) as usize;
+        if self.present[bit / 64] >> (bit % 64) & 1 == 0 {
+            return None;
+        }
+        let (other, rank) = self.slots[self.place(key, hash)];
+        (other == key).then_some(rank)
     }
 
     /// The slot of a pair, or the empty one where it would be.
     #[inline]
-    fn place(&self, left: u32, right: u32) -> usize {
-        let key = key(left, right);
-        let mut at = (spread(key) >> self.shift) as usize;
-        while self.slots[at] != EMPTY_SLOT && self.slots[at] != key {
+    fn place(&self, key: u64, hash: u64) -> usize {
+        let mut at = (hash >> self.shift) as usize;
+        while self.slots[at] != EMPTY_SLOT && self.slots[at].0 != key {
             at = (at + 1) & (self.slots.len() - 1);
         }
         at
@@ -347,6 +310,7 @@ impl PairSet {
 }
 
 #[inline]
-fn key(left: u32, right: u32) -> u64 {
-    u64::from(left) << 32 | u64::from(right)
+fn hashed(left: u32, right: u32) -> (u64, u64) {
+    let key = u64::from(left) << 32 | u64::from(right);
+    (key, spread(key))
 }

@@ -69,7 +69,8 @@ impl Merger {
         }
     }
 
-    /// Merges tokens further, by the pairs whose ranks are above all that made them.
+    /// Merges two tokens or more further, by the pairs whose ranks are above all that made them. `ranks`, which is empty
+    /// afterwards, has the rank of each token with the next one.
     ///
     /// Cost: quadratic for few tokens, O(n log n) for more.
     ///
@@ -80,12 +81,14 @@ impl Merger {
         &mut self,
         pairs: &Pairs,
         tokens: &mut Vec<u32>,
+        ranks: &mut Vec<u32>,
         control: &Control,
     ) -> Result<()> {
         if tokens.len() <= short::MAX_FEW_TOKENS {
-            short::merge_tokens(pairs, tokens);
+            short::merge_tokens(pairs, tokens, ranks);
             return Ok(());
         }
+        ranks.clear();
         self.long.merge_tokens(pairs, tokens, control)
     }
 }

@@ -137,25 +137,21 @@ fn with_place(rank: u32, place: u32) -> u32 {
 /// The maximum number of tokens that [`merge_tokens`] takes.
 pub(super) const MAX_FEW_TOKENS: usize = 32;
 
-/// Merges few tokens by looking for the lowest rank again and again.
-pub(super) fn merge_tokens(pairs: &Pairs, tokens: &mut Vec<u32>) {
-    let mut len = tokens.len();
-    // The rank of each token with the next one; the last has none.
-    let mut ranks = [NEVER; MAX_FEW_TOKENS];
-    for (rank, pair) in ranks.iter_mut().zip(tokens.windows(2)) {
-        *rank = pairs.rank_of_symbols(pair[0], pair[1]);
-    }
-    while let Some((at, &rank)) = ranks[..len].iter().enumerate().min_by_key(|&(_, rank)| rank)
+/// Merges few tokens by looking for the lowest rank again and again. `ranks` has the rank of each token with the next one,
+/// and is empty afterwards.
+pub(super) fn merge_tokens(pairs: &Pairs, tokens: &mut Vec<u32>, ranks: &mut Vec<u32>) {
+    while let Some((at, &rank)) = ranks.iter().enumerate().min_by_key(|&(_, rank)| rank)
         && rank != NEVER
     {
         tokens[at] = pairs.result(rank);
-        tokens.copy_within(at + 2..len, at + 1);
-        ranks.copy_within(at + 2..len, at + 1);
-        len -= 1;
-        ranks[at] = if at + 1 < len { pairs.rank_of_symbols(tokens[at], tokens[at + 1]) } else { NEVER };
+        tokens.remove(at + 1);
+        ranks.remove(at);
+        if at < ranks.len() {
+            ranks[at] = pairs.rank_of_symbols(tokens[at], tokens[at + 1]);
+        }
         if at > 0 {
             ranks[at - 1] = pairs.rank_of_symbols(tokens[at - 1], tokens[at]);
         }
     }
-    tokens.truncate(len);
+    ranks.clear();
 }

@@ -84,7 +84,7 @@ def count_batches(
         counting.counter,
         arguments.special_names(special_tokens),
         None,
-        patterns.resolve(pattern, unmatched),
+        patterns.resolve(pattern, unmatched).core(),
         workers=arguments.checked_workers(workers),
         replace=arguments.replaces_invalid(errors),
         memory_limit=limit,

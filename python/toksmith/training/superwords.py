@@ -23,8 +23,8 @@ _SPACES = (
     r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
     r"|(?:\p{L}|[^\S ]| (?=[\p{L}\p{N}])| ?[^\s\p{L}\p{N}](?![^\s\p{L}\p{N}]))+"
 )
-"""The pattern of SuperBPE's second stage (github.com/PythonNut/superbpe, scripts/extend_tokenizer.sh), which is the first
-line. The second line matches what that leaves between two matches: so the core knows where text can be cut."""
+"""The pattern of SuperBPE's second stage (github.com/PythonNut/superbpe, scripts/extend_tokenizer.sh), which is the
+first line. The second one matches what that leaves between two matches: so the core knows where to cut text."""
 _PAIRS_PER_MERGE = 8
 """Pairs of neighbours, for each merge, that are frequent enough to stay together at first."""
 _DIVISOR = 8
@@ -36,8 +36,7 @@ class Superwords:
     """Tokens of several words, such as " of the", which `train` learns after the ordinary ones.
 
     Args:
-        transition: The part of the vocabulary that is learned first, as without superwords. With a `base`, that is the
-            base, and this has no effect.
+        transition: The part of the vocabulary that is learned first, as without superwords. A `base` takes its place.
         rule: What a token may cross. "words": single spaces between words of letters, and nothing else. "spaces": all
             that the published second stage of SuperBPE crosses, also newlines and single punctuation marks.
         max_words: The maximum number of words of a token that is learned second. Whitespace of ASCII separates words.
@@ -122,7 +121,7 @@ def _learn(
     memory_limit: int | None,
     report: Report | None,
 ) -> _core.Learned:
-    """Learn merges from pieces in which all neighbours are frequent; from longer ones if that gives too few merges."""
+    """Learn merges from pieces in which all neighbours are frequent, or from longer ones if these are too few."""
     floor = max(options.min_frequency, 1)
     least = max(runs.sum_of(_PAIRS_PER_MERGE * options.max_merges) + 1, floor)
     while True:

@@ -96,9 +96,9 @@ def train(
         dev: For `parity`: the same text in each language. The one with most tokens there is compressed worst.
         ratio: For `parity` without `dev`: the bytes that a token of each language should have. Only proportions
             matter: the language that falls shortest in its own text is compressed worst.
-        superwords: Makes the last tokens of several words: see `Superwords`. The texts are read several times, so they
-            are files, or an iterable that can be iterated again, such as a `Corpus`. The result has another pattern,
-            whose pretokens are runs of words. Cannot be combined with `checkpoint` or `parity`.
+        superwords: Makes the last tokens of several words: see `Superwords`. Texts are read several times, so sources
+            are files, or an iterable that is no iterator. The result has another pattern, whose pretokens are runs
+            of words. Cannot be combined with `checkpoint` or `parity`.
         workers: Threads for counting; default: all cores.
         memory_limit: Memory that the call may take beyond what the process holds before, such as "2GB"; see
             `count_pretokens`. Default: as there for counting, none for learning merges, which takes two to three
@@ -138,9 +138,9 @@ def train(
     [257, 101, 258]
     """
     if superwords is not None:
-        if isinstance(sources, PretokenCounts) or parity is not None or checkpoint is not None:
+        if isinstance(sources, (PretokenCounts, Mapping)) or parity is not None or checkpoint is not None:
             raise ValueError("superwords are learned from texts, and combined with neither parity nor checkpoint")
-        text = Corpus.of(sources, **corpus)  # type: ignore[arg-type]  # a dict is refused there
+        text = Corpus.of(sources, **corpus)
         check_read_twice(text)
         if base is None:
             base = train(

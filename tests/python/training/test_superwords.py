@@ -23,6 +23,16 @@ re_letters = regex.compile(r"\s?[\p{L}\p{M}']*( [\p{L}\p{M}']*)+")
 SAMPLES = sorted((Path(toksmith.__file__).parent / "samples").glob("*.txt.gz"))
 
 
+class Texts:
+    """Texts that can be iterated again."""
+
+    def __init__(self, texts: list[str]) -> None:
+        self.texts = texts
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.texts)
+
+
 def samples() -> list[str]:
     return [gzip.decompress(path.read_bytes()).decode() for path in SAMPLES]
 
@@ -46,7 +56,7 @@ def expected(tokenizer: Tokenizer, text: str | bytes) -> list[int]:
 
 @pytest.fixture(scope="module", params=["words", "spaces"])
 def trained(request: pytest.FixtureRequest) -> Tokenizer:
-    texts = dict.fromkeys(text[:60_000] for text in samples())
+    texts = Texts([text[:60_000] for text in samples()])
     return train(texts, 1200, superwords=Superwords(0.6, request.param), special_tokens=[END])
 
 
@@ -103,16 +113,6 @@ def test_merges_and_ids_are_those_of_the_definition(seed: int, tmp_path: Path) -
         assert_equal(found.encode(text), expected(found, text), (seed, text))
 
 
-class Texts:
-    """Texts that can be iterated again."""
-
-    def __init__(self, texts: list[str]) -> None:
-        self.texts = texts
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.texts)
-
-
 def test_too_few_frequent_pairs_are_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
     texts, superwords = Texts(samples()), Superwords(0.7)
     found = train(texts, 900, superwords=superwords)
@@ -134,7 +134,9 @@ def test_ids_are_those_of_the_definition_through_every_door(
     assert_equal([trained.encode(text) for text in texts], ids, "encode")
     assert trained.encode_batch(texts) == ids
     flat, starts = trained.encode_batch_to_numpy(texts)
-    assert flat.tolist() == sum(ids, []) and (starts[1:] - starts[:-1]).tolist() == list(map(len, ids))
+    assert flat.tolist() == list(itertools.chain.from_iterable(ids)) and (starts[1:] - starts[:-1]).tolist() == list(
+        map(len, ids)
+    )
     assert [trained.count(text) for text in texts] == list(map(len, ids))
     for text, own in zip(texts, ids, strict=True):
         found, spans = trained.encode_with_offsets(text, unit="bytes")
@@ -177,6 +179,7 @@ def test_files_hold_superwords(trained: Tokenizer, texts: list[str], tmp_path: P
     [
         (iter(["a b"]), {}, "several times, and sources is an iterator"),
         (PretokenCounts({b"a": 1}), {}, "learned from texts"),
+        ({"en": ["x.txt"]}, {}, "learned from texts"),
         (["x.txt"], {"checkpoint": "c"}, "neither parity nor checkpoint"),
     ],
 )
