@@ -16,6 +16,7 @@ use super::lookup::Lookup;
 use super::output::{Sink, StagedOutput, StagingBuffer};
 use crate::error::Result;
 use crate::hashing::spread;
+use crate::merge::NEVER;
 use crate::pretokenize::class::{char_start, decode_char};
 use crate::pretokenize::spellings::NAMES;
 use crate::pretokenize::{ENDS, Isa, Junctions, Named, Pattern, Pretokenizer, Scanner};
@@ -50,9 +51,7 @@ pub(super) struct Buffers {
     words: Vec<usize>,
     /// The tokens of the first stage.
     tokens: Vec<u32>,
-    /// The tokens of a section, and the rank of each with the next one.
-    section: Vec<u32>,
-    ranks: Vec<u32>,
+    section: Section,
     ids: Vec<u32>,
 }
 
@@ -190,8 +189,7 @@ impl Superwords {
         lookup: &mut Lookup<'_>,
         buffers: &mut Buffers,
     ) -> Result<()> {
-        let Buffers { tokens, section, ranks, ids, .. } = buffers;
-        let id = |token: u32| vocab.tokens().id_at(token);
+        let Buffers { tokens, section, ids, .. } = buffers;
         ids.clear();
         room::reserve(ids, tokens.len())?;
         let (mut place, mut tokens) = (pretokens.start, tokens.iter().copied());
@@ -202,25 +200,61 @@ impl Superwords {
                 let Some(token) = tokens.next() else { break };
                 place += self.lengths[token as usize] as usize;
                 match self.joined.rank(last, token) {
-                    Some(rank) => {
-                        room::push(section, last)?;
-                        room::push(ranks, rank)?;
-                    }
-                    None if section.is_empty() => ids.push(id(last)),
-                    None => {
-                        room::push(section, last)?;
-                        lookup.merger.merge_tokens(vocab.pairs(), section, ranks, lookup.control)?;
-                        ids.extend(section.drain(..).map(id));
-                    }
+                    Some(rank) => section.push(last, rank)?,
+                    None => section.finish(last, vocab, lookup, ids)?,
                 }
                 last = token;
             }
-            room::push(section, last)?;
-            if section.len() > 1 {
-                lookup.merger.merge_tokens(vocab.pairs(), section, ranks, lookup.control)?;
-            }
-            ids.extend(section.drain(..).map(id));
+            section.finish(last, vocab, lookup, ids)?;
         }
+        Ok(())
+    }
+}
+
+/// Neighbouring tokens that may merge, but for the last one.
+#[derive(Default)]
+struct Section {
+    tokens: Vec<u32>,
+    /// The rank of each token with the next one.
+    ranks: Vec<u32>,
+}
+
+impl Section {
+    fn push(&mut self, token: u32, rank: u32) -> Result<()> {
+        room::push(&mut self.tokens, token)?;
+        room::push(&mut self.ranks, rank)
+    }
+
+    /// Adds the ids of the section, which is empty afterwards. `ids` has room for all of them.
+    #[inline]
+    fn finish(
+        &mut self,
+        last: u32,
+        vocab: &Vocab,
+        lookup: &mut Lookup<'_>,
+        ids: &mut Vec<u32>,
+    ) -> Result<()> {
+        if self.tokens.is_empty() {
+            ids.push(vocab.tokens().id_at(last));
+            return Ok(());
+        }
+        self.merge(last, vocab, lookup, ids)
+    }
+
+    fn merge(&mut self, last: u32, vocab: &Vocab, lookup: &mut Lookup<'_>, ids: &mut Vec<u32>) -> Result<()> {
+        let Section { tokens, ranks } = self;
+        let (pairs, id) = (vocab.pairs(), |token: u32| vocab.tokens().id_at(token));
+        match (&**tokens, &**ranks) {
+            (_, &[rank]) if rank != NEVER => ids.push(id(pairs.result(rank))),
+            (&[first], _) => ids.extend([id(first), id(last)]),
+            _ => {
+                room::push(tokens, last)?;
+                lookup.merger.merge_tokens(pairs, tokens, ranks, lookup.control)?;
+                ids.extend(tokens.iter().map(|&token| id(token)));
+            }
+        }
+        tokens.clear();
+        ranks.clear();
         Ok(())
     }
 }
