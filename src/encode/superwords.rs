@@ -191,6 +191,7 @@ impl Superwords {
     ) -> Result<()> {
         let Buffers { tokens, section, ids, .. } = buffers;
         ids.clear();
+        section.clear(); // a call that was interrupted leaves tokens
         room::reserve(ids, tokens.len())?;
         let (mut place, mut tokens) = (pretokens.start, tokens.iter().copied());
         for &end in pretokens.ends {
@@ -253,9 +254,13 @@ impl Section {
                 ids.extend(tokens.iter().map(|&token| id(token)));
             }
         }
-        tokens.clear();
-        ranks.clear();
+        self.clear();
         Ok(())
+    }
+
+    fn clear(&mut self) {
+        self.tokens.clear();
+        self.ranks.clear();
     }
 }
 
@@ -269,6 +274,9 @@ fn is_plain(vocab: &Vocab) -> bool {
 
 /// Whether a space between two letters is at the place where two tokens meet.
 fn joins_words(left: &[u8], right: &[u8]) -> bool {
+    if left.last() != Some(&b' ') && right.first() != Some(&b' ') {
+        return false;
+    }
     let token = [left, right].concat();
     let is_letter = |at: usize| at < token.len() && decode_char(&token, at).0.is_letter();
     (left.len().max(2) - 1..=left.len())
