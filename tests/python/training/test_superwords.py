@@ -171,6 +171,17 @@ def test_files_hold_superwords(trained: Tokenizer, texts: list[str], tmp_path: P
     trained.save_huggingface(tmp_path / "hub")
     theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "hub/tokenizer.json"))
     assert [encoding.ids for encoding in theirs.encode_batch(texts)] == ids
+    trained.save(tmp_path / "ranks.tiktoken", format="tiktoken")
+    pattern = trained._parts.pattern.text
+    ranks = Tokenizer.from_tiktoken(tmp_path / "ranks.tiktoken", pattern=pattern, special_tokens={END: 0})
+    assert ranks.encode_batch(texts) == ids
+    for kind, reason in [
+        ("tekken", "not known to mean the same"),
+        ("sentencepiece", "merges characters"),
+        ("gguf", "no pre-"),
+    ]:
+        with pytest.raises(ValueError, match=reason):
+            trained.save(tmp_path / kind, format=kind)  # type: ignore[arg-type]
     long = "of the same end of " * 3000
     assert trained.encode(long) == theirs.encode(long).ids
     again = Tokenizer.from_huggingface(tmp_path / "hub")
