@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .training.counting import count_pretokens as count_pretokens
     from .training.counting import count_pretokens_from_iterator as count_pretokens_from_iterator
     from .training.counts import PretokenCounts as PretokenCounts
+    from .training.superwords import Superwords as Superwords
     from .training.train import train as train
     from .training.train import train_bpe as train_bpe
     from .training.train import train_from_iterator as train_from_iterator
@@ -55,6 +56,7 @@ _MODULES = {
     "Encoding": "compat.tiktoken.core",
     "PrefixCache": "_core",
     "PretokenCounts": "training.counts",
+    "Superwords": "training.superwords",
     "Tokenizer": "tokenizer",
     "VocabChange": "surgery.change",
     "align": "_core",

@@ -40,6 +40,7 @@ __all__ = [
     "PretokenCounts",
     "Pretokenizer",
     "RecordStream",
+    "Runs",
     "ShardCounts",
     "ShardRun",
     "ShardSnapshot",
@@ -613,6 +614,13 @@ class LearnedMerge:
     def count(self) -> int: ...
 
 @final
+class Runs:
+    def __new__(cls, tokenizer: Tokenizer, pretokenizer: Pretokenizer) -> Runs: ...
+    def sums(self) -> Pretokenizer: ...
+    def pieces(self, least: int) -> Pretokenizer: ...
+    def sum_of(self, count: int) -> int: ...
+
+@final
 class Learned:
     def added(self) -> int: ...
     def counts(self) -> list[int]: ...
@@ -634,6 +642,7 @@ def learn_merges(
     progress: _Report | None = None,
     forget: bool = False,
     memory_limit: int | None = None,
+    max_words: int | None = None,
 ) -> Learned: ...
 def learn_balanced(
     counts: Sequence[PretokenCounts],

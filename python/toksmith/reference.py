@@ -253,7 +253,13 @@ def pretokens_after(counts: Mapping[bytes, int], merges: Iterable[Pair]) -> dict
 
 
 def naive_merges(
-    counts: Mapping[bytes, int], num_merges: int, ties: Ties = "bytes", min_frequency: int = 1
+    counts: Mapping[bytes, int],
+    num_merges: int,
+    ties: Ties = "bytes",
+    min_frequency: int = 1,
+    *,
+    base: Sequence[Pair] = (),
+    max_words: int | None = None,
 ) -> Iterator[Merge]:
     """Train: find up to `num_merges` merges, counting all pairs of the pretokens in `counts` each time.
 
@@ -263,6 +269,9 @@ def naive_merges(
     one that comes first in the pretokens in their order. Training ends early when no
     pair occurs `min_frequency` times.
 
+    With `base`, training goes on after these merges; then "huggingface" is "smallest_ids". With `max_words`, no pair
+    is merged that has more words, which whitespace separates: so superwords are learned, from runs of words.
+
     >>> for merge in naive_merges({b"low": 5, b"lower": 2}, 3):
     ...     print(merge)
     Merge(left=b'o', right=b'w', count=7)
@@ -270,10 +279,13 @@ def naive_merges(
     Merge(left=b'low', right=b'e', count=2)
     """
     _check_choice("ties", ties, Ties)
-    words = pretokens_after(counts, ())
-    ids = _bytes_in_order(ties)
+    words = pretokens_after(counts, base)
+    ids = _bytes_in_order("ids" if base else ties)
+    ids.update((left + right, id_) for id_, (left, right) in enumerate(base, len(ids)))
     for _ in range(num_merges):
         pair_counts = count_pairs(words)
+        if max_words is not None:
+            pair_counts = {pair: n for pair, n in pair_counts.items() if len(b"".join(pair).split()) <= max_words}
         merge = _top_pair(pair_counts, _tie_key(ties, ids))
         if merge is None or merge.count < max(1, min_frequency):
             return

@@ -16,6 +16,7 @@ use super::lookup::{Lookup, Store};
 use super::output::{CountSink, Sink, StagedOutput, StagingBuffer};
 use super::scratch::{Scratch, ScratchPool, Worker};
 use super::special_set::{ActiveSpecials, SpecialTokens};
+use super::superwords::{self, Superwords};
 use super::tables::Tables;
 use crate::control::{BYTES_PER_CHECK, Control};
 use crate::error::Result;
@@ -74,8 +75,23 @@ impl Encoder {
     /// Like [`Encoder::try_new`], but the process aborts where there is no memory for the tables.
     pub fn new(vocab: Vocab, pretokenizer: Pretokenizer) -> Self {
         let encoder = Self::of_training(vocab, pretokenizer);
-        encoder.tables.get_or_init(|| Box::new(Tables::new(&encoder.vocab, encoder.isa)));
+        encoder.tables.get_or_init(|| Box::new(encoder.new_tables()));
         encoder
+    }
+
+    /// Makes an encoder for pretokens of many words, under a vocabulary without tokens of several words; `None` where the
+    /// tokens are not the bytes and what the merges of a list make.
+    ///
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`].
+    #[cfg(feature = "train")]
+    pub(crate) fn of_words(vocab: Vocab, pretokenizer: Pretokenizer) -> Result<Option<Self>> {
+        let Some(superwords) = Superwords::with_first_stage(&vocab, vocab.merges_by_index().len())? else {
+            return Ok(None);
+        };
+        let tables = Tables::new(&vocab, Some(superwords), isa_of(&pretokenizer));
+        let tables = OnceBox::with_value(Box::new(tables));
+        Ok(Some(Self::with_tables(vocab, pretokenizer, tables, Growth::default())))
     }
 
     /// Makes the encoder without its tables, which are made for the first text.
@@ -87,8 +103,11 @@ impl Encoder {
     /// of displacement.
     #[doc(hidden)]
     pub fn with_small_cache(vocab: Vocab, pretokenizer: Pretokenizer, bits: u32) -> Self {
-        let id_width = IdWidth::of(vocab.tokens().max_id());
-        let tables = Tables::with_cache(&vocab, Cache::with_bits(isa_of(&pretokenizer), id_width, bits));
+        let isa = isa_of(&pretokenizer);
+        let superwords = Superwords::of(&vocab, &pretokenizer);
+        let tables = Tables::with_cache(&vocab, superwords, |vocab| {
+            Cache::with_bits(isa, IdWidth::of(vocab.tokens().max_id()), bits)
+        });
         Self::with_tables(vocab, pretokenizer, OnceBox::with_value(Box::new(tables)), Growth::fixed(bits))
     }
 
@@ -124,8 +143,12 @@ impl Encoder {
             room::check_available(
                 self.vocab.memory_of_pairs() + cache::memory_of_seeds(self.vocab.tokens().len()),
             )?;
-            Ok(Box::new(Tables::new(&self.vocab, self.isa)))
+            Ok(Box::new(self.new_tables()))
         })
+    }
+
+    fn new_tables(&self) -> Tables {
+        Tables::new(&self.vocab, Superwords::of(&self.vocab, &self.pretokenizer), self.isa)
     }
 
     /// The vocabulary.
@@ -232,8 +255,21 @@ impl Encoder {
             return self.encode_spans(text, range, sink, control);
         }
         let (base, text) = (range.start, &text[range]);
-        let PreparedScratch { mut lookup, run, fragments, staged, ends, unchecked } =
+        let PreparedScratch { mut lookup, run, fragments, staged, ends, unchecked, superwords } =
             self.prepare(scratch, text.len(), control)?;
+        if let Some((superwords, buffers)) = superwords {
+            let mut last = None;
+            return self.pretokenizer.for_each_run(text, ends, |start, ends| {
+                if last != Some(start) {
+                    sink.start(base + start);
+                }
+                last = ends.last().copied();
+                let (lookup, pretokens) = (&mut lookup, PretokenRun { text, start, ends });
+                let parts = superwords::Parts { lookup, run, fragments, staged, buffers };
+                superwords.encode(&self.vocab, pretokens, parts, sink)?;
+                Ok(sink.wants_more())
+            });
+        }
         let mut output = StagedOutput::new(sink, &self.vocab, staged);
         let mut last = None;
         self.pretokenizer.for_each_run(text, ends, |start, ends| {
@@ -263,8 +299,13 @@ impl Encoder {
         sink: &mut impl Sink,
         control: &Control,
     ) -> Result<()> {
-        let PreparedScratch { mut lookup, fragments, staged, .. } =
+        let PreparedScratch { mut lookup, run, fragments, staged, superwords, .. } =
             self.prepare(scratch, pretoken.len(), control)?;
+        if let Some((superwords, buffers)) = superwords {
+            let pretokens = PretokenRun { text: pretoken, start: 0, ends: &[pretoken.len()] };
+            let parts = superwords::Parts { lookup: &mut lookup, run, fragments, staged, buffers };
+            return superwords.encode(&self.vocab, pretokens, parts, sink);
+        }
         let mut output = StagedOutput::new(sink, &self.vocab, staged);
         let key = cache::key_of(pretoken);
         let bucket_index = lookup.cache().bucket_index(key) as u32;
@@ -295,8 +336,9 @@ impl Encoder {
         control: &'s Control<'s>,
     ) -> Result<PreparedScratch<'s>> {
         let Scratch { cache, merger, buffers, run, fragments, staged, ends, seen, unchecked, .. } = scratch;
+        let words = &mut scratch.superwords;
         *seen = seen.saturating_add(bytes);
-        let Tables { seeds, safe_splits } = self.tables()?;
+        let Tables { seeds, safe_splits, superwords } = self.tables()?;
         let bits = self.growth.bits(*seen, seeds);
         if bits > cache.as_ref().map_or(0, Cache::bits) {
             match cache.as_ref().unwrap_or(seeds).to_own(bits) {
@@ -305,9 +347,11 @@ impl Encoder {
             }
         }
         let store = cache.as_mut().map_or(Store::Shared(seeds), Store::Own);
-        let Encoder { isa, ref vocab, .. } = *self;
-        let lookup = Lookup { isa, vocab, safe_splits, store, merger, buffers, control };
-        Ok(PreparedScratch { lookup, run, fragments, staged, ends, unchecked })
+        let superwords = superwords.as_deref();
+        let vocab = superwords.map_or(&*self.vocab, |superwords| &superwords.first);
+        let lookup = Lookup { isa: self.isa, vocab, safe_splits, store, merger, buffers, control };
+        let superwords = superwords.map(|superwords| (superwords, words));
+        Ok(PreparedScratch { lookup, run, fragments, staged, ends, unchecked, superwords })
     }
 }
 
@@ -319,6 +363,7 @@ struct PreparedScratch<'s> {
     staged: &'s mut StagingBuffer,
     ends: &'s mut [usize; ENDS],
     unchecked: &'s mut usize,
+    superwords: Option<(&'s Superwords, &'s mut superwords::Buffers)>,
 }
 
 /// A pretokenizer that also cuts at places that no token of a vocabulary of characters crosses. Such a vocabulary has

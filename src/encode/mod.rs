@@ -7,6 +7,7 @@
 //! - [`hot_loop`]: runs of pretokens → ids, as long as the ids are in their bucket of the [`cache`].
 //! - [`lookup`]: the ids of a pretoken that are elsewhere in the cache, or must be made by merging; [`fragments`]: a
 //!   pretoken that can be split at places that no token crosses ([`safe_splits`]).
+//! - [`superwords`]: pretokens of many words, which are encoded word by word.
 //! - [`output`]: where ids go.
 //! - [`parallel`]: a long text, a batch, a file, on several threads. [`scratch`]: the working memory of each; [`growth`]:
 //!   when it gets a cache, and of what size.
@@ -29,6 +30,7 @@ mod sharing;
 mod spans;
 mod special_set;
 mod staged;
+mod superwords;
 mod tables;
 
 pub use api::{

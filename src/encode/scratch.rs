@@ -8,6 +8,7 @@ use super::growth;
 use super::hot_loop::HotLoop;
 use super::lookup::Buffers;
 use super::output::StagingBuffer;
+use super::superwords;
 use crate::merge::Merger;
 use crate::pretokenize::ENDS;
 use crate::simd::Isa;
@@ -36,6 +37,7 @@ pub(super) struct Scratch {
     pub(super) buffers: Buffers,
     pub(super) run: HotLoop,
     pub(super) fragments: Fragments,
+    pub(super) superwords: superwords::Buffers,
     pub(super) staged: StagingBuffer,
     pub(super) ends: [usize; ENDS],
     /// Bytes of text encoded so far; those of small calls count for less.
@@ -57,6 +59,7 @@ impl Scratch {
             buffers: Buffers::default(),
             run: HotLoop::default(),
             fragments: Fragments::default(),
+            superwords: superwords::Buffers::default(),
             staged: StagingBuffer::default(),
             ends: [0; ENDS],
             seen: 0,

@@ -2,27 +2,35 @@
 
 use super::cache::{Cache, IdWidth};
 use super::safe_splits::SafeSplits;
+use super::superwords::Superwords;
 use crate::pretokenize::Isa;
 use crate::pretokenize::key::Key;
 use crate::vocab::Vocab;
 
-/// Tables made from a vocabulary, shared by all threads.
+/// Tables made from a vocabulary, shared by all threads. Where its merges are in two stages, they are of the first.
 pub(super) struct Tables {
     /// A cache of the vocabulary's tokens. A scratch's own cache starts with them; small calls need no other.
     pub(super) seeds: Cache,
     pub(super) safe_splits: SafeSplits,
+    pub(super) superwords: Option<Box<Superwords>>,
 }
 
 impl Tables {
-    pub(super) fn new(vocab: &Vocab, isa: Isa) -> Self {
-        Self::with_cache(
-            vocab,
-            Cache::for_seeds(isa, IdWidth::of(vocab.tokens().max_id()), vocab.tokens().len()),
-        )
+    pub(super) fn new(vocab: &Vocab, superwords: Option<Superwords>, isa: Isa) -> Self {
+        let cache =
+            |vocab: &Vocab| Cache::for_seeds(isa, IdWidth::of(vocab.tokens().max_id()), vocab.tokens().len());
+        Self::with_cache(vocab, superwords, cache)
     }
 
-    pub(super) fn with_cache(vocab: &Vocab, cache: Cache) -> Self {
-        Tables { seeds: seeds(vocab, cache), safe_splits: SafeSplits::new(vocab) }
+    pub(super) fn with_cache(
+        vocab: &Vocab,
+        superwords: Option<Superwords>,
+        cache: impl FnOnce(&Vocab) -> Cache,
+    ) -> Self {
+        let superwords = superwords.map(Box::new);
+        let vocab = superwords.as_deref().map_or(vocab, |superwords| &superwords.first);
+        let (seeds, safe_splits) = (seeds(vocab, cache(vocab)), SafeSplits::new(vocab));
+        Tables { seeds, safe_splits, superwords }
     }
 }
 

@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::first_tokens::Symbols;
 use super::pairs::{NEVER, Pairs};
 use super::placed_tokens::PlacedTokens;
 use crate::control::Control;
@@ -53,7 +52,36 @@ impl PartHeap {
         out: &mut PlacedTokens,
         control: &Control,
     ) -> Result<()> {
-        let result = self.run(pairs, text, control).and_then(|()| self.collect(from, out, control));
+        let started = match pairs.first_tokens() {
+            None => self.start(pairs, text, control),
+            Some(first_tokens) => self.start_symbols(pairs, first_tokens.symbols(text), text.len(), control),
+        };
+        self.finish(started, pairs, from, out, control)
+    }
+
+    /// Appends what merging tokens gives to `out`.
+    pub(super) fn merge_tokens(
+        &mut self,
+        pairs: &Pairs,
+        tokens: &[u32],
+        out: &mut PlacedTokens,
+        control: &Control,
+    ) -> Result<()> {
+        let symbols = tokens.iter().copied().enumerate();
+        let started = self.start_symbols(pairs, symbols, tokens.len(), control);
+        self.finish(started, pairs, 0, out, control)
+    }
+
+    fn finish(
+        &mut self,
+        started: Result<()>,
+        pairs: &Pairs,
+        from: usize,
+        out: &mut PlacedTokens,
+        control: &Control,
+    ) -> Result<()> {
+        let merged = started.and_then(|()| self.run(pairs, control));
+        let result = merged.and_then(|()| self.collect(from, out, control));
         self.parts.clear();
         self.parts.shrink_to(MAX_IDLE_PARTS);
         self.heap.clear();
@@ -61,13 +89,7 @@ impl PartHeap {
         result
     }
 
-    fn run(&mut self, pairs: &Pairs, text: &[u8], control: &Control) -> Result<()> {
-        match pairs.first_tokens() {
-            None => self.start(pairs, text, control)?,
-            Some(first_tokens) => {
-                self.start_symbols(pairs, first_tokens.symbols(text), text.len(), control)?
-            }
-        }
+    fn run(&mut self, pairs: &Pairs, control: &Control) -> Result<()> {
         self.make_room()?;
         let mut until_check = MERGES_PER_CHECK;
         while let Some(Reverse(entry)) = self.heap.pop() {
@@ -122,7 +144,7 @@ impl PartHeap {
     fn start_symbols(
         &mut self,
         pairs: &Pairs,
-        symbols: Symbols<'_>,
+        symbols: impl Iterator<Item = (usize, u32)>,
         bytes: usize,
         control: &Control,
     ) -> Result<()> {

@@ -68,6 +68,29 @@ impl Merger {
             None => self.long.merge(self.isa, pairs, pretoken, out, control),
         }
     }
+
+    /// Merges two tokens or more further, by the pairs whose ranks are above all that made them. `ranks`, which is empty
+    /// afterwards, has the rank of each token with the next one.
+    ///
+    /// Cost: quadratic for few tokens, O(n log n) for more.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`], [`Error::OutOfMemory`].
+    #[inline]
+    pub(crate) fn merge_tokens(
+        &mut self,
+        pairs: &Pairs,
+        tokens: &mut Vec<u32>,
+        ranks: &mut Vec<u32>,
+        control: &Control,
+    ) -> Result<()> {
+        if tokens.len() <= short::MAX_FEW_TOKENS {
+            short::merge_tokens(pairs, tokens, ranks);
+            return Ok(());
+        }
+        ranks.clear();
+        self.long.merge_tokens(pairs, tokens, control)
+    }
 }
 
 #[cfg(test)]

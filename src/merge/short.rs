@@ -134,3 +134,24 @@ impl<L: Simd, const N: usize> ShortParts<L, N> {
 fn with_place(rank: u32, place: u32) -> u32 {
     if rank == NEVER { NEVER } else { rank << PLACE_BITS | place }
 }
+/// The maximum number of tokens that [`merge_tokens`] takes.
+pub(super) const MAX_FEW_TOKENS: usize = 32;
+
+/// Merges few tokens by looking for the lowest rank again and again. `ranks` has the rank of each token with the next one,
+/// and is empty afterwards.
+pub(super) fn merge_tokens(pairs: &Pairs, tokens: &mut Vec<u32>, ranks: &mut Vec<u32>) {
+    while let Some((at, &rank)) = ranks.iter().enumerate().min_by_key(|&(_, rank)| rank)
+        && rank != NEVER
+    {
+        tokens[at] = pairs.result(rank);
+        tokens.remove(at + 1);
+        ranks.remove(at);
+        if at < ranks.len() {
+            ranks[at] = pairs.rank_of_symbols(tokens[at], tokens[at + 1]);
+        }
+        if at > 0 {
+            ranks[at - 1] = pairs.rank_of_symbols(tokens[at - 1], tokens[at]);
+        }
+    }
+    ranks.clear();
+}

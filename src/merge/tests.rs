@@ -210,3 +210,21 @@ fn windows_of_characters_give_the_tokens_of_the_whole() {
         }
     }
 }
+
+#[test]
+fn tokens_merge_further_as_the_definition_says() {
+    let (mut random, mut merger) = (Random::new(5), Merger::new(Isa::best()));
+    for _ in 0..2000 {
+        let (listed, pairs) = random_pairs(&mut random);
+        // The first merges, then the others: in one list or in two stages, the result is the same.
+        let count = random.below(listed.len() + 1);
+        let text: Vec<u8> = (0..2 + random.below(90)).map(|_| b"ab "[random.below(3)]).collect();
+        let mut tokens = by_definition(&listed[..count].to_vec(), &text);
+        let expected = merged_by_definition(&listed, tokens.clone());
+        let mut ranks = tokens.windows(2).map(|pair| pairs.rank_of_symbols(pair[0], pair[1])).collect();
+        if tokens.len() > 1 {
+            merger.merge_tokens(&pairs, &mut tokens, &mut ranks, &Control::none()).unwrap();
+        }
+        assert_eq!(tokens, expected);
+    }
+}

@@ -76,6 +76,22 @@ impl WindowedMerger {
         result
     }
 
+    /// Merges tokens further.
+    pub(super) fn merge_tokens(
+        &mut self,
+        pairs: &Pairs,
+        tokens: &mut Vec<u32>,
+        control: &Control,
+    ) -> Result<()> {
+        let result = self.parts.merge_tokens(pairs, tokens, &mut self.next, control);
+        if result.is_ok() {
+            tokens.clear();
+            tokens.extend_from_slice(&self.next.tokens);
+        }
+        self.next.truncate(0);
+        result
+    }
+
     /// Merges the pretoken window by window into `settled`.
     fn run(
         &mut self,

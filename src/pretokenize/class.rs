@@ -143,7 +143,7 @@ pub(super) fn code_point_at(text: &[u8], at: usize) -> Option<(u32, usize)> {
 }
 
 /// The start of the character that ends at `end`; 0 for 0.
-pub(super) fn char_start(text: &[u8], end: usize) -> usize {
+pub(crate) fn char_start(text: &[u8], end: usize) -> usize {
     let multibyte = |len: &usize| *len <= end && decode_char(text, end - len).1 == *len;
     end - (2..=4).find(multibyte).unwrap_or(end.min(1))
 }

@@ -191,15 +191,15 @@ impl Pretokenizer {
         if bound == 0 {
             return Ok(0);
         }
+        if matches!(rule, CutRule::Compiled { .. } | CutRule::Junctions(_)) {
+            // The bound is a cut: the pretokens before it are those of the text up to it.
+            self.for_each(&text[..bound], f)?;
+            return Ok(bound);
+        }
         match &self.pattern {
-            Pattern::Whole => Ok(0),
+            Pattern::Whole | Pattern::Compiled(_) | Pattern::Junctions(_) => Ok(0),
             Pattern::Named(named, isa) => {
                 pieces(Scanner::new(*named, *isa, text), bound, |range| f(range).map(|()| true))
-            }
-            Pattern::Compiled(_) | Pattern::Junctions(_) => {
-                // The bound is a cut: the pretokens before it are those of the text up to it.
-                self.for_each(&text[..bound], f)?;
-                Ok(bound)
             }
             Pattern::Custom(splitter, _) => {
                 let mut end = 0;

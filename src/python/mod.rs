@@ -107,6 +107,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(file::checksum, module)?)?;
     module.add_class::<training::Learned>()?;
     module.add_class::<training::LearnedMerge>()?;
+    module.add_class::<training::PyRuns>()?;
     module.add_function(wrap_pyfunction!(training::learn_balanced, module)?)?;
     module.add_function(wrap_pyfunction!(training::learn_merges, module)?)?;
     module.add_function(wrap_pyfunction!(training::memory_to_learn, module)?)?;

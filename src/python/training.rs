@@ -15,7 +15,7 @@ use super::vocabulary::special_specs;
 use super::{call, objects};
 use crate::encode::Encoder;
 use crate::error::Error;
-use crate::train::{self, Measure, Merge, Options, Saver, Start, Ties, Window};
+use crate::train::{self, Measure, Merge, Options, Runs, Saver, Start, Superwords, Ties, Window};
 
 /// The merges of a training.
 #[pyclass(frozen, module = "toksmith._core")]
@@ -81,9 +81,10 @@ impl LearnedMerge {
 ///
 /// `base` is a tokenizer to extend, `forced` are tokens to be made first, and `made` is what an interrupted
 /// training with the same arguments gave to `save`. With `forget`, the counts are freed as soon as possible,
-/// and the object is empty afterwards. `memory_limit` bounds what learning takes, in bytes. `save(bytes)` is called every `every` seconds, and after Ctrl-C.
+/// and the object is empty afterwards. `memory_limit` bounds what learning takes, in bytes. With `max_words`, the counts are
+/// of the pieces of `Runs`, and no token is made of more words. `save(bytes)` is called every `every` seconds, and after Ctrl-C.
 #[pyfunction]
-#[pyo3(signature = (counts, max_merges, *, ties="bytes", min_frequency=1, max_token_length=None, base=None, forced=vec![], made=None, save=None, every=30.0, progress=None, forget=false, memory_limit=None))]
+#[pyo3(signature = (counts, max_merges, *, ties="bytes", min_frequency=1, max_token_length=None, base=None, forced=vec![], made=None, save=None, every=30.0, progress=None, forget=false, memory_limit=None, max_words=None))]
 #[expect(clippy::too_many_arguments, reason = "keyword options, one each")]
 pub(super) fn learn_merges(
     py: Python<'_>,
@@ -100,9 +101,12 @@ pub(super) fn learn_merges(
     progress: Option<Bound<'_, PyAny>>,
     forget: bool,
     memory_limit: Option<u64>,
+    max_words: Option<u32>,
 ) -> PyResult<Learned> {
     let max_token_length = max_token_length.unwrap_or(u32::MAX);
-    let options = Options { ties: ties_of(ties)?, max_merges, min_frequency, max_token_length, memory_limit };
+    let superwords = max_words.map(|max_words| Superwords { max_words });
+    let ties = ties_of(ties)?;
+    let options = Options { ties, max_merges, min_frequency, max_token_length, memory_limit, superwords };
     let forced: Vec<Vec<u8>> = forced.iter().map(|token| token.to_vec()).collect();
     let made = train::merges_from_bytes(made.unwrap_or_default())?;
     let start = Start { base: base.map(|base| base.encoder().vocab()), forced: &forced, made: &made };
@@ -168,8 +172,8 @@ pub(super) fn learn_balanced(
         return Err(PyValueError::new_err(format!("{measures} measures for {} languages", counts.len())));
     }
     let max_token_length = max_token_length.unwrap_or(u32::MAX);
-    let options =
-        Options { ties: ties_of(ties)?, max_merges, min_frequency, max_token_length, memory_limit: None };
+    let ties = ties_of(ties)?;
+    let options = Options { ties, max_merges, min_frequency, max_token_length, ..Options::default() };
     let window = window.map(|(size, alpha)| Window { size, alpha });
     let forced: Vec<Vec<u8>> = forced.iter().map(|token| token.to_vec()).collect();
     let start = Start { base: base.map(|base| base.encoder().vocab()), forced: &forced, made: &[] };
@@ -184,6 +188,43 @@ pub(super) fn learn_balanced(
     })?;
     let first = base.map_or(256, |base| base.encoder().vocab().tokens().len() as u32);
     Ok(Learned { merges, first })
+}
+
+/// Runs of words in the tokens of a tokenizer with a list of merges, and how often these are neighbours.
+#[pyclass(frozen, name = "Runs", module = "toksmith._core")]
+pub(super) struct PyRuns {
+    runs: Arc<Runs>,
+}
+
+#[pymethods]
+impl PyRuns {
+    /// `pretokenizer` finds the runs.
+    #[new]
+    fn new(py: Python<'_>, tokenizer: &Tokenizer, pretokenizer: &PyPretokenizer) -> PyResult<Self> {
+        let (vocab, pattern) = (tokenizer.encoder().vocab(), pretokenizer.inner.clone());
+        let runs = call::long(py, None, |_| Runs::new(vocab.clone(), pattern))?;
+        let runs = runs.ok_or_else(|| {
+            PyValueError::new_err(
+                "tokens of several words need a list of merges that makes all tokens, and this tokenizer has none",
+            )
+        })?;
+        Ok(PyRuns { runs: Arc::new(runs) })
+    }
+
+    /// A pretokenizer that finds nothing, but adds up the neighbours in a text.
+    fn sums(&self) -> PyPretokenizer {
+        PyPretokenizer { inner: self.runs.sums() }
+    }
+
+    /// A pretokenizer that finds the pieces of runs in which the sums of all neighbours are at least `least`.
+    fn pieces(&self, least: u64) -> PyPretokenizer {
+        PyPretokenizer { inner: self.runs.pieces(least) }
+    }
+
+    /// A number that at most `count` sums exceed.
+    fn sum_of(&self, py: Python<'_>, count: usize) -> u64 {
+        py.detach(|| self.runs.sum_of(count))
+    }
 }
 
 /// The memory in bytes that learning takes at least, from so many distinct pretokens with so many bytes of text.

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use super::corpus::{self, Corpus, WORDS_PER_CHECK};
 use super::corpus32::{Corpus32, Layout};
+use super::limit::MaxBytes;
 use super::options::{Merge, Options, Ties};
 use super::start::Start;
 use super::trainer::{Shared, Trainer};
@@ -147,7 +148,8 @@ impl<'c> Balance<'c> {
                 let laid_out = LaidOut::new(&text, size, vocab, merges, control)?;
                 drop(text);
                 let LaidOut { corpus, bytes, tokens } = laid_out;
-                Ok((Trainer::of_several(corpus, vocab, longest, &mut shared, control)?, bytes, tokens))
+                let trainer = Trainer::of_several(corpus, vocab, MaxBytes(longest), &mut shared, control)?;
+                Ok((trainer, bytes, tokens))
             };
             let (trainer, bytes, tokens) = prepare(text, size)?;
             let mut language =

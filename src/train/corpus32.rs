@@ -35,6 +35,8 @@ pub(super) struct Layout<'v> {
     vocab: Option<&'v Vocab>,
     merger: Merger,
     tokens: Vec<u32>,
+    /// Whether a token of the vocabulary has one cell, not one for each byte.
+    has_token_cells: bool,
 }
 
 impl<'v> Layout<'v> {
@@ -61,7 +63,13 @@ impl<'v> Layout<'v> {
         room::reserve_exact(&mut cells, if vocab.is_none() { size as usize } else { 1 })?;
         cells.push(sentinel);
         let corpus = Corpus32 { cells, id_bits, sentinel, first, heavy: Vec::new(), pairs: 0 };
-        Ok(Layout { corpus, vocab, merger: Merger::new(Isa::best()), tokens: Vec::new() })
+        let merger = Merger::new(Isa::best());
+        Ok(Layout { corpus, vocab, merger, tokens: Vec::new(), has_token_cells: false })
+    }
+
+    /// The layout in which each token of the vocabulary has one cell.
+    pub(super) fn in_token_cells(self, has_token_cells: bool) -> Self {
+        Layout { has_token_cells, ..self }
     }
 
     /// Appends a word.
@@ -77,8 +85,14 @@ impl<'v> Layout<'v> {
         self.tokens.clear();
         self.merger.merge(vocab.pairs(), word, &mut self.tokens, control)?;
         if self.tokens.len() > 1 {
-            room::reserve(&mut self.corpus.cells, word.len() + 1)?;
-            self.corpus.push_tokens(&self.tokens, weight, vocab)?;
+            let length = |token: u32| vocab.tokens().bytes_at(token).len();
+            if self.has_token_cells {
+                room::reserve(&mut self.corpus.cells, self.tokens.len() + 1)?;
+                self.corpus.push_tokens(&self.tokens, weight, |_| 1)?;
+            } else {
+                room::reserve(&mut self.corpus.cells, word.len() + 1)?;
+                self.corpus.push_tokens(&self.tokens, weight, length)?;
+            }
         }
         Ok(())
     }
@@ -90,11 +104,11 @@ impl<'v> Layout<'v> {
 }
 
 impl Corpus32 {
-    fn push_tokens(&mut self, tokens: &[u32], weight: u64, vocab: &Vocab) -> Result<()> {
+    fn push_tokens(&mut self, tokens: &[u32], weight: u64, length: impl Fn(u32) -> usize) -> Result<()> {
         let high = self.high(weight)?;
         self.pairs = self.pairs.saturating_add(weight.saturating_mul(tokens.len() as u64 - 1));
         for &token in tokens {
-            let length = vocab.tokens().bytes_at(token).len();
+            let length = length(token);
             let start = self.cells.len();
             self.cells.resize(start + length, self.dead() | high);
             self.cells[start] = token | high;

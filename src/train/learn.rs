@@ -3,6 +3,7 @@
 use super::corpus::{Corpus, WORDS_PER_CHECK};
 use super::corpus16;
 use super::corpus32::{self, Corpus32};
+use super::limit::{Limit, MaxBytes, MaxWords};
 use super::options::{Merge, Options, Ties};
 use super::saver::Saver;
 use super::start::Start;
@@ -128,13 +129,20 @@ impl Learner<'_> {
     /// [`Learner::run16`] with cells of 32 bits.
     fn run32(
         &self,
-        mut layout: corpus32::Layout<'_>,
+        layout: corpus32::Layout<'_>,
         each: impl FnOnce(Take<'_>) -> Result<()>,
         merges: Vec<Merge>,
         saver: &mut Saver<'_>,
     ) -> Result<(Vec<Merge>, bool)> {
+        let mut layout = layout.in_token_cells(self.options.superwords.is_some());
         self.lay_out(each, |word, weight| layout.write(word, weight, self.control))?;
-        self.run(layout.finish(), merges, saver)
+        match self.options.superwords.zip(self.vocab) {
+            None => self.run(layout.finish(), merges, saver),
+            Some((superwords, vocab)) => {
+                let limit = MaxWords::new(vocab, superwords, self.options)?;
+                self.run_within(limit, layout.finish(), merges, saver)
+            }
+        }
     }
 
     fn run(
@@ -143,7 +151,18 @@ impl Learner<'_> {
         merges: Vec<Merge>,
         saver: &mut Saver<'_>,
     ) -> Result<(Vec<Merge>, bool)> {
-        let mut trainer = Trainer::new(corpus, self.vocab, self.first, merges, self.options, self.control)?;
+        self.run_within(MaxBytes(self.options.max_token_length), corpus, merges, saver)
+    }
+
+    fn run_within(
+        &self,
+        limit: impl Limit,
+        corpus: impl Corpus,
+        merges: Vec<Merge>,
+        saver: &mut Saver<'_>,
+    ) -> Result<(Vec<Merge>, bool)> {
+        let Learner { vocab, first, options, control } = *self;
+        let mut trainer = Trainer::new(corpus, vocab, first, merges, limit, options, control)?;
         let end = trainer.run(saver);
         let merges = trainer.into_merges();
         ended(end, &merges, saver).map(|ended| (merges, ended))

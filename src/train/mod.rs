@@ -16,6 +16,8 @@
 //!   in the index. When the queue is empty, the threshold is lowered and the corpus read once more. Counts
 //!   never rise, so no pair that was left out can have been due before, and the result does not depend on the
 //!   threshold.
+//! - `superwords` cuts text into pieces in which tokens of several words are learned. There a cell holds a token of the
+//!   vocabulary that is extended, not a byte, and `limit` bounds the words of a token.
 //! - `balance` learns from the texts of several languages: which one the next merge serves depends on how well each of
 //!   them is compressed.
 
@@ -28,6 +30,7 @@ mod fingerprint;
 mod forced;
 mod index;
 mod learn;
+mod limit;
 mod neighbours;
 mod options;
 mod pair_table;
@@ -35,6 +38,7 @@ mod queue;
 mod saver;
 mod scan;
 mod start;
+mod superwords;
 mod ties;
 mod tokens;
 mod trainer;
@@ -43,6 +47,7 @@ pub use balance::{Measure, Window, learn_balanced};
 pub use checkpoint::{merges_from_bytes, merges_to_bytes};
 pub use fingerprint::fingerprint;
 pub use learn::{learn_from, learn_merges, least_memory, resume};
-pub use options::{Merge, Options, Ties};
+pub use options::{Merge, Options, Superwords, Ties};
 pub use saver::Saver;
 pub use start::{Start, build_vocab};
+pub use superwords::Runs;

@@ -36,6 +36,15 @@ pub struct Options {
     /// Bytes of memory that learning may take; `None` for no limit. With less memory than the index takes, fewer pairs
     /// are indexed at a time, and the corpus is scanned more often. The merges are the same.
     pub memory_limit: Option<u64>,
+    /// Makes tokens of several words, from pieces of text in the tokens of the vocabulary that is extended.
+    pub superwords: Option<Superwords>,
+}
+
+/// The options of tokens of several words.
+#[derive(Clone, Copy, Debug)]
+pub struct Superwords {
+    /// The maximum number of words of a token that is made. Whitespace of ASCII separates words.
+    pub max_words: u32,
 }
 
 impl Default for Options {
@@ -46,6 +55,7 @@ impl Default for Options {
             min_frequency: 1,
             max_token_length: u32::MAX,
             memory_limit: None,
+            superwords: None,
         }
     }
 }

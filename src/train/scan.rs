@@ -5,6 +5,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::corpus::Corpus;
 use super::index::{PairIndex, pair_memory};
+use super::limit::Limit;
 use super::tokens::{BYTE_TOKENS, TokenInfo, pack};
 use crate::control::Control;
 use crate::count::MAX_COUNT;
@@ -157,8 +158,6 @@ pub(super) struct Wanted {
     pub(super) threshold: u64,
     /// A count that no pair exceeds.
     pub(super) highest: u64,
-    /// The maximum number of bytes of the joined tokens.
-    pub(super) longest: u32,
     /// Bytes of memory for the index, of which the most frequent pairs may take more.
     pub(super) bytes: u64,
 }
@@ -238,11 +237,12 @@ fn tally_pairs(
     }
 }
 
-/// Indexes pairs after any merges: all that are as long and as frequent as `wanted` says. Returns the index and the
+/// Indexes pairs after any merges: all that a limit allows and that are as frequent as `wanted` says. Returns the index and the
 /// threshold.
 pub(super) fn index_pairs(
     corpus: &impl Corpus,
     tokens: &TokenInfo,
+    limit: &impl Limit,
     wanted: Wanted,
     bytes_of: impl Fn(u32) -> Vec<u8>,
     control: &Control,
@@ -258,7 +258,7 @@ pub(super) fn index_pairs(
     let highest = sums.iter().copied().max().unwrap_or(0).min(wanted.highest);
     let fits = |pair: &u64| {
         let (left, right) = ((pair >> 32) as u32, *pair as u32);
-        tokens.length(left).saturating_add(tokens.length(right)) <= wanted.longest
+        limit.fits(tokens, left, right)
     };
     let least = wanted.threshold.min(highest).max(1);
     let (mut threshold, mut highest) = (least, highest.max(1));

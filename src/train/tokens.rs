@@ -28,8 +28,8 @@ pub(super) struct TokenInfo {
 
 impl TokenInfo {
     /// Starts with the 256 bytes, or with the tokens of `vocab`. Bytes are kept if the tie rule or the
-    /// vocabulary needs them.
-    pub(super) fn new(vocab: Option<&Vocab>, ties: Ties) -> Self {
+    /// vocabulary needs them. With `has_token_cells`, each token of `vocab` has the length 1.
+    pub(super) fn new(vocab: Option<&Vocab>, ties: Ties, has_token_cells: bool) -> Self {
         let is_spelled = ties == Ties::Spelling;
         let ties = if is_spelled { Ties::Bytes } else { ties };
         let mut tokens = TokenInfo {
@@ -44,6 +44,9 @@ impl TokenInfo {
         match vocab {
             None => (0..=255).for_each(|byte| tokens.add(&[byte])),
             Some(vocab) => vocab.tokens().iter().for_each(|(_, bytes)| tokens.add(bytes)),
+        }
+        if has_token_cells {
+            tokens.lengths.fill(1);
         }
         tokens
     }
@@ -73,7 +76,7 @@ impl TokenInfo {
         self.ties
     }
 
-    /// The number of bytes of a token.
+    /// The number of cells of a token: its bytes, unless tokens have cells.
     #[inline]
     pub(super) fn length(&self, id: u32) -> u32 {
         self.lengths[id as usize]
@@ -89,11 +92,11 @@ impl TokenInfo {
         room::push(&mut self.lengths, length)?;
         if self.keeps_bytes {
             let start = self.bytes.len();
-            room::reserve(&mut self.bytes, length as usize)?;
             room::reserve(&mut self.ends, 1)?;
             room::reserve(&mut self.prefixes, 1)?;
             for part in [left, right] {
                 let range = self.range(part);
+                room::reserve(&mut self.bytes, range.len())?;
                 self.bytes.extend_from_within(range);
             }
             self.ends.push(self.bytes.len());

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::corpus::Corpus;
 use super::index::{Pair, PairIndex};
+use super::limit::{Limit, MaxBytes};
 use super::neighbours::Neighbours;
 use super::options::{Merge, Options, Ties};
 use super::queue::Queue;
@@ -54,7 +55,7 @@ impl Shared {
     /// For trainers whose texts `vocab` laid out.
     pub(super) fn new(vocab: Option<&Vocab>, ties: Ties) -> Self {
         Shared {
-            tokens: TokenInfo::new(vocab, ties),
+            tokens: TokenInfo::new(vocab, ties, false),
             before: Neighbours::default(),
             after: Neighbours::default(),
         }
@@ -62,7 +63,7 @@ impl Shared {
 }
 
 /// The state of a training.
-pub(super) struct Trainer<'c, T> {
+pub(super) struct Trainer<'c, T, L = MaxBytes> {
     corpus: T,
     tokens: TokenInfo,
     index: PairIndex,
@@ -78,8 +79,8 @@ pub(super) struct Trainer<'c, T> {
     threshold: u64,
     /// The lowest threshold: the minimum count of a pair that is merged.
     floor: u64,
-    /// The maximum number of bytes of a token.
-    longest: u32,
+    /// The maximum size of a token.
+    limit: L,
     /// Bytes of memory for index and queue; `u64::MAX` for no limit.
     index_bytes: u64,
     /// Bytes of memory from which on the index is made again: the occurrences that are gone, and pairs that it has no
@@ -92,7 +93,7 @@ pub(super) struct Trainer<'c, T> {
     control: &'c Control<'c>,
 }
 
-impl<'c, T: Corpus> Trainer<'c, T> {
+impl<'c, T: Corpus, L: Limit> Trainer<'c, T, L> {
     /// The number of tokens that may still be added after `merges`; `first` tokens existed before them.
     pub(super) fn room(first: u32, merges: &[Merge], options: &Options) -> usize {
         options.max_merges.saturating_sub(added(first, merges))
@@ -105,12 +106,13 @@ impl<'c, T: Corpus> Trainer<'c, T> {
         vocab: Option<&'c Vocab>,
         first: u32,
         merges: Vec<Merge>,
+        limit: L,
         options: &Options,
         control: &'c Control<'c>,
     ) -> Result<Self> {
         control.advance(added(first, &merges) as u64);
         let left = Self::room(first, &merges, options);
-        let tokens = TokenInfo::new(vocab, options.ties);
+        let tokens = TokenInfo::new(vocab, options.ties, options.superwords.is_some());
         let left = left.min(corpus.max_merges());
         let floor = options.min_frequency.max(1);
         // Beside the corpus there are the tokens, and the neighbours of the pair that is merged.
@@ -124,7 +126,7 @@ impl<'c, T: Corpus> Trainer<'c, T> {
             room: left,
             index_bytes,
             unmergeable_vocab: vocab.filter(|vocab| vocab.has_unmergeable()),
-            ..Self::with_empty_index(corpus, tokens, floor, options.max_token_length, control)
+            ..Self::with_empty_index(corpus, tokens, floor, limit, control)
         };
         match vocab {
             None => trainer.index_bytes()?,
@@ -143,7 +145,7 @@ impl<'c, T: Corpus> Trainer<'c, T> {
         corpus: T,
         tokens: TokenInfo,
         floor: u64,
-        longest: u32,
+        limit: L,
         control: &'c Control<'c>,
     ) -> Self {
         Trainer {
@@ -158,7 +160,7 @@ impl<'c, T: Corpus> Trainer<'c, T> {
             room: 0,
             threshold: floor,
             floor,
-            longest,
+            limit,
             index_bytes: u64::MAX,
             full_index_bytes: u64::MAX,
             unmergeable_vocab: None,
@@ -172,15 +174,15 @@ impl<'c, T: Corpus> Trainer<'c, T> {
     pub(super) fn of_several(
         corpus: T,
         vocab: Option<&Vocab>,
-        longest: u32,
+        limit: L,
         shared: &mut Shared,
         control: &'c Control<'c>,
     ) -> Result<Self> {
         let mut trainer =
-            Self::with_empty_index(corpus, TokenInfo::new(None, Ties::Ids), 1, longest, control);
+            Self::with_empty_index(corpus, TokenInfo::new(None, Ties::Ids, false), 1, limit, control);
         trainer.swap(shared);
         match vocab {
-            None if longest < 2 => (),
+            None if !trainer.may_merge_bytes() => (),
             None => {
                 let tallies = scan::tally_bytes(&trainer.corpus, control)?;
                 (trainer.index, _) = scan::index_bytes(&trainer.corpus, tallies, 1, u64::MAX, control)?;
@@ -250,7 +252,7 @@ impl<'c, T: Corpus> Trainer<'c, T> {
     /// Indexes the pairs of bytes before the first merge.
     fn index_bytes(&mut self) -> Result<()> {
         let tallies = scan::tally_bytes(&self.corpus, self.control)?;
-        if self.longest >= 2 {
+        if self.may_merge_bytes() {
             let guess = scan::first_threshold(&tallies, self.corpus.len(), self.room);
             // Most merges complete a word, so the last of them is about as frequent as the rarest of that
             // many words.
@@ -261,6 +263,11 @@ impl<'c, T: Corpus> Trainer<'c, T> {
                 scan::index_bytes(&self.corpus, tallies, threshold, bytes, self.control)?;
         }
         Ok(())
+    }
+
+    /// Whether two bytes may be a token.
+    fn may_merge_bytes(&self) -> bool {
+        self.limit.fits(&self.tokens, 0, 0)
     }
 
     /// Bytes of memory for a new index: as much again is left for the pairs that merges will make.
@@ -275,9 +282,9 @@ impl<'c, T: Corpus> Trainer<'c, T> {
         if self.index_bytes < u64::MAX {
             memory::release_freed();
         }
-        let wanted = scan::Wanted { threshold, highest, longest: self.longest, bytes: self.bytes_at_first() };
+        let wanted = scan::Wanted { threshold, highest, bytes: self.bytes_at_first() };
         let (index, threshold) =
-            scan::index_pairs(&self.corpus, &self.tokens, wanted, bytes_of, self.control)?;
+            scan::index_pairs(&self.corpus, &self.tokens, &self.limit, wanted, bytes_of, self.control)?;
         self.index = index;
         self.threshold = threshold.max(self.floor);
         Ok(())
@@ -375,6 +382,7 @@ impl<'c, T: Corpus> Trainer<'c, T> {
         let pair = self.index.take(pair);
         self.queue.prefetch_next(&self.index, &self.corpus);
         let token = self.tokens.push(pair.left, pair.right)?;
+        self.limit.push(pair.left, pair.right)?;
         let merge = Merge { left: pair.left, right: pair.right, token, count: pair.count };
         room::push(&mut self.merges, merge)?;
         self.merge_taken(&pair, token)?;
@@ -482,14 +490,13 @@ impl<'c, T: Corpus> Trainer<'c, T> {
 
     /// Indexes the pairs that the merge made, and puts them into the queue.
     fn add_pairs(&mut self, token: u32) -> Result<()> {
-        let longest_other = self.longest.saturating_sub(self.tokens.length(token));
         for (side, is_before) in [(&mut self.before, true), (&mut self.after, false)] {
             let mut kept = false;
             for neighbour in &mut side.distinct {
                 neighbour.cursor = NO_CURSOR;
                 let other = neighbour.token;
-                if neighbour.count >= self.threshold && self.tokens.length(other) <= longest_other {
-                    let (left, right) = if is_before { (other, token) } else { (token, other) };
+                let (left, right) = if is_before { (other, token) } else { (token, other) };
+                if neighbour.count >= self.threshold && self.limit.fits(&self.tokens, left, right) {
                     neighbour.cursor = self.index.next_start();
                     neighbour.back = if is_before { self.tokens.length(other) } else { 0 };
                     let pair = self.index.add(left, right, neighbour.count, neighbour.places)?;

@@ -25,6 +25,7 @@ const BASICS: Options = Options {
     min_frequency: 0,
     max_token_length: u32::MAX,
     memory_limit: None,
+    superwords: None,
 };
 
 type Words = Vec<(Vec<u8>, u64)>;
@@ -94,7 +95,9 @@ fn equals_a_recount_on_random_corpora() {
         for ties in ALL_TIES {
             // A scan for each merge takes long.
             let memory_limit = (random.below64(40) == 0).then_some(0);
-            compare(&corpus, &Options { ties, max_merges, min_frequency, max_token_length, memory_limit });
+            let options =
+                Options { ties, max_merges, min_frequency, max_token_length, memory_limit, ..BASICS };
+            compare(&corpus, &options);
         }
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn run(data: &[u8]) {
     let max_merges = input.pick(&[1, 3, 12, 30, 70_000]);
     let min_frequency = input.pick(&[0, 1, 2, 3, 5000]);
     let max_token_length = input.pick(&[u32::MAX, u32::MAX, 0, 1, 2, 3, 5, 9]);
-    let options = Options { ties, max_merges, min_frequency, max_token_length, memory_limit: None };
+    let options = Options { ties, max_merges, min_frequency, max_token_length, ..Options::default() };
     let (kind, at, change) = (input.below(6), input.below(256), input.number());
     let mut words = Words::new();
     let mut letters = 0;

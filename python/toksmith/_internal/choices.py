@@ -12,6 +12,10 @@ Parity = Literal["base", "window"]
 PARITIES: tuple[Parity, ...] = get_args(Parity)
 """How training chooses the language that the next merge serves."""
 
+SuperwordRule = Literal["words", "spaces"]
+SUPERWORD_RULES: tuple[SuperwordRule, ...] = get_args(SuperwordRule)
+"""What a token of several words may cross."""
+
 SpecialIds = Literal["first", "after_bytes", "last"]
 SPECIAL_IDS: tuple[SpecialIds, ...] = get_args(SpecialIds)
 """Where the ids of special tokens are, relative to those of the bytes and the merges."""

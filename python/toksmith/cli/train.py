@@ -16,6 +16,7 @@ from ..files.new_file import NewFile
 from ..formats import sources
 from ..tokenizer import Tokenizer
 from ..training import train as training
+from ..training.superwords import Superwords
 from . import options, streams
 from .options import UsageError
 
@@ -72,6 +73,17 @@ def train(
             help="A token that the result has whatever the counts are. Repeat the option for each one.",
         ),
     ] = None,
+    superwords: Annotated[
+        choices.SuperwordRule | None,
+        typer.Option(help="Make the last tokens of several words, across single spaces, or across punctuation too."),
+    ] = None,
+    transition: Annotated[
+        float,
+        typer.Option(metavar="PART", help="The part of the tokens that --superwords learns first, within words."),
+    ] = Superwords.transition,
+    max_words: Annotated[
+        int, typer.Option(metavar="N", help="Make no token of more than N words with --superwords.")
+    ] = Superwords.max_words,
     base: Annotated[
         str | None,
         typer.Option(
@@ -160,6 +172,7 @@ def train(
             max_token_length=max_token_length,
             forced_tokens=forced_tokens or (),
             base=loaded,
+            superwords=None if superwords is None else Superwords(transition, superwords, max_words),
             workers=workers,
             memory_limit=memory_limit,
             min_pretoken_count=min_pretoken_count,

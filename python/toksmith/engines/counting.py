@@ -84,7 +84,7 @@ def count_batches(
         counting.counter,
         arguments.special_names(special_tokens),
         None,
-        patterns.resolve(pattern, unmatched),
+        patterns.resolve(pattern, unmatched).core(),
         workers=arguments.checked_workers(workers),
         replace=arguments.replaces_invalid(errors),
         memory_limit=limit,
@@ -153,7 +153,7 @@ def sum_counts(
     counts_files.arrow()
     resolved, specials = patterns.resolve(pattern, unmatched), arguments.special_names(special_tokens)
     limit = None if memory_limit is None else memory.limit(memory_limit)
-    sums = counting.counter([], None, resolved, workers=1, replace=False, memory_limit=limit)
+    sums = counting.counter([], None, resolved.core(), workers=1, replace=False, memory_limit=limit)
     for batch in batches:
         column_of(batch, "count")
         for rows in _slices(batch, _MAX_ADDED_BYTES):

@@ -104,14 +104,14 @@ def counted(
     counting = counter(
         special_tokens,
         texts.document_separator,
-        pattern,
+        pattern.core(),
         workers=workers,
         replace=texts.replaces_invalid,
         memory_limit=memory_limit,
         min_count=min_count,
     )
     with reporter(progress, memory=use) as report, texts.naming():
-        _count(counting, texts, report)
+        count_sources(counting, texts, report)
         try:
             core = counting.finish()
         except MemoryError:
@@ -125,7 +125,7 @@ def counted(
 def counter(
     special_tokens: list[str],
     separator: str | None,
-    pattern: Pattern,
+    cuts: _core.Pretokenizer,
     *,
     workers: int,
     replace: bool,
@@ -135,7 +135,7 @@ def counter(
     """Return a counter that has counted nothing yet. The options are checked."""
     return _core.Counting(
         special_tokens if separator is None else list(dict.fromkeys([*special_tokens, separator])),
-        pattern.core(),
+        cuts,
         workers=workers,
         replace=replace,
         memory_limit=memory_limit,
@@ -147,7 +147,8 @@ def counter(
     )
 
 
-def _count(counting: _core.Counting, texts: Corpus, report: Report | None) -> None:
+def count_sources(counting: _core.Counting, texts: Corpus, report: Report | None) -> None:
+    """Count all texts of a corpus."""
     for kind, group in itertools.groupby(texts.sources, lambda source: source.kind):
         if kind == "file":
             counting.files(list(group), progress=report)

@@ -26,6 +26,7 @@ from .counts_files import Counts
 from .learning import Frequencies, learn, memory_error
 from .options import Options, check_base, forced_bytes, length_of, pattern_of, ties_of
 from .saved_counts import SavedCounts
+from .superwords import Superwords, check_read_twice, second_stage
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -51,6 +52,7 @@ def train(
     parity: Parity | None = None,
     dev: Mapping[str, Text] | None = None,
     ratio: Mapping[str, float] | None = None,
+    superwords: Superwords | None = None,
     workers: int | None = None,
     memory_limit: int | str | None = None,
     min_pretoken_count: int = 1,
@@ -94,6 +96,9 @@ def train(
         dev: For `parity`: the same text in each language. The one with most tokens there is compressed worst.
         ratio: For `parity` without `dev`: the bytes that a token of each language should have. Only proportions
             matter: the language that falls shortest in its own text is compressed worst.
+        superwords: Makes the last tokens of several words: see `Superwords`. Texts are read several times, so sources
+            are files, or an iterable that is no iterator. The result has another pattern, whose pretokens are runs
+            of words. Cannot be combined with `checkpoint` or `parity`.
         workers: Threads for counting; default: all cores.
         memory_limit: Memory that the call may take beyond what the process holds before, such as "2GB"; see
             `count_pretokens`. Default: as there for counting, none for learning merges, which takes two to three
@@ -132,6 +137,49 @@ def train(
     >>> train(PretokenCounts({b"lowest": 3}), 259, base=tokenizer).encode("lowest")
     [257, 101, 258]
     """
+    if superwords is not None:
+        if isinstance(sources, (PretokenCounts, Mapping)) or parity is not None or checkpoint is not None:
+            raise ValueError("superwords are learned from texts, and combined with neither parity nor checkpoint")
+        text = Corpus.of(sources, **corpus)
+        check_read_twice(text)
+        if base is None:
+            base = train(
+                text,
+                superwords.first_size(vocab_size),
+                special_tokens=special_tokens,
+                pattern=pattern,
+                unmatched=unmatched,
+                ties=ties,
+                special_ids=special_ids,
+                byte_order=byte_order,
+                min_frequency=min_frequency,
+                max_token_length=max_token_length,
+                forced_tokens=forced_tokens,
+                workers=workers,
+                memory_limit=memory_limit,
+                min_pretoken_count=min_pretoken_count,
+                progress=progress,
+            )
+        else:
+            check_base(base, special_ids, byte_order)
+        options = Options(
+            vocab_size=operator.index(vocab_size),
+            base=base,
+            new_specials=[
+                name for name in arguments.special_names(special_tokens) if name not in base.special_tokens
+            ],
+            pattern=superwords.cuts(pattern_of(base, pattern, unmatched)),
+            ties=ties_of(base, ties),
+            special_ids="first",
+            byte_order="value",
+            min_frequency=operator.index(min_frequency),
+            max_token_length=length_of(max_token_length),
+            forced_tokens=[],
+        )
+        tokenizer = second_stage(superwords, text, options, workers, memory_limit, progress)
+        if log is not None:
+            _write_log(log, tokenizer)
+        return tokenizer
     languages = languages_of(sources, parity, dev, ratio)
     texts: list[Any] = [sources] if languages is None else languages.all_texts()
     ready = [text for text in texts if isinstance(text, PretokenCounts)]

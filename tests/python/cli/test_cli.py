@@ -94,6 +94,10 @@ def test_train_is_train(folder: Path, tokenizer: toksmith.Tokenizer) -> None:
 OPTIONS = {
     "special tokens": (["--special-token", "<a b>", "--special-token", "x=5"], {"special_tokens": ["<a b>", "x=5"]}),
     "pattern by name": (["--pattern", "cl100k"], {"pattern": "cl100k"}),
+    "superwords": (
+        ["--superwords", "spaces", "--transition", "0.95", "--max-words", "3"],
+        {"superwords": toksmith.Superwords(0.95, "spaces", 3)},
+    ),
     "any pattern": (["--pattern", r"\w+"], {"pattern": r"\w+"}),
     "no pattern": (["--pattern", "none"], {"pattern": None}),
     "unmatched": (["--pattern", r"\w+", "--unmatched", "drop"], {"pattern": r"\w+", "unmatched": "drop"}),

@@ -1,0 +1,142 @@
+"""Training of tokens that are several words: merges in a second stage, whose pretokens are runs of words."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .. import _core, patterns
+from .._internal import arguments, choices, memory
+from .._internal.choices import SuperwordRule
+from .._internal.progress import Report, reporter
+from ..corpus import Corpus
+from ..patterns import Pattern
+from ..tokenizer import Tokenizer
+from .counting import count_sources, counter
+from .learning import build, warn_if_short
+from .options import Options
+
+_WORDS = r" ?[\p{L}\p{M}]+(?: [\p{L}\p{M}]+)+(?![\p{L}\p{M}'’])"
+"""Two words or more with single spaces between them. A word before an apostrophe is left to the other pattern."""
+_SPACES = (
+    r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
+    r"|(?:\p{L}|[^\S ]| (?=[\p{L}\p{N}])| ?[^\s\p{L}\p{N}](?![^\s\p{L}\p{N}]))+"
+)
+"""The pattern of SuperBPE's second stage (github.com/PythonNut/superbpe, scripts/extend_tokenizer.sh), which is the
+first line. The second one matches what that leaves between two matches: so the core knows where to cut text."""
+_PAIRS_PER_MERGE = 8
+"""Pairs of neighbours, for each merge, that are frequent enough to stay together at first."""
+_DIVISOR = 8
+"""By what the least count is divided if too few merges reach it."""
+
+
+@dataclass(frozen=True)
+class Superwords:
+    """Tokens of several words, such as " of the", which `train` learns after the ordinary ones.
+
+    Args:
+        transition: The part of the vocabulary that is learned first, as without superwords. A `base` takes its place.
+        rule: What a token may cross. "words": single spaces between words of letters, and nothing else. "spaces": all
+            that the published second stage of SuperBPE crosses, also newlines and single punctuation marks.
+        max_words: The maximum number of words of a token that is learned second. Whitespace of ASCII separates words.
+
+    >>> Superwords(rule="words").cuts(patterns.resolve("gpt2")).unmatched
+    'keep'
+    """
+
+    transition: float = 0.9
+    rule: SuperwordRule = "words"
+    max_words: int = 4
+
+    def __post_init__(self) -> None:
+        arguments.one_of("rule", self.rule, choices.SUPERWORD_RULES)
+        arguments.checked_limit("max_words", self.max_words, 2)
+        if not 0 < self.transition < 1:
+            raise ValueError(f"transition is {self.transition}, not a part between 0 and 1")
+
+    def first_size(self, vocab_size: int) -> int:
+        """Return the number of tokens of the first stage."""
+        return int(operator.index(vocab_size) * self.transition)
+
+    def cuts(self, first: Pattern) -> Pattern:
+        """Return the pattern of the second stage, and of the result; `first` is that of the first stage."""
+        if first.flags:
+            raise ValueError(f"superwords need a pattern without flags: write them into {first}")
+        if self.rule == "spaces":
+            return patterns.of_source(_SPACES, 0, first.unmatched)
+        return patterns.of_source(_WORDS if first.text is None else f"{_WORDS}|{first.text}", 0, first.unmatched)
+
+
+def check_read_twice(corpus: Corpus) -> None:
+    """Check that all texts can be read again: each stage reads them.
+
+    Raises:
+        ValueError: A source is a pipe, or an iterator.
+    """
+    for source in corpus.sources:
+        if source.texts is not None and iter(source.texts) is source.texts:
+            raise ValueError("superwords read the texts several times, and sources is an iterator")
+        if source.texts is None and source.seen is None:
+            raise ValueError(f"superwords read the texts several times, and {source.name} is a pipe")
+
+
+def second_stage(
+    superwords: Superwords,
+    corpus: Corpus,
+    options: Options,
+    workers: int | None,
+    memory_limit: int | str | None,
+    progress: bool | Report,
+) -> Tokenizer:
+    """Extend the base of the options by tokens of several words. The pattern of the options is `Superwords.cuts`."""
+    assert options.base is not None
+    limit = None if memory_limit is None else memory.limit(memory_limit)
+    runs = _core.Runs(options.base._core, options.pattern.core())
+    with reporter(progress, memory=memory.Use(limit)) as report, corpus.naming():
+
+        def count(cuts: _core.Pretokenizer) -> _core.PretokenCounts:
+            counting = counter(
+                options.special_tokens,
+                corpus.document_separator,
+                cuts,
+                workers=arguments.checked_workers(workers),
+                replace=corpus.replaces_invalid,
+                memory_limit=memory.limit(memory_limit),
+            )
+            count_sources(counting, corpus, report)
+            return counting.finish()
+
+        count(runs.sums())
+        learned = _learn(superwords, options, runs, count, limit, report)
+    warn_if_short(options, learned.added())
+    return build(options, learned)
+
+
+def _learn(
+    superwords: Superwords,
+    options: Options,
+    runs: _core.Runs,
+    count: Callable[[_core.Pretokenizer], _core.PretokenCounts],
+    memory_limit: int | None,
+    report: Report | None,
+) -> _core.Learned:
+    """Learn merges from pieces in which all neighbours are frequent, or from longer ones if these are too few."""
+    floor = max(options.min_frequency, 1)
+    least = max(runs.sum_of(_PAIRS_PER_MERGE * options.max_merges) + 1, floor)
+    while True:
+        learned = _core.learn_merges(
+            count(runs.pieces(least)),
+            options.max_merges,
+            ties=options.ties,
+            min_frequency=least,
+            max_token_length=options.max_token_length,
+            base=options.base._core if options.base else None,
+            progress=report,
+            forget=True,
+            memory_limit=memory_limit,
+            max_words=superwords.max_words,
+        )
+        if least == floor or learned.added() == options.max_merges:
+            return learned
+        least = max(least // _DIVISOR, floor)

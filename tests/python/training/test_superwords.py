@@ -1,0 +1,221 @@
+"""Superwords: training and encoding against the definition, through every way in."""
+
+import gzip
+import itertools
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import regex
+import tokenizers
+from small_sizes import encode_file, sizes
+from training_data import BYTE_ORDERS, END, SPECIAL_IDS, TIES, assert_equal, quietly
+
+import toksmith
+from toksmith import Document, PrefixCache, PretokenCounts, Superwords, Tokenizer, patterns, reference, train
+
+PUBLISHED = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
+"""The pattern of SuperBPE's second stage. All text between two matches is one piece."""
+ALPHABET = "ab1 23.,!/\n\r\t  '’é日\u0301\u00a0"
+re_letters = regex.compile(r"\s?[\p{L}\p{M}']*( [\p{L}\p{M}']*)+")
+SAMPLES = sorted((Path(toksmith.__file__).parent / "samples").glob("*.txt.gz"))
+
+
+class Texts:
+    """Texts that can be iterated again."""
+
+    def __init__(self, texts: list[str]) -> None:
+        self.texts = texts
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.texts)
+
+
+def samples() -> list[str]:
+    return [gzip.decompress(path.read_bytes()).decode() for path in SAMPLES]
+
+
+def noise(rng: random.Random, most: int = 30) -> str:
+    return "".join(rng.choices(ALPHABET, k=rng.randint(0, most)))
+
+
+def documents(rng: random.Random, count: int = 12) -> list[str]:
+    """Return texts of few words, with what merges of the first stage could join across two of them."""
+    words = ["don't", "the", "of", "a", "à", "été", "of the", "same", "'tis", "\u00a0 \u00a0", "ii", "日本 語"]
+    joints = [" ", " ", " ", " ", "  ", ", ", "\n", "\n    ", ".\n", " 12 ", "''", END, "\u00a0"]
+    size = rng.randint(5, 60)
+    return ["".join(rng.choice(words) + rng.choice(joints) for _ in range(size)) + noise(rng) for _ in range(count)]
+
+
+def expected(tokenizer: Tokenizer, text: str | bytes) -> list[int]:
+    specials, pattern = tokenizer.special_tokens, tokenizer._parts.pattern
+    return reference.encode(text, tokenizer.vocab, tokenizer.merges, specials, pattern=pattern.text)
+
+
+@pytest.fixture(scope="module", params=["words", "spaces"])
+def trained(request: pytest.FixtureRequest) -> Tokenizer:
+    texts = Texts([text[:60_000] for text in samples()])
+    return train(texts, 1200, superwords=Superwords(0.6, request.param), special_tokens=[END])
+
+
+@pytest.fixture(scope="module")
+def texts() -> list[str]:
+    rng, whole = random.Random(5), samples()
+    starts = [(text, rng.randrange(len(text))) for text in rng.choices(whole, k=40)]
+    parts = [text[at : at + rng.randint(0, 300)] for text, at in starts]
+    return [part + rng.choice((noise(rng), documents(rng, 1)[0])) for part in parts]
+
+
+def test_cuts_are_those_of_the_definition() -> None:
+    rng = random.Random(1)
+    spaces = Superwords(rule="spaces").cuts(patterns.resolve("gpt2"))
+    words = [Superwords().cuts(patterns.resolve(name)) for name in patterns.NAMED]
+    assert {pattern.engine().engine for pattern in [spaces, *words]} == {"compiled"}
+    for _ in range(1000):
+        text = noise(rng)
+        for pattern, source in [(spaces, PUBLISHED), *((pattern, pattern.text) for pattern in words)]:
+            pieces = [piece.decode() for piece in pattern.core().split(text.encode())]
+            assert pieces == reference.pretokenize(text, source), (source, text)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_merges_and_ids_are_those_of_the_definition(seed: int, tmp_path: Path) -> None:
+    rng = random.Random(seed)
+    superwords = Superwords(rng.choice((0.85, 0.9, 0.95)), rng.choice(("words", "spaces")), rng.randint(2, 4))
+    texts, size, pattern = documents(rng), rng.randint(310, 360), rng.choice(("gpt2", "cl100k", "o200k", r"\S+|\s+"))
+    ties, least = rng.choice(TIES), rng.choice((1, 1, 2, 5))
+    options: dict[str, Any] = {
+        "pattern": pattern,
+        "ties": ties,
+        "min_frequency": least,
+        "special_tokens": [END],
+        "special_ids": rng.choice(SPECIAL_IDS),
+        "byte_order": rng.choice(BYTE_ORDERS) if ties in ("bytes", "first") else "value",
+    }
+    first = quietly(train, iter(texts), superwords.first_size(size), **options)
+    found = quietly(train, Texts(texts), size, superwords=superwords, workers=rng.randint(1, 8), **options)
+    counts = reference.count_pretokens(texts, [END], superwords.cuts(patterns.resolve(pattern)).text)
+    merges = reference.naive_merges(
+        counts, size - first.vocab_size, ties, least, base=first.merges, max_words=superwords.max_words
+    )
+    assert_equal(list(found.merges), [*first.merges, *(merge.pair for merge in merges)], (seed, options))
+    files = [tmp_path / f"{number:02}.txt" for number in range(len(texts))]
+    for file, text in zip(files, texts, strict=True):
+        file.write_bytes(text.encode())
+    with sizes(rng.choice((16, 200)), rng.choice((8, 100)), 1 << 16):
+        limited = quietly(train, files, size, superwords=superwords, memory_limit="40MB", **options)
+        of_base = quietly(train, files, size, superwords=superwords, base=first)
+    assert_equal(list(limited.vocab.items()), list(found.vocab.items()), seed)
+    assert least > 1 or list(of_base.vocab.items()) == list(found.vocab.items()), seed
+    for text in documents(rng, 3):
+        assert_equal(found.encode(text), expected(found, text), (seed, text))
+
+
+def test_too_few_frequent_pairs_are_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts, superwords = Texts(samples()), Superwords(0.7)
+    found = train(texts, 900, superwords=superwords)
+    monkeypatch.setattr("toksmith.training.superwords._PAIRS_PER_MERGE", 0)
+    assert list(train(texts, 900, superwords=superwords).merges) == list(found.merges)
+
+
+def test_tokens_cross_what_the_rule_says(trained: Tokenizer) -> None:
+    tokens = [token.decode("utf-8", "replace") for token in trained.vocab.values() if len(token.split()) > 1]
+    assert len(tokens) > 20 and max(len(token.split()) for token in tokens) <= 4
+    is_words = all(re_letters.fullmatch(token) for token in tokens)
+    assert is_words == (trained._parts.pattern.text != Superwords(rule="spaces").cuts(patterns.resolve("gpt2")).text)
+
+
+def test_ids_are_those_of_the_definition_through_every_door(
+    trained: Tokenizer, texts: list[str], tmp_path: Path
+) -> None:
+    ids = [expected(trained, text) for text in texts]
+    assert_equal([trained.encode(text) for text in texts], ids, "encode")
+    assert trained.encode_batch(texts) == ids
+    flat, starts = trained.encode_batch_to_numpy(texts)
+    assert flat.tolist() == list(itertools.chain.from_iterable(ids)) and (starts[1:] - starts[:-1]).tolist() == list(
+        map(len, ids)
+    )
+    assert [trained.count(text) for text in texts] == list(map(len, ids))
+    for text, own in zip(texts, ids, strict=True):
+        found, spans = trained.encode_with_offsets(text, unit="bytes")
+        ends = list(itertools.accumulate(len(trained.vocab[id]) for id in own))
+        assert found == own and spans[:, 1].tolist() == ends
+        assert trained.encode_parts([(text, True)]) == own
+    whole = END.join(texts)
+    joined = expected(trained, whole)
+    rng, document, pieces = random.Random(2), Document(trained, ""), []
+    while sum(map(len, pieces)) < len(whole):
+        start = sum(map(len, pieces))
+        pieces.append(whole[start : start + rng.choice((1, 7, 300))])
+        document.append(pieces[-1])
+    assert document.ids.tolist() == list(trained.encode_iterable(pieces)) == joined
+    assert [id for part in trained.encode_iterable(pieces, arrays=True) for id in part.tolist()] == joined
+    cache = PrefixCache(trained, 1 << 20)
+    assert cache.encode(whole[: len(whole) // 2]) and cache.encode(whole) == joined
+    path = tmp_path / "text.txt"
+    path.write_bytes(whole.encode())
+    assert encode_file(trained, path, window_bytes=64, workers=2).tolist() == joined
+    longer = whole * 40
+    assert trained.encode(longer, workers=2) == trained.encode(longer, workers=1)
+    data = b"of the \xff\xa0 the same \xe3\x81 of the"
+    assert trained._core.encode_bytes(data, False) == expected(trained, data)
+
+
+def test_files_hold_superwords(trained: Tokenizer, texts: list[str], tmp_path: Path) -> None:
+    ids = trained.encode_batch(texts)
+    trained.save(tmp_path / "own.json")
+    assert Tokenizer.load(tmp_path / "own.json").encode_batch(texts) == ids
+    trained.save_huggingface(tmp_path / "hub")
+    theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "hub/tokenizer.json"))
+    assert [encoding.ids for encoding in theirs.encode_batch(texts)] == ids
+    trained.save(tmp_path / "ranks.tiktoken", format="tiktoken")
+    pattern = trained._parts.pattern.text
+    ranks = Tokenizer.from_tiktoken(tmp_path / "ranks.tiktoken", pattern=pattern, special_tokens={END: 0})
+    assert ranks.encode_batch(texts) == ids
+    for kind, reason in [
+        ("tekken", "not known to mean the same"),
+        ("sentencepiece", "merges characters"),
+        ("gguf", "no pre-"),
+    ]:
+        with pytest.raises(ValueError, match=reason):
+            trained.save(tmp_path / kind, format=kind)  # type: ignore[arg-type]
+    long = "of the same end of " * 3000
+    assert trained.encode(long) == theirs.encode(long).ids
+    again = Tokenizer.from_huggingface(tmp_path / "hub")
+    assert again.encode_batch(texts) == ids
+    content = json.loads((tmp_path / "hub/tokenizer.json").read_text())
+    split = content["pre_tokenizer"]["pretokenizers"][0]["pattern"]
+    if "{2,}" in split["Regex"]:  # the published spelling of "spaces"
+        split["Regex"] = PUBLISHED
+        (tmp_path / "tokenizer.json").write_text(json.dumps(content))
+        assert Tokenizer.from_huggingface(tmp_path).encode_batch(texts) == ids
+
+
+@pytest.mark.parametrize(
+    ("sources", "options", "message"),
+    [
+        (iter(["a b"]), {}, "several times, and sources is an iterator"),
+        (PretokenCounts({b"a": 1}), {}, "learned from texts"),
+        ({"en": ["x.txt"]}, {}, "learned from texts"),
+        (["x.txt"], {"checkpoint": "c"}, "neither parity nor checkpoint"),
+    ],
+)
+def test_what_superwords_cannot_be_learned_from(sources: Any, options: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        train(sources, 300, superwords=Superwords(), **options)
+
+
+def test_options_are_checked() -> None:
+    for wrong, message in [
+        ({"transition": 1.0}, "transition is 1.0"),
+        ({"rule": "all"}, "rule"),
+        ({"max_words": 1}, "max_words"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            Superwords(**wrong)  # type: ignore[arg-type]
+    ranks = Tokenizer({id: bytes([id]) for id in range(256)} | {256: b"ab"})
+    with pytest.raises(ValueError, match="need a list of merges"):
+        train(Texts(["a b"]), 300, base=ranks, superwords=Superwords())
