@@ -16,6 +16,8 @@
 //!   in the index. When the queue is empty, the threshold is lowered and the corpus read once more. Counts
 //!   never rise, so no pair that was left out can have been due before, and the result does not depend on the
 //!   threshold.
+//! - `layout` gives all tokens their ids.
+//! - `memory` says whether learning fits into memory.
 //! - `balance` learns from the texts of several languages: which one the next merge serves depends on how well each of
 //!   them is compressed.
 
@@ -27,7 +29,9 @@ mod corpus32;
 mod fingerprint;
 mod forced;
 mod index;
+mod layout;
 mod learn;
+mod memory;
 mod neighbours;
 mod options;
 mod pair_table;
@@ -42,7 +46,9 @@ mod trainer;
 pub use balance::{Measure, Window, learn_balanced};
 pub use checkpoint::{merges_from_bytes, merges_to_bytes};
 pub use fingerprint::fingerprint;
+pub use layout::{Layout, SpecialIds};
 pub use learn::{learn_from, learn_merges, least_memory, resume};
+pub use memory::memory_excess;
 pub use options::{Merge, Options, Ties};
 pub use saver::Saver;
 pub use start::{Start, build_vocab};

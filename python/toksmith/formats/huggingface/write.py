@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ... import _core, patterns
 from ..._internal.messages import shown
 from ..parts import Parts
 from ..spelling import spell, unspell
 from . import characters, file_patterns
 from .checks import Json
-
-Merges = list[tuple[bytes, bytes]]
 
 _FIELDS = ("truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder")
 
@@ -24,7 +21,8 @@ def tokenizer_object(parts: Parts) -> Json:
     specials = dict(sorted(in_model.items(), key=lambda item: item[1]))
     if parts.core.is_spelled() or (parts.pipeline is not None and parts.pipeline.merges_characters):
         return {"version": "1.0", **fields, "model": characters.model_object(parts)}
-    merges, ignore_merges = merges_of(parts)
+    # A merge as one string is read by every version; no spelling of a token holds a space.
+    merges, ignore_merges = parts.core.listed_merges()
     return {
         "version": "1.0",
         **fields,
@@ -34,8 +32,7 @@ def tokenizer_object(parts: Parts) -> Json:
             **options,
             "ignore_merges": ignore_merges,
             "vocab": _vocabulary(parts, specials),
-            # A merge as one string is read by every version; no spelling of a token holds a space.
-            "merges": [f"{spell(left)} {spell(right)}" for left, right in merges],
+            "merges": merges,
         },
     }
 
@@ -101,22 +98,6 @@ def pre_tokenizer(parts: Parts) -> Json:
         "invert": dropped,
     }
     return {"type": "Sequence", "pretokenizers": [split, _byte_level()]}
-
-
-def merges_of(parts: Parts) -> tuple[Merges, bool]:
-    """Return a merges list that stands for the tokenizer, and whether a pretoken that is a token skips it.
-
-    Under rank semantics only one pair of parts of each token can ever meet (`src/vocab/reach.rs`): the list has these
-    pairs, by the ids of the tokens that they make. A pretoken that is a token is encoded to that token, which is
-    `ignore_merges`; this has no effect if the bytes of every token merge to that token.
-    """
-    if parts.core.has_merges():
-        return parts.merges, parts.core.ignores_merges()
-    ids = sorted(parts.vocab)
-    pairs = zip(*(part.tolist() for part in parts.core.last_pairs()), strict=True)  # -1, if no merge makes the token
-    merges = [(parts.vocab[ids[left]], parts.vocab[ids[right]]) for left, right in pairs if left >= 0]
-    as_list = _core.Tokenizer(parts.ordinary, merges, [], patterns.resolve(None).core())
-    return merges, as_list.first_unmergeable() is not None
 
 
 def _vocabulary(parts: Parts, specials: Mapping[str, int]) -> dict[str, int]:
