@@ -203,10 +203,11 @@ fn special_tokens(listed: Vec<(String, u32)>, count: u32) -> Result<Vec<(String,
         }
         None => {
             let name = format!("<SPECIAL_{id}>");
-            let is_new = names.insert(name.clone());
-            let reason =
-                || broken("$.special_tokens", format!("{name} is the name of the unlisted rank {id}"));
-            if is_new { Ok((name, id)) } else { Err(reason()) }
+            if names.contains(&name) {
+                let reason = format!("{name} is the name of the unlisted rank {id}");
+                return Err(broken("$.special_tokens", reason));
+            }
+            Ok((name, id))
         }
         Some(name) => Ok((name, id)),
     };
