@@ -406,6 +406,16 @@ impl Tokenizer {
         vocabulary::listed_merges_of(py, self.encoder.vocab())
     }
 
+    /// The ids of ordinary tokens by their spellings in a `tokenizer.json`, and of special tokens by their `names`.
+    fn spelled_vocab<'py>(&self, py: Python<'py>, names: Vec<(String, u32)>) -> PyResult<Bound<'py, PyDict>> {
+        let spelled = call::long(py, None, |_| self.encoder.vocab().spelled_with(names))?;
+        let dict = objects::dict(py)?;
+        for (token, id) in spelled {
+            dict.set_item(objects::string(py, &token)?, objects::int(py, id.into())?)?;
+        }
+        Ok(dict)
+    }
+
     fn special_tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         vocabulary::specials_of(py, self.encoder.vocab())
     }

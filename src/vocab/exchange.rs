@@ -7,6 +7,7 @@
 use super::vocabulary::{Semantics, Vocab, special_indices};
 use crate::error::{Error, Result};
 use crate::room;
+use crate::spelling::{spell, unspelled};
 
 impl Vocab {
     /// A list of merges, as pairs of indices, that stands for the vocabulary, and whether a pretoken that is a token
@@ -24,6 +25,41 @@ impl Vocab {
         let merges = room::collected(self.last_pairs()?.into_iter().flatten())?;
         let as_list = self.without_specials(Some(&merges))?;
         Ok((merges, as_list.first_unmergeable().is_some()))
+    }
+
+    /// The ordinary tokens with a character for each byte, and special tokens by their `names`, with ids, by which they are
+    /// sorted.
+    ///
+    /// # Errors
+    /// [`Error::Unwritable`] for a name that spells bytes: it would be read as another token; [`Error::OutOfMemory`].
+    pub fn spelled_with(&self, mut names: Vec<(String, u32)>) -> Result<Vec<(String, u32)>> {
+        names.sort_unstable_by_key(|(_, id)| *id);
+        for (name, id) in &names {
+            let Some(bytes) = unspelled(name) else { continue };
+            let reason = match self.ordinary_id(&bytes) {
+                Some(other) => format!(
+                    ", id {id}: tokenizer.json would take it for the ordinary token of id {other}, which has this spelling there"
+                ),
+                None if bytes != name.as_bytes() => {
+                    format!(
+                        ": in tokenizer.json this spells the bytes {}, and would be decoded to them",
+                        shown(&bytes)
+                    )
+                }
+                None => continue,
+            };
+            let name = name.escape_debug();
+            return Err(Error::Unwritable(format!("special token '{name}'{reason}: give it another name")));
+        }
+        room::reserve(&mut names, self.tokens.len())?;
+        let special = special_indices(&self.tokens, &self.special_ids);
+        for (index, (id, token)) in (0_u32..).zip(self.tokens.iter()) {
+            if special.binary_search(&index).is_err() {
+                names.push((token.iter().map(|&byte| spell(byte)).collect(), id));
+            }
+        }
+        names.sort_unstable_by_key(|(_, id)| *id);
+        Ok(names)
     }
 
     /// Checks that a list of the merges alone gives the same ids for every text: that ranks do, or `ignore_merges`, is

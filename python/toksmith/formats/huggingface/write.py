@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from ..._internal.messages import shown
 from ..parts import Parts
-from ..spelling import spell, unspell
 from . import characters, file_patterns
 from .checks import Json
 
@@ -17,8 +13,7 @@ def tokenizer_object(parts: Parts) -> Json:
     """Return the content of `tokenizer.json`."""
     fields, options = _fields(parts)
     beside = parts.origin.beside if parts.origin is not None else ()
-    in_model = {name: id for name, id in parts.special_tokens.items() if name not in beside}
-    specials = dict(sorted(in_model.items(), key=lambda item: item[1]))
+    specials = [(name, id) for name, id in parts.special_tokens.items() if name not in beside]
     if parts.core.is_spelled() or (parts.pipeline is not None and parts.pipeline.merges_characters):
         return {"version": "1.0", **fields, "model": characters.model_object(parts)}
     # A merge as one string is read by every version; no spelling of a token holds a space.
@@ -31,7 +26,7 @@ def tokenizer_object(parts: Parts) -> Json:
             "dropout": None,
             **options,
             "ignore_merges": ignore_merges,
-            "vocab": _vocabulary(parts, specials),
+            "vocab": parts.core.spelled_vocab(specials),
             "merges": merges,
         },
     }
@@ -98,22 +93,3 @@ def pre_tokenizer(parts: Parts) -> Json:
         "invert": dropped,
     }
     return {"type": "Sequence", "pretokenizers": [split, _byte_level()]}
-
-
-def _vocabulary(parts: Parts, specials: Mapping[str, int]) -> dict[str, int]:
-    """Return the model's vocabulary: ordinary tokens spelled, special ones as they are, so that each keeps its id."""
-    vocab = {spell(token): id for id, token in parts.ordinary.items()}
-    for name, id in specials.items():
-        if name in vocab:
-            raise ValueError(
-                f"special token {shown(name)}, id {id}: tokenizer.json would take it for the ordinary token of id "
-                f"{vocab[name]}, which has this spelling there; give it another name"
-            )
-        plain = unspell(name)
-        if plain not in (None, name.encode()):
-            raise ValueError(
-                f"special token {shown(name)}: in tokenizer.json this spells the bytes {shown(plain)}, and would "
-                "be decoded to them; give it another name"
-            )
-        vocab[name] = id
-    return dict(sorted(vocab.items(), key=lambda item: item[1]))
