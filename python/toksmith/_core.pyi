@@ -56,6 +56,7 @@ __all__ = [
     "check_pattern_size",
     "check_plain",
     "checksum",
+    "complete_shard",
     "count_counts",
     "count_texts",
     "counts_from_arrow",
@@ -64,18 +65,29 @@ __all__ = [
     "fingerprint",
     "from_fancy_regex",
     "from_oniguruma",
+    "gguf_metadata",
+    "join_pieces",
     "learn_balanced",
     "learn_merges",
+    "memory_excess",
     "memory_to_learn",
     "merges_of_rows",
+    "minbpe_merges",
+    "minbpe_model",
+    "npy_header",
     "pattern_steps",
-    "pre_tokenizer_name",
     "prune",
     "relabel",
+    "renumbered",
     "retokenization",
+    "sentencepiece_model",
+    "shrunk_ids",
+    "spell",
+    "tekken_file",
     "to_oniguruma",
     "tokens_of_ranks",
     "tokens_of_rows",
+    "unspell",
     "vocab_map",
     "words_of",
 ]
@@ -123,16 +135,35 @@ class Pretokenizer:
     def settled_end(self, text: bytes) -> int: ...
     def split(self, text: bytes) -> list[bytes]: ...
 
+def spell(token: bytes) -> str: ...
+def unspell(text: str) -> bytes | None: ...
 def tokens_of_rows(rows: list[Any]) -> dict[int, bytes]: ...
 def merges_of_rows(rows: list[Any]) -> list[tuple[bytes, bytes]]: ...
 def tokens_of_ranks(file: bytes) -> dict[int, bytes]: ...
+def minbpe_merges(tokenizer: Tokenizer) -> list[tuple[int, int]]: ...
+def minbpe_model(text: str) -> tuple[str, dict[str, int], dict[tuple[int, int], int]]: ...
 
 @final
 class WrittenHashes: ...
 
 def checksum(
-    path: str | PathLike[str], *, written: WrittenHashes | None = None, progress: _Report | None = None
+    path: str | PathLike[str],
+    *,
+    written: WrittenHashes | None = None,
+    sync: bool = False,
+    progress: _Report | None = None,
 ) -> tuple[int, str]: ...
+def complete_shard(
+    format: str, ids: PathLike[str], starts: PathLike[str], tokens: int, documents: int, dtype: str
+) -> None: ...
+def join_pieces(
+    ids: PathLike[str],
+    starts: PathLike[str],
+    header_bytes: int,
+    width: int,
+    pieces: Sequence[tuple[PathLike[str], PathLike[str], int, int]],
+) -> int: ...
+def npy_header(count: int, dtype: str) -> bytes: ...
 
 @final
 class HuggingFaceModel:
@@ -156,6 +187,8 @@ class HuggingFaceModel:
     def kept(self) -> list[int]: ...
     def tokenizer(self, pipeline: Pipeline, seed: int | None = None) -> Tokenizer: ...
 
+def tekken_file(tokenizer: Tokenizer, pattern: str) -> bytes: ...
+
 @final
 class TekkenFile:
     def __new__(cls, data: bytes) -> TekkenFile: ...
@@ -168,7 +201,7 @@ class Tokenizer:
     def __new__(
         cls,
         vocab: dict[int, bytes],
-        merges: Sequence[tuple[bytes, bytes]] | None,
+        merges: Iterable[tuple[bytes, bytes]] | None,
         special_tokens: Sequence[tuple[str, int | None]],
         pretokenizer: Pretokenizer,
         ignore_merges: bool = False,
@@ -177,6 +210,7 @@ class Tokenizer:
     def is_spelled(self) -> bool: ...
     def spelled_model(self) -> dict[str, Any] | None: ...
     def spelled(self, id: int) -> str: ...
+    def id_of_spelling(self, text: str) -> int | None: ...
     @staticmethod
     def from_state(
         state: bytes, special_tokens: Sequence[tuple[str, int | None]], pretokenizer: Pretokenizer
@@ -188,6 +222,8 @@ class Tokenizer:
     def with_special_tokens(self, more: Sequence[tuple[str, int]]) -> Tokenizer | None: ...
     def state(self) -> bytes: ...
     def first_unmergeable(self) -> int | None: ...
+    def check_as_list(self) -> None: ...
+    def check_as_ranks(self) -> None: ...
     def unmade(self) -> list[tuple[int, list[int]]]: ...
     def last_pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
     def encode(self, text: str, special: bool, workers: int | None = None) -> list[int]: ...
@@ -236,6 +272,8 @@ class Tokenizer:
     def vocab(self) -> dict[int, bytes]: ...
     def rows(self) -> tuple[bytes, bytes | None]: ...
     def merges(self) -> list[tuple[int, int]]: ...
+    def listed_merges(self) -> tuple[list[str], bool]: ...
+    def spelled_vocab(self, names: Sequence[tuple[str, int]]) -> dict[str, int]: ...
     def special_tokens(self) -> dict[str, int]: ...
     def vocab_size(self) -> int: ...
     def max_id(self) -> int: ...
@@ -362,6 +400,8 @@ class PostProcessor:
     def pieces(self, is_pair: bool) -> list[tuple[str | None, list[tuple[str, int]], int]]: ...
     def process(self, encodings: Sequence[HuggingFaceEncoding], adds_tokens: bool) -> HuggingFaceEncoding: ...
 
+def renumbered(json: str, new_ids: Mapping[int, int]) -> str: ...
+
 @final
 class EncodingSettings:
     def __new__(
@@ -456,10 +496,17 @@ class Continuations:
 def align(a: _Tokenizer, ids_a: Iterable[int], b: _Tokenizer, ids_b: Iterable[int]) -> NDArray[np.int64]: ...
 def vocab_map(a: _Tokenizer, b: _Tokenizer) -> NDArray[np.int64]: ...
 def retokenization(tokenizer: _Tokenizer, ids: Iterable[int]) -> list[tuple[int, int, list[int]]]: ...
-def pre_tokenizer_name(stages: Sequence[str], ignores_merges: bool) -> str | None: ...
+def sentencepiece_model(tokenizer: Tokenizer, pipeline: Pipeline | None, spec: str) -> bytes: ...
+def gguf_metadata(
+    tokenizer: Tokenizer,
+    pipeline: Pipeline | None,
+    spec: str,
+    pattern: str,
+    templates: tuple[Sequence[int], Sequence[int], Sequence[int | None], Sequence[tuple[str, str]]],
+) -> bytes: ...
 def character_tokenizer(
     vocab: dict[int, bytes],
-    merges: Sequence[tuple[int, int]],
+    merges: Iterable[tuple[bytes, bytes]],
     bytes: Sequence[int],
     unknown: int | None,
     outside: Sequence[int],
@@ -666,14 +713,23 @@ def memory_to_learn(
     ties: Literal["bytes", "ids", "smallest_ids", "first", "huggingface"],
     has_vocab: bool,
 ) -> int: ...
+def memory_excess(
+    frequencies: Sequence[Sequence[int]],
+    max_merges: int,
+    ties: Literal["bytes", "ids", "smallest_ids", "first", "huggingface"],
+    has_vocab: bool,
+    available: int,
+    min_count: int | None,
+    is_limit: bool,
+) -> str | None: ...
 def fingerprint(counts: PretokenCounts) -> str: ...
 def build_tokenizer(
     learned: Learned,
     base: Tokenizer | None,
-    byte_ids: Sequence[int],
-    first_id: int,
-    special_tokens: Sequence[tuple[str, int | None]],
+    names: Sequence[str],
     pretokenizer: Pretokenizer,
+    special_ids: Literal["first", "after_bytes", "last"] = "first",
+    byte_order: Literal["value", "gpt2"] = "value",
 ) -> Tokenizer: ...
 def prune(
     tokenizer: Tokenizer, keep: Sequence[int], fixed: Sequence[int]
@@ -681,6 +737,7 @@ def prune(
 def relabel(
     tokenizer: Tokenizer, ids: Sequence[tuple[int, int]], added: Sequence[tuple[int, str]] = ...
 ) -> Tokenizer: ...
+def shrunk_ids(tokenizer: Tokenizer, size: int) -> list[tuple[int, int]]: ...
 def words_of(tokenizer: Tokenizer, ids: Iterable[int] | NDArray[Any]) -> PretokenCounts: ...
 
 class _Keeper(Protocol):

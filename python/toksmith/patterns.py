@@ -62,6 +62,15 @@ class Pattern(NamedTuple):
     unmatched: choices.Unmatched
     unicode: str | None
 
+    def fields(self) -> dict[str, Any]:
+        """Return what files hold of the pattern. It decides the name."""
+        return {
+            "pattern": self.text,
+            "pattern_flags": self.flags,
+            "unmatched": self.unmatched,
+            "unicode": self.unicode,
+        }
+
     def compiled(self) -> Regex:
         """Return the compiled `regex` pattern, or None for no pretokenization."""
         return None if self.text is None else _compile(self.text, self.flags)

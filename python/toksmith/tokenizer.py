@@ -93,7 +93,7 @@ class Tokenizer:
         resolved = patterns.resolve(pattern, unmatched)
         core = CoreTokenizer(
             dict(vocab),
-            None if merges is None else arguments.checked_merges(merges),
+            merges,
             arguments.special_list(special_tokens),
             resolved.core(),
             ignore_merges,
@@ -322,11 +322,10 @@ class Tokenizer:
     ) -> Iterator[int] | Iterator[NDArray[np.uint32]]:
         """Yield the ids of the joined pieces, wherever they are cut, without ever joining them.
 
-        For the named patterns at most the longest pretoken and the longest special token are held back (twice that
-        for pretokens over 4 KB, and a quarter more for special tokens over 128 bytes). For a compiled pattern all
-        text since the last place where it may be cut is held back: for most patterns, a word that a space follows.
-        For a pattern that runs in `regex` (`patterns.explain` says why), and for no pattern, all text since the last
-        special token is held back.
+        For the named patterns about the longest pretoken and the longest special token are held back. For a compiled
+        pattern it is all text since the last place where it may be cut: for most patterns, a word that a space
+        follows. For a pattern that runs in `regex` (`patterns.explain` says why), and for no pattern, it is all text
+        since the last special token.
 
         Args:
             iterable: The pieces.

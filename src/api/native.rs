@@ -203,17 +203,9 @@ impl Characters {
         if !matches!(characters.bytes.len(), 0 | 256) {
             return Err(broken("characters.bytes", format!("{} ids, not 256", characters.bytes.len())));
         }
-        let is_apart = |id: &u32| characters.bytes.contains(id) || characters.outside.contains(id);
-        let ids: std::collections::HashMap<&[u8], u32> =
-            tokens.iter().filter(|(id, _)| !is_apart(id)).map(|(id, token)| (&**token, *id)).collect();
-        let pair = |(at, (left, right)): (usize, &(Vec<u8>, Vec<u8>))| {
-            let find = |part: &Vec<u8>| ids.get(&**part).copied();
-            let pair = find(left).zip(find(right));
-            pair.ok_or_else(|| broken(&format!("merges[{at}]"), "a part that is not among the tokens"))
-        };
-        let pairs: Vec<(u32, u32)> = merges.iter().enumerate().map(pair).collect::<Result<_>>()?;
         let tokens = tokens.iter().map(|(id, token)| (*id, &**token)).collect();
-        Vocab::of_characters(tokens, &pairs, characters, specials)
+        let merges: Vec<(&[u8], &[u8])> = merges.iter().map(|(left, right)| (&**left, &**right)).collect();
+        Vocab::of_character_rows(tokens, &merges, characters, specials)
     }
 }
 

@@ -143,6 +143,30 @@ impl TextDecoder {
         vocab.name(id).map_or_else(|| self.spelled(id, bytes), room::text)
     }
 
+    /// The id that the model has for a spelling; `None` if it has none.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn id_of(&self, vocab: &Vocab, text: &str) -> Result<Option<u32>> {
+        if let Some(bpe) = vocab.spelled() {
+            return Ok(bpe.token(text).map(|token| vocab.tokens().id_at(token)));
+        }
+        let plain = match self.spelling {
+            TextSpelling::Bytes => spelling::unspelled(text),
+            TextSpelling::Spaces => Some(text.replace(META, " ").into_bytes()),
+            TextSpelling::Characters => Some(text.into()),
+        };
+        let of_text = plain.and_then(|plain| vocab.ordinary_id(&plain).or_else(|| vocab.special_id(&plain)));
+        let byte = byte_of(text);
+        let of_byte = self.byte_tokens.iter().find(|(_, other)| Some(**other) == byte).map(|(&id, _)| id);
+        for id in of_byte.into_iter().chain(of_text) {
+            if self.spelled(id, vocab.token_bytes(id)?)? == text {
+                return Ok(Some(id));
+            }
+        }
+        Ok(None)
+    }
+
     /// Ends the text; appends the rest of it.
     ///
     /// # Errors

@@ -245,11 +245,15 @@ pub enum Error {
     #[error("{0}: {1}")]
     BrokenPart(String, String),
 
+    /// A tokenizer that another library's format cannot hold; says why.
+    #[error("{0}; save() keeps everything")]
+    Unwritable(String),
+
     /// A pattern that cannot be used; says why.
     #[error("{0}")]
     Pattern(String),
 
-    /// Encodings that cannot be truncated, or put into a template; says why.
+    /// Encodings that cannot be truncated, or put into a template, and templates without a token; says why.
     #[error("{0}")]
     Postprocess(String),
 

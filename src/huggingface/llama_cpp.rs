@@ -268,7 +268,7 @@ impl PreTokenizer {
 ///
 /// # Errors
 /// Errors of the tables.
-pub fn pre_tokenizer_name(
+pub(super) fn pre_tokenizer_name(
     stages: &[String],
     ignores_merges: bool,
     tables: &dyn Tables,

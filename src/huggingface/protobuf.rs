@@ -91,9 +91,52 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
+/// A message that is written field by field.
+#[derive(Default)]
+pub(super) struct Message {
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Message {
+    fn varint(&mut self, mut number: u64) {
+        while number > 0x7F {
+            self.bytes.push(number as u8 & 0x7F | 0x80);
+            number >>= 7;
+        }
+        self.bytes.push(number as u8);
+    }
+
+    pub(super) fn number(&mut self, field: u64, number: u64) {
+        self.varint(field << 3);
+        self.varint(number);
+    }
+
+    pub(super) fn float(&mut self, field: u64, number: f32) {
+        self.varint(field << 3 | 5);
+        self.bytes.extend(number.to_le_bytes());
+    }
+
+    pub(super) fn content(&mut self, field: u64, content: &[u8]) {
+        self.varint(field << 3 | 2);
+        self.varint(content.len() as u64);
+        self.bytes.extend_from_slice(content);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let mut message = Message::default();
+        message.number(3, 300);
+        message.float(2, -1.5);
+        message.content(35, "é".as_bytes());
+        let fields: Vec<_> = Fields::new(&message.bytes).map(Result::unwrap).collect();
+        let content = Field::Bytes("é".as_bytes());
+        assert_eq!(fields, [(3, Field::Number(300)), (2, Field::Fixed((-1.5_f32).to_bits())), (35, content)]);
+    }
 
     #[test]
     fn fields_are_read_to_the_first_that_is_malformed() {

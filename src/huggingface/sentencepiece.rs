@@ -29,6 +29,17 @@ pub(super) enum Kind {
 }
 
 impl Kind {
+    /// The number of the kind.
+    pub(super) fn number(self) -> u8 {
+        match self {
+            Kind::Normal => 1,
+            Kind::Unknown => 2,
+            Kind::Control => 3,
+            Kind::UserDefined => 4,
+            Kind::Byte => 6,
+        }
+    }
+
     /// The kind of a number, as both SentencePiece and GGUF have it.
     pub(super) fn of(number: u64, place: &str) -> Result<Self> {
         Ok(match number {
@@ -231,7 +242,8 @@ fn check_pieces(pieces: &[Piece<'_>]) -> Result<()> {
     Ok(())
 }
 
-fn byte_of(name: &str) -> Option<u8> {
+/// The byte that a piece of type byte stands for.
+pub(super) fn byte_of(name: &str) -> Option<u8> {
     let digits = name.strip_prefix("<0x")?.strip_suffix('>')?;
     let is_usual =
         digits.len() == 2 && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'A'..=b'F'));

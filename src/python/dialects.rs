@@ -38,8 +38,10 @@ impl Tables for PyTables<'_> {
     }
 
     fn folded(&self, characters: &str) -> Result<Vec<String>> {
-        let folded = self.function("folded").and_then(|folded| folded.call1((characters,))?.extract());
-        folded.map_err(errors::raised)
+        let folded = |character: char| {
+            PyString::new(self.0, character.encode_utf8(&mut [0; 4])).call_method0("casefold")?.extract()
+        };
+        characters.chars().map(folded).collect::<PyResult<_>>().map_err(errors::raised)
     }
 }
 

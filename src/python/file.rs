@@ -1,6 +1,7 @@
 //! Files: encoding one to an array or to a file of ids, and checksums.
 
 use std::fs::OpenOptions;
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use pyo3::prelude::*;
 use super::{arrays, call};
 use crate::encode::{Encoder, FileOptions, IdArray, IdFile, IdType};
 use crate::error::Error;
+use crate::shards::{self, NPY_HEADER_BYTES};
 use crate::source::{self, WrittenHashes};
 
 /// The arguments of [`encode`].
@@ -17,7 +19,7 @@ pub(super) struct FileRequest<'a> {
     pub(super) encoder: &'a Encoder,
     pub(super) path: PathBuf,
     pub(super) options: FileOptions,
-    /// The file to which the ids are appended, and its name for errors; `None` to make an array.
+    /// An empty file for the ids, and its name in the end, whose suffix decides the format; `None` to make an array.
     pub(super) out: Option<(PathBuf, PathBuf)>,
 }
 
@@ -36,12 +38,17 @@ pub(super) fn encode<'py, T: IdType + Element>(
         })?;
         return Ok(arrays::array(py, ids)?.into_any());
     };
+    let open = || OpenOptions::new().write(true).open(&out);
+    let failed = |source| Error::Io { path: name.clone(), source };
+    let is_npy = name.extension().is_some_and(|suffix| suffix == "npy");
+    let start = if is_npy { NPY_HEADER_BYTES as u64 } else { 0 };
     let count = call::long(py, progress, |control| {
-        let opened = OpenOptions::new().write(true).open(out);
-        let opened = opened.and_then(|file| Ok((file.metadata()?.len(), file)));
-        let (start, file) = opened.map_err(|source| Error::Io { path: name.clone(), source })?;
-        let mut ids = IdFile::<T>::new(file, start, name);
+        let mut ids = IdFile::<T>::new(open().map_err(failed)?, start, name.clone());
         encoder.encode_file(&path, &options, &mut ids, control)?;
+        if is_npy {
+            let header = shards::npy_header(ids.count, if T::IS_WIDE { "<u4" } else { "<u2" });
+            open().and_then(|mut file| file.write_all(&header)).map_err(failed)?;
+        }
         Ok(ids.count)
     })?;
     Ok(count.into_pyobject(py)?.into_any())
@@ -51,15 +58,18 @@ pub(super) fn encode<'py, T: IdType + Element>(
 #[pyclass(frozen, name = "WrittenHashes", module = "toksmith._core")]
 pub(super) struct PyWrittenHashes(pub(super) Arc<WrittenHashes>);
 
-/// The number of bytes of a file, and their BLAKE3 in hex. Calls `progress("check", done, total)` with bytes.
+/// The number of bytes of a file, and their BLAKE3 in hex; with `sync` the file is on the disk afterwards. Calls
+/// `progress("check", done, total)` with bytes.
 #[pyfunction]
-#[pyo3(signature = (path, *, written = None, progress = None))]
+#[pyo3(signature = (path, *, written = None, sync = false, progress = None))]
 pub(super) fn checksum(
     py: Python<'_>,
     path: PathBuf,
     written: Option<&Bound<'_, PyWrittenHashes>>,
+    sync: bool,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(u64, String)> {
     let written = written.map_or_else(Arc::default, |written| written.get().0.clone());
-    call::long(py, progress, |control| source::checksum(&path, &written, control))
+    let sum = if sync { shards::synced } else { source::checksum };
+    call::long(py, progress, |control| sum(&path, &written, control))
 }

@@ -6,13 +6,12 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::dialects::PyTables;
 use super::pipeline::PyPipeline;
 use super::pretokenizer::PyPretokenizer;
 use super::tokenizer::Tokenizer;
 use super::{call, objects, vocabulary};
 use crate::encode::Encoder;
-use crate::huggingface::{self, TokenizerFile};
+use crate::huggingface::TokenizerFile;
 use crate::room;
 use crate::vocab::{CharacterTokens, Vocab};
 
@@ -101,23 +100,13 @@ impl HuggingFaceModel {
     }
 }
 
-/// Llama.cpp's name of the pre-tokenizer of these stages: names of patterns, and expressions of Oniguruma or `regex`.
-#[pyfunction]
-pub(super) fn pre_tokenizer_name(
-    py: Python<'_>,
-    stages: Vec<String>,
-    ignores_merges: bool,
-) -> PyResult<Option<&'static str>> {
-    Ok(huggingface::pre_tokenizer_name(&stages, ignores_merges, &PyTables(py))?)
-}
-
-/// A tokenizer that merges characters; `merges` are pairs of ids. See `CharacterTokens` for the rest.
+/// A tokenizer that merges characters. See `CharacterTokens` for the ids.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "the parts of a vocabulary, one each")]
 pub(super) fn character_tokenizer(
     py: Python<'_>,
     vocab: &Bound<'_, PyDict>,
-    merges: Vec<(u32, u32)>,
+    merges: &Bound<'_, PyAny>,
     bytes: Vec<u32>,
     unknown: Option<u32>,
     outside: Vec<u32>,
@@ -126,10 +115,12 @@ pub(super) fn character_tokenizer(
 ) -> PyResult<Tokenizer> {
     let characters = CharacterTokens { bytes, unknown, outside: outside.into_iter().collect() };
     let (tokens, specials) = (vocabulary::tokens_of(vocab)?, vocabulary::special_specs(special_tokens)?);
+    let merges = vocabulary::merges_of(merges)?;
     let pretokenizer = pretokenizer.inner.clone();
     let encoder = call::long(py, None, move |_| {
         let tokens = room::collected(tokens.iter().map(|(id, bytes)| (*id, &**bytes)))?;
-        Encoder::try_new(Vocab::of_characters(tokens, &merges, characters, &specials)?, pretokenizer)
+        let merges = room::collected(merges.iter().map(|(left, right)| (&**left, &**right)))?;
+        Encoder::try_new(Vocab::of_character_rows(tokens, &merges, characters, &specials)?, pretokenizer)
     })?;
     Ok(Tokenizer::of(Arc::new(encoder)))
 }

@@ -1,5 +1,7 @@
 //! Post-processors, truncation and padding of `tokenizers`, and encoding with all of them.
 
+use std::collections::HashMap;
+
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -9,7 +11,7 @@ use super::call;
 use super::huggingface_encoding::{PyEncoding, copied, is_left, run_of};
 use super::pipeline::json_value;
 use super::tokenizer::Tokenizer;
-use crate::huggingface::read_post_processor;
+use crate::huggingface::{read_post_processor, renumber};
 use crate::postprocess::{
     Encoding, Padding, Piece, PostProcessor, Run, Sequence, Side, Source, Strategy, Truncation, finish, pad,
 };
@@ -230,4 +232,12 @@ fn words(sequence: &Bound<'_, PyAny>, is_pretokenized: bool) -> PyResult<Vec<PyB
     }
     let items = sequence.try_iter().map_err(|_| PyTypeError::new_err(reason()))?;
     items.map(|word| text(&word?, &reason)).collect()
+}
+
+/// The JSON of a post-processor, or of a padding, with other ids.
+#[pyfunction]
+pub(super) fn renumbered(json: &str, new_ids: HashMap<u64, u32>) -> PyResult<String> {
+    let mut part = json_value(json, "post_processor")?;
+    renumber(&mut part, &new_ids)?;
+    Ok(part.to_string())
 }

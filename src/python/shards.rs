@@ -6,16 +6,18 @@ use std::time::Duration;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
-use super::call;
 use super::documents::{ColumnFeed, Feed, PythonReader, TextFeed};
 use super::errors::raised;
 use super::file::PyWrittenHashes;
 use super::input_file::PyInputFile;
 use super::tokenizer::Tokenizer;
+use super::{call, objects};
 use crate::error::Result;
 use crate::shards::{
-    DocumentEncoder, Filling, Keeper, ShardOptions, ShardRun, Shuffle, Skipped, Snapshot, Source, Split,
+    self, DocumentEncoder, Filling, Keeper, Piece, RawShard, ShardFormat, ShardOptions, ShardRun, Shuffle,
+    Skipped, Snapshot, Source, Split,
 };
 use crate::source::WrittenHashes;
 
@@ -346,4 +348,49 @@ fn source_of(SourceRecord { file, open }: SourceRecord) -> PyResult<Source> {
         opener
     });
     Ok(Source { file, open })
+}
+
+/// Writes the headers of a shard and, for "megatron", its index. `ids` and `starts` are the files that the core has written.
+#[pyfunction]
+pub(super) fn complete_shard(
+    py: Python<'_>,
+    format: &str,
+    ids: PathBuf,
+    starts: PathBuf,
+    tokens: u64,
+    documents: u64,
+    dtype: &str,
+) -> PyResult<()> {
+    let format = match format {
+        "llm.c" => ShardFormat::LlmC,
+        "megatron" => ShardFormat::Megatron,
+        "npy" => ShardFormat::Npy,
+        _ => ShardFormat::Bare,
+    };
+    let shard = RawShard { ids, starts, tokens, documents, wide: dtype == "uint32" };
+    call::long(py, None, |_| shard.complete(format))
+}
+
+/// Writes the two files of a shard, ids of `width` bytes behind room for a header; returns how many ids it has. A piece is the
+/// same two files without headers, the first document and the one after the last.
+#[pyfunction]
+pub(super) fn join_pieces(
+    py: Python<'_>,
+    ids: PathBuf,
+    starts: PathBuf,
+    header_bytes: usize,
+    width: u64,
+    pieces: Vec<(PathBuf, PathBuf, u64, u64)>,
+) -> PyResult<u64> {
+    let piece = |(ids, starts, first, end)| Piece { ids, starts, first, end };
+    let pieces: Vec<Piece> = pieces.into_iter().map(piece).collect();
+    call::long(py, None, |control| {
+        shards::join_pieces((&ids, &starts), header_bytes, width, &pieces, control)
+    })
+}
+
+/// The header of a `.npy` file of `count` numbers of a type such as "<u2"; 128 bytes.
+#[pyfunction]
+pub(super) fn npy_header<'py>(py: Python<'py>, count: u64, dtype: &str) -> PyResult<Bound<'py, PyBytes>> {
+    objects::bytes(py, &shards::npy_header(count, dtype))
 }

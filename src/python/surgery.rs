@@ -62,6 +62,16 @@ pub(super) fn relabel(
     Ok(Tokenizer::of(Arc::new(encoder)))
 }
 
+/// Old and new ids of the tokens that stay in a tokenizer without its last merges or ranks. See `Vocab::shrunk_ids`.
+#[pyfunction]
+pub(super) fn shrunk_ids(py: Python<'_>, tokenizer: &Tokenizer, size: usize) -> PyResult<Vec<(u32, u32)>> {
+    call::long(py, None, |_| {
+        let vocab = tokenizer.encoder().vocab();
+        let ids = (0..).zip(vocab.shrunk_ids(size)?);
+        room::collected(ids.filter_map(|(index, new)| Some((vocab.tokens().id_at(index), new?))))
+    })
+}
+
 /// The words of ids of a tokenizer that merges characters, with how often each occurs. See `Vocab::words_of`.
 #[pyfunction]
 pub(super) fn words_of(

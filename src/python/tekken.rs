@@ -1,12 +1,13 @@
-//! The class `TekkenFile`: the content of Mistral's `tekken.json`.
+//! The content of Mistral's `tekken.json`: read by the class `TekkenFile`, and written.
 
 use std::sync::Arc;
 
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
-use super::call;
 use super::pretokenizer::PyPretokenizer;
 use super::tokenizer::Tokenizer;
+use super::{call, objects};
 use crate::encode::Encoder;
 use crate::room;
 use crate::vocab::{self, Vocab};
@@ -45,4 +46,15 @@ impl TekkenFile {
         })?;
         Ok(Tokenizer::of(Arc::new(encoder)))
     }
+}
+
+/// The content of a `tekken.json`.
+#[pyfunction]
+pub(super) fn tekken_file<'py>(
+    py: Python<'py>,
+    tokenizer: &Tokenizer,
+    pattern: &str,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let file = call::long(py, None, |_| vocab::tekken_file(tokenizer.encoder().vocab(), pattern))?;
+    objects::bytes(py, &file)
 }

@@ -97,6 +97,14 @@ impl Tokenizer {
         }
     }
 
+    /// The id that the model has for a spelling; None if it has none.
+    fn id_of_spelling(&self, text: &str) -> PyResult<Option<u32>> {
+        match &self.decoder {
+            Some(decoder) => Ok(decoder.id_of(self.encoder.vocab(), text)?),
+            None => Ok(None),
+        }
+    }
+
     /// The tokenizer of a `state`. Special tokens must have their ids.
     #[staticmethod]
     fn from_state(
@@ -146,6 +154,16 @@ impl Tokenizer {
     /// The lowest id of an ordinary token that merging the token's own bytes does not produce.
     fn first_unmergeable(&self, py: Python<'_>) -> Option<u32> {
         py.detach(|| self.encoder.vocab().first_unmergeable())
+    }
+
+    /// Checks that a list of the merges alone gives the same ids for every text. See `Vocab::check_as_list`.
+    fn check_as_list(&self, py: Python<'_>) -> PyResult<()> {
+        call::long(py, None, |_| self.encoder.vocab().check_as_list())
+    }
+
+    /// Checks that the ids as ranks give the same ids for every text. See `Vocab::check_as_ranks`.
+    fn check_as_ranks(&self, py: Python<'_>) -> PyResult<()> {
+        call::long(py, None, |_| self.encoder.vocab().check_as_ranks())
     }
 
     /// By id, the ordinary tokens that merging their own bytes does not produce, each with the ids that it produces.
@@ -381,6 +399,21 @@ impl Tokenizer {
     /// The merges as pairs of ids.
     fn merges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         vocabulary::merge_ids_of(py, self.encoder.vocab())
+    }
+
+    /// A list of merges as a `tokenizer.json` spells them, and whether a pretoken that is a token skips it.
+    fn listed_merges<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyList>, bool)> {
+        vocabulary::listed_merges_of(py, self.encoder.vocab())
+    }
+
+    /// The ids of ordinary tokens by their spellings in a `tokenizer.json`, and of special tokens by their `names`.
+    fn spelled_vocab<'py>(&self, py: Python<'py>, names: Vec<(String, u32)>) -> PyResult<Bound<'py, PyDict>> {
+        let spelled = call::long(py, None, |_| self.encoder.vocab().spelled_with(names))?;
+        let dict = objects::dict(py)?;
+        for (token, id) in spelled {
+            dict.set_item(objects::string(py, &token)?, objects::int(py, id.into())?)?;
+        }
+        Ok(dict)
     }
 
     fn special_tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

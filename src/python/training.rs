@@ -11,11 +11,13 @@ use pyo3::types::PyList;
 use super::counts::PyPretokenCounts;
 use super::pretokenizer::PyPretokenizer;
 use super::tokenizer::Tokenizer;
-use super::vocabulary::special_specs;
 use super::{call, objects};
+use crate::count::Frequent;
 use crate::encode::Encoder;
 use crate::error::Error;
-use crate::train::{self, Measure, Merge, Options, Runs, Saver, Start, Superwords, Ties, Window};
+use crate::train::{
+    self, Layout, Measure, Merge, Options, Runs, Saver, SpecialIds, Start, Superwords, Ties, Window,
+};
 
 /// The merges of a training.
 #[pyclass(frozen, module = "toksmith._core")]
@@ -241,6 +243,25 @@ pub(super) fn memory_to_learn(
     Ok(train::least_memory(pretokens, pretoken_bytes, has_vocab, &options))
 }
 
+/// Says that learning takes more than `available` bytes, and what would fit; None if it fits. `frequencies` are those of
+/// `PretokenCounts`.
+#[pyfunction]
+pub(super) fn memory_excess(
+    frequencies: Vec<[u64; 4]>,
+    max_merges: usize,
+    ties: &str,
+    has_vocab: bool,
+    available: u64,
+    min_count: Option<u64>,
+    is_limit: bool,
+) -> PyResult<Option<String>> {
+    let frequent =
+        |[min_count, pretokens, bytes, memory]: [u64; 4]| Frequent { min_count, pretokens, bytes, memory };
+    let frequencies: Vec<Frequent> = frequencies.into_iter().map(frequent).collect();
+    let options = Options { ties: ties_of(ties)?, max_merges, ..Options::default() };
+    Ok(train::memory_excess(&frequencies, has_vocab, &options, available, min_count, is_limit))
+}
+
 fn ties_of(name: &str) -> PyResult<Ties> {
     match name {
         "bytes" => Ok(Ties::Bytes),
@@ -262,32 +283,35 @@ pub(super) fn fingerprint(py: Python<'_>, counts: &PyPretokenCounts) -> PyResult
     Ok(format!("{:016x}{:016x}", halves[0], halves[1]))
 }
 
-/// The tokenizer of a training. `byte_ids` are the ids of the 256 bytes if there is no base; `first_id` is
-/// the id of the first added token, which the others follow; `special_tokens` are all special tokens with
-/// their ids.
+/// The tokenizer of a training, with new special tokens. Without a base, `special_ids` and `byte_order` say in which order
+/// special tokens, bytes and merges have their ids.
 #[pyfunction]
-#[pyo3(signature = (learned, base, byte_ids, first_id, special_tokens, pretokenizer))]
+#[pyo3(signature = (learned, base, names, pretokenizer, special_ids="first", byte_order="value"))]
 pub(super) fn build_tokenizer(
     py: Python<'_>,
     learned: &Learned,
     base: Option<&Tokenizer>,
-    byte_ids: Vec<u32>,
-    first_id: u32,
-    special_tokens: Vec<(String, Option<i128>)>,
+    names: Vec<String>,
     pretokenizer: &PyPretokenizer,
+    special_ids: &str,
+    byte_order: &str,
 ) -> PyResult<Tokenizer> {
-    let specials = special_specs(special_tokens)?;
-    if base.is_none() && byte_ids.len() != 256 {
-        return Err(PyValueError::new_err(format!("{} ids for 256 bytes", byte_ids.len())));
-    }
+    let order = match special_ids {
+        "first" => SpecialIds::First,
+        "after_bytes" => SpecialIds::AfterBytes,
+        _ => SpecialIds::Last,
+    };
+    let (is_gpt2, specials) = (byte_order == "gpt2", names.len() as u32);
     let pretokenizer = pretokenizer.inner.clone();
     let encoder = call::long(py, None, move |_| {
         let base = base.map(|base| base.encoder().vocab());
-        let id_of = |token: u32| match token.checked_sub(learned.first) {
-            Some(added) => first_id + added,
-            None => base.map_or_else(|| byte_ids[token as usize], |base| base.tokens().id_at(token)),
+        let layout = match base {
+            Some(base) => Layout::above(base, specials),
+            None => Layout::new(order, is_gpt2, specials, learned.added() as u32),
         };
-        Ok(Encoder::of_training(train::build_vocab(base, &learned.merges, id_of, &specials)?, pretokenizer))
+        let id_of = |token| layout.id_of(token);
+        let vocab = train::build_vocab(base, &learned.merges, id_of, &layout.specials(&names))?;
+        Ok(Encoder::of_training(vocab, pretokenizer))
     })?;
     Ok(Tokenizer::of(Arc::new(encoder)))
 }

@@ -1,11 +1,13 @@
 //! Vocabularies, merges and special tokens: extracted from Python objects, and made into Python objects.
 
+use std::cell::Cell;
+
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
-use super::objects;
+use super::{call, objects};
 use crate::error::{show, show_text};
 use crate::room;
 use crate::spelling::spell;
@@ -27,9 +29,23 @@ pub(super) fn tokens_of(vocab: &Bound<'_, PyDict>) -> PyResult<Vec<(u32, PyBacke
     Ok(tokens)
 }
 
-/// The merges of a sequence of pairs of `bytes`.
+/// The merges of an iterable of pairs of `bytes`.
 pub(super) fn merges_of(merges: &Bound<'_, PyAny>) -> PyResult<Vec<MergePair>> {
-    objects::extracted(merges, |merge| merge.extract::<MergePair>())
+    let index = Cell::new(0);
+    objects::extracted(merges, |merge| {
+        let number = index.replace(index.get() + 1);
+        pair_of(&merge).ok_or_else(|| {
+            let shown = shown(&merge);
+            PyValueError::new_err(format!("merge number {number} is {shown}, not a pair of bytes"))
+        })
+    })
+}
+
+/// The two parts of a tuple or a list.
+fn pair_of(merge: &Bound<'_, PyAny>) -> Option<MergePair> {
+    let is_pair = merge.is_instance_of::<PyTuple>() || merge.is_instance_of::<PyList>();
+    let part = |at: usize| Some(PyBackedBytes::from(merge.get_item(at).ok()?.cast_into::<PyBytes>().ok()?));
+    if is_pair && merge.len().ok()? == 2 { part(0).zip(part(1)) } else { None }
 }
 
 /// The ids and bytes of all tokens.
@@ -60,6 +76,16 @@ pub(super) fn merge_ids_of<'py>(py: Python<'py>, vocab: &Vocab) -> PyResult<Boun
         py,
         merges.into_iter().map(|(left, right)| objects::tuple(py, [int(left)?, int(right)?])),
     )
+}
+
+/// A list of merges as a `tokenizer.json` spells them, and whether a pretoken that is a token skips it. See
+/// `Vocab::listed_merges`.
+pub(super) fn listed_merges_of<'py>(py: Python<'py>, vocab: &Vocab) -> PyResult<(Bound<'py, PyList>, bool)> {
+    let (merges, is_skipped) = call::long(py, None, |_| vocab.listed_merges())?;
+    let spelled =
+        |index: u32| vocab.tokens().bytes_at(index).iter().map(|&byte| spell(byte)).collect::<String>();
+    let merge = |(left, right)| objects::string(py, &format!("{} {}", spelled(left), spelled(right)));
+    Ok((objects::list_of(py, merges.into_iter().map(merge))?, is_skipped))
 }
 
 fn vocab_id(id: &Bound<'_, PyAny>, token: &Bound<'_, PyAny>) -> PyResult<u32> {

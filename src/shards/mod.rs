@@ -7,6 +7,7 @@
 //!   only adds up numbers; the next free worker writes the ids to that place (`write`, `shard`).
 //! - `ledger`: which jobs are written. A snapshot of the run is saved only when all jobs before it are written.
 //! - `run`: runs all these steps.
+//! - `files`: headers and other files of whole shards.
 //! - `permutation`: the order in which windows of the shards are read.
 
 mod buffer;
@@ -14,6 +15,7 @@ mod cuts;
 mod documents;
 mod encoded;
 mod encoder;
+mod files;
 mod ledger;
 mod options;
 mod permutation;
@@ -28,6 +30,7 @@ mod write;
 
 pub use documents::TextBatch;
 pub use encoder::DocumentEncoder;
+pub use files::{NPY_HEADER_BYTES, Piece, RawShard, ShardFormat, join_pieces, npy_header, synced};
 pub use ledger::Snapshot;
 pub use options::{HASHED_BYTES, ShardOptions, Shuffle, Split};
 pub use permutation::{KEY_BYTES, Permutation};

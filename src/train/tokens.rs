@@ -152,7 +152,7 @@ pub(super) fn prefix(bytes: &[u8]) -> u64 {
 
 /// The rank of a token if bytes are in the order of GPT-2's files: first the printable ones (33..=126,
 /// 161..=172, 174..=255), then the others. Merges follow by age.
-fn printable_rank(id: u32) -> u32 {
+pub(super) fn printable_rank(id: u32) -> u32 {
     match id {
         0..=32 => 188 + id,
         33..=126 => id - 33,

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use once_cell::race::OnceBox;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::build::SpecialSpec;
 use super::ordinary::Ordinary;
@@ -59,6 +60,32 @@ impl Vocab {
             special_ids,
             characters: Some(characters),
         })
+    }
+
+    /// [`Vocab::of_characters`], where merges are the bytes of their parts.
+    ///
+    /// # Errors
+    /// Same as [`Vocab::of_characters`].
+    pub fn of_character_rows(
+        tokens: Vec<(u32, &[u8])>,
+        merges: &[(&[u8], &[u8])],
+        characters: CharacterTokens,
+        specials: &[SpecialSpec],
+    ) -> Result<Self> {
+        room::check_available(48 * tokens.len())?;
+        let apart: FxHashSet<u32> = characters.bytes.iter().chain(&characters.outside).copied().collect();
+        let merged = tokens.iter().filter(|(id, _)| !apart.contains(id)).map(|&(id, bytes)| (bytes, id));
+        let ids: FxHashMap<&[u8], u32> = merged.collect();
+        let pair = |(index, &(left, right)): (usize, &(&[u8], &[u8]))| {
+            let unknown = |part: &[u8]| {
+                let (left, right, unknown) = (left.to_vec(), right.to_vec(), part.to_vec());
+                Error::MergeUnknown { index, left, right, unknown }
+            };
+            let id = |part: &[u8]| ids.get(part).copied().ok_or_else(|| unknown(part));
+            Ok((id(left)?, id(right)?))
+        };
+        let pairs: Vec<(u32, u32)> = merges.iter().enumerate().map(pair).collect::<Result<_>>()?;
+        Self::of_characters(tokens, &pairs, characters, specials)
     }
 
     /// The special cases of a vocabulary of characters; `None` if merging begins with bytes.

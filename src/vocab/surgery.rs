@@ -6,9 +6,12 @@
 //! what merging made, it still makes, with the merges among the tokens that stay, in their order.
 
 use super::build::SpecialSpec;
-use super::vocabulary::{Semantics, Vocab};
+use super::vocabulary::{Semantics, Vocab, special_indices};
+use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::merge::Merger;
 use crate::room;
+use crate::simd::Isa;
 
 /// A part of a vocabulary, with new ids.
 #[derive(Debug)]
@@ -28,12 +31,27 @@ impl Vocab {
     /// ones. Ids that are not of a token are an error.
     ///
     /// Also kept are the tokens of all bytes and, among characters, that of the space, which no other tokens spell. Left
-    /// out are ordinary tokens that no merge makes, unless a pretoken that is a token becomes that token without merging.
+    /// out are ordinary tokens that no merge makes, unless a pretoken that is a token becomes that token without merging;
+    /// and those that end inside a character which no token that stays completes, unless another token needs them.
     ///
     /// # Errors
     /// [`Error::UnknownId`], [`Error::OutOfMemory`]; [`Error::BrokenState`] for a vocabulary that merges by names.
     pub fn pruned(&self, keep: &[u32], fixed: &[u32]) -> Result<Pruned> {
-        let (kept, mut fixed) = (self.marked(keep)?, self.marked(fixed)?);
+        let (mut kept, fixed) = (self.marked(keep)?, self.marked(fixed)?);
+        loop {
+            let pruned = self.pruned_to(&kept, fixed.clone())?;
+            let lone = pruned.vocab.lone()?.into_iter();
+            let lone = lone.filter_map(|at| self.tokens.index_of(pruned.old_ids[at as usize]));
+            let lone: Vec<usize> = lone.map(|at| at as usize).filter(|&at| kept[at] && !fixed[at]).collect();
+            if lone.is_empty() {
+                return Ok(pruned);
+            }
+            lone.into_iter().for_each(|at| kept[at] = false);
+        }
+    }
+
+    /// [`Vocab::pruned`], with marks of tokens by index, and with tokens that end inside a character.
+    fn pruned_to(&self, kept: &[bool], mut fixed: Vec<bool>) -> Result<Pruned> {
         let asked: Vec<bool> = kept.iter().zip(&fixed).map(|(kept, fixed)| kept | fixed).collect();
         self.mark_basic(&mut fixed);
         let mut stays: Vec<bool> = kept.iter().zip(&fixed).map(|(kept, fixed)| kept | fixed).collect();
@@ -104,6 +122,93 @@ impl Vocab {
         Ok((if self.whole { vocab.ignoring_merges() } else { vocab }, places))
     }
 
+    /// The new id of each token by its index, `None` for those that go, in the vocabulary of `size` tokens that has the
+    /// first of the merges, or of the ranks. Special tokens above all others follow them; all other ids stay. More tokens
+    /// stay where even those that no merge makes are too many.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]; [`Error::BrokenState`] for a vocabulary that merges by names.
+    pub fn shrunk_ids(&self, size: usize) -> Result<Vec<Option<u32>>> {
+        if self.spelled().is_some() {
+            return Err(Error::BrokenState);
+        }
+        let count = self.tokens.len();
+        let special = special_indices(&self.tokens, &self.special_ids);
+        let ordinary = |index: &u32| special.binary_search(index).is_err();
+        let mut gone = room::filled(false, count)?;
+        let mut excess = count.saturating_sub(size);
+        let mut last: Vec<u32> = match self.semantics {
+            Semantics::Ranks => {
+                (0..count as u32).filter(ordinary).filter(|&at| self.tokens.bytes_at(at).len() > 1).collect()
+            }
+            Semantics::Merges => {
+                let pairs = self.pairs();
+                let made = |&(left, right): &(u32, u32)| pairs.result(pairs.rank_of_symbols(left, right));
+                self.merges.iter().map(made).collect()
+            }
+        };
+        let mut makers = room::filled(0_u32, count)?;
+        last.iter().for_each(|&at| makers[at as usize] += 1);
+        while excess > 0
+            && let Some(at) = last.pop()
+        {
+            makers[at as usize] -= 1;
+            // Otherwise an earlier merge makes the token too.
+            if makers[at as usize] == 0 {
+                gone[at as usize] = true;
+                excess -= 1;
+            }
+        }
+        let end = (0..count as u32).rev().find(ordinary).map_or(0, |last| last as usize + 1);
+        let mut ids = room::filled(None, count)?;
+        let mut next = 0;
+        for at in (0..count).filter(|&at| !gone[at]) {
+            let id = if at < end { self.tokens.id_at(at as u32) } else { next };
+            (ids[at], next) = (Some(id), id.wrapping_add(1));
+        }
+        Ok(ids)
+    }
+
+    /// The tokens, by index, that begin or end inside a character which no other token can complete: no text has them.
+    ///
+    /// What two neighbours are merged to alone, they are merged to in every text ([`super::reach`]).
+    fn lone(&self) -> Result<Vec<u32>> {
+        let special = special_indices(&self.tokens, &self.special_ids);
+        let bytes = |index: u32| self.tokens.bytes_at(index);
+        let is_broken =
+            |index: &u32| special.binary_search(index).is_err() && str::from_utf8(bytes(*index)).is_err();
+        let mut broken: Vec<u32> = (0..self.tokens.len() as u32).filter(is_broken).collect();
+        if self.characters.is_some() {
+            broken.clear();
+        }
+        broken.sort_by_key(|&index| bytes(index).len());
+        let (mut merger, mut parts) = (Merger::new(Isa::best()), Vec::new());
+        let mut meet = |left: u32, right: u32| -> Result<bool> {
+            let both = [bytes(left), bytes(right)].concat();
+            parts.clear();
+            if is_inside_text(&both) {
+                merger.merge(self.pairs(), &both, &mut parts, &Control::none())?;
+            }
+            Ok(parts == [left, right])
+        };
+        let mut lone = Vec::new();
+        for &index in broken.iter().filter(|&&index| bytes(index).len() > 1) {
+            let whole = behind_continuations(bytes(index));
+            let (mut lacks_start, mut lacks_end) =
+                (whole.len() < bytes(index).len(), str::from_utf8(whole).is_err());
+            for &other in &broken {
+                lacks_start = lacks_start && !meet(other, index)?;
+            }
+            for &other in broken.iter().filter(|_| !lacks_start) {
+                lacks_end = lacks_end && !meet(index, other)?;
+            }
+            if lacks_start || lacks_end {
+                lone.push(index);
+            }
+        }
+        Ok(lone)
+    }
+
     /// Marks of tokens by index.
     fn marked(&self, ids: &[u32]) -> Result<Vec<bool>> {
         let mut marks = room::filled(false, self.tokens.len())?;
@@ -141,4 +246,17 @@ impl Vocab {
         }
         Ok(())
     }
+}
+
+/// The bytes from the first one on that may begin a character.
+fn behind_continuations(bytes: &[u8]) -> &[u8] {
+    let start = bytes.iter().position(|byte| !(0x80..0xC0).contains(byte));
+    &bytes[start.unwrap_or(bytes.len())..]
+}
+
+/// Whether bytes are a part of some text.
+fn is_inside_text(bytes: &[u8]) -> bool {
+    let inside = behind_continuations(bytes);
+    let is_begun = str::from_utf8(inside).map_or_else(|error| error.error_len().is_none(), |_| true);
+    is_begun && bytes.len() - inside.len() <= 3
 }

@@ -8,7 +8,9 @@ use std::collections::HashSet;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde::Deserialize;
+use serde_json::{Value, json};
 
+use super::vocabulary::Vocab;
 use crate::error::{Error, Result, show_text};
 use crate::room;
 
@@ -35,6 +37,9 @@ const UNLISTED: [&str; 20] = [
     "[/SYSTEM_PROMPT]",
     "[TOOL_CONTENT]",
 ];
+/// The version of files that are written, the oldest one: the others say which control tokens a chat has, which a tokenizer
+/// does not know.
+const VERSION: &str = "v3";
 /// The last version whose files may list no special tokens.
 const LAST_UNLISTED_VERSION: u32 = 7;
 /// The maximum number of special tokens.
@@ -104,6 +109,70 @@ impl TekkenFile {
     }
 }
 
+/// The content of a file, a token a line. `pattern` is in the dialect of tiktoken's engine.
+///
+/// # Errors
+/// [`Error::Unwritable`] for ids of another order; [`Error::OutOfMemory`].
+pub fn tekken_file(vocab: &Vocab, pattern: &str) -> Result<Vec<u8>> {
+    let (tokens, specials) = (vocab.tokens(), vocab.special_ids().len() as u32);
+    let mut names: Vec<(u32, String)> = room::for_items(specials as usize)?;
+    let names_of_core = vocab.specials().tokens().iter().map(|name| String::from_utf8_lossy(name));
+    names.extend(vocab.special_ids().iter().copied().zip(names_of_core.map(String::from)));
+    names.sort_unstable();
+    let has_gaps = tokens.iter().zip(0..).any(|((id, _), place)| id != place);
+    if has_gaps || names.iter().zip(0..).any(|((id, _), place)| *id != place) {
+        let reason =
+            "tekken.json gives special tokens the ids from 0 on and all others those behind, without gaps";
+        return Err(Error::Unwritable(reason.into()));
+    }
+    if (0..=255_u8).any(|byte| tokens.get(specials + u32::from(byte)) != Some(&[byte][..])) {
+        return Err(Error::Unwritable(
+            "tekken.json has the 256 bytes, in order, behind its special tokens".into(),
+        ));
+    }
+    let config = json!({
+        "pattern": pattern,
+        "num_vocab_tokens": tokens.len() - names.len(),
+        "default_vocab_size": tokens.len(),
+        "default_num_special_tokens": names.len(),
+        "version": VERSION,
+    });
+    let special = |(id, name): &(u32, String)| json!({"rank": id, "token_str": name, "is_control": true});
+    let token = |(rank, (_, bytes)): (u32, (u32, &[u8]))| {
+        let (encoded, text) = (BASE64_STANDARD.encode(bytes), str::from_utf8(bytes).ok());
+        json!({"rank": rank, "token_bytes": encoded, "token_str": text})
+    };
+    let ordinary = tokens.iter().skip(names.len());
+    let mut file = Vec::new();
+    room::extend(&mut file, format!("{{\"config\": {},\n\"special_tokens\": [", ascii(&config)).as_bytes())?;
+    put_rows(&mut file, names.iter().map(special))?;
+    room::extend(&mut file, b"],\n\"vocab\": [")?;
+    put_rows(&mut file, (0..).zip(ordinary).map(token))?;
+    room::extend(&mut file, b"]}\n")?;
+    Ok(file)
+}
+
+fn put_rows(file: &mut Vec<u8>, rows: impl Iterator<Item = Value>) -> Result<()> {
+    for (number, row) in rows.enumerate() {
+        room::extend(file, if number == 0 { &b"\n"[..] } else { b",\n" })?;
+        room::extend(file, ascii(&row).as_bytes())?;
+    }
+    Ok(())
+}
+
+/// The JSON of a value, with escapes in place of characters beyond ASCII: whatever the encoding that a reader assumes.
+fn ascii(value: &Value) -> String {
+    let mut text = String::new();
+    for c in value.to_string().chars() {
+        if c.is_ascii() {
+            text.push(c);
+        } else {
+            c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| text.push_str(&format!("\\u{unit:04x}")));
+        }
+    }
+    text
+}
+
 /// Whether files of a version may list no special tokens. Versions are "v3", "v7", "v7m1", "v11" and so on.
 fn is_unlisted(version: Option<&str>) -> bool {
     let digits = version.unwrap_or("v3").trim_start_matches('v').split(|c: char| !c.is_ascii_digit()).next();
@@ -134,10 +203,11 @@ fn special_tokens(listed: Vec<(String, u32)>, count: u32) -> Result<Vec<(String,
         }
         None => {
             let name = format!("<SPECIAL_{id}>");
-            let is_new = names.insert(name.clone());
-            let reason =
-                || broken("$.special_tokens", format!("{name} is the name of the unlisted rank {id}"));
-            if is_new { Ok((name, id)) } else { Err(reason()) }
+            if names.contains(&name) {
+                let reason = format!("{name} is the name of the unlisted rank {id}");
+                return Err(broken("$.special_tokens", reason));
+            }
+            Ok((name, id))
         }
         Some(name) => Ok((name, id)),
     };

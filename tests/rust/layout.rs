@@ -82,8 +82,10 @@ fn expanded(tree: &str) -> Vec<String> {
 /// All paths that a file imports or names.
 fn paths(code: &str) -> Vec<String> {
     let mut paths = Vec::new();
-    let is_word = |at: &usize| !code[..*at].ends_with(char::is_alphanumeric);
-    for at in code.match_indices("use ").map(|(at, _)| at).filter(is_word) {
+    // A statement begins its line, unlike the word in a text.
+    let before = |at: usize| code[..at].rsplit('\n').next().unwrap_or_default().trim();
+    let is_statement = |at: &usize| before(*at).is_empty() || before(*at).starts_with("pub");
+    for at in code.match_indices("use ").map(|(at, _)| at).filter(is_statement) {
         if let Some((tree, _)) = code[at + "use ".len()..].split_once(';') {
             paths.extend(expanded(tree));
         }

@@ -14,17 +14,6 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 
-def checked_merges(merges: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """Return merges as a list of pairs of bytes; an error names the first that is no such pair."""
-    checked = []
-    for index, merge in enumerate(merges):
-        pair = tuple(merge) if isinstance(merge, (tuple, list)) else ()
-        if len(pair) != 2 or not all(isinstance(part, bytes) for part in pair):
-            raise ValueError(f"merge number {index} is {shown(merge)}, not a pair of bytes")
-        checked.append(pair)
-    return checked
-
-
 def special_list(special_tokens: Iterable[str] | Mapping[str, int] | None) -> list[tuple[str, int | None]]:
     """Return special tokens as (name, id or None) pairs, checked."""
     if special_tokens is None:

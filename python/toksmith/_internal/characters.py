@@ -45,8 +45,3 @@ def matched(source: str, among: str | None = None) -> Ranges:
     except (regex.error, OverflowError) as error:  # the latter for a property that is an infinite number
         raise ValueError(f"the expression {shown(source)} is broken: {error}") from None
     return tuple(match.span() for match in matches)
-
-
-def folded(characters: str) -> list[str]:
-    """Return the full case folding of each character."""
-    return [character.casefold() for character in characters]

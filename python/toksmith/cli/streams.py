@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import codecs
 import contextlib
 import errno
 import glob
 import io
+import itertools
 import os
 import stat
 import sys
@@ -17,7 +17,7 @@ from typing import IO
 from .. import _core
 from .._internal.messages import printable, shown
 from .._internal.progress import Report, json_lines
-from ..files import watching, whole_files
+from ..files import text_files, watching, whole_files
 from ..lab.spans import visible
 from .options import Progress, UsageError
 
@@ -118,19 +118,15 @@ def text(path: str, errors: str = "strict", report: Report | None = None) -> Ite
     """Yield the text of a UTF-8 file or of standard input."""
     if path != "-":
         _core.check_plain(path, b"")
-    decoder = codecs.getincrementaldecoder("utf-8")(errors)
-    done = undecoded = 0
-    try:
-        for window in windows(path, "encode", report):
-            if done == 0:
-                _core.check_plain(input_name(path), window)
-            yield decoder.decode(window)
-            done += len(window)
-            undecoded = len(decoder.getstate()[0])
-        yield decoder.decode(b"", final=True)
-    except UnicodeDecodeError as error:
-        place = f"{input_name(path)}: not UTF-8 at byte {done - undecoded + error.start}"
-        raise ValueError(f"{place}: give --errors replace to read invalid bytes as U+FFFD") from None
+    yield from text_files.decoded(_plain(path, report), input_name(path), errors)
+
+
+def _plain(path: str, report: Report | None) -> Iterator[bytes]:
+    blocks = windows(path, "encode", report)
+    for first in itertools.islice(blocks, 1):
+        _core.check_plain(input_name(path), first)
+        yield first
+    yield from blocks
 
 
 def check(out: str, inputs: Iterable[str | os.PathLike[str]] = ()) -> None:

@@ -113,7 +113,8 @@ class Options:
         prepended, appended = _names("prepend", prepend), _names("append", append)
         if appended == [NONE] and NONE not in tokenizer.special_tokens:
             appended = []
-        around = _template(tokenizer)
+        own = None if tokenizer.pipeline is None else tokenizer.pipeline.template
+        around = own.around() if own is not None and own.added() else None
         if template:
             if append is not None or prepended:
                 raise ValueError("template puts its own tokens around each document: leave append and prepend out")
@@ -253,19 +254,6 @@ def _names(option: str, tokens: SpecialTokens | None) -> list[str | int]:
     if not isinstance(tokens, Iterable):
         raise TypeError(f"{option} is a special token, or a list of them, not {type(tokens).__name__}")
     return [token if isinstance(token, str) else operator.index(token) for token in tokens]
-
-
-def _template(tokenizer: Tokenizer) -> tuple[list[int], list[int]] | None:
-    """Return the ids that the template of a tokenizer puts before and behind a text; None if it adds none."""
-    template = None if tokenizer.pipeline is None else tokenizer.pipeline.template
-    if template is None or not template.added():
-        return None
-    text = max(template.ids([])) + 1  # an id that the template does not add
-    ids = template.ids([text])
-    if ids.count(text) != 1:
-        return None  # it repeats the text, or leaves it out
-    at = ids.index(text)
-    return ids[:at], ids[at + 1 :]
 
 
 def _ids(option: str, names: list[str | int], tokenizer: Tokenizer) -> list[int]:

@@ -11,7 +11,6 @@ import contextlib
 import functools
 import itertools
 import mmap
-import os
 import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from .. import _core
 from .._internal.messages import shown
-from ..encoding.file_encoding import npy_head
+from ..files import whole_files
 from . import manifest as manifests
 from .manifest import HEADER_BYTES, NPY_HEADER_BYTES, WIDTHS, Manifest, Shard
 
@@ -35,9 +34,7 @@ _Number = TypeVar("_Number", bound="np.integer[Any]")
 
 # Magic number and version of llm.c's header by the type of the ids (its `dev/data/data_common.py`).
 _LLM_C_KINDS = {"uint16": (20240520, 1), "uint32": (20240801, 7)}
-# Megatron's numbers of types (its `indexed_dataset.py`); it has no uint32, and reads ids below 2^31 as int32.
-_MEGATRON_TYPES = {"uint16": 8, "uint32": 4}
-# Documents whose places are in memory at a time.
+# Documents of a row group of Parquet, at the most.
 _DOCUMENTS = 1 << 16
 # About how many ids a row group of Parquet has. Lists of lists can hold fewer than 2^31.
 _ROW_GROUP_IDS = 1 << 20
@@ -108,18 +105,14 @@ def complete(
     """
     if raw.tokens > form.max_ids:
         raise ValueError(f"a shard of the format {form.name} holds at most {form.max_ids:,} ids: lower shard_size")
-    _write_header(raw.starts_file, npy_head(raw.documents + 1, "<i8"))
+    _core.complete_shard(form.name, *raw)
     files = {form.suffix: raw.ids, ".index.npy": raw.starts_file}
-    if form.name == "npy":
-        _write_header(raw.ids, npy_head(raw.tokens, f"<u{WIDTHS[raw.dtype]}"))
-    elif form.name == "llm.c":
-        header = struct.pack("<3i", *_LLM_C_KINDS[raw.dtype], raw.tokens)
-        _write_header(raw.ids, header.ljust(form.header_bytes, b"\0"))
-    elif form.name == "megatron":
-        files[".idx"] = _write_megatron(raw)
+    if form.name == "megatron":
+        files[".idx"] = raw.ids.with_suffix(".idx")
     elif form.name == "parquet":
         files[".parquet"] = _write_parquet(raw)
-    sums = {suffix: _synced(path, hashes if path == raw.ids else None) for suffix, path in files.items()}
+    written = {raw.ids: hashes}
+    sums = {suffix: _core.checksum(path, written=written.get(path), sync=True) for suffix, path in files.items()}
     entry: dict[str, str | int] = {"file": f"{stem}{form.suffix}", "index": f"{stem}.index.npy"}
     entry |= {"documents": raw.documents, "tokens": raw.tokens}
     entry["bytes"], entry["blake3"] = sums[form.suffix]
@@ -127,28 +120,6 @@ def complete(
     if ".idx" in sums:
         entry["idx_blake3"] = sums[".idx"][1]
     return {path: f"{stem}{suffix}" for suffix, path in files.items()}, entry
-
-
-def _write_header(path: Path, header: bytes) -> None:
-    with naming(path), path.open("rb+") as file:
-        file.write(header)
-
-
-def _write_megatron(raw: Raw) -> Path:
-    """Write Megatron's index: for each sequence, here a document, its length and its place in bytes."""
-    import numpy as np
-
-    path = raw.ids.with_suffix(".idx")
-    starts, count = raw.starts, raw.documents
-    with naming(path), path.open("wb") as file:
-        file.write(struct.pack("<9sQBQQ", b"MMIDIDX\0\0", 1, _MEGATRON_TYPES[raw.dtype], count, count + 1))
-        for at in range(0, count, _DOCUMENTS):
-            file.write(np.diff(starts[at : at + _DOCUMENTS + 1]).astype("<i4").tobytes())
-        for at in range(0, count, _DOCUMENTS):
-            file.write((starts[at : min(at + _DOCUMENTS, count)] * WIDTHS[raw.dtype]).astype("<i8").tobytes())
-        for at in range(0, count + 1, _DOCUMENTS):
-            file.write(np.arange(at, min(at + _DOCUMENTS, count + 1), dtype="<i8").tobytes())
-    return path
 
 
 def _write_parquet(raw: Raw) -> Path:
@@ -162,7 +133,11 @@ def _write_parquet(raw: Raw) -> Path:
     schema = pa.schema([pa.field("ids", pa.list_(pa.field("element", pa.from_numpy_dtype(raw.dtype))))])
     options = {"compression": "zstd", "use_dictionary": False}
     # pyarrow opens no file whose name is not UTF-8.
-    with naming(path), path.open("wb") as file, parquet.ParquetWriter(file, schema, **options) as writer:
+    with (
+        whole_files.naming(path, only_unnamed=True),
+        path.open("wb") as file,
+        parquet.ParquetWriter(file, schema, **options) as writer,
+    ):
         start = 0
         while start < raw.documents:
             stop = int(np.searchsorted(starts, starts[start] + _ROW_GROUP_IDS, "right")) - 1
@@ -173,25 +148,6 @@ def _write_parquet(raw: Raw) -> Path:
             writer.write_table(pa.table([lists], schema=schema))
             start = stop
     return path
-
-
-def _synced(path: Path, written: _core.WrittenHashes | None) -> tuple[int, str]:
-    """Sync a file to the disk; return its size and its BLAKE3."""
-    size, digest = _core.checksum(path, written=written)
-    with naming(path), path.open("rb+", buffering=0) as file:
-        os.fsync(file.fileno())
-    return size, digest
-
-
-@contextlib.contextmanager
-def naming(path: Path) -> Iterator[None]:
-    """Add the name of the file to an error that does not have it."""
-    try:
-        yield
-    except OSError as error:
-        if error.filename is None:
-            error.filename = str(path)
-        raise
 
 
 # Reading
@@ -241,7 +197,7 @@ def _open_npy(path: Path, dtype: np.dtype[_Number], count: int) -> NDArray[_Numb
     """Return the array in a NumPy file, which must be of this type and length."""
     with path.open("rb") as file:
         header = file.read(NPY_HEADER_BYTES)
-    if header != npy_head(count, dtype.str):
+    if header != _core.npy_header(count, dtype.str):
         raise ValueError(
             f"{path}: not the NumPy file that {manifests.NAME} describes, of {count:,} numbers of {dtype}: it was "
             f"replaced; {manifests.REPAIR}"

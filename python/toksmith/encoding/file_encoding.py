@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-import struct
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._core import Tokenizer as CoreTokenizer
@@ -16,8 +14,6 @@ from ..files import inputs, whole_files
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
-# Bytes of the header of a `.npy` file: a multiple of 64, large enough for any count.
-_HEAD = 128
 # Bytes per read; None leaves it to the core. Tests make it small, so that short texts span several reads.
 WINDOW_BYTES: int | None = None
 
@@ -50,15 +46,8 @@ def encode_file(
             return encode(out=None, wide=wide, progress=report)
     whole_files.check_not_read(out, [path])
     wide = is_wide(dtype, core.max_id() >= 2**16)
-    is_npy = Path(out).suffix == ".npy"
     with reporter(progress) as report, whole_files.replacing(out) as temporary:
-        if is_npy:
-            temporary.write_bytes(bytes(_HEAD))
-        count = encode(out=(temporary, os.fspath(out)), wide=wide, progress=report)
-        if is_npy:
-            with temporary.open("rb+") as file:
-                file.write(npy_head(int(count), "<u4" if wide else "<u2"))
-        return count
+        return encode(out=(temporary, os.fspath(out)), wide=wide, progress=report)
 
 
 def is_wide(dtype: DTypeLike | None, default: bool) -> bool:
@@ -71,10 +60,3 @@ def is_wide(dtype: DTypeLike | None, default: bool) -> bool:
     if ids_dtype not in (np.dtype("<u2"), np.dtype("<u4")):
         raise ValueError(f"dtype is uint16 or uint32, not {ids_dtype}")
     return bool(ids_dtype.itemsize == 4)
-
-
-def npy_head(count: int, dtype: str) -> bytes:
-    """Return the header of a `.npy` file of `count` numbers of a type such as "<u2"; 128 bytes."""
-    shape = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({count},), }}"
-    magic = b"\x93NUMPY\x01\x00" + struct.pack("<H", _HEAD - 10)
-    return magic + shape.encode().ljust(_HEAD - 11) + b"\n"

@@ -36,10 +36,9 @@ def encode_arrow(
 
     Args:
         tokenizer: The tokenizer that encodes them.
-        texts: An object with `__arrow_c_array__` or `__arrow_c_stream__`: an array or chunked array of pyarrow, a
-            series of Polars or pandas (3 and later), a relation of DuckDB with one column. Its type is `string`,
-            `large_string`, `string_view`, `binary`, `large_binary` or `binary_view`. A stream is read to its end
-            before the first text is encoded.
+        texts: An object with `__arrow_c_array__` or `__arrow_c_stream__`, of strings or binary values: an array or
+            chunked array of pyarrow, a series of Polars or pandas (3 and later), a relation of DuckDB with one
+            column. A stream is read to its end before the first text is encoded.
         dtype: Type of the ids: `uint32`, the default, or `uint16`.
         large: Whether the lists have offsets of 64 bits, which count more than 2^31 - 1 ids: a `large_list`.
         special: Whether special tokens become their ids.

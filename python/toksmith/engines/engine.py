@@ -59,10 +59,8 @@ class Engine(ABC, Generic[Data]):
     ) -> PretokenCounts:
         """Count the pretokens of a column; each text that is not null is a document.
 
-        Memory: a worker holds a block of Ray, or a batch of Arrow of Spark, and at most `memory_limit` of counts. The
-        process that calls holds the sum, and a block of Ray, or all sums of Spark, which its configuration
-        `spark.driver.maxResultSize` limits. With `memory_limit` the sum stays below that too, and a sixteenth of the
-        sums of Spark comes at a time.
+        A worker holds a block of Ray, or a batch of Arrow of Spark, and at most `memory_limit` of counts; the process
+        that calls holds the sum, which stays below that limit as well.
 
         Args:
             data: A `ray.data.Dataset`, or a `pyspark.sql.DataFrame`.
@@ -126,8 +124,8 @@ class Engine(ABC, Generic[Data]):
         """Encode the texts of a column into a folder of shards: the files of `toksmith.tokenize`, byte for byte.
 
         Workers write the ids of each part beside the shards, in a hidden folder, then the shards: this takes twice
-        the bytes of the shards on the disk. The process that calls holds some hundred bytes for each part and each
-        shard. A call that fails removes the files that it has written; after a kill, the next call does.
+        the bytes of the shards on the disk. A call that fails removes the files that it has written; after a kill,
+        the next call does.
 
         Args:
             data: A `ray.data.Dataset`, or a `pyspark.sql.DataFrame`.

@@ -1,12 +1,9 @@
 """Encoding the documents of an engine into a folder of shards: the work of the driver.
 
 Workers encode each part once, as a piece. The driver finds out which documents of which pieces make each shard, by
-bisection in the index of a piece, so it holds nothing for a document. Workers write the shards. The driver gives them
-their names, and writes the manifest.
-
-Until the end all files are in the hidden folder that a run of one machine uses too. A run on an engine is never
-continued, since nobody can tell whether its data are still the same: a later run begins anew, and removes the files
-that are left.
+bisection in the index of a piece, so it holds nothing for a document. Workers write the shards, to which the driver
+gives their names. A later run begins anew, and removes the files that are left: nobody can tell whether the data are
+still the same.
 """
 
 from __future__ import annotations

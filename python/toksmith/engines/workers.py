@@ -16,14 +16,14 @@ import platform
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _core
 from .._internal.messages import shown
 from ..data import table_texts
-from ..data.manifest import NPY_HEADER_BYTES, WIDTHS
+from ..data.manifest import WIDTHS
 from ..data.options import RunOptions
-from ..data.shards import FORMATS, Raw, complete, naming
+from ..data.shards import FORMATS, Raw, complete
 from ..data.table_texts import TextColumn
 from ..files import tables
 from ..files.inputs import Source
@@ -37,8 +37,6 @@ PIECES = "pieces"
 SHARDS = "shards"
 """The folder of shards."""
 _TEXT_TYPES = "string, large_string, string_view, binary, large_binary or binary_view"
-_BLOCK = 1 << 17
-"""Documents whose places are copied at a time."""
 
 
 class KeptFunction:
@@ -217,30 +215,12 @@ def write_shard(name: str, work: str, form: str, dtype: str) -> str:
     ]
     split, _, number = name.rpartition("-")
     raws = [documents.part.raw(work, split, dtype) for documents in ranges]
+    pieces = [(raw.ids, raw.starts_file, start, stop) for raw, (_, start, stop) in zip(raws, ranges, strict=True)]
     folder = _new_folder(work, SHARDS)
     ids, index = folder / f"{name}.ids", folder / f"{name}.index"
-    tokens = 0
-    with naming(ids), ids.open("wb") as ids_file, naming(index), index.open("wb") as index_file:
-        ids_file.write(bytes(FORMATS[form].header_bytes))
-        index_file.write(bytes(NPY_HEADER_BYTES + 8))
-        for raw, (_, start, stop) in zip(raws, ranges, strict=True):
-            tokens += _copy(raw, start, stop, ids_file, index_file, tokens)
+    tokens = _core.join_pieces(ids, index, FORMATS[form].header_bytes, WIDTHS[dtype], pieces)
     raw = Raw(ids, index, tokens, sum(documents.stop - documents.start for documents in ranges), dtype)
     files, entry = complete(raw, FORMATS[form], FORMATS[form].stem(split, int(number)))
     if ids not in files:
         ids.unlink()
     return json.dumps([{f"{SHARDS}/{folder.name}/{path.name}": name for path, name in files.items()}, entry])
-
-
-def _copy(raw: Raw, start: int, stop: int, ids: BinaryIO, index: BinaryIO, tokens: int) -> int:
-    """Copy documents to the end of a shard that has some ids already; return the number of their ids."""
-    import numpy as np
-
-    first, last = int(raw.starts[start]), int(raw.starts[stop])
-    if first < last:  # the system refuses to map zero bytes
-        width = WIDTHS[raw.dtype]
-        ids.write(np.memmap(raw.ids, f"<u{width}", "r", first * width, (last - first,)).data)
-    ends = raw.starts[start + 1 : stop + 1]
-    for place in range(0, len(ends), _BLOCK):
-        index.write((ends[place : place + _BLOCK] + (tokens - first)).astype("<i8").tobytes())
-    return last - first

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
@@ -42,7 +41,10 @@ def of(
             if read:
                 read(batch[1])
     else:
-        texts = [_text(source, errors, read)] if source.texts is None else _decoded(source.texts, errors)
+        if source.texts is None:
+            texts: Iterable[Iterable[str]] = [text_files.decoded(_blocks(source, read), source.path, errors)]
+        else:
+            texts = _decoded(source.texts, errors)
         for pieces in texts:
             for document in [pieces] if separator is None else split(pieces, separator):
                 yield Document(source.name, document)
@@ -79,10 +81,7 @@ def _numbered(pieces: Iterable[str], separator: str) -> Iterator[tuple[int, str]
 def _decoded(texts: Iterable[object], errors: str) -> Iterator[Iterable[str]]:
     for number, text in enumerate(texts, 1):
         if isinstance(text, bytes):
-            try:
-                text = text.decode("utf-8", errors)
-            except UnicodeDecodeError as error:
-                raise text_files.not_utf8(f"text number {number}", error.start) from None
+            text = "".join(text_files.decoded([text], f"text number {number}", errors))
         if not isinstance(text, str):
             raise TypeError(
                 f"text number {number} is {type(text).__name__}: texts are str or bytes; paths are given as a list"
@@ -96,19 +95,6 @@ def _blocks(source: Source, read: Read | None) -> Iterator[bytes]:
         if read:
             read(stream.take_progress())
         yield block
-
-
-def _text(source: Source, errors: str, read: Read | None) -> Iterator[str]:
-    decoder = codecs.getincrementaldecoder("utf-8")(errors)
-    done = pending = 0
-    try:
-        for block in _blocks(source, read):
-            yield decoder.decode(block)
-            done += len(block)
-            pending = len(decoder.getstate()[0])
-        yield decoder.decode(b"", final=True)
-    except UnicodeDecodeError as error:
-        raise text_files.not_utf8(source.path, done - pending + error.start) from None
 
 
 def _rows(source: Source, errors: str, label: str | None) -> Iterator[Document]:

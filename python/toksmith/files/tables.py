@@ -35,7 +35,9 @@ def texts(sources: Iterable[Source], errors: str) -> Iterator[str]:
             for text in _values(cells):
                 if text is None:
                     raise ValueError(f"{source.name}: {without_text(row, source.field)}")
-                yield text if isinstance(text, str) else _decoded(text, errors, f"{source.name}: row {row}")
+                if isinstance(text, bytes):
+                    text = "".join(text_files.decoded([text], f"{source.name}: row {row}", errors))
+                yield text
                 row += 1
 
 
@@ -47,13 +49,6 @@ def _values(cells: Array) -> list[str | bytes | None]:
     except UnicodeDecodeError:  # strings are promised to be UTF-8
         values = cells.cast(pa.large_binary()).to_pylist()
     return values
-
-
-def _decoded(text: bytes, errors: str, name: str) -> str:
-    try:
-        return text.decode("utf-8", errors)
-    except UnicodeDecodeError as error:
-        raise text_files.not_utf8(name, error.start) from None
 
 
 @contextlib.contextmanager

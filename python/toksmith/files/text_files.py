@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
 import collections
 import contextlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from .._internal.messages import shown
@@ -16,9 +17,20 @@ MAX_VALUES = 20_000_000
 """Maximum number of values in a JSON file, counted by its commas and brackets: each becomes an object in memory."""
 
 
-def not_utf8(name: str, place: int) -> ValueError:
-    """Return the error of text that is not UTF-8 at a byte, of a source of documents."""
-    return ValueError(f'{name}: not UTF-8 at byte {place}: give errors="replace" to read invalid bytes as U+FFFD')
+def decoded(blocks: Iterable[bytes], name: str, errors: str) -> Iterator[str]:
+    """Yield the text of a source of documents that comes in blocks, which may end inside a character."""
+    decoder = codecs.getincrementaldecoder("utf-8")(errors)
+    done = pending = 0
+    try:
+        for block in blocks:
+            yield decoder.decode(block)
+            done += len(block)
+            pending = len(decoder.getstate()[0])
+        yield decoder.decode(b"", final=True)
+    except UnicodeDecodeError as error:
+        place = done - pending + error.start
+        advice = 'give errors="replace" to read invalid bytes as U+FFFD'
+        raise ValueError(f"{name}: not UTF-8 at byte {place}: {advice}") from None
 
 
 def read_text(path: str | os.PathLike[str]) -> str:

@@ -96,7 +96,7 @@ def create(path: Path, parts: Iterable[bytes]) -> None:
     target, old, _ = _target(path)
     with _new(target, old) as file:
         _fill(file, target, parts)
-        with _naming(target):
+        with naming(target):
             file.finish()
             file.publish_first(target)
 
@@ -139,37 +139,37 @@ def _made(folder: Path) -> Iterator[None]:
 
 def _new(target: Path, old: os.stat_result | None, is_stream: bool = False) -> NewFile:
     folder = Path(tempfile.gettempdir()) if is_stream else target.parent
-    with _naming(target):
+    with naming(target):
         return NewFile(folder, target.name, None if is_stream else old)
 
 
 def _fill(file: NewFile, target: Path, parts: Iterable[bytes]) -> None:
-    with _naming(target, only_unnamed=True):
+    with naming(target, only_unnamed=True):
         file.file.writelines(parts)
         file.file.flush()
 
 
 def _publish(files: list[tuple[NewFile, Path]]) -> None:
     for file, target in files:
-        with _naming(target):
+        with naming(target):
             file.finish()
     # From here on a kill can leave temporary names behind. Only renaming is left to do.
     for file, target in files:
         if target.exists():
-            with _naming(target):
+            with naming(target):
                 file.give_name()
     for file, target in files:
-        with _naming(target):
+        with naming(target):
             file.publish(target)
 
 
 def _pour(parts: Iterable[bytes], target: Path) -> None:
-    with _naming(target, only_unnamed=True), target.open("wb") as file:
+    with naming(target, only_unnamed=True), target.open("wb") as file:
         file.writelines(parts)
 
 
 @contextlib.contextmanager
-def _naming(target: Path, only_unnamed: bool = False) -> Iterator[None]:
+def naming(target: Path, only_unnamed: bool = False) -> Iterator[None]:
     """Make an error name the file that was asked for, not a temporary one."""
     try:
         yield

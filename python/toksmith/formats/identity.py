@@ -68,11 +68,6 @@ def restored(
     return native.parts_of(inner, pattern, pipeline, *states)
 
 
-def digest_of_values(*values: object) -> str:
-    """Return the SHA-256, in hex, of a few small values."""
-    return _digest(repr(values).encode(errors="surrogatepass"))
-
-
 def check(kind: str, is_whole: bool) -> None:
     """Refuse the content of a damaged pickle."""
     if not is_whole:

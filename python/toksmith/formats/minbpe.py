@@ -22,8 +22,6 @@ from .parts import Parts
 Pair = tuple[int, int]
 
 VERSION = "minbpe v1"
-MAX_BYTES = 1 << 26
-"""Most bytes of all tokens together. Each line can double the longest token, so 40 lines could fill any memory."""
 _KIND = "a .model file of minbpe"
 
 
@@ -77,52 +75,10 @@ def read(path: str | os.PathLike[str]) -> Model:
 
 
 def _parsed(text: str, name: str) -> Model:
-    lines = text_files.lines(text)
-    if not lines or lines[0].strip() != VERSION:
-        raise ValueError(f"{name}, line 1: expected {shown(VERSION)}, got {shown((lines or [''])[0])}")
-    if len(lines) < 3:
-        raise ValueError(f"{name}: the file ends before the number of special tokens, in line 3")
-    count = _number(lines[2].strip(), f"{name}, line 3")
-    if count > len(lines) - 3:
-        raise ValueError(f"{name}, line 3: {count} special tokens, but only {len(lines) - 3} lines follow")
-    special_tokens: dict[str, int] = {}
-    for number, line in enumerate(lines[3 : 3 + count], 4):
-        token, _, id = line.rpartition(" ")
-        if not token:
-            raise ValueError(f"{name}, line {number}: expected a special token and its id, got {shown(line)}")
-        if token in special_tokens:
-            raise ValueError(f"{name}, line {number}: the special token {shown(token)} is there twice")
-        special_tokens[token] = _number(id, f"{name}, line {number}")
-    return Model(lines[1], special_tokens, _parsed_merges(lines, 3 + count, name))
-
-
-def _parsed_merges(lines: list[str], first: int, name: str) -> dict[Pair, int]:
-    """Return the merges, checked before memory is taken for their tokens."""
-    merges: dict[Pair, int] = {}
-    lengths = [1] * 256
-    total = 0
-    for number, line in enumerate(lines[first:], first + 1):
-        place = f"{name}, line {number}"
-        ids = line.split()
-        if len(ids) != 2:
-            raise ValueError(f"{place}: expected the two ids of a merge, got {shown(line)}")
-        left, right = _number(ids[0], place), _number(ids[1], place)
-        if max(left, right) >= len(lengths):
-            raise ValueError(f"{place}: {left} {right}: there is no token {max(left, right)} yet")
-        if (left, right) in merges:
-            raise ValueError(f"{place}: {left} {right} is already the merge into {merges[left, right]}")
-        merges[left, right] = len(lengths)
-        lengths.append(lengths[left] + lengths[right])
-        total += lengths[-1]
-        if total > MAX_BYTES:
-            raise ValueError(f"{place}: the tokens up to here have more than {MAX_BYTES:,} bytes")
-    return merges
-
-
-def _number(text: str, place: str) -> int:
-    if not (text.isascii() and text.isdigit()) or len(text) > 10 or int(text) >= 2**32:
-        raise ValueError(f"{place}: {shown(text)} is not a whole number below 2^32")
-    return int(text)
+    try:
+        return Model(*_core.minbpe_model(text))
+    except ValueError as error:
+        raise ValueError(f"{name}, {error}") from None
 
 
 def _check_order(names: list[str]) -> None:
@@ -148,7 +104,9 @@ def save(parts: Parts, path: str | os.PathLike[str]) -> None:
     _check_fits(parts)
     # minbpe finds the first name in the list that fits: with the longest first, it is the longest, as in toksmith.
     specials = dict(sorted(parts.special_tokens.items(), key=lambda item: (-len(item[0]), item[1])))
-    model = Model(parts.pattern.text or "", specials, _merges_of(parts))
+    verification.check_merges_list(parts, _KIND)
+    merges = {pair: id for id, pair in enumerate(_core.minbpe_merges(parts.core), 256)}
+    model = Model(parts.pattern.text or "", specials, merges)
     verification.compare_texts(_KIND, parts, parts_of(model).core)
     write(prefix, model, parts.ordinary)
 
@@ -214,25 +172,3 @@ def _check_fits(parts: Parts) -> None:
         raise ValueError(f"{_KIND} holds no flags of the pattern: write them into it, as in (?i)")
     if pattern.text is not None and pattern.name is None and pattern.unmatched == "keep":
         raise ValueError(f"{_KIND} loses text that the pattern does not match, and this tokenizer keeps it")
-
-
-def _merges_of(parts: Parts) -> dict[Pair, int]:
-    """Return the merges by the ids of their parts, which must be minbpe's."""
-    for byte in range(256):
-        id = parts.core.token_id(bytes([byte]))
-        if id != byte:
-            raise ValueError(
-                f"{_KIND} numbers the bytes by their values, and here {shown(bytes([byte]))} has the id {id}: "
-                'only a tokenizer that was trained with special_ids="last" has that'
-            )
-    verification.check_merges_list(parts, _KIND)
-    merges = {}
-    for number, (left, right) in enumerate(parts.core.merges(), 256):
-        token = parts.vocab[left] + parts.vocab[right]
-        id = parts.core.token_id(token)
-        if id != number:
-            raise ValueError(
-                f"{_KIND} numbers the merges from 256 on, and here {shown(token)} has the id {id}, not {number}"
-            )
-        merges[left, right] = id
-    return merges

@@ -52,12 +52,8 @@ _FIELDS = {
 
 def head_of(parts: Parts) -> Json:
     """Return the head of a tokenizer."""
-    pattern = parts.pattern
     head: Json = {
-        "pattern": pattern.text,
-        "pattern_flags": pattern.flags,
-        "unmatched": pattern.unmatched,
-        "unicode": pattern.unicode,
+        **parts.pattern.fields(),
         "special_tokens": dict(sorted(parts.special_tokens.items(), key=lambda item: (item[1], item[0]))),
     }
     if parts.core.has_merges() and parts.core.ignores_merges():
@@ -189,25 +185,15 @@ def _core_of(content: Json, pattern: patterns.Pattern) -> _core.Tokenizer:
     merges = None if content["merges"] is None else _core.merges_of_rows(content["merges"])
     if content.get("characters") is None:
         return _core.Tokenizer(tokens, merges, specials, pattern.core(), content.get("ignore_merges", False))
-    in_bytes, unknown, outside = _character_ids(content["characters"])
-    apart = {*in_bytes, *outside}
-    ids = {token: id for id, token in tokens.items() if id not in apart}
-    for left, right in merges or ():
-        if left not in ids or right not in ids:
-            raise ValueError(f"the merge ({shown(left)}, {shown(right)}) refers to a missing token")
-    pairs = [(ids[left], ids[right]) for left, right in merges or ()]
-    return _core.character_tokenizer(tokens, pairs, in_bytes, unknown, outside, specials, pattern.core())
+    ids = _character_ids(content["characters"])
+    return _core.character_tokenizer(tokens, merges or [], *ids, specials, pattern.core())
 
 
 def _character_ids(content: Json) -> tuple[list[int], int | None, list[int]]:
     """Return the field `characters`: ids of bytes, unknown token, outside merging."""
     in_bytes, unknown, outside = (content.get(name) for name in ("bytes", "unknown", "outside"))
-    is_whole = isinstance(in_bytes, list) and len(in_bytes) in (0, 256) and isinstance(outside, list)
-    if not is_whole or not all(map(_is_id, [*(in_bytes or ()), *(outside or ())])):
+    if not isinstance(in_bytes, list) or len(in_bytes) not in (0, 256) or not isinstance(outside, list):
         raise ValueError(f"the field 'characters' is {shown(content)}, not what save() writes")
-    unknown_id = None if unknown is None else checked_id(unknown, "the unknown token")
-    return in_bytes or [], unknown_id, outside or []
-
-
-def _is_id(id: object) -> bool:
-    return type(id) is int and 0 <= id < 2**32
+    for id in (*in_bytes, *outside, *(() if unknown is None else (unknown,))):
+        checked_id(id, "the field 'characters'")
+    return in_bytes, unknown, outside

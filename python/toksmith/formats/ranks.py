@@ -19,7 +19,6 @@ from .. import patterns
 from .._core import Tokenizer as CoreTokenizer
 from .._core import tokens_of_ranks
 from .._internal import arguments, choices
-from .._internal.messages import shown
 from ..files import reading, text_files, whole_files
 from . import verification
 from .parts import Parts
@@ -82,23 +81,8 @@ def line_of(token: bytes, id: int) -> bytes:
 
 def check_ranks(parts: Parts, kind: str) -> None:
     """Check that the ids as ranks give the same ids for every text as the merges do; `kind` names the format."""
-    if parts.core.has_merges():
-        with verification.refusing(f"{kind} holds ranks, and this tokenizer has a merges list"):
-            _check_order(parts)
-            verification.check_reachable(parts.core)
-            verification.check_reachable(CoreTokenizer(parts.ordinary, None, [], patterns.resolve(None).core()))
-
-
-def _check_order(parts: Parts) -> None:
-    """Check that the ids of merged tokens rise with the merges: in a rank file, ids are ranks."""
-    last = -1
-    for left, right in parts.merges:
-        id = parts.core.token_id(left + right)
-        if id <= last:
-            raise ValueError(
-                f"the merge ({shown(left)}, {shown(right)}) makes id {id}, which does not come after {last}"
-            )
-        last = id
+    with verification.refusing(f"{kind} holds ranks, and this tokenizer has a merges list"):
+        parts.core.check_as_ranks()
 
 
 def _verify(parts: Parts, paths: list[Path]) -> None:

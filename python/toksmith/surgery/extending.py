@@ -124,13 +124,8 @@ def _trained_on_words(
     )
     if learned.added() < n:
         warnings.warn(f"no pair is left that occurs often enough: {learned.added()} tokens are added", stacklevel=3)
-    return tokenizer._of(renumbered(parts, _built(parts, learned), {id: id for id in parts.vocab}))
-
-
-def _built(parts: Parts, learned: _core.Learned) -> _core.Tokenizer:
-    """Return the core with more merges, whose tokens get the ids above all others."""
-    core, specials = parts.core, [*parts.special_tokens.items()]
-    return _core.build_tokenizer(learned, core, [], core.max_id() + 1, specials, parts.pattern.core())
+    core = _core.build_tokenizer(learned, parts.core, [], parts.pattern.core())
+    return tokenizer._of(renumbered(parts, core, {id: id for id in parts.vocab}))
 
 
 def _with_merged(parts: Parts, tokens: dict[bytes, int], highest: int) -> Parts:
@@ -145,7 +140,8 @@ def _with_merged(parts: Parts, tokens: dict[bytes, int], highest: int) -> Parts:
     if learned.added() != len(tokens):
         raise ValueError("bytes are not encoded to two tokens, but to one or to more: put their parts before them")
     ids = {id: id for id in parts.vocab} | dict(enumerate(slots, core.max_id() + 1))
-    return renumbered(parts, _core.relabel(_built(parts, learned), [*ids.items()]), ids, parts.record)
+    extended = _core.build_tokenizer(learned, core, [], parts.pattern.core())
+    return renumbered(parts, _core.relabel(extended, [*ids.items()]), ids, parts.record)
 
 
 def _change(old: Tokenizer, new: Tokenizer, same: Collection[int]) -> VocabChange:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import codecs
 import itertools
 import operator
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -22,8 +20,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 Ids = Iterable[int] | NDArray[np.integer]
-
-_CONTINUATIONS = bytes(range(0x80, 0xC0))
 
 
 def prune(
@@ -79,12 +75,7 @@ def prune(
     else:
         uses = _uses(tokenizer, Corpus.of(() if on is None else on, **corpus), workers)
         kept = {id for id in parts.vocab if uses[id] >= operator.index(min_count or 0)}
-    while True:
-        core, old_ids, needed, places = _core.prune(parts.core, sorted(kept - fixed), sorted(fixed))
-        lone = {*old_ids[_lone(core)].tolist()} & kept - fixed
-        if not lone:
-            break
-        kept = kept - lone  # they stay where another token needs them
+    core, old_ids, needed, places = _core.prune(parts.core, sorted(kept - fixed), sorted(fixed))
     new_ids = dict(zip(old_ids.tolist(), itertools.count()))
     record = parts.record and parts.record.pruned(len(parts.core.merges()), places.tolist(), 256 + len(fixed))
     pruned = tokenizer._of(renumbered(parts, core, new_ids, record))
@@ -106,42 +97,6 @@ def added_ids(parts: Parts) -> set[int]:
     """Return the ids of special and other added tokens."""
     added = () if parts.pipeline is None else parts.pipeline.added_tokens
     return {*parts.special_tokens.values(), *(token.id for token in added)}
-
-
-def _lone(core: _core.Tokenizer) -> list[int]:
-    """Return the tokens that begin or end inside a character which no other token can complete: no text has them.
-
-    What two neighbours are merged to alone, they are merged to in every text (`lab/inspection/reach.py`).
-    """
-    if core.characters() is not None:
-        return []
-    special = set(core.special_tokens().values())
-    broken = {id: token for id, token in core.vocab().items() if id not in special and not _is_text(token, True)}
-    shortest = sorted(broken, key=lambda id: len(broken[id]))
-
-    unmade = dict(core.unmade())
-
-    def meet(left: int, right: int) -> bool:
-        both = broken[left] + broken[right]
-        ids = core.encode_pretoken(both)[0] if _is_text(both) else []
-        return (unmade.get(ids[0], ids) if len(ids) == 1 else ids) == [left, right]
-
-    def is_lone(id: int, token: bytes) -> bool:
-        inside = token.lstrip(_CONTINUATIONS)
-        begins = len(inside) < len(token) and not any(meet(other, id) for other in shortest)
-        return begins or (not _is_text(inside, True) and not any(meet(id, other) for other in shortest))
-
-    return [id for id, token in broken.items() if len(token) > 1 and is_lone(id, token)]
-
-
-def _is_text(data: bytes, is_whole: bool = False) -> bool:
-    """Return whether bytes are in some text; if `is_whole`, whether they are a text."""
-    inside = data if is_whole else data.lstrip(_CONTINUATIONS)
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(inside, is_whole)
-    except UnicodeDecodeError:
-        return False
-    return len(data) - len(inside) <= 3
 
 
 def _checked(parts: Parts, name: str, ids: Ids) -> set[int]:
@@ -206,41 +161,11 @@ def _shrunk(parts: Parts, n: int) -> Parts:
             "cannot shrink a tokenizer that does more than its vocabulary says (a normalizer, several stages of "
             "splitting, added tokens with conditions, or a template): these hold ids that would move"
         )
-    gone = _of_merges(parts, size) if parts.core.has_merges() else _of_ranks(parts, size)
-    if has - len(gone) > size:
-        raise ValueError(f"cannot shrink to {size} tokens: without any merge there are still {has - len(gone)}")
-    new_ids = _moved_down(parts, gone)
+    new_ids = dict(_core.shrunk_ids(parts.core, size))
+    if len(new_ids) > size:
+        raise ValueError(f"cannot shrink to {size} tokens: without any merge there are still {len(new_ids)}")
     core = _core.relabel(parts.core, [*new_ids.items()])
     left = range(len(core.merges()))
     return renumbered(
         parts, core, new_ids, record and record.pruned(len(parts.core.merges()), left, record.initial_tokens)
     )
-
-
-def _of_merges(parts: Parts, size: int) -> set[int]:
-    """Return the ids that the last merges make: all but `size` tokens."""
-    merges = parts.merges.copy()
-    makers = Counter(left + right for left, right in merges)
-    gone: set[int] = set()
-    while merges and parts.core.vocab_size() - len(gone) > size:
-        left, right = merges.pop()
-        token = left + right
-        makers[token] -= 1
-        if not makers[token]:  # otherwise an earlier merge makes the token too
-            gone.add(parts.core.token_id(token))
-    return gone
-
-
-def _of_ranks(parts: Parts, size: int) -> set[int]:
-    """Return the ids of the last ranks: all but `size` tokens."""
-    merged = [id for id, token in parts.ordinary.items() if len(token) > 1]
-    return set(sorted(merged, reverse=True)[: parts.core.vocab_size() - size])
-
-
-def _moved_down(parts: Parts, gone: set[int]) -> dict[int, int]:
-    """Return the new ids of the tokens that stay; special tokens above all others get those right after them."""
-    highest = max(parts.ordinary)
-    kept = {id: id for id in parts.vocab if id not in gone}
-    above = [id for id in sorted(kept) if id > highest]
-    first = max(id for id in kept if id <= highest) + 1
-    return kept | dict(zip(above, itertools.count(first)))

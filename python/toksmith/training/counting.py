@@ -59,10 +59,8 @@ def count_pretokens(
         workers: Maximum number of threads; default: all cores. A pattern that `regex` runs takes one.
         memory_limit: Bytes, or a text such as "2GB", for the tables, the buffers and the result of counting; default:
             half of what the machine, or the process's cgroup, has. Counts that do not fit go to a temporary file (in
-            `tempfile.gettempdir()`) meanwhile; the result is the same, and has to fit into three quarters of it. This
-            does not limit the whole process: the memory that it held before comes in addition, and so does a single
-            document, or a single pretoken, without a place to cut it. Tables and buffers are never smaller than for
-            a limit of 32 MB, so with a smaller limit the peak is up to 30 MB above it.
+            `tempfile.gettempdir()`) meanwhile; the result is the same, and has to fit into three quarters of it. In
+            addition comes what the process held before, and a document or a pretoken without a place to cut it.
         min_pretoken_count: Pretokens that occur less often are left out of the result.
         progress: True shows a bar on standard error; a callable gets (stage, done, total), in bytes of the files.
         corpus: How the texts are read: the options of `Corpus`.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from .. import _core, patterns
 from .._internal import arguments
@@ -259,13 +259,7 @@ class PretokenCounts:
 
 def head_of(pattern: Pattern, special_tokens: list[str]) -> Head:
     """Return what counts are made under."""
-    return {
-        "pattern": pattern.text,
-        "pattern_flags": pattern.flags,
-        "unmatched": pattern.unmatched,
-        "unicode": pattern.unicode,
-        "special_tokens": special_tokens,
-    }
+    return cast(Head, {**pattern.fields(), "special_tokens": special_tokens})
 
 
 def _with_options(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable
 
 from .. import _core
 from .._internal import memory
+from .._internal.choices import Ties
 from .._internal.progress import Report, reporter
 from ..formats.parts import Parts, Record
-from ..formats.spelling import BYTE_ORDER
 from ..tokenizer import Tokenizer
 from .checkpoint import Checkpoint
 from .counts import PretokenCounts
@@ -27,12 +26,6 @@ _LIMIT_OVERSHOOT = 32 << 20
 Frequencies = list[tuple[int, int, int, int]]
 """For some counts: the distinct pretokens that occur at least so often, their bytes, and their memory as counts."""
 Save = Callable[[_core.PretokenCounts], str]
-_KINDS = {
-    "first": ("special", "byte", "merge"),
-    "after_bytes": ("byte", "special", "merge"),
-    "last": ("byte", "merge", "special"),
-}
-"""The order of the ids of special tokens, bytes and merges, for each value of `special_ids`."""
 
 
 def learn(
@@ -79,7 +72,7 @@ def _check_memory(
     core = counts._core
     freed = _BYTES_PER_SLOT * len(counts) if consume_counts else 0
     available = memory.remaining() + freed if limit is None else limit
-    least = _least_memory(options, len(counts), core.pretoken_bytes())
+    least = _core.memory_to_learn(len(counts), core.pretoken_bytes(), *_sizes(options))
     if least > available:
         error = memory_error(core.frequencies(), options, available, is_limit=limit is not None)
         raise MemoryError(f"{error}{save(core)}")
@@ -100,31 +93,13 @@ def memory_error(
 
     With `min_count` the counts have to fit as well, into three quarters, without those that occur less often.
     """
-    needs = [
-        (step, pretokens, _least_memory(options, pretokens, size, 0 if min_count is None else counts))
-        for step, pretokens, size, counts in frequencies
-    ]
-    _, unique, least = [need for need in needs if need[0] <= max(min_count or 1, 1)][-1]
-    if least <= available:
-        return None
-    advice = "raise it" if is_limit else "count fewer files"
-    for step, kept, need in needs:
-        if kept and need <= available:
-            effect = f"which keeps {kept:,} and changes the result"
-            advice += f", or leave rare ones out with min_pretoken_count={step}, {effect}"
-            break
-    there = f"{'memory_limit is' if is_limit else 'there are'} {available / 1e6:,.0f} MB"
-    return MemoryError(
-        f"there are {unique:,} different pretokens: training on them takes at least {least / 1e6:,.0f} MB, and "
-        f"{there}: {advice}"
-    )
+    message = _core.memory_excess(frequencies, *_sizes(options), available, min_count, is_limit)
+    return None if message is None else MemoryError(message)
 
 
-def _least_memory(options: Options, pretokens: int, pretoken_bytes: int, counts_bytes: int = 0) -> int:
-    """Return the bytes that learning takes at least, after counts that may take three quarters of them."""
-    has_vocab = bool(options.base or options.forced_tokens)
-    learning = _core.memory_to_learn(pretokens, pretoken_bytes, options.max_merges, options.ties, has_vocab)
-    return max(learning, -(-4 * counts_bytes // 3))
+def _sizes(options: Options) -> tuple[int, Ties, bool]:
+    """Return what memory depends on, besides the pretokens."""
+    return options.max_merges, options.ties, bool(options.base or options.forced_tokens)
 
 
 def warn_if_short(options: Options, added: int) -> None:
@@ -142,25 +117,16 @@ def warn_if_short(options: Options, added: int) -> None:
     )
 
 
-class _Layout(NamedTuple):
-    """Ids: of the bytes (none with a base), of the first merge, and of special tokens."""
-
-    bytes: list[int]
-    first_merge: int
-    special_tokens: list[tuple[str, int]]
-
-
 def build(options: Options, learned: _core.Learned) -> Tokenizer:
     """Return the tokenizer of these merges, with ids for all tokens."""
     base = options.base
-    layout = _layout(options, learned.added()) if base is None else _extended(base, options.new_specials)
     core = _core.build_tokenizer(
         learned,
         base._core if base else None,
-        layout.bytes,
-        layout.first_merge,
-        layout.special_tokens,
+        options.new_specials,
         options.pattern.core(),
+        options.special_ids,
+        options.byte_order,
     )
     old_counts: list[int | None] = []
     if base is not None:
@@ -168,26 +134,3 @@ def build(options: Options, learned: _core.Learned) -> Tokenizer:
         old_counts = base._parts.record.counts_of(merges) if base._parts.record else [None] * merges
     record = Record(options.ties, options.min_vocab_size, old_counts, learned)
     return Tokenizer._of(Parts(core, options.pattern, None, record))
-
-
-def _layout(options: Options, merges: int) -> _Layout:
-    sizes = {"special": len(options.new_specials), "byte": 256, "merge": merges}
-    starts, next_id = {}, 0
-    for kind in _KINDS[options.special_ids]:
-        starts[kind] = next_id
-        next_id += sizes[kind]
-    by_byte = [0] * 256
-    order: Sequence[int] = range(256) if options.byte_order == "value" else BYTE_ORDER
-    for id, byte in enumerate(order, starts["byte"]):
-        by_byte[byte] = id
-    return _Layout(by_byte, starts["merge"], _numbered(options.new_specials, starts["special"]))
-
-
-def _extended(base: Tokenizer, new_specials: list[str]) -> _Layout:
-    """Give new special tokens, and then new merges, the ids above those of the base."""
-    new = _numbered(new_specials, base.max_id + 1)
-    return _Layout([], base.max_id + 1 + len(new), [*base.special_tokens.items(), *new])
-
-
-def _numbered(names: list[str], first_id: int) -> list[tuple[str, int]]:
-    return [(name, id) for id, name in enumerate(names, first_id)]

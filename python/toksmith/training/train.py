@@ -80,8 +80,7 @@ def train(
         special_ids: Where the ids of special tokens are: "first" (default), "after_bytes" or "last".
         byte_order: Ids of the single bytes: by "value" (default), or in "gpt2"'s printable order.
         min_frequency: A pair that occurs less often is not merged.
-        max_token_length: A pair that has more bytes together is not merged. (Hugging Face's option of this name is a
-            limit that no token reaches, in UTF-8 bytes of the printable spelling, where a space takes two.)
+        max_token_length: A pair that has more bytes together is not merged.
         forced_tokens: Tokens that the vocabulary has whatever the counts are, str or bytes. They come before all
             learned merges: as long as a forced token is encoded in several pieces, its first two pieces merge. So
             its parts take ids as well. A token that crosses the pattern's cuts never occurs in encoded text.
@@ -100,20 +99,14 @@ def train(
             are files, or an iterable that is no iterator. The result has another pattern, whose pretokens are runs
             of words. Cannot be combined with `checkpoint` or `parity`.
         workers: Threads for counting; default: all cores.
-        memory_limit: Memory that the call may take beyond what the process holds before, such as "2GB"; see
-            `count_pretokens`. Default: as there for counting, none for learning merges, which takes two to three
-            times the memory of the counts (with `base`, `forced_tokens`, `ties="first"` or more than 65,000 merges
-            about five times). With a limit, fewer pairs are indexed at a time, which takes longer; the result is the
-            same. The counts, 32 bytes for each different pretoken and the bytes of those with more than 15, must fit
-            into three quarters of the limit.
+        memory_limit: Memory that the call may take beyond what the process holds before, such as "2GB". Default: as
+            in `count_pretokens` for counting, none for learning merges. Learning under a limit takes longer, with the
+            same result. The counts must fit into three quarters of it.
         min_pretoken_count: Pretokens that occur less often are left out, which changes the result.
         progress: True shows a bar on standard error; a callable gets (stage, done, total).
         checkpoint: A file to which the merges so far are written, every `checkpoint_seconds` and when the call is
-            interrupted. A later call with the same text and options continues from it, with the same result as
-            without the interruption. The file holds no counts: text is counted again (count once with
-            `count_pretokens` and `save` where that takes long). Only where memory does not suffice for files that
-            are counted, their counts are saved beside it, in a file that ends in `.counts`, from which the next call
-            goes on. The files stay when the training is done.
+            interrupted. A later call with the same text and options continues from it, with the same result. Text is
+            counted again, unless memory did not suffice: then the counts of files are saved beside it.
         checkpoint_seconds: Time between two writes.
         log: A file that is written in the end, `.csv` or `.jsonl`: a row for each merge, with parts, count and bytes.
         corpus: How the texts are read: the options `field`, `column`, `document_separator` and `errors` of `Corpus`.
@@ -128,8 +121,7 @@ def train(
 
     Warns:
         UserWarning: No pair is left that occurs often enough: the vocabulary is smaller than asked. Or, without
-            `memory_limit`, learning may take more memory than the machine, a cgroup or `RLIMIT_AS` leaves: names the
-            limit to give.
+            `memory_limit`, learning may take more memory than there is: names the limit to give.
 
     >>> tokenizer = train(PretokenCounts({b"low": 5, b"lower": 2}), 258)
     >>> list(tokenizer.merges)

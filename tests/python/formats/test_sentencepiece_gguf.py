@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from toksmith import Tokenizer, train_from_iterator
+from toksmith.formats.spelling import spell
 
 spm = pytest.importorskip("sentencepiece")
 gguf = pytest.importorskip("gguf")
@@ -250,6 +251,34 @@ def test_saved_gguf_files_are_read_by_gguf(tmp_path: Path) -> None:
     assert again.get_field("tokenizer.ggml.token_type").contents() == spm_fields["token_types"]
     assert again.get_field("tokenizer.ggml.bos_token_id").contents() == 1
     assert Tokenizer.from_pretrained(tmp_path / "again.gguf") == loaded
+
+
+def test_a_token_of_id_0_begins_a_text_and_there_are_no_merges(tmp_path: Path) -> None:
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    content = {
+        "added_tokens": [{"id": 0, "content": "<s>", **flags, "special": True}],
+        "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True},
+        "post_processor": {
+            "type": "TemplateProcessing",
+            "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
+            "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 0}}],
+            "special_tokens": {"<s>": {"id": "<s>", "ids": [0], "tokens": ["<s>"]}},
+        },
+        "decoder": {"type": "ByteLevel"},
+        "model": {
+            "type": "BPE",
+            "vocab": {"<s>": 0, **{spell(bytes([byte])): byte + 1 for byte in range(256)}},
+            "merges": [],
+        },
+    }
+    (tmp_path / "tokenizer.json").write_text(json.dumps(content), encoding="utf-8")
+    tokenizer = Tokenizer.from_pretrained(tmp_path)
+    tokenizer.save(tmp_path / "t.gguf", format="gguf")
+    loaded = Tokenizer.from_pretrained(tmp_path / "t.gguf")
+    assert loaded.pipeline is not None
+    assert loaded.pipeline.template is not None
+    assert loaded.pipeline.template.ids(loaded.encode("ab")) == [0, 98, 99]
+    assert loaded.vocab == tokenizer.vocab
 
 
 # Tokenizers of SentencePiece's kind that come from elsewhere

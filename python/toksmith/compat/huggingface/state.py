@@ -148,7 +148,7 @@ class State:
         if id is not None:
             return None if id in self.added.beside else id
         if self._merges_characters:
-            id = self._spelling_of_model.id_of(token)
+            id = self.core._core.id_of_spelling(token)
             return None if id in self.added.rows else id
         plain = unspell(token) if token else None
         try:
@@ -199,10 +199,6 @@ class State:
             tokens.append(Token(id, value, (place, place + length)))
             place += length
         return tokens
-
-    @functools.cached_property
-    def _spelling_of_model(self) -> characters.Spelling:
-        return characters.Spelling(self.core._core, self._spaces_are_plain, {})
 
     @property
     def _spaces_are_plain(self) -> bool:

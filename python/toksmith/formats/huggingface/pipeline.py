@@ -9,7 +9,7 @@ import copy
 import json
 import operator
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ... import _core, patterns
 from ..spelling import unspell
@@ -77,6 +77,15 @@ class Template:
         texts = [list(ids) for ids in (first, second) if ids is not None]
         columns = [(ids, [""] * len(ids), [(0, 0)] * len(ids)) for ids in texts]
         return self._core.process([_core.HuggingFaceEncoding.of_columns(*each) for each in columns], True).ids
+
+    def around(self) -> tuple[list[int], list[int]] | None:
+        """Return the ids that are put before and behind a text; None if the text is left out, or repeated."""
+        text = max(self.ids([]), default=0) + 1  # an id that is not added
+        ids = self.ids([text])
+        if ids.count(text) != 1:
+            return None
+        at = ids.index(text)
+        return ids[:at], ids[at + 1 :]
 
 
 class Pipeline:
@@ -193,7 +202,7 @@ class Pipeline:
         kept = [new_ids[id] for id in spec.pop("kept") if id in new_ids]
         rows = [{**row, "id": new_ids[row["id"]]} for row in spec["added_tokens"] if row["id"] in new_ids]
         for name in spec.keys() & {"post_processor", "padding"}:
-            spec[name] = _moved(spec[name], new_ids)
+            spec[name] = json.loads(_core.renumbered(json.dumps(spec[name]), dict(new_ids)))
         return Pipeline({**spec, "added_tokens": rows}, kept)
 
     def reasons(self) -> list[str]:
@@ -215,20 +224,6 @@ class Pipeline:
         reasons = self.reasons() + (["splitting in stages"] if self.is_staged else [])
         if reasons:
             raise ValueError(f"{format_name} cannot hold {' and '.join(reasons)}; save() keeps everything")
-
-
-def _moved(part: object, new_ids: Mapping[int, int], is_id: bool = False) -> Any:
-    """Return a part of a `tokenizer.json` with other ids."""
-    if isinstance(part, dict):
-        fields = ("id", "ids", "pad_id", "cls", "sep")
-        return {name: _moved(value, new_ids, name in fields) for name, value in part.items()}
-    if isinstance(part, list):
-        return [_moved(value, new_ids, is_id) for value in part]
-    if not is_id or type(part) is not int:
-        return part
-    if part not in new_ids:
-        raise ValueError(f"the template or the padding needs the token of id {part}: keep it")
-    return new_ids[part]
 
 
 def _pattern_of(steps: _core.Pipeline) -> patterns.Pattern:

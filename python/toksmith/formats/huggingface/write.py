@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from ... import _core, patterns
-from ..._internal.messages import shown
 from ..parts import Parts
-from ..spelling import spell, unspell
 from . import characters, file_patterns
 from .checks import Json
-
-Merges = list[tuple[bytes, bytes]]
 
 _FIELDS = ("truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder")
 
@@ -20,11 +13,11 @@ def tokenizer_object(parts: Parts) -> Json:
     """Return the content of `tokenizer.json`."""
     fields, options = _fields(parts)
     beside = parts.origin.beside if parts.origin is not None else ()
-    in_model = {name: id for name, id in parts.special_tokens.items() if name not in beside}
-    specials = dict(sorted(in_model.items(), key=lambda item: item[1]))
+    specials = [(name, id) for name, id in parts.special_tokens.items() if name not in beside]
     if parts.core.is_spelled() or (parts.pipeline is not None and parts.pipeline.merges_characters):
         return {"version": "1.0", **fields, "model": characters.model_object(parts)}
-    merges, ignore_merges = merges_of(parts)
+    # A merge as one string is read by every version; no spelling of a token holds a space.
+    merges, ignore_merges = parts.core.listed_merges()
     return {
         "version": "1.0",
         **fields,
@@ -33,9 +26,8 @@ def tokenizer_object(parts: Parts) -> Json:
             "dropout": None,
             **options,
             "ignore_merges": ignore_merges,
-            "vocab": _vocabulary(parts, specials),
-            # A merge as one string is read by every version; no spelling of a token holds a space.
-            "merges": [f"{spell(left)} {spell(right)}" for left, right in merges],
+            "vocab": parts.core.spelled_vocab(specials),
+            "merges": merges,
         },
     }
 
@@ -101,38 +93,3 @@ def pre_tokenizer(parts: Parts) -> Json:
         "invert": dropped,
     }
     return {"type": "Sequence", "pretokenizers": [split, _byte_level()]}
-
-
-def merges_of(parts: Parts) -> tuple[Merges, bool]:
-    """Return a merges list that stands for the tokenizer, and whether a pretoken that is a token skips it.
-
-    Under rank semantics only one pair of parts of each token can ever meet (`src/vocab/reach.rs`): the list has these
-    pairs, by the ids of the tokens that they make. A pretoken that is a token is encoded to that token, which is
-    `ignore_merges`; this has no effect if the bytes of every token merge to that token.
-    """
-    if parts.core.has_merges():
-        return parts.merges, parts.core.ignores_merges()
-    ids = sorted(parts.vocab)
-    pairs = zip(*(part.tolist() for part in parts.core.last_pairs()), strict=True)  # -1, if no merge makes the token
-    merges = [(parts.vocab[ids[left]], parts.vocab[ids[right]]) for left, right in pairs if left >= 0]
-    as_list = _core.Tokenizer(parts.ordinary, merges, [], patterns.resolve(None).core())
-    return merges, as_list.first_unmergeable() is not None
-
-
-def _vocabulary(parts: Parts, specials: Mapping[str, int]) -> dict[str, int]:
-    """Return the model's vocabulary: ordinary tokens spelled, special ones as they are, so that each keeps its id."""
-    vocab = {spell(token): id for id, token in parts.ordinary.items()}
-    for name, id in specials.items():
-        if name in vocab:
-            raise ValueError(
-                f"special token {shown(name)}, id {id}: tokenizer.json would take it for the ordinary token of id "
-                f"{vocab[name]}, which has this spelling there; give it another name"
-            )
-        plain = unspell(name)
-        if plain not in (None, name.encode()):
-            raise ValueError(
-                f"special token {shown(name)}: in tokenizer.json this spells the bytes {shown(plain)}, and would "
-                "be decoded to them; give it another name"
-            )
-        vocab[name] = id
-    return dict(sorted(vocab.items(), key=lambda item: item[1]))

@@ -1,0 +1,215 @@
+//! The files of a shard once its documents are written: headers, and Megatron's index; and shards copied from pieces.
+//!
+//! Before, there are two files: the ids behind room for a header, and the places where the documents begin and the last one
+//! ends, as numbers of 64 bits behind room for a header of NumPy.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use crate::control::Control;
+use crate::error::{Error, Result};
+use crate::room;
+use crate::source::{WrittenHashes, checksum};
+
+/// Bytes of a header of NumPy: a multiple of 64, with room for any count.
+pub const NPY_HEADER_BYTES: usize = 128;
+/// Bytes of a header of llm.c.
+const LLM_C_HEADER_BYTES: usize = 1024;
+
+/// A format of shards, as far as the core writes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShardFormat {
+    /// Ids alone.
+    Bare,
+    /// Ids behind a header of llm.c (its `dev/data/data_common.py`).
+    LlmC,
+    /// Ids, and Megatron's index beside them (its `indexed_dataset.py`).
+    Megatron,
+    /// A file of NumPy.
+    Npy,
+}
+
+/// The two files of a shard, and what is in them.
+#[derive(Debug)]
+pub struct RawShard {
+    /// The file of ids.
+    pub ids: PathBuf,
+    /// The file of the places of documents.
+    pub starts: PathBuf,
+    /// How many ids there are.
+    pub tokens: u64,
+    /// How many documents there are.
+    pub documents: u64,
+    /// Whether ids have 32 bits, not 16.
+    pub wide: bool,
+}
+
+impl RawShard {
+    /// Writes the headers, and Megatron's index to the path of the ids with the suffix `.idx`.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn complete(&self, format: ShardFormat) -> Result<()> {
+        put_header(&self.starts, &npy_header(self.documents + 1, "<i8"))?;
+        match format {
+            ShardFormat::Bare => Ok(()),
+            ShardFormat::Npy => {
+                put_header(&self.ids, &npy_header(self.tokens, if self.wide { "<u4" } else { "<u2" }))
+            }
+            ShardFormat::LlmC => {
+                let [magic, version] = if self.wide { [20_240_801, 7] } else { [20_240_520, 1] };
+                let mut header = [magic, version, self.tokens as u32].map(u32::to_le_bytes).concat();
+                header.resize(LLM_C_HEADER_BYTES, 0);
+                put_header(&self.ids, &header)
+            }
+            ShardFormat::Megatron => self.put_megatron_index(&self.ids.with_extension("idx")),
+        }
+    }
+
+    /// Writes the length and the place in bytes of each sequence, here a document, and the number of each.
+    fn put_megatron_index(&self, path: &Path) -> Result<()> {
+        let mut index = Output::create(path)?;
+        // Megatron has no uint32, and reads ids below 2^31 as int32.
+        let (kind, width) = if self.wide { (4, 4) } else { (8, 2) };
+        index.put(b"MMIDIDX\0\0")?;
+        index.put(&1_u64.to_le_bytes())?;
+        index.put(&[kind])?;
+        index.put(&self.documents.to_le_bytes())?;
+        index.put(&(self.documents + 1).to_le_bytes())?;
+        let of_starts = |source| Error::Io { path: self.starts.clone(), source };
+        let mut starts = open_at(&self.starts, NPY_HEADER_BYTES as u64)?;
+        let mut before = next_number(&mut starts).map_err(of_starts)?;
+        for _ in 0..self.documents {
+            let end = next_number(&mut starts).map_err(of_starts)?;
+            index.put(&(end.wrapping_sub(before) as u32).to_le_bytes())?;
+            before = end;
+        }
+        let mut starts = open_at(&self.starts, NPY_HEADER_BYTES as u64)?;
+        for _ in 0..self.documents {
+            index.put(&(next_number(&mut starts).map_err(of_starts)? * width).to_le_bytes())?;
+        }
+        for number in 0..=self.documents {
+            index.put(&number.to_le_bytes())?;
+        }
+        index.end()
+    }
+}
+
+/// Consecutive documents in the two files of a shard without headers.
+#[derive(Debug)]
+pub struct Piece {
+    /// The file of ids.
+    pub ids: PathBuf,
+    /// The file of the places of documents.
+    pub starts: PathBuf,
+    /// The first document.
+    pub first: u64,
+    /// The document after the last.
+    pub end: u64,
+}
+
+/// Copies pieces to new files of a shard, ids of `width` bytes behind room for a header; returns how many ids there are.
+///
+/// # Errors
+/// [`Error::Io`]; [`Error::Interrupted`].
+pub fn join_pieces(
+    (ids, starts): (&Path, &Path),
+    header_bytes: usize,
+    width: u64,
+    pieces: &[Piece],
+    control: &Control,
+) -> Result<u64> {
+    let (mut ids, mut starts) = (Output::create(ids)?, Output::create(starts)?);
+    ids.put(&vec![0; header_bytes])?;
+    starts.put(&[0; NPY_HEADER_BYTES + 8])?;
+    let (mut tokens, mut block) = (0_u64, Vec::new());
+    room::resize(&mut block, 1 << 20)?;
+    for piece in pieces {
+        let of_starts = |source| Error::Io { path: piece.starts.clone(), source };
+        let mut places = open_at(&piece.starts, NPY_HEADER_BYTES as u64 + 8 * piece.first)?;
+        let start = next_number(&mut places).map_err(of_starts)?;
+        let mut end = start;
+        for _ in piece.first..piece.end {
+            end = next_number(&mut places).map_err(of_starts)?;
+            starts.put(&(tokens + end - start).to_le_bytes())?;
+        }
+        tokens += end - start;
+        let mut left = (end - start) * width;
+        let mut source = if left > 0 { Some(open_at(&piece.ids, start * width)?) } else { None };
+        while let Some(source) = source.as_mut().filter(|_| left > 0) {
+            control.check()?;
+            let len = left.min(block.len() as u64) as usize;
+            let read = source.read_exact(&mut block[..len]);
+            read.map_err(|source| Error::Io { path: piece.ids.clone(), source })?;
+            ids.put(&block[..len])?;
+            left -= len as u64;
+        }
+    }
+    ids.end()?;
+    starts.end()?;
+    Ok(tokens)
+}
+
+/// A new file.
+struct Output<'p> {
+    path: &'p Path,
+    file: BufWriter<File>,
+}
+
+impl<'p> Output<'p> {
+    fn create(path: &'p Path) -> Result<Self> {
+        let file = File::create(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+        Ok(Output { path, file: BufWriter::with_capacity(1 << 17, file) })
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        let put = self.file.write_all(bytes);
+        put.map_err(|source| Error::Io { path: self.path.to_owned(), source })
+    }
+
+    fn end(mut self) -> Result<()> {
+        let flushed = self.file.flush();
+        flushed.map_err(|source| Error::Io { path: self.path.to_owned(), source })
+    }
+}
+
+fn open_at(path: &Path, place: u64) -> Result<BufReader<File>> {
+    let opened = File::open(path).and_then(|mut file| file.seek(SeekFrom::Start(place)).map(|_| file));
+    let opened = opened.map_err(|source| Error::Io { path: path.to_owned(), source });
+    Ok(BufReader::with_capacity(1 << 17, opened?))
+}
+
+/// Syncs a file to the disk; returns its size and its BLAKE3 in hex, as [`checksum`] does.
+///
+/// # Errors
+/// Same as [`checksum`].
+pub fn synced(path: &Path, written: &WrittenHashes, control: &Control) -> Result<(u64, String)> {
+    let sum = checksum(path, written, control)?;
+    let file = OpenOptions::new().read(true).write(true).open(path);
+    let synced = file.and_then(|file| file.sync_all());
+    synced.map(|()| sum).map_err(|source| Error::Io { path: path.to_owned(), source })
+}
+
+fn put_header(path: &Path, header: &[u8]) -> Result<()> {
+    let file = OpenOptions::new().write(true).open(path);
+    let put = file.and_then(|mut file| file.write_all(header));
+    put.map_err(|source| Error::Io { path: path.to_owned(), source })
+}
+
+fn next_number(numbers: &mut impl Read) -> std::io::Result<u64> {
+    let mut bytes = [0; 8];
+    numbers.read_exact(&mut bytes)?;
+    Ok(u64::from_le_bytes(bytes))
+}
+
+/// The header of a `.npy` file of numbers of a type such as "<u2".
+pub fn npy_header(count: u64, kind: &str) -> Vec<u8> {
+    let mut header = b"\x93NUMPY\x01\x00".to_vec();
+    header.extend((NPY_HEADER_BYTES as u16 - 10).to_le_bytes());
+    header
+        .extend(format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({count},), }}").into_bytes());
+    header.resize(NPY_HEADER_BYTES - 1, b' ');
+    header.push(b'\n');
+    header
+}

@@ -1,0 +1,80 @@
+//! The ids of the tokens of a training.
+
+use super::tokens::printable_rank;
+use crate::vocab::{SpecialSpec, Vocab};
+
+/// What ids are given to, in one order or another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Special,
+    Byte,
+    Merge,
+}
+
+/// Where the ids of special tokens are, relative to those of the bytes and the merges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpecialIds {
+    /// Before both.
+    First,
+    /// Between them.
+    AfterBytes,
+    /// Behind both.
+    Last,
+}
+
+/// The ids of bytes, merges and new special tokens.
+#[derive(Debug)]
+pub struct Layout<'v> {
+    base: Option<&'v Vocab>,
+    /// The ids of the 256 bytes; none with a base.
+    bytes: Vec<u32>,
+    first_special: u32,
+    first_merge: u32,
+}
+
+impl<'v> Layout<'v> {
+    /// Ids from 0 on, for so many special tokens and tokens that merges add. The bytes are in the order of their values, or
+    /// in that of GPT-2's files.
+    pub fn new(order: SpecialIds, is_gpt2: bool, specials: u32, merges: u32) -> Self {
+        let kinds = match order {
+            SpecialIds::First => [Kind::Special, Kind::Byte, Kind::Merge],
+            SpecialIds::AfterBytes => [Kind::Byte, Kind::Special, Kind::Merge],
+            SpecialIds::Last => [Kind::Byte, Kind::Merge, Kind::Special],
+        };
+        let size = |kind: &Kind| match kind {
+            Kind::Special => specials,
+            Kind::Byte => 256,
+            Kind::Merge => merges,
+        };
+        let start = |kind| kinds.iter().take_while(|other| **other != kind).map(size).sum::<u32>();
+        let id = |byte: u32| start(Kind::Byte) + if is_gpt2 { printable_rank(byte) } else { byte };
+        let bytes = (0..256).map(id).collect();
+        Layout { base: None, bytes, first_special: start(Kind::Special), first_merge: start(Kind::Merge) }
+    }
+
+    /// Ids above those of a base: first so many special tokens, then merges.
+    pub fn above(base: &'v Vocab, specials: u32) -> Self {
+        let first_special = base.tokens().max_id().map_or(0, |highest| highest + 1);
+        Layout { base: Some(base), bytes: Vec::new(), first_special, first_merge: first_special + specials }
+    }
+
+    /// The id of a token by its place: among those of the base, or the bytes, and then the added ones.
+    pub fn id_of(&self, place: u32) -> u32 {
+        let before = self.base.map_or(256, |base| base.tokens().len() as u32);
+        match (place.checked_sub(before), self.base) {
+            (Some(added), _) => self.first_merge + added,
+            (None, Some(base)) => base.tokens().id_at(place),
+            (None, None) => self.bytes[place as usize],
+        }
+    }
+
+    /// All special tokens with their ids: those of the base, and the new ones.
+    pub fn specials(&self, names: &[String]) -> Vec<SpecialSpec> {
+        let of_base = self.base.into_iter().flat_map(|base| {
+            let names = base.specials().tokens().iter().cloned();
+            names.zip(base.special_ids().iter().map(|&id| Some(id)))
+        });
+        let new = names.iter().map(|name| name.clone().into_bytes()).zip((self.first_special..).map(Some));
+        of_base.chain(new).collect()
+    }
+}

@@ -1,0 +1,167 @@
+//! minbpe's `.model` files: a line "minbpe v1", the pattern, the number of special tokens, a line for each of them (name, a
+//! space, id), and a line of two ids for each merge; the first merge makes id 256.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::exchange::shown as shown_bytes;
+use super::vocabulary::Vocab;
+use crate::error::{Error, Result};
+use crate::room;
+
+const VERSION: &str = "minbpe v1";
+/// The maximum number of bytes of all tokens together. Each line can double the longest token, so 40 lines could fill any
+/// memory.
+const MAX_BYTES: usize = 1 << 26;
+/// The maximum number of characters of a value that a message shows.
+const MAX_SHOWN: usize = 80;
+
+/// A `.model` file that was read.
+#[derive(Debug)]
+pub struct MinbpeFile<'a> {
+    /// The pattern; empty for none.
+    pub pattern: &'a str,
+    /// Names and ids of the special tokens, in the order of the file.
+    pub special_tokens: Vec<(&'a str, u32)>,
+    /// The two ids of each merge.
+    pub merges: Vec<(u32, u32)>,
+}
+
+impl<'a> MinbpeFile<'a> {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`Error::Line`]; [`Error::OutOfMemory`].
+    pub fn parse(text: &'a str) -> Result<Self> {
+        let text = text.strip_suffix('\n').unwrap_or(text);
+        let mut lines = (1..).zip(text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)));
+        let mut next = || lines.next().unwrap_or((0, ""));
+        let (_, version) = next();
+        if version.trim() != VERSION {
+            return Err(broken(1, format!("expected {}, got {}", shown(VERSION), shown(version))));
+        }
+        let (_, pattern) = next();
+        let (line, count) = next();
+        if line != 3 {
+            return Err(broken(3, "the file ends before the number of special tokens"));
+        }
+        let count = number(count.trim(), 3)? as usize;
+        let left = text.split('\n').count() - 3;
+        if count > left {
+            return Err(broken(3, format!("{count} special tokens, but only {left} lines follow")));
+        }
+        let (mut special_tokens, mut names) = (room::for_items(count)?, FxHashSet::default());
+        for (line, content) in lines.by_ref().take(count) {
+            let Some((name, id)) = content.rsplit_once(' ').filter(|(name, _)| !name.is_empty()) else {
+                let reason = format!("expected a special token and its id, got {}", shown(content));
+                return Err(broken(line, reason));
+            };
+            if !names.insert(name) {
+                return Err(broken(line, format!("the special token {} is there twice", shown(name))));
+            }
+            special_tokens.push((name, number(id, line)?));
+        }
+        Ok(MinbpeFile { pattern, special_tokens, merges: merges(lines)? })
+    }
+}
+
+/// The ids of the two parts of each merge of a tokenizer that minbpe could have: the bytes have their values as ids, and the
+/// merges count up from 256.
+///
+/// # Errors
+/// [`Error::Unwritable`] for other ids; [`Error::OutOfMemory`].
+pub fn minbpe_merges(vocab: &Vocab) -> Result<Vec<(u32, u32)>> {
+    let id = |token: &[u8]| vocab.ordinary_id(token).unwrap_or_default();
+    for byte in 0..=255_u8 {
+        let id = id(&[byte]);
+        if id != u32::from(byte) {
+            return Err(Error::Unwritable(format!(
+                "a .model file of minbpe numbers the bytes by their values, and here {} has the id {id}: only a tokenizer \
+                 that was trained with special_ids=\"last\" has that",
+                shown_bytes(&[byte])
+            )));
+        }
+    }
+    let merges = vocab.merges_by_index().iter();
+    let merge = |(number, &(left, right)): (u32, &(u32, u32))| {
+        let tokens = vocab.tokens();
+        let token = [tokens.bytes_at(left), tokens.bytes_at(right)].concat();
+        let id = id(&token);
+        if id != number {
+            return Err(Error::Unwritable(format!(
+                "a .model file of minbpe numbers the merges from 256 on, and here {} has the id {id}, not {number}",
+                shown_bytes(&token)
+            )));
+        }
+        Ok((tokens.id_at(left), tokens.id_at(right)))
+    };
+    room::collected((256..).zip(merges).map(merge))?.into_iter().collect()
+}
+
+/// The merges, checked before memory is taken for their tokens.
+fn merges<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Vec<(u32, u32)>> {
+    let (mut merges, mut lengths, mut bytes) = (Vec::new(), vec![1_usize; 256], 0);
+    let mut made = FxHashMap::default();
+    for (line, content) in lines {
+        let mut ids = content.split_whitespace();
+        let (Some(left), Some(right), None) = (ids.next(), ids.next(), ids.next()) else {
+            return Err(broken(line, format!("expected the two ids of a merge, got {}", shown(content))));
+        };
+        let (left, right) = (number(left, line)?, number(right, line)?);
+        let length = |id: u32| lengths.get(id as usize).copied();
+        let Some(length) = length(left).zip(length(right)).map(|(left, right)| left + right) else {
+            let unknown = left.max(right);
+            return Err(broken(line, format!("{left} {right}: there is no token {unknown} yet")));
+        };
+        if let Some(id) = made.insert((left, right), lengths.len()) {
+            return Err(broken(line, format!("{left} {right} is already the merge into {id}")));
+        }
+        bytes += length;
+        if bytes > MAX_BYTES {
+            return Err(broken(line, format!("the tokens up to here have more than {MAX_BYTES} bytes")));
+        }
+        room::push(&mut merges, (left, right))?;
+        room::push(&mut lengths, length)?;
+    }
+    Ok(merges)
+}
+
+fn number(text: &str, line: usize) -> Result<u32> {
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit()) && text.len() <= 10;
+    let number = text.parse().ok().filter(|_| digits);
+    number.ok_or_else(|| broken(line, format!("{} is not a whole number below 2^32", shown(text))))
+}
+
+fn broken(line: usize, reason: impl Into<String>) -> Error {
+    Error::Line { line, reason: reason.into() }
+}
+
+/// A text as messages show it: in quotes, and cut if it is long.
+fn shown(text: &str) -> String {
+    let end = text.char_indices().nth(MAX_SHOWN).map(|(end, _)| end);
+    let (start, mark) = (&text[..end.unwrap_or(text.len())], if end.is_some() { "…" } else { "" });
+    format!("'{}{mark}'", start.escape_debug())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_line_by_line() {
+        let text = "minbpe v1\r\n a|b\n2\n<|a b|> 300\nx 7\n97 98\n256 256\n";
+        let MinbpeFile { pattern, special_tokens, merges } = MinbpeFile::parse(text).unwrap();
+        assert_eq!(pattern, " a|b");
+        assert_eq!(special_tokens, [("<|a b|>", 300), ("x", 7)]);
+        assert_eq!(merges, [(97, 98), (256, 256)]);
+        for text in ["minbpe v1\n\n0\n97 98", "minbpe v1\n\n0\n97 98\n"] {
+            assert_eq!(MinbpeFile::parse(text).unwrap().merges, [(97, 98)]);
+        }
+    }
+
+    #[test]
+    fn tokens_that_double_are_refused_before_they_take_memory() {
+        let doubling: String = (255..300).map(|id| format!("{id} {id}\n")).collect();
+        let error = MinbpeFile::parse(&format!("minbpe v1\n\n0\n{doubling}")).unwrap_err().to_string();
+        assert!(error.starts_with("line 2") && error.contains("more than 67108864 bytes"), "{error}");
+    }
+}
