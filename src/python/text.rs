@@ -20,7 +20,7 @@ use crate::transcode::{CharRange, CodeUnit, Measure, measure, write_units};
 /// UTF-8, one character at a time, and keeps it as long as the `str` lives; this is fast for a short text and helps
 /// the next call.
 const MIN_UNITS_IN_PLACE: isize = 1 << 16;
-/// The same for a `str` that is used once: the interpreter takes ten times as long as [`Text::write`].
+/// The same for a `str` that is used once: the interpreter takes several times as long as [`Text::utf8`].
 const MIN_UNITS_OF_NEW: isize = 1 << 8;
 
 /// The text that an argument is.
