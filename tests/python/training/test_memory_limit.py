@@ -80,13 +80,13 @@ def small_tables() -> Iterator[None]:
 def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the files that are counted."""
     names: list[str] = []
-    original = counting._count
+    original = counting.count_sources
 
     def noted(core: Any, texts: Any, report: Any) -> None:
         names.extend(source.name for source in texts.sources)
         original(core, texts, report)
 
-    monkeypatch.setattr(counting, "_count", noted)
+    monkeypatch.setattr(counting, "count_sources", noted)
     return names
 
 
