@@ -145,7 +145,7 @@ DownloadOption = Annotated[
 class TokenizerParts:
     """What a rank file, or vocab.json with merges.txt, does not hold; and how a tokenizer may be had."""
 
-    OPTION: ClassVar = "--special-token"
+    OPTION: ClassVar[str] = "--special-token"
 
     pattern: Annotated[
         str | None,
