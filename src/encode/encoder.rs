@@ -37,6 +37,13 @@ pub(super) struct Request<'a> {
     pub(super) is_first: bool,
 }
 
+impl<'a> Request<'a> {
+    /// The text of a call with one worker.
+    pub(super) fn alone(text: &'a [u8], specials: ActiveSpecials<'a>, is_first: bool) -> Self {
+        Request { text, specials, worker: Worker::default(), is_first }
+    }
+}
+
 /// A vocabulary, a pattern and the steps before it, ready to encode. Immutable; any number of threads may use it at
 /// once.
 pub struct Encoder {
@@ -174,11 +181,7 @@ impl Encoder {
         sink: &mut impl Sink,
         control: &Control,
     ) -> Result<()> {
-        self.answer(
-            Request { text, specials: self.active(special.into()), worker: 0_usize.into(), is_first: true },
-            sink,
-            control,
-        )
+        self.answer(Request::alone(text, self.active(special.into()), true), sink, control)
     }
 
     /// The ids of `text`, as [`Encoder::encode`] finds them.

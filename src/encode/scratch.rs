@@ -140,5 +140,10 @@ mod tests {
             assert_eq!(seen(worker), 10 + worker);
         }
         assert!(seen(7) >= 10 && seen(7) == seen(7), "what no user has comes from another");
+        let long = Worker { number: 0, bytes: 1 << 30 };
+        assert!(
+            pool.with(isa, long, |scratch| scratch.seen) > 1 << 19,
+            "its cache is made at full size at once"
+        );
     }
 }

@@ -113,7 +113,7 @@ impl Continuations {
 
     fn encode(&self, text: &[u8], is_first: bool, sink: &mut impl Sink, control: &Control) -> Result<()> {
         let specials = self.encoder.active(SpecialTokens::OfVocabulary);
-        self.encoder.answer(Request { text, specials, worker: 0_usize.into(), is_first }, sink, control)
+        self.encoder.answer(Request::alone(text, specials, is_first), sink, control)
     }
 }
 

@@ -66,7 +66,7 @@ impl Encoder {
             [all] if *all == (0..text.len()) => Trust::All,
             ranges => Trust::Inside(ranges),
         };
-        self.answer(Request { text, specials, worker: 0_usize.into(), is_first: true }, sink, control)
+        self.answer(Request::alone(text, specials, true), sink, control)
     }
 
     /// The special tokens in the trusted ranges. Each range is searched alone, so that text beyond its end cannot make

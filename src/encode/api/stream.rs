@@ -113,8 +113,7 @@ impl Encoder {
         };
         if let Some(end) = end {
             let specials = self.active(special.into());
-            let request =
-                Request { text: &uncut[..end], specials, worker: 0_usize.into(), is_first: !continues };
+            let request = Request::alone(&uncut[..end], specials, !continues);
             self.answer(request, ids, control)?;
             uncut.drain(..end);
             (search_at, continues) = (0, true);

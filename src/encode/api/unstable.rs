@@ -113,11 +113,7 @@ impl Encoder {
         control: &Control,
     ) -> Result<(Vec<u32>, usize)> {
         let mut ids = Vec::new();
-        self.answer(
-            Request { text, specials: active, worker: 0_usize.into(), is_first: true },
-            &mut ids,
-            control,
-        )?;
+        self.answer(Request::alone(text, active, true), &mut ids, control)?;
         let last = match self.last_pretoken(text, active, control)? {
             Some(range) => self.encode_as_pretoken(&text[range], control)?.len(),
             None => 0,

@@ -56,9 +56,8 @@ impl Encoder {
         let bytes: usize = texts.iter().map(|text| text.len()).sum();
         let workers = self.useful_workers(Some(workers), bytes)?.min(runs.len()).max(1);
         let (mut batches, mut runs) = (room::for_items(runs.len())?, runs.into_iter());
-        let upcoming = bytes / workers;
         let work = |number, run: Range<usize>| {
-            self.encode_run(Worker { number, bytes: upcoming }, &texts[run], active, control)
+            self.encode_run(Worker { number, bytes: bytes / workers }, &texts[run], active, control)
         };
         let take = |batch| {
             batches.push(batch);
@@ -104,14 +103,8 @@ impl Encoder {
             let mut all = IdBuffer::<T>::new(bytes);
             for run in runs {
                 if let Some(ids) = T::as_u32(&mut all.ids) {
-                    self.add_run(
-                        Worker { number: 0, bytes },
-                        &texts[run.clone()],
-                        active,
-                        ids,
-                        &mut starts,
-                        control,
-                    )?;
+                    let worker = Worker { number: 0, bytes };
+                    self.add_run(worker, &texts[run.clone()], active, ids, &mut starts, control)?;
                 }
                 check_count(all.ids.len(), max_ids)?;
                 all.done(size(&run))?;
@@ -119,9 +112,8 @@ impl Encoder {
             return Ok(EncodedBatch { ids: all.finish(), starts });
         }
         let mut runs = runs.into_iter();
-        let upcoming = bytes / workers;
         let work = |number, run: Range<usize>, ids: &mut Vec<u32>| {
-            let worker = Worker { number, bytes: upcoming };
+            let worker = Worker { number, bytes: bytes / workers };
             let mut ends = Vec::new();
             self.add_run(worker, &texts[run.clone()], active, ids, &mut ends, control)?;
             Ok((size(&run), ends))
@@ -149,9 +141,8 @@ impl Encoder {
         let bytes: usize = texts.iter().map(|text| text.len()).sum();
         let workers = self.useful_workers(Some(workers), bytes)?.min(runs.len()).max(1);
         let (mut counts, mut runs) = (room::for_items(texts.len())?, runs.into_iter());
-        let upcoming = bytes / workers;
         let work = |number, run: Range<usize>| {
-            self.pool.with(self.isa, Worker { number, bytes: upcoming }, |scratch| {
+            self.pool.with(self.isa, Worker { number, bytes: bytes / workers }, |scratch| {
                 let mut counts = room::for_items(run.len())?;
                 for text in &texts[run] {
                     let mut count = CountSink(0);

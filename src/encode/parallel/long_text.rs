@@ -56,11 +56,7 @@ impl Encoder {
         let text = text.into();
         if let Some(bytes) = short(text) {
             let mut ids = Vec::new();
-            self.answer(
-                Request { text: bytes, specials, worker: 0_usize.into(), is_first },
-                &mut ids,
-                control,
-            )?;
+            self.answer(Request::alone(bytes, specials, is_first), &mut ids, control)?;
             return Ok(ids);
         }
         let workers = self.useful_workers(workers, text.len())?;
@@ -95,7 +91,7 @@ impl Encoder {
         let text = text.into();
         if let Some(text) = short(text) {
             let mut count = CountSink(0);
-            self.answer(Request { text, specials, worker: 0_usize.into(), is_first }, &mut count, control)?;
+            self.answer(Request::alone(text, specials, is_first), &mut count, control)?;
             return Ok(count.0);
         }
         let workers = self.useful_workers(workers, text.len())?;
