@@ -69,7 +69,6 @@ __all__ = [
     "join_pieces",
     "learn_balanced",
     "learn_merges",
-    "memory_excess",
     "memory_to_learn",
     "merges_of_rows",
     "minbpe_merges",
@@ -713,15 +712,6 @@ def memory_to_learn(
     ties: Literal["bytes", "ids", "smallest_ids", "first", "huggingface"],
     has_vocab: bool,
 ) -> int: ...
-def memory_excess(
-    frequencies: Sequence[Sequence[int]],
-    max_merges: int,
-    ties: Literal["bytes", "ids", "smallest_ids", "first", "huggingface"],
-    has_vocab: bool,
-    available: int,
-    min_count: int | None,
-    is_limit: bool,
-) -> str | None: ...
 def fingerprint(counts: PretokenCounts) -> str: ...
 def build_tokenizer(
     learned: Learned,

@@ -122,7 +122,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(training::learn_balanced, module)?)?;
     module.add_function(wrap_pyfunction!(training::learn_merges, module)?)?;
     module.add_function(wrap_pyfunction!(training::memory_to_learn, module)?)?;
-    module.add_function(wrap_pyfunction!(training::memory_excess, module)?)?;
     module.add_function(wrap_pyfunction!(training::fingerprint, module)?)?;
     module.add_function(wrap_pyfunction!(training::build_tokenizer, module)?)?;
     module.add_function(wrap_pyfunction!(surgery::prune, module)?)?;

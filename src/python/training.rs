@@ -12,7 +12,6 @@ use super::counts::PyPretokenCounts;
 use super::pretokenizer::PyPretokenizer;
 use super::tokenizer::Tokenizer;
 use super::{call, objects};
-use crate::count::Frequent;
 use crate::encode::Encoder;
 use crate::error::Error;
 use crate::train::{
@@ -241,25 +240,6 @@ pub(super) fn memory_to_learn(
 ) -> PyResult<u64> {
     let options = Options { ties: ties_of(ties)?, max_merges, ..Options::default() };
     Ok(train::least_memory(pretokens, pretoken_bytes, has_vocab, &options))
-}
-
-/// Says that learning takes more than `available` bytes, and what would fit; None if it fits. `frequencies` are those of
-/// `PretokenCounts`.
-#[pyfunction]
-pub(super) fn memory_excess(
-    frequencies: Vec<[u64; 4]>,
-    max_merges: usize,
-    ties: &str,
-    has_vocab: bool,
-    available: u64,
-    min_count: Option<u64>,
-    is_limit: bool,
-) -> PyResult<Option<String>> {
-    let frequent =
-        |[min_count, pretokens, bytes, memory]: [u64; 4]| Frequent { min_count, pretokens, bytes, memory };
-    let frequencies: Vec<Frequent> = frequencies.into_iter().map(frequent).collect();
-    let options = Options { ties: ties_of(ties)?, max_merges, ..Options::default() };
-    Ok(train::memory_excess(&frequencies, has_vocab, &options, available, min_count, is_limit))
 }
 
 fn ties_of(name: &str) -> PyResult<Ties> {

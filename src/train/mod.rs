@@ -19,7 +19,6 @@
 //! - `superwords` cuts text into pieces in which tokens of several words are learned. There a cell holds a token of the
 //!   vocabulary that is extended, not a byte, and `limit` bounds the words of a token.
 //! - `layout` gives all tokens their ids.
-//! - `memory` says whether learning fits into memory.
 //! - `balance` learns from the texts of several languages: which one the next merge serves depends on how well each of
 //!   them is compressed.
 
@@ -34,7 +33,6 @@ mod index;
 mod layout;
 mod learn;
 mod limit;
-mod memory;
 mod neighbours;
 mod options;
 mod pair_table;
@@ -52,7 +50,6 @@ pub use checkpoint::{merges_from_bytes, merges_to_bytes};
 pub use fingerprint::fingerprint;
 pub use layout::{Layout, SpecialIds};
 pub use learn::{learn_from, learn_merges, least_memory, resume};
-pub use memory::memory_excess;
 pub use options::{Merge, Options, Superwords, Ties};
 pub use saver::Saver;
 pub use start::{Start, build_vocab};

@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from .. import _core
 from .._internal import memory
-from .._internal.choices import Ties
 from .._internal.progress import Report, reporter
 from ..formats.parts import Parts, Record
 from ..tokenizer import Tokenizer
@@ -72,7 +71,7 @@ def _check_memory(
     core = counts._core
     freed = _BYTES_PER_SLOT * len(counts) if consume_counts else 0
     available = memory.remaining() + freed if limit is None else limit
-    least = _core.memory_to_learn(len(counts), core.pretoken_bytes(), *_sizes(options))
+    least = _least_memory(options, len(counts), core.pretoken_bytes())
     if least > available:
         error = memory_error(core.frequencies(), options, available, is_limit=limit is not None)
         raise MemoryError(f"{error}{save(core)}")
@@ -93,13 +92,31 @@ def memory_error(
 
     With `min_count` the counts have to fit as well, into three quarters, without those that occur less often.
     """
-    message = _core.memory_excess(frequencies, *_sizes(options), available, min_count, is_limit)
-    return None if message is None else MemoryError(message)
+    needs = [
+        (step, pretokens, _least_memory(options, pretokens, size, 0 if min_count is None else counts))
+        for step, pretokens, size, counts in frequencies
+    ]
+    _, unique, least = [need for need in needs if need[0] <= max(min_count or 1, 1)][-1]
+    if least <= available:
+        return None
+    advice = "raise it" if is_limit else "count fewer files"
+    for step, kept, need in needs:
+        if kept and need <= available:
+            effect = f"which keeps {kept:,} and changes the result"
+            advice += f", or leave rare ones out with min_pretoken_count={step}, {effect}"
+            break
+    there = f"{'memory_limit is' if is_limit else 'there are'} {available / 1e6:,.0f} MB"
+    return MemoryError(
+        f"there are {unique:,} different pretokens: training on them takes at least {least / 1e6:,.0f} MB, and "
+        f"{there}: {advice}"
+    )
 
 
-def _sizes(options: Options) -> tuple[int, Ties, bool]:
-    """Return what memory depends on, besides the pretokens."""
-    return options.max_merges, options.ties, bool(options.base or options.forced_tokens)
+def _least_memory(options: Options, pretokens: int, pretoken_bytes: int, counts_bytes: int = 0) -> int:
+    """Return the bytes that learning takes at least, after counts that may take three quarters of them."""
+    has_vocab = bool(options.base or options.forced_tokens)
+    learning = _core.memory_to_learn(pretokens, pretoken_bytes, options.max_merges, options.ties, has_vocab)
+    return max(learning, -(-4 * counts_bytes // 3))
 
 
 def warn_if_short(options: Options, added: int) -> None:
