@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import operator
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -57,7 +57,7 @@ class Superwords:
 
     def first_size(self, vocab_size: int) -> int:
         """Return the number of tokens of the first stage."""
-        return int(operator.index(vocab_size) * self.transition)
+        return int(vocab_size * self.transition)
 
     def cuts(self, first: Pattern) -> Pattern:
         """Return the pattern of the second stage, and of the result; `first` is that of the first stage."""
@@ -83,24 +83,34 @@ def check_read_twice(corpus: Corpus) -> None:
 
 def second_stage(
     superwords: Superwords,
+    first: Tokenizer,
+    vocab_size: int,
     corpus: Corpus,
     options: Options,
-    workers: int | None,
-    memory_limit: int | str | None,
+    workers: int,
+    memory_limit: int | None,
     progress: bool | Report,
 ) -> Tokenizer:
-    """Extend the base of the options by tokens of several words. The pattern of the options is `Superwords.cuts`."""
-    assert options.base is not None
-    limit = None if memory_limit is None else memory.limit(memory_limit)
-    runs = _core.Runs(options.base._core, options.pattern.core())
-    with reporter(progress, memory=memory.Use(limit)) as report, corpus.naming():
+    """Extend a tokenizer by tokens of several words. `options` are those of its training."""
+    options = dataclasses.replace(
+        options,
+        vocab_size=vocab_size,
+        base=first,
+        new_specials=[name for name in options.special_tokens if name not in first.special_tokens],
+        pattern=superwords.cuts(options.pattern),
+        special_ids="first",
+        byte_order="value",
+        forced_tokens=[],
+    )
+    runs = _core.Runs(first._core, options.pattern.core())
+    with reporter(progress, memory=memory.Use(memory_limit)) as report, corpus.naming():
 
         def count(cuts: _core.Pretokenizer) -> _core.PretokenCounts:
             counting = counter(
                 options.special_tokens,
                 corpus.document_separator,
                 cuts,
-                workers=arguments.checked_workers(workers),
+                workers=workers,
                 replace=corpus.replaces_invalid,
                 memory_limit=memory.limit(memory_limit),
             )
@@ -108,7 +118,7 @@ def second_stage(
             return counting.finish()
 
         count(runs.sums())
-        learned = _learn(superwords, options, runs, count, limit, report)
+        learned = _learn(superwords, options, runs, count, memory_limit, report)
     warn_if_short(options, learned.added())
     return build(options, learned)
 

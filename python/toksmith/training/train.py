@@ -129,49 +129,6 @@ def train(
     >>> train(PretokenCounts({b"lowest": 3}), 259, base=tokenizer).encode("lowest")
     [257, 101, 258]
     """
-    if superwords is not None:
-        if isinstance(sources, (PretokenCounts, Mapping)) or parity is not None or checkpoint is not None:
-            raise ValueError("superwords are learned from texts, and combined with neither parity nor checkpoint")
-        text = Corpus.of(sources, **corpus)
-        check_read_twice(text)
-        if base is None:
-            base = train(
-                text,
-                superwords.first_size(vocab_size),
-                special_tokens=special_tokens,
-                pattern=pattern,
-                unmatched=unmatched,
-                ties=ties,
-                special_ids=special_ids,
-                byte_order=byte_order,
-                min_frequency=min_frequency,
-                max_token_length=max_token_length,
-                forced_tokens=forced_tokens,
-                workers=workers,
-                memory_limit=memory_limit,
-                min_pretoken_count=min_pretoken_count,
-                progress=progress,
-            )
-        else:
-            check_base(base, special_ids, byte_order)
-        options = Options(
-            vocab_size=operator.index(vocab_size),
-            base=base,
-            new_specials=[
-                name for name in arguments.special_names(special_tokens) if name not in base.special_tokens
-            ],
-            pattern=superwords.cuts(pattern_of(base, pattern, unmatched)),
-            ties=ties_of(base, ties),
-            special_ids="first",
-            byte_order="value",
-            min_frequency=operator.index(min_frequency),
-            max_token_length=length_of(max_token_length),
-            forced_tokens=[],
-        )
-        tokenizer = second_stage(superwords, text, options, workers, memory_limit, progress)
-        if log is not None:
-            _write_log(log, tokenizer)
-        return tokenizer
     languages = languages_of(sources, parity, dev, ratio)
     texts: list[Any] = [sources] if languages is None else languages.all_texts()
     ready = [text for text in texts if isinstance(text, PretokenCounts)]
@@ -182,11 +139,11 @@ def train(
         special_tokens = arguments.special_names(special_tokens) or ready[0]._special_tokens
         if base is None and pattern is ... and unmatched is None:
             pattern = ready[0]._pattern
-    names = arguments.special_names(special_tokens)
+    names, size = arguments.special_names(special_tokens), operator.index(vocab_size)
     if base is not None:
         check_base(base, special_ids, byte_order)
     options = Options(
-        vocab_size=operator.index(vocab_size),
+        vocab_size=size if superwords is None or base is not None else superwords.first_size(size),
         base=base,
         new_specials=[name for name in names if base is None or name not in base.special_tokens],
         pattern=pattern_of(base, pattern, unmatched),
@@ -211,35 +168,46 @@ def train(
         for text in texts:
             whole_files.check_not_read(log, text.paths if isinstance(text, Corpus) else ())
     names, cuts, threads = options.special_tokens, options.pattern, arguments.checked_workers(workers)
-    beside = None
-    all_counts: list[PretokenCounts] = []
-    for number, text in enumerate(texts):
-        is_dev = languages is not None and number >= len(languages.texts)
-        least = 1 if is_dev else min_pretoken_count
-        if isinstance(text, PretokenCounts):
-            all_counts.append(text if least == 1 else text.at_least(least))
-            continue
-        least = arguments.checked_limit("min_pretoken_count", least, 0)
-        most = memory.limit(memory_limit) if languages is None else memory_left(memory_limit, all_counts)
-        anew = functools.partial(counted, text, names, cuts, threads, most, least, progress, use)
-        beside = None if saved is None else SavedCounts(saved.path, text, cuts, names)
-        all_counts.append(anew() if languages else _counts_of(anew, options, most, least, beside))
-    are_own = not any(
-        counts is text and not counts._is_temporary for counts, text in zip(all_counts, texts, strict=True)
-    )
-    if languages is not None:
-        tokenizer = languages.learn(all_counts, options, progress, consume_counts=are_own)
-    else:
-        tokenizer = learn(
-            all_counts[0],
-            options,
-            saved,
-            progress,
-            consume_counts=are_own,
-            memory_limit=limit,
-            use=use,
-            save=functools.partial(_saved, beside, min_count=min_pretoken_count),
+    if superwords is not None:
+        if ready or languages is not None or checkpoint is not None:
+            raise ValueError("superwords are learned from texts, and combined with neither parity nor checkpoint")
+        if base is not None and (options.forced_tokens or min_pretoken_count != 1):
+            raise ValueError("forced_tokens and min_pretoken_count are of the first stage, which base replaces")
+        superwords.cuts(cuts)
+        check_read_twice(texts[0])
+    tokenizer = None if superwords is None else base
+    if tokenizer is None:
+        beside = None
+        all_counts: list[PretokenCounts] = []
+        for number, text in enumerate(texts):
+            is_dev = languages is not None and number >= len(languages.texts)
+            least = 1 if is_dev else min_pretoken_count
+            if isinstance(text, PretokenCounts):
+                all_counts.append(text if least == 1 else text.at_least(least))
+                continue
+            least = arguments.checked_limit("min_pretoken_count", least, 0)
+            most = memory.limit(memory_limit) if languages is None else memory_left(memory_limit, all_counts)
+            anew = functools.partial(counted, text, names, cuts, threads, most, least, progress, use)
+            beside = None if saved is None else SavedCounts(saved.path, text, cuts, names)
+            all_counts.append(anew() if languages else _counts_of(anew, options, most, least, beside))
+        are_own = not any(
+            counts is text and not counts._is_temporary for counts, text in zip(all_counts, texts, strict=True)
         )
+        if languages is not None:
+            tokenizer = languages.learn(all_counts, options, progress, consume_counts=are_own)
+        else:
+            tokenizer = learn(
+                all_counts[0],
+                options,
+                saved,
+                progress,
+                consume_counts=are_own,
+                memory_limit=limit,
+                use=use,
+                save=functools.partial(_saved, beside, min_count=min_pretoken_count),
+            )
+    if superwords is not None:
+        tokenizer = second_stage(superwords, tokenizer, size, texts[0], options, threads, limit, progress)
     if log is not None:
         _write_log(log, tokenizer)
     return tokenizer

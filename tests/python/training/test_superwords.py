@@ -38,8 +38,8 @@ def samples() -> list[str]:
     return [gzip.decompress(path.read_bytes()).decode() for path in SAMPLES]
 
 
-def noise(rng: random.Random, most: int = 30) -> str:
-    return "".join(rng.choices(ALPHABET, k=rng.randint(0, most)))
+def noise(rng: random.Random) -> str:
+    return "".join(rng.choices(ALPHABET, k=rng.randint(0, 30)))
 
 
 def documents(rng: random.Random, count: int = 12) -> list[str]:
@@ -96,29 +96,29 @@ def test_merges_and_ids_are_those_of_the_definition(seed: int, tmp_path: Path) -
         "byte_order": rng.choice(BYTE_ORDERS) if ties in ("bytes", "first") else "value",
     }
     first = quietly(train, iter(texts), superwords.first_size(size), **options)
-    found = quietly(train, Texts(texts), size, superwords=superwords, workers=rng.randint(1, 8), **options)
+    tokenizer = quietly(train, Texts(texts), size, superwords=superwords, workers=rng.randint(1, 8), **options)
     counts = reference.count_pretokens(texts, [END], superwords.cuts(patterns.resolve(pattern)).text)
     merges = reference.naive_merges(
         counts, size - first.vocab_size, ties, least, base=first.merges, max_words=superwords.max_words
     )
-    assert_equal(list(found.merges), [*first.merges, *(merge.pair for merge in merges)], (seed, options))
+    assert_equal(list(tokenizer.merges), [*first.merges, *(merge.pair for merge in merges)], (seed, options))
     files = [tmp_path / f"{number:02}.txt" for number in range(len(texts))]
     for file, text in zip(files, texts, strict=True):
         file.write_bytes(text.encode())
     with sizes(rng.choice((16, 200)), rng.choice((8, 100)), 1 << 16):
         limited = quietly(train, files, size, superwords=superwords, memory_limit="40MB", **options)
         of_base = quietly(train, files, size, superwords=superwords, base=first)
-    assert_equal(list(limited.vocab.items()), list(found.vocab.items()), seed)
-    assert least > 1 or list(of_base.vocab.items()) == list(found.vocab.items()), seed
+    assert_equal(list(limited.vocab.items()), list(tokenizer.vocab.items()), seed)
+    assert least > 1 or list(of_base.vocab.items()) == list(tokenizer.vocab.items()), seed
     for text in documents(rng, 3):
-        assert_equal(found.encode(text), expected(found, text), (seed, text))
+        assert_equal(tokenizer.encode(text), expected(tokenizer, text), (seed, text))
 
 
 def test_too_few_frequent_pairs_are_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
     texts, superwords = Texts(samples()), Superwords(0.7)
-    found = train(texts, 900, superwords=superwords)
+    tokenizer = train(texts, 900, superwords=superwords)
     monkeypatch.setattr("toksmith.training.superwords._PAIRS_PER_MERGE", 0)
-    assert list(train(texts, 900, superwords=superwords).merges) == list(found.merges)
+    assert list(train(texts, 900, superwords=superwords).merges) == list(tokenizer.merges)
 
 
 def test_tokens_cross_what_the_rule_says(trained: Tokenizer) -> None:
@@ -140,9 +140,9 @@ def test_ids_are_those_of_the_definition_through_every_door(
     )
     assert [trained.count(text) for text in texts] == list(map(len, ids))
     for text, own in zip(texts, ids, strict=True):
-        found, spans = trained.encode_with_offsets(text, unit="bytes")
+        own_ids, spans = trained.encode_with_offsets(text, unit="bytes")
         ends = list(itertools.accumulate(len(trained.vocab[id]) for id in own))
-        assert found == own and spans[:, 1].tolist() == ends
+        assert own_ids == own and spans[:, 1].tolist() == ends
         assert trained.encode_parts([(text, True)]) == own
     whole = END.join(texts)
     joined = expected(trained, whole)
@@ -199,11 +199,21 @@ def test_files_hold_superwords(trained: Tokenizer, texts: list[str], tmp_path: P
     [
         (iter(["a b"]), {}, "several times, and sources is an iterator"),
         (PretokenCounts({b"a": 1}), {}, "learned from texts"),
-        ({"en": ["x.txt"]}, {}, "learned from texts"),
+        ({"en": ["x.txt"]}, {}, "a dict of languages"),
+        ({"en": ["x.txt"]}, {"parity": "base", "ratio": {"en": 1}}, "learned from texts"),
         (["x.txt"], {"checkpoint": "c"}, "neither parity nor checkpoint"),
+        (["x.txt"], {"log": "x.txt"}, "a .csv or a .jsonl file"),
+        (["x.txt"], {"dev": {}}, "dev and ratio are for parity"),
+        (["x.txt"], {"pattern": patterns.of_source("low", 2, "keep")}, "without flags"),
+        (["x.txt"], {"base": Tokenizer(), "forced_tokens": ["low"]}, "which base replaces"),
+        (["x.txt"], {"base": Tokenizer(), "min_pretoken_count": 2}, "which base replaces"),
     ],
 )
-def test_what_superwords_cannot_be_learned_from(sources: Any, options: Any, message: str) -> None:
+def test_what_superwords_cannot_be_learned_from(
+    sources: Any, options: Any, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("x.txt").write_text("low lower")
     with pytest.raises(ValueError, match=message):
         train(sources, 300, superwords=Superwords(), **options)
 
