@@ -10,12 +10,14 @@
 //! 2. A merge of the second stage joins two tokens of the first stage that met in its place. All such pairs are known: at
 //!    all other places the tokens fall into sections, and each is merged by itself.
 
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
 use super::fragments::Fragments;
 use super::hot_loop::{HotLoop, PretokenRun};
 use super::lookup::Lookup;
 use super::output::{Sink, StagedOutput, StagingBuffer};
 use crate::error::Result;
-use crate::hashing::spread;
 use crate::merge::NEVER;
 use crate::pretokenize::class::{char_start, decode_char};
 use crate::pretokenize::spellings::NAMES;
@@ -43,6 +45,9 @@ pub(super) struct Superwords {
     /// The tokens of the first stage that meet inside a token of the second.
     joined: JoinedPairs,
 }
+
+/// Pairs of tokens with their ranks; that of pairs that never merge is [`NEVER`].
+type JoinedPairs = HashMap<(u32, u32), u32, FxBuildHasher>;
 
 /// Working memory.
 #[derive(Default)]
@@ -91,7 +96,8 @@ impl Superwords {
         // The first and the last token of the first stage in each token.
         let mut ends = room::filled((NOWHERE, NOWHERE), tokens.len())?;
         (0..=255).map(|byte| pairs.byte_token(byte)).for_each(|token| ends[token as usize] = (token, token));
-        let mut joined = JoinedPairs::with_room(merges.len() - count)?;
+        let mut joined = JoinedPairs::default();
+        joined.try_reserve(merges.len() - count).map_err(|_| room::out_of_memory(merges.len() - count))?;
         for (rank, &(left, right)) in merges.iter().enumerate() {
             let made = pairs.result(rank as u32);
             let ((first, before), (after, last)) = (ends[left as usize], ends[right as usize]);
@@ -103,7 +109,7 @@ impl Superwords {
             }
             ends[made as usize] = if rank < count { (made, made) } else { (first, last) };
             if rank >= count {
-                joined.insert(before, after, pairs.rank_of_symbols(before, after));
+                joined.insert((before, after), pairs.rank_of_symbols(before, after));
             }
         }
         let of_first =
@@ -200,8 +206,8 @@ impl Superwords {
             while place < end {
                 let Some(token) = tokens.next() else { break };
                 place += self.lengths[token as usize] as usize;
-                match self.joined.rank(last, token) {
-                    Some(rank) => section.push(last, rank)?,
+                match self.joined.get(&(last, token)) {
+                    Some(&rank) => section.push(last, rank)?,
                     None => section.finish(last, vocab, lookup, ids)?,
                 }
                 last = token;
@@ -294,65 +300,4 @@ fn best_words(vocab: &Vocab) -> Named {
     let whole = |named: Named| tried.iter().filter(|token| is_whole(named, token)).count();
     // The first of several: `rev`, since the last of them would be taken.
     NAMES.iter().rev().map(|&(_, named)| named).max_by_key(|&named| whole(named)).unwrap_or(Named::Gpt2)
-}
-
-/// Pairs of tokens with their ranks, in a table with open addressing that is at most half full.
-struct JoinedPairs {
-    slots: Vec<(u64, u32)>,
-    /// A bit for each hash of a pair: most pairs that are looked up are not there.
-    present: Vec<u64>,
-    /// 64 minus log2 of the number of slots.
-    shift: u32,
-}
-
-const EMPTY_SLOT: (u64, u32) = (u64::MAX, NOWHERE);
-/// log2 of the number of bits of [`JoinedPairs::present`] for each slot.
-const BITS_PER_SLOT: u32 = 3;
-
-impl JoinedPairs {
-    fn with_room(pairs: usize) -> Result<Self> {
-        let slots = (2 * pairs).next_power_of_two().max(16);
-        let present = room::filled(0, (slots << BITS_PER_SLOT) / 64)?;
-        Ok(JoinedPairs {
-            slots: room::filled(EMPTY_SLOT, slots)?,
-            present,
-            shift: 64 - slots.trailing_zeros(),
-        })
-    }
-
-    fn insert(&mut self, left: u32, right: u32, rank: u32) {
-        let (key, hash) = hashed(left, right);
-        let bit = (hash >> (self.shift - BITS_PER_SLOT)) as usize;
-        self.present[bit / 64] |= 1 << (bit % 64);
-        let at = self.place(key, hash);
-        self.slots[at] = (key, rank);
-    }
-
-    /// The rank of a pair, which may be that of pairs that never merge; `None` for a pair that is not there.
-    #[inline]
-    fn rank(&self, left: u32, right: u32) -> Option<u32> {
-        let (key, hash) = hashed(left, right);
-        let bit = (hash >> (self.shift - BITS_PER_SLOT)) as usize;
-        if self.present[bit / 64] >> (bit % 64) & 1 == 0 {
-            return None;
-        }
-        let (other, rank) = self.slots[self.place(key, hash)];
-        (other == key).then_some(rank)
-    }
-
-    /// The slot of a pair, or the empty one where it would be.
-    #[inline]
-    fn place(&self, key: u64, hash: u64) -> usize {
-        let mut at = (hash >> self.shift) as usize;
-        while self.slots[at] != EMPTY_SLOT && self.slots[at].0 != key {
-            at = (at + 1) & (self.slots.len() - 1);
-        }
-        at
-    }
-}
-
-#[inline]
-fn hashed(left: u32, right: u32) -> (u64, u64) {
-    let key = u64::from(left) << 32 | u64::from(right);
-    (key, spread(key))
 }
