@@ -57,6 +57,8 @@ def encode(*arguments: object, stdin: bytes = b"", cwd: Path, status: int = 1, c
 @pytest.mark.parametrize("errors", ["strict", "replace"])
 @pytest.mark.parametrize("kind", CONTENTS)
 def test_by_content(kind: str, errors: str, tmp_path: Path) -> None:
+    if kind == "parquet":
+        pytest.importorskip("pyarrow")
     data, what = CONTENTS[kind]
     (tmp_path / "file.txt").write_bytes(data)
     (tmp_path / "good.txt").write_text("the low")

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import regex
 import tokenizers
@@ -158,6 +159,11 @@ def test_ids_are_those_of_the_definition_through_every_door(
     path = tmp_path / "text.txt"
     path.write_bytes(whole.encode())
     assert encode_file(trained, path, window_bytes=64, workers=2).tolist() == joined
+    rows = "".join(json.dumps({"text": text}) + "\n" for text in texts)
+    (tmp_path / "texts.jsonl").write_text(rows)
+    toksmith.tokenize(tmp_path / "texts.jsonl", trained, tmp_path / "shards", append="none", workers=2)
+    [shard] = (tmp_path / "shards").glob("*.bin")
+    assert np.fromfile(shard, np.uint16).tolist() == flat.tolist()
     longer = whole * 40
     assert trained.encode(longer, workers=2) == trained.encode(longer, workers=1)
     data = b"of the \xff\xa0 the same \xe3\x81 of the"
