@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import heapq
 import itertools
 import tempfile
@@ -159,14 +160,16 @@ def count_sources(counting: _core.Counting, texts: Corpus, report: Report | None
 
 def count_pretokens_from_iterator(texts: Iterable[str | bytes], **options: Any) -> PretokenCounts:
     """Count the pretokens of texts, each a document. A bare str or bytes is one text. See `count_pretokens`."""
-    return count_pretokens(as_iterator(texts), **options)
+    return count_pretokens(as_texts(texts), **options)
 
 
-def as_iterator(texts: Iterable[str | bytes]) -> Iterator[str | bytes]:
-    """Return an iterator over texts. It is never taken for paths, as a list would be."""
+def as_texts(texts: Iterable[str | bytes]) -> Iterable[str | bytes]:
+    """Return an iterable over texts, which is never taken for paths, as a list would be."""
     if isinstance(texts, PretokenCounts):
         raise TypeError("PretokenCounts are counted already; give them to train")
-    return iter([texts] if isinstance(texts, (str, bytes)) else texts)
+    if isinstance(texts, (str, bytes)):
+        texts = [texts]
+    return collections.deque(texts) if isinstance(texts, (list, tuple)) else iter(texts)
 
 
 def _warn_if_hardly_any(counts: _core.PretokenCounts, pattern: Pattern) -> None:

@@ -20,7 +20,7 @@ from ..formats.native import escape
 from ..tokenizer import Tokenizer, merge_counts
 from .balance import Text, languages_of, memory_left
 from .checkpoint import Checkpoint
-from .counting import as_iterator, counted
+from .counting import as_texts, counted
 from .counts import PretokenCounts
 from .counts_files import Counts
 from .learning import Frequencies, learn, memory_error
@@ -215,7 +215,7 @@ def train(
 
 def train_from_iterator(texts: Iterable[str | bytes], vocab_size: int, **options: Any) -> Tokenizer:
     """Train a tokenizer on texts, each a document. A bare str or bytes is one text. See `train`."""
-    return train(as_iterator(texts), vocab_size, **options)
+    return train(as_texts(texts), vocab_size, **options)
 
 
 def train_bpe(

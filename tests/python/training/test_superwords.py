@@ -4,7 +4,6 @@ import gzip
 import itertools
 import json
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,23 +15,23 @@ from small_sizes import encode_file, sizes
 from training_data import BYTE_ORDERS, END, SPECIAL_IDS, TIES, assert_equal, quietly
 
 import toksmith
-from toksmith import Document, PrefixCache, PretokenCounts, Superwords, Tokenizer, patterns, reference, train
+from toksmith import (
+    Document,
+    PrefixCache,
+    PretokenCounts,
+    Superwords,
+    Tokenizer,
+    patterns,
+    reference,
+    train,
+    train_from_iterator,
+)
 
 PUBLISHED = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
 """The pattern of SuperBPE's second stage. All text between two matches is one piece."""
 ALPHABET = "ab1 23.,!/\n\r\t  '’é日\u0301\u00a0"
 re_letters = regex.compile(r"\s?[\p{L}\p{M}']*( [\p{L}\p{M}']*)+")
 SAMPLES = sorted((Path(toksmith.__file__).parent / "samples").glob("*.txt.gz"))
-
-
-class Texts:
-    """Texts that can be iterated again."""
-
-    def __init__(self, texts: list[str]) -> None:
-        self.texts = texts
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.texts)
 
 
 def samples() -> list[str]:
@@ -58,8 +57,8 @@ def expected(tokenizer: Tokenizer, text: str | bytes) -> list[int]:
 
 @pytest.fixture(scope="module", params=["words", "spaces"])
 def trained(request: pytest.FixtureRequest) -> Tokenizer:
-    texts = Texts([text[:60_000] for text in samples()])
-    return train(texts, 1200, superwords=Superwords(0.6, request.param), special_tokens=[END])
+    texts = [text[:60_000] for text in samples()]
+    return train_from_iterator(texts, 1200, superwords=Superwords(0.6, request.param), special_tokens=[END])
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +96,7 @@ def test_merges_and_ids_are_those_of_the_definition(seed: int, tmp_path: Path) -
         "byte_order": rng.choice(BYTE_ORDERS) if ties in ("bytes", "first") else "value",
     }
     first = quietly(train, iter(texts), superwords.first_size(size), **options)
-    tokenizer = quietly(train, Texts(texts), size, superwords=superwords, workers=rng.randint(1, 8), **options)
+    tokenizer = quietly(train_from_iterator, texts, size, superwords=superwords, workers=rng.randint(1, 8), **options)
     counts = reference.count_pretokens(texts, [END], superwords.cuts(patterns.resolve(pattern)).text)
     merges = reference.naive_merges(
         counts, size - first.vocab_size, ties, least, base=first.merges, max_words=superwords.max_words
@@ -116,10 +115,10 @@ def test_merges_and_ids_are_those_of_the_definition(seed: int, tmp_path: Path) -
 
 
 def test_too_few_frequent_pairs_are_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    texts, superwords = Texts(samples()), Superwords(0.7)
-    tokenizer = train(texts, 900, superwords=superwords)
+    texts, superwords = samples(), Superwords(0.7)
+    tokenizer = train_from_iterator(texts, 900, superwords=superwords)
     monkeypatch.setattr("toksmith.training.superwords._PAIRS_PER_MERGE", 0)
-    assert list(train(texts, 900, superwords=superwords).merges) == list(tokenizer.merges)
+    assert list(train_from_iterator(texts, 900, superwords=superwords).merges) == list(tokenizer.merges)
 
 
 def test_tokens_cross_what_the_rule_says(trained: Tokenizer) -> None:
@@ -234,4 +233,4 @@ def test_options_are_checked() -> None:
             Superwords(**wrong)  # type: ignore[arg-type]
     ranks = Tokenizer({id: bytes([id]) for id in range(256)} | {256: b"ab"})
     with pytest.raises(ValueError, match="need a list of merges"):
-        train(Texts(["a b"]), 300, base=ranks, superwords=Superwords())
+        train_from_iterator(["a b"], 300, base=ranks, superwords=Superwords())

@@ -134,7 +134,17 @@ def _bootstrap(resamples: int, level: float, seed: int) -> statistics.Bootstrap:
 
 def _use(encoder: Encoder, counts: NDArray[np.int64], alpha: float) -> Use:
     efficiency = statistics.renyi_efficiency(counts, encoder.vocab_size, alpha)
-    return Use(encoder.name, encoder.vocab_size, int((counts > 0).sum()), efficiency)
+    superwords = None
+    if encoder.vocab is not None:
+        superwords = [id for id, token in encoder.vocab.items() if len(token.split()) > 1]
+    return Use(
+        encoder.name,
+        encoder.vocab_size,
+        int((counts > 0).sum()),
+        efficiency,
+        None if superwords is None else len(superwords),
+        None if superwords is None else int(counts[[id for id in superwords if id < len(counts)]].sum()),
+    )
 
 
 def _differences(encoders: list[Encoder], measured: Measured) -> Iterator[Difference]:

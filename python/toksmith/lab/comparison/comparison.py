@@ -303,12 +303,22 @@ def _all(comparison: Comparison) -> Section:
 
 def _uses(comparison: Comparison) -> Section:
     rows = []
-    for use in comparison.uses:
+    for use, figures in zip(comparison.uses, comparison.all.figures, strict=True):
         share = None if use.vocab_size is None else use.used / use.vocab_size
         size = NOTHING if use.vocab_size is None else f"{use.vocab_size:,}"
-        rows.append(Row(use.tokenizer, (size, f"{use.used:,}", percent(share), number(use.renyi_efficiency, 3))))
-    header = ("ordinary tokens", "in the text", "share", f"Rényi efficiency, α = {comparison.alpha:g}")
+        cells = (size, f"{use.used:,}", percent(share), number(use.renyi_efficiency, 3))
+        rows.append(Row(use.tokenizer, (*cells, *_superwords(use, figures.tokens))))
+    header = ("ordinary tokens", "in the text", "share", f"Rényi efficiency, α = {comparison.alpha:g}", *SUPERWORDS)
     return Section("Use of the vocabulary", "", header, rows)
+
+
+SUPERWORDS = ("of several words", "their share of the text")
+
+
+def _superwords(use: Use, tokens: int) -> tuple[str, str]:
+    if use.superwords is None or use.superword_tokens is None:
+        return NOTHING, NOTHING
+    return f"{use.superwords:,}", percent(use.superword_tokens / tokens if tokens else None)
 
 
 def _groups(comparison: Comparison, title: str, groups: Sequence[Group]) -> Section:

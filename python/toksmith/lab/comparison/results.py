@@ -50,6 +50,10 @@ class Use:
     used: int  # the number of different tokens that the documents are encoded to
     # The Rényi entropy of the tokens over the logarithm of `vocab_size`, from 0 to 1, or None.
     renyi_efficiency: float | None
+    # The number of its ordinary tokens that are several words, separated by whitespace. None if its library does not
+    # say what bytes its tokens have.
+    superwords: int | None
+    superword_tokens: int | None  # how many of the tokens of all documents are such; None likewise
 
 
 @dataclass(frozen=True)

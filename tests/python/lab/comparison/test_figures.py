@@ -123,6 +123,19 @@ def test_use_and_renyi_efficiency(tokenizers: dict[str, Tokenizer], texts: list[
             assert (use.vocab_size, use.used) == (len(ordinary), len(set(ids)))
             expected = oracle.renyi_efficiency(ids, len(ordinary), alpha)
             assert use.renyi_efficiency == approx(expected, rel=1e-12)
+            assert (use.superwords, use.superword_tokens) == (0, 0)
+
+
+def test_superwords_are_counted() -> None:
+    texts = ["most of the time, some of the time, most of the day"]
+    tokenizer = toksmith.train_from_iterator(texts, 268, superwords=toksmith.Superwords(transition=0.98))
+    found = toksmith.compare({"superwords": tokenizer, "bytes": toksmith.Tokenizer()}, iter(texts))
+    several = {id for id, token in tokenizer.vocab.items() if len(token.split()) > 1}
+    tokens = sum(id in several for id in tokenizer.encode(texts[0]))
+    assert tokens > 0
+    assert [(use.superwords, use.superword_tokens) for use in found.uses] == [(len(several), tokens), (0, 0)]
+    share = f"{100 * tokens / len(tokenizer.encode(texts[0])):.1f}%"
+    assert f"| {len(several)} | {share} |" in found.to_markdown()
 
 
 def test_overlaps(found: Comparison, tokenizers: dict[str, Tokenizer], texts: list[str]) -> None:
