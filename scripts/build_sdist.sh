@@ -35,6 +35,6 @@ mkdir -p dist/vendored target/sdist
 rm -rf target/sdist/source
 mkdir target/sdist/source
 tar -xzf "$sdist" -C target/sdist/source
-(cd target/sdist/source/* && mkdir -p .cargo && cargo vendor --quiet --locked > .cargo/config.toml)
+(cd target/sdist/source/* && mkdir -p .cargo && cargo vendor --locked 2> /dev/null > .cargo/config.toml)
 tar -czf "dist/vendored/$(basename "$sdist")" -C target/sdist/source "$(ls target/sdist/source)"
 check "dist/vendored/$(basename "$sdist")" offline

@@ -25,6 +25,15 @@ check() {
     echo "$(basename "$1"): $bytes bytes, $2"
 }
 
+# Gives musl's library the name that it has on Alpine and elsewhere: Zig calls it libc.so.
+name_musl() {
+    local folder=$PWD/target/wheels/unpacked
+    rm -rf "$folder"
+    .venv/bin/python -m wheel unpack --dest "$folder" "$1" > /dev/null
+    patchelf --replace-needed libc.so "libc.musl-$2.so.1" "$folder"/*/toksmith/_core*.so
+    .venv/bin/python -m wheel pack --dest-dir "$(dirname "$1")" "$folder"/* > /dev/null
+}
+
 # Installs a wheel into a new environment, and runs the command with nothing else on the path; then the tests of the core,
 # from a copy of the repository.
 try() {
@@ -59,6 +68,7 @@ for target in "$@"; do
             --quiet --release --locked --zig --target "$target" --compatibility "${platform%_"${target%%-*}"}" \
             --interpreter "python$version" --out dist "${options[@]}"
         wheel=$(echo dist/*-cp"${version/./}"-"$platform".whl)
+        [[ $target != *-musl ]] || name_musl "$wheel" "${target%%-*}"
         check "$wheel" "$platform"
         case $platform in
             manylinux_2_28_x86_64) [ -z "$(interpreter "$version")" ] || try "$wheel" "$version" ;;

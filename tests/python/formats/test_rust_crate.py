@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import random
 import shutil
 import subprocess
@@ -49,7 +50,7 @@ def programs() -> Path:
     """The folder of the examples."""
     command = ["cargo", "build", "--quiet", "--locked", "--example", "encode", "--example", "train"]
     subprocess.run(command, cwd=ROOT, check=True)
-    return ROOT / "target/debug/examples"
+    return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"), "debug/examples")
 
 
 def answers(program: Path, arguments: Sequence[str], texts: list[str]) -> list[tuple[list[int], str]]:
