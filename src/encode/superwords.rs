@@ -227,13 +227,14 @@ struct Section {
 }
 
 impl Section {
+    #[inline(always)]
     fn push(&mut self, token: u32, rank: u32) -> Result<()> {
         room::push(&mut self.tokens, token)?;
         room::push(&mut self.ranks, rank)
     }
 
     /// Adds the ids of the section, which is empty afterwards. `ids` has room for all of them.
-    #[inline]
+    #[inline(always)]
     fn finish(
         &mut self,
         last: u32,
@@ -248,6 +249,7 @@ impl Section {
         self.merge(last, vocab, lookup, ids)
     }
 
+    #[inline(never)]
     fn merge(&mut self, last: u32, vocab: &Vocab, lookup: &mut Lookup<'_>, ids: &mut Vec<u32>) -> Result<()> {
         let Section { tokens, ranks } = self;
         let (pairs, id) = (vocab.pairs(), |token: u32| vocab.tokens().id_at(token));
