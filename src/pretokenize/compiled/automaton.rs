@@ -78,13 +78,6 @@ impl Automaton {
         self.cuts.matches_all(&self.alphabet)
     }
 
-    /// The first cut before a space or after a newline, at `from` or less than `bytes` after it.
-    pub(super) fn cut_within(&self, text: &[u8], from: usize, bytes: usize) -> Option<usize> {
-        let end = text.len().min(from + bytes);
-        let is_likely = |at: usize| text[at] == b' ' || text[at - 1] == b'\n';
-        (from.max(1)..end).find(|&at| is_likely(at) && self.is_cut(text, at, true))
-    }
-
     pub(super) fn table(&self) -> &[Entry] {
         &self.table
     }

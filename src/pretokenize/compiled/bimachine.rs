@@ -21,6 +21,7 @@ use std::collections::HashMap;
 use super::alphabet::Alphabet;
 use super::refine::refine;
 use super::states::{Column, States};
+use super::stripe::Stripe;
 use super::symbols::{MAX_SYMBOLS, Symbol};
 use crate::simd::Rows;
 
@@ -35,6 +36,8 @@ const NOTE_SHIFT: usize = 4;
 /// The bits of the note. A number is kept as the offset of a row, and has its lowest bit where the note has its
 /// lowest bit.
 pub(super) const NOTE: u8 = 0x70;
+/// The bits of the state in a byte of either automaton.
+const STATE: u8 = 0x0F;
 /// The bit of the second automaton's bytes that says that a pretoken ends before the character.
 const ENDS: u8 = crate::simd::FLAG;
 
@@ -52,13 +55,22 @@ pub(super) struct Bimachine {
     pub(super) forward: Rows,
     /// How many numbers there are. 0 stands for the start of a text, and for what stands after the last character.
     pub(super) numbers: u16,
+    /// How many states the first automaton has.
+    backward_states: usize,
+    /// For each number, how many states the second automaton may be in after it.
+    forward_states: Vec<usize>,
 }
+
+/// Characters that are read to find a state that does not depend on what is beyond them: few, then more. In tests they are so
+/// few that they often do not tell.
+const CONTEXTS: [usize; 3] = if cfg!(test) { [1, 2, 3] } else { [4, 16, 64] };
 
 impl Bimachine {
     /// The bimachine of the states of a pattern; `None` if it would be too large.
     pub(super) fn new(states: &States, alphabet: &Alphabet) -> Option<Box<Self>> {
         let lookahead = Lookahead::new(states)?;
         let numbering = Numbering::new(&lookahead)?;
+        let (forward, forward_states) = forward_rows(&numbering.columns)?;
         let of_ascii = |byte: usize| {
             let (class, _) = alphabet.decode(&[byte as u8], 0);
             (numbering.of_classes[usize::from(class)] / ROW_STATES as u16) as u8
@@ -68,9 +80,54 @@ impl Bimachine {
             of_ascii: std::array::from_fn(of_ascii),
             backward: numbering.backward,
             at_end: lookahead.at_end,
-            forward: forward_rows(&numbering.columns)?,
+            forward,
             numbers: numbering.columns.len() as u16,
+            backward_states: lookahead.states,
+            forward_states,
         }))
+    }
+
+    /// The state of the first automaton after it has read a text back to `at`, where a character begins; `None` if the
+    /// next characters do not tell.
+    pub(super) fn state_before(&self, alphabet: &Alphabet, text: &[u8], at: usize) -> Option<u8> {
+        CONTEXTS.iter().find_map(|&context| {
+            let (mut numbers, mut count, mut end) = ([0; CONTEXTS[2]], 0, at);
+            while end < text.len() && count < context {
+                let (class, len) = alphabet.decode(text, end);
+                (numbers[count], count, end) = (self.number_of(class), count + 1, end + len);
+            }
+            let read = numbers[..count].iter().rev().copied();
+            if end == text.len() {
+                return Some(
+                    read.fold(self.at_end, |state, number| self.backward.entry(number, state) & STATE),
+                );
+            }
+            only_state(&self.backward, self.backward_states, read)
+        })
+    }
+
+    /// The state of the second automaton after the characters of a stripe, which it began in `state`, and the number of
+    /// the last one, or `before` if there is none.
+    pub(super) fn state_after(&self, stripe: &Stripe, state: u8, before: u16) -> (u8, u16) {
+        let Some(last) = stripe.len.checked_sub(1) else { return (state, before) };
+        let rows = |from: usize| (from..stripe.len).map(|at| stripe.row(at));
+        let near = CONTEXTS.iter().find_map(|&context| {
+            let from = stripe.len.checked_sub(context)?;
+            let (number_before, _) = self.pair_of(stripe.row(from));
+            only_state(
+                &self.forward,
+                self.forward_states[usize::from(number_before) / ROW_STATES],
+                rows(from),
+            )
+        });
+        let walk = || rows(0).fold(state, |state, row| self.forward.entry(row, state) & STATE);
+        (near.unwrap_or_else(walk), self.pair_of(stripe.row(last)).1)
+    }
+
+    /// The two numbers that a row of the second automaton belongs to.
+    fn pair_of(&self, row: u16) -> (u16, u16) {
+        let noted = row % (self.numbers * ROW_STATES as u16);
+        ((row - noted) / self.numbers, noted)
     }
 
     /// The first number of a class of characters, as the offset of its row.
@@ -80,8 +137,21 @@ impl Bimachine {
     }
 }
 
+/// The state that an automaton is in after reading rows, in whichever of its first `states` states it began.
+fn only_state(automaton: &Rows, states: usize, rows: impl Iterator<Item = u16>) -> Option<u8> {
+    let mut after: [u8; ROW_STATES] = std::array::from_fn(|state| state as u8);
+    let after = &mut after[..states];
+    for row in rows {
+        after.iter_mut().for_each(|state| *state = automaton.entry(row, *state) & STATE);
+    }
+    let (&first, others) = after.split_first()?;
+    others.iter().all(|&state| state == first).then_some(first)
+}
+
 /// The first automaton. States that are alike are merged.
 struct Lookahead {
+    /// How many states there are.
+    states: usize,
     /// For each class of characters and each state after it: what the second automaton does, and the next state.
     steps: Vec<Vec<(Column, u8)>>,
     at_end: u8,
@@ -109,7 +179,7 @@ impl Lookahead {
         };
         let steps = (0..states.classes()).map(|class| (0..count).map(|state| step(class, state)).collect());
         // The mask at the end of a text is the first one.
-        Some(Lookahead { steps: steps.collect(), at_end: parts[0] as u8 })
+        Some(Lookahead { states: count, steps: steps.collect(), at_end: parts[0] as u8 })
     }
 }
 
@@ -167,9 +237,9 @@ impl Numbering {
     }
 }
 
-/// The rows of the second automaton, one for each pair of numbers; `None` if more than 16 states are possible after
-/// one.
-fn forward_rows(columns: &[Column]) -> Option<Rows> {
+/// The rows of the second automaton, one for each pair of numbers, and how many states are possible after each number;
+/// `None` if these are more than 16.
+fn forward_rows(columns: &[Column]) -> Option<(Rows, Vec<usize>)> {
     // The states that are possible after each number. In the rows, a state has its index in this list as its number.
     let mut behind: Vec<Vec<usize>> = vec![Vec::new(); columns.len()];
     behind[0].push(States::UNMATCHED);
@@ -198,5 +268,5 @@ fn forward_rows(columns: &[Column]) -> Option<Rows> {
             rows.set(((before * columns.len() + number) * ROW_STATES) as u16, row);
         }
     }
-    Some(rows)
+    Some((rows, behind.iter().map(Vec::len).collect()))
 }

@@ -6,12 +6,12 @@ use super::automaton::Automaton;
 use super::bimachine::Bimachine;
 use super::entry::{Entry, START};
 use super::failures::{Failures, Passed};
-use super::window::Window;
+use super::window::{Place, Window};
 use crate::error::Result;
 use crate::room;
 use crate::simd::{ENDS, Isa};
 
-/// Bytes that are read without windows after no cut was found for the end of one.
+/// Bytes that are read without windows after no place was found for the end of one.
 const BYTES_WITHOUT_WINDOWS: usize = 1 << 12;
 /// Once this many bytes after a match were read without another one, searches are watched by [`Failures`]. It is longer
 /// than nearly all runs of spaces.
@@ -32,8 +32,10 @@ pub struct CompiledScanner<'t> {
     passed: Vec<Passed>,
     /// Made for the first window: some texts are too short for any.
     window: Option<Box<Window>>,
-    /// Before this place no windows are tried, since there was no cut for the end of one.
-    no_cuts_until: usize,
+    /// Where the next window goes on, if it follows the last one.
+    next_window: Option<Place>,
+    /// Before this place no windows are tried, since there was no place for the end of one.
+    no_windows_until: usize,
 }
 
 impl<'t> CompiledScanner<'t> {
@@ -60,7 +62,8 @@ impl<'t> CompiledScanner<'t> {
             failures: Failures::default(),
             passed: Vec::new(),
             window: None,
-            no_cuts_until: 0,
+            next_window: None,
+            no_windows_until: 0,
         }
     }
 
@@ -116,28 +119,36 @@ impl<'t> CompiledScanner<'t> {
         }
     }
 
-    /// The bimachine, if it can be used: enough text is left for a window, text without a match becomes pieces or
-    /// cannot occur, and a cut is to be expected.
+    /// The bimachine, if it can be used: text without a match becomes pieces or cannot occur.
     fn bimachine(&self) -> Option<&'t Bimachine> {
+        self.automaton.bimachine().filter(|_| self.keeps_unmatched || self.automaton.matches_all())
+    }
+
+    /// Where the next window begins, if enough text is left for it, and a place for its end is to be expected.
+    fn next_window(&self) -> Option<Place> {
         let is_worth_it =
-            self.text.len() - self.start >= Window::MIN_TEXT && self.start >= self.no_cuts_until;
-        let finds_all = self.keeps_unmatched || self.automaton.matches_all();
-        self.automaton.bimachine().filter(|_| is_worth_it && finds_all)
+            self.text.len() - self.start >= Window::MIN_TEXT && self.start >= self.no_windows_until;
+        self.next_window.or_else(|| is_worth_it.then(|| Place::start(self.start)))
     }
 
     /// Hands out the ends that were found in the last window, and reads the next window once no end is left. Returns
     /// how many ends there are.
     fn fill_from_windows(&mut self, ends: &mut [usize; ENDS]) -> usize {
-        let isa = self.isa;
+        let (isa, text) = (self.isa, self.text);
         let mut count = self.window.as_mut().map_or(0, |window| window.give(isa, ends, 0));
         loop {
             if count > 0 {
                 self.start = ends[count - 1];
             }
-            let Some(bimachine) = self.bimachine().filter(|_| count < ENDS) else { return count };
+            let Some(machine) = self.bimachine().filter(|_| count < ENDS) else { return count };
+            let Some(place) = self.next_window() else { return count };
             let window = self.window.get_or_insert_with(Box::default);
-            if !window.read(isa, self.automaton, bimachine, self.text, self.start) {
-                self.no_cuts_until = self.start + BYTES_WITHOUT_WINDOWS;
+            let end = window.read(isa, self.automaton, machine, text, place);
+            if end.is_none() {
+                self.no_windows_until = place.at + BYTES_WITHOUT_WINDOWS;
+            }
+            self.next_window = end.filter(|end| end.at < text.len());
+            if end.is_none() {
                 return count;
             }
             count = window.give(isa, ends, count);

@@ -105,10 +105,9 @@ impl Stripe {
     }
 
     /// Replaces the number of each character by the row for it and the character before it, given the notes of the
-    /// first automaton. `count` is how many numbers there are.
+    /// first automaton. `count` is how many numbers there are, and `before` that of the character before the stripe.
     #[inline(always)]
-    pub(super) fn find_rows(&mut self, steps: usize, count: u16) {
-        let mut before = 0;
+    pub(super) fn find_rows(&mut self, steps: usize, count: u16, mut before: u16) {
         for step in &mut self.steps[..steps] {
             let noted: [u16; STEPS] =
                 std::array::from_fn(|at| step.numbers[at] + u16::from(step.notes[at] & NOTE));
@@ -118,14 +117,18 @@ impl Stripe {
         }
     }
 
-    /// Marks that a pretoken begins at the first character, and that the last one ends with the stripe.
+    /// The row for a character and the one before it, once [`Stripe::find_rows`] has found it.
+    pub(super) fn row(&self, character: usize) -> u16 {
+        self.steps[character / STEPS].numbers[character % STEPS]
+    }
+
+    /// Clears the ends after the last character. There a pretoken ends if the text does.
     #[inline(always)]
-    pub(super) fn mark_end(&mut self) {
-        self.ends[0] &= !1;
+    pub(super) fn mark_end(&mut self, is_last: bool) {
         let (number, bit) = (self.len / WORD_BITS, self.len % WORD_BITS);
         self.ends[number] &= (1 << bit) - 1;
         self.ends[number + 1..].fill(0);
-        if self.len > 0 {
+        if is_last && self.len > 0 {
             self.ends[number] |= 1 << bit;
         }
     }

@@ -9,8 +9,11 @@ use crate::simd::{ENDS, Isa, Kernel, STEPS, Simd};
 /// Stripes of a window. A step must wait two or more cycles for the one before it, so that a processor has time for a
 /// step of another stripe in between.
 const STRIPES: usize = 2;
-/// From this many bytes on, a cut for the end of a stripe is searched. All stripes fit into the first-level cache.
+/// From this many bytes on, a place for the end of a stripe is searched. All stripes fit into the first-level cache.
 const STRIPE_BYTES: usize = STRIPE_CHARACTERS / 2;
+/// How many places are tried for the end of a stripe, and the bytes between two of them.
+const TRIED_ENDS: usize = 8;
+const TRIED_EVERY: usize = 16;
 
 /// A window of a text: stripes that follow each other, and which of their pretokens were not handed out yet.
 #[derive(Default)]
@@ -22,27 +25,47 @@ pub(super) struct Window {
     next: usize,
 }
 
+/// A place between two characters, and what the second automaton knows there: its state, and the number of the
+/// character before.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub(super) at: usize,
+    state: u8,
+    before: u16,
+}
+
+impl Place {
+    /// A place where a pretoken begins.
+    pub(super) fn start(at: usize) -> Self {
+        Place { at, state: 0, before: 0 }
+    }
+}
+
+/// Where a stripe ends, and the state in which the first automaton begins there.
+type StripeEnd = (usize, u8);
+
 impl Window {
     /// Bytes of text from which on a window is worth its memory. The tests try all lengths.
     pub(super) const MIN_TEXT: usize = if cfg!(test) { 1 } else { 64 };
 
-    /// Reads the text from `first` on, where a pretoken begins. Each stripe ends at a cut, or at the end of the text.
-    /// Returns `false` if there was no cut where a stripe has to end.
+    /// Reads the text from a place on, and returns where the window ends: [`Window::read`] can go on there. `None` if
+    /// there was no place where a stripe could end.
     pub(super) fn read(
         &mut self,
         isa: Isa,
         automaton: &Automaton,
         machine: &Bimachine,
         text: &[u8],
-        first: usize,
-    ) -> bool {
-        let Some([middle, end]) = ends_of_stripes(automaton, text, first) else { return false };
+        place: Place,
+    ) -> Option<Place> {
+        let alphabet = automaton.alphabet();
+        let middle = end_of_stripe(alphabet, machine, text, place.at, STRIPES)?;
+        let end = end_of_stripe(alphabet, machine, text, middle.0, 1)?;
         let [left, right] = &mut self.stripes;
-        (left.first, right.first) = (first, middle);
-        let texts = [&text[first..middle], &text[middle..end]];
-        isa.run(Read { stripes: &mut self.stripes, alphabet: automaton.alphabet(), machine, texts });
+        (left.first, right.first) = (place.at, middle.0);
         (self.stripe, self.next) = (0, 0);
-        true
+        let read = Read { stripes: &mut self.stripes, alphabet, machine, text, ends: [middle, end], place };
+        Some(isa.run(read))
     }
 
     /// Moves as many ends as there is room for after the first `count`; returns how many there are then.
@@ -51,21 +74,26 @@ impl Window {
     }
 }
 
-/// Where the stripes end that begin at `first`.
-fn ends_of_stripes(automaton: &Automaton, text: &[u8], first: usize) -> Option<[usize; STRIPES]> {
-    let remaining = text.len() - first;
-    let bytes = (remaining / STRIPES).min(STRIPE_BYTES);
-    let cut = |from: usize| automaton.cut_within(text, from + bytes, STRIPE_BYTES - 1);
-    let is_last = remaining < STRIPE_CHARACTERS;
-    let middle = match cut(first) {
-        Some(middle) => middle,
-        None if is_last => return Some([text.len(); STRIPES]),
-        None => return None,
-    };
-    if text.len() - middle < STRIPE_CHARACTERS {
-        return Some([middle, text.len()]);
-    }
-    Some([middle, cut(middle)?])
+/// Where the first of `stripes` stripes ends, which begins at `first`: at the end of the text, or where the next characters
+/// tell the state of the first automaton.
+fn end_of_stripe(
+    alphabet: &Alphabet,
+    machine: &Bimachine,
+    text: &[u8],
+    first: usize,
+    stripes: usize,
+) -> Option<StripeEnd> {
+    let bytes = (text.len() - first).div_ceil(stripes).min(STRIPE_BYTES);
+    (0..TRIED_ENDS).find_map(|number| {
+        let from = first + bytes + number * TRIED_EVERY;
+        let is_start = |&at: &usize| text[at] & 0xC0 != 0x80;
+        let at = (from..text.len().min(from + TRIED_EVERY)).find(is_start);
+        match at.filter(|at| text.len() - at >= Window::MIN_TEXT) {
+            Some(at) => Some((at, machine.state_before(alphabet, text, at)?)),
+            None if text.len() < from + TRIED_EVERY + Window::MIN_TEXT => Some((text.len(), machine.at_end)),
+            None => None,
+        }
+    })
 }
 
 /// Reads the stripes of a window.
@@ -73,39 +101,49 @@ struct Read<'a> {
     stripes: &'a mut [Stripe; STRIPES],
     alphabet: &'a Alphabet,
     machine: &'a Bimachine,
-    texts: [&'a [u8]; STRIPES],
+    text: &'a [u8],
+    ends: [StripeEnd; STRIPES],
+    place: Place,
 }
 
 impl Kernel for Read<'_> {
-    type Out = ();
+    type Out = Place;
 
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S) {
-        let Read { stripes, alphabet, machine, texts } = self;
-        for (stripe, text) in stripes.iter_mut().zip(texts) {
-            stripe.classify(simd, alphabet, machine, text);
+    fn run<S: Simd>(self, simd: S) -> Place {
+        let Read { stripes, alphabet, machine, text, ends, mut place } = self;
+        for (stripe, (end, _)) in stripes.iter_mut().zip(ends) {
+            let characters = &text[stripe.first..end];
+            stripe.classify(simd, alphabet, machine, characters);
         }
         let steps = stripes.iter().map(|stripe| stripe.len.div_ceil(STEPS)).max().unwrap_or(0);
         for stripe in stripes.iter_mut() {
             stripe.pad(steps);
         }
-        let mut states = [simd.state(machine.at_end); STRIPES];
+        let mut states = ends.map(|(_, state)| simd.state(state));
         for step in (0..steps).rev() {
             for (stripe, state) in stripes.iter_mut().zip(&mut states) {
                 let step = &mut stripe.steps[step];
                 step.notes = simd.follow_back(&machine.backward, &step.numbers, state);
             }
         }
-        // A loop of its own: so it is vectorized, and the next one is not.
-        stripes.iter_mut().for_each(|stripe| stripe.find_rows(steps, machine.numbers));
-        let mut states = [simd.state(0); STRIPES];
+        let is_start = place.before == 0;
+        for (stripe, (state, (end, _))) in stripes.iter_mut().zip(states.iter_mut().zip(ends)) {
+            *state = simd.state(place.state);
+            // A loop of its own: so it is vectorized, and the next one is not.
+            stripe.find_rows(steps, machine.numbers, place.before);
+            let (state, before) = machine.state_after(stripe, place.state, place.before);
+            place = Place { at: end, state, before };
+        }
         for step in 0..steps {
             for (stripe, state) in stripes.iter_mut().zip(&mut states) {
                 let ends = simd.follow(&machine.forward, &stripe.steps[step].numbers, state);
                 stripe.ends[step * STEPS / WORD_BITS] |= u64::from(ends) << (step * STEPS % WORD_BITS);
             }
         }
-        stripes.iter_mut().for_each(Stripe::mark_end);
+        stripes[0].ends[0] &= !u64::from(is_start);
+        stripes.iter_mut().zip(ends).for_each(|(stripe, (end, _))| stripe.mark_end(end == text.len()));
+        place
     }
 }
 
