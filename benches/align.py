@@ -2,7 +2,8 @@
 
 usage: python benches/align.py RANKS_A PATTERN_A RANKS_B PATTERN_B TEXT
 
-Both give the same groups. Rounds take turns; the lowest processor time of each is printed.
+Both give the same groups, and check that the bytes are the same. Rounds take turns; the lowest processor time of each
+is printed.
 """
 
 from __future__ import annotations
@@ -18,8 +19,14 @@ import toksmith
 BYTES = 1 << 20
 
 
-def two_pointers(lengths_a: list[int], ids_a: list[int], lengths_b: list[int], ids_b: list[int]) -> list[list[int]]:
-    """Return where tokens of both end, from the lengths of tokens: the bytes are known to be the same."""
+Tokens = tuple[list[bytes], list[int]]  # by id, and their lengths
+
+
+def two_pointers(a: Tokens, ids_a: list[int], b: Tokens, ids_b: list[int]) -> list[list[int]]:
+    """Return where tokens of both end."""
+    (tokens_a, lengths_a), (tokens_b, lengths_b) = a, b
+    if b"".join([tokens_a[id] for id in ids_a]) != b"".join([tokens_b[id] for id in ids_b]):
+        raise ValueError("the ids stand for other bytes")
     ends, at, other, left, right = [[0, 0]], 0, 0, 0, 0
     while at < len(ids_a) or other < len(ids_b):
         if left <= right:
@@ -54,12 +61,13 @@ def main() -> None:
     text = Path(arguments.text).read_bytes()[:BYTES].decode("utf-8", "ignore")
     lists = [one.encode(text) for one in (a, b)]
     arrays = [one.encode_to_numpy(text) for one in (a, b)]
-    lengths = [[len(one.vocab.get(id, b"")) for id in range(one.max_id + 1)] for one in (a, b)]
-    python = two_pointers(lengths[0], lists[0], lengths[1], lists[1])
+    tokens = [[one.vocab.get(id, b"") for id in range(one.max_id + 1)] for one in (a, b)]
+    tables = [(one, list(map(len, one))) for one in tokens]
+    python = two_pointers(tables[0], lists[0], tables[1], lists[1])
     assert toksmith.align(a, lists[0], b, lists[1]).tolist() == python
     print(f"{len(text.encode()):,} bytes, {len(lists[0]):,} and {len(lists[1]):,} ids, {len(python) - 1:,} groups")
     calls: dict[str, Callable[[], Any]] = {
-        "two pointers": lambda: two_pointers(lengths[0], lists[0], lengths[1], lists[1]),
+        "two pointers": lambda: two_pointers(tables[0], lists[0], tables[1], lists[1]),
         "align, lists": lambda: toksmith.align(a, lists[0], b, lists[1]),
         "align, arrays": lambda: toksmith.align(a, arrays[0], b, arrays[1]),
     }
