@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Annotated
 
 import typer
@@ -13,6 +13,7 @@ from ..data import checking, dataset
 from ..data import manifest as manifests
 from ..lab import terminal
 from ..lab.spans import Spans, visible
+from ..lab.text import aligned
 from . import options, streams
 from .options import UsageError
 
@@ -87,27 +88,11 @@ def _summary(manifest: manifests.Manifest) -> str:
         f"{visible(str(manifest.folder))}: training data, {manifest.file_format}, {manifest.dtype}\n"
         f"tokenizer: {visible(manifest.tokenizer_file)}, {manifest.vocab_size:,} tokens, "
         f"fingerprint {visible(manifest.fingerprint[:16])}\n",
-        aligned(rows),
+        aligned(rows) + "\n",
         *_totals(manifest.content),
         *_sources(manifest.content),
     ]
     return "\n".join(sections)
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows as lines: the first column at the left, numbers at the right, two spaces between columns.
-
-    >>> print(aligned([("split", "tokens"), ("train", "12"), ("val", "3")]), end="")
-    split  tokens
-    train      12
-    val         3
-    """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for first, *others in rows:
-        cells = [first.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines) + "\n"
 
 
 def _totals(content: Mapping[str, object]) -> Iterator[str]:
@@ -126,7 +111,7 @@ def _sources(content: Mapping[str, object]) -> Iterator[str]:
             size, documents = (f"{number:,}" if isinstance(number, int) else "?" for number in numbers)
             rows.append((visible(str(source.get("name"))), size, documents))
         more = f"and {len(sources) - MAX_SOURCES:,} more\n" if len(sources) > MAX_SOURCES else ""
-        yield aligned(rows) + more
+        yield f"{aligned(rows)}\n{more}"
     if skipped:
         lines = [f"skipped documents: {len(skipped):,}"]
         for document in skipped[:MAX_SOURCES]:
