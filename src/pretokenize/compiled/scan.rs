@@ -124,8 +124,9 @@ impl<'t> CompiledScanner<'t> {
         self.automaton.bimachine().filter(|_| self.keeps_unmatched || self.automaton.matches_all())
     }
 
-    /// Where the next window begins, if enough text is left for it, and a place for its end is to be expected.
-    fn next_window(&self) -> Option<Place> {
+    /// Where the next window begins: where the last one ended, or at the next pretoken if enough text is left, and a place for
+    /// the window's end is to be expected.
+    fn window_start(&self) -> Option<Place> {
         let is_worth_it =
             self.text.len() - self.start >= Window::MIN_TEXT && self.start >= self.no_windows_until;
         self.next_window.or_else(|| is_worth_it.then(|| Place::start(self.start)))
@@ -141,16 +142,13 @@ impl<'t> CompiledScanner<'t> {
                 self.start = ends[count - 1];
             }
             let Some(machine) = self.bimachine().filter(|_| count < ENDS) else { return count };
-            let Some(place) = self.next_window() else { return count };
+            let Some(place) = self.window_start() else { return count };
             let window = self.window.get_or_insert_with(Box::default);
-            let end = window.read(isa, self.automaton, machine, text, place);
-            if end.is_none() {
-                self.no_windows_until = place.at + BYTES_WITHOUT_WINDOWS;
-            }
-            self.next_window = end.filter(|end| end.at < text.len());
-            if end.is_none() {
+            let Some(end) = window.read(isa, self.automaton, machine, text, place) else {
+                (self.next_window, self.no_windows_until) = (None, place.at + BYTES_WITHOUT_WINDOWS);
                 return count;
-            }
+            };
+            self.next_window = (end.at < text.len()).then_some(end);
             count = window.give(isa, ends, count);
         }
     }
