@@ -302,29 +302,39 @@ impl Eq for SectionReader {}
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{self, AtomicBool};
+
     use super::*;
 
     /// On Windows a read at an offset moves the position of the file, where nothing may be written.
     #[test]
-    fn threads_that_write_and_read_do_not_disturb_each_other() {
+    fn reads_do_not_disturb_writes() {
         let folder = tempfile::tempdir().unwrap();
         let spill = SpillFile::new(folder.path().into(), 1 << 20, 1 << 16);
-        let append_and_read = |thread: usize| {
-            let mut stretches = Vec::new();
-            for round in 0..100 {
-                let bytes = vec![(thread * 100 + round) as u8; 1 + thread + 97 * round % 5000];
-                stretches.push((spill.append(&bytes).unwrap(), bytes));
-                let file = spill.lock().file.clone().unwrap();
-                let (start, bytes) = &stretches[round * thread % stretches.len()];
-                let mut read = vec![0; bytes.len()];
-                assert_eq!(read_at(&file, *start, &mut read).unwrap(), bytes.len());
-                assert_eq!(read, *bytes);
-            }
+        spill.append(&[255; 4096]).unwrap();
+        let file = spill.lock().file.clone().unwrap();
+        let write = |thread: usize| {
+            let bytes = |round: usize| vec![(2 * round + thread) as u8; 1 + thread + 97 * round % 500];
+            (0..1000).map(bytes).map(|bytes| (spill.append(&bytes).unwrap(), bytes)).collect::<Vec<_>>()
         };
-        std::thread::scope(|scope| {
-            for thread in 0..8 {
-                scope.spawn(move || append_and_read(thread));
+        let is_written = AtomicBool::new(false);
+        let written = std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    while !is_written.load(atomic::Ordering::Relaxed) {
+                        assert_eq!(read_at(&file, 0, &mut [0; 64]).unwrap(), 64);
+                    }
+                });
             }
+            let writers = [0, 1].map(|thread| scope.spawn(move || write(thread)));
+            let written = writers.map(|writer| writer.join().unwrap());
+            is_written.store(true, atomic::Ordering::Relaxed);
+            written.concat()
         });
+        for (start, bytes) in written {
+            let mut read = vec![0; bytes.len()];
+            assert_eq!(read_at(&file, start, &mut read).unwrap(), bytes.len());
+            assert_eq!(read, bytes);
+        }
     }
 }

@@ -120,8 +120,11 @@ def _reason(error: Exception) -> str:
 
 def _in_folder(folder: Path) -> tuple[Kind, str]:
     """Return the kind of a folder and its path, or those of the file in it that is a whole tokenizer."""
-    if (folder / "tokenizer.json").is_file():
-        return "huggingface", os.fspath(folder)  # other files in the folder are for older readers
+    path = folder / "tokenizer.json"  # other files in the folder are for older readers
+    if path.is_file():
+        with path.open("rb") as file:
+            is_native = _NATIVE.match(file.read(1 << 12))
+        return ("native", os.fspath(path)) if is_native else ("huggingface", os.fspath(folder))
     if pair_in(folder) is not None:
         return "gpt2", os.fspath(folder)
     for pattern in _WHOLE:

@@ -18,7 +18,7 @@ from ..tokenizer import Tokenizer
 from ..training.counts import PretokenCounts
 from ..training.train import train
 from .change import VocabChange
-from .pruning import added_ids, encoded, renumbered
+from .pruning import added_ids, check_merges_bytes, encoded, renumbered
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -83,6 +83,7 @@ def replace_tokens(
     """
     new = [(operator.index(slot), token) for slot, token in zip(slots, tokens, strict=True)]
     parts, taken = tokenizer._parts, {slot for slot, _ in new}
+    check_merges_bytes(parts, "given other tokens")
     ordinary = parts.vocab.keys() - added_ids(parts)
     for slot in sorted(taken & ordinary):
         raise ValueError(f"id {slot} is that of the ordinary token {shown(parts.vocab[slot])}: it is not reserved")
@@ -111,8 +112,7 @@ def _trained_on_words(
     **corpus: Unpack[CorpusOptions],
 ) -> Tokenizer:
     parts = tokenizer._parts
-    if parts.core.is_spelled():
-        raise ValueError("a tokenizer that merges by the names of its tokens cannot be extended")
+    check_merges_bytes(parts, "extended")
     if isinstance(sources, PretokenCounts):
         counts = sources._core
     else:

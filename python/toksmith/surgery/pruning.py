@@ -64,8 +64,7 @@ def prune(
     parts = tokenizer._parts
     if sum(option is not None for option in (keep, drop, min_count)) != 1 or (min_count is None) != (on is None):
         raise ValueError("prune takes keep, drop, or min_count with on: exactly one of them")
-    if parts.core.is_spelled():
-        raise ValueError("a tokenizer that merges by the names of its tokens cannot be pruned")
+    check_merges_bytes(parts, "pruned")
     fixed = added_ids(parts)
     if keep is not None:
         kept = _checked(parts, "keep", keep)
@@ -80,6 +79,12 @@ def prune(
     record = parts.record and parts.record.pruned(len(parts.core.merges()), places.tolist(), 256 + len(fixed))
     pruned = tokenizer._of(renumbered(parts, core, new_ids, record))
     return pruned, VocabChange.between(tokenizer, pruned, old_ids, needed)
+
+
+def check_merges_bytes(parts: Parts, change: str) -> None:
+    """Raise ValueError for a tokenizer that merges by the names of its tokens."""
+    if parts.core.is_spelled():
+        raise ValueError(f"a tokenizer that merges by the names of its tokens cannot be {change}")
 
 
 def renumbered(
@@ -126,8 +131,8 @@ def encoded(tokenizer: Tokenizer, texts: Corpus, workers: int | None) -> Iterato
 def shrink(tokenizer: Tokenizer, n: int) -> Tokenizer:
     """Return a tokenizer of `n` tokens, special ones included: `tokenizer` without its last merges.
 
-    Special tokens whose ids are above all others move down to follow them; all other ids stay. For a trained
-    tokenizer the result is the same as training with `n`. Under rank semantics the last ranks are left out.
+    Special tokens whose ids are above all others move down to follow them; all other ids stay. Without superwords the
+    result is the same as training with `n`. Under rank semantics the last ranks are left out.
 
     Raises:
         ValueError: `n` is more than the number of tokens, less than the bytes and special tokens, or less than the

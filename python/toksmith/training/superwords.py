@@ -57,7 +57,12 @@ class Superwords:
 
     def first_size(self, vocab_size: int) -> int:
         """Return the number of tokens of the first stage."""
-        return int(vocab_size * self.transition)
+        size = int(vocab_size * self.transition)
+        if size < 256:
+            raise ValueError(
+                f"transition {self.transition} leaves {size} of {vocab_size} tokens for the first stage: at least 256"
+            )
+        return size
 
     def cuts(self, first: Pattern) -> Pattern:
         """Return the pattern of the second stage, and of the result; `first` is that of the first stage."""

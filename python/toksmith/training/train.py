@@ -109,7 +109,8 @@ def train(
             counted again, unless memory did not suffice: then the counts of files are saved beside it.
         checkpoint_seconds: Time between two writes.
         log: A file that is written in the end, `.csv` or `.jsonl`: a row for each merge, with parts, count and bytes.
-        corpus: How the texts are read: the options `field`, `column`, `document_separator` and `errors` of `Corpus`.
+        corpus: How the texts are read: the options `field`, `column`, `input_format`, `document_separator` and
+            `errors` of `Corpus`.
 
     Raises:
         FileNotFoundError: A file is missing, or a glob or folder holds none.

@@ -21,7 +21,6 @@ use std::collections::HashMap;
 use super::alphabet::Alphabet;
 use super::refine::refine;
 use super::states::{Column, States};
-use super::stripe::Stripe;
 use super::symbols::{MAX_SYMBOLS, Symbol};
 use crate::simd::Rows;
 
@@ -106,22 +105,25 @@ impl Bimachine {
         })
     }
 
-    /// The state of the second automaton after the characters of a stripe, which it began in `state`, and the number of
-    /// the last one, or `before` if there is none.
-    pub(super) fn state_after(&self, stripe: &Stripe, state: u8, before: u16) -> (u8, u16) {
-        let Some(last) = stripe.len.checked_sub(1) else { return (state, before) };
-        let rows = |from: usize| (from..stripe.len).map(|at| stripe.row(at));
+    /// The state of the second automaton after `len` characters, which it began in `state`, and the number of the last one, or
+    /// `before` if there is none. `row` gives the row of a character.
+    pub(super) fn state_after(
+        &self,
+        len: usize,
+        row: impl Fn(usize) -> u16,
+        state: u8,
+        before: u16,
+    ) -> (u8, u16) {
+        let Some(last) = len.checked_sub(1) else { return (state, before) };
+        let rows = |from: usize| (from..len).map(&row);
         let near = CONTEXTS.iter().find_map(|&context| {
-            let from = stripe.len.checked_sub(context)?;
-            let (number_before, _) = self.pair_of(stripe.row(from));
-            only_state(
-                &self.forward,
-                self.forward_states[usize::from(number_before) / ROW_STATES],
-                rows(from),
-            )
+            let from = len.checked_sub(context)?;
+            let (number_before, _) = self.pair_of(row(from));
+            let states = self.forward_states[usize::from(number_before) / ROW_STATES];
+            only_state(&self.forward, states, rows(from))
         });
         let walk = || rows(0).fold(state, |state, row| self.forward.entry(row, state) & STATE);
-        (near.unwrap_or_else(walk), self.pair_of(stripe.row(last)).1)
+        (near.unwrap_or_else(walk), self.pair_of(row(last)).1)
     }
 
     /// The two numbers that a row of the second automaton belongs to.

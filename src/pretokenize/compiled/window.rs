@@ -132,7 +132,8 @@ impl Kernel for Read<'_> {
             *state = simd.state(place.state);
             // A loop of its own: so it is vectorized, and the next one is not.
             stripe.find_rows(steps, machine.numbers, place.before);
-            let (state, before) = machine.state_after(stripe, place.state, place.before);
+            let (state, before) =
+                machine.state_after(stripe.len, |at| stripe.row(at), place.state, place.before);
             place = Place { at: end, state, before };
         }
         for step in 0..steps {

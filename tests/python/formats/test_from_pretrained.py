@@ -101,6 +101,12 @@ def test_each_command_takes_a_name(tmp_path: Path) -> None:
     assert "the same ids as tiktoken" in run("verify", "o200k_harmony", "--against", "tiktoken")
 
 
+def test_a_folder_may_hold_a_file_of_toksmith(folder: Path, trained: Tokenizer) -> None:
+    (folder / "saved").mkdir()
+    trained.save(folder / "saved/tokenizer.json")
+    assert Tokenizer.from_pretrained("saved") == trained
+
+
 def test_a_path_goes_before_a_name(folder: Path, trained: Tokenizer) -> None:
     trained.save("gpt2")
     trained.save("gpt-4", format="gpt2")

@@ -141,6 +141,8 @@ def test_what_cannot_be_pruned_is_refused() -> None:
     source = make("llama", byte_fallback=False)
     with pytest.raises(ValueError, match="merges by the names of its tokens cannot be pruned"):
         prune(Tokenizer.from_huggingface(source), drop=[300])
+    with pytest.raises(ValueError, match="merges by the names of its tokens cannot be given other tokens"):
+        toksmith.replace_tokens(Tokenizer.from_huggingface(source), [0], ["<|x|>"])
 
 
 # Vocabularies of characters

@@ -212,6 +212,7 @@ def test_files_hold_superwords(trained: Tokenizer, texts: list[str], tmp_path: P
         (["x.txt"], {"pattern": patterns.of_source("low", 2, "keep")}, "without flags"),
         (["x.txt"], {"base": Tokenizer(), "forced_tokens": ["low"]}, "which base replaces"),
         (["x.txt"], {"base": Tokenizer(), "min_pretoken_count": 2}, "which base replaces"),
+        (["x.txt"], {"vocab_size": 280}, "transition 0.9 leaves 252 of 280 tokens"),
     ],
 )
 def test_what_superwords_cannot_be_learned_from(
@@ -220,7 +221,7 @@ def test_what_superwords_cannot_be_learned_from(
     monkeypatch.chdir(tmp_path)
     Path("x.txt").write_text("low lower")
     with pytest.raises(ValueError, match=message):
-        train(sources, 300, superwords=Superwords(), **options)
+        train(sources, **{"vocab_size": 300, "superwords": Superwords(), **options})
 
 
 def test_options_are_checked() -> None:
