@@ -142,12 +142,15 @@ class PretokenCounts:
         ...     PretokenCounts.load(f"{folder}/counts").items()
         [(b'low', 5), (b'lower', 2)]
         """
-        return cls._of_head(*counts_files.load(path))
+        return cls._of_head(*counts_files.load(path), f"{path}")
 
     @classmethod
-    def _of_head(cls, core: _core.PretokenCounts, head: Head) -> PretokenCounts:
+    def _of_head(cls, core: _core.PretokenCounts, head: Head, where: str) -> PretokenCounts:
+        try:
+            pattern = patterns.of_source(head["pattern"], head["pattern_flags"], head["unmatched"])
+        except ValueError as error:
+            raise ValueError(f"{where}: {error}") from None
         # The Unicode version of the head stays: counts of different versions cannot be added.
-        pattern = patterns.of_source(head["pattern"], head["pattern_flags"], head["unmatched"])
         pattern = pattern._replace(unicode=head["unicode"])
         specials = arguments.special_names(head["special_tokens"])
         return cls._of(core, pattern, specials, head.get("ordered") is not False)
@@ -207,7 +210,7 @@ class PretokenCounts:
         head = counts_files.parse(line, metadata, metadata)
         core = counts_files.counts_of(rows, head["bytes"])
         counts_files.check_whole(core, head, "the table")
-        return _with_options(cls._of_head(core, head), special_tokens, pattern, unmatched)
+        return _with_options(cls._of_head(core, head, metadata), special_tokens, pattern, unmatched)
 
     def _like(self, core: _core.PretokenCounts, has_order: bool = True) -> PretokenCounts:
         return PretokenCounts._of(core, self._pattern, self._special_tokens, has_order and self._has_order)

@@ -43,7 +43,7 @@ class SavedCounts:
 
     def load(self, min_count: int) -> PretokenCounts:
         """Return the counts without pretokens that occur less often than `min_count`."""
-        return PretokenCounts._of_head(*counts_files.load(self.path, min_count))
+        return PretokenCounts._of_head(*counts_files.load(self.path, min_count), f"{self.path}")
 
     def save(self, core: Counts, min_count: int) -> None:
         """Write counts, which have no pretoken that occurs less often than `min_count`."""
