@@ -187,10 +187,10 @@ def train(
                 all_counts.append(text if least == 1 else text.at_least(least))
                 continue
             least = arguments.checked_limit("min_pretoken_count", least, 0)
-            most = memory.limit(memory_limit) if languages is None else memory_left(memory_limit, all_counts)
-            anew = functools.partial(counted, text, names, cuts, threads, most, least, progress, use)
+            available = memory.limit(memory_limit) if languages is None else memory_left(memory_limit, all_counts)
+            anew = functools.partial(counted, text, names, cuts, threads, available, least, progress, use)
             beside = None if saved is None else SavedCounts(saved.path, text, cuts, names)
-            all_counts.append(anew() if languages else _counts_of(anew, options, most, least, beside))
+            all_counts.append(anew() if languages else _counts_of(anew, options, available, least, beside))
         are_own = not any(
             counts is text and not counts._is_temporary for counts, text in zip(all_counts, texts, strict=True)
         )

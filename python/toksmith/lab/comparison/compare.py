@@ -134,17 +134,12 @@ def _bootstrap(resamples: int, level: float, seed: int) -> statistics.Bootstrap:
 
 def _use(encoder: Encoder, counts: NDArray[np.int64], alpha: float) -> Use:
     efficiency = statistics.renyi_efficiency(counts, encoder.vocab_size, alpha)
-    superwords = None
+    superwords, superword_tokens = None, None
     if encoder.vocab is not None:
-        superwords = [id for id, token in encoder.vocab.items() if len(token.split()) > 1]
-    return Use(
-        encoder.name,
-        encoder.vocab_size,
-        int((counts > 0).sum()),
-        efficiency,
-        None if superwords is None else len(superwords),
-        None if superwords is None else int(counts[[id for id in superwords if id < len(counts)]].sum()),
-    )
+        ids = [id for id, token in encoder.vocab.items() if len(token.split()) > 1]
+        superwords, superword_tokens = len(ids), int(counts[[id for id in ids if id < len(counts)]].sum())
+    used = int((counts > 0).sum())
+    return Use(encoder.name, encoder.vocab_size, used, efficiency, superwords, superword_tokens)
 
 
 def _differences(encoders: list[Encoder], measured: Measured) -> Iterator[Difference]:

@@ -308,11 +308,9 @@ def _uses(comparison: Comparison) -> Section:
         size = NOTHING if use.vocab_size is None else f"{use.vocab_size:,}"
         cells = (size, f"{use.used:,}", percent(share), number(use.renyi_efficiency, 3))
         rows.append(Row(use.tokenizer, (*cells, *_superwords(use, figures.tokens))))
-    header = ("ordinary tokens", "in the text", "share", f"Rényi efficiency, α = {comparison.alpha:g}", *SUPERWORDS)
+    efficiency = f"Rényi efficiency, α = {comparison.alpha:g}"
+    header = ("ordinary tokens", "in the text", "share", efficiency, "of several words", "their share of the text")
     return Section("Use of the vocabulary", "", header, rows)
-
-
-SUPERWORDS = ("of several words", "their share of the text")
 
 
 def _superwords(use: Use, tokens: int) -> tuple[str, str]:
