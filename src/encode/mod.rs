@@ -34,8 +34,8 @@ mod superwords;
 mod tables;
 
 pub use api::{
-    Completions, Continuations, Document, DocumentOptions, EncodeState, IdView, Piece, PrefixCache,
-    RandomMerges, SortedTokens, Words,
+    Completions, Continuations, Document, DocumentOptions, EncodeState, IdView, KnownPrefix, Piece,
+    PrefixCache, RandomMerges, SortedTokens, Words,
 };
 pub use encoder::Encoder;
 pub(crate) use output::put_ids;

@@ -20,7 +20,7 @@ mod words;
 pub use continuations::Continuations;
 pub use document::{Document, DocumentOptions};
 pub use pieces::Piece;
-pub use prefix_cache::PrefixCache;
+pub use prefix_cache::{KnownPrefix, PrefixCache};
 pub use random::RandomMerges;
 pub use shared_ids::IdView;
 pub use stream::EncodeState;

@@ -81,7 +81,7 @@ struct Prompt<'a> {
 }
 
 /// How far a text is known.
-struct Known {
+pub struct KnownPrefix {
     /// The last node on the way down, and where it begins in the text.
     node: Arc<Node>,
     start: usize,
@@ -152,14 +152,34 @@ impl PrefixCache {
     /// # Errors
     /// Same as [`Encoder::encode`].
     pub fn encode(&self, text: &[u8], ids: &mut Vec<u32>, control: &Control) -> Result<()> {
-        let encoder = &*self.encoder;
-        let specials = encoder.active(self.special.into());
-        let prompt = Prompt { text, specials, cutter: encoder.cutter_of(specials, false) };
-        let known = self.descend(&prompt, ids)?;
+        let known = self.find(text, ids)?;
+        self.encode_from(known, text, ids, control)
+    }
+
+    /// Finds how far a text is known, and appends most of the ids up to there. [`PrefixCache::encode_from`] does the rest.
+    ///
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`].
+    pub fn find(&self, text: &[u8], ids: &mut Vec<u32>) -> Result<KnownPrefix> {
+        self.descend(&self.prompt(text), ids)
+    }
+
+    /// Appends the other ids of a text, after those that [`PrefixCache::find`] appended for the same text.
+    ///
+    /// # Errors
+    /// Same as [`Encoder::encode`].
+    pub fn encode_from(
+        &self,
+        known: KnownPrefix,
+        text: &[u8],
+        ids: &mut Vec<u32>,
+        control: &Control,
+    ) -> Result<()> {
+        let (encoder, prompt) = (&*self.encoder, self.prompt(text));
         encoder.pool.with(encoder.isa, 0, |scratch| {
             let encode = &mut |range: Range<usize>, ids: &mut Vec<u32>| {
                 let is_first = range.start == 0;
-                encoder.encode_in(scratch, &text[range], specials, is_first, ids, control)
+                encoder.encode_in(scratch, &text[range], prompt.specials, is_first, ids, control)
             };
             let above = known.leave(&prompt, ids, encode)?;
             let end = self.grow(&prompt, &known, above, ids, encode)?;
@@ -167,8 +187,13 @@ impl PrefixCache {
         })
     }
 
+    fn prompt<'a>(&'a self, text: &'a [u8]) -> Prompt<'a> {
+        let specials = self.encoder.active(self.special.into());
+        Prompt { text, specials, cutter: self.encoder.cutter_of(specials, false) }
+    }
+
     /// Goes down the tree as far as it has the text; appends the ids of the nodes above the last.
-    fn descend(&self, prompt: &Prompt<'_>, ids: &mut Vec<u32>) -> Result<Known> {
+    fn descend(&self, prompt: &Prompt<'_>, ids: &mut Vec<u32>) -> Result<KnownPrefix> {
         let text = prompt.text;
         let (mut node, mut start, mut place) = (Arc::clone(&self.root), 0, None);
         loop {
@@ -183,7 +208,13 @@ impl PrefixCache {
                     (node, place) = (below, Some(branch));
                 }
                 below => {
-                    return Ok(Known { node, start, place, same, branch: below.is_some().then_some(branch) });
+                    return Ok(KnownPrefix {
+                        node,
+                        start,
+                        place,
+                        same,
+                        branch: below.is_some().then_some(branch),
+                    });
                 }
             }
         }
@@ -193,7 +224,7 @@ impl PrefixCache {
     fn grow(
         &self,
         Prompt { text, specials, cutter }: &Prompt<'_>,
-        known: &Known,
+        known: &KnownPrefix,
         above: Extent,
         ids: &mut Vec<u32>,
         encode: &mut EncodeRange<'_>,
@@ -240,7 +271,12 @@ impl PrefixCache {
     }
 }
 
-impl Known {
+impl KnownPrefix {
+    /// Bytes of the text that are known.
+    pub fn bytes(&self) -> usize {
+        self.start + self.same
+    }
+
     /// The last node with its place, if `more` bytes that follow all of it can be added to it.
     fn stem(&self, above: Extent, more: usize) -> Option<(Branch, &Node)> {
         let node = &*self.node;
@@ -435,12 +471,9 @@ mod tests {
                 }
                 let text = "ab é ab ".repeat(100);
                 cache.encode(text.as_bytes(), &mut Vec::new(), &control).unwrap();
-                let specials = encoder.active(true.into());
-                let prompt =
-                    Prompt { text: text.as_bytes(), specials, cutter: encoder.cutter_of(specials, false) };
-                let known = cache.descend(&prompt, &mut Vec::new()).unwrap();
+                let known = cache.find(text.as_bytes(), &mut Vec::new()).unwrap();
                 let expected = if is_whole || max_bytes < 1 << 20 { 0 } else { text.len() - 100 };
-                assert!(known.start + known.same >= expected);
+                assert!(known.bytes() >= expected);
             }
         }
     }
