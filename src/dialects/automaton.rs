@@ -19,7 +19,7 @@ impl Steps {
         let unsupported = |reason: Unsupported| refused(reason.to_string());
         let alphabet = Alphabet::new(&self.sets).map_err(unsupported)?;
         let expression = self.expression(&alphabet)?;
-        compiled::compile(&expression, alphabet, self.newline).map_err(unsupported)
+        compiled::compile(&expression, alphabet, self.newline, self.word_runs).map_err(unsupported)
     }
 
     /// The pattern as a tree.

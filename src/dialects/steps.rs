@@ -12,6 +12,7 @@ use super::shown::refused;
 use super::tables::{Ranges, Tables};
 use super::written::IF_NONEMPTY;
 use crate::error::{Error, Result};
+use crate::pretokenize::WordRuns;
 use crate::pretokenize::compiled::Repeat;
 
 /// The maximum number of groups inside each other. This keeps within the engine's own limit.
@@ -62,6 +63,8 @@ pub struct Steps {
     pub steps: Vec<Step>,
     /// The number of the set that contains only the newline.
     pub newline: usize,
+    /// The same pattern, if it keeps runs of words together.
+    pub word_runs: Option<WordRuns>,
 }
 
 impl Steps {
@@ -90,7 +93,8 @@ impl Steps {
         if !reader.cursor.is_end() {
             return reader.refuse("a ) that closes nothing");
         }
-        Ok(Steps { sets: reader.ranges()?, steps: reader.steps, newline })
+        let word_runs = WordRuns::of(pattern).filter(|_| flags & (IGNORECASE | DOTALL | FULLCASE) == 0);
+        Ok(Steps { sets: reader.ranges()?, steps: reader.steps, newline, word_runs })
     }
 }
 

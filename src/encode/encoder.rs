@@ -261,17 +261,10 @@ impl Encoder {
         let PreparedScratch { mut lookup, run, fragments, staged, ends, unchecked, superwords } =
             self.prepare(scratch, text.len(), control)?;
         if let Some((superwords, buffers)) = superwords {
-            let mut last = None;
-            return self.pretokenizer.for_each_run(text, ends, |start, ends| {
-                if last != Some(start) {
-                    sink.start(base + start);
-                }
-                last = ends.last().copied();
-                let (lookup, pretokens) = (&mut lookup, PretokenRun { text, start, ends });
-                let parts = superwords::Parts { lookup, run, fragments, staged, buffers };
-                superwords.encode(&self.vocab, pretokens, parts, sink)?;
-                Ok(sink.wants_more())
-            });
+            let (vocab, pretokenizer) = (&*self.vocab, &self.pretokenizer);
+            let encoded = superwords::Encoded { vocab, pretokenizer, text, base };
+            let parts = &mut superwords::Parts { lookup: &mut lookup, run, fragments, staged, buffers };
+            return superwords.encode(encoded, ends, parts, sink);
         }
         let mut output = StagedOutput::new(sink, &self.vocab, staged);
         let mut last = None;
@@ -306,8 +299,8 @@ impl Encoder {
             self.prepare(scratch, pretoken.len(), control)?;
         if let Some((superwords, buffers)) = superwords {
             let pretokens = PretokenRun { text: pretoken, start: 0, ends: &[pretoken.len()] };
-            let parts = superwords::Parts { lookup: &mut lookup, run, fragments, staged, buffers };
-            return superwords.encode(&self.vocab, pretokens, parts, sink);
+            let parts = &mut superwords::Parts { lookup: &mut lookup, run, fragments, staged, buffers };
+            return superwords.encode_run(&self.vocab, pretokens, parts, sink);
         }
         let mut output = StagedOutput::new(sink, &self.vocab, staged);
         let key = cache::key_of(pretoken);

@@ -9,19 +9,22 @@
 //!    cut, and the first stage encodes each word by itself, like a pretoken of an ordinary vocabulary.
 //! 2. A merge of the second stage joins two tokens of the first stage that met in its place. All such pairs are known: at
 //!    all other places the tokens fall into sections, and each is merged by itself.
+//!
+//! Where the pattern is a [`WordRuns`], its pretokens are not searched. The text is cut into words, and only where a known pair
+//! of tokens meets at the end of a word it is asked whether a pretoken ends there, too.
 
-use hashbrown::HashMap;
-use rustc_hash::FxBuildHasher;
+use std::mem;
 
 use super::fragments::Fragments;
 use super::hot_loop::{HotLoop, PretokenRun};
+use super::joined_pairs::JoinedPairs;
 use super::lookup::Lookup;
 use super::output::{Sink, StagedOutput, StagingBuffer};
+use super::section::Section;
 use crate::error::Result;
-use crate::merge::NEVER;
 use crate::pretokenize::class::{char_start, decode_char};
 use crate::pretokenize::spellings::NAMES;
-use crate::pretokenize::{ENDS, Isa, Junctions, Named, Pattern, Pretokenizer, Scanner};
+use crate::pretokenize::{ENDS, Isa, Junctions, Named, Pattern, Pretokenizer, Scanner, WordRuns};
 use crate::room;
 use crate::vocab::{Semantics, Vocab};
 
@@ -29,6 +32,8 @@ use crate::vocab::{Semantics, Vocab};
 const FIRST_STAGE_DIVISOR: usize = 8;
 /// Tokens that are tried to find a pattern that cuts them into words.
 const TRIED_TOKENS: usize = 1 << 10;
+/// Bytes of text, about, whose words are encoded before their tokens are merged.
+const STRETCH_BYTES: usize = if cfg!(test) { 1 << 6 } else { 1 << 13 };
 /// Marks a token that the merges do not make.
 const NOWHERE: u32 = u32::MAX;
 
@@ -38,6 +43,8 @@ pub(super) struct Superwords {
     pub(super) first: Vocab,
     /// A pattern that cuts text into words, with its instruction set.
     words: (Named, Isa),
+    /// The pattern of the vocabulary, if words tell where its pretokens end.
+    runs: Option<WordRuns>,
     /// The pairs of bytes that no merge of the first stage joins.
     apart: Junctions,
     /// The bytes of each token of the first stage.
@@ -46,18 +53,36 @@ pub(super) struct Superwords {
     joined: JoinedPairs,
 }
 
-/// Pairs of tokens with their ranks; that of pairs that never merge is [`NEVER`].
-type JoinedPairs = HashMap<(u32, u32), u32, FxBuildHasher>;
-
 /// Working memory.
 #[derive(Default)]
 pub(super) struct Buffers {
-    /// Where the words of a run of pretokens end.
+    /// Where pretokens of the pattern that cuts text into words end.
+    ends: Vec<usize>,
+    /// Where words end.
     words: Vec<usize>,
     /// The tokens of the first stage.
     tokens: Vec<u32>,
+    /// The places between two tokens that may be joined.
+    places: Vec<Place>,
     section: Section,
     ids: Vec<u32>,
+}
+
+/// A place between two tokens: how many tokens are before it, and where it is in the text.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    token: usize,
+    byte: usize,
+}
+
+/// A text with the vocabulary and the pattern that it is encoded with.
+#[derive(Clone, Copy)]
+pub(super) struct Encoded<'a> {
+    pub(super) vocab: &'a Vocab,
+    pub(super) pretokenizer: &'a Pretokenizer,
+    pub(super) text: &'a [u8],
+    /// Where the text begins in the text of the call.
+    pub(super) base: usize,
 }
 
 /// What encodes words.
@@ -81,7 +106,13 @@ impl Superwords {
         if count < merges.len() / FIRST_STAGE_DIVISOR {
             return None;
         }
-        Self::with_first_stage(vocab, count).ok().flatten()
+        let runs = match &pretokenizer.pattern {
+            Pattern::Compiled(automaton) => automaton.word_runs(),
+            _ => None,
+        };
+        let superwords = Self::with_first_stage(vocab, count).ok().flatten()?;
+        let words = runs.map_or(superwords.words, |runs| (runs.named, Isa::best()));
+        Some(Superwords { runs, words, ..superwords })
     }
 
     /// The stages of a vocabulary whose first one has `count` merges; `None` if the list cannot be divided.
@@ -96,8 +127,7 @@ impl Superwords {
         // The first and the last token of the first stage in each token.
         let mut ends = room::filled((NOWHERE, NOWHERE), tokens.len())?;
         (0..=255).map(|byte| pairs.byte_token(byte)).for_each(|token| ends[token as usize] = (token, token));
-        let mut joined = JoinedPairs::default();
-        joined.try_reserve(merges.len() - count).map_err(|_| room::out_of_memory(merges.len() - count))?;
+        let mut joined = JoinedPairs::with_room(merges.len() - count)?;
         for (rank, &(left, right)) in merges.iter().enumerate() {
             let made = pairs.result(rank as u32);
             let ((first, before), (after, last)) = (ends[left as usize], ends[right as usize]);
@@ -109,7 +139,7 @@ impl Superwords {
             }
             ends[made as usize] = if rank < count { (made, made) } else { (first, last) };
             if rank >= count {
-                joined.insert((before, after), pairs.rank_of_symbols(before, after));
+                joined.insert(before, after, pairs.rank_of_symbols(before, after));
             }
         }
         let of_first =
@@ -121,41 +151,77 @@ impl Superwords {
         let first = Vocab::of_extension(kept, merges[..count].iter().map(bytes).collect(), &[])?;
         let apart = Junctions::all_but(first.joined_bytes());
         let words = (best_words(&first), Isa::best());
-        Ok(Some(Superwords { first, words, apart, lengths, joined }))
+        Ok(Some(Superwords { first, words, runs: None, apart, lengths, joined }))
+    }
+
+    /// Adds the ids of a text. `ends` is working memory.
+    ///
+    /// # Errors
+    /// Errors of the pattern, of merging and of the sink.
+    pub(super) fn encode<S: Sink>(
+        &self,
+        encoded: Encoded<'_>,
+        ends: &mut [usize; ENDS],
+        parts: &mut Parts<'_, '_>,
+        sink: &mut S,
+    ) -> Result<()> {
+        let Encoded { vocab, pretokenizer, text, base } = encoded;
+        let (cuts, mut first) = (pretokenizer.cut_rule(), 0);
+        while first < text.len() && sink.wants_more() {
+            let cut = self.runs.and_then(|_| cuts.next_cut(text, first + STRETCH_BYTES));
+            let text = &text[first..cut.unwrap_or(text.len())];
+            if let Some(runs) = self.runs.filter(|runs| runs.keeps_ends_of_named(text)) {
+                sink.start(base + first);
+                self.encode_stretch(vocab, runs, text, parts, sink)?;
+            } else {
+                pretokenizer.for_each_run(text, ends, |start, ends| {
+                    sink.start(base + first + start);
+                    self.encode_run(vocab, PretokenRun { text, start, ends }, parts, sink)?;
+                    Ok(sink.wants_more())
+                })?;
+            }
+            first += text.len();
+        }
+        Ok(())
+    }
+
+    /// Adds the ids of a text whose pretokens end where those of the words do, but for the places inside of runs.
+    fn encode_stretch<S: Sink>(
+        &self,
+        vocab: &Vocab,
+        runs: WordRuns,
+        text: &[u8],
+        parts: &mut Parts<'_, '_>,
+        sink: &mut S,
+    ) -> Result<()> {
+        let mut all = mem::take(&mut parts.buffers.ends);
+        let named = runs.over(text, scan(self.words, text, &mut all)?);
+        let words = grown(&mut parts.buffers.words, named.ends().len())?;
+        let mut count = 0;
+        for (at, &end) in named.ends().iter().enumerate() {
+            words[count] = end;
+            count += usize::from(self.apart.is_cut_at(text, end) || !named.joins(at));
+        }
+        parts.buffers.words.truncate(count);
+        let joins = |at| named.joins(at);
+        self.encode_words(vocab, PretokenRun { text, start: 0, ends: named.ends() }, joins, parts, sink)?;
+        parts.buffers.ends = all;
+        Ok(())
     }
 
     /// Adds the ids of neighbouring pretokens.
     ///
     /// # Errors
     /// Errors of merging and of the sink.
-    pub(super) fn encode<S: Sink>(
+    pub(super) fn encode_run<S: Sink>(
         &self,
         vocab: &Vocab,
         pretokens: PretokenRun<'_>,
-        parts: Parts<'_, '_>,
+        parts: &mut Parts<'_, '_>,
         sink: &mut S,
     ) -> Result<()> {
-        let Parts { lookup, run, fragments, staged, buffers } = parts;
-        self.cut(pretokens, buffers)?;
-        buffers.tokens.clear();
-        let mut output = StagedOutput::new(&mut buffers.tokens, &self.first, staged);
-        let mut start = pretokens.start;
-        for ends in buffers.words.chunks(ENDS) {
-            lookup.control.check()?;
-            let words = PretokenRun { text: pretokens.text, start, ends };
-            run.encode(lookup, words, &mut output, |lookup, miss, output| {
-                fragments.encode(lookup, miss, output)
-            })?;
-            start = ends[ends.len() - 1];
-        }
-        output.flush()?;
-        self.merge(vocab, pretokens, lookup, buffers)?;
-        if S::READS_IDS {
-            sink.ids(vocab, &buffers.ids)
-        } else {
-            sink.count(buffers.ids.len());
-            Ok(())
-        }
+        self.cut(pretokens, parts.buffers)?;
+        self.encode_words(vocab, pretokens, |_| false, parts, sink)
     }
 
     /// Cuts pretokens into words.
@@ -180,10 +246,41 @@ impl Superwords {
                 if pretokens[next] == end {
                     next += 1;
                     words.push(end);
-                } else if self.apart.is_cut(text[end - 1], text[end]) {
+                } else if self.apart.is_cut_at(text, end) {
                     words.push(end);
                 }
             }
+        }
+    }
+
+    /// Adds the ids of the words that were found. `joins(at)` says whether the pretoken goes on at end number `at`.
+    fn encode_words<S: Sink>(
+        &self,
+        vocab: &Vocab,
+        pretokens: PretokenRun<'_>,
+        joins: impl Fn(usize) -> bool,
+        parts: &mut Parts<'_, '_>,
+        sink: &mut S,
+    ) -> Result<()> {
+        let Parts { lookup, run, fragments, staged, buffers } = parts;
+        buffers.tokens.clear();
+        let mut output = StagedOutput::new(&mut buffers.tokens, &self.first, staged);
+        let mut start = pretokens.start;
+        for ends in buffers.words.chunks(ENDS) {
+            lookup.control.check()?;
+            let words = PretokenRun { text: pretokens.text, start, ends };
+            run.encode(lookup, words, &mut output, |lookup, miss, output| {
+                fragments.encode(lookup, miss, output)
+            })?;
+            start = ends[ends.len() - 1];
+        }
+        output.flush()?;
+        self.merge(vocab, pretokens, joins, lookup, buffers)?;
+        if S::READS_IDS {
+            sink.ids(vocab, &buffers.ids)
+        } else {
+            sink.count(buffers.ids.len());
+            Ok(())
         }
     }
 
@@ -191,85 +288,79 @@ impl Superwords {
     fn merge(
         &self,
         vocab: &Vocab,
-        pretokens: PretokenRun<'_>,
+        PretokenRun { start, ends, .. }: PretokenRun<'_>,
+        joins: impl Fn(usize) -> bool,
         lookup: &mut Lookup<'_>,
         buffers: &mut Buffers,
     ) -> Result<()> {
-        let Buffers { tokens, section, ids, .. } = buffers;
+        let count = self.find_places(start, buffers)?;
+        let Buffers { tokens, places, section, ids, .. } = buffers;
         ids.clear();
         section.clear(); // a call that was interrupted leaves tokens
         room::reserve(ids, tokens.len())?;
-        let (mut place, mut tokens) = (pretokens.start, tokens.iter().copied());
-        for &end in pretokens.ends {
-            let Some(mut last) = tokens.next() else { break };
-            place += self.lengths[last as usize] as usize;
-            while place < end {
-                let Some(token) = tokens.next() else { break };
-                place += self.lengths[token as usize] as usize;
-                match self.joined.get(&(last, token)) {
-                    Some(&rank) => section.push(last, rank)?,
-                    None => section.finish(last, vocab, lookup, ids)?,
-                }
-                last = token;
+        let id = |&token: &u32| vocab.tokens().id_at(token);
+        // How many tokens are in the ids or in the section, and how many ends are before a place.
+        let (mut done, mut next) = (0, 0);
+        for &Place { token: at, byte } in &places[..count] {
+            let Some(rank) = self.joined.rank(tokens[at - 1], tokens[at]) else { continue };
+            while ends[next] < byte {
+                next += 1;
             }
-            section.finish(last, vocab, lookup, ids)?;
-        }
-        Ok(())
-    }
-}
-
-/// Neighbouring tokens that may merge, but for the last one.
-#[derive(Default)]
-struct Section {
-    tokens: Vec<u32>,
-    /// The rank of each token with the next one.
-    ranks: Vec<u32>,
-}
-
-impl Section {
-    #[inline(always)]
-    fn push(&mut self, token: u32, rank: u32) -> Result<()> {
-        room::push(&mut self.tokens, token)?;
-        room::push(&mut self.ranks, rank)
-    }
-
-    /// Adds the ids of the section, which is empty afterwards. `ids` has room for all of them.
-    #[inline(always)]
-    fn finish(
-        &mut self,
-        last: u32,
-        vocab: &Vocab,
-        lookup: &mut Lookup<'_>,
-        ids: &mut Vec<u32>,
-    ) -> Result<()> {
-        if self.tokens.is_empty() {
-            ids.push(vocab.tokens().id_at(last));
-            return Ok(());
-        }
-        self.merge(last, vocab, lookup, ids)
-    }
-
-    #[inline(never)]
-    fn merge(&mut self, last: u32, vocab: &Vocab, lookup: &mut Lookup<'_>, ids: &mut Vec<u32>) -> Result<()> {
-        let Section { tokens, ranks } = self;
-        let (pairs, id) = (vocab.pairs(), |token: u32| vocab.tokens().id_at(token));
-        match (&**tokens, &**ranks) {
-            (_, &[rank]) if rank != NEVER => ids.push(id(pairs.result(rank))),
-            (&[first], _) => ids.extend([id(first), id(last)]),
-            _ => {
-                room::push(tokens, last)?;
-                lookup.merger.merge_tokens(pairs, tokens, ranks, lookup.control)?;
-                ids.extend(tokens.iter().map(|&token| id(token)));
+            if ends[next] == byte && !joins(next) {
+                continue;
             }
+            if done < at - 1 && !section.is_empty() {
+                section.finish(tokens[done], vocab, lookup, ids)?;
+                done += 1;
+            }
+            ids.extend(tokens[done..at - 1].iter().map(id));
+            section.push(tokens[at - 1], rank)?;
+            done = at;
         }
-        self.clear();
+        if !section.is_empty() {
+            section.finish(tokens[done], vocab, lookup, ids)?;
+            done += 1;
+        }
+        ids.extend(tokens[done..].iter().map(id));
         Ok(())
     }
 
-    fn clear(&mut self) {
-        self.tokens.clear();
-        self.ranks.clear();
+    /// Finds the places between two tokens that may be joined, and returns how many there are. No step depends on whether
+    /// they are, which is hard to predict.
+    fn find_places(&self, start: usize, Buffers { tokens, places, .. }: &mut Buffers) -> Result<usize> {
+        let places = grown(places, tokens.len())?;
+        let Some((&(mut last), tokens)) = tokens.split_first() else { return Ok(0) };
+        let (mut byte, mut count) = (start, 0);
+        for (before, &token) in tokens.iter().enumerate() {
+            byte += self.lengths[last as usize] as usize;
+            places[count] = Place { token: before + 1, byte };
+            count += usize::from(self.joined.may_have(last, token));
+            last = token;
+        }
+        Ok(count)
     }
+}
+
+/// The ends of the pretokens of a text by a named pattern. `ends` is working memory.
+fn scan<'e>((named, isa): (Named, Isa), text: &[u8], ends: &'e mut Vec<usize>) -> Result<&'e [usize]> {
+    let (mut scanner, mut count) = (Scanner::new(named, isa, text), 0);
+    loop {
+        let room = grown(ends, count + ENDS)?[count..].first_chunk_mut();
+        let more = room.map_or(0, |room| scanner.fill(room));
+        if more == 0 {
+            return Ok(&ends[..count]);
+        }
+        count += more;
+    }
+}
+
+/// The items of working memory, at least `len`.
+fn grown<T: Copy + Default>(items: &mut Vec<T>, len: usize) -> Result<&mut [T]> {
+    if items.len() < len {
+        room::reserve(items, len - items.len())?;
+        items.resize(len, T::default());
+    }
+    Ok(items)
 }
 
 /// Whether the tokens are the bytes and what the merges of a list make, so that the list can be divided.

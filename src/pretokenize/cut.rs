@@ -27,6 +27,7 @@ use std::sync::Arc;
 use super::class::{Class, char_start, decode_char, incomplete_tail};
 use super::compiled::Automaton;
 use super::junctions::Junctions;
+use super::named::Named;
 
 /// How texts of a pattern may be cut.
 #[derive(Clone, Debug)]
@@ -48,6 +49,19 @@ pub enum CutRule {
     },
     /// Between two characters, one of which is whitespace or ends a line, where the bytes of both allow a cut.
     Junctions(Arc<Junctions>),
+}
+
+impl Named {
+    /// The rule that says where texts of the pattern may be cut.
+    pub const fn cut_rule(self) -> CutRule {
+        match self {
+            Named::Gpt2 => CutRule::Gpt2,
+            Named::Cl100k | Named::Cl100kOld | Named::Qwen2 | Named::Nanochat | Named::Qwen35 => {
+                CutRule::Cl100k
+            }
+            Named::O200k | Named::Tekken => CutRule::O200k,
+        }
+    }
 }
 
 impl CutRule {

@@ -14,7 +14,7 @@ use crate::simd::ENDS;
 /// pair a pretoken ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Junctions {
-    /// A bit for each pair, by `before << 8 | after`.
+    /// A bit for each pair, as a little-endian number: so the two bytes are read at once.
     cuts: Box<[u64; PAIRS / 64]>,
 }
 
@@ -61,11 +61,18 @@ impl Junctions {
         let at = pair(before, after);
         self.cuts[at / 64] >> (at % 64) & 1 == 1
     }
+
+    /// Whether a pretoken ends at a place in a text; false at both ends.
+    #[inline(always)]
+    pub(crate) fn is_cut_at(&self, text: &[u8], at: usize) -> bool {
+        let pair = text.get(at.wrapping_sub(1)..).and_then(<[u8]>::first_chunk);
+        pair.is_some_and(|&[before, after]| self.is_cut(before, after))
+    }
 }
 
 #[inline(always)]
 fn pair(before: u8, after: u8) -> usize {
-    usize::from(before) << 8 | usize::from(after)
+    usize::from(u16::from_le_bytes([before, after]))
 }
 
 /// The pretokens of a text.

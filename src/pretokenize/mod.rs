@@ -22,6 +22,7 @@ mod stable_suffix;
 mod stages;
 mod unicode_scripts;
 mod unicode_tables;
+mod word_runs;
 
 pub use crate::simd::{ENDS, Isa};
 pub use cut::CutRule;
@@ -33,3 +34,4 @@ pub use scanner::{PretokenRanges, Scanner};
 pub use splitter::{OnMatch, Splitter};
 pub use stages::{Behavior, SplitStage, SplitStages};
 pub use unicode_tables::{REGEX_VERSION, UNICODE_VERSION};
+pub use word_runs::{NamedPretokens, WordRuns};

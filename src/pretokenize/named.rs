@@ -4,7 +4,6 @@
 //! looks behind, so a pretoken depends only on the text from its start on.
 
 use super::class::{Class, decode_char};
-use super::cut::CutRule;
 
 /// A named pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,23 +57,12 @@ impl Named {
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|named| named.name() == name)
     }
-
-    /// The rule that says where texts of the pattern may be cut.
-    pub const fn cut_rule(self) -> CutRule {
-        match self {
-            Named::Gpt2 => CutRule::Gpt2,
-            Named::Cl100k | Named::Cl100kOld | Named::Qwen2 | Named::Nanochat | Named::Qwen35 => {
-                CutRule::Cl100k
-            }
-            Named::O200k | Named::Tekken => CutRule::O200k,
-        }
-    }
 }
 
 /// The end of the pretoken that starts at `start`.
 ///
 /// The result is right only if a pretoken does start there: at 0, at the end of another one, or at a cut
-/// ([`CutRule`]).
+/// ([`super::CutRule`]).
 ///
 /// # Panics
 /// If `start` is not before the end of `text`.

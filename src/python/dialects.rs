@@ -91,7 +91,7 @@ type StepRows = (Vec<Vec<(u32, u32)>>, Vec<(&'static str, i64, i64)>, usize);
 /// the one part before them.
 #[pyfunction]
 pub(super) fn pattern_steps(py: Python<'_>, pattern: &Bound<'_, PyString>, flags: u32) -> PyResult<StepRows> {
-    let Steps { sets, steps, newline } = Steps::read(call::text(pattern)?, flags, &PyTables(py))?;
+    let Steps { sets, steps, newline, .. } = Steps::read(call::text(pattern)?, flags, &PyTables(py))?;
     let ranges = |ranges: Ranges| ranges.into_iter().map(|range| (range.start, range.end)).collect();
     Ok((sets.into_iter().map(ranges).collect(), steps.into_iter().map(row).collect(), newline))
 }

@@ -131,6 +131,15 @@ impl Alphabet {
         let start = self.block_starts[(code_point >> BLOCK_BITS) as usize] as usize;
         self.classes[start + code_point as usize % BLOCK_LEN]
     }
+
+    /// Whether all characters of a class are of the same kind.
+    pub(super) fn refines<K: Copy + PartialEq>(&self, kind_of: impl Fn(u32) -> K) -> bool {
+        let mut kinds = [None; 1 << Symbol::BITS];
+        (0..=u32::from(char::MAX)).all(|code_point| {
+            let kind = kind_of(code_point);
+            *kinds[usize::from(self.class_of(code_point))].get_or_insert(kind) == kind
+        })
+    }
 }
 
 /// All code points in order, in ranges that belong to the same sets: each range with these sets.

@@ -18,6 +18,7 @@ use super::program::{Address, Instruction, Program};
 use super::states::{States, Transition};
 use super::symbols::{Symbol, SymbolSet};
 use super::unsupported::Unsupported;
+use crate::pretokenize::word_runs::WordRuns;
 
 /// A compiled pattern.
 pub struct Automaton {
@@ -26,6 +27,7 @@ pub struct Automaton {
     table: Vec<Entry>,
     cuts: CutPairs,
     bimachine: Option<Box<Bimachine>>,
+    word_runs: Option<WordRuns>,
 }
 
 /// The maximum number of entries of a table: 4 MB. The tables of published patterns have less than 20,000.
@@ -33,7 +35,8 @@ const MAX_ENTRIES: usize = 1 << 20;
 /// The maximum number of steps through instructions while a table is made; a step takes some nanoseconds.
 const MAX_STEPS: usize = 1 << 26;
 
-/// Compiles a pattern. `newline` is the number of the set that holds a newline and nothing else.
+/// Compiles a pattern. `newline` is the number of the set that holds a newline and nothing else; `word_runs` is the same
+/// pattern, if it is one of these.
 ///
 /// # Errors
 /// The pattern has something that the automaton cannot express, or would be too large.
@@ -41,6 +44,7 @@ pub fn compile(
     expression: &Expression,
     alphabet: Alphabet,
     newline: usize,
+    word_runs: Option<WordRuns>,
 ) -> Result<Arc<Automaton>, Unsupported> {
     let program = Program::new(expression, &alphabet)?;
     let newline = alphabet.set(newline).unwrap_or(SymbolSet::EMPTY);
@@ -52,7 +56,9 @@ pub fn compile(
     let table = Table::new(&transitions, &alphabet).entries();
     let cuts = CutPairs::new(&table, &alphabet);
     let bimachine = Bimachine::new(&States::new(&transitions, symbols), &alphabet);
-    Ok(Arc::new(Automaton { alphabet, table, cuts, bimachine }))
+    // Not under the tables of another version of Unicode.
+    let word_runs = word_runs.filter(|runs| alphabet.refines(|code_point| runs.kind_of(code_point)));
+    Ok(Arc::new(Automaton { alphabet, table, cuts, bimachine, word_runs }))
 }
 
 impl Automaton {
@@ -76,6 +82,11 @@ impl Automaton {
     /// Whether the pattern matches all text, so that nothing lies between two matches.
     pub(super) fn matches_all(&self) -> bool {
         self.cuts.matches_all(&self.alphabet)
+    }
+
+    /// The same pattern as a named one and what it keeps together, if it is such a pattern.
+    pub fn word_runs(&self) -> Option<WordRuns> {
+        self.word_runs
     }
 
     pub(super) fn table(&self) -> &[Entry] {

@@ -221,7 +221,7 @@ fn random_patterns_match_as_backtracking_does() {
     for _ in 0..3000 {
         let alphabet = alphabet();
         let expression = random.expression(4, &alphabet);
-        let Ok(automaton) = compile(&expression, alphabet, NEWLINE) else { continue };
+        let Ok(automaton) = compile(&expression, alphabet, NEWLINE, None) else { continue };
         compiled += 1;
         bimachines += usize::from(automaton.bimachine().is_some());
         cuts += usize::from((0..48).any(|pair| {
@@ -247,7 +247,7 @@ fn all_short_texts_match_as_backtracking_does() {
     while compiled < 60 {
         let alphabet = alphabet();
         let expression = random.expression(3, &alphabet);
-        let Ok(automaton) = compile(&expression, alphabet, NEWLINE) else { continue };
+        let Ok(automaton) = compile(&expression, alphabet, NEWLINE, None) else { continue };
         compiled += 1;
         let alphabet = self::alphabet();
         for len in 1..5 {
@@ -280,7 +280,7 @@ fn long_texts_match_as_backtracking_does() {
                 let guarded = Expression::Sequence(vec![no_newline, expression]);
                 Expression::Alternatives(vec![newlines, guarded, any])
             };
-            let Ok(automaton) = compile(&expression, alphabet, NEWLINE) else { continue };
+            let Ok(automaton) = compile(&expression, alphabet, NEWLINE, None) else { continue };
             let alphabet = self::alphabet();
             let letters: Vec<usize> = (0..9000)
                 .map(|_| random.below64(LETTERS.len() as u64 + 3).min(6) as usize % LETTERS.len())
@@ -311,7 +311,7 @@ fn what_depends_on_the_start_of_a_text_is_known_in_all_windows() {
     let any = Expression::Set(alphabet().characters());
     let expression =
         Expression::Alternatives(vec![pair, Expression::Sequence(vec![cs(), set("a")]), cs(), any]);
-    let automaton = compile(&expression, alphabet(), NEWLINE).unwrap();
+    let automaton = compile(&expression, alphabet(), NEWLINE, None).unwrap();
     assert!(automaton.is_bimachine());
     let mut random = Random::new(8);
     for len in [500, 3000, 3001, 4095, 8000, 8001] {
@@ -333,7 +333,7 @@ fn a_search_that_fails_far_away_stays_linear() {
         (Expression::Alternatives(vec![pairs, set("b")]), "ab"),
     ];
     for (expression, unit) in cases {
-        let automaton = compile(&expression, alphabet(), NEWLINE).unwrap();
+        let automaton = compile(&expression, alphabet(), NEWLINE, None).unwrap();
         // Ten million characters would take days if each looked at all that follow.
         let text = unit.repeat(10_000_000 / unit.len());
         let mut scanner = CompiledScanner::new(&automaton, text.as_bytes(), true);
@@ -363,7 +363,7 @@ fn what_cannot_be_compiled_is_named() {
         (line_end, "a $ that may stand before the last newline"),
     ];
     for (expression, reason) in cases {
-        let refused = compile(&expression, alphabet(), NEWLINE).err().map(|reason| reason.to_string());
+        let refused = compile(&expression, alphabet(), NEWLINE, None).err().map(|reason| reason.to_string());
         assert_eq!(refused.as_deref(), Some(reason), "{expression:?}");
     }
 }
@@ -382,7 +382,7 @@ fn patterns_that_would_be_too_large_are_refused() {
         kind: Repeat::Greedy,
     };
     for expression in [last, many] {
-        assert!(compile(&expression, alphabet(), NEWLINE).is_err());
+        assert!(compile(&expression, alphabet(), NEWLINE, None).is_err());
     }
 }
 
@@ -399,7 +399,7 @@ fn cuts_are_found_as_in_the_scanners() {
         Expression::Sequence(vec![spaces(), not_text]),
         spaces(),
     ]);
-    let automaton = compile(&expression, alphabet(), NEWLINE).unwrap();
+    let automaton = compile(&expression, alphabet(), NEWLINE, None).unwrap();
     let rule = CutRule::Compiled { automaton, keeps_unmatched: true };
     let text = "ab c\né  a\n\nb 漢 b";
     let cuts: Vec<usize> = (0..=text.len()).filter(|&at| rule.is_cut(text.as_bytes(), at)).collect();

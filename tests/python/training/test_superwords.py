@@ -81,6 +81,53 @@ def test_cuts_are_those_of_the_definition() -> None:
             assert pieces == reference.pretokenize(text, source), (source, text)
 
 
+def with_any_merges(rng: random.Random, tokenizer: Tokenizer, text: str) -> Tokenizer:
+    """Return a tokenizer without a pattern, with merges of any neighbours in a text; the last ones join words."""
+    tokenizer = Tokenizer(tokenizer.vocab, tokenizer.merges, pattern=None)
+    for number in range(80):
+        at = rng.randrange(len(text))
+        ids = tokenizer.encode(text[at : at + 20])[1:3]
+        token = tokenizer.decode_bytes(ids)
+        if len(ids) == 2 and tokenizer.encode(token) == ids and (number > 20 or b" " not in token):
+            pair = (tokenizer.vocab[ids[0]], tokenizer.vocab[ids[1]])
+            vocab = {**tokenizer.vocab, tokenizer.vocab_size: token}
+            tokenizer = Tokenizer(vocab, [*tokenizer.merges, pair], pattern=None)
+    return tokenizer
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("name", patterns.NAMED)
+def test_runs_of_words_are_found_by_any_spelling_of_their_pattern(name: str, seed: int) -> None:
+    rng = random.Random(f"{name} {seed}")
+    words = [
+        "aB",
+        "Ab",
+        "b'll",
+        "c's",
+        "ſ",
+        "don't",
+        "of",
+        "the",
+        "日本",
+        "été",
+        "e\u0301",
+        "'tis",
+        "❤\ufe0f",
+        "(a",
+        "1234",
+    ]
+    joints = [" ", " ", " ", " ", "", "  ", "\n", "\n\n\n", "\t", ".", "’", "'", "\u00a0", "((", "/"]
+    texts = ["".join(rng.choice(words) + rng.choice(joints) for _ in range(300)) for _ in range(20)]
+    pattern = Superwords().cuts(patterns.resolve(name)).text
+    first = quietly(train_from_iterator, texts, 300, pattern=name)
+    merged = with_any_merges(rng, first, texts[0])
+    known, other = (Tokenizer(merged.vocab, merged.merges, pattern=text) for text in (pattern, f"(?:{pattern})"))
+    for text in texts:
+        assert_equal(known.encode(text), other.encode(text), (name, seed))
+        assert known.count(text) == other.count(text)
+    assert_equal(known.encode(texts[1]), expected(known, texts[1]), (name, seed))
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_merges_and_ids_are_those_of_the_definition(seed: int, tmp_path: Path) -> None:
     rng = random.Random(seed)

@@ -1,0 +1,55 @@
+//! Tokens that merge with each other.
+
+use super::lookup::Lookup;
+use crate::error::Result;
+use crate::merge::NEVER;
+use crate::room;
+use crate::vocab::Vocab;
+
+/// Neighbouring tokens that may merge, but for the last one.
+#[derive(Default)]
+pub(super) struct Section {
+    tokens: Vec<u32>,
+    /// The rank of each token with the next one.
+    ranks: Vec<u32>,
+}
+
+impl Section {
+    pub(super) fn is_empty(&self) -> bool {
+        self.tokens.is_empty()
+    }
+
+    #[inline(always)]
+    pub(super) fn push(&mut self, token: u32, rank: u32) -> Result<()> {
+        room::push(&mut self.tokens, token)?;
+        room::push(&mut self.ranks, rank)
+    }
+
+    /// Adds the ids of the section, which is empty afterwards. `ids` has room for all of them.
+    pub(super) fn finish(
+        &mut self,
+        last: u32,
+        vocab: &Vocab,
+        lookup: &mut Lookup<'_>,
+        ids: &mut Vec<u32>,
+    ) -> Result<()> {
+        let Section { tokens, ranks } = self;
+        let (pairs, id) = (vocab.pairs(), |token: u32| vocab.tokens().id_at(token));
+        match (&**tokens, &**ranks) {
+            (_, &[rank]) if rank != NEVER => ids.push(id(pairs.result(rank))),
+            (&[first], _) => ids.extend([id(first), id(last)]),
+            _ => {
+                room::push(tokens, last)?;
+                lookup.merger.merge_tokens(pairs, tokens, ranks, lookup.control)?;
+                ids.extend(tokens.iter().map(|&token| id(token)));
+            }
+        }
+        self.clear();
+        Ok(())
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.tokens.clear();
+        self.ranks.clear();
+    }
+}
