@@ -5,6 +5,8 @@
 //! nothing but a named pattern has to be scanned, and only the places that matter are looked at. Marks are an exception
 //! where the named pattern takes them for punctuation: then a run may end inside of one of its pretokens.
 
+use std::cell::Cell;
+
 use super::class::{Class, char_start, class_of, decode_char};
 use super::named::Named;
 use super::spellings::SPELLINGS;
@@ -25,12 +27,22 @@ pub struct WordRuns {
 }
 
 /// A text and the ends of all its pretokens by the named pattern.
-#[derive(Clone, Copy)]
 pub struct NamedPretokens<'t> {
     text: &'t [u8],
     ends: &'t [usize],
     /// Whether contractions belong to the words before them.
     has_suffixes: bool,
+    /// The last one that was asked about, so that a long one is not searched for each of its ends.
+    cut_word: Cell<CutWord>,
+}
+
+/// A word that the named pattern cuts, as before a capital: the numbers of the first and the last end inside of it.
+#[derive(Clone, Copy)]
+struct CutWord {
+    first: usize,
+    last: usize,
+    follows_joint: bool,
+    precedes_joint: bool,
 }
 
 impl WordRuns {
@@ -53,7 +65,9 @@ impl WordRuns {
 
     /// A text, and where each of its pretokens by the named pattern ends.
     pub fn over<'t>(self, text: &'t [u8], ends: &'t [usize]) -> NamedPretokens<'t> {
-        NamedPretokens { text, ends, has_suffixes: self.named == Named::O200k }
+        let none = CutWord { first: 1, last: 0, follows_joint: false, precedes_joint: false };
+        let has_suffixes = self.named == Named::O200k;
+        NamedPretokens { text, ends, has_suffixes, cut_word: Cell::new(none) }
     }
 
     /// Whether each pretoken of a text ends where one of the named pattern does.
@@ -64,30 +78,41 @@ impl WordRuns {
 
 impl<'t> NamedPretokens<'t> {
     /// Where each pretoken ends.
-    pub fn ends(self) -> &'t [usize] {
+    pub fn ends(&self) -> &'t [usize] {
         self.ends
     }
 
     /// Whether the pretoken goes on at end number `at`, since it is inside of a run of words.
     #[inline]
-    pub fn joins(self, at: usize) -> bool {
+    pub fn joins(&self, at: usize) -> bool {
         if self.is_in_word(at) { self.joins_cut_word(at) } else { self.is_joint(at) }
     }
 
+    /// All of a cut word is in a run that began before it; or else what follows an end at which a run can begin.
     #[cold]
-    fn joins_cut_word(self, at: usize) -> bool {
-        // A word that the named pattern cuts, as before a capital: all of it is in the run, or what follows such a cut.
-        let before = (0..at).rev().find(|&before| !self.is_in_word(before));
-        if before.is_some_and(|before| self.is_joint(before)) {
-            return true;
+    fn joins_cut_word(&self, at: usize) -> bool {
+        let mut word = self.cut_word.get();
+        if !(word.first..=word.last).contains(&at) {
+            word = self.cut_word_at(at);
+            self.cut_word.set(word);
         }
+        word.follows_joint || word.precedes_joint && self.begins_run(at)
+    }
+
+    fn cut_word_at(&self, at: usize) -> CutWord {
+        let before = (0..at).rev().find(|&before| !self.is_in_word(before));
         let after = (at + 1..self.ends.len()).find(|&after| !self.is_in_word(after));
-        self.begins_run(at) && after.is_some_and(|after| self.is_joint(after))
+        CutWord {
+            first: before.map_or(0, |before| before + 1),
+            last: after.unwrap_or(self.ends.len()) - 1,
+            follows_joint: before.is_some_and(|before| self.is_joint(before)),
+            precedes_joint: after.is_some_and(|after| self.is_joint(after)),
+        }
     }
 
     /// Whether a space between two words is at an end, with both in the same run.
     #[inline]
-    fn is_joint(self, at: usize) -> bool {
+    fn is_joint(&self, at: usize) -> bool {
         let place = self.ends[at];
         self.text.get(place) == Some(&b' ')
             && is_word(self.text, place + 1)
@@ -98,13 +123,13 @@ impl<'t> NamedPretokens<'t> {
 
     /// Whether the text goes on in the middle of a word.
     #[inline]
-    fn is_in_word(self, at: usize) -> bool {
+    fn is_in_word(&self, at: usize) -> bool {
         is_word(self.text, self.ends[at]) && ends_word(self.text, self.ends[at]) && !self.has_contraction(at)
     }
 
     /// Whether a run can begin with pretoken number `at`, which ends in a word: it is nothing but that word.
     #[inline]
-    fn begins_run(self, at: usize) -> bool {
+    fn begins_run(&self, at: usize) -> bool {
         let start = self.start(at);
         let word = start + usize::from(self.text[start] == b' ');
         is_word(self.text, word) && !self.has_contraction(at)
@@ -112,7 +137,7 @@ impl<'t> NamedPretokens<'t> {
 
     /// Whether no apostrophe is after the word that pretoken number `at` begins.
     #[inline]
-    fn is_before_no_apostrophe(self, at: usize) -> bool {
+    fn is_before_no_apostrophe(&self, at: usize) -> bool {
         for at in at..self.ends.len() {
             if self.has_contraction(at) {
                 return false;
@@ -127,7 +152,7 @@ impl<'t> NamedPretokens<'t> {
 
     /// Whether a pretoken ends in an apostrophe and what belongs to it.
     #[inline]
-    fn has_contraction(self, at: usize) -> bool {
+    fn has_contraction(&self, at: usize) -> bool {
         self.has_suffixes && {
             let pretoken = &self.text[self.start(at)..self.ends[at]];
             pretoken.len() > 2 && pretoken[pretoken.len() - 3..].contains(&b'\'')
@@ -135,7 +160,7 @@ impl<'t> NamedPretokens<'t> {
     }
 
     #[inline]
-    fn start(self, at: usize) -> usize {
+    fn start(&self, at: usize) -> usize {
         at.checked_sub(1).map_or(0, |before| self.ends[before])
     }
 }
@@ -243,6 +268,21 @@ mod tests {
                     (0..ends.len()).filter(|&at| !pretokens.joins(at)).map(|at| ends[at]).collect();
                 assert_eq!(found, ends_by_definition(named, &text), "{named:?} {text:?}");
             }
+        }
+    }
+
+    /// It would take minutes if each end were searched for the ends of its word.
+    #[test]
+    fn a_long_word_with_many_cuts() {
+        let (word, runs) = ("aB".repeat(200_000), WordRuns { named: Named::O200k });
+        for (text, is_joined) in
+            [(word.clone(), false), (format!("{word} b"), true), (format!("b {word}"), true)]
+        {
+            let scanner = Scanner::new(runs.named, Isa::best(), text.as_bytes());
+            let ends: Vec<usize> = scanner.ranges().map(|range| range.end).collect();
+            let pretokens = runs.over(text.as_bytes(), &ends);
+            assert!(ends.len() > 200_000);
+            assert!((0..ends.len() - 1).all(|at| pretokens.joins(at) == is_joined));
         }
     }
 
