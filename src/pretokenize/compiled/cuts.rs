@@ -16,6 +16,9 @@ pub(super) struct CutPairs {
     behind: Vec<SymbolSet>,
     /// The classes whose characters are always matched where a match may begin with them.
     matched: SymbolSet,
+    /// The same for ASCII characters, each a bit: what may be behind each of them, and which are matched.
+    ascii_behind: Vec<u128>,
+    ascii_matched: u128,
 }
 
 impl CutPairs {
@@ -49,7 +52,13 @@ impl CutPairs {
             let may_end = |entry: &Entry| entry.has(Entry::ENDS | Entry::MAY_END);
             !entry.has(Entry::FAILS) && row_of(entry.row()).iter().all(may_end)
         };
-        CutPairs { behind, matched: SymbolSet::of(classes().filter(is_matched)) }
+        let matched = SymbolSet::of(classes().filter(is_matched));
+        let class_of = |byte: u8| alphabet.decode(&[byte], 0).0;
+        let ascii = |set: SymbolSet| {
+            (0..128).filter(|&byte| set.has(class_of(byte))).fold(0, |bits, byte| bits | 1_u128 << byte)
+        };
+        let ascii_behind = (0..128).map(|byte| ascii(behind[usize::from(class_of(byte))])).collect();
+        CutPairs { behind, matched, ascii_behind, ascii_matched: ascii(matched) }
     }
 
     /// Whether a match can begin with any character.
@@ -60,6 +69,11 @@ impl CutPairs {
     /// Whether `text` may be cut at `at`; `text` may be a window of a longer text, as in
     /// [`crate::pretokenize::CutRule::is_cut`]. `keeps_unmatched` says whether text without a match becomes pieces.
     pub(super) fn is_cut(&self, alphabet: &Alphabet, text: &[u8], at: usize, keeps_unmatched: bool) -> bool {
+        let (before, here) = (text[at - 1], text[at]);
+        if before.is_ascii() && here.is_ascii() {
+            let matched = if keeps_unmatched { self.ascii_matched } else { !0 };
+            return (self.ascii_behind[usize::from(before)] & matched) >> here & 1 == 1;
+        }
         let start = char_start(text, at);
         let (before, _) = alphabet.decode(text, start);
         let (behind, len) = alphabet.decode(text, at);
