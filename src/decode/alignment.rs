@@ -126,7 +126,7 @@ fn same_tokens(a: &TokenRun<'_>, b: &TokenRun<'_>) -> (usize, usize) {
 }
 
 /// Tokens that are the same after which more of the kind are expected soon.
-const MIN_RUN: usize = 8;
+const MIN_RUN: usize = 4;
 /// Bytes of a window, and of one between two runs of the same tokens.
 const WINDOW_BYTES: usize = 1 << 11;
 const SHORT_WINDOW_BYTES: usize = 1 << 4;
