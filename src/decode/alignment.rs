@@ -125,7 +125,7 @@ fn same_tokens(a: &TokenRun<'_>, b: &TokenRun<'_>) -> (usize, usize) {
     (same, bytes)
 }
 
-/// Tokens that are the same after which more of the kind are expected soon.
+/// The minimum length of a run of equal tokens after which another run is expected soon.
 const MIN_RUN: usize = 4;
 /// Bytes of a window, and of one between two runs of the same tokens.
 const WINDOW_BYTES: usize = 1 << 11;
@@ -173,7 +173,7 @@ impl Window {
     }
 }
 
-/// Writes the next tokens of a run over less than `max_bytes` and one more. Calls `on_end` with the bytes up to the end of
+/// Writes the next tokens of a run until they have `max_bytes` bytes or more. Calls `on_end` with the bytes up to the end of
 /// each; returns those of all.
 #[inline(always)]
 fn write_tokens(

@@ -33,7 +33,7 @@ pub struct NamedPretokens<'t> {
     /// Whether contractions belong to the words before them.
     has_suffixes: bool,
     /// The last one that was asked about, so that a long one is not searched for each of its ends.
-    cut_word: Cell<CutWord>,
+    cut_word: Cell<Option<CutWord>>,
 }
 
 /// A word that the named pattern cuts, as before a capital: the numbers of the first and the last end inside of it.
@@ -65,9 +65,7 @@ impl WordRuns {
 
     /// A text, and where each of its pretokens by the named pattern ends.
     pub fn over<'t>(self, text: &'t [u8], ends: &'t [usize]) -> NamedPretokens<'t> {
-        let none = CutWord { first: 1, last: 0, follows_joint: false, precedes_joint: false };
-        let has_suffixes = self.named == Named::O200k;
-        NamedPretokens { text, ends, has_suffixes, cut_word: Cell::new(none) }
+        NamedPretokens { text, ends, has_suffixes: self.named == Named::O200k, cut_word: Cell::default() }
     }
 
     /// Whether each pretoken of a text ends where one of the named pattern does.
@@ -91,11 +89,9 @@ impl<'t> NamedPretokens<'t> {
     /// All of a cut word is in a run that began before it; or else what follows an end at which a run can begin.
     #[cold]
     fn joins_cut_word(&self, at: usize) -> bool {
-        let mut word = self.cut_word.get();
-        if !(word.first..=word.last).contains(&at) {
-            word = self.cut_word_at(at);
-            self.cut_word.set(word);
-        }
+        let last = self.cut_word.get().filter(|word| (word.first..=word.last).contains(&at));
+        let word = last.unwrap_or_else(|| self.cut_word_at(at));
+        self.cut_word.set(Some(word));
         word.follows_joint || word.precedes_joint && self.begins_run(at)
     }
 
@@ -264,9 +260,9 @@ mod tests {
                 let scanner = Scanner::new(named, Isa::best(), text.as_bytes());
                 let ends: Vec<usize> = scanner.ranges().map(|range| range.end).collect();
                 let pretokens = runs.over(text.as_bytes(), &ends);
-                let found: Vec<usize> =
+                let ends_of_runs: Vec<usize> =
                     (0..ends.len()).filter(|&at| !pretokens.joins(at)).map(|at| ends[at]).collect();
-                assert_eq!(found, ends_by_definition(named, &text), "{named:?} {text:?}");
+                assert_eq!(ends_of_runs, ends_by_definition(named, &text), "{named:?} {text:?}");
             }
         }
     }

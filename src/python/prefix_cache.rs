@@ -23,7 +23,7 @@ thread_local! {
 const MAX_IDLE_BYTES: usize = 1 << 17;
 
 /// Characters from which on the GIL is released at once: what is known of fewer is found in less than 0.2 ms.
-const MAX_FOUND_WITH_GIL: usize = 1 << 18;
+const MAX_UNITS_WITH_GIL: usize = 1 << 18;
 
 /// Encodes texts that begin as earlier ones did, such as the turns of conversations, from the last place on up to which
 /// the text is known and can be cut. Gives the ids that the tokenizer gives. Any number of threads may use it at once.
@@ -96,7 +96,7 @@ impl PyPrefixCache {
         ids: &mut Vec<u32>,
     ) -> PyResult<()> {
         let units = 0..text.len();
-        if units.end >= MAX_FOUND_WITH_GIL {
+        if units.end >= MAX_UNITS_WITH_GIL {
             return call::long(py, None, |control| {
                 self.0.encode(text.utf8(Isa::best(), units, utf8)?, ids, control)
             });
