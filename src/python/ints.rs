@@ -2,7 +2,7 @@
 #![allow(unsafe_code)] // does what the macros of CPython's C API do
 
 use std::ffi::c_ulong;
-use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering::Relaxed};
+use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering::Relaxed};
 
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -10,19 +10,28 @@ use pyo3::prelude::*;
 /// Ids below this share their int objects. All of them take 8 MB, and 2 MB for the table; memory is used only
 /// for the ids that occur.
 const SHARED_INTS: usize = if cfg!(Py_GIL_DISABLED) { 0 } else { 1 << 18 };
+/// Ids below this share theirs from the first list on: frequent tokens, in 16 pages of the table. To share them all, nearly
+/// each id of a first short text would touch a new page, which takes as long as making a hundred ints.
+const FIRST_SHARED_INTS: usize = if cfg!(Py_GIL_DISABLED) { 0 } else { 1 << 13 };
+/// Other ids share theirs after as many ints were made for one use.
+const MAX_UNSHARED_INTS: usize = 1 << 15;
 
 /// The int object of each id that has occurred, kept for ever; null for others. The table is all zeros at
 /// first, so its pages take no memory before they are used. `Relaxed` is enough, since the GIL is held for
 /// every access.
 static INTS: [AtomicPtr<ffi::PyObject>; SHARED_INTS] =
     [const { AtomicPtr::new(std::ptr::null_mut()) }; SHARED_INTS];
+/// Ids below this share their int objects now.
+static SHARED: AtomicUsize = AtomicUsize::new(FIRST_SHARED_INTS);
+/// How many ints of other ids were made.
+static UNSHARED: AtomicUsize = AtomicUsize::new(0);
 
 /// A new reference to the int of a value; null with an exception set if it cannot be made.
 ///
 /// Sharing an int takes a fifth of the time of making one, and the list that holds it is freed faster.
 #[inline]
 pub(super) fn new_reference(_py: Python<'_>, id: u32) -> *mut ffi::PyObject {
-    if let Some(entry) = INTS.get(id as usize) {
+    if let Some(entry) = shared(id) {
         let int = entry.load(Relaxed);
         if !int.is_null() {
             // SAFETY: the table holds a reference for ever, so the object is alive; the GIL is held.
@@ -33,17 +42,31 @@ pub(super) fn new_reference(_py: Python<'_>, id: u32) -> *mut ffi::PyObject {
     first_reference(id)
 }
 
-/// Makes the int of an id and puts it into the table.
+/// The entry of an id that shares its int object.
+#[inline]
+fn shared(id: u32) -> Option<&'static AtomicPtr<ffi::PyObject>> {
+    if id as usize >= SHARED.load(Relaxed) { None } else { INTS.get(id as usize) }
+}
+
+/// Makes the int of an id and puts it into the table, if it is to be shared.
 #[cold]
 fn first_reference(id: u32) -> *mut ffi::PyObject {
     // SAFETY: the GIL is held, as the token of the caller proves.
     let int = unsafe { ffi::PyLong_FromUnsignedLong(c_ulong::from(id)) };
-    if let Some(entry) = INTS.get(id as usize)
-        && !int.is_null()
-    {
-        // SAFETY: `int` is an object, and the GIL is held. The table keeps this second reference.
-        unsafe { ffi::Py_INCREF(int) };
-        entry.store(int, Relaxed);
+    match shared(id) {
+        Some(entry) if !int.is_null() => {
+            // SAFETY: `int` is an object, and the GIL is held. The table keeps this second reference.
+            unsafe { ffi::Py_INCREF(int) };
+            entry.store(int, Relaxed);
+        }
+        Some(_) => {}
+        None => {
+            let unshared = UNSHARED.load(Relaxed) + 1;
+            UNSHARED.store(unshared, Relaxed);
+            if unshared > MAX_UNSHARED_INTS {
+                SHARED.store(SHARED_INTS, Relaxed);
+            }
+        }
     }
     int
 }
