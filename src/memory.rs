@@ -3,6 +3,9 @@
 
 use std::alloc::{Layout, alloc_zeroed};
 use std::marker::PhantomData;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 
 use crate::error::Result;
 use crate::room;
@@ -12,13 +15,43 @@ const HUGE_PAGE_MIN_BYTES: usize = 4 << 20;
 /// The size of a huge page on x86-64 and on most other systems. Advice is given for whole pages only.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
+/// A huge page that takes longer to map is slow: where memory is at hand it takes a tenth of this.
+const SLOW_HUGE_PAGE: Duration = Duration::from_millis(1);
+/// Whether mapping a huge page was slow. A virtual machine that gives free memory back to its host takes 5 ms for one: seven
+/// times as long as for the same memory in small pages.
+static HUGE_PAGES_ARE_SLOW: AtomicBool = AtomicBool::new(false);
+
 /// Advises the system that all of the `len` bytes at `start`, newly allocated, will be written soon. The
 /// system may then map the memory in huge pages, whose first use takes a fifth of the time of small pages.
 #[inline]
 pub(crate) fn advise_huge_pages(start: *mut u8, len: usize) {
-    if len >= HUGE_PAGE_MIN_BYTES {
+    if len >= HUGE_PAGE_MIN_BYTES && !HUGE_PAGES_ARE_SLOW.load(Relaxed) {
         large_pages(start, len);
     }
+}
+
+/// Maps the whole huge pages of zeroed memory that was never written to. Where huge pages are slow, it maps small ones, which the
+/// system may collapse later.
+fn map_pages(memory: &mut [u64]) {
+    let skip = memory.as_ptr().align_offset(HUGE_PAGE_BYTES).min(memory.len());
+    for page in memory[skip..].chunks_exact_mut(HUGE_PAGE_BYTES / WORD_BYTES) {
+        if HUGE_PAGES_ARE_SLOW.load(Relaxed) {
+            page.iter_mut().step_by(SMALL_PAGE_BYTES / WORD_BYTES).for_each(write_zero);
+            large_pages(page.as_mut_ptr().cast(), HUGE_PAGE_BYTES);
+        } else {
+            large_pages(page.as_mut_ptr().cast(), HUGE_PAGE_BYTES);
+            let start = Instant::now();
+            page.first_mut().into_iter().for_each(write_zero);
+            if start.elapsed() > SLOW_HUGE_PAGE {
+                HUGE_PAGES_ARE_SLOW.store(true, Relaxed);
+            }
+        }
+    }
+}
+
+/// Writes a zero, even where the compiler knows that there is one.
+fn write_zero(word: &mut u64) {
+    *word = std::hint::black_box(0);
 }
 
 /// Asks for huge pages wherever a whole huge page lies within the `len` bytes at `start`.
@@ -113,6 +146,8 @@ unsafe impl Zeroed for u32 {}
 // SAFETY: 0 is a valid number.
 unsafe impl Zeroed for u64 {}
 
+/// The smallest page of any system.
+const SMALL_PAGE_BYTES: usize = 1 << 12;
 /// Bytes of a cache line on x86-64 and on most aarch64 machines.
 const CACHE_LINE_BYTES: usize = 64;
 const WORD_BYTES: usize = size_of::<u64>();
@@ -139,31 +174,50 @@ impl<T: Copy> LargeTable<T> {
     fn written(mut self, item: T) -> Self {
         let item = std::hint::black_box(item); // otherwise the compiler leaves out writes of zeros
         let first = self.memory[self.first..].as_mut_ptr().cast::<T>();
-        for at in 0..self.count {
-            // SAFETY: `LargeTable::within` has made sure that `count` aligned items fit after `first`.
-            unsafe { first.add(at).write(item) };
+        for part in Self::parts(self.count) {
+            self.map(part.clone());
+            for at in part {
+                // SAFETY: `LargeTable::within` has made sure that `count` aligned items fit after `first`.
+                unsafe { first.add(at).write(item) };
+            }
         }
         self
     }
 
-    /// `count` items of zeros. Large memory comes zeroed from the system and is not written here.
+    /// `count` items of zeros, all of which will be used.
     pub(crate) fn zeroed(count: usize) -> Self
     where
         T: Zeroed,
     {
-        Self::unwritten(count)
+        let mut table = Self::unwritten(count);
+        table.map(0..count);
+        table
     }
 
-    /// [`LargeTable::zeroed`] that reports a failed allocation.
+    /// [`LargeTable::zeroed`] that reports a failed allocation, and leaves it to [`LargeTable::map`] to map the memory.
     ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`].
-    pub(crate) fn try_zeroed(count: usize) -> Result<Self>
+    pub(crate) fn try_unmapped(count: usize) -> Result<Self>
     where
         T: Zeroed,
     {
         let (bytes, align) = Self::measure(count);
         Ok(Self::within(zeros((bytes + align).div_ceil(WORD_BYTES))?, count))
+    }
+
+    /// The items of a table of `count` by huge pages, for [`LargeTable::map`].
+    pub(crate) fn parts(count: usize) -> impl Iterator<Item = Range<usize>> {
+        let items = HUGE_PAGE_BYTES / size_of::<T>();
+        (0..count).step_by(items).map(move |start| start..(start + items).min(count))
+    }
+
+    /// Maps the memory of some items that are not written yet: in huge pages, until one of them is slow, then in small ones. Best
+    /// done just before they are written, since a page is in a near cache then.
+    pub(crate) fn map(&mut self, items: Range<usize>) {
+        let word = |item: usize| self.first + (item * size_of::<T>()).div_ceil(WORD_BYTES);
+        let words = word(items.start)..word(items.end);
+        map_pages(&mut self.memory[words]);
     }
 
     /// A table in zeroed memory. The caller writes all items if zeros are not a value of `T`.
@@ -180,10 +234,9 @@ impl<T: Copy> LargeTable<T> {
 
     /// A table in `memory`, which is zeroed, holds at least the bytes and the alignment of [`Self::measure`],
     /// and was never written to: the system uses huge pages only for pages that are not mapped yet.
-    fn within(mut memory: Vec<u64>, count: usize) -> Self {
+    fn within(memory: Vec<u64>, count: usize) -> Self {
         const { assert!(CACHE_LINE_BYTES.is_multiple_of(align_of::<T>())) }
         let (_, align) = Self::measure(count);
-        large_pages(memory.as_mut_ptr().cast(), memory.len() * WORD_BYTES);
         let first = (memory.as_ptr() as usize).next_multiple_of(align) - memory.as_ptr() as usize;
         LargeTable { memory, first: first / WORD_BYTES, count, items: PhantomData }
     }
@@ -251,15 +304,12 @@ mod tests {
 
     #[test]
     fn tables_of_all_sizes_are_aligned_and_initialized() {
-        for count in [
-            1,
-            2,
-            1000,
-            HUGE_PAGE_BYTES / 64 - 1,
-            HUGE_PAGE_BYTES / 64,
-            HUGE_PAGE_BYTES / 64 + 1,
-            3 * HUGE_PAGE_BYTES / 64 + 7,
-        ] {
+        let in_page = HUGE_PAGE_BYTES / 64;
+        let counts = [1, 2, 1000, in_page - 1, in_page, in_page + 1, 3 * in_page + 7];
+        // The second time in small pages.
+        for (are_slow, count) in [false, true].into_iter().flat_map(|slow| counts.map(|count| (slow, count)))
+        {
+            HUGE_PAGES_ARE_SLOW.store(are_slow, Relaxed);
             let mut zeros = LargeTable::<[u64; 8]>::zeroed(count);
             let mut ones = LargeTable::new([1_u64; 8], count);
             assert_eq!((zeros.len(), ones.len()), (count, count));

@@ -120,27 +120,31 @@ impl Cache {
         Cache { buckets, shift: 64 - bits, id_width, isa, overflow, admission }
     }
 
-    /// A cache of `1 << bits` buckets for a scratch, with what is in the slots of this one: all of it if it has as many
-    /// buckets, else what begins with an id below [`FIRST_UNSEEDED_ID`] and finds a free slot.
+    /// A cache of `1 << bits` buckets, at least as many as here, for a scratch, with the ids that are in slots of this one: all of them if it has as many
+    /// buckets, else those that begin with an id below [`FIRST_UNSEEDED_ID`] and find a free slot.
     ///
     /// Low ids are frequent tokens. Most tokens of a large vocabulary never occur in a text, and the words that do
     /// need the room; other tokens are merged when they occur.
     ///
     /// `None` if the system does not have [`MEMORY_MARGIN`] times the memory.
+    #[cold]
     pub(in crate::encode) fn to_own(&self, bits: u32) -> Option<Self> {
         let ring = if bits >= BUCKET_BITS { RING_WORDS_PER_BUCKET } else { RING_WORDS_PER_COPIED_BUCKET };
         let bytes = (size_of::<Bucket>() + (size_of::<u32>() << ring)) << bits;
         room::check_available(MEMORY_MARGIN * bytes).ok()?;
         let overflow = OverflowRing::with_bits(bits + ring);
-        let buckets = LargeTable::try_zeroed(1 << bits).ok()?;
+        let buckets = LargeTable::try_unmapped(1 << bits).ok()?;
         let admission = AdmissionFilter::for_ring(overflow.bits());
         let Cache { id_width, isa, .. } = *self;
         let mut own = Cache { buckets, shift: 64 - bits, id_width, isa, overflow, admission };
-        if bits == self.bits() {
-            own.buckets.copy_from_slice(&self.buckets);
-            return Some(own);
+        let first_left_out = if bits == self.bits() { u32::MAX } else { FIRST_UNSEEDED_ID };
+        // Both are ordered by the upper bits of the hash, so the writes go on from bucket to bucket.
+        let per_bucket = own.buckets.len() / self.buckets.len();
+        for part in LargeTable::<Bucket>::parts(own.buckets.len()) {
+            own.buckets.map(part.clone());
+            let from = &self.buckets[part.start / per_bucket..part.end / per_bucket];
+            isa.run(CopySlots { from, to: &mut own, first_left_out });
         }
-        isa.run(CopySlots { from: self, to: &mut own });
         Some(own)
     }
 
@@ -326,10 +330,12 @@ impl Cache {
     }
 }
 
-/// Copies the slots that hold ids to free slots of a cache with other buckets.
+/// Copies the slots that hold ids to free slots of another cache, but for those that begin with an id from `first_left_out` on.
+/// What is in the ring stays behind.
 struct CopySlots<'a> {
-    from: &'a Cache,
+    from: &'a [Bucket],
     to: &'a mut Cache,
+    first_left_out: u32,
 }
 
 impl Kernel for CopySlots<'_> {
@@ -338,10 +344,9 @@ impl Kernel for CopySlots<'_> {
     #[inline(always)]
     fn run<L: Simd>(self, simd: L) {
         let Cache { shift, id_width, .. } = *self.to;
-        // Both are ordered by the upper bits of the hash, so the writes go on from bucket to bucket.
-        for bucket in self.from.buckets.iter() {
+        for bucket in self.from {
             for slot in (0..2).filter(|&slot| !bucket.is_empty(slot) && !bucket.has_many(slot)) {
-                if bucket.first_id(slot, id_width) < FIRST_UNSEEDED_ID {
+                if bucket.first_id(slot, id_width) < self.first_left_out {
                     let index = (bucket.key(slot).hash_by(simd) >> shift) as usize;
                     self.to.buckets[index].copy_slot(bucket, slot);
                 }
