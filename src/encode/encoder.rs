@@ -12,12 +12,12 @@ use super::cache::{self, Cache, Gap, Hint, IdWidth};
 use super::fragments::Fragments;
 use super::growth::{self, Growth};
 use super::hot_loop::{HotLoop, PretokenRun};
-use super::lookup::{Lookup, Store};
+use super::lookup::Lookup;
 use super::output::{CountSink, Sink, StagedOutput, StagingBuffer};
 use super::scratch::{Scratch, ScratchPool, Worker};
 use super::special_set::{ActiveSpecials, SpecialTokens};
 use super::superwords::{self, Superwords};
-use super::tables::Tables;
+use super::tables::{self, Tables};
 use crate::control::{BYTES_PER_CHECK, Control};
 use crate::error::Result;
 use crate::pipeline::{Passage, Pipeline, Prefix};
@@ -75,7 +75,7 @@ impl Encoder {
     /// [`crate::Error::OutOfMemory`].
     pub fn try_new(vocab: Vocab, pretokenizer: Pretokenizer) -> Result<Self> {
         let encoder = Self::of_training(vocab, pretokenizer);
-        encoder.make_tables()?;
+        encoder.make_tables(1)?;
         Ok(encoder)
     }
 
@@ -112,8 +112,8 @@ impl Encoder {
     pub fn with_small_cache(vocab: Vocab, pretokenizer: Pretokenizer, bits: u32) -> Self {
         let isa = isa_of(&pretokenizer);
         let superwords = Superwords::of(&vocab, &pretokenizer);
-        let tables = Tables::with_cache(&vocab, superwords, |vocab| {
-            Cache::with_bits(isa, IdWidth::of(vocab.tokens().max_id()), bits)
+        let tables = Tables::with_seeds(&vocab, superwords, |vocab| {
+            tables::seeded(vocab, Cache::with_bits(isa, IdWidth::of(vocab.tokens().max_id()), bits))
         });
         Self::with_tables(vocab, pretokenizer, OnceBox::with_value(Box::new(tables)), Growth::fixed(bits))
     }
@@ -134,12 +134,16 @@ impl Encoder {
         Encoder { vocab, pretokenizer, splitter, pipeline: None, no_specials, tables, growth, isa, pool }
     }
 
-    /// Makes the tables now, so that the workers of a call do not each make them.
+    /// Makes the tables now, for `workers` threads of a call, which share them.
     ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`].
-    pub(crate) fn make_tables(&self) -> Result<()> {
-        self.tables().map(drop)
+    pub(crate) fn make_tables(&self, workers: usize) -> Result<()> {
+        let tables = self.tables()?;
+        if workers > 1 {
+            tables.seeds.share();
+        }
+        Ok(())
     }
 
     /// # Errors
@@ -324,7 +328,7 @@ impl Encoder {
     ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`] where the tables have still to be made.
-    #[inline]
+    #[inline(always)] // otherwise a result of many words is written and read again at once
     fn prepare<'s>(
         &'s self,
         scratch: &'s mut Scratch,
@@ -335,16 +339,9 @@ impl Encoder {
         let words = &mut scratch.superwords;
         *seen = seen.saturating_add(bytes);
         let Tables { seeds, safe_splits, superwords } = self.tables()?;
-        let bits = self.growth.bits(*seen, seeds);
-        if bits > cache.as_ref().map_or(0, Cache::bits) {
-            match cache.as_ref().unwrap_or(seeds).to_own(bits) {
-                None => *seen = 0, // there is no memory for a cache: it is tried again after as much text
-                larger => *cache = larger,
-            }
-        }
-        let store = cache.as_mut().map_or(Store::Shared(seeds), Store::Own);
         let superwords = superwords.as_deref();
         let vocab = superwords.map_or(&*self.vocab, |superwords| &superwords.first);
+        let store = self.growth.store(cache, seen, seeds, || tables::new_seeds(vocab, self.isa));
         let lookup = Lookup { isa: self.isa, vocab, safe_splits, store, merger, buffers, control };
         let superwords = superwords.map(|superwords| (superwords, words));
         Ok(PreparedScratch { lookup, run, fragments, staged, ends, unchecked, superwords })

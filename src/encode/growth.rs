@@ -1,15 +1,16 @@
 //! When a scratch gets a cache of its own, and of what size.
 //!
-//! | a scratch has seen | its cache | made in |
-//! |---|---|---|
-//! | less than [`COPY_AFTER`] | none: it reads the seeds that all share, and merges all else again | |
-//! | less than [`FULL_AFTER`] | a copy of the seeds, 4 to 8 MB, to which it adds | 0.5 to 0.9 ms |
-//! | more | of full size, 16 MB and more, with what was in the copy | 2 to 3 ms |
+//! | a scratch has seen | its cache, where one call at a time needs the seeds | where several do | made in |
+//! |---|---|---|---|
+//! | less than [`COPY_AFTER`] | the [seeds](super::seeds), to which it adds | the seeds; all else is merged again | |
+//! | less than [`FULL_AFTER`] | the same | a copy of the seeds, 4 to 8 MB, to which it adds | 0.5 to 0.9 ms |
+//! | more | of full size, 16 MB and more, with what was in the one before | the same | 2 to 3 ms |
 //!
 //! A call that would give its scratch a cache of full size in the end makes it at once. Text of small calls counts for
 //! less: making a cache would delay them most, and they bring few pretokens twice.
 
 use super::cache::{self, Cache};
+use super::seeds::{Seeds, Store};
 
 /// Counted bytes after which a scratch gets a copy of the seeds. Documents of 32 KB get it with the first.
 const COPY_AFTER: usize = 1 << 15;
@@ -50,13 +51,41 @@ impl Growth {
         Growth { copy_after: usize::MAX, full_after: usize::MAX, full_bits: 0 }
     }
 
-    /// log2 of the number of buckets that a cache should have after `seen` counted bytes; 0 for no cache.
+    /// The cache for the next text of a scratch that has seen `seen` counted bytes: its own, which is made or enlarged when that is
+    /// due, else the seeds. `new_seeds` makes seeds when those that there are cannot be had.
     #[inline]
-    pub(super) fn bits(self, seen: usize, seeds: &Cache) -> u32 {
+    pub(super) fn store<'a>(
+        self,
+        own: &'a mut Option<Cache>,
+        seen: &mut usize,
+        seeds: &'a Seeds,
+        new_seeds: impl FnOnce() -> Cache,
+    ) -> Store<'a> {
+        let lent = if own.is_none() { seeds.lend() } else { None };
+        if let Some(from) = own.as_ref().or(lent.as_ref().map(Store::cache)) {
+            let copy_bits = if let Some(Store::Shared(seeds)) = lent { seeds.bits_of_copy() } else { 0 };
+            let bits = self.bits(*seen, copy_bits);
+            if bits > own.as_ref().map_or(0, Cache::bits) {
+                match from.to_own(bits) {
+                    None => *seen = 0, // there is no memory for a cache: it is tried again after as much text
+                    larger => *own = larger,
+                }
+            }
+        }
+        match lent {
+            Some(lent) if own.is_none() => lent,
+            _ => Store::Own(own.get_or_insert_with(new_seeds)),
+        }
+    }
+
+    /// log2 of the number of buckets that a cache should have after `seen` counted bytes; 0 for no cache. `copy_bits` is that of
+    /// a copy of shared seeds.
+    #[inline]
+    fn bits(self, seen: usize, copy_bits: u32) -> u32 {
         if seen >= self.full_after {
             self.full_bits
         } else if seen >= self.copy_after {
-            seeds.bits_of_copy()
+            copy_bits
         } else {
             0
         }
@@ -86,11 +115,11 @@ mod tests {
 
     #[test]
     fn a_cache_grows_with_the_text_and_small_calls_count_for_less() {
-        let seeds = Cache::for_seeds(Isa::best(), IdWidth::U16, 50_000);
+        let copy_bits = Cache::for_seeds(Isa::best(), IdWidth::U16, 50_000).bits_of_copy();
         let sizes = [0, COPY_AFTER - 1, COPY_AFTER, FULL_AFTER - 1, FULL_AFTER, usize::MAX];
-        assert_eq!(sizes.map(|seen| Growth::default().bits(seen, &seeds)), [0, 0, 16, 16, 18, 18]);
-        assert_eq!(sizes.map(|seen| Growth::fixed(4).bits(seen, &seeds)), [4; 6]);
-        assert_eq!([0, FULL_AFTER].map(|seen| Growth::never().bits(seen, &seeds)), [0; 2]);
+        assert_eq!(sizes.map(|seen| Growth::default().bits(seen, copy_bits)), [0, 0, 16, 16, 18, 18]);
+        assert_eq!(sizes.map(|seen| Growth::fixed(4).bits(seen, copy_bits)), [4; 6]);
+        assert_eq!([0, FULL_AFTER].map(|seen| Growth::never().bits(seen, copy_bits)), [0; 2]);
         assert_eq!([0, FULL_AFTER - 1, FULL_AFTER].map(|bytes| foreseen(7, bytes)), [7, 7, FULL_AFTER]);
         assert_eq!(foreseen(2 * FULL_AFTER, FULL_AFTER), 2 * FULL_AFTER);
         assert_eq!([512, 4096, 1 << 15, 1 << 30].map(counted_bytes), [64, 2048, 1 << 15, 1 << 30]);

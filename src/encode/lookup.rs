@@ -3,6 +3,7 @@
 use super::cache::{Cache, Gap, Hint, MAX_INLINE_IDS};
 use super::output::{Sink, StagedOutput};
 use super::safe_splits::SafeSplits;
+use super::seeds::Store;
 use crate::control::Control;
 use crate::error::Result;
 use crate::merge::Merger;
@@ -10,12 +11,6 @@ use crate::pretokenize::key::KEY_BYTES;
 use crate::room;
 use crate::simd::Isa;
 use crate::vocab::Vocab;
-
-/// The cache that a call uses: the scratch's own, or, as long as that has none, the seeds that all share.
-pub(super) enum Store<'a> {
-    Own(&'a mut Cache),
-    Shared(&'a Cache),
-}
 
 /// All that is needed to find the ids of a pretoken.
 pub(super) struct Lookup<'a> {
@@ -37,10 +32,7 @@ pub(super) struct Buffers {
 impl Lookup<'_> {
     #[inline(always)]
     pub(super) fn cache(&self) -> &Cache {
-        match &self.store {
-            Store::Own(cache) => cache,
-            Store::Shared(cache) => cache,
-        }
+        self.store.cache()
     }
 
     /// Adds the ids of a pretoken that is in the cache, but not in a slot; returns `false` if it is not in the cache.
@@ -62,7 +54,7 @@ impl Lookup<'_> {
         if cache.has_room(gap.key, ids.len()) {
             let (mut few, count) = ([0; MAX_INLINE_IDS], ids.len());
             few[..count].copy_from_slice(ids);
-            if let Store::Own(cache) = &mut self.store {
+            if let Some(cache) = self.store.writable() {
                 cache.promote(gap.key, gap.bucket_index, &few[..count]);
             }
         }
@@ -85,10 +77,7 @@ impl Lookup<'_> {
     /// whether it was encoded in fragments.
     #[inline]
     pub(super) fn should_cache(&mut self, miss: &Gap<'_>, in_fragments: bool) -> bool {
-        match &mut self.store {
-            Store::Own(cache) => cache.should_cache(miss, in_fragments),
-            Store::Shared(_) => false,
-        }
+        self.store.writable().is_some_and(|cache| cache.should_cache(miss, in_fragments))
     }
 
     /// Adds the ids of a pretoken or fragment that cannot be split into fragments, and caches them.
@@ -118,7 +107,7 @@ impl Lookup<'_> {
         // found for that.
         if self.should_cache(miss, false)
             && self.whole_token_id(pretoken).is_none()
-            && let Store::Own(cache) = &mut self.store
+            && let Some(cache) = self.store.writable()
         {
             cache.add(miss, &self.buffers.ids);
         }
@@ -127,7 +116,7 @@ impl Lookup<'_> {
 
     /// Caches the ids of a pretoken.
     pub(super) fn cache_ids(&mut self, miss: &Gap<'_>, ids: &[u32]) {
-        if let Store::Own(cache) = &mut self.store {
+        if let Some(cache) = self.store.writable() {
             cache.add(miss, ids);
         }
     }

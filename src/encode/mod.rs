@@ -28,6 +28,7 @@ mod parallel;
 mod safe_splits;
 mod scratch;
 mod section;
+mod seeds;
 mod sharing;
 mod spans;
 mod special_set;

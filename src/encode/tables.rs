@@ -2,6 +2,7 @@
 
 use super::cache::{Cache, IdWidth};
 use super::safe_splits::SafeSplits;
+use super::seeds::Seeds;
 use super::superwords::Superwords;
 use crate::pretokenize::Isa;
 use crate::pretokenize::key::Key;
@@ -9,33 +10,40 @@ use crate::vocab::Vocab;
 
 /// Tables made from a vocabulary, shared by all threads. Where its merges are in two stages, they are of the first.
 pub(super) struct Tables {
-    /// A cache of the vocabulary's tokens. A scratch's own cache starts with them; small calls need no other.
-    pub(super) seeds: Cache,
+    pub(super) seeds: Seeds,
     pub(super) safe_splits: SafeSplits,
     pub(super) superwords: Option<Box<Superwords>>,
 }
 
 impl Tables {
     pub(super) fn new(vocab: &Vocab, superwords: Option<Superwords>, isa: Isa) -> Self {
-        let cache =
-            |vocab: &Vocab| Cache::for_seeds(isa, IdWidth::of(vocab.tokens().max_id()), vocab.tokens().len());
-        Self::with_cache(vocab, superwords, cache)
+        Self::with_seeds(vocab, superwords, |vocab| new_seeds(vocab, isa))
     }
 
-    pub(super) fn with_cache(
+    pub(super) fn with_seeds(
         vocab: &Vocab,
         superwords: Option<Superwords>,
-        cache: impl FnOnce(&Vocab) -> Cache,
+        seeds: impl FnOnce(&Vocab) -> Cache,
     ) -> Self {
         let superwords = superwords.map(Box::new);
         let vocab = superwords.as_deref().map_or(vocab, |superwords| &superwords.first);
-        let (seeds, safe_splits) = (seeds(vocab, cache(vocab)), SafeSplits::new(vocab));
+        let (seeds, safe_splits) = (Seeds::new(seeds(vocab)), SafeSplits::new(vocab));
+        if vocab.is_random() {
+            seeds.share(); // so that nothing is added
+        }
         Tables { seeds, safe_splits, superwords }
     }
 }
 
+/// A cache of every token that merging makes of its own bytes.
+#[cold]
+pub(super) fn new_seeds(vocab: &Vocab, isa: Isa) -> Cache {
+    let id_width = IdWidth::of(vocab.tokens().max_id());
+    seeded(vocab, Cache::for_seeds(isa, id_width, vocab.tokens().len()))
+}
+
 /// Puts every token that merging makes of its own bytes into the cache, the lowest ids first.
-fn seeds(vocab: &Vocab, mut cache: Cache) -> Cache {
+pub(super) fn seeded(vocab: &Vocab, mut cache: Cache) -> Cache {
     let mut ahead = [(Key::NONE, 0, &[][..]); SEEDS_PER_PREFETCH];
     let mut made = vocab.made_by_merging();
     loop {

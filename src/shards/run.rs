@@ -209,8 +209,8 @@ impl ShardRun {
             self.ledger.done(placed.job);
             self.save(keeper)
         };
-        encoder.encoder.make_tables()?;
         let workers = encoder.workers(options.workers);
+        encoder.encoder.make_tables(workers)?;
         let done = match maker {
             JobMaker::Caller => workers::placed_by_caller(workers, control, jobs, work, place, write),
             JobMaker::AnyWorker => workers::placed(workers, control, jobs, work, place, write),

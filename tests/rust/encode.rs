@@ -52,11 +52,6 @@ fn every_cache_gives_what_the_definition_says() {
         let vocab = random_vocab(&mut random, round % 2 == 0);
         let bpe = oracle::Bpe::new(&vocab);
         let whole = || Pretokenizer { pattern: Pattern::Whole, unmatched: Unmatched::Keep };
-        let encoders = [
-            Encoder::new(vocab.clone(), whole()),
-            Encoder::with_small_cache(vocab.clone(), whole(), 1),
-            Encoder::with_small_cache(vocab.clone(), whole(), 4),
-        ];
         let texts: Vec<Vec<u8>> = (0..20)
             .map(|_| {
                 let longest = if random.below(4) == 0 { 80 } else { 18 };
@@ -68,7 +63,19 @@ fn every_cache_gives_what_the_definition_says() {
                 }
             })
             .collect();
-        // With the seeds; after enough text for a copy of them, twice; and after enough for a cache of full size.
+        let shared = Encoder::new(vocab.clone(), whole());
+        for text in &texts {
+            shared.encode_to_vec(text, true, &Control::none()).unwrap();
+        }
+        // Two threads share the seeds, with what was added to them.
+        shared.count_batch(&[&[b'c'; 1 << 18][..]; 2], true, 2, &Control::none()).unwrap();
+        let encoders = [
+            shared,
+            Encoder::new(vocab.clone(), whole()),
+            Encoder::with_small_cache(vocab.clone(), whole(), 1),
+            Encoder::with_small_cache(vocab.clone(), whole(), 4),
+        ];
+        // With the seeds; after enough text for a copy of shared ones, twice; and after enough for a cache of full size.
         for bytes in [0, 1 << 15, 0, 1 << 20] {
             for encoder in &encoders {
                 encoder.encode_to_vec(&vec![b'c'; bytes], true, &Control::none()).unwrap();

@@ -93,8 +93,18 @@ fn a_cache_to_add_to_has_the_seeds() {
     for (id, word) in (0..).zip(&words) {
         add(&mut seeds, word, &[id, id + 1]);
     }
+    // Their ids are in the ring, whose places mean something else in another cache.
+    let many: Vec<String> = (0..12).map(|i| format!("many{i}")).collect();
+    for (id, word) in (0..).zip(&many) {
+        add(&mut seeds, word, &[id; 10]);
+    }
     for bits in [5, 6, 10] {
-        let own = seeds.to_own(bits).unwrap();
+        let mut own = seeds.to_own(bits).unwrap();
+        for (id, word) in (0..).zip(&many) {
+            add(&mut own, &format!("{word} of its own"), &[100 + id; 10]);
+            let there = ids_of(&own, word);
+            assert!(there.is_empty() || there == [id; 10]);
+        }
         for (id, word) in (0..).zip(&words) {
             let there = ids_of(&own, word);
             assert!(there.is_empty() || there == [id, id + 1]);

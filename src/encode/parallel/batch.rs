@@ -31,12 +31,11 @@ pub struct EncodedBatch<T = u32> {
 impl Encoder {
     /// The number of threads that are worth starting for `bytes` bytes. Makes the tables that they share.
     pub(in crate::encode) fn useful_workers(&self, workers: Option<usize>, bytes: usize) -> Result<usize> {
-        self.make_tables()?;
         let useful = if self.is_parallel() { bytes / MIN_BYTES_PER_WORKER } else { 1 };
-        if useful <= 1 {
-            return Ok(1); // without asking the system for its cores
-        }
-        Ok(workers.unwrap_or_else(workers::cores).min(useful).max(1))
+        // One worker needs no question to the system how many cores it has.
+        let workers = if useful > 1 { workers.unwrap_or_else(workers::cores).min(useful).max(1) } else { 1 };
+        self.make_tables(workers)?;
+        Ok(workers)
     }
 
     /// Encodes every text, as [`Encoder::encode`] does, on up to `workers` threads. The result does

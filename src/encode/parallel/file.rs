@@ -54,7 +54,7 @@ impl Encoder {
         let bytes = options.window_bytes.max(1);
         let useful = if self.is_parallel() { file.size.div_ceil(bytes) } else { 1 };
         let workers = options.workers.min(useful as usize).max(1);
-        self.make_tables()?;
+        self.make_tables(workers)?;
         let mut start = 0;
         let windows = || {
             if start >= file.size {
