@@ -2,6 +2,7 @@
 
 import gc
 import hashlib
+import importlib
 import sys
 import time
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from typing import Any
 
 import texts
 from peer import Peer
+from vocabularies import Vocabulary
 
 Job = dict[str, Any]
 Found = dict[str, Any]
@@ -208,6 +210,14 @@ def hostile(peer: Peer, job: Job) -> Found:
         "tokens": tokens,
         "exact": exact and (expected is None or expected == tokens),
     }
+
+
+def start(cls: type[Peer], vocabulary: Vocabulary) -> Found:
+    """Import a peer, load a vocabulary and encode a few words: seconds of each."""
+    _, imported = timed(importlib.import_module, cls.module)
+    peer, loaded = timed(cls, vocabulary, 1)
+    ids, encoded = timed(peer.to_list, "Hello, world!")
+    return {"times": [imported, loaded, encoded], "ids": [int(id) for id in ids]}
 
 
 def memory(peer: Peer, job: Job) -> Found:

@@ -31,6 +31,7 @@ SECTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "count": (("gpt2", "cl100k"), ("en", "multi")),
     "memory": (("cl100k",), ("en",)),
     "import": ((), ()),
+    "start": (("gpt2", "cl100k", "o200k"), ()),
     "hostile": (("gpt2", "cl100k", "o200k"), ()),
 }
 

@@ -9,7 +9,7 @@ import environment
 import texts
 from adapters import PEERS
 from environment import say
-from runner import Runner
+from runner import SECTIONS, Runner
 
 
 def cold(runner: Runner) -> None:
@@ -96,6 +96,13 @@ def imports(runner: Runner) -> None:
             runner.records.append({"section": "import", "peer": peer, "round": number, "times": [taken]})
 
 
+def start(runner: Runner) -> None:
+    """From a process that runs to the first ids of a vocabulary: import, load, encode."""
+    for vocab in runner.options.vocabs or SECTIONS["start"][0]:
+        peers = [peer for peer in runner.options.peers if vocab in PEERS[peer].vocabularies]
+        runner.in_turn("start", {"task": "start", "vocab": vocab}, peers)
+
+
 RUN: dict[str, Callable[[Runner], None]] = {
     "cold": cold,
     "warm": cold,
@@ -106,5 +113,6 @@ RUN: dict[str, Callable[[Runner], None]] = {
     "count": count,
     "memory": memory,
     "import": imports,
+    "start": start,
     "hostile": hostile,
 }

@@ -1,7 +1,7 @@
 """What was found, as tables in Markdown: the least time and the median of it, and toksmith's ratio to each peer."""
 
 from collections.abc import Callable, Iterable, Iterator
-from statistics import median
+from statistics import median, mode
 from typing import Any
 
 import texts
@@ -300,6 +300,27 @@ def import_table(records: list[Record]) -> list[str]:
     return [f"{title}\n\n{table(['ms', 'best', 'median'], rows)}"]
 
 
+def start_tables(records: list[Record]) -> list[str]:
+    """Import, load and first ids, which are exact if they are those of most peers."""
+    found = []
+    for vocab, some in groups(records, "vocab"):
+        expected = mode(tuple(record["ids"]) for record in some if "error" not in record)
+        rows = []
+        for peer, asked in groups(some, "peer"):
+            mine = [record for record in asked if "error" not in record]
+            if not mine:
+                rows.append([peer, *["fails"] * 5])
+                continue
+            times = [record["times"] for record in mine]
+            parts = [f"{1000 * median(part):,.1f}" for part in zip(*times, strict=True)]
+            total = [f"{1000 * reduced(map(sum, times)):,.1f}" for reduced in (min, median)]
+            wrong = "" if all(tuple(record["ids"]) == expected for record in mine) else " ≠"
+            rows.append([peer + wrong, *parts, *total])
+        head = ["ms", "import", "load", "first ids", "together, best", "median"]
+        found.append(f"### From a running interpreter to the first ids, {vocab}\n\n{table(head, rows)}")
+    return found
+
+
 def notes(records: list[Record]) -> list[str]:
     """What fails, and where ids differ."""
     lines = ordered(
@@ -323,6 +344,7 @@ def of(records: list[Record], references: dict[tuple[str, str], Record], only: l
         *count_tables(by.get("count", [])),
         *memory_tables(by.get("memory", [])),
         *(import_table(by["import"]) if "import" in by else []),
+        *start_tables(by.get("start", [])),
         *hostile_tables(by.get("hostile", [])),
         *notes(records),
     ]

@@ -27,9 +27,11 @@ def pin(cpus: list[int]) -> None:
 
 def load_and_measure(job: Job) -> dict[str, Any]:
     """Import, load, measure; then, for ids that are not those of the reference, where they differ."""
-    importlib.import_module("numpy")
     cls = PEERS[job["peer"]]
     vocabulary = vocabularies.load(Path(job["data"]), Path(job["folder"]), job["vocab"])
+    if job["task"] == "start":
+        return measure.start(cls, vocabulary)
+    importlib.import_module("numpy")
     importlib.import_module(cls.module)
     rss, pss = measure.resident(), measure.proportional()
     peer, taken = measure.timed(cls, vocabulary, job["threads"])
