@@ -7,10 +7,12 @@ A command raises the errors of the library. This module turns an error into one 
 from __future__ import annotations
 
 import errno
+import importlib
 import signal
 import sys
 import traceback
 import warnings
+from collections.abc import Iterable
 from typing import Annotated, NoReturn
 
 import typer
@@ -19,21 +21,14 @@ from .. import __version__
 from .._internal.messages import printable
 from . import streams
 from .command_line import Command, with_files_named, with_progress_named, without_debug
-from .compare import compare
-from .convert import convert
-from .count import count
-from .data import data
-from .decode import decode
-from .encode import encode
-from .explain import explain
-from .fetch import fetch
-from .inspect import inspect
 from .messages import in_options
 from .options import UsageError, expanded
-from .tokenize import tokenize
-from .train import train
-from .verify import verify
-from .view import view
+
+COMMANDS = (
+    "train", "encode", "decode", "tokenize", "data", "count", "view", "explain", "inspect", "compare", "convert",
+    "fetch", "verify",
+)  # fmt: skip
+"""The commands, in the order of the help. Each is the function of its name in the module of its name."""
 
 STATUSES = {
     0: "done",
@@ -69,24 +64,28 @@ def _epilog(text: str) -> str:
     return "\n\n".join(f"\b\n{text}" if text.startswith("  ") else text for text in paragraphs)
 
 
-app = typer.Typer(
-    name="toksmith",
-    help="Byte-level BPE: train a tokenizer on text, turn text into ids and ids into text, exactly.",
-    epilog=_epilog(EXAMPLES),
-    # Plain help: tables would cut long options off where a terminal has 80 columns.
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-for command in (
-    train, encode, decode, tokenize, data, count, view, explain, inspect, compare, convert, fetch, verify,
-):  # fmt: skip
-    # An explicit short help is wrapped; the one that typer makes of the help is cut off.
-    app.command(
-        cls=Command,
-        help=command.__doc__,
-        short_help=(command.__doc__ or "").partition("\n")[0],
-        epilog=_epilog(sys.modules[command.__module__].EXAMPLES),
-    )(expanded(command))
+def app(commands: Iterable[str] = COMMANDS) -> typer.Typer:
+    """Return the command line with some of `COMMANDS`, whose modules are imported."""
+    app = typer.Typer(
+        name="toksmith",
+        help="Byte-level BPE: train a tokenizer on text, turn text into ids and ids into text, exactly.",
+        epilog=_epilog(EXAMPLES),
+        # Plain help: tables would cut long options off where a terminal has 80 columns.
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_options)
+    for name in commands:
+        module = importlib.import_module(f".{name}", __package__)
+        command = getattr(module, name)
+        # An explicit short help is wrapped; the one that typer makes of the help is cut off.
+        app.command(
+            cls=Command,
+            help=command.__doc__,
+            short_help=(command.__doc__ or "").partition("\n")[0],
+            epilog=_epilog(module.EXAMPLES),
+        )(expanded(command))
+    return app
 
 
 def _print_version(wanted: bool) -> None:
@@ -95,7 +94,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
@@ -131,7 +129,10 @@ def run(args: list[str]) -> int:
 
 def _run(args: list[str]) -> int:
     try:
-        status = app(args, prog_name="toksmith", standalone_mode=False) or 0
+        first = next((argument for argument in args if not argument.startswith("-")), None)
+        # All commands take as long to import as a short text to encode, and one runs.
+        chosen = app([first] if first in COMMANDS else COMMANDS)
+        status = chosen(args, prog_name="toksmith", standalone_mode=False) or 0
     except SystemExit as ended:
         # click has turned the error into a status of 1.
         if isinstance(ended.__context__, BrokenPipeError):

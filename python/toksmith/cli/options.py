@@ -13,7 +13,6 @@ import typer
 
 from .._internal import arguments
 from .._internal.choices import Errors, InputFormat, Unmatched
-from ..compat.tiktoken import registry
 from ..files import text_files
 from ..formats import sources
 from ..tokenizer import Tokenizer
@@ -264,6 +263,8 @@ def _of_plugin(source: str) -> Tokenizer | None:
     """Return the tokenizer of an encoding that a plug-in of tiktoken has, and no one else."""
     if Path(source).exists() or sources.encoding_of(source) is not None:
         return None
+    from ..compat.tiktoken import registry  # takes as long to import as all that a command needs of the package
+
     return registry.get_encoding(source).tokenizer if source in registry.list_encoding_names() else None
 
 

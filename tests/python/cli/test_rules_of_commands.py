@@ -19,7 +19,7 @@ import toksmith
 from toksmith.cli.app import STATUSES, app
 
 ROOT = Path(__file__).resolve().parents[3]
-GROUP: Any = typer.main.get_command(app)
+GROUP: Any = typer.main.get_command(app())
 COMMANDS = list(GROUP.commands)
 SPECIAL = "<|endoftext|>"
 TEXT = f"the lowest of the low, the newest of the new{SPECIAL}žluťoučký 日本\n" * 20

@@ -21,7 +21,7 @@ from toksmith._internal import choices, progress
 from toksmith.cli import messages
 from toksmith.cli.app import app
 
-GROUP: Any = typer.main.get_command(app)
+GROUP: Any = typer.main.get_command(app())
 COMMANDS = list(GROUP.commands)
 TEXT = "the lowest of the low, the newest of the new, žluťoučký 日本\n" * 40
 
