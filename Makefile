@@ -156,8 +156,9 @@ test-distributed: build-dev
 
 # The Rust tests under AddressSanitizer: every read and write of the unsafe leaves is checked. Needs Linux on x86-64.
 # Tests ask for more memory than there is, which is to fail as it does without the sanitizer.
+# Its frames are large, so tests that recurse need a larger stack.
 test-asan:
-	ASAN_OPTIONS=allocator_may_return_null=1 RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address cargo test --quiet --locked --lib --tests \
+	ASAN_OPTIONS=allocator_may_return_null=1 RUST_MIN_STACK=268435456 RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address cargo test --quiet --locked --lib --tests \
 		--target x86_64-unknown-linux-gnu --target-dir target/asan
 
 # The Python tests on an extension that was built with AddressSanitizer. `make test-asan-python ARGS=tests/python/core/test_decode.py`
