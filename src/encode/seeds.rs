@@ -4,6 +4,7 @@
 //! learns from its first text on, without a copy. When two calls need it at once, it is shared, and read-only from then on.
 #![allow(unsafe_code)] // moves a box through an atomic pointer
 
+use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
@@ -39,7 +40,7 @@ pub(super) enum Store<'a> {
 /// The cache while one call has it; it goes back when this is dropped.
 pub(super) struct LentAlone<'a> {
     seeds: &'a Seeds,
-    cache: &'a mut Cache,
+    cache: ManuallyDrop<Box<Cache>>,
 }
 
 impl Seeds {
@@ -57,12 +58,8 @@ impl Seeds {
         if self.is_wanted.load(Ordering::Relaxed) {
             return self.share();
         }
-        let alone = self.alone.swap(ptr::null_mut(), Ordering::Acquire);
-        // SAFETY: a pointer in `alone` is null or comes from `Box::into_raw`, and only who swaps it out has it. `Acquire` pairs
-        // with the `Release` of the call that put it back, so all that it wrote is seen. The cache is freed by a `Seeds` that is
-        // dropped, which is borrowed until then.
-        match unsafe { alone.as_mut() } {
-            Some(cache) => Some(Store::Alone(LentAlone { seeds: self, cache })),
+        match self.take() {
+            Some(cache) => Some(Store::Alone(LentAlone { seeds: self, cache: ManuallyDrop::new(cache) })),
             None => self.share(),
         }
     }
@@ -73,10 +70,8 @@ impl Seeds {
         self.is_wanted.store(true, Ordering::Relaxed);
         let start = Instant::now();
         loop {
-            let alone = self.alone.swap(ptr::null_mut(), Ordering::Acquire);
-            if !alone.is_null() {
-                // SAFETY: as in `lend`; the pointer is not used again.
-                let _ = self.shared.set(unsafe { Box::from_raw(alone) });
+            if let Some(cache) = self.take() {
+                let _ = self.shared.set(cache); // there is no other cache that could be set
             }
             if let Some(cache) = self.shared.get() {
                 return Some(Store::Shared(cache));
@@ -86,6 +81,14 @@ impl Seeds {
             }
             thread::yield_now();
         }
+    }
+
+    #[inline]
+    fn take(&self) -> Option<Box<Cache>> {
+        let alone = self.alone.swap(ptr::null_mut(), Ordering::Acquire);
+        // SAFETY: a pointer in `alone` is null or comes from `Box::into_raw`, and only who swaps it out has it. `Acquire` pairs
+        // with the `Release` of the call that put it there, so all that it wrote is seen.
+        (!alone.is_null()).then(|| unsafe { Box::from_raw(alone) })
     }
 }
 
@@ -112,11 +115,7 @@ impl Store<'_> {
 
 impl Drop for Seeds {
     fn drop(&mut self) {
-        let alone = *self.alone.get_mut();
-        if !alone.is_null() {
-            // SAFETY: as in `Seeds::lend`.
-            drop(unsafe { Box::from_raw(alone) });
-        }
+        drop(self.take());
     }
 }
 
@@ -125,23 +124,25 @@ impl Deref for LentAlone<'_> {
 
     #[inline(always)]
     fn deref(&self) -> &Cache {
-        self.cache
+        &self.cache
     }
 }
 
 impl DerefMut for LentAlone<'_> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut Cache {
-        self.cache
+        &mut self.cache
     }
 }
 
 impl Drop for LentAlone<'_> {
     #[inline]
     fn drop(&mut self) {
+        // SAFETY: the box is not used again.
+        let cache = unsafe { ManuallyDrop::take(&mut self.cache) };
         // After a panic the cache may be half written: nobody gets it again.
         if !thread::panicking() {
-            self.seeds.alone.store(self.cache, Ordering::Release);
+            self.seeds.alone.store(Box::into_raw(cache), Ordering::Release);
         }
     }
 }
