@@ -146,7 +146,11 @@ def escape(token: bytes) -> str:
 
 def load(path: str | os.PathLike[str]) -> Parts:
     """Load toksmith's own file. See `Tokenizer.load`."""
-    content = text_files.read_object(path, "toksmith file")
+    try:
+        content = text_files.read_object(path, "toksmith file")
+    except IsADirectoryError as error:
+        message = "this is a folder: Tokenizer.from_pretrained reads folders"
+        raise IsADirectoryError(error.errno, message, os.fspath(path)) from None
     with text_files.naming(path):
         _check_fields(content)
         pattern, pipeline = pattern_and_pipeline(content, os.fspath(path))

@@ -490,6 +490,8 @@ def test_native_files(files: Files) -> None:
     ]:
         bad = files.changed(**fields)
         fails(ValueError, rf"{re.escape(str(bad))}.*({message})", Tokenizer.load, bad)
+    if sys.platform != "win32":  # where it is a PermissionError
+        fails(IsADirectoryError, "from_pretrained reads folders", Tokenizer.load, files.folder)
     for content in (
         b"",
         b"{",
