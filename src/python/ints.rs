@@ -10,8 +10,8 @@ use pyo3::prelude::*;
 /// Ids below this share their int objects. All of them take 8 MB, and 2 MB for the table; memory is used only
 /// for the ids that occur.
 const SHARED_INTS: usize = if cfg!(Py_GIL_DISABLED) { 0 } else { 1 << 18 };
-/// Ids below this share theirs from the first list on: frequent tokens, in 16 pages of the table. To share them all, nearly
-/// each id of a first short text would touch a new page, which takes as long as making a hundred ints.
+/// Ids below this share theirs from the first list on: frequent tokens, in 16 pages of the table. If all did, nearly each
+/// id of a first short text would touch a new page, which takes as long as making a hundred ints.
 const FIRST_SHARED_INTS: usize = if cfg!(Py_GIL_DISABLED) { 0 } else { 1 << 13 };
 /// Other ids share theirs after as many ints were made for one use.
 const MAX_UNSHARED_INTS: usize = 1 << 15;
@@ -53,19 +53,17 @@ fn shared(id: u32) -> Option<&'static AtomicPtr<ffi::PyObject>> {
 fn first_reference(id: u32) -> *mut ffi::PyObject {
     // SAFETY: the GIL is held, as the token of the caller proves.
     let int = unsafe { ffi::PyLong_FromUnsignedLong(c_ulong::from(id)) };
-    match shared(id) {
-        Some(entry) if !int.is_null() => {
-            // SAFETY: `int` is an object, and the GIL is held. The table keeps this second reference.
-            unsafe { ffi::Py_INCREF(int) };
-            entry.store(int, Relaxed);
-        }
-        Some(_) => {}
-        None => {
-            let unshared = UNSHARED.load(Relaxed) + 1;
-            UNSHARED.store(unshared, Relaxed);
-            if unshared > MAX_UNSHARED_INTS {
-                SHARED.store(SHARED_INTS, Relaxed);
-            }
+    if let Some(entry) = shared(id)
+        && !int.is_null()
+    {
+        // SAFETY: `int` is an object, and the GIL is held. The table keeps this second reference.
+        unsafe { ffi::Py_INCREF(int) };
+        entry.store(int, Relaxed);
+    } else if (id as usize) < SHARED_INTS {
+        let unshared = UNSHARED.load(Relaxed) + 1;
+        UNSHARED.store(unshared, Relaxed);
+        if unshared > MAX_UNSHARED_INTS {
+            SHARED.store(SHARED_INTS, Relaxed);
         }
     }
     int
