@@ -17,8 +17,8 @@ const HUGE_PAGE_BYTES: usize = 2 << 20;
 
 /// A huge page that takes longer to map is slow: where memory is at hand it takes a tenth of this.
 const SLOW_HUGE_PAGE: Duration = Duration::from_millis(1);
-/// Whether mapping a huge page was slow. A virtual machine that gives free memory back to its host takes 5 ms for one: seven
-/// times as long as for the same memory in small pages.
+/// Whether mapping a huge page was slow. A virtual machine that gives free memory back to its host takes 5 ms for a huge
+/// page: seven times as long as for the same memory in small pages.
 static HUGE_PAGES_ARE_SLOW: AtomicBool = AtomicBool::new(false);
 
 /// Advises the system that all of the `len` bytes at `start`, newly allocated, will be written soon. The
@@ -30,8 +30,8 @@ pub(crate) fn advise_huge_pages(start: *mut u8, len: usize) {
     }
 }
 
-/// Maps the whole huge pages of zeroed memory that was never written to. Where huge pages are slow, it maps small ones, which the
-/// system may collapse later.
+/// Maps the whole huge pages of zeroed memory that was never written to. Where huge pages are slow, it maps small ones,
+/// which the system may collapse later.
 fn map_pages(memory: &mut [u64]) {
     let skip = memory.as_ptr().align_offset(HUGE_PAGE_BYTES).min(memory.len());
     for page in memory[skip..].chunks_exact_mut(HUGE_PAGE_BYTES / WORD_BYTES) {
@@ -212,8 +212,8 @@ impl<T: Copy> LargeTable<T> {
         (0..count).step_by(items).map(move |start| start..(start + items).min(count))
     }
 
-    /// Maps the memory of some items that are not written yet: in huge pages, until one of them is slow, then in small ones. Best
-    /// done just before they are written, since a page is in a near cache then.
+    /// Maps the memory of some items that are not written yet: in huge pages until a slow one, then in small ones. Best done
+    /// just before they are written, since a page is in a near cache then.
     pub(crate) fn map(&mut self, items: Range<usize>) {
         let word = |item: usize| self.first + (item * size_of::<T>()).div_ceil(WORD_BYTES);
         let words = word(items.start)..word(items.end);

@@ -1,10 +1,10 @@
 //! When a scratch gets a cache of its own, and of what size.
 //!
-//! | a scratch has seen | its cache, where one call at a time needs the seeds | where several do | made in |
+//! | a scratch has seen | its cache, where one call at a time needs the seeds | where several do | made in, with memory at hand |
 //! |---|---|---|---|
 //! | less than [`COPY_AFTER`] | the [seeds](super::seeds), to which it adds | the seeds; all else is merged again | |
 //! | less than [`FULL_AFTER`] | the same | a copy of the seeds, 4 to 8 MB, to which it adds | 0.5 to 0.9 ms |
-//! | more | of full size, 16 MB and more, with what was in the one before | the same | 2 to 3 ms |
+//! | more | of full size, 16 MB and more, with what was in the one before | the same | 0.7 to 1.4 ms |
 //!
 //! A call that would give its scratch a cache of full size in the end makes it at once. Text of small calls counts for
 //! less: making a cache would delay them most, and they bring few pretokens twice.
@@ -51,8 +51,8 @@ impl Growth {
         Growth { copy_after: usize::MAX, full_after: usize::MAX, full_bits: 0 }
     }
 
-    /// The cache for the next text of a scratch that has seen `seen` counted bytes: its own, which is made or enlarged when that is
-    /// due, else the seeds. `new_seeds` makes seeds when those that there are cannot be had.
+    /// The cache for the next text of a scratch that has seen `seen` counted bytes: its own, which is made or enlarged
+    /// when that is due, else the seeds. `new_seeds` makes seeds where another call has kept those that there are.
     #[inline]
     pub(super) fn store<'a>(
         self,
@@ -78,8 +78,8 @@ impl Growth {
         }
     }
 
-    /// log2 of the number of buckets that a cache should have after `seen` counted bytes; 0 for no cache. `copy_bits` is that of
-    /// a copy of shared seeds.
+    /// log2 of the number of buckets that a cache should have after `seen` counted bytes; 0 for no cache. `copy_bits` is
+    /// that of a copy of shared seeds.
     #[inline]
     fn bits(self, seen: usize, copy_bits: u32) -> u32 {
         if seen >= self.full_after {
@@ -123,5 +123,26 @@ mod tests {
         assert_eq!([0, FULL_AFTER - 1, FULL_AFTER].map(|bytes| foreseen(7, bytes)), [7, 7, FULL_AFTER]);
         assert_eq!(foreseen(2 * FULL_AFTER, FULL_AFTER), 2 * FULL_AFTER);
         assert_eq!([512, 4096, 1 << 15, 1 << 30].map(counted_bytes), [64, 2048, 1 << 15, 1 << 30]);
+    }
+
+    #[test]
+    fn a_scratch_uses_the_seeds_until_it_has_a_cache_of_its_own() {
+        let growth = Growth { copy_after: 10, full_after: 20, full_bits: 15 };
+        let new_seeds = || Cache::with_bits(Isa::best(), IdWidth::U32, 5);
+        let seeds = Seeds::new(new_seeds());
+        let kind = |own: &mut Option<Cache>, mut seen| match growth.store(own, &mut seen, &seeds, new_seeds) {
+            Store::Own(cache) => cache.bits().to_string(),
+            Store::Alone(_) => "alone".to_owned(),
+            Store::Shared(_) => "shared".to_owned(),
+        };
+        let kinds = |seen: [usize; 3]| {
+            let mut own = None;
+            seen.map(|seen| kind(&mut own, seen))
+        };
+        assert_eq!(kinds([0, 10, 20]), ["alone", "alone", "15"]);
+        let alone = seeds.lend();
+        assert_eq!(kinds([0, 10, 20]), ["5", "5", "15"], "another call has them");
+        drop(alone);
+        assert_eq!(kinds([0, 10, 20]), ["shared", "14", "15"]);
     }
 }

@@ -120,8 +120,9 @@ impl Cache {
         Cache { buckets, shift: 64 - bits, id_width, isa, overflow, admission }
     }
 
-    /// A cache of `1 << bits` buckets, at least as many as here, for a scratch, with the ids that are in slots of this one: all of them if it has as many
-    /// buckets, else those that begin with an id below [`FIRST_UNSEEDED_ID`] and find a free slot.
+    /// A cache of `1 << bits` buckets, at least as many as here, for a scratch, with the ids that are in slots of this
+    /// one: all of them if it has as many buckets, else those that begin with an id below [`FIRST_UNSEEDED_ID`] and find a
+    /// free slot.
     ///
     /// Low ids are frequent tokens. Most tokens of a large vocabulary never occur in a text, and the words that do
     /// need the room; other tokens are merged when they occur.
@@ -330,8 +331,8 @@ impl Cache {
     }
 }
 
-/// Copies the slots that hold ids to free slots of another cache, but for those that begin with an id from `first_left_out` on.
-/// What is in the ring stays behind.
+/// Copies the slots that hold ids to free slots of another cache, but for those that begin with an id from
+/// `first_left_out` on. What is in the ring stays behind.
 struct CopySlots<'a> {
     from: &'a [Bucket],
     to: &'a mut Cache,

@@ -32,7 +32,7 @@ impl Encoder {
     /// The number of threads that are worth starting for `bytes` bytes. Makes the tables that they share.
     pub(in crate::encode) fn useful_workers(&self, workers: Option<usize>, bytes: usize) -> Result<usize> {
         let useful = if self.is_parallel() { bytes / MIN_BYTES_PER_WORKER } else { 1 };
-        // One worker needs no question to the system how many cores it has.
+        // For one worker the system is not asked for its cores.
         let workers = if useful > 1 { workers.unwrap_or_else(workers::cores).min(useful).max(1) } else { 1 };
         self.make_tables(workers)?;
         Ok(workers)
