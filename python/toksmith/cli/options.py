@@ -263,7 +263,7 @@ def _of_plugin(source: str) -> Tokenizer | None:
     """Return the tokenizer of an encoding that a plug-in of tiktoken has, and no one else."""
     if Path(source).exists() or sources.encoding_of(source) is not None:
         return None
-    from ..compat.tiktoken import registry  # takes as long to import as all that a command needs of the package
+    from ..compat.tiktoken import registry  # slow to import, and rarely needed
 
     return registry.get_encoding(source).tokenizer if source in registry.list_encoding_names() else None
 

@@ -16,10 +16,10 @@ from command import TOKSMITH, run_command
 from training_folder import write_folder
 
 import toksmith
-from toksmith.cli.app import STATUSES, app
+from toksmith.cli.app import STATUSES, build_app
 
 ROOT = Path(__file__).resolve().parents[3]
-GROUP: Any = typer.main.get_command(app())
+GROUP: Any = typer.main.get_command(build_app())
 COMMANDS = list(GROUP.commands)
 SPECIAL = "<|endoftext|>"
 TEXT = f"the lowest of the low, the newest of the new{SPECIAL}žluťoučký 日本\n" * 20

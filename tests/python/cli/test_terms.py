@@ -19,9 +19,9 @@ import toksmith
 from toksmith import Tokenizer
 from toksmith._internal import choices, progress
 from toksmith.cli import messages
-from toksmith.cli.app import app
+from toksmith.cli.app import build_app
 
-GROUP: Any = typer.main.get_command(app())
+GROUP: Any = typer.main.get_command(build_app())
 COMMANDS = list(GROUP.commands)
 TEXT = "the lowest of the low, the newest of the new, žluťoučký 日本\n" * 40
 
