@@ -304,7 +304,7 @@ def start_tables(records: list[Record]) -> list[str]:
     """Import, load and first ids, which are exact if they are those of most peers."""
     found = []
     for vocab, some in groups(records, "vocab"):
-        expected = mode(tuple(record["ids"]) for record in some if "error" not in record)
+        expected = mode([tuple(record["ids"]) for record in some if "error" not in record] or [()])
         rows = []
         for peer, asked in groups(some, "peer"):
             mine = [record for record in asked if "error" not in record]
