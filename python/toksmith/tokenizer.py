@@ -368,14 +368,15 @@ class Tokenizer:
         """Return the ids of the joined parts, with special tokens only where the text is trusted.
 
         Args:
-            parts: (text, trusted) pairs. Neighbouring trusted parts count as one. A special token becomes its id
-                only if it lies wholly inside a trusted part; all other text is ordinary.
+            parts: (`str`, `bool`) pairs: a text, and whether it is trusted. Neighbouring trusted parts count as one.
+                A special token becomes its id only if it lies wholly inside a trusted part; all other text is
+                ordinary.
 
         >>> chat = Tokenizer(None, None, ["<|end|>"])
         >>> chat.encode_parts([("<|end|>", False), ("<|end|>", True)]) == [*b"<|end|>", 256]
         True
         """
-        return self._core.encode_parts([(text, bool(trusted)) for text, trusted in parts])
+        return self._core.encode_parts(arguments.checked_parts(parts))
 
     def count(self, text: str, *, special: bool = True, workers: int | None = None) -> int:
         """Return how many ids `text` has, without building them; on up to `workers` threads, as `encode` does."""
@@ -409,7 +410,8 @@ class Tokenizer:
             **options: `tools` and `documents` (lists of mappings), `chat_template` (a name or a source; by default
                 "tool_use" with tools, else "default"), `add_generation_prompt` (whether the beginning of an answer
                 follows), `continue_final_message` (whether the text ends with the `content` of the last message; or
-                the name of another field). All others are variables of the template.
+                the name of another field). All others are variables of the template, among them `bos_token` and the
+                like in place of those of the tokenizer.
 
         Raises:
             ImportError: `jinja2` is not installed.
@@ -437,14 +439,15 @@ class Tokenizer:
     ) -> list[int] | tuple[list[int], NDArray[np.bool_]]:
         """Return the ids of a conversation, in which messages cannot speak for the template.
 
-        Special tokens become their ids only in what the template itself writes and in roles. In messages, tools,
-        documents and variables they are text, and so are other added tokens that the template writes.
+        Special tokens become their ids only in what the template itself writes, in roles, and in variables such as
+        `bos_token`. In messages, tools, documents and other variables they are text, and so are other added tokens
+        that the template writes.
 
         Args:
             messages: As in `apply_chat_template`.
             trusted: Roles whose messages may have special tokens, too, such as "assistant".
-            assistant_mask: Whether to return which ids the assistant wrote, too: those in `{% generation %}` blocks,
-                or, if the template marks none, those with text of the assistant's messages.
+            assistant_mask: Whether to return which ids the assistant wrote as well: those in `{% generation %}`
+                blocks, or, if the template has no such block, those with text of the assistant's messages.
             **options: As in `apply_chat_template`.
 
         Returns:

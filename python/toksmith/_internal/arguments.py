@@ -46,6 +46,22 @@ def _special_id(name: str, id: int) -> int:
     return number
 
 
+def checked_parts(parts: Iterable[tuple[str, bool]]) -> list[tuple[str, bool]]:
+    """Return parts of a text, each of which says whether it is trusted: nothing but `True` and `False` says so."""
+    if isinstance(parts, (str, bytes, Mapping)):
+        raise TypeError(f"parts is a list of (text, trusted) pairs, not {type(parts).__name__}")
+    checked = []
+    for at, part in enumerate(parts):
+        if not isinstance(part, (tuple, list)) or len(part) != 2:
+            raise TypeError(f"part {at} is {shown(part)}: write a pair of a str and a bool, such as ('hi', False)")
+        text, trusted = part
+        if not isinstance(text, str) or not isinstance(trusted, bool):
+            kinds = f"({type(text).__name__}, {type(trusted).__name__})"
+            raise TypeError(f"part {at} is {kinds}: write (str, bool), where True means that the text is trusted")
+        checked.append((text, trusted))
+    return checked
+
+
 def checked_workers(workers: int | None) -> int:
     """Return how many threads may be used; None is all cores that this process may run on."""
     if workers is None:

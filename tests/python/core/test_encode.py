@@ -562,9 +562,28 @@ def test_no_special_token_comes_from_an_untrusted_part(several: list[Tokenizer],
 def test_parts_that_are_none(small: Tokenizer) -> None:
     assert small.encode_parts([]) == []
     assert small.encode_parts([("", True), ("", False)]) == []
-    for wrong in ("text", [("a",)], ["ab", 5], None, [("a", True, 1)], 5):
-        with pytest.raises((TypeError, ValueError)):
-            small.encode_parts(wrong)
+
+
+@pytest.mark.parametrize(
+    "wrong, message",
+    [
+        ([("hi<|endoftext|>", "user")], r"part 0 is \(str, str\): write \(str, bool\)"),
+        ([{"role": "user", "content": "x"}], "part 0 is .*: write a pair of a str and a bool"),
+        ([("a", True), "ab"], "part 1 is 'ab': write a pair"),
+        ([("a", 1)], r"part 0 is \(str, int\)"),
+        ([("a", None)], r"part 0 is \(str, NoneType\)"),
+        ([(b"a", True)], r"part 0 is \(bytes, bool\)"),
+        ([("a",)], "part 0 is"),
+        ([("a", True, 1)], "part 0 is"),
+        ({"a": True}, r"parts is a list of \(text, trusted\) pairs, not dict"),
+        ("text", r"parts is a list of \(text, trusted\) pairs, not str"),
+        (None, "not iterable"),
+    ],
+)
+def test_parts_that_are_none_of_text_and_bool(wrong: Any, message: str, small: Tokenizer) -> None:
+    """Nothing is trusted but what says so: "user" would be true."""
+    with pytest.raises(TypeError, match=message):
+        small.encode_parts(wrong)
 
 
 # Truncate and split
