@@ -11,15 +11,13 @@ from .. import _core
 from ..formats.huggingface import folder, templates
 from ..formats.huggingface.pipeline import Pipeline
 from ..formats.parts import Parts
-from . import sandbox
-from .marked_text import ASSISTANT, GENERATED, TRUSTED, UNKNOWN, MarkedText, flagged, flags, joined, marked
+from . import bounds, sandbox
+from .marked_text import ASSISTANT, GENERATED, TRUSTED, UNKNOWN, MarkedText, flagged, flags, marked
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-MAX_STEPS = 10_000_000
-"""Rounds of loops and calls of macros for one conversation."""
 _NOT_HERE = {"tokenize", "padding", "truncation", "return_tensors", "return_dict"}
 _OPEN_END = "THE_MESSAGE_IS_CONTINUED_HERE "
 _REASONING = ("reasoning_content", "thinking", "reasoning")
@@ -30,8 +28,9 @@ _cores: weakref.WeakKeyDictionary[Parts, dict[str, _core.Tokenizer]] = weakref.W
 class Conversation:
     """The text of a conversation, with the flags of its characters, and the tokenizer for it."""
 
-    def __init__(self, core: _core.Tokenizer, text: MarkedText) -> None:
+    def __init__(self, core: _core.Tokenizer, text: MarkedText, has_generation: bool) -> None:
         self._core, self._text = core, text
+        self._assistant = GENERATED if has_generation else ASSISTANT
 
     @property
     def text(self) -> str:
@@ -47,12 +46,15 @@ class Conversation:
         return self._core.count_parts(self._parts())
 
     def ids_and_mask(self) -> tuple[list[int], NDArray[np.bool_]]:
-        """Return the ids, and which of them the assistant wrote."""
+        """Return the ids, and which of them the assistant wrote.
+
+        A template with a block `{% generation %}` says so itself, also where the block is not reached.
+        """
         import numpy as np
 
         ids, spans = self._core.encode_parts_with_offsets(self._parts())
         codes = np.frombuffer(flags(self._text), np.uint8)
-        written = codes & (GENERATED if (codes & GENERATED).any() else ASSISTANT) != 0
+        written = codes & self._assistant != 0
         before = np.concatenate(([0], np.cumsum(written)))
         return ids, before[spans[:, 1]] > before[spans[:, 0]]
 
@@ -97,21 +99,21 @@ def conversation(
     named = templates.special_tokens(files) if files else folder.roles(parts, {})
     values = {
         **marked(named, TRUSTED),
-        **marked(variables, 0),
+        **{key: marked(value, TRUSTED if key in templates.ROLES else 0) for key, value in variables.items()},
         "messages": rows,
         "tools": _rows("tools", tools),
         "documents": _rows("documents", documents),
         "add_generation_prompt": add_generation_prompt,
     }
-    text = _rendered(source, values)
-    return Conversation(_core_for(parts, source), text if last is None else _cut(text, last))
+    text, has_generation = _rendered(source, values)
+    return Conversation(_core_for(parts, source), text if last is None else _cut(text, last), has_generation)
 
 
 def _source(parts: Parts, name: str | None, has_tools: bool) -> str:
-    """Return the source of a template by its name, or of the one for a call; a name that nothing has is a source."""
+    """Return the source of a template by its name, or of the one for a call."""
     known = templates.templates(parts.origin.files) if parts.origin is not None else {}
     if name is not None:
-        return known.get(name, name)
+        return known[name] if name in known else templates.checked_source(name, known)
     for default in ["tool_use"] * has_tools + ["default"]:
         if default in known:
             return known[default]
@@ -158,6 +160,8 @@ def _cut(text: MarkedText, last: str) -> MarkedText:
     before, mark, after = text.rpartition(_OPEN_END.strip())
     if not mark or last.strip() not in text:
         raise ValueError("the chat template does not show the final message as it is, so it cannot be continued")
+    if _OPEN_END.strip() in before:
+        raise ValueError("the chat template shows the final message more than once, so it cannot be continued")
     result: MarkedText = before if after.startswith(" ") else before.rstrip()  # the template takes spaces off, too
     return result
 
@@ -170,10 +174,13 @@ def _rows(name: str, values: Iterable[Mapping[str, Any]] | None) -> list[Any] | 
     return rows
 
 
-def _rendered(source: str, values: dict[str, Any]) -> MarkedText:
-    sandbox.start(MAX_STEPS)
+def _rendered(source: str, values: dict[str, Any]) -> tuple[MarkedText, bool]:
+    """Return the text of a conversation, and whether the template marks what the assistant wrote."""
     try:
-        return joined(sandbox.compiled(source).generate(**values))
+        bounds.start(values)
+        template, has_generation = sandbox.compiled(source)
+        text: MarkedText = sandbox.environment().concat(template.generate(**values))
+        return text, has_generation
     except MemoryError:
         raise
     except Exception as error:  # a template is a program: it may raise any error

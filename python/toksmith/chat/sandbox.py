@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import json
 import operator
-import threading
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
+from . import bounds
 from .marked_text import ASSISTANT, GENERATED, TRUSTED, MarkedText, flagged, flags_within, joined
 
 REQUIREMENT = "jinja2>=3.1.6"
@@ -18,6 +18,7 @@ try:
     import jinja2.ext
     import jinja2.filters
     import jinja2.sandbox
+    import jinja2.utils
     from jinja2 import nodes
     from jinja2.visitor import NodeTransformer
 except ImportError as error:
@@ -25,7 +26,8 @@ except ImportError as error:
 if tuple(map(int, jinja2.__version__.split(".")[:3])) < (3, 1, 6):
     raise ImportError(f"a chat template needs {REQUIREMENT}, whose sandbox is closed: pip install 'toksmith[chat]'")
 
-_steps = threading.local()
+_NOT_OFFERED = ("striptags", "urlize", "xmlattr")  # filters for HTML, of which some take quadratic time
+_MAX_FORMAT = 1000
 
 
 class _Generation(jinja2.ext.Extension):
@@ -42,8 +44,8 @@ class _Generation(jinja2.ext.Extension):
         return flagged(caller(), GENERATED)
 
 
-class _Literals(NodeTransformer):
-    """Marks what a template itself writes as trusted, and joins texts with their flags."""
+class _Rewritten(NodeTransformer):
+    """Marks what a template itself writes as trusted, joins texts with their flags, and counts what no call sees."""
 
     def visit_TemplateData(self, node: Any) -> nodes.Node:
         return _called("literal", nodes.Const(node.data), node)
@@ -55,6 +57,20 @@ class _Literals(NodeTransformer):
         self.generic_visit(node)
         return _called("concat", nodes.List(node.nodes), node)
 
+    def visit_Compare(self, node: Any) -> Any:
+        self.generic_visit(node)
+        node.expr = _called("comparable", node.expr, node)
+        return node
+
+    def visit_Pair(self, node: Any) -> Any:
+        self.generic_visit(node)
+        node.key = _called("comparable", node.key, node)
+        return node
+
+    def visit_Getitem(self, node: Any) -> nodes.Node:
+        self.generic_visit(node)
+        return _called("charged", node, node) if isinstance(node.arg, nodes.Slice) else node
+
 
 def _called(name: str, argument: Any, place: Any) -> nodes.Node:
     return nodes.Call(nodes.EnvironmentAttribute(name), [argument], [], None, None).set_lineno(place.lineno)
@@ -62,54 +78,104 @@ def _called(name: str, argument: Any, place: Any) -> nodes.Node:
 
 @jinja2.pass_eval_context
 def _join(context: Any, value: Any, d: str = "", attribute: Any = None) -> Any:
-    return jinja2.filters.sync_do_join(context, value, joined([d]), attribute)
+    attribute_of = jinja2.filters.make_attrgetter(context.environment, attribute)
+    parts, separator = list(value if attribute is None else map(attribute_of, value)), joined([d])
+    bounds.charge(sum(map(bounds.size, parts)) + len(separator) * len(parts))
+    return joined(parts, separator)
 
 
 def _as_json(value: Any, ensure_ascii: bool = False, **options: Any) -> MarkedText:
     """Return JSON as `transformers` writes it in templates: Jinja's own filter writes it for HTML."""
+    indent, separators = options.get("indent"), options.get("separators")
+    columns = len(indent) if isinstance(indent, str) else int(indent or 0)
+    bounds.charge(bounds.size(value, columns, sum(map(len, separators or "  "))))
     within = flags_within(value)
     trust = functools.reduce(operator.and_, within, TRUSTED)
     written = functools.reduce(operator.or_, within, 0) & (ASSISTANT | GENERATED)
     return MarkedText(json.dumps(value, ensure_ascii=ensure_ascii, **options), trust | written)
 
 
-def _refuse(message: str) -> NoReturn:
-    raise jinja2.TemplateError(message)
+def _refuse(message: object) -> NoReturn:
+    raise jinja2.TemplateError(str(bounds.shown(message)))
 
 
-def _step() -> str:
-    if next(_steps.numbers) >= _steps.limit:
-        raise jinja2.TemplateError(f"it takes more than {_steps.limit:,} steps")
-    return ""
+def _now(format: str) -> MarkedText:
+    if len(format) > _MAX_FORMAT or re.search(r"%[^a-zA-Z%]*\d{3}", format):
+        raise bounds.LimitError("the format of strftime_now is too long, or has a width of more than 99")
+    return MarkedText(datetime.now().strftime(format), TRUSTED)
 
 
-def start(limit: int) -> None:
-    """Let the next template of this thread run for so many rounds of loops and calls of macros."""
-    _steps.numbers, _steps.limit = itertools.count(), limit
+def _concat(parts: Iterable[Any]) -> MarkedText:
+    pieces = list(parts)
+    bounds.charge(sum(map(bounds.size, pieces)))
+    return joined(pieces)
+
+
+class _Namespace(jinja2.utils.Namespace):
+    def __repr__(self) -> str:  # Jinja's shows the values, which may share their items
+        return "<Namespace>"
+
+
+class _Environment(jinja2.sandbox.ImmutableSandboxedEnvironment):
+    """Jinja's sandbox, in which operators, calls, filters and tests are bounded."""
+
+    intercepted_binops = frozenset(("+", "-", "*", "/", "//", "%", "**"))
+    concat = staticmethod(_concat)
+    step = staticmethod(bounds.step)
+    comparable = staticmethod(bounds.comparable)
+    charged = staticmethod(bounds.charged)
+    literal = staticmethod(functools.lru_cache(4096)(lambda text: MarkedText(text, TRUSTED)))
+
+    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+        bounds.check_operation(operator, left, right)
+        return self.binop_table[operator](left, right)
+
+    def getitem(self, obj: Any, argument: Any) -> Any:
+        return super().getitem(obj, bounds.comparable(argument))
+
+    def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:
+        if getattr(__obj, "__name__", "") == "join" and len(args) == 1:
+            args = (list(args[0]),)  # an iterator can be measured only once
+        bounds.check_call(__obj, args, kwargs)
+        return bounds.charged(super().call(__context, __obj, *args, **kwargs))
 
 
 @functools.cache
 def environment() -> Any:
     """Return the sandbox."""
-    made: Any = jinja2.sandbox.ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, jinja2.ext.loopcontrols]
+    made: Any = _Environment(
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=bounds.shown,
+        extensions=[_Generation, jinja2.ext.loopcontrols],
     )
-    made.filters |= {"tojson": _as_json, "join": _join}
+    filters = {**made.filters, "tojson": _as_json, "join": _join}
+    made.filters = {n: bounds.bounded_filter(n, filters[n]) for n in filters if n not in _NOT_OFFERED}
+    made.tests = {name: bounds.bounded_test(name, test) for name, test in made.tests.items()}
     made.globals |= {
         "raise_exception": _refuse,
-        "strftime_now": lambda format: MarkedText(datetime.now().strftime(format), TRUSTED),
+        "strftime_now": _now,
+        "namespace": _Namespace,
         "dict": lambda *args, **fields: dict(*args, **fields),  # not the class, whose attributes lead elsewhere
     }
-    made.step, made.concat = _step, joined
-    made.literal = functools.lru_cache(4096)(lambda text: MarkedText(text, TRUSTED))
+    del made.globals["lipsum"]
     return made
 
 
+class Compiled(NamedTuple):
+    """A template, and whether it has a block `{% generation %}`."""
+
+    template: Any
+    has_generation: bool
+
+
 @functools.lru_cache(64)
-def compiled(source: str) -> Any:
-    """Return the template of a source. Each round of a loop and each call of a macro counts, so that it ends."""
-    tree = _Literals().visit(environment().parse(source))
+def compiled(source: str) -> Compiled:
+    """Return the template of a source. Each round of a loop and each call of a macro is a step."""
+    tree = environment().parse(source)
+    has_generation = next(tree.find_all(nodes.ExtensionAttribute), None) is not None
+    tree = _Rewritten().visit(tree)
     for node in tree.find_all((nodes.For, nodes.Macro, nodes.CallBlock)):
         call = nodes.Call(nodes.EnvironmentAttribute("step"), [], [], None, None)
         node.body.insert(0, nodes.Output([call], lineno=node.lineno))
-    return environment().from_string(tree)
+    return Compiled(environment().from_string(tree), has_generation)

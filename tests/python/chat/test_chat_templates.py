@@ -177,7 +177,8 @@ def test_a_message_that_cannot_be_left_open(ours: Tokenizer) -> None:
     fails("the final message has no text in its 'thinking'", continue_final_message="thinking")
     fails("no text in its 'text'", [{"type": "image"}])
     fails("does not show the final message as it is", template="{{ messages[0].content | upper }}")
-    fails("does not show the final message as it is", template="low")
+    fails("does not show the final message as it is", template="low{{ '' }}")
+    fails("shows the final message more than once", template="{{ messages[0].content }}|{{ messages[0].content }}")
 
 
 @pytest.mark.parametrize("name", [name for name, source in TEMPLATES.items() if "generation %}" in source])
@@ -198,6 +199,49 @@ def test_a_mask_without_marks_of_the_template(ours: Tokenizer) -> None:
     written = ours.decode([id for id, is_written in zip(ids, mask, strict=True) if is_written])
     assert written == "lower\nlowest é中low"
     assert ids == ours.encode_messages(chat, chat_template=TEMPLATES["chatml"])
+
+
+_GENERATED = (
+    "{% generation %}{{ m.content }}{% endgeneration %}",
+    "{{ m.content }}",
+    "{%- generation -%} {{ m.content + eos_token }}\n{%- endgeneration -%}",
+    "<|im_start|>{{ m.role }}\n",
+    "{% if m.train %}{% generation %}{{ m.content }}{% endgeneration %}{% else %}{{ m.content }}{% endif %}",
+    "{% if m.role == 'assistant' %}{% generation %}a{{ m.content }}{% endgeneration %}{% endif %}",
+)
+
+
+def test_masks_of_random_templates(ours: Tokenizer, theirs: Any) -> None:
+    # Each text begins with an unmarked token: if a block ends in the first one, transformers marks all that follow.
+    rng = random.Random(5)
+    for _ in range(200):
+        body = "".join(rng.choices(_GENERATED, k=rng.randrange(1, 4)))
+        template = "<s>{% for m in messages %}" + body + "{% endfor %}"
+        if "{% generation %}" not in template and "{%- generation -%}" not in template:
+            continue
+        texts = ("low", "lower\nlowest", "é中", "newer the end")
+        chat = [
+            {"role": rng.choice(("user", "assistant")), "content": rng.choice(texts)} | rng.choice(({}, {"train": 1}))
+            for _ in range(rng.randrange(1, 5))
+        ]
+        options = {"chat_template": template}
+        expected = theirs.apply_chat_template(chat, return_dict=True, return_assistant_tokens_mask=True, **options)
+        ids, mask = ours.encode_messages(chat, assistant_mask=True, **options)
+        assert ids == expected["input_ids"]
+        assert mask.tolist() == [bool(each) for each in expected["assistant_masks"]], (template, chat)
+
+
+def test_a_block_that_is_not_reached_marks_nothing(ours: Tokenizer) -> None:
+    template = "{% for m in messages %}" + _GENERATED[4] + "{% endfor %}"
+    options: dict[str, Any] = {"assistant_mask": True, "chat_template": template}
+    assert ours.encode_messages([{"role": "assistant", "content": "ab"}], **options)[1].tolist() == [False, False]
+    empty = (
+        "{% generation %}{% endgeneration %}{{ messages[0].content }}"  # where transformers raises an OverflowError
+    )
+    _, mask = ours.encode_messages([{"role": "assistant", "content": "ab"}], assistant_mask=True, chat_template=empty)
+    assert mask.tolist() == [False, False]
+    chat = [{"role": "assistant", "content": "ab", "train": True}]
+    assert ours.encode_messages(chat, **options)[1].tolist() == [True, True]
 
 
 HOSTILE = (
@@ -301,6 +345,15 @@ def test_templates_by_name(folder: Path, tmp_path: Path, theirs: Any) -> None:
     assert usual.apply_chat_template(chat, chat_template="{{ eos_token }}") == "<|endoftext|>"
 
 
+def test_special_tokens_of_a_call() -> None:
+    """`bos_token=` beside `chat_template=` speaks for the template, other variables do not."""
+    tokenizer = Tokenizer(special_tokens=["<s>"])
+    chat = [{"role": "user", "content": "<s>"}]
+    template = "{{ bos_token }}{{ messages[0].content }}{{ other }}"
+    options = {"chat_template": template, "bos_token": "<s>", "other": "<s>"}
+    assert tokenizer.encode_messages(chat, **options) == [256, *b"<s><s>"]
+
+
 def test_a_template_of_gguf(tmp_path: Path, ours: Tokenizer) -> None:
     vocab = {byte: bytes([byte]) for byte in range(256)} | {256: b"lo"}
     tokenizer = Tokenizer(vocab, [(b"l", b"o")], ["<s>", "</s>"])
@@ -353,23 +406,24 @@ def test_errors(ours: Tokenizer) -> None:
     fails("{{ ''.__class__.__mro__ }}", "access to attribute '__class__' of 'MarkedText' object is unsafe")
     fails("{{ messages[0].content._flags.x }}", "unsafe")
     fails("{{ messages.append(1) }}", "access to attribute 'append' of 'list' object is unsafe")
-    fails(
-        "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}", "more than 10,000,000 steps"
-    )
-    fails("x", "there are no messages", [])
-    fails("x", "message 0 is a mapping with a role and content, not str", ["x"])
-    fails("x", r"tools\[0\] is a mapping \(of a tool, its JSON schema\), not <function>", tools=[fails])
-    fails("x", "there is no option 'tokenize'", tokenize=True)
+    fails("{{}}", "there are no messages", [])
+    fails("{{}}", "message 0 is a mapping with a role and content, not str", ["x"])
+    fails("{{}}", r"tools\[0\] is a mapping \(of a tool, its JSON schema\), not <function>", tools=[fails])
+    fails("chat.jinja", r"not a path: pass Path\('chat.jinja'\).read_text\(\)")
+    fails(Path("chat"), "not a path")  # type: ignore[arg-type]
+    fails("tool_use", "chat_template='tool_use' is neither the name nor the text of a template")
+    fails(1, "chat_template is a str, not int")  # type: ignore[arg-type]
+    fails("{{}}", "there is no option 'tokenize'", tokenize=True)
 
 
 def test_jinja_is_optional(monkeypatch: pytest.MonkeyPatch) -> None:
-    Tokenizer().apply_chat_template([{}], chat_template="x")
+    Tokenizer().apply_chat_template([{}], chat_template="x{{ 1 }}")
     monkeypatch.setitem(sys.modules, "jinja2", None)
     for name in ("sandbox", "conversation"):
         monkeypatch.delitem(sys.modules, f"toksmith.chat.{name}")
         monkeypatch.delattr(f"toksmith.chat.{name}")
     with pytest.raises(ImportError, match=re.escape("needs jinja2>=3.1.6: pip install 'toksmith[chat]'")):
-        Tokenizer().apply_chat_template([{}], chat_template="x")
+        Tokenizer().apply_chat_template([{}], chat_template="x{{ 1 }}")
 
 
 def test_other_objects_are_plain_data(ours: Tokenizer) -> None:

@@ -18,7 +18,7 @@ from ..._internal.messages import shown
 from ...files import whole_files
 from .. import stress, verification
 from ..parts import Parts
-from . import origin, read, write
+from . import origin, read, templates, write
 from .checks import Json
 from .origin import CONFIG, GENERATION, SPECIALS, TEMPLATE, as_json
 
@@ -95,6 +95,7 @@ def side_files(
     else:
         files = _own_files(parts, roles(parts, chosen), rows, model_max_length)
     if chat_template is not None:
+        templates.checked_source(chat_template)
         in_file = any(name == TEMPLATE or name.startswith(origin.TEMPLATES) for name in files)
         files[CONFIG].pop("chat_template", None)
         (files if in_file else files[CONFIG])[TEMPLATE if in_file else "chat_template"] = chat_template

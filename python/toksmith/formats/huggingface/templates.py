@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..._internal.messages import shown
 from .origin import CONFIG, SPECIALS, TEMPLATE, TEMPLATES
 
 ROLES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
@@ -20,6 +22,20 @@ def templates(files: Mapping[str, Any]) -> dict[str, str]:
         named = {row.get("name"): row.get("template") for row in named if isinstance(row, dict)}
     rows = named if isinstance(named, dict) else {"default": named}
     return {name: source for name, source in rows.items() if isinstance(source, str)}
+
+
+def checked_source(source: object, names: Iterable[str] = ()) -> str:
+    """Return the source of a template, which is no path and no misspelled name."""
+    if isinstance(source, str) and "{" in source:
+        return source
+    if not isinstance(source, (str, os.PathLike)):
+        raise TypeError(f"chat_template is a str, not {type(source).__name__}")
+    if isinstance(source, os.PathLike) or source.endswith((".jinja", ".jinja2", ".j2", ".json", ".txt")):
+        raise ValueError(
+            f"chat_template is the text of a template, not a path: pass Path({str(source)!r}).read_text()"
+        )
+    known = f": the tokenizer has {', '.join(map(repr, names))}" if names else ""
+    raise ValueError(f"chat_template={shown(source)} is neither the name nor the text of a template{known}")
 
 
 def special_tokens(files: Mapping[str, Any]) -> dict[str, str]:

@@ -19,8 +19,8 @@ Files: TypeAlias = "Mapping[str, Any]"
 MAX_TURNS = 6
 _MAX_CHARACTERS = 1 << 18
 """Characters of the longest conversation that is rendered."""
-_MAX_STEPS = 10_000
-"""Rounds of loops and calls of macros for one conversation."""
+_MAX_STEPS, _MAX_SECONDS = 100_000, 1
+"""Steps of the template and processor time for one conversation."""
 
 Render: TypeAlias = "Callable[[Sequence[tuple[str, str]]], str]"
 """From messages, each a role and its content, to the text."""
@@ -60,17 +60,18 @@ def _shapes(count: int) -> Iterator[list[str]]:
 
 def _compiled(source: str, special_tokens: dict[str, str]) -> tuple[Render, list[str], list[str]]:
     """Return what renders messages, the strings of a template, and those of them that it looks for in messages."""
-    from ...chat import sandbox
+    from ...chat import bounds, sandbox
 
+    bounds.start((), _MAX_STEPS, _MAX_SECONDS)
     strings, read = _strings(sandbox.environment().parse(source))
-    template = sandbox.compiled(source)
+    template = sandbox.compiled(source).template
 
     def render(messages: Sequence[tuple[str, str]]) -> str:
         rows = [{"role": role, "content": content} for role, content in messages]
         prompt = rows[-1]["role"] == "user"
         options = {"tools": None, "documents": None, "add_generation_prompt": prompt, **special_tokens}
         text = ""
-        sandbox.start(_MAX_STEPS)
+        bounds.start((), _MAX_STEPS, _MAX_SECONDS)
         for piece in template.generate(messages=rows, **options):
             text += str.__str__(piece)
             if len(text) > _MAX_CHARACTERS:

@@ -112,13 +112,13 @@ CHANGES = "The chat template changes messages in a way that this page cannot."
         ("{% for i in range(99999) %}{{ 'long' * 99 }}{% endfor %}", "it is longer than 262,144 characters"),
         (
             "{% for i in range(99999) %}{% for j in range(99999) %}{% set step = i %}{% endfor %}{% endfor %}",
-            "it takes more than 10,000 steps",
+            "it takes more than 100,000 steps",
         ),
         (
             "{% macro a() %}{% endmacro %}"
             + "".join(f"{{% macro {two}() %}}{{{{ {one}() }}}}{{{{ {one}() }}}}{{% endmacro %}}" for one, two in DEEP)
             + "{{ z() }}",
-            "it takes more than 10,000 steps",
+            "it takes more than 100,000 steps",
         ),
     ],
 )
@@ -140,7 +140,7 @@ def test_strings_that_a_template_looks_for(tmp_path: Path) -> None:
 
 
 def test_templates_by_name(tmp_path: Path) -> None:
-    tokenizer = tokenizer_of(tmp_path / "t", "x")
+    tokenizer = tokenizer_of(tmp_path / "t", "{{ 1 }}")
     path = tmp_path / "t" / "tokenizer_config.json"
     config = json.loads(path.read_text())
     config["chat_template"] = [{"name": "tools", "template": "no"}, {"name": "default", "template": "yes"}]
@@ -152,7 +152,7 @@ def test_templates_by_name(tmp_path: Path) -> None:
 
 
 def test_a_template_that_cannot_be_run_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    broken, whole = tokenizer_of(tmp_path / "t", "{% if %}"), tokenizer_of(tmp_path / "u", "x")
+    broken, whole = tokenizer_of(tmp_path / "t", "{% if %}"), tokenizer_of(tmp_path / "u", "{{ 1 }}")
     with pytest.warns(UserWarning, match="^t: the page shows no conversations: Expected an expression"):
         page.write(tmp_path / "page.html", {"t": broken})
     monkeypatch.setitem(sys.modules, "jinja2", None)

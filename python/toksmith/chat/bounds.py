@@ -1,0 +1,287 @@
+"""Limits of a chat template: its steps, its time, and the size of the texts, lists and numbers that it makes.
+
+A template comes with a model, so anybody may have written it. Loops and calls end by their number and by time. A
+single call into C does neither, so what could make a large value is measured before it runs.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import re
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+MAX_STEPS = 10_000_000
+"""Rounds of loops, calls, filters and operators for one conversation."""
+MAX_SECONDS = 10
+"""Processor time for one conversation."""
+MAX_CHARACTERS, CHARACTERS_PER_CHARACTER = 1 << 22, 1000
+"""Characters of text and items of lists that a template may make, and as many more for each character of messages."""
+MAX_BITS = 1024
+"""Size of a whole number."""
+MAX_WIDTH = 100_000
+"""Largest width, precision or count that a filter takes."""
+
+Value = TypeVar("Value")
+_VIEWS = (collections.abc.KeysView, collections.abc.ValuesView, collections.abc.ItemsView)
+_CONTAINERS = (list, tuple, dict, set, frozenset, *_VIEWS)
+_SIZED = (str, bytes, list, tuple)
+_CLOCK_STEPS = 16  # reading the clock of a thread is a system call
+
+
+class LimitError(Exception):
+    """A template that went over a limit."""
+
+
+class _Budget(threading.local):
+    steps, max_steps = 0, MAX_STEPS
+    characters, max_characters = 0, MAX_CHARACTERS
+    deadline = float("inf")
+
+
+_budget = _Budget()
+
+
+def start(values: Any, max_steps: int | None = None, max_seconds: float | None = None) -> None:
+    """Begin to count for the next template of this thread, which is run on these values."""
+    _budget.max_steps = MAX_STEPS if max_steps is None else max_steps
+    _budget.characters, _budget.max_characters = 0, sys.maxsize
+    _budget.max_characters = MAX_CHARACTERS + CHARACTERS_PER_CHARACTER * size(values)
+    _budget.steps = 0
+    _budget.deadline = time.thread_time() + (MAX_SECONDS if max_seconds is None else max_seconds)
+
+
+def step() -> str:
+    """Count a step; returns no text, so that it can be printed."""
+    _budget.steps += 1
+    if _budget.steps > _budget.max_steps:
+        raise LimitError(f"it takes more than {_budget.max_steps:,} steps")
+    if _budget.steps % _CLOCK_STEPS == 0 and time.thread_time() > _budget.deadline:
+        raise LimitError("it takes too much time")
+    return ""
+
+
+def charge(characters: int) -> None:
+    """Count characters or items that are about to be made."""
+    _budget.characters += characters
+    if _budget.characters > _budget.max_characters:
+        raise LimitError(f"it makes more than {_budget.max_characters:,} characters of text")
+
+
+def charged(value: Value) -> Value:
+    """Return a value, after it is counted if it is a text or a list."""
+    if isinstance(value, _SIZED):
+        charge(len(value))
+    return value
+
+
+def size(value: Any, indent: int = 0, around: int = 2) -> int:
+    """Return about how many characters a value has when it is shown, and refuse one that has more than are left.
+
+    `indent` is that of a level, `around` how many characters are written around each item.
+    """
+    if not isinstance(value, _CONTAINERS):
+        return _scalar_size(value)
+    characters, items, depth = _measured(value, {})
+    total = characters + items * (around + indent * depth)
+    if total > _budget.max_characters - _budget.characters:
+        charge(total)
+    return total
+
+
+def _measured(value: Any, known: dict[int, tuple[Any, tuple[int, int, int]]]) -> tuple[int, int, int]:
+    """Return the characters, items and depth of a value as it is shown: each list in every place that has it."""
+    if not isinstance(value, _CONTAINERS):
+        return _scalar_size(value), 1, 0
+    if id(value) not in known:
+        rows = [*value, *value.values()] if isinstance(value, dict) else value
+        parts = [_measured(row, known) for row in rows]
+        sizes = (
+            sum(part[0] for part in parts),
+            sum(part[1] for part in parts) + 1,
+            max((p[2] for p in parts), default=0) + 1,
+        )
+        known[id(value)] = value, sizes  # the value itself, since an id can be used again
+    return known[id(value)][1]
+
+
+def _scalar_size(value: Any) -> int:
+    if isinstance(value, (str, bytes)):
+        return len(value)
+    return value.bit_length() // 3 + 1 if isinstance(value, int) else 32
+
+
+def comparable(value: Value) -> Value:
+    """Return a value that is compared or hashed, after its items are counted: both visit shared items every time."""
+    if isinstance(value, _CONTAINERS):
+        size(value)
+    return value
+
+
+def check_operation(operator: str, left: Any, right: Any) -> None:
+    """Refuse an operation whose result is too large."""
+    step()
+    if operator == "%" and isinstance(left, (str, bytes)):
+        charge(_formatted_size(left, right))
+    elif operator == "*" and isinstance(left, int) != isinstance(right, int):
+        count, text = (left, right) if isinstance(left, int) else (right, left)
+        if isinstance(text, _SIZED):
+            charge(len(text) * max(0, count))
+    elif operator == "+" and isinstance(left, _SIZED) and isinstance(right, _SIZED):
+        charge(len(left) + len(right))
+    elif isinstance(left, int) and isinstance(right, int):
+        bits, others = left.bit_length(), right.bit_length()
+        bits = {"**": bits * max(1, right), "*": bits + others}.get(operator, max(bits, others))
+        if bits > MAX_BITS:
+            raise LimitError(f"it makes a number of more than {MAX_BITS:,} bits")
+
+
+def _width(value: Any) -> int:
+    """Return a width, precision or count."""
+    if isinstance(value, int) and abs(value) > MAX_WIDTH:
+        raise LimitError(f"a number is larger than {MAX_WIDTH:,}")
+    return abs(value) if isinstance(value, int) else size(value)
+
+
+# The widths in `%-5.3f` and in `{:>5}`; and whether a width is itself a value, as in `%*d` and `{:{}}`.
+_PERCENT = re.compile(r"%(?:\([^)]*\))?[-+ #0]*(\*|\d*)(?:\.(\*|\d*))?")
+_BRACES = re.compile(r"\{[^{}]*:([^{}]*)(\{?)")
+
+
+def _formatted_size(text: str | bytes, *values: Any) -> int:
+    """Return at least how many characters `text % values` or `text.format(*values)` has."""
+    pattern = text.decode("latin-1") if isinstance(text, bytes) else str.__str__(text)
+    specs = [part for groups in (*_PERCENT.findall(pattern), *_BRACES.findall(pattern)) for part in groups]
+    widths = [number for spec in specs for number in re.findall(r"\d+", spec)]
+    widest = max((_width(int(width[:9])) for width in widths), default=0)
+    if "*" in specs or "{" in specs:
+        widest = max(widest, *map(_widest_number, values))
+    fields = pattern.count("%") + pattern.count("{")
+    return len(pattern) + fields * (sum(map(size, values)) + widest)
+
+
+def _widest_number(value: Any) -> int:
+    items = value.values() if isinstance(value, Mapping) else value if isinstance(value, (list, tuple)) else [value]
+    return max((_width(item) for item in items if isinstance(item, int)), default=0)
+
+
+def _replaced_size(text: Any, old: Any, new: Any, count: int | None = None) -> int:
+    text = text if isinstance(text, (str, bytes)) else str(shown(text))
+    places = text.count(old) if len(old) else len(text) + 1
+    return len(text) + places * len(new)
+
+
+def shown(value: Value) -> Value:
+    """Return a value that is about to become text, after its characters are counted if it is a container."""
+    if isinstance(value, _CONTAINERS):
+        charge(size(value))
+    return value
+
+
+def _summed(iterable: Any, attribute: Any = None, start: Any = 0) -> int:
+    if not isinstance(start, (int, float)):
+        raise LimitError("the filter sum adds numbers only")
+    return 0
+
+
+_METHODS: dict[str, Callable[..., int]] = {
+    **dict.fromkeys(("center", "ljust", "rjust", "zfill"), lambda text, width, *fill: _width(width)),
+    "expandtabs": lambda text, tabsize=8: len(text) * _width(tabsize),
+    "replace": _replaced_size,
+    "join": lambda text, parts: sum(map(size, parts)) + len(text) * len(parts),
+    "translate": lambda text, table: len(text) * size(table),
+    "format": lambda text, *values, **named: _formatted_size(text, list(values), named),
+    "format_map": _formatted_size,
+}
+"""Methods of texts whose result may be much larger than the text: how large."""
+
+_FILTERS: dict[str, Callable[..., int]] = {
+    "center": lambda value, width=80: size(value) + _width(width),
+    "indent": lambda s, width=4, first=False, blank=False: size(s) + (str(s).count("\n") + 1) * _width(width),
+    "wordwrap": lambda s, width=79, break_long_words=True, wrapstring=None, break_on_hyphens=True: (
+        len(s) * max(1, len(wrapstring or ""))
+    ),
+    "replace": lambda s, old, new, count=None: _replaced_size(s, str(shown(old)), str(shown(new))),
+    "format": lambda value, *values, **named: _formatted_size(value, list(values), named),
+    "truncate": lambda s, length=255, killwords=False, end="...", leeway=None: size(s) + len(end),
+    "batch": lambda value, linecount, fill_with=None: _width(linecount),
+    "slice": lambda value, slices, fill_with=None: _width(slices),
+    "round": lambda value, precision=0, method="common": _width(precision),
+    "sum": _summed,
+}
+"""Filters whose result may be much larger than their arguments: how large."""
+
+# These take values as they are. All other filters show them as text, or compare or hash their items.
+_SELECTING = {
+    *(
+        "abs",
+        "attr",
+        "count",
+        "d",
+        "default",
+        "first",
+        "float",
+        "int",
+        "items",
+        "join",
+        "last",
+        "length",
+        "list",
+        "map",
+    ),
+    *("random", "reject", "rejectattr", "reverse", "safe", "select", "selectattr", "tojson"),
+}
+
+
+def check_call(function: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
+    """Refuse a call whose result is too large."""
+    step()
+    method = getattr(function, "__wrapped__", function)  # Jinja wraps `format`
+    receiver, name = getattr(method, "__self__", None), getattr(method, "__name__", "")
+    if isinstance(receiver, (str, bytes)):
+        if name in _METHODS:
+            named = {
+                key: value for key, value in named.items() if key not in ("_loop_vars", "_block_vars")
+            }  # Jinja's
+            charge(_METHODS[name](receiver, *arguments, **named))
+    elif isinstance(receiver, int):
+        for value in (*arguments, *named.values()):
+            _width(value)
+    elif isinstance(receiver, _CONTAINERS):
+        for value in arguments:
+            comparable(value)
+
+
+def bounded_filter(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a filter that refuses to make a result that is too large."""
+    before = int(hasattr(function, "jinja_pass_arg"))
+    measure = _FILTERS.get(name, size if name not in _SELECTING else None)
+
+    def bounded(*arguments: Any, **named: Any) -> Any:
+        step()
+        if measure is size:
+            charge(size(arguments[before]))
+        elif measure is not None:
+            charge(measure(*arguments[before:], **named))
+        return charged(function(*arguments, **named))
+
+    bounded.__dict__.update(getattr(function, "__dict__", {}))  # what Jinja passes it
+    return bounded
+
+
+def bounded_test(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a test that counts the items of what it compares."""
+    before = int(hasattr(function, "jinja_pass_arg"))
+
+    def bounded(*arguments: Any, **named: Any) -> Any:
+        step()
+        value = comparable(arguments[before])
+        if name in ("even", "odd", "divisibleby") and not isinstance(value, (int, float)):
+            raise TypeError(f"the test {name} takes a number, not {type(value).__name__}")
+        return function(*arguments, **named)
+
+    bounded.__dict__.update(getattr(function, "__dict__", {}))  # what Jinja passes it
+    return bounded
