@@ -52,7 +52,7 @@ def fetch(
             continue
         data = encodings.here(file)
         if data is None:
-            data = rank_cache.download(url, sha256, mirror)
+            data = rank_cache.download(url, sha256, file, mirror)
         rank_cache.write(path, data)
         streams.say_written(str(path), f"{len(data):,} bytes")
 

@@ -7,7 +7,7 @@ import importlib
 import importlib.metadata
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Literal, Protocol
@@ -16,6 +16,7 @@ import typer
 
 from .. import patterns
 from ..compat.tiktoken import registry
+from ..files import reading
 from ..formats import sources, stress
 from ..formats.published import encodings, rank_cache
 from ..formats.ranks import read as read_ranks
@@ -44,7 +45,8 @@ is shown with its context."""
 def verify(
     source: Annotated[str, typer.Argument(metavar="NAME_OR_FILE", help=options.TOKENIZER)],
     against: Annotated[
-        Literal["tiktoken", "huggingface"], typer.Option(help="The library to compare with. It must be installed.")
+        Literal["tiktoken", "huggingface", "tokenizers"],
+        typer.Option(help="The library to compare with, which must be installed; huggingface is tokenizers."),
     ],
     files: Annotated[
         list[str] | None, typer.Argument(metavar="FILES", help="Text files to encode; - is standard input.")
@@ -80,7 +82,7 @@ def verify(
 class _Encoding(Protocol):
     """What is called of an encoding of tiktoken."""
 
-    def encode(self, text: str, *, allowed_special: str) -> list[int]: ...
+    def encode(self, text: str, *, allowed_special: set[str], disallowed_special: Collection[str]) -> list[int]: ...
     def decode_bytes(self, tokens: list[int]) -> bytes: ...
 
 
@@ -89,6 +91,10 @@ def _tiktoken(source: str, ours: Tokenizer, pattern: str | None) -> tuple[Side, 
     exists = Path(source).exists()
     published = None if exists else sources.encoding_of(source)
     theirs: _Encoding
+    origin = f"tiktoken {importlib.metadata.version('tiktoken')}"
+    if exists and published is None and sources.kind_of(source) == "ranks":
+        published = encodings.name_of(reading.read(source), ours.special_tokens)
+        origin = origin if published is None else f"{published} of {origin}"
     if published is not None:
         theirs = _published(tiktoken, published)
     elif exists:
@@ -102,9 +108,9 @@ def _tiktoken(source: str, ours: Tokenizer, pattern: str | None) -> tuple[Side, 
         theirs = tiktoken.Encoding(
             source, pat_str=own._pat_str, mergeable_ranks=own._mergeable_ranks, special_tokens=own._special_tokens
         )
-    name = f"tiktoken {importlib.metadata.version('tiktoken')}"
-    encode = functools.partial(theirs.encode, allowed_special="all")
-    return Side(name, encode, theirs.decode_bytes), ours.special_tokens
+    # A rank file has no special tokens: those that the user did not give are ordinary text on both sides.
+    encode = functools.partial(theirs.encode, allowed_special={*ours.special_tokens}, disallowed_special=())
+    return Side(origin, encode, theirs.decode_bytes), ours.special_tokens
 
 
 def _published(tiktoken: ModuleType, name: str) -> _Encoding:

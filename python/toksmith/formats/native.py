@@ -7,9 +7,11 @@ besides tokens and merges are the head, which pickles and fingerprints hold too.
 from __future__ import annotations
 
 import base64
+import contextlib
 import functools
 import json
 import os
+import re
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +25,8 @@ from .huggingface.origin import Origin
 from .huggingface.pipeline import Pipeline
 from .parts import Parts, Record
 
+BEGINNING = re.compile(rb'\s*\{\s*"format"\s*:\s*"toksmith"')
+"""The beginning of a file."""
 VERSION = 4
 """The version of the form of the file. A reader refuses a later version."""
 
@@ -160,6 +164,13 @@ def load(path: str | os.PathLike[str]) -> Parts:
         if counts is not None and content["merges"] is not None and len(counts) != len(content["merges"]):
             raise ValueError(f"there are {len(counts)} counts for {len(content['merges'])} merges")
         return parts
+
+
+def is_native(path: str | os.PathLike[str]) -> bool:
+    """Return whether a file begins as toksmith's own. A file that cannot be read does not."""
+    with contextlib.suppress(OSError), Path(path).open("rb") as file:
+        return BEGINNING.match(file.read(1 << 12)) is not None
+    return False
 
 
 def _check_fields(content: Json) -> None:

@@ -22,7 +22,7 @@ from .._internal import arguments, choices
 from ..files import reading, text_files, whole_files
 from . import verification
 from .parts import Parts
-from .published.encodings import warn_of_missing
+from .published.encodings import warn_of_missing, warn_of_pattern
 
 
 def load(
@@ -37,6 +37,7 @@ def load(
     data = reading.read(path)
     with text_files.naming(path):
         core = CoreTokenizer.from_ranks(data, specials, resolved.core())
+    warn_of_pattern(path, data, resolved, stacklevel=3)
     if special_tokens is None:
         warn_of_missing(path, data, resolved.name, stacklevel=3)
     return Parts(core, resolved)

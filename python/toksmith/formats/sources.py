@@ -17,7 +17,7 @@ from ..files import reading, text_files
 from . import gpt2, native, ranks, tekken
 from .huggingface import origin, read
 from .parts import Parts
-from .published import encodings, models, rank_cache
+from .published import encodings, models
 
 StrPath = str | os.PathLike[str]
 Kind = Literal["published", "huggingface", "gpt2", "ranks", "native", "tekken", "sentencepiece", "gguf"]
@@ -27,7 +27,6 @@ _PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 _WHOLE = ("tekken.json", "tokenizer.model", "*.model", "*.gguf")
 """Names of a file that is a whole tokenizer: Mistral's, SentencePiece's, and any of SentencePiece or llama.cpp."""
 _RANK_LINE = re.compile(rb"(\xef\xbb\xbf)?[A-Za-z0-9+/]*={0,2} [0-9]+\r?\n")
-_NATIVE = re.compile(rb'\s*\{\s*"format"\s*:\s*"toksmith"')
 _SENTENCEPIECE = re.compile(rb"\n[\x06-\xff]\x01?\n[\x01-\xff]", re.DOTALL)
 _TEKKEN_NAMES = (b'"default_num_special_tokens"', b'"token_bytes"', b'"is_control"')
 _OTHERS = (
@@ -122,9 +121,7 @@ def _in_folder(folder: Path) -> tuple[Kind, str]:
     """Return the kind of a folder and its path, or those of the file in it that is a whole tokenizer."""
     path = folder / "tokenizer.json"  # other files in the folder are for older readers
     if path.is_file():
-        with path.open("rb") as file:
-            is_native = _NATIVE.match(file.read(1 << 12))
-        return ("native", os.fspath(path)) if is_native else ("huggingface", os.fspath(folder))
+        return ("native", os.fspath(path)) if native.is_native(path) else ("huggingface", os.fspath(folder))
     if pair_in(folder) is not None:
         return "gpt2", os.fspath(folder)
     for pattern in _WHOLE:
@@ -178,7 +175,7 @@ def _kind_of_file(path: Path) -> Kind:
     is_json = head.lstrip()[:1] == b"{"
     if is_json and any(name in head for name in _TEKKEN_NAMES):
         return "tekken"
-    return "huggingface" if is_json and not _NATIVE.match(head) and is_huggingface(path) else "native"
+    return "huggingface" if is_json and not native.BEGINNING.match(head) and is_huggingface(path) else "native"
 
 
 def is_huggingface(path: StrPath) -> bool:
@@ -275,13 +272,12 @@ def open_source(
 
 def _of_object(source: object) -> Parts:
     """Return the tokenizer that an object of another library is."""
-    library = type(source).__module__.partition(".")[0]
-    if library == "mistral_common":
+    if _library_of(source) == "mistral_common":
         inner: Any = getattr(getattr(source, "instruct_tokenizer", None), "tokenizer", source)
         return open_source(inner.file_path, ..., None, None)
     if hasattr(source, "_mergeable_ranks"):
         return ranks.of_encoding(source)
-    if library not in ("tokenizers", "transformers") and not hasattr(source, "to_str"):
+    if not is_source(source):
         raise TypeError(
             "a tokenizer is a name, a path, a tiktoken.Encoding, a tokenizers.Tokenizer, a fast tokenizer of "
             f"transformers, or a tokenizer of mistral_common, not {type(source).__name__}"
@@ -289,13 +285,27 @@ def _of_object(source: object) -> Parts:
     return read.read(source)
 
 
+def is_source(source: object) -> bool:
+    """Return whether this is a name, a path, or an object of a library whose tokenizers are read."""
+    if isinstance(source, (str, os.PathLike)) or _library_of(source) in (
+        "tokenizers",
+        "transformers",
+        "mistral_common",
+    ):
+        return True
+    return any(hasattr(source, name) for name in ("_mergeable_ranks", "to_str", "backend_tokenizer"))
+
+
+def _library_of(source: object) -> str:
+    return type(source).__module__.partition(".")[0]
+
+
 def no_pattern(name: str, option: str) -> str:
     """Return the message of a rank file without a pattern: `option` is how to give one."""
     try:
-        digest = rank_cache.digest(reading.read(name))
+        known = encodings.names_of(reading.read(name))
     except (OSError, ValueError):
-        digest = ""
-    known = [name for name, entry in encodings.ENCODINGS.items() if encodings.FILES[entry.file].sha256 == digest]
+        known = []
     hint = f". It is the published file of {' and '.join(known)}: load it by that name" if known else ""
     return f"{name} is a rank file, which holds no pattern: give {option}, such as gpt2, cl100k or o200k{hint}"
 

@@ -216,3 +216,39 @@ def test_verify_compares_the_tokenizer_that_encode_uses(folder: Path) -> None:
     assert "different ids" in done.stdout
     ours = Tokenizer.from_tiktoken(folder / "t.tiktoken", pattern=regex.compile(r"\h+|.", regex.S))
     assert ours.pattern.pattern == r"\h+|."
+
+
+@pytest.mark.parametrize(
+    ("name", "of"), [("gpt2", "gpt2"), ("o200k_base", "o200k_base"), ("cl100k_base", "cl100k_base")]
+)
+def test_a_published_rank_file_is_compared_with_its_encoding(
+    name: str, of: str, folder: Path, shared_data: Path
+) -> None:
+    own = folder / "own"
+    own.mkdir()
+    ranks_of = shared_data / "vocabs" / f"{name}.tiktoken"
+    plain = {"gpt2": "r50k_base"}.get(name, name)
+    (own / f"{plain}.tiktoken").write_bytes(ranks_of.read_bytes())
+    right = {"gpt2": "gpt2", "o200k_base": "o200k", "cl100k_base": "cl100k"}[name]
+    (folder / "it.txt").write_text("it's 12345 isn'THello getElementById <|endoftext|>\r\n  x")
+    for pattern in ("gpt2", "o200k", "cl100k"):
+        is_right = pattern == right
+        files = () if is_right else ("it.txt",)
+        arguments = (ranks_of, "--pattern", pattern, "--against", "tiktoken", *files)
+        done = run(*arguments, cwd=folder, status=0 if is_right else 1)
+        assert ("whose pattern is" in done.stderr) is not is_right
+        if is_right:
+            assert f"the same ids as {of} of tiktoken 0." in done.stdout
+        else:
+            assert f"{of} of tiktoken 0." in done.stdout
+    end = toksmith.formats.published.encodings.ENCODINGS[of].special_tokens["<|endoftext|>"]
+    special = (ranks_of, "--pattern", right, "--against", "tiktoken", "it.txt", "--special-token")
+    run(*special, f"<|endoftext|>={end}", cwd=folder)
+    run(*special, f"<|endoftext|>={end + 5000}", cwd=folder, status=1)
+
+
+def test_the_library_under_both_names(folder: Path) -> None:
+    Tokenizer.load(folder / "t.json").save_huggingface(folder / "hf")
+    results = [run("hf", "--against", name, cwd=folder).stdout for name in ("huggingface", "tokenizers")]
+    assert results[0] == results[1]
+    assert "the same ids as tokenizers 0." in results[0]

@@ -72,7 +72,7 @@ def test_llama_3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert b"warning" not in run_command(*arguments, "--special-tokens", tmp_path / "special.json").stderr
     assert Tokenizer.load(tmp_path / "out.json").special_tokens == all_of_them
     monkeypatch.setattr(published, "_LLAMA3", hashlib.sha256(path.read_bytes()).hexdigest())
-    with pytest.warns(UserWarning, match=says):
+    with pytest.warns(UserWarning, match=says), pytest.warns(UserWarning, match="whose pattern is llama3"):
         Tokenizer.from_tiktoken(path, pattern="gpt2")
 
 
@@ -85,3 +85,34 @@ def test_saving_a_published_encoding(tiktoken_cache: Path, tmp_path: Path, monke
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Tokenizer.from_pretrained("gpt2").save(tmp_path / "ranks.tiktoken", format="tiktoken")
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize(
+    ("name", "of", "pattern", "same"),
+    [
+        ("gpt2", "gpt2 and r50k_base", "gpt2", ["gpt2", "r50k_base", published.ENCODINGS["gpt2"].pat_str]),
+        ("cl100k_base", "cl100k_base", "cl100k", ["cl100k", published.ENCODINGS["cl100k_base"].pat_str]),
+        ("o200k_base", "o200k_base and o200k_harmony", "o200k", ["o200k", "o200k_harmony"]),
+    ],
+)
+def test_a_published_file_under_another_pattern(
+    door: str, name: str, of: str, pattern: str, same: list[str], vocabs: Path
+) -> None:
+    path, load = vocabs / f"{name}.tiktoken", DOORS[door]
+    for other in ({"gpt2", "cl100k", "o200k", "cl100k_old"} - {pattern}) | {r"\w+|\W+"}:
+        with pytest.warns(
+            UserWarning, match=f"the rank file of {of}, whose pattern is {pattern}.*pattern=.{pattern}"
+        ):
+            load(path, pattern=other, special_tokens={})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for spelled in same:
+            load(path, pattern=spelled, special_tokens={})
+        load(vocabs / "qwen3.tiktoken", pattern="gpt2", special_tokens={})
+
+
+def test_the_command_line_names_the_option(vocabs: Path) -> None:
+    done = run_command("encode", "-t", vocabs / "gpt2.tiktoken", "--pattern", "o200k", "--text", "it's 1234")
+    assert b"whose pattern is gpt2. Under another one many ids differ" in done.stderr
+    assert b"give --pattern gpt2\n" in done.stderr

@@ -215,7 +215,7 @@ def test_without_a_network_the_error_says_where_to_put_which_file(
     for part in (published.FILES["o200k_base"].url, "446a9538", str(tmp_path / "tiktoken/o200k_base.tiktoken")):
         assert part in str(raised.value)
     monkeypatch.delenv("TIKTOKEN_CACHE_DIR")
-    with pytest.raises(FileNotFoundError, match="toksmith fetch") as raised:
+    with pytest.raises(FileNotFoundError, match="`toksmith fetch o200k_base --to FOLDER`") as raised:
         toksmith.get_encoding("o200k_base")
     assert str(tmp_path / "own/o200k_base.tiktoken") in str(raised.value)
 

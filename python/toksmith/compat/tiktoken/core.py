@@ -18,7 +18,7 @@ from ... import patterns
 from ..._internal import arguments
 from ...files import reading, text_files
 from ...formats.parts import Parts
-from ...formats.published.encodings import warn_of_missing
+from ...formats.published.encodings import warn_of_missing, warn_of_pattern
 from ...tokenizer import Tokenizer
 from . import special_rules
 from ._tiktoken import CoreBPE, error_of_ids
@@ -117,6 +117,7 @@ class Encoding:
                 mergeable_ranks=data,
                 special_tokens={**(special_tokens or {})},
             )
+        warn_of_pattern(path, data, encoding._pattern, stacklevel=2)
         if special_tokens is None:
             warn_of_missing(path, data, encoding._pattern.name, stacklevel=2)
         return encoding

@@ -93,7 +93,7 @@ ENCODINGS = {
 def rank_file(name: str) -> bytes:
     """Return the content of a rank file: found on this machine, made of another file found there, or downloaded."""
     data = here(name)
-    return rank_cache.obtain(*FILES[name]) if data is None else data
+    return rank_cache.obtain(*FILES[name], name) if data is None else data
 
 
 def here(name: str) -> bytes | None:
@@ -125,6 +125,37 @@ the special tokens of the same ranks.
 _MAX_NAMED = 3
 
 
+def names_of(data: bytes) -> list[str]:
+    """Return the encodings whose rank file this is."""
+    digest = rank_cache.digest(data)
+    return [name for name, entry in ENCODINGS.items() if FILES[entry.file].sha256 == digest]
+
+
+def name_of(data: bytes, special_tokens: Iterable[str] = ()) -> str | None:
+    """Return the first encoding of a rank file that has these special tokens, or the first; None for other files.
+
+    A file of several encodings does not say which of them is meant.
+    """
+    names = names_of(data)
+    return next(
+        (name for name in names if {*special_tokens} <= ENCODINGS[name].special_tokens.keys()), (*names, None)[0]
+    )
+
+
+def warn_of_pattern(path: str | os.PathLike[str], data: bytes, pattern: patterns.Pattern, *, stacklevel: int) -> None:
+    """Warn if the rank file of an encoding is read under another pattern than that of the encoding."""
+    names = names_of(data)
+    own = patterns.of_tiktoken_source(ENCODINGS[names[0]].pat_str).name if names else None
+    if rank_cache.digest(data) == _LLAMA3:
+        names, own = ["Llama 3"], "llama3"
+    if own is not None and patterns.resolve(own).name != pattern.name:
+        warnings.warn(
+            f"{os.fspath(path)} is the rank file of {' and '.join(names)}, whose pattern is {own}. Under another one "
+            f'many ids differ from the published ones: give pattern="{own}"',
+            stacklevel=stacklevel + 1,
+        )
+
+
 def warn_of_missing(path: str | os.PathLike[str], data: bytes, pattern: str | None, *, stacklevel: int) -> None:
     """Warn if a rank file that is loaded without special tokens is a published one that has some."""
     missing = _missing(data, pattern)
@@ -138,13 +169,12 @@ def warn_of_missing(path: str | os.PathLike[str], data: bytes, pattern: str | No
 
 def _missing(data: bytes, pattern: str | None) -> str | None:
     """Return the model or encoding of a rank file and its special tokens; None if it is no published one."""
-    digest = rank_cache.digest(data)
-    known = [name for name in ENCODINGS if FILES[ENCODINGS[name].file].sha256 == digest]
-    if known:
+    if known := names_of(data):
         name = min(known, key=lambda name: len(ENCODINGS[name].special_tokens))
         specials = list(ENCODINGS[name].special_tokens)
         more = f" and {len(specials) - _MAX_NAMED} more" if len(specials) > _MAX_NAMED else ""
         return f"{name}, and lacks its special tokens {', '.join(map(shown, specials[:_MAX_NAMED]))}{more}"
+    digest = rank_cache.digest(data)
     ranks = 128_000 if digest == _LLAMA3 else data.count(b"\n") + (not data.endswith(b"\n"))
     of_pattern, model, count = _BY_RANKS.get(ranks, (None, "", 0))
     if not count or (pattern != of_pattern and digest != _LLAMA3):

@@ -80,11 +80,14 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def obtain(url: str, sha256: str | None) -> bytes:
-    """Return the content of the file: from this machine, else downloaded, checked, and kept for the next time."""
+def obtain(url: str, sha256: str | None, name: str | None = None) -> bytes:
+    """Return the content of the file: from this machine, else downloaded, checked, and kept for the next time.
+
+    `name` is what `toksmith fetch` takes for it.
+    """
     data = cached(url, sha256)
     if data is None:
-        data = download(url, sha256)
+        data = download(url, sha256, name)
         _keep(url, data)
     return data
 
@@ -105,7 +108,7 @@ def write(path: Path, data: bytes) -> None:
     whole_files.write(path, [data])
 
 
-def download(url: str, sha256: str | None, mirror: str | None = None) -> bytes:
+def download(url: str, sha256: str | None, name: str | None = None, mirror: str | None = None) -> bytes:
     """Return the file at an address, or with its plain name at a `mirror`; an error says where to put it."""
     import http.client
     import urllib.request
@@ -117,7 +120,7 @@ def download(url: str, sha256: str | None, mirror: str | None = None) -> bytes:
         with urllib.request.urlopen(address, timeout=_TIMEOUT) as response:
             data: bytes = response.read(reading.MAX_BYTES + 1)
     except (OSError, http.client.HTTPException) as error:
-        raise FileNotFoundError(_missing(url, sha256, f"{address}: {error}")) from None
+        raise FileNotFoundError(_missing(url, sha256, name, f"{address}: {error}")) from None
     if len(data) > reading.MAX_BYTES:
         raise ValueError(f"{address}: exceeds the limit of {reading.MAX_BYTES} bytes for a rank file")
     if sha256 is not None and digest(data) != sha256:
@@ -128,13 +131,14 @@ def download(url: str, sha256: str | None, mirror: str | None = None) -> bytes:
     return data
 
 
-def _missing(url: str, sha256: str | None, reason: str) -> str:
+def _missing(url: str, sha256: str | None, name: str | None, reason: str) -> str:
     folder, named = _tiktoken_folder()
     target = (folder if named and folder is not None else own_folder()) / plain_name(url)
     wrong = [str(path) for path in places(url) if sha256 is not None and path.is_file()]
     sha = f" (SHA-256 {sha256})" if sha256 else ""
     other = f". Another content was found at {', '.join(wrong)}" if wrong else ""
+    fetch = f", or copy what `toksmith fetch {name} --to FOLDER` writes on a machine with a network" if name else ""
     return (
         f"{target.name} is not on this machine and could not be downloaded ({reason}). Get it from {url}{sha} and "
-        f"put it at {target}, or let `toksmith fetch --to FOLDER` get it on a machine that has a network{other}"
+        f"put it at {target}{fetch}{other}"
     )
