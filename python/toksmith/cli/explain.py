@@ -14,11 +14,11 @@ Examples:
 
 Each pretoken starts as single bytes. The pair of pieces with the lowest rank
 merges, the leftmost of equal pairs first, until no pair has a rank. The pieces
-that are left are the tokens. A tokenizer that looks up whole pretokens, as tiktoken
-does, encodes one that is a token without merging: "a token as it is". Its
-merges are shown all the same. A space is shown as ␣, and a byte that is not part
-of a character as \\xNN. Of a pretoken with more than 200 merges, the first 100
-and the last 100 are shown."""
+that are left are the tokens. A tokenizer that looks up whole pretokens, as
+tiktoken does, encodes one that is a token without merging. Its merges are shown
+all the same, and a last row where they do not make it. A space is shown as ␣, and a byte that is not
+part of a character as \\xNN. Of a pretoken with more than 200 merges, the first
+100 and the last 100 are shown."""
 
 
 def explain(

@@ -40,6 +40,25 @@ def in_options(message: str) -> str:
     return _SUBJECT.sub(_option, _LONG.sub(_option, message))
 
 
+_CHECKS = (
+    (re.compile(r"Value error, "), ""),
+    (re.compile(r"Input should be a valid integer\b[^()]*"), "not a whole number"),
+    (re.compile(r"Input should be a valid number\b[^()]*"), "not a number"),
+)
+"""What typer writes of a value that is not allowed, with words for it."""
+
+
+def of_typer(message: str) -> str:
+    """Return an error of typer's in plain words.
+
+    >>> of_typer("Invalid value for '--seed': Input should be a valid integer, unable to parse string as an integer")
+    "Invalid value for '--seed': not a whole number"
+    """
+    for pattern, words in _CHECKS:
+        message = pattern.sub(words, message)
+    return message
+
+
 def _option(match: re.Match[str]) -> str:
     return OPTIONS[match[0]]
 

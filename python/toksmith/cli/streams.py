@@ -216,14 +216,14 @@ def reporting(progress: Progress | None, out: str) -> Iterator[bool | Report]:
 
 
 @contextlib.contextmanager
-def resumable(state: Path, out: str) -> Iterator[None]:
-    """Say that the same command goes on, if this one is ended by a signal and has left a state to go on from."""
+def resumable(state: Path | None, out: str, otherwise: str = "") -> Iterator[None]:
+    """Say, if a signal ends this command, whether there is a state that the same command goes on from."""
     try:
         yield
     except (KeyboardInterrupt, SystemExit):
-        if state.exists():
-            message = f"toksmith: {out}: interrupted; the same command goes on from where it stopped"
-            print(printable(message), file=sys.stderr)
+        left = "the same command goes on from where it stopped" if state and state.exists() else otherwise
+        if left:
+            say(printable(f"toksmith: {out}: interrupted; {left}"))
         raise
 
 

@@ -156,8 +156,8 @@ def train(
     if "-" in corpus.paths:
         streams.tell_of_terminal()
     with contextlib.ExitStack() as stack:
-        if checkpoint is not None:
-            stack.enter_context(streams.resumable(Path(checkpoint), out))
+        state, hint = (None, " (--checkpoint FILE keeps merges)") if checkpoint is None else (Path(checkpoint), "")
+        stack.enter_context(streams.resumable(state, out, f"nothing was written{hint}"))
         report = stack.enter_context(streams.reporting(progress, out))
         tokenizer = training.train(
             corpus,

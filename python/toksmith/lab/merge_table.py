@@ -51,7 +51,7 @@ def _rows(explanation: Explanation) -> Iterator[tuple[Text | str, ...]]:
         yield name, "", "a special token", Text(shown(explanation.text), name.style), ids
         return
     steps = explanation.steps
-    is_shortcut = explanation.whole and len(explanation.text) > 1
+    is_shortcut = not explanation.is_merged
     last = "" if is_shortcut else ids
     start = [bytes([byte]) for byte in explanation.text]
     yield name, "", "", _pieces(start), "" if steps else last
@@ -64,8 +64,7 @@ def _rows(explanation: Explanation) -> Iterator[tuple[Text | str, ...]]:
         pair = Text(f"{shown(step.left)} + {shown(step.right)}")
         yield "", str(step.rank), pair, _pieces(step.pieces), last if index == len(steps) - 1 else ""
     if is_shortcut:
-        merging = "makes the same" if explanation.is_merged else "does not make it"
-        yield "", "", f"a token as it is; merging {merging}", _pieces([explanation.text]), ids
+        yield "", "", "looked up: merging does not make it", _pieces([explanation.text]), ids
 
 
 def _pieces(pieces: Sequence[bytes]) -> Text:
