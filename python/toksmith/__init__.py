@@ -83,8 +83,8 @@ _MODULES = {
     "vocab_map": "_core",
 }
 __all__ = [*_MODULES]
-# Packages that are attributes before somebody imports them: `toksmith.compat.tiktoken`, `toksmith.data.open`.
-_PACKAGES = {"compat", "data", "engines", "lab", "patterns"}
+# Modules that are attributes before somebody imports them: `toksmith.compat.tiktoken`, `toksmith.data.open`.
+_PACKAGES = {"compat", "data", "engines", "lab", "patterns", "reference"}
 
 
 def __getattr__(name: str) -> object:

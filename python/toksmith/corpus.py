@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import copy
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from ._internal import arguments
 from ._internal.choices import ERRORS, INPUT_FORMATS, Errors, InputFormat
@@ -31,6 +31,15 @@ class CorpusOptions(TypedDict, total=False):
     input_format: InputFormat | None
     document_separator: str | None
     errors: Errors
+
+
+def check_options(function: Callable[..., Any], options: Mapping[str, object], *others: Callable[..., Any]) -> None:
+    """Check keywords that a function passes to `Corpus`, or to other functions.
+
+    Raises:
+        TypeError: There is no such option; names the function, and the nearest option.
+    """
+    arguments.check_keywords(function, options, CorpusOptions, *others)
 
 
 class Corpus:

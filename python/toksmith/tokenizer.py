@@ -91,9 +91,14 @@ class Tokenizer:
         if vocab is None:
             vocab, merges = {byte: bytes([byte]) for byte in range(256)}, merges or []
         resolved = patterns.resolve(pattern, unmatched)
+        if not isinstance(vocab, Mapping):
+            raise TypeError(
+                f"vocab is a mapping of ids to bytes, not {type(vocab).__name__}: {shown(vocab)}; "
+                "Tokenizer.from_pretrained takes names and paths"
+            )
         core = CoreTokenizer(
             dict(vocab),
-            merges,
+            None if merges is None else arguments.listed("merges", merges, "pairs of bytes"),
             arguments.special_list(special_tokens),
             resolved.core(),
             ignore_merges,
@@ -299,8 +304,8 @@ class Tokenizer:
 
         ids: NDArray[np.unsignedinteger] | int = file_encoding.encode_file(
             self._core,
-            path,
-            out,
+            arguments.path_of("path", path),
+            None if out is None else arguments.path_of("out", out),
             dtype,
             progress,
             workers=arguments.checked_workers(workers),
@@ -339,10 +344,10 @@ class Tokenizer:
         >>> [ids.tolist() for ids in Tokenizer().encode_iterable(["a", "b"], arrays=True)]
         [[97, 98]]
         """
-        threads = arguments.checked_workers(workers)
+        threads, pieces = arguments.checked_workers(workers), arguments.checked_pieces(iterable)
         if arrays:
-            return text_streaming.arrays(self._core, iterable, special, threads)
-        return itertools.chain.from_iterable(self._encode_pieces(iterable, special))
+            return text_streaming.arrays(self._core, pieces, special, threads)
+        return itertools.chain.from_iterable(self._encode_pieces(pieces, special))
 
     def _encode_pieces(self, iterable: Iterable[str], special: bool) -> Iterator[list[int]]:
         stream = self._core.stream(special)
@@ -567,7 +572,12 @@ class Tokenizer:
         Raises:
             KeyError: There is no such token.
         """
-        return self._core.token_id(token.encode() if isinstance(token, str) else arguments.as_bytes(token))
+        if isinstance(token, str):
+            return self._core.token_id(token.encode())
+        try:
+            return self._core.token_id(arguments.as_bytes(token))
+        except TypeError:
+            raise TypeError(f"a token is bytes or str, not {type(token).__name__}: {shown(token)}") from None
 
     @property
     def vocab(self) -> Mapping[int, bytes]:
@@ -675,6 +685,8 @@ class Tokenizer:
             OSError: A file cannot be read.
             ValueError: A file is malformed or inconsistent; names file and line.
         """
+        for name, path in (("vocab_filepath", vocab_filepath), ("merges_filepath", merges_filepath)):
+            arguments.path_of(name, path)
         return cls._of(formats.gpt2.load(vocab_filepath, merges_filepath, special_tokens, pattern, unmatched))
 
     @classmethod
@@ -705,7 +717,7 @@ class Tokenizer:
             ValueError: The file is malformed, or lacks a single byte; names file and line. Or the pattern is broken,
                 has a part without an equal in `regex`, or looks like a name but is none.
         """
-        return cls._of(formats.ranks.load(path, pattern, special_tokens, unmatched))
+        return cls._of(formats.ranks.load(arguments.path_of("path", path), pattern, special_tokens, unmatched))
 
     @classmethod
     def from_huggingface(cls, source: object, *, dropout_seed: int | None = None) -> Self:
@@ -735,7 +747,16 @@ class Tokenizer:
             OSError: The file cannot be read.
             ValueError: The file is no such file, of a later version, or inconsistent; names what is wrong.
         """
-        return cls._of(formats.native.load(path))
+        name = arguments.path_of("path", path)
+        try:
+            return cls._of(formats.native.load(name))
+        except (FileNotFoundError, ValueError) as error:
+            if formats.native.is_native(name):
+                raise
+            hint = "load reads files of save; Tokenizer.from_pretrained reads names and other files"
+            if isinstance(error, FileNotFoundError):
+                raise FileNotFoundError(error.errno, f"{error.strerror} ({hint})", name) from None
+            raise ValueError(f"{error} ({hint})") from None
 
     def save(self, path: StrPath, *, format: FileFormat = "toksmith", verify: bool = True) -> None:
         """Save the tokenizer to a file, or to a folder for GPT-2's two files.
@@ -757,7 +778,7 @@ class Tokenizer:
                 ids. Nothing is written.
         """
         arguments.one_of("format", format, choices.FILE_FORMATS)
-        formats.save(self._parts, path, format, verify)
+        formats.save(self._parts, arguments.path_of("path", path), format, verify)
 
     def save_huggingface(
         self,
@@ -796,7 +817,9 @@ class Tokenizer:
                 a name that is no special token; or the file, read back, gives other ids. Nothing is written.
         """
         roles = {"bos_token": bos_token, "eos_token": eos_token, "unk_token": unk_token, "pad_token": pad_token}
-        formats.huggingface_folder.save(self._parts, folder, roles, chat_template, model_max_length, verify)
+        formats.huggingface_folder.save(
+            self._parts, arguments.path_of("folder", folder), roles, chat_template, model_max_length, verify
+        )
 
     # Identity
 
@@ -823,8 +846,8 @@ class Tokenizer:
         return self
 
     def __repr__(self) -> str:
-        pattern = self._parts.pattern.name or self._parts.pattern.text
-        return f"<Tokenizer of {self.vocab_size} tokens, {len(self.special_tokens)} special, pattern {pattern!r}>"
+        pattern = shown(self._parts.pattern.name or self._parts.pattern.text)
+        return f"<Tokenizer of {self.vocab_size} tokens, {len(self.special_tokens)} special, pattern {pattern}>"
 
 
 def _restored(kind: type[Tokenizer], *content: Any) -> Tokenizer:
@@ -833,7 +856,38 @@ def _restored(kind: type[Tokenizer], *content: Any) -> Tokenizer:
     return kind._of(formats.identity.restored(*content))
 
 
-def merge_counts(tokenizer: Tokenizer) -> Sequence[int | None] | None:
+def tokenizer_of(tokenizer: object, argument: str = "tokenizer") -> Tokenizer:
+    """Return the tokenizer that an argument is, or names.
+
+    Args:
+        tokenizer: A `Tokenizer`, a `toksmith.Encoding` or another object that has one as its attribute `tokenizer`,
+            or what `Tokenizer.from_pretrained` takes.
+        argument: The name of the argument, for the message.
+
+    Raises:
+        TypeError: It is none of these.
+        ValueError, OSError: Those of `Tokenizer.from_pretrained`.
+
+    >>> tokenizer_of(7, "base")
+    Traceback (most recent call last):
+    TypeError: base is a Tokenizer, the name or path of one, or a tokenizer of another library, not int: 7
+    """
+    if isinstance(tokenizer, Tokenizer):
+        return tokenizer
+    inner = getattr(tokenizer, "tokenizer", None)
+    if isinstance(inner, Tokenizer):
+        return inner
+    if isinstance(tokenizer, bytes):
+        return Tokenizer.from_pretrained(os.fsdecode(tokenizer))
+    if not formats.sources.is_source(tokenizer):
+        raise TypeError(
+            f"{argument} is a Tokenizer, the name or path of one, or a tokenizer of another library, not "
+            f"{type(tokenizer).__name__}: {shown(tokenizer)}"
+        )
+    return Tokenizer.from_pretrained(tokenizer)
+
+
+def merge_counts(tokenizer: Tokenizer | object) -> Sequence[int | None] | None:
     """Return how often the pair of each merge occurred when training chose it; read-only, saved by `save`.
 
     The counts are in the order of `merges`. A count is None for a merge that was not chosen by its count: a merge of
@@ -844,5 +898,5 @@ def merge_counts(tokenizer: Tokenizer) -> Sequence[int | None] | None:
     >>> list(merge_counts(toksmith.train(toksmith.PretokenCounts({b"low": 5, b"lower": 2}), 258)))
     [7, 7]
     """
-    counts = tokenizer._parts.merge_counts
+    counts = tokenizer_of(tokenizer)._parts.merge_counts
     return None if counts is None else ListView(counts)

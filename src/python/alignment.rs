@@ -37,7 +37,7 @@ pub(super) fn align<'py>(
     b: &Bound<'py, PyAny>,
     ids_b: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyArray2<i64>>> {
-    let (a, b) = (Tokenizer::of_public(a)?, Tokenizer::of_public(b)?);
+    let (a, b) = (Tokenizer::of_public(a, "a")?, Tokenizer::of_public(b, "b")?);
     let (ids_a, ids_b) = (a.get().all_ids(ids_a)?, b.get().all_ids(ids_b)?);
     let (left, right) = (a.get().token_run(&ids_a)?, b.get().token_run(&ids_b)?);
     let bytes = size_of::<u32>() * (ids_a.len() + ids_b.len());
@@ -57,7 +57,7 @@ pub(super) fn vocab_map<'py>(
     a: &Bound<'py, PyAny>,
     b: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-    let (a, b) = (Tokenizer::of_public(a)?, Tokenizer::of_public(b)?);
+    let (a, b) = (Tokenizer::of_public(a, "a")?, Tokenizer::of_public(b, "b")?);
     let (a, b) = (&a.get().encoder, &b.get().encoder);
     arrays::array(py, call::long(py, None, |_| decode::ids_in(a.vocab(), b.vocab()))?)
 }
@@ -77,7 +77,7 @@ pub(super) fn retokenization(
     tokenizer: &Bound<'_, PyAny>,
     ids: &Bound<'_, PyAny>,
 ) -> PyResult<Vec<Difference>> {
-    let tokenizer = Tokenizer::of_public(tokenizer)?;
+    let tokenizer = Tokenizer::of_public(tokenizer, "tokenizer")?;
     let tokenizer = tokenizer.get();
     let ids = tokenizer.all_ids(ids)?;
     let run = |ids| tokenizer.token_run(ids);

@@ -16,7 +16,8 @@ type Healed<'py> = (usize, Option<Bound<'py, PyArray1<u32>>>);
 /// The tokens of a tokenizer as what may come next: for text that is cut off, and for generation under constraints.
 ///
 /// Args:
-///     tokenizer: A `toksmith.Tokenizer`. Its tokens are sorted once, which takes some ten milliseconds for 100,000.
+///     tokenizer: A `toksmith.Tokenizer`, or what names one. Its tokens are sorted once, which takes some ten milliseconds for
+///         100,000.
 #[pyclass(frozen, module = "toksmith", name = "Continuations")]
 pub(super) struct PyContinuations {
     tokenizer: Py<Tokenizer>,
@@ -27,7 +28,7 @@ pub(super) struct PyContinuations {
 impl PyContinuations {
     #[new]
     fn new(py: Python<'_>, tokenizer: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let tokenizer = Tokenizer::of_public(tokenizer)?;
+        let tokenizer = Tokenizer::of_public(tokenizer, "tokenizer")?;
         let encoder = &tokenizer.get().encoder;
         let inner = call::long(py, None, |_| Ok(Continuations::new(encoder)))?;
         Ok(PyContinuations { tokenizer, inner })

@@ -38,7 +38,11 @@ impl DecodeStreams {
         stop: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let options = options(tokenizer.py(), errors, skip_special_tokens, unknown, stop)?;
-        Ok(DecodeStreams(Streams::new(tokenizer, prompts.try_iter()?, options)?))
+        Ok(DecodeStreams(Streams::new(
+            tokenizer,
+            objects::iterator(prompts, "prompts is a list of lists of ids")?,
+            options,
+        )?))
     }
 
     fn __len__(&self) -> PyResult<usize> {
@@ -138,7 +142,7 @@ impl DecodeStream {
     fn pieces(slf: &Bound<'_, Self>, ids: &Bound<'_, PyAny>) -> PyResult<Pieces> {
         Ok(Pieces {
             stream: slf.clone().unbind(),
-            ids: ids.try_iter()?.unbind(),
+            ids: objects::iterator(ids, "ids is an iterable of int")?.unbind(),
             is_done: AtomicBool::new(false),
         })
     }

@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet;
 
 use super::decoder::{self, StateTuple};
 use super::ids::{self, IdRun};
-use super::tokenizer::Tokenizer;
+use super::tokenizer::{Tokenizer, public_of};
 use super::{objects, text};
 use crate::decode::{DecoderState, StopStrings, TextDecoder};
 use crate::encode::Encoder;
@@ -66,7 +66,8 @@ impl Streams {
         prompts: impl IntoIterator<Item = PyResult<Bound<'a, PyAny>>>,
         options: Options,
     ) -> PyResult<Self> {
-        let core = Tokenizer::of_public(tokenizer)?;
+        let tokenizer = &public_of(tokenizer, "tokenizer")?;
+        let core = Tokenizer::of_public(tokenizer, "tokenizer")?;
         let (encoder, decoder) = (core.get().encoder.clone(), core.get().decoder.clone());
         if !["error", "skip"].contains(&&*options.unknown) {
             let message = format!("unknown is \"error\" or \"skip\", not {:?}", options.unknown);
@@ -215,7 +216,7 @@ impl Streams {
             self.decode(py, &mut stream, id, &mut text)
         };
         if self.skips_unknown() {
-            for (index, id) in prompt.try_iter()?.enumerate() {
+            for (index, id) in objects::iterator(prompt, "a prompt is a list of ids")?.enumerate() {
                 self.checked(&id?, Some(index))?.map_or(Ok(()), &mut add)?;
             }
         } else {

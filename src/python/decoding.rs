@@ -29,7 +29,8 @@ impl Tokenizer {
             yielder.tick(ids.py())
         };
         match starts {
-            None => batch.try_iter()?.try_for_each(|ids| add(&ids?))?,
+            None => objects::iterator(batch, "a batch is a list of lists of ids")?
+                .try_for_each(|ids| add(&ids?))?,
             Some(starts) => ids::stretches(batch, starts)?.try_for_each(|ids| add(&ids?))?,
         }
         Ok(texts)

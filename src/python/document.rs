@@ -20,7 +20,7 @@ use crate::error::Result;
 /// piece. Memory: about five times the UTF-8 of the text. One thread may use it at a time.
 ///
 /// Args:
-///     tokenizer: A `toksmith.Tokenizer`.
+///     tokenizer: A `toksmith.Tokenizer`, or what names one.
 ///     text: The text at first.
 ///     special: Whether special tokens become their ids.
 ///     chunk_bytes: Bytes from one remembered cut to the next at least. With more, edits take longer, and the document
@@ -45,7 +45,7 @@ impl PyDocument {
             return Err(PyValueError::new_err(format!("chunk_bytes is at least 1, not {chunk_bytes}")));
         };
         let options = DocumentOptions { special, chunk_bytes };
-        let encoder = Tokenizer::of_public(tokenizer)?.get().encoder.clone();
+        let encoder = Tokenizer::of_public(tokenizer, "tokenizer")?.get().encoder.clone();
         let made = text::with_utf8(text, 0, |text, control| Document::new(encoder, text, options, control))?;
         Ok(PyDocument(Mutex::new(made)))
     }

@@ -178,7 +178,7 @@ fn items<'a>(list: &'a Bound<'_, PyAny>) -> &'a [*mut ffi::PyObject] {
 fn from_iterable(ids: &Bound<'_, PyAny>, max_id: u32) -> PyResult<Vec<u32>> {
     let mut yielder = call::GilYielder::new();
     let mut collected = room::for_items(objects::size_hint(ids))?;
-    for id in ids.try_iter()? {
+    for id in objects::iterator(ids, "ids are a list, another iterable or an array of int")? {
         let id = extract_id(&id?, Some(collected.len()))?;
         if id > max_id {
             return Err(Error::UnknownId { id: i128::from(id), index: Some(collected.len()) }.into());
@@ -230,7 +230,7 @@ pub(super) fn stretches<'a, 'py>(
 fn rising(numbers: &Bound<'_, PyAny>, max: usize) -> PyResult<Vec<i64>> {
     let mut yielder = call::GilYielder::new();
     let mut collected: Vec<i64> = room::for_items(objects::size_hint(numbers))?;
-    for number in numbers.try_iter()? {
+    for number in objects::iterator(numbers, "starts is a list or an array of int")? {
         let number: i64 = number?.extract()?;
         if number < collected.last().copied().unwrap_or(0) || number as usize > max {
             let message = format!("starts must rise within 0 to {max}, the number of ids");

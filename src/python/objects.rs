@@ -4,9 +4,10 @@
 
 use std::ffi::c_char;
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyAny, PyBytes, PyDict, PyList, PySlice, PyString, PyTuple};
+use pyo3::types::{PyAny, PyBytes, PyDict, PyIterator, PyList, PySlice, PyString, PyTuple};
 
 use super::ints;
 use crate::room;
@@ -81,6 +82,19 @@ pub(super) fn extracted<'py, T>(
         room::push(&mut made, make(item?)?)?;
     }
     Ok(made)
+}
+
+/// An iterator over an argument. `is` says what the argument is, in the error for one that has no iterator.
+///
+/// # Errors
+/// `TypeError` for an object without an iterator; errors of making it.
+pub(super) fn iterator<'py>(items: &Bound<'py, PyAny>, is: &str) -> PyResult<Bound<'py, PyIterator>> {
+    items.try_iter().or_else(|error| {
+        if items.hasattr("__iter__")? || items.hasattr("__getitem__")? {
+            return Err(error);
+        }
+        Err(PyTypeError::new_err(format!("{is}, not {}", items.get_type().name()?)))
+    })
 }
 
 /// The maximum number of items for which memory is reserved before the first of them is seen.

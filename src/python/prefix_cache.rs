@@ -29,7 +29,7 @@ const MAX_UNITS_WITH_GIL: usize = 1 << 18;
 /// the text is known and can be cut. Gives the ids that the tokenizer gives. Any number of threads may use it at once.
 ///
 /// Args:
-///     tokenizer: A `toksmith.Tokenizer`.
+///     tokenizer: A `toksmith.Tokenizer`, or what names one.
 ///     max_bytes: Memory that it takes at most, two to three times the UTF-8 of the text that it remembers. What was
 ///         not used for long goes first.
 ///     special: Whether special tokens become their ids.
@@ -47,7 +47,7 @@ impl PyPrefixCache {
         let Ok(max_bytes) = usize::try_from(max_bytes) else {
             return Err(PyValueError::new_err(format!("max_bytes is at least 0, not {max_bytes}")));
         };
-        let encoder = Tokenizer::of_public(tokenizer)?.get().encoder.clone();
+        let encoder = Tokenizer::of_public(tokenizer, "tokenizer")?.get().encoder.clone();
         Ok(PyPrefixCache(PrefixCache::new(encoder, max_bytes, special)))
     }
 

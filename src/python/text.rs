@@ -69,7 +69,7 @@ fn no_text(value: &Bound<'_, PyAny>) -> PyErr {
     let hint = if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
         "; encode_batch takes a list of texts"
     } else if value.is_instance_of::<PyBytes>() {
-        "; encode takes bytes"
+        "; Tokenizer.encode takes bytes"
     } else {
         ""
     };

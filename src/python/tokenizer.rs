@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use numpy::{PyArray1, PyArray2};
-use pyo3::exceptions::{PyKeyError, PyTypeError};
+use pyo3::exceptions::PyKeyError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -33,20 +33,24 @@ pub(super) struct Tokenizer {
 }
 
 impl Tokenizer {
-    /// The core of a `toksmith.Tokenizer`, which has it as an attribute.
+    /// The core of the tokenizer that an argument is, or names.
     ///
     /// # Errors
-    /// `TypeError` for anything else.
-    pub(super) fn of_public(tokenizer: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
-        let core = tokenizer.getattr(intern!(tokenizer.py(), "_core")).ok();
-        match core.and_then(|core| core.cast_into::<Self>().ok()) {
-            Some(core) => Ok(core.unbind()),
-            None => {
-                let kind = tokenizer.get_type().name()?;
-                Err(PyTypeError::new_err(format!("a tokenizer is a toksmith.Tokenizer, not {kind}")))
-            }
-        }
+    /// Same as [`public_of`].
+    pub(super) fn of_public(tokenizer: &Bound<'_, PyAny>, argument: &str) -> PyResult<Py<Self>> {
+        let core = public_of(tokenizer, argument)?.getattr(intern!(tokenizer.py(), "_core"))?;
+        Ok(core.cast_into::<Self>()?.unbind())
     }
+}
+
+/// The `toksmith.Tokenizer` that an argument is, or names; `argument` is its name in a message.
+///
+/// # Errors
+/// Those of `toksmith.tokenizer.tokenizer_of`: `TypeError` for what is no tokenizer, and those of reading a file.
+pub(super) fn public_of<'py>(tokenizer: &Bound<'py, PyAny>, argument: &str) -> PyResult<Bound<'py, PyAny>> {
+    let py = tokenizer.py();
+    py.import(intern!(py, "toksmith.tokenizer"))?
+        .call_method1(intern!(py, "tokenizer_of"), (tokenizer, argument))
 }
 
 pub(super) type ArrayAndStarts<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);

@@ -4,14 +4,81 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import choices
 from .messages import shown
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
+
+_Item = TypeVar("_Item")
+
+
+def check_keywords(function: Callable[..., Any], keywords: Iterable[str], *takers: Callable[..., Any]) -> None:
+    """Check keywords that a function forwards: they are arguments of one of the `takers`, or keys of a `TypedDict`.
+
+    >>> def count(text, *, workers=1, **options): ...
+    >>> check_keywords(count, ["worker"])
+    Traceback (most recent call last):
+    TypeError: count() got an unexpected keyword argument 'worker': did you mean 'workers'?
+    """
+    known = {name for taker in takers for name in _arguments_of(taker)}
+    for name in keywords:
+        if name not in known:
+            import difflib
+
+            close = difflib.get_close_matches(name, sorted(known.union(_arguments_of(function))), 1)
+            hint = f": did you mean {close[0]!r}?" if close else ""
+            raise TypeError(f"{function.__name__}() got an unexpected keyword argument {shown(name)}{hint}")
+
+
+def _arguments_of(taker: Callable[..., Any]) -> list[str]:
+    """Return the names of the arguments of a function, or the keys of a `TypedDict`."""
+    if hasattr(taker, "__total__"):
+        return [*taker.__annotations__]
+    code = taker.__code__
+    return [*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]] if hasattr(taker, "__code__") else []
+
+
+def whole(name: str, value: object, least: int | None = None) -> int:
+    """Return an argument that is a whole number, and not below the least one."""
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(f"{name} is a whole number, not {_kind_and_value(value)}") from None
+    if least is not None and number < least:
+        raise ValueError(f"{name} is at least {least}, not {shown(number)}")
+    return number
+
+
+def fraction(name: str, value: object) -> float:
+    """Return an argument that is a number."""
+    if not isinstance(value, str):
+        try:
+            return float(value)  # type: ignore[arg-type]
+        except TypeError:
+            pass
+    raise TypeError(f"{name} is a number, not {_kind_and_value(value)}")
+
+
+def path_of(name: str, value: object) -> str:
+    """Return an argument that is a path as a str."""
+    if not isinstance(value, (str, bytes, os.PathLike)):
+        raise TypeError(f"{name} is a path, not {_kind_and_value(value)}")
+    return os.fsdecode(value)
+
+
+def listed(name: str, values: Iterable[_Item], of: str) -> Iterable[_Item]:
+    """Return an argument that is a list, or another iterable; one bare text is no list."""
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise TypeError(f"{name} is a list of {of}, not {_kind_and_value(values)}")
+    return values
+
+
+def _kind_and_value(value: object) -> str:
+    return "None" if value is None else f"{type(value).__name__}: {shown(value)}"
 
 
 def special_list(special_tokens: Iterable[str] | Mapping[str, int] | None) -> list[tuple[str, int | None]]:
@@ -20,6 +87,10 @@ def special_list(special_tokens: Iterable[str] | Mapping[str, int] | None) -> li
         return []
     if isinstance(special_tokens, (str, bytes)):
         raise TypeError(f"special_tokens is a list of names: write [{shown(special_tokens)}]")
+    if not isinstance(special_tokens, Iterable):
+        raise TypeError(
+            f"special_tokens is a list of names, or a mapping of names to ids, not {_kind_and_value(special_tokens)}"
+        )
     pairs: Iterable[tuple[str, int | None]]
     if hasattr(special_tokens, "items"):
         pairs = ((name, _special_id(name, id)) for name, id in special_tokens.items())
@@ -38,7 +109,7 @@ def special_list(special_tokens: Iterable[str] | Mapping[str, int] | None) -> li
 
 
 def _special_id(name: str, id: int) -> int:
-    number = operator.index(id)
+    number = whole(f"the id of special token {shown(name)}", id)
     if not 0 <= number < 2**32:
         raise ValueError(
             f"the id of special token {shown(name)} is {shown(id)}: ids are whole numbers from 0 to 2^32 - 1"
@@ -67,10 +138,7 @@ def checked_workers(workers: int | None) -> int:
     if workers is None:
         affinity = getattr(os, "sched_getaffinity", None)
         return len(affinity(0)) if affinity else os.cpu_count() or 1
-    number = operator.index(workers)
-    if number < 1:
-        raise ValueError(f"workers is at least 1, not {number}")
-    return min(number, 1024)
+    return min(whole("workers", workers, 1), 1024)
 
 
 def special_names(special_tokens: Iterable[str]) -> list[str]:
@@ -118,6 +186,14 @@ def checked_text(text: object) -> str:
     return text
 
 
+def checked_pieces(pieces: Iterable[str]) -> Iterable[str]:
+    """Return an iterable of pieces of a text; a path is refused as a mistake."""
+    if isinstance(pieces, (bytes, os.PathLike)) or not isinstance(pieces, Iterable):
+        hint = ": encode_file takes a path" if isinstance(pieces, os.PathLike) else ""
+        raise TypeError(f"iterable is an iterable of str, such as an open file, not {type(pieces).__name__}{hint}")
+    return pieces
+
+
 def checked_texts(texts: Iterable[str]) -> Iterable[str]:
     """Return the texts; one bare text is refused as a mistake."""
     if isinstance(texts, (str, bytes)):
@@ -141,8 +217,8 @@ def text_bytes(text: Buffer) -> bytes:
 
 def checked_dropout(dropout: float, seed: int | None) -> tuple[float, int]:
     """Return the probability that a merge is left out, and the seed of the choices: a new one if it is None."""
-    number = int.from_bytes(os.urandom(8), "little") if seed is None else operator.index(seed)
-    if not 0 <= dropout <= 1:
+    number = int.from_bytes(os.urandom(8), "little") if seed is None else whole("seed", seed)
+    if not 0 <= fraction("dropout", dropout) <= 1:
         raise ValueError(f"dropout is a probability from 0 to 1, not {shown(dropout)}")
     if not 0 <= number < 2**64:
         raise ValueError(f"seed is a whole number from 0 to 2^64 - 1, not {number}")
@@ -151,7 +227,4 @@ def checked_dropout(dropout: float, seed: int | None) -> tuple[float, int]:
 
 def checked_limit(name: str, value: int, minimum: int) -> int:
     """Return a number of tokens."""
-    number = operator.index(value)
-    if number < minimum:
-        raise ValueError(f"{name} is at least {minimum}, not {number}")
-    return min(number, 2**62)
+    return min(whole(name, value, minimum), 2**62)

@@ -33,7 +33,12 @@ def limit(value: int | str | SupportsIndex | None) -> int:
             raise ValueError(f'memory_limit is a number of bytes or a text such as "2GB", not {shown(value)}')
         number = int(float(match[1]) * _UNITS[match[2]])
     else:
-        number = operator.index(value)
+        try:
+            number = operator.index(value)
+        except TypeError:
+            raise TypeError(
+                f'memory_limit is a number of bytes or a text such as "2GB", not {shown(value)}'
+            ) from None
     if number < 1:
         raise ValueError(f"memory_limit is at least 1 byte, not {shown(value)}")
     return min(number, 2**62)

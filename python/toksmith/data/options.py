@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import operator
 import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
+from types import NoneType
 from typing import TYPE_CHECKING, TypedDict
 
 from .._internal import arguments
@@ -202,7 +202,7 @@ def _shard_ids(form: Format, shard_size: int, wide: bool, tokenizer: Tokenizer) 
 
 
 def _seed(name: str, value: int) -> int:
-    number = operator.index(value)
+    number = arguments.whole(name, value)
     if not 0 <= number < _HASHES:
         raise ValueError(f"{name} must be a whole number from 0 to 2^64 - 1, not {shown(value)}")
     return number
@@ -213,6 +213,8 @@ def _shares(split: str | Iterable[str] | Mapping[str, float] | None) -> dict[str
     pairs: Iterable[tuple[object, str | float]]
     if isinstance(split, Mapping):
         pairs = split.items()
+    elif not isinstance(split, (str, Iterable, NoneType)):
+        raise TypeError(f'split is names with their shares, such as {{"val": 0.01}}, not {shown(split)}')
     else:
         pairs = map(_pair, [split] if isinstance(split, str) else split or [])
     shares: dict[str, float] = {}
@@ -253,7 +255,7 @@ def _names(option: str, tokens: SpecialTokens | None) -> list[str | int]:
         tokens = [tokens]
     if not isinstance(tokens, Iterable):
         raise TypeError(f"{option} is a special token, or a list of them, not {type(tokens).__name__}")
-    return [token if isinstance(token, str) else operator.index(token) for token in tokens]
+    return [token if isinstance(token, str) else arguments.whole(f"{option}: an id", token) for token in tokens]
 
 
 def _ids(option: str, names: list[str | int], tokenizer: Tokenizer) -> list[int]:

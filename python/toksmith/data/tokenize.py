@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import _core
+from .._internal import arguments
 from .._internal.choices import OnError, ShardFormat
 from .._internal.messages import counted
 from .._internal.progress import Report
-from ..corpus import Corpus, CorpusOptions, TextSources
+from ..corpus import Corpus, CorpusOptions, TextSources, check_options
 from ..files.inputs import Source
-from ..tokenizer import Tokenizer
+from ..tokenizer import Tokenizer, tokenizer_of
 from . import manifest as manifests
 from . import repair, table_texts
 from .folder import Folder, SkippedRow
@@ -111,8 +112,10 @@ def tokenize(
             call continues the run.
         ImportError: A file needs pyarrow or fsspec, which is not installed.
     """
-    corpus = Corpus.of(sources, **corpus_options).without(Path(out))
-    encoder = loaded_tokenizer(tokenizer)
+    check_options(tokenize, corpus_options)
+    target = Path(arguments.path_of("out", out))
+    corpus = Corpus.of(sources, **corpus_options).without(target)
+    encoder = tokenizer_of(tokenizer)
     options = Options(
         encoder,
         format=format,
@@ -136,7 +139,7 @@ def tokenize(
         "options": options.settings | corpus.reading,
         "sources": [[source.name, *(source.seen or (None, None))] for source in corpus.sources],
     }
-    folder = Folder(Path(out), run, options)
+    folder = Folder(target, run, options)
     finished = folder.finished()
     if finished is not None:
         repaired = repair.repair_of(folder, encoder, verify, progress)
@@ -150,18 +153,6 @@ def tokenize(
         return finished
     warn_of_skipped(manifest, folder, stacklevel=3)
     return manifest
-
-
-def loaded_tokenizer(tokenizer: object) -> Tokenizer:
-    """Return the tokenizer of an argument; see `tokenize`."""
-    if isinstance(tokenizer, (str, os.PathLike)):
-        return Tokenizer.from_pretrained(tokenizer)
-    inner = getattr(tokenizer, "tokenizer", tokenizer)
-    if isinstance(inner, Tokenizer):
-        return inner
-    raise TypeError(
-        f"tokenizer is a Tokenizer, an Encoding, or a name or path of one, not {type(tokenizer).__name__}"
-    )
 
 
 def warn_of_skipped(manifest: JsonObject, folder: Folder, stacklevel: int) -> None:

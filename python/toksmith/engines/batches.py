@@ -12,7 +12,7 @@ from .._internal import arguments
 from .._internal.messages import shown
 from ..encoding.file_encoding import is_wide
 from ..formats import identity, native
-from ..tokenizer import Tokenizer
+from ..tokenizer import Tokenizer, tokenizer_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def encode_arrow(
-    tokenizer: Tokenizer,
+    tokenizer: Tokenizer | object,
     texts: object,
     *,
     dtype: DTypeLike | None = None,
@@ -35,7 +35,7 @@ def encode_arrow(
     Texts are read in place, without Python objects. Bytes that are not UTF-8 are encoded as by `Tokenizer.encode`.
 
     Args:
-        tokenizer: The tokenizer that encodes them.
+        tokenizer: The tokenizer that encodes them: a `Tokenizer`, or what `Tokenizer.from_pretrained` takes.
         texts: An object with `__arrow_c_array__` or `__arrow_c_stream__`, of strings or binary values: an array or
             chunked array of pyarrow, a series of Polars or pandas (3 and later), a relation of DuckDB with one
             column. A stream is read to its end before the first text is encoded.
@@ -58,12 +58,15 @@ def encode_arrow(
     >>> encode_arrow(Tokenizer(), pa.array(["ab", None, ""])).to_pylist()
     [[97, 98], None, []]
     """
+    tokenizer = tokenizer_of(tokenizer)
     wide = _is_wide_for(tokenizer, dtype)
     column = _core.ArrowColumn(texts)
     return _like(texts, column.encode(tokenizer._core, special, arguments.checked_workers(workers), wide, large))
 
 
-def count_arrow(tokenizer: Tokenizer, texts: object, *, special: bool = True, workers: int | None = None) -> Any:
+def count_arrow(
+    tokenizer: Tokenizer | object, texts: object, *, special: bool = True, workers: int | None = None
+) -> Any:
     """Return how many ids each text of an Arrow column has, as an Arrow array of `int64`; null for a null text.
 
     No ids are kept. Arguments and errors are those of `encode_arrow`.
@@ -74,7 +77,7 @@ def count_arrow(tokenizer: Tokenizer, texts: object, *, special: bool = True, wo
     [2, None, 0]
     """
     column = _core.ArrowColumn(texts)
-    return _like(texts, column.count(tokenizer._core, special, arguments.checked_workers(workers)))
+    return _like(texts, column.count(tokenizer_of(tokenizer)._core, special, arguments.checked_workers(workers)))
 
 
 class BatchOptions(TypedDict, total=False):
@@ -88,7 +91,7 @@ class BatchOptions(TypedDict, total=False):
 
 
 def batch_function(
-    tokenizer: Tokenizer,
+    tokenizer: Tokenizer | object,
     column: str = "text",
     *,
     out: str = "input_ids",
@@ -103,7 +106,7 @@ def batch_function(
     its cache what another process has made.
 
     Args:
-        tokenizer: The tokenizer that encodes the texts.
+        tokenizer: The tokenizer that encodes the texts: a `Tokenizer`, or what `Tokenizer.from_pretrained` takes.
         column: The name of the column of texts.
         out: The name of the column of ids.
         dtype: Type of the ids: `uint32`, the default, or `uint16`.
@@ -130,6 +133,7 @@ def batch_function(
     for name in (column, out):
         if not isinstance(name, str):
             raise TypeError(f"the name of a column must be a str, not {type(name).__name__}")
+    tokenizer = tokenizer_of(tokenizer)
     wide = _is_wide_for(tokenizer, dtype)
     if workers is not None:
         workers = arguments.checked_workers(workers)
@@ -137,9 +141,13 @@ def batch_function(
 
 
 def encode_batches(
-    batches: Iterable[RecordBatch | Table], column: str, tokenizer: Tokenizer, **options: Unpack[BatchOptions]
+    batches: Iterable[RecordBatch | Table],
+    column: str,
+    tokenizer: Tokenizer | object,
+    **options: Unpack[BatchOptions],
 ) -> Iterator[Any]:
     """Yield each record batch or table of pyarrow with the ids of one column; the options are `batch_function`'s."""
+    arguments.check_keywords(encode_batches, options, batch_function)
     return map(batch_function(tokenizer, column, **options), batches)
 
 

@@ -15,8 +15,8 @@ from .._internal import arguments
 from .._internal.messages import shown
 from ..data.folder import Shard
 from ..data.options import Options, ShardOptions
-from ..data.tokenize import loaded_tokenizer, warn_of_skipped
-from ..tokenizer import Tokenizer
+from ..data.tokenize import warn_of_skipped
+from ..tokenizer import Tokenizer, tokenizer_of
 from ..training import train as training
 from ..training.counts import PretokenCounts
 from .counting import CountOptions, count_batches, sum_counts
@@ -82,6 +82,7 @@ class Engine(ABC, Generic[Data]):
             ModuleNotFoundError: On Spark, the Python of the workers lacks toksmith, or what it needs.
         """
         options["special_tokens"] = specials = [*options.get("special_tokens", ())]
+        arguments.check_keywords(self.count_pretokens, options, CountOptions)
         minimum = arguments.checked_limit("min_pretoken_count", min_pretoken_count, 0)
         count_batches([], column, **options)  # refuses wrong options before the engine starts anything
         limit, count = options.get("memory_limit"), functools.partial(count_batches, **options)
@@ -100,6 +101,7 @@ class Engine(ABC, Generic[Data]):
         bounds the counts of a worker, the sum, and learning. `ties="first"`, which needs the order of the text, is
         refused. Errors are those of `count_pretokens` and `toksmith.train`.
         """
+        arguments.check_keywords(self.train, options, training.train, CountOptions, self.count_pretokens)
         if options.get("ties") == "first":
             raise ValueError(
                 f'ties="first" goes by the order of the text, which {self.parts} do not tell: choose another rule'
@@ -149,9 +151,10 @@ class Engine(ABC, Generic[Data]):
             OSError: A file cannot be written; or a machine does not see the folder.
             RayTaskError, PythonException: A worker of Ray or Spark failed; the text has its error.
         """
+        arguments.check_keywords(self.tokenize, options, ShardOptions)
         if shuffle is not None:
             raise ValueError(f"shuffle with the engine instead: {self.how_to_shuffle}")
-        encoder = loaded_tokenizer(tokenizer)
+        encoder = tokenizer_of(tokenizer)
         folder = self._folder(encoder, column, out, order, Options(encoder, **options))
         with folder.begun(), folder.saving(encoder) as wait:
             if folder.options.warning is not None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from .._internal import arguments
 from ..tokenizer import Tokenizer
 from .batches import BatchOptions, batch_function
 from .counting import counts_schema
@@ -137,9 +138,10 @@ def _rows(block: Table, function: Encode) -> Table:
     return pa.table({"row": pa.array(list(function([block])), pa.string())})
 
 
-def encode(dataset: Dataset, column: str, tokenizer: Tokenizer, **options: Unpack[BatchOptions]) -> Dataset:
+def encode(dataset: Dataset, column: str, tokenizer: Tokenizer | object, **options: Unpack[BatchOptions]) -> Dataset:
     """Return a dataset with the ids of the texts of a column, as a column of lists. Ray runs it when it is read.
 
     Each process of Ray makes the tokenizer once and keeps it. The options are those of `batch_function`.
     """
+    arguments.check_keywords(encode, options, batch_function)
     return dataset.map_batches(KeptFunction(batch_function(tokenizer, column, **options)), **_BLOCKS)

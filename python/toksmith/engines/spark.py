@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from .._internal.messages import shown
-from ..tokenizer import Tokenizer
+from ..tokenizer import Tokenizer, tokenizer_of
 from .batches import encode_arrow
 from .engine import Engine
 from .workers import KeptFunction
@@ -151,7 +151,7 @@ def _summed(counted: DataFrame, minimum: int, partitions: int | None) -> DataFra
 def encode(
     frame: DataFrame,
     column: str,
-    tokenizer: Tokenizer,
+    tokenizer: Tokenizer | object,
     *,
     out: str = "input_ids",
     keep: bool = True,
@@ -168,6 +168,7 @@ def encode(
     """
     from pyspark.sql import types
 
+    tokenizer = tokenizer_of(tokenizer)
     ids_type, texts = _ids_type(tokenizer), _texts(frame, column)
     fields = list(frame.schema.fields) if keep else []
     names = [field.name for field in fields]
@@ -186,7 +187,7 @@ def encode(
     return numbered.mapInArrow(KeptFunction(encoded), types.StructType(fields))
 
 
-def encode_udf(tokenizer: Tokenizer, *, special: bool = True) -> Any:
+def encode_udf(tokenizer: Tokenizer | object, *, special: bool = True) -> Any:
     """Return a function of Spark from a column of texts to one of their ids, for `select`, `withColumn` and SQL.
 
     `frame.withColumn("input_ids", encode_udf(tokenizer)("text"))` is a plan in which only texts go through Python;
@@ -196,6 +197,7 @@ def encode_udf(tokenizer: Tokenizer, *, special: bool = True) -> Any:
     import pyarrow as pa
     from pyspark.sql import functions
 
+    tokenizer = tokenizer_of(tokenizer)
     ids_type = _ids_type(tokenizer)
     kept = KeptFunction(functools.partial(_ids, tokenizer=tokenizer, special=special))
 

@@ -175,7 +175,10 @@ def naming(target: Path, only_unnamed: bool = False) -> Iterator[None]:
         yield
     except OSError as error:
         if error.filename is None or not only_unnamed:
-            error.filename, error.filename2 = str(target), None
+            error.filename = str(target)
+            del error.filename2  # None would be shown as "-> None"
+        if isinstance(error, FileNotFoundError) and not target.parent.is_dir():
+            error.strerror = f"there is no folder {target.parent}"
         raise
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import overload
 
 from .. import anatomy, reference
-from ..tokenizer import Tokenizer
+from ..tokenizer import Tokenizer, tokenizer_of
 from .text import quoted
 
 
@@ -118,14 +118,14 @@ class Explanation:
         return not self.special and len(self.text) - len(self.steps) == len(self.ids)
 
 
-def explain(tokenizer: Tokenizer, text: str, *, special: bool = True) -> list[Explanation]:
+def explain(tokenizer: Tokenizer | object, text: str, *, special: bool = True) -> list[Explanation]:
     """Return how each pretoken of `text` is encoded: every merge with its pair and rank, and the ids.
 
     Where a pretoken that is a token is encoded without merging, `whole` is True, and the merges are shown all the
     same. For people and for tests: it runs in plain Python, with memory linear in the text.
 
     Args:
-        tokenizer: The tokenizer.
+        tokenizer: A `Tokenizer`, or what `Tokenizer.from_pretrained` takes, such as "gpt2".
         text: Any text.
         special: Whether special tokens in the text become their ids.
 
@@ -137,6 +137,7 @@ def explain(tokenizer: Tokenizer, text: str, *, special: bool = True) -> list[Ex
     >>> [step.pieces for step in toksmith.explain(tokenizer, "low")[0].steps]
     [(b'l', b'ow'), (b'low',)]
     """
+    tokenizer = tokenizer_of(tokenizer)
     if anatomy.character_tokens(tokenizer) is not None:
         raise ValueError("explain shows merges of bytes; this tokenizer merges characters (see docs/huggingface.md)")
     anatomy.check_plain(tokenizer, text, special, "explain")

@@ -85,9 +85,13 @@ def at_least(name: str, value: int, minimum: int) -> int:
     """Return an argument that is a whole number.
 
     Raises:
+        TypeError: It is no whole number.
         ValueError: It is below the minimum.
     """
-    number = operator.index(value)
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is a whole number, not {type(value).__name__}: {quoted(value)}") from None
     if number < minimum:
         raise ValueError(f"{name} is at least {minimum}, not {number}")
     return number

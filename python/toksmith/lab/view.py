@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 
-from ..tokenizer import Tokenizer
+from ..tokenizer import Tokenizer, tokenizer_of
 from . import notebook, terminal
 from . import spans as spans_of
 from .spans import Span
@@ -54,14 +54,16 @@ class View:
         return terminal.counts(len(self.ids), len(self.text.encode()))
 
 
-def view(tokenizer: Tokenizer, text: str, *, special: bool = True, ids: bool = False, limit: int = LIMIT) -> View:
+def view(
+    tokenizer: Tokenizer | object, text: str, *, special: bool = True, ids: bool = False, limit: int = LIMIT
+) -> View:
     r"""Return a view of the tokens of `text`: coloured in a notebook, plain text when it is printed.
 
     Whitespace, characters that cannot be seen and bytes that are no whole characters are shown as marks;
     escape sequences and HTML in the text are shown, never obeyed. See docs/viewing.md.
 
     Args:
-        tokenizer: The tokenizer.
+        tokenizer: A `Tokenizer`, or what `Tokenizer.from_pretrained` takes, such as "gpt2".
         text: Any text.
         special: Whether special tokens in the text become their ids.
         ids: Whether the id stands below each token.
@@ -76,4 +78,5 @@ def view(tokenizer: Tokenizer, text: str, *, special: bool = True, ids: bool = F
     97│32│98│256
     4 tokens, 10 bytes, 2.50 bytes per token
     """
-    return View(tokenizer, text, special=special, show_ids=ids, limit=at_least("limit", limit, 0))
+    limit = at_least("limit", limit, 0)
+    return View(tokenizer_of(tokenizer), text, special=special, show_ids=ids, limit=limit)

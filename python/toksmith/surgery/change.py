@@ -20,7 +20,7 @@ from ..tokenizer import Tokenizer
 Integers = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class VocabChange:
     """A change of a vocabulary: the new id of each old one, and how the old tokens spell the new ones.
 
@@ -67,6 +67,13 @@ class VocabChange:
         edges = [*self.starts[[0, -1]]] if len(self.starts) == len(self.added) + 1 else []
         if edges != [0, count] or (np.diff(self.starts) < 0).any() or self.weights.shape != (count,):
             raise ValueError("starts, pieces and weights do not belong together")
+
+    def __repr__(self) -> str:
+        kept = int((self.new_to_old >= 0).sum())
+        return (
+            f"<VocabChange of {len(self.old_to_new)} old ids to {len(self.new_to_old)} new ones: {kept} kept, "
+            f"{len(self.added)} added>"
+        )
 
     @classmethod
     def between(cls, old: Tokenizer, new: Tokenizer, old_ids: Integers, needed: ArrayLike = ()) -> VocabChange:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import warnings
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
@@ -10,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _core
+from .._internal import arguments
 from .._internal.choices import Ties
 from .._internal.messages import shown
-from ..corpus import Corpus, CorpusOptions, TextSources
+from ..corpus import Corpus, CorpusOptions, TextSources, check_options
 from ..formats.parts import Parts
-from ..tokenizer import Tokenizer
+from ..tokenizer import Tokenizer, tokenizer_of
 from ..training.counts import PretokenCounts
 from ..training.train import train
 from .change import VocabChange
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def extend(
-    tokenizer: Tokenizer, sources: Corpus | TextSources | PretokenCounts, n: int, **options: Any
+    tokenizer: Tokenizer | object, sources: Corpus | TextSources | PretokenCounts, n: int, **options: Any
 ) -> tuple[Tokenizer, VocabChange]:
     """Return a tokenizer with `n` more tokens, and the change of the vocabulary.
 
@@ -34,7 +34,7 @@ def extend(
     the texts, each from one space to the next; bytes and special tokens end a word.
 
     Args:
-        tokenizer: The tokenizer.
+        tokenizer: A `Tokenizer`, or what `Tokenizer.from_pretrained` takes.
         sources: The texts to learn from, or their counts, as in `toksmith.train`.
         n: How many tokens there will be more, with new special tokens among them.
         **options: Further options of `toksmith.train`, such as `special_tokens`. Where characters are merged: `ties`,
@@ -49,23 +49,23 @@ def extend(
     >>> larger.encode("lower"), [tokenizer.vocab[id] for id in change.pieces]
     ([258, 114], [b'low', b'e'])
     """
-    count = operator.index(n)
-    if count < 0:
-        raise ValueError(f"n is {count}: at least 0 tokens are added")
+    check_options(extend, options, train)
+    tokenizer, count = tokenizer_of(tokenizer), arguments.whole("n", n, 0)
     if tokenizer._core.characters() is None:
         larger = train(sources, tokenizer.vocab_size + count, base=tokenizer, **options)
     else:
+        check_options(extend, options, _trained_on_words)
         larger = _trained_on_words(tokenizer, sources, count, **options)
     return larger, _change(tokenizer, larger, tokenizer.vocab)
 
 
 def replace_tokens(
-    tokenizer: Tokenizer, slots: Iterable[int], tokens: Iterable[str | bytes]
+    tokenizer: Tokenizer | object, slots: Iterable[int], tokens: Iterable[str | bytes]
 ) -> tuple[Tokenizer, VocabChange]:
     """Return a tokenizer with new tokens at reserved ids, and the change of the vocabulary. All other ids stay.
 
     Args:
-        tokenizer: The tokenizer.
+        tokenizer: A `Tokenizer`, or what `Tokenizer.from_pretrained` takes.
         slots: Ids of special or other added tokens, which go, or ids without a token.
         tokens: The new token of each slot. A str becomes a special token. Bytes become an ordinary token: a new merge
             joins the two tokens that the bytes are encoded to; the bytes before them in the list count.
@@ -81,7 +81,7 @@ def replace_tokens(
     >>> replaced.encode("<|user|>ab"), change.old_to_new[-2:], change.pieces[-2:]
     ([256, 257], array([-1, -1]), array([97, 98]))
     """
-    new = [(operator.index(slot), token) for slot, token in zip(slots, tokens, strict=True)]
+    tokenizer, new = tokenizer_of(tokenizer), _replacements(slots, tokens)
     parts, taken = tokenizer._parts, {slot for slot, _ in new}
     check_merges_bytes(parts, "given other tokens")
     ordinary = parts.vocab.keys() - added_ids(parts)
@@ -98,6 +98,17 @@ def replace_tokens(
         if replaced.encode(token, special=False) != [slot]:
             raise ValueError(f"{shown(token)} is more than one pretoken: no text would be encoded to it")
     return replaced, _change(tokenizer, replaced, ids)
+
+
+def _replacements(slots: Iterable[int], tokens: Iterable[str | bytes]) -> list[tuple[int, str | bytes]]:
+    ids = [arguments.whole("a slot", slot) for slot in arguments.listed("slots", slots, "ids")]
+    new = [*arguments.listed("tokens", tokens, "tokens")]
+    if len(ids) != len(new):
+        raise ValueError(f"slots are {len(ids)}, and tokens are {len(new)}: give a token for each slot")
+    for token in new:
+        if not isinstance(token, (str, bytes)):
+            raise TypeError(f"a token is str or bytes, not {type(token).__name__}: {shown(token)}")
+    return [*zip(ids, new, strict=True)]
 
 
 def _trained_on_words(

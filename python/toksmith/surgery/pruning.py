@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import operator
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -11,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..corpus import Corpus, CorpusOptions, TextSources
+from .._internal import arguments
+from ..corpus import Corpus, CorpusOptions, TextSources, check_options
 from ..formats.parts import Parts, Record
-from ..tokenizer import Tokenizer
+from ..tokenizer import Tokenizer, tokenizer_of
 from .change import VocabChange
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ Ids = Iterable[int] | NDArray[np.integer]
 
 
 def prune(
-    tokenizer: Tokenizer,
+    tokenizer: Tokenizer | object,
     *,
     keep: Ids | None = None,
     drop: Ids | None = None,
@@ -41,7 +41,7 @@ def prune(
     end inside a character which no remaining token completes. The ids keep their order, and become 0, 1, 2, …
 
     Args:
-        tokenizer: The tokenizer.
+        tokenizer: A `Tokenizer`, or what `Tokenizer.from_pretrained` takes.
         keep: The ids of the tokens to keep. Special and other added tokens stay as well.
         drop: Or the ids of the tokens to leave out. Special tokens stay unless they are among them.
         min_count: Or how often a token must occur in the texts `on` to be kept. Special tokens stay as well.
@@ -61,6 +61,8 @@ def prune(
     >>> change.needed[-3:], change.old_to_new[-3:]
     (array([256, 257, 258]), array([259,  -1,  -1]))
     """
+    check_options(prune, corpus)
+    tokenizer = tokenizer_of(tokenizer)
     parts = tokenizer._parts
     if sum(option is not None for option in (keep, drop, min_count)) != 1 or (min_count is None) != (on is None):
         raise ValueError("prune takes keep, drop, or min_count with on: exactly one of them")
@@ -72,8 +74,9 @@ def prune(
         gone = _checked(parts, "drop", drop)
         kept, fixed = parts.vocab.keys() - gone, fixed - gone
     else:
+        least = arguments.whole("min_count", min_count)
         uses = _uses(tokenizer, Corpus.of(() if on is None else on, **corpus), workers)
-        kept = {id for id in parts.vocab if uses[id] >= operator.index(min_count or 0)}
+        kept = {id for id in parts.vocab if uses[id] >= least}
     core, old_ids, needed, places = _core.prune(parts.core, sorted(kept - fixed), sorted(fixed))
     new_ids = dict(zip(old_ids.tolist(), itertools.count()))
     record = parts.record and parts.record.pruned(len(parts.core.merges()), places.tolist(), 256 + len(fixed))
@@ -105,7 +108,7 @@ def added_ids(parts: Parts) -> set[int]:
 
 
 def _checked(parts: Parts, name: str, ids: Ids) -> set[int]:
-    checked = {operator.index(id) for id in ids}
+    checked = {arguments.whole(f"{name}: an id", id) for id in arguments.listed(name, ids, "ids")}
     for id in checked - parts.vocab.keys():
         raise ValueError(f"{name}: {id} is the id of no token")
     return checked
@@ -128,7 +131,7 @@ def encoded(tokenizer: Tokenizer, texts: Corpus, workers: int | None) -> Iterato
         yield np.concatenate(batch)
 
 
-def shrink(tokenizer: Tokenizer, n: int) -> Tokenizer:
+def shrink(tokenizer: Tokenizer | object, n: int) -> Tokenizer:
     """Return a tokenizer of `n` tokens, special ones included: `tokenizer` without its last merges.
 
     Special tokens whose ids are above all others move down to follow them; all other ids stay. Without superwords the
@@ -144,12 +147,13 @@ def shrink(tokenizer: Tokenizer, n: int) -> Tokenizer:
     >>> toksmith.shrink(toksmith.train(counts, 260), 258) == toksmith.train(counts, 258)
     True
     """
-    parts = _shrunk(tokenizer._parts, n)
+    tokenizer = tokenizer_of(tokenizer)
+    parts = _shrunk(tokenizer._parts, arguments.whole("n", n))
     return tokenizer if parts is tokenizer._parts else tokenizer._of(parts)
 
 
-def _shrunk(parts: Parts, n: int) -> Parts:
-    size, has = operator.index(n), parts.core.vocab_size()
+def _shrunk(parts: Parts, size: int) -> Parts:
+    has = parts.core.vocab_size()
     specials, record = parts.special_tokens, parts.record
     if size > has:
         raise ValueError(f"cannot shrink to {size} tokens: there are {has}")

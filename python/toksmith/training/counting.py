@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import heapq
 import itertools
+import os
 import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -15,7 +16,7 @@ from .._internal import arguments, memory
 from .._internal.choices import Unmatched
 from .._internal.messages import shown
 from .._internal.progress import Report, reporter
-from ..corpus import Corpus, CorpusOptions, TextSources
+from ..corpus import Corpus, CorpusOptions, TextSources, check_options
 from ..files import tables
 from ..patterns import Pattern
 from .counts import PretokenCounts
@@ -78,6 +79,7 @@ def count_pretokens(
     Warns:
         UserWarning: The pattern matches almost nothing of the text.
     """
+    check_options(count_pretokens, corpus)
     if isinstance(sources, PretokenCounts):
         raise TypeError("PretokenCounts are counted already; give them to train")
     names, resolved = arguments.special_names(special_tokens), patterns.resolve(pattern, unmatched)
@@ -160,6 +162,7 @@ def count_sources(counting: _core.Counting, texts: Corpus, report: Report | None
 
 def count_pretokens_from_iterator(texts: Iterable[str | bytes], **options: Any) -> PretokenCounts:
     """Count the pretokens of texts, each a document. A bare str or bytes is one text. See `count_pretokens`."""
+    check_options(count_pretokens_from_iterator, options, count_pretokens)
     return count_pretokens(as_texts(texts), **options)
 
 
@@ -169,6 +172,9 @@ def as_texts(texts: Iterable[str | bytes]) -> Iterable[str | bytes]:
         raise TypeError("PretokenCounts are counted already; give them to train")
     if isinstance(texts, (str, bytes)):
         texts = [texts]
+    if not isinstance(texts, Iterable):
+        hint = "; a path is a source of train and count_pretokens" if isinstance(texts, os.PathLike) else ""
+        raise TypeError(f"texts is an iterable of texts, not {type(texts).__name__}{hint}")
     return collections.deque(texts) if isinstance(texts, (list, tuple)) else iter(texts)
 
 

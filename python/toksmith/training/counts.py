@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -59,7 +60,7 @@ class PretokenCounts:
         for pretoken, count in mapping.items():
             if not isinstance(pretoken, bytes):
                 raise TypeError(f"a pretoken is bytes, not {type(pretoken).__name__}: {shown(pretoken)}")
-            if not 0 <= operator.index(count) <= 2**63:
+            if not 0 <= arguments.whole(f"the count of {shown(pretoken)}", count) <= 2**63:
                 raise ValueError(f"the count of {shown(pretoken)} is {count}, not between 0 and 2^63")
         items = [(pretoken, operator.index(count)) for pretoken, count in mapping.items() if pretoken]
         self._core = _core.PretokenCounts(items)
@@ -100,12 +101,12 @@ class PretokenCounts:
 
     def most_common(self, n: int | None = None) -> list[tuple[bytes, int]]:
         """Return the `n` most frequent pretokens (default: all); of equal counts, the one seen first comes first."""
-        size = len(self) if n is None else min(max(0, operator.index(n)), len(self))
+        size = len(self) if n is None else min(max(0, arguments.whole("n", n)), len(self))
         return self._core.most_common(size)
 
     def at_least(self, count: int) -> PretokenCounts:
         """Return the counts without the pretokens that occur less often than `count`."""
-        number = operator.index(count)
+        number = arguments.whole("count", count)
         if not 0 <= number <= 2**63:
             raise ValueError(f"a count is between 0 and 2^63, not {number}")
         return self._like(self._core.at_least(number))
@@ -255,6 +256,20 @@ class PretokenCounts:
                 f"{self._special_tokens} and {other._special_tokens}"
             )
         return self._like(self._core.plus(other._core), other._has_order)
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether counts, pattern and special tokens are the same, in whatever order."""
+        if not isinstance(other, PretokenCounts):
+            return NotImplemented
+        if len(self) != len(other) or self._pattern != other._pattern:
+            return False
+        if set(self._special_tokens) != set(other._special_tokens):
+            return False
+        starts = range(0, len(self), _ROWS)
+        rows = itertools.chain.from_iterable(self._core.items(start, _ROWS) for start in starts)
+        return all(other._core.get(pretoken) == count for pretoken, count in rows)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"<PretokenCounts of {len(self)} pretokens, {self.total} in all>"

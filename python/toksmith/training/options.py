@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -95,8 +94,6 @@ class Options:
 
 def check_base(base: Tokenizer, special_ids: SpecialIds | None, byte_order: ByteOrder | None) -> None:
     """Check that a tokenizer can be extended, under these options."""
-    if not isinstance(base, Tokenizer):
-        raise TypeError(f"base is a Tokenizer, not {type(base).__name__}")
     if base.pipeline is not None and not base.pipeline.is_plain:
         reasons = " and ".join(base.pipeline.reasons())
         raise ValueError(f"the base has {reasons}, which training does not have: it cannot be extended")
@@ -136,7 +133,7 @@ def length_of(max_token_length: int | None) -> int | None:
     """Return the maximum length of a token, checked."""
     if max_token_length is None:
         return None
-    number = operator.index(max_token_length)
+    number = arguments.whole("max_token_length", max_token_length)
     if number < 1:
         raise ValueError(f"max_token_length is {number}: a token has at least one byte")
     return min(number, 2**32 - 1)
@@ -146,7 +143,7 @@ def forced_bytes(tokens: Iterable[str | bytes]) -> list[bytes]:
     """Return the bytes of forced tokens, checked."""
     if isinstance(tokens, (str, bytes)):
         raise TypeError(f"forced_tokens is a list of tokens: write [{shown(tokens)}]")
-    return [_forced(index, token) for index, token in enumerate(tokens)]
+    return [_forced(index, token) for index, token in enumerate(arguments.listed("forced_tokens", tokens, "tokens"))]
 
 
 def _forced(index: int, token: str | bytes) -> bytes:

@@ -55,6 +55,17 @@ class Superwords:
         if not 0 < self.transition < 1:
             raise ValueError(f"transition is {self.transition}, not a part between 0 and 1")
 
+    @classmethod
+    def of(cls, superwords: Superwords | SuperwordRule) -> Superwords:
+        """Return the value of an argument, which may be the name of a rule."""
+        if isinstance(superwords, Superwords):
+            return superwords
+        if not isinstance(superwords, str):
+            rules = " or ".join(map(repr, choices.SUPERWORD_RULES))
+            raise TypeError(f"superwords is a toksmith.Superwords, {rules}, not {superwords!r}")
+        arguments.one_of("superwords", superwords, choices.SUPERWORD_RULES)
+        return cls(rule=superwords)
+
     def first_size(self, vocab_size: int) -> int:
         """Return the number of tokens of the first stage."""
         size = int(vocab_size * self.transition)

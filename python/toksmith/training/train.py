@@ -6,18 +6,17 @@ import csv
 import functools
 import io
 import json
-import operator
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .._internal import arguments, memory
-from .._internal.choices import ByteOrder, Parity, SpecialIds, Ties, Unmatched
+from .._internal.choices import ByteOrder, Parity, SpecialIds, SuperwordRule, Ties, Unmatched
 from .._internal.progress import Report
-from ..corpus import Corpus, CorpusOptions, FilePath
+from ..corpus import Corpus, CorpusOptions, FilePath, check_options
 from ..files import whole_files
 from ..formats.native import escape
-from ..tokenizer import Tokenizer, merge_counts
+from ..tokenizer import Tokenizer, merge_counts, tokenizer_of
 from .balance import Text, languages_of, memory_left
 from .checkpoint import Checkpoint
 from .counting import as_texts, counted
@@ -48,11 +47,11 @@ def train(
     min_frequency: int = 1,
     max_token_length: int | None = None,
     forced_tokens: Iterable[str | bytes] = (),
-    base: Tokenizer | None = None,
+    base: Tokenizer | object | None = None,
     parity: Parity | None = None,
     dev: Mapping[str, Text] | None = None,
     ratio: Mapping[str, float] | None = None,
-    superwords: Superwords | None = None,
+    superwords: Superwords | SuperwordRule | None = None,
     workers: int | None = None,
     memory_limit: int | str | None = None,
     min_pretoken_count: int = 1,
@@ -84,10 +83,10 @@ def train(
         forced_tokens: Tokens that the vocabulary has whatever the counts are, str or bytes. They come before all
             learned merges: as long as a forced token is encoded in several pieces, its first two pieces merge. So
             its parts take ids as well. A token that crosses the pattern's cuts never occurs in encoded text.
-        base: A tokenizer to extend to `vocab_size` tokens. All its ids and merges stay, and text to which no new
-            merge applies is encoded as before. New ids follow its highest one: first special tokens that it does not
-            have, then merges. Pattern, special tokens and tie rule are the base's; `special_ids` and `byte_order`
-            are refused.
+        base: A tokenizer to extend to `vocab_size` tokens, or what `Tokenizer.from_pretrained` takes. All its ids and
+            merges stay, and text to which no new merge applies is encoded as before. New ids follow its highest one:
+            first special tokens that it does not have, then merges. Pattern, special tokens and tie rule are those of
+            the base; `special_ids` and `byte_order` are refused.
         parity: Balances languages: `sources` is a dict from their names to texts, and each merge is the most frequent
             pair of the language that is compressed worst. "base": of that one always; "window": not of one that
             had more than twice its equal share of the last 100 merges. Cannot be combined with `checkpoint`, and
@@ -95,9 +94,9 @@ def train(
         dev: For `parity`: the same text in each language. The one with most tokens there is compressed worst.
         ratio: For `parity` without `dev`: the bytes that a token of each language should have. Only proportions
             matter: the language that falls shortest in its own text is compressed worst.
-        superwords: Makes the last tokens of several words: see `Superwords`. Texts are read several times, so sources
-            are files, or an iterable that is no iterator. The result has another pattern, whose pretokens are runs
-            of words. Cannot be combined with `checkpoint` or `parity`.
+        superwords: Makes the last tokens of several words: a `Superwords`, or the name of its rule. Texts are read
+            several times, so sources are files, or an iterable that is no iterator. The result has another pattern,
+            whose pretokens are runs of words. Cannot be combined with `checkpoint` or `parity`.
         workers: Threads for counting; default: all cores.
         memory_limit: Memory that the call may take beyond what the process holds before, such as "2GB". Default: as
             in `count_pretokens` for counting, none for learning merges. Learning under a limit takes longer, with the
@@ -130,6 +129,10 @@ def train(
     >>> train(PretokenCounts({b"lowest": 3}), 259, base=tokenizer).encode("lowest")
     [257, 101, 258]
     """
+    check_options(train, corpus)
+    size = arguments.whole("vocab_size", vocab_size)
+    base = None if base is None else tokenizer_of(base, "base")
+    superwords = None if superwords is None else Superwords.of(superwords)
     languages = languages_of(sources, parity, dev, ratio)
     texts: list[Any] = [sources] if languages is None else languages.all_texts()
     ready = [text for text in texts if isinstance(text, PretokenCounts)]
@@ -140,7 +143,7 @@ def train(
         special_tokens = arguments.special_names(special_tokens) or ready[0]._special_tokens
         if base is None and pattern is ... and unmatched is None:
             pattern = ready[0]._pattern
-    names, size = arguments.special_names(special_tokens), operator.index(vocab_size)
+    names = arguments.special_names(special_tokens)
     if base is not None:
         check_base(base, special_ids, byte_order)
     options = Options(
@@ -151,7 +154,7 @@ def train(
         ties=ties_of(base, ties),
         special_ids="first" if special_ids is None else special_ids,
         byte_order="value" if byte_order is None else byte_order,
-        min_frequency=operator.index(min_frequency),
+        min_frequency=arguments.whole("min_frequency", min_frequency),
         max_token_length=length_of(max_token_length),
         forced_tokens=forced_bytes(forced_tokens),
     )
@@ -159,8 +162,16 @@ def train(
         raise ValueError("checkpoint cannot be combined with parity: leave one of them out")
     limit = None if memory_limit is None else memory.limit(memory_limit)
     use = memory.Use(limit)
-    saved = None if checkpoint is None else Checkpoint(checkpoint, options.fingerprint(), checkpoint_seconds)
-    if log is not None and not os.fspath(log).endswith((".csv", ".jsonl")):
+    saved = (
+        None
+        if checkpoint is None
+        else Checkpoint(
+            arguments.path_of("checkpoint", checkpoint),
+            options.fingerprint(),
+            arguments.fraction("checkpoint_seconds", checkpoint_seconds),
+        )
+    )
+    if log is not None and not arguments.path_of("log", log).endswith((".csv", ".jsonl")):
         raise ValueError(f"{os.fspath(log)}: a training log is a .csv or a .jsonl file")
     for counts in ready:
         _check_counts(counts, options)
@@ -216,6 +227,7 @@ def train(
 
 def train_from_iterator(texts: Iterable[str | bytes], vocab_size: int, **options: Any) -> Tokenizer:
     """Train a tokenizer on texts, each a document. A bare str or bytes is one text. See `train`."""
+    check_options(train_from_iterator, options, train)
     return train(as_texts(texts), vocab_size, **options)
 
 
@@ -229,6 +241,7 @@ def train_bpe(
     Returns:
         `vocab`, token bytes by id, and `merges`, in the order in which they were made.
     """
+    check_options(train_bpe, options, train)
     tokenizer = train(input_path, vocab_size, special_tokens=special_tokens, **options)
     return dict(tokenizer.vocab), list(tokenizer.merges)
 

@@ -293,7 +293,7 @@ def test_wrong_sources(tokenizer: Tokenizer, tmp_path: Path) -> None:
         toksmith.tokenize([], tokenizer, out)
     with pytest.raises(TypeError, match="sources are paths, or an iterable of texts, not int"):
         toksmith.tokenize(5, tokenizer, out)
-    with pytest.raises(TypeError, match="tokenizer is a Tokenizer, an Encoding, or a name or path of one, not int"):
+    with pytest.raises(TypeError, match=r"tokenizer is a Tokenizer, the name or path of one, .* not int"):
         toksmith.tokenize(iter([]), 5, out)
     (tmp_path / "a.txt").write_bytes(gzip.compress(gzip.compress(b"low")))
     with pytest.raises(ValueError, match=r"a\.txt: this is gzip-compressed: decompress it first"):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3] / "python" / "toksmith"
 
-PUBLIC = {"anatomy", "chat", "corpus", "patterns", "reference", "tokenizer.Tokenizer"}
+PUBLIC = {"anatomy", "chat", "corpus", "patterns", "reference", "tokenizer.Tokenizer", "tokenizer.tokenizer_of"}
 """Modules of the package, and names in modules, that the lab may import."""
 OF_NAMED_TUPLES = {"_asdict", "_replace"}
 

@@ -95,7 +95,7 @@ def test_what_cannot_be_replaced_is_refused(trained: Tokenizer, ranks: Tokenizer
     cases: list[tuple[Tokenizer, list[int], list[Any], str]] = [
         (trained, [trained.token_id("a")], ["<|x|>"], "is that of the ordinary token b'a': it is not reserved"),
         (trained, [slots[0], slots[0]], ["<|x|>", "<|y|>"], "is that of"),
-        (trained, [slots[0]], ["<|x|>", "<|y|>"], "shorter|longer"),
+        (trained, [slots[0]], ["<|x|>", "<|y|>"], "slots are 1, and tokens are 2"),
         (trained, [slots[0]], [RESERVED[1]], "has a token of this text"),
         (trained, [slots[0]], [b"xyzw"], "not encoded to two tokens"),
         (trained, [slots[0]], [b"low"], "not encoded to two tokens"),

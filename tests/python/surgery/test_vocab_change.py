@@ -35,7 +35,7 @@ def test_extended_is_trained_with_a_base(tokenizer: Tokenizer) -> None:
         text = token.decode()
         assert change.pieces[start:end].tolist() == tokenizer.encode(text, special=False), token
         assert np.array_equal(change.weights[start:end], np.full(end - start, 1 / (end - start)))
-    for n, message in ((-1, "at least 0 tokens"), (0, "less than the 276 tokens that are always there")):
+    for n, message in ((-1, "n is at least 0, not -1"), (0, "less than the 276 tokens that are always there")):
         with pytest.raises(ValueError, match=message):
             extend(tokenizer, iter(["x"]), n, special_tokens=["<|new|>"])
     same, none = extend(tokenizer, PretokenCounts({}, special_tokens=[END]), 0)

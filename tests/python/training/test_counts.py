@@ -486,3 +486,21 @@ def test_the_limit_holds(suffix: str, tmp_path: Path) -> None:
     made = corpus("300MB")
     file.write_bytes(gzip.compress(made, 1) if suffix else made)
     check_limits(file, len(made), LIMITS)
+
+
+def test_equal_counts() -> None:
+    words = {b"%d" % number: number + 1 for number in range(5000)}
+    counts = PretokenCounts(words)
+    turned = PretokenCounts(dict(reversed(words.items())))
+    assert counts == PretokenCounts(words) == turned
+    assert counts + PretokenCounts({}) == counts
+    assert counts != counts + PretokenCounts({b"4999": 1})
+    assert counts != PretokenCounts({**words, b"4999": 1})
+    assert counts != PretokenCounts({**words, b"new": 1})
+    assert counts != PretokenCounts(words, pattern="o200k")
+    assert counts != PretokenCounts(words, special_tokens=["<s>"])
+    specials = (PretokenCounts(words, special_tokens=names) for names in (["<s>", "<e>"], ["<e>", "<s>"]))
+    assert next(specials) == next(specials)
+    assert counts != words
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(counts)

@@ -166,7 +166,7 @@ def test_what_does_not_go_with_a_base_is_refused(tmp_path: Path) -> None:
     ):
         with pytest.raises(ValueError, match=message):
             train_from_iterator(["text"], 263, base=base, **options)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="base is a Tokenizer, not dict"):
+    with pytest.raises(TypeError, match=r"base is a Tokenizer, the name or path of one, .* not dict"):
         train_from_iterator(["text"], 263, base={})  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"without the special tokens \['<|endoftext|>'\]"):
         train(PretokenCounts({b"abab": 3}), 263, base=base)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import operator
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ...corpus import CorpusOptions
+from ...corpus import CorpusOptions, check_options
 from ..progress import Report, reading
 from ..text import at_least, quoted, threads
 from . import curves, statistics
@@ -84,11 +83,12 @@ def compare(
     >>> [figures.tokens for figures in comparison.all.figures]
     [12, 5]
     """
+    check_options(compare, corpus)
     count = threads(workers)
     bootstrap = _bootstrap(resamples, level, seed)
-    if not alpha > 0:
+    if isinstance(alpha, str) or not alpha > 0:
         raise ValueError(f"alpha is a number above 0, not {quoted(alpha)}")
-    chosen_sizes = None if sizes is None else sorted({operator.index(size) for size in sizes})
+    chosen_sizes = None if sizes is None else _sizes(sizes)
     texts = None if on is None else Texts(on, language_field, **corpus)
     sentences = None if parallel is None else Parallel(parallel, corpus.get("errors", "strict"))
     languages = [] if sentences is None else sentences.languages
@@ -126,8 +126,14 @@ def compare(
     )
 
 
+def _sizes(sizes: Iterable[int]) -> list[int]:
+    if isinstance(sizes, str) or not isinstance(sizes, Iterable):
+        raise TypeError(f"sizes is a list of numbers of tokens, not {type(sizes).__name__}: {quoted(sizes)}")
+    return sorted({at_least("a size", size, 0) for size in sizes})
+
+
 def _bootstrap(resamples: int, level: float, seed: int) -> statistics.Bootstrap:
-    if not 0 < level < 1:
+    if isinstance(level, str) or not 0 < level < 1:
         raise ValueError(f"level is a number between 0 and 1, not {quoted(level)}")
     return statistics.Bootstrap(at_least("resamples", resamples, 0), level, at_least("seed", seed, 0))
 

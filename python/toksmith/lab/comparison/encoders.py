@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import anatomy
-from ...tokenizer import Tokenizer
+from ...tokenizer import Tokenizer, tokenizer_of
 from ..text import quoted
 from .results import Passage, PassageToken
 
@@ -68,6 +68,11 @@ def encoders_of(tokenizers: Any, workers: int) -> list[Encoder]:
     """Return the encoders of the tokenizers that `compare` was given."""
     if isinstance(tokenizers, (str, bytes, os.PathLike)) or hasattr(tokenizers, "encode"):
         tokenizers = [tokenizers]
+    if not isinstance(tokenizers, Iterable):
+        raise TypeError(
+            "tokenizers is a list of tokenizers, or a mapping of names to tokenizers; each is a Tokenizer, a name, a "
+            f"path, or an object with encode, not {type(tokenizers).__name__}: {quoted(tokenizers)}"
+        )
     named = tokenizers.items() if isinstance(tokenizers, Mapping) else _named(tokenizers)
     encoders = [_encoder_of(str(name), tokenizer, workers) for name, tokenizer in named]
     if not encoders:
@@ -89,13 +94,9 @@ def _named(tokenizers: Iterable[Any]) -> Iterable[tuple[str, Any]]:
 
 
 def _encoder_of(name: str, tokenizer: Any, workers: int) -> Encoder:
-    if isinstance(tokenizer, (str, bytes, os.PathLike)):
-        tokenizer = Tokenizer.from_pretrained(os.fsdecode(tokenizer))
-    inner = getattr(tokenizer, "tokenizer", None)
-    if isinstance(inner, Tokenizer):  # `Encoding`
-        tokenizer = inner
-    if isinstance(tokenizer, Tokenizer):
-        ours = tokenizer
+    is_ours = isinstance(tokenizer, Tokenizer) or isinstance(getattr(tokenizer, "tokenizer", None), Tokenizer)
+    if is_ours or isinstance(tokenizer, (str, bytes, os.PathLike)):
+        ours = tokenizer_of(tokenizer)
         encode = functools.partial(ours.encode_batch_to_numpy, special=False, workers=workers)
         return Encoder(name, encode, anatomy.ordinary_tokens(ours), ours, workers)
     if not callable(getattr(tokenizer, "encode", None)):

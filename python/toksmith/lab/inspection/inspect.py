@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...corpus import Corpus, CorpusOptions, TextSources
-from ...tokenizer import Tokenizer
+from ...corpus import Corpus, CorpusOptions, TextSources, check_options
+from ...tokenizer import Tokenizer, tokenizer_of
 from ..progress import Report, reading
 from ..text import at_least
 from . import vocabulary as figures
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def inspect(
-    tokenizer: Tokenizer,
+    tokenizer: Tokenizer | object,
     on: Corpus | TextSources | None = None,
     *,
     top: int = 10,
@@ -33,7 +33,7 @@ def inspect(
     `docs/inspecting.md`.
 
     Args:
-        tokenizer: The tokenizer.
+        tokenizer: A `Tokenizer`, or what `Tokenizer.from_pretrained` takes, such as "gpt2".
         on: Texts to count the uses of tokens on: a `Corpus`, or what makes one: a path, a glob, a folder, or "-" for
             standard input; a list or tuple of these; or any other iterable, of texts. None looks at the vocabulary
             alone.
@@ -55,7 +55,8 @@ def inspect(
     >>> usage.tokens, usage.most_used[0]
     (12, Used(id=108, token=b'l', uses=3))
     """
-    top = at_least("top", top, 0)
+    check_options(inspect, corpus)
+    tokenizer, top = tokenizer_of(tokenizer), at_least("top", top, 0)
     texts = Corpus.of(iter([]) if on is None else on, **corpus)
     texts.check_local()
     vocabulary = figures.Vocabulary(tokenizer)

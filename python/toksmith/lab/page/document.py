@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ... import anatomy
-from ...tokenizer import Tokenizer
+from ...tokenizer import Tokenizer, tokenizer_of
 from ..text import quoted, write_whole
 from . import chat, preprocessing, pretokens, vocabulary
 
@@ -42,7 +42,7 @@ SCRIPTS = [
 STYLES = ("page.css", "tokens.css")
 
 
-def write(path: str | os.PathLike[str], tokenizers: Mapping[str, Tokenizer], *, text: str = "") -> None:
+def write(path: str | os.PathLike[str], tokenizers: Mapping[str, Tokenizer | object], *, text: str = "") -> None:
     r"""Write one HTML file that shows the tokens of a text that is typed into it, for all `tokenizers` side by side.
 
     The file needs no network and makes no request: it holds the tokenizers. Its ids are those of
@@ -70,12 +70,14 @@ def write(path: str | os.PathLike[str], tokenizers: Mapping[str, Tokenizer], *, 
     write_whole(path, document(tokenizers, text).encode())
 
 
-def document(tokenizers: Mapping[str, Tokenizer], text: str) -> str:
+def document(tokenizers: Mapping[str, Tokenizer | object], text: str) -> str:
     """Return the content of the file that `write` writes.
 
     Raises:
         ValueError: As `write`.
     """
+    if not isinstance(tokenizers, Mapping):
+        raise TypeError(f"tokenizers is a mapping of names to tokenizers, not {type(tokenizers).__name__}")
     if not tokenizers:
         raise ValueError("a page shows the tokens of at least one tokenizer")
     try:
@@ -86,7 +88,7 @@ def document(tokenizers: Mapping[str, Tokenizer], text: str) -> str:
     # Only this style and this program may be used, and nothing may be loaded.
     policy = f"default-src 'none'; script-src '{_hash(program)}'; style-src '{_hash(style)}'; img-src data:"
     data = _Data()
-    described = [_described(name, tokenizer, data) for name, tokenizer in tokenizers.items()]
+    described = [_described(name, tokenizer_of(each), data) for name, each in tokenizers.items()]
     parts = {
         "POLICY": f"{policy}; base-uri 'none'; form-action 'none'",
         "STYLE": style,
