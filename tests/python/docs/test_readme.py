@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+import toksmith.compat.tiktoken
+
 ROOT = next(folder for folder in Path(__file__).resolve().parents if (folder / "pyproject.toml").is_file())
 GUIDES = (
     "README.md",
@@ -51,6 +53,27 @@ def run_python(page: str, namespace: dict[str, object]) -> None:
 @pytest.mark.parametrize("page", GUIDES)
 def test_the_python_of_a_page(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    check_python(page)
+
+
+def test_the_python_of_the_guide_of_tiktoken(tiktoken_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tiktoken_cache))
+    check_python("docs/tiktoken.md")
+
+
+def test_messages_cost_the_same_with_tiktoken(tiktoken_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tiktoken = pytest.importorskip("tiktoken", reason="needs tiktoken")
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tiktoken_cache))
+    [recipe] = [block for block in blocks("docs/tiktoken.md", "python") if "def count_messages" in block]
+    exec(recipe, namespace := {"tiktoken": tiktoken})
+    messages = [namespace["question"] | {"content": text} for text in ("牛肉 👍🏽", "<|endoftext|> low", "")]
+    theirs = namespace["count_messages"](messages)
+    exec(recipe, namespace := {"tiktoken": toksmith.compat.tiktoken})
+    assert namespace["count_messages"](messages) == theirs
+
+
+def check_python(page: str) -> None:
+    """Run the examples of a page, each of which has the value that it shows."""
     for library in ("pyarrow", "sentencepiece"):
         if f"import {library}" in read(page):
             pytest.importorskip(library, reason=f"needs {library}")
