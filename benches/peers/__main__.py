@@ -44,7 +44,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--peers", type=names([*environment.MODULES]), help=", ".join(environment.MODULES))
     parser.add_argument("--rounds", type=int, help="how often each peer is asked (3)")
     parser.add_argument("--json", type=Path, help="write every single measurement to a file")
-    parser.add_argument("--figures", type=Path, help="write the medians of one long text to a file")
+    parser.add_argument("--figures", type=Path, help="write the medians of one long text into a file")
     parser.add_argument("--markdown", action="store_true", help="begin with machine, date and versions")
     parser.add_argument("--no-build", action="store_true", help="use the build of toksmith that is there")
     parser.add_argument("--data", type=Path, default=environment.ROOT.parent / "shared" / "data")
@@ -98,7 +98,7 @@ def main() -> None:
         given.json.write_text(json.dumps(about | {"records": runner.records}, indent=1))
     if given.figures:
         used = {peer: versions[peer] for peer in runner.options.peers}
-        figures.write(given.figures, "MB/s", machine(), used, figures.of_encoders(runner.records))
+        figures.write(given.figures, "encoding", machine(), used, figures.of_encoders(runner.records))
     if given.markdown:
         print(heading(versions, runner.options) + "\n")
     print(tables.of(runner.records, runner.references, given.only))

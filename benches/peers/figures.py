@@ -1,4 +1,4 @@
-"""The medians of a run as one small JSON document: what `--figures` writes and `scripts/draw_speed.py` draws."""
+"""The medians of a run in a small JSON document: what `--figures` writes and `scripts/draw_speed.py` draws."""
 
 import datetime
 import json
@@ -42,15 +42,24 @@ def rounded(number: float) -> float:
     return round(number) if number >= 10 else round(number, 1)
 
 
-def write(path: Path, unit: str, machine: str, versions: dict[str, str], figures: list[Figure]) -> None:
-    """Write the figures with all that is needed to measure them again, one figure a line."""
-    about = {
+def write(path: Path, section: str, machine: str, versions: dict[str, str], figures: list[Figure]) -> None:
+    """Write the figures into a section of a file, with all that is needed to measure them again."""
+    sections = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    sections[section] = {
         "date": datetime.date.today().isoformat(),
         "machine": machine,
         "command": " ".join(["python", *sys.argv]),
         "versions": versions,
-        "unit": unit,
+        "figures": figures,
     }
-    head = json.dumps(about, indent=1)[:-2]
-    rows = ",\n".join("  " + json.dumps(figure) for figure in figures)
-    path.write_text(f'{head},\n "figures": [\n{rows}\n ]\n}}\n')
+    path.write_text(document(sections), "utf-8")
+
+
+def document(sections: dict[str, Any]) -> str:
+    """Return the sections as JSON, one figure a line."""
+    parts = []
+    for name, section in sections.items():
+        head = json.dumps(section | {"figures": None}, indent=1).removesuffix("null\n}")
+        rows = ",\n".join("  " + json.dumps(figure) for figure in section["figures"])
+        parts.append(f"{json.dumps(name)}: {head}[\n{rows}\n ]\n}}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"

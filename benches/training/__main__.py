@@ -59,7 +59,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--file", type=Path, action="append", help="a text file instead of the corpora")
     parser.add_argument("--data", type=Path, default=environment.ROOT.parent / "shared" / "data")
     parser.add_argument("--json", type=Path, help="write all that was found to this file")
-    parser.add_argument("--figures", type=Path, help="write the medians to this file")
+    parser.add_argument("--figures", type=Path, help="write the medians into a file")
     parser.add_argument("--no-check", action="store_true", help="do not compare what is learned")
     parser.add_argument("--no-build", action="store_true", help="use the build of toksmith that is there")
     return parser.parse_args()
@@ -170,7 +170,7 @@ def main() -> None:
     if given.figures:
         versions = environment.versions(peers)
         machine = f"{report.machine()}, CPython {platform.python_version()}"
-        figures.write(given.figures, "s", machine, versions, figures.of_trainers(records, given.threads))
+        figures.write(given.figures, "training", machine, versions, figures.of_trainers(records, given.threads))
     print(f"{about}; {given.threads} threads, {given.rounds} rounds in turn.\n")
     print(report.tables(records, texts, agreed))
 

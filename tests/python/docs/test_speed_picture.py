@@ -14,20 +14,36 @@ sys.path += [str(ROOT / "scripts"), str(ROOT / "benches/peers")]
 import draw_speed  # noqa: E402
 import figures  # noqa: E402
 
-Run = dict[str, Any]
-
-
-def stored(name: str) -> Run:
-    run: Run = json.loads((ROOT / "benches/figures" / f"{name}.json").read_text(encoding="utf-8"))
-    return run
+STORED: dict[str, Any] = json.loads((ROOT / "benches/figures/speed.json").read_text(encoding="utf-8"))
 
 
 def test_the_picture_is_that_of_the_figures() -> None:
-    made = draw_speed.picture(stored("training"), stored("encoding"))
+    made = draw_speed.picture(STORED)
     assert (ROOT / "docs/speed.svg").read_text(encoding="utf-8") == made, "run: python scripts/draw_speed.py"
     words = "".join(ElementTree.fromstring(made).itertext())
-    for part in ("prefers-color-scheme: dark", "gigatoken 0.10.0", "2026-11-22", "0.10 s", "221 MB/s"):
+    dates = [section["date"] for section in STORED.values()]
+    for part in ("prefers-color-scheme: dark", "gigatoken 0.10.0", *dates, " s", " MB/s"):
         assert part in words
+
+
+def test_the_readme_describes_the_picture() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"![{draw_speed.description(STORED)}](docs/speed.svg)" in readme, "run: python scripts/draw_speed.py"
+
+
+def test_a_run_of_both_benches_is_named_once() -> None:
+    alike = {name: section | {"date": "2026-11-28", "machine": "M"} for name, section in STORED.items()}
+    lines = draw_speed.sources(alike)
+    assert lines[0] == "2026-11-28, M."
+    assert lines[1].count("toksmith") == 1
+    assert len(lines) == 2
+
+
+def test_a_slower_time_is_less_than_one() -> None:
+    rows = [("toksmith", 2.0), ("tiktoken", 1.0)]
+    some = [{"corpus": "en", "peer": peer, "median": median} for peer, median in rows]
+    assert draw_speed.ratios(some, least_first=True) == "tiktoken 0.5 to 0.5"
+    assert draw_speed.ratios(some, least_first=False) == "tiktoken 2 to 2"
 
 
 def test_the_figures_of_encoders() -> None:
@@ -48,7 +64,7 @@ def test_the_figures_of_encoders() -> None:
         where | {"pass": "warm", "peer": "toksmith", "median": 400},
         where | {"pass": "cold", "peer": "slow", "median": 2.0},
     ]
-    assert all(figure.keys() == found[0].keys() for figure in stored("encoding")["figures"])
+    assert all(figure.keys() == found[0].keys() for figure in STORED["encoding"]["figures"])
 
 
 def test_the_figures_of_trainers() -> None:
@@ -60,14 +76,18 @@ def test_the_figures_of_trainers() -> None:
     ]
     expected = {"corpus": "en", "size": 32000, "threads": 2, "peer": "toksmith", "median": 0.12, "peak_mb": 25}
     assert figures.of_trainers(records, 2) == [expected]
-    assert all(figure.keys() == expected.keys() for figure in stored("training")["figures"])
+    assert all(figure.keys() == expected.keys() for figure in STORED["training"]["figures"])
 
 
-@pytest.mark.parametrize(("name", "unit"), [("training", "s"), ("encoding", "MB/s")])
-def test_the_form_of_the_files(name: str, unit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = stored(name)
-    monkeypatch.setattr(sys, "argv", run["command"].split()[1:])
-    figures.write(tmp_path / "again.json", unit, run["machine"], run["versions"], run["figures"])
-    again = json.loads((tmp_path / "again.json").read_text(encoding="utf-8"))
-    assert again | {"date": run["date"]} == run
-    assert list(again) == list(run)
+@pytest.mark.parametrize("name", ["training", "encoding"])
+def test_the_form_of_the_file(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "speed.json"
+    path.write_text(figures.document(STORED), encoding="utf-8")
+    assert path.read_bytes() == (ROOT / "benches/figures/speed.json").read_bytes()
+    section = STORED[name]
+    monkeypatch.setattr(sys, "argv", section["command"].split()[1:])
+    figures.write(path, name, section["machine"], section["versions"], section["figures"])
+    again = json.loads(path.read_text(encoding="utf-8"))
+    again[name]["date"] = section["date"]
+    assert again == STORED
+    assert [list(again[section]) for section in again] == [list(STORED[section]) for section in STORED]
