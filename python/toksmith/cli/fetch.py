@@ -18,30 +18,32 @@ Examples:
   toksmith fetch gpt-4o --to ranks/
   TIKTOKEN_CACHE_DIR=ranks/ python program.py
 
-The files come from where OpenAI publishes them, and their SHA-256 is checked. A
-file that a cache folder of tiktoken or toksmith already has is copied, and is
-not downloaded again."""
+A published encoding needs its rank file, which is downloaded from OpenAI at the
+first use and kept in a cache folder. fetch downloads it before that. To use an
+encoding on a machine without a network, fetch it with --to on another one, copy
+the folder, and set TIKTOKEN_CACHE_DIR to it, as in the last line above.
+
+Files that are already in a cache folder of tiktoken or toksmith are copied from
+there. The SHA-256 of each file is checked."""
 
 
 def fetch(
     names: Annotated[
         list[str],
-        typer.Argument(
-            metavar="NAME", help="Encodings or models, such as cl100k_base or gpt-4o; all for all encodings."
-        ),
+        typer.Argument(metavar="NAME", help="Encodings or models, such as o200k_base or gpt-4o, or all."),
     ],
     to: Annotated[
         Path | None,
         typer.Option(
-            "--to", metavar="FOLDER", help="The folder to put the files into.", show_default="toksmith's cache folder"
+            "--to", metavar="FOLDER", help="The folder for the files.", show_default="toksmith's cache folder"
         ),
     ] = None,
     mirror: Annotated[
         str | None,
-        typer.Option("--from", metavar="URL", help="The address of a mirror to download from."),
+        typer.Option("--from", metavar="URL", help="Download from this mirror in place of OpenAI's server."),
     ] = None,
 ) -> None:
-    """Download the rank files of published encodings, for a machine without a network."""
+    """Download the files of published encodings, to use them later without a network."""
     folder = to or rank_cache.own_folder()
     expanded = (name for argument in names for name in (encodings.ENCODINGS if argument == "all" else [argument]))
     for file in dict.fromkeys(map(_file_of, expanded)):

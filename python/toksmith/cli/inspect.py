@@ -41,7 +41,7 @@ def inspect(
     parts: options.TokenizerParts = options.NO_PARTS,
     progress: options.ProgressOption = None,
 ) -> None:
-    """Show what a vocabulary is made of, which tokens no text gives, and what texts use of it."""
+    """Show the composition of a vocabulary, its unreachable tokens, and how texts use it."""
     if not on and (reading.field or reading.column or reading.input_format):
         option = "--field" if reading.field else "--column" if reading.column else "--input-format"
         raise UsageError(f"{option} is for texts: give --on with it")

@@ -40,7 +40,7 @@ TrainingPatternOption = Annotated[
     str | None,
     typer.Option(
         metavar="PATTERN",
-        help=f"What cuts the text into pretokens: {_PATTERN[0].lower()}{_PATTERN[1:]}. Default: gpt2.",
+        help=f"The pattern that cuts text into pretokens: {_PATTERN[0].lower()}{_PATTERN[1:]}. Default: gpt2.",
     ),
 ]
 TrainingUnmatchedOption = Annotated[
@@ -61,9 +61,9 @@ ProgressOption = Annotated[
     Progress | None,
     typer.Option(
         metavar="[bar|json|none]",
-        help="Show on standard error how far the command is: as a bar, or in lines of JSON for programs. --progress "
-        "alone is --progress bar. --no-progress is --progress none, and leaves out the line that says what was "
-        "written. Default: bar on a terminal.",
+        help="Show progress on standard error, as a bar or as lines of JSON. --progress is short for --progress bar, "
+        "and --no-progress for --progress none, which also omits the line about the output. Default: bar on a "
+        "terminal.",
     ),
 ]
 OutOption = Annotated[
@@ -88,24 +88,26 @@ class Reading:
         str | None,
         typer.Option(
             metavar="NAME",
-            help="The field or column of records that has the text; a.b is in a. With it, standard input is JSON "
-            "lines. Default: text.",
+            help="The field or column of records that holds the text; a.b is the field b of a. Standard input is "
+            "then read as JSON lines. Default: text.",
         ),
     ] = None
     column: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The same, for Parquet and Arrow files alone. Default: --field."),
+        typer.Option(
+            metavar="NAME", help="The column of Parquet and Arrow files that holds the text. Default: --field."
+        ),
     ] = None
     input_format: Annotated[
         InputFormat | None,
-        typer.Option(help="The format of the files. Default: found from the beginning of each file."),
+        typer.Option(help="The format of the files. Default: detected from the content of each file."),
     ] = None
     document_separator: Annotated[
         str | None,
         typer.Option(
             metavar="TEXT",
-            help="A string between two documents of a text file. It becomes no token. Without it each text file is a "
-            "document.",
+            help="The string that separates documents in a text file. It is not encoded. Default: each text file is "
+            "one document.",
         ),
     ] = None
 
@@ -150,8 +152,8 @@ class TokenizerParts:
         str | None,
         typer.Option(
             metavar="PATTERN",
-            help=f"The pattern of a rank file, or of vocab.json and merges.txt, which hold none. {_PATTERN}. For a "
-            "rank file an expression is in the dialect of tiktoken.",
+            help=f"The pattern for a rank file, or for vocab.json and merges.txt; these files do not hold it. "
+            f"{_PATTERN}. With a rank file, a regular expression is read as by tiktoken.",
         ),
     ] = None
     special_tokens: Annotated[
@@ -159,8 +161,8 @@ class TokenizerParts:
         typer.Option(
             "--special-token",
             metavar="NAME[=ID]",
-            help="A special token of a rank file, or of vocab.json and merges.txt, with its id where it needs one. "
-            "Repeat the option for each one.",
+            help="A special token for a rank file (NAME=ID), or for vocab.json and merges.txt (NAME, if it is in "
+            "vocab.json). Repeat the option for each one.",
         ),
     ] = None
     special_file: Annotated[
@@ -175,8 +177,8 @@ class TokenizerParts:
     unmatched: Annotated[
         Unmatched | None,
         typer.Option(
-            help="Keep or drop text that the pattern of these files does not match. Default: drop for a rank file, "
-            "as tiktoken does; else keep.",
+            help="Keep or drop text that the pattern does not match. Default: drop for a rank file, as tiktoken "
+            "does, and keep otherwise.",
         ),
     ] = None
     download: DownloadOption = None

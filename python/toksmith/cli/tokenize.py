@@ -35,8 +35,8 @@ Examples:
 
 OUT is a folder of shards, an index of the documents in each, and a manifest.
 It depends on the sources and the options alone, not on the number of threads.
-A command that was ended goes on where it was if it is given again. If OUT is
-finished, files of it that are missing or damaged are written again."""
+If the command is interrupted, run it again: it continues where it was. If OUT
+is finished, missing and damaged files are written again."""
 
 
 def tokenize(
@@ -67,7 +67,7 @@ def tokenize(
         list[str] | None,
         typer.Option(
             metavar="NAME=SHARE",
-            help="A split of its own for this share of the documents, such as val=0.01. Repeat the option for each.",
+            help="A split with this share of the documents, such as val=0.01. Repeat the option for each one.",
         ),
     ] = None,
     seed: Annotated[

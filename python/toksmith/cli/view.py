@@ -57,7 +57,7 @@ def view(
         str | None,
         typer.Option(
             metavar="OUT",
-            help="Write a page in which people type and see tokens; it begins with the text, or with nothing.",
+            help="Write a web page that shows the tokens of what is typed. It starts with the text, if any.",
             show_default=False,
         ),
     ] = None,
