@@ -157,7 +157,8 @@ def of_source(text: str | None, flags: int, unmatched: choices.Unmatched) -> Pat
     if text is None:
         return Pattern(None, 0, None, unmatched, None)
     if flags & ~_FLAGS:
-        raise ValueError(f"the flags {flags:#x} of the pattern {shown(text)} are not supported")
+        shown_flags = hex(flags) if flags < 1 << 64 else shown(flags)
+        raise ValueError(f"the flags {shown_flags} of the pattern {shown(text)} are not supported")
     name = SPELLINGS.get(text) if flags == 0 else None
     if name is not None:
         return Pattern(text, flags, name, unmatched, _core.UNICODE_VERSION)

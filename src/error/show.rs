@@ -13,12 +13,26 @@ pub(crate) fn show(bytes: &[u8]) -> String {
     }
 }
 
-/// The reason that another library gives, cut because it may contain a value of any length.
+/// The maximum number of digits in a row that a message shows: more than the digits of an id.
+const MAX_SHOWN_DIGITS: usize = 20;
+
+/// The reason that another library gives, with its long numbers cut, and itself, because it may contain a value of any
+/// length. The number 1e300 is one with 301 digits there.
 pub(crate) fn show_reason(reason: &str) -> String {
-    match reason.char_indices().nth(4 * MAX_SHOWN_BYTES) {
-        Some((end, _)) => format!("{}…", &reason[..end]),
-        None => reason.to_owned(),
+    let mut shown = String::new();
+    for part in reason.split_inclusive(|char: char| !char.is_ascii_digit()) {
+        let digits = part.bytes().take_while(u8::is_ascii_digit).count();
+        if digits > MAX_SHOWN_DIGITS {
+            shown += &format!("{}… ({digits} digits){}", &part[..MAX_SHOWN_DIGITS], &part[digits..]);
+        } else {
+            shown += part;
+        }
+        if let Some((end, _)) = shown.char_indices().nth(4 * MAX_SHOWN_BYTES) {
+            shown.truncate(end);
+            return shown + "…";
+        }
     }
+    shown
 }
 
 /// Text as a message shows it: whole if it is short, else its beginning and its length.
@@ -44,4 +58,19 @@ pub(super) fn offered(offer: Option<(u64, u64)>) -> String {
 
 pub(super) fn place(index: Option<usize>) -> String {
     index.map(|index| format!(" (at index {index})")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_are_short() {
+        assert_eq!(show_reason("é 12 at 5"), "é 12 at 5");
+        let long = format!("integer `{}`, expected é", "7".repeat(301));
+        assert_eq!(show_reason(&long), format!("integer `{}… (301 digits)`, expected é", "7".repeat(20)));
+        assert_eq!(show_reason(&"é".repeat(300)), "é".repeat(240) + "…");
+        assert_eq!(show_reason(&"é".repeat(240)), "é".repeat(240));
+        assert_eq!(show_reason(""), "");
+    }
 }

@@ -165,7 +165,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
 
     fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<(), E> {
         match self.of {
-            Of::Id => Err(E::custom(format_args!("the id is {number}, not a whole number below 2^32"))),
+            Of::Id => Err(E::custom(format_args!("the id is {number:?}, not a whole number below 2^32"))),
             _ => Err(E::invalid_type(serde::de::Unexpected::Float(number), &self)),
         }
     }

@@ -11,7 +11,7 @@ use pyo3::types::{PyList, PyTuple};
 
 use super::{call, ints, objects};
 use crate::encode::EncodedBatch;
-use crate::error::Error;
+use crate::error::{Error, show_reason};
 use crate::{memory, room};
 
 /// Items that are converted between two checks of the clock; less than a millisecond.
@@ -200,7 +200,8 @@ pub(super) fn extract_id(id: &Bound<'_, PyAny>, index: Option<usize>) -> PyResul
     let place = index.map(|index| format!(" (at index {index})")).unwrap_or_default();
     if error.is_instance_of::<PyOverflowError>(id.py()) {
         // Python refuses to print numbers of thousands of digits.
-        let shown = id.str().map_or_else(|_| "too long to write".to_owned(), |id| id.to_string());
+        let shown =
+            id.str().map_or_else(|_| "too long to write".to_owned(), |id| show_reason(&id.to_string()));
         return Err(PyKeyError::new_err(format!("there is no token of id {shown}{place}")));
     }
     if error.is_instance_of::<PyTypeError>(id.py()) {
