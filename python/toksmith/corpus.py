@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from ._internal import arguments
+from ._internal import arguments, memory
 from ._internal.choices import ERRORS, INPUT_FORMATS, Errors, InputFormat
 from .files import documents, inputs
 from .files.documents import Document
@@ -31,6 +31,7 @@ class CorpusOptions(TypedDict, total=False):
     input_format: InputFormat | None
     document_separator: str | None
     errors: Errors
+    max_record_bytes: int | str
 
 
 def check_options(function: Callable[..., Any], options: Mapping[str, object], *others: Callable[..., Any]) -> None:
@@ -59,6 +60,8 @@ class Corpus:
         input_format: "text", "jsonl", "json", "csv", "tsv", "parquet", "arrow", "tar" or "warc": the format of files.
         document_separator: A string that separates documents in files of text, and is no token.
         errors: "strict" refuses text that is not UTF-8, "replace" reads invalid bytes as U+FFFD.
+        max_record_bytes: Bytes, or a text such as "2GB": no line of JSON, row, text in an archive or document that
+            cannot be cut may be longer. They are held whole, and a small compressed file may stand for any size.
 
     Raises:
         FileNotFoundError: A file is missing, or a glob or folder has none.
@@ -71,7 +74,7 @@ class Corpus:
     ['one', 'two', 'three']
     """
 
-    __slots__ = ("column", "document_separator", "errors", "field", "input_format", "sources")
+    __slots__ = ("column", "document_separator", "errors", "field", "input_format", "max_record_bytes", "sources")
 
     sources: list[Source]
     """The files, in the order in which they are read; or the iterable, as the only source."""
@@ -85,16 +88,18 @@ class Corpus:
         input_format: InputFormat | None = None,
         document_separator: str | None = None,
         errors: Errors = "strict",
+        max_record_bytes: int | str = inputs.MAX_RECORD_BYTES,
     ) -> None:
         self.field, self.column, self.input_format, self.errors = field, column, input_format, errors
         arguments.one_of("errors", errors, ERRORS)
         if input_format is not None:
             arguments.one_of("input_format", input_format, INPUT_FORMATS)
+        self.max_record_bytes = memory.limit(max_record_bytes, "max_record_bytes")
         self.document_separator = arguments.checked_separator(document_separator)
         if isinstance(sources, (str, bytes, os.PathLike)):
             sources = [sources]
         if isinstance(sources, (list, tuple)):
-            self.sources = inputs.find(sources, inputs.Reading(field, column, input_format))
+            self.sources = inputs.find(sources, inputs.Reading(field, column, input_format, self.max_record_bytes))
         else:
             if not field is column is input_format is None:
                 raise ValueError("field, column and input_format are for files: leave them out for texts")

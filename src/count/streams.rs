@@ -63,7 +63,7 @@ impl Stream {
         let block = match self.file.records {
             DocumentFormat::Whole if cutter.can_cut() => blocks.next_text(cutter, control)?,
             DocumentFormat::Whole => blocks.next_bytes(control)?,
-            _ => blocks.next_records(&self.file.records, control)?,
+            _ => blocks.next_records(&self.file, control)?,
         };
         let Some(block) = block else {
             self.state = StreamPhase::Ended;
@@ -134,7 +134,7 @@ impl ReadyBlock {
     ) -> Result<()> {
         let StreamBlock { bytes, offset, line, .. } = &self.block;
         let mut len = 0;
-        for record in Records::new(bytes, &self.file.records, *offset) {
+        for record in Records::new(bytes, &self.file, *offset) {
             let text = record.text(field, counting.options.replace);
             let text = text.map_err(|flaw| record.error(flaw, &self.file.path, *line))?;
             let place = self.place + len;

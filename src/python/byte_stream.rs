@@ -13,7 +13,7 @@ use super::{call, objects};
 use crate::error::{Error, show_text};
 use crate::room;
 use crate::source::{
-    Blocks, ByteStream, Flaw, Format, InputFile, Record, Records, format_of_file, not_plain,
+    Blocks, ByteStream, Flaw, Format, InputFile, Record, Records, format_of_file, not_plain, substitute,
 };
 
 /// Bytes of one block.
@@ -90,9 +90,9 @@ impl PyRecordStream {
         let mut guard = self.blocks.try_lock().map_err(busy)?;
         let blocks = &mut *guard;
         call::long(py, None, |control| {
-            let Some(block) = blocks.next_records(&self.file.records, control)? else { return Ok(None) };
+            let Some(block) = blocks.next_records(&self.file, control)? else { return Ok(None) };
             let mut documents = Vec::new();
-            for record in Records::new(&block.bytes, &self.file.records, block.offset) {
+            for record in Records::new(&block.bytes, &self.file, block.offset) {
                 let wrong = |flaw| record.error(flaw, &self.file.path, block.line);
                 let text = self.text(&record, &self.field).map_err(wrong)?;
                 let label = self.label.as_ref().map(|name| self.label_of(&record, name));
@@ -154,6 +154,15 @@ pub(super) fn file_format(
         format_of_file(&path, read, wanted).map_err(|reason| Error::Unread { path: path.clone(), reason })
     })?;
     Ok((compression.name(), format.map(Format::name)))
+}
+
+/// Refuses a file with these first bytes if something else stands in its place, such as a Git LFS pointer.
+#[pyfunction]
+pub(super) fn check_whole(name: PathBuf, head: &[u8]) -> PyResult<()> {
+    match substitute(head) {
+        Some(reason) => Err(Error::Unread { path: name, reason }.into()),
+        None => Ok(()),
+    }
 }
 
 /// Refuses data with a name and these first bytes if it is not plain text.

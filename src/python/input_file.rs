@@ -15,6 +15,7 @@ pub(super) struct PyInputFile {
     format: Option<String>,
     field: String,
     seen: Option<FileStamp>,
+    max_record_bytes: u64,
 }
 
 /// The size of a file and the time of its last change, when it was first seen.
@@ -34,7 +35,14 @@ impl PyInputFile {
         let format = self.format.as_deref().map(format_of_name).transpose()?;
         let records = DocumentFormat::of(format, self.field);
         let seen = self.seen.map(|stamp| Stamp { size: stamp.size, modified: Some(stamp.modified) });
-        Ok(InputFile { path: self.path, compression, records, seen, is_certain: format.is_some() })
+        Ok(InputFile {
+            path: self.path,
+            compression,
+            records,
+            seen,
+            is_certain: format.is_some(),
+            max_record_bytes: self.max_record_bytes,
+        })
     }
 }
 

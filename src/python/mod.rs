@@ -70,6 +70,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<byte_stream::PyRecordStream>()?;
     module.add_function(wrap_pyfunction!(byte_stream::file_format, module)?)?;
     module.add_function(wrap_pyfunction!(byte_stream::check_plain, module)?)?;
+    module.add_function(wrap_pyfunction!(byte_stream::check_whole, module)?)?;
     module.add_class::<counts::PyCounting>()?;
     module.add_class::<counts::PyPretokenCounts>()?;
     module.add_class::<counts::PyOversized>()?;

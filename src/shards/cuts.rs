@@ -36,13 +36,29 @@ impl<'a> ChunkCutter<'a> {
         ChunkCutter { separator, inside: inside.filter(Cutter::can_cut), options }
     }
 
-    /// The end of the lines that begin at `start`.
-    pub(super) fn end_of_lines(&self, file: &SourceFile, start: u64, control: &Control) -> Result<ChunkEnd> {
+    /// The maximum number of bytes that are held of a text without a place for a cut.
+    pub(super) fn max_held(&self, max_record_bytes: u64) -> u64 {
+        max_record_bytes.saturating_add(self.options.min_chunk(true))
+    }
+
+    /// The end of the lines that begin at `start`; inside of a line that is longer than the limit.
+    pub(super) fn end_of_lines(
+        &self,
+        file: &SourceFile,
+        (start, max_record_bytes): (u64, u64),
+        control: &Control,
+    ) -> Result<ChunkEnd> {
         let mut at = start.saturating_add(self.options.min_chunk(false)).min(file.size) - 1;
+        // Of these bytes more than the limit are the line's, also behind a BOM and before a newline.
+        let limit = at.saturating_add(max_record_bytes).saturating_add(5);
         let mut look = LOOK_BYTES;
         let mut end = file.size;
         while at < file.size {
             control.check()?;
+            if at > limit {
+                end = at;
+                break;
+            }
             let text = file.read(at, look as usize)?;
             if let Some(newline) = memchr::memchr(b'\n', &text) {
                 end = at + newline as u64 + 1;

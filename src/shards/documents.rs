@@ -16,7 +16,7 @@ use crate::encode::put_ids;
 use crate::error::{Error, Result};
 use crate::room;
 use crate::simd::Isa;
-use crate::source::{Flaw, Record, Records, SourceFile, not_utf8};
+use crate::source::{Flaw, Record, Records, SourceFile, not_utf8, too_long};
 use crate::workers::BufferPool;
 
 /// The minimum number of bytes of text that are encoded together, unless fewer are left: few enough that their ids
@@ -168,7 +168,7 @@ impl<'a> Documents<'a> {
         parts: &mut Vec<DocumentPart<'t>>,
         encoded: &mut Encoded,
     ) -> std::result::Result<(), Skipped> {
-        let mut records = Records::new(bytes, &self.sources[source].file.records, offset);
+        let mut records = Records::new(bytes, &self.sources[source].file, offset);
         for record in records.by_ref() {
             if record.is_text {
                 let before = encoded.skipped.len();
@@ -182,6 +182,8 @@ impl<'a> Documents<'a> {
             }
             match record.text(field, self.options.replace) {
                 Ok(text) => parts.push(DocumentPart::whole(text)),
+                // It may go on in the next block.
+                Err(flaw @ Flaw::TooLong(_)) => return Err(skipped(source, &record, flaw)),
                 Err(flaw) => self.refuse(skipped(source, &record, flaw), encoded)?,
             }
         }
@@ -354,6 +356,7 @@ fn skipped(source: usize, record: &Record<'_>, flaw: Flaw) -> Skipped {
         Flaw::NotUtf8(at) if member.is_some() => (0, Some(not_utf8(at))),
         Flaw::NotUtf8(at) => (record.start + at, None),
         Flaw::NoText(reason) => (record.offset, Some(reason)),
+        Flaw::TooLong(limit) => (record.offset, Some(too_long(limit))),
     };
     Skipped { source, line, offset, member, reason }
 }

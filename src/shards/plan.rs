@@ -113,10 +113,13 @@ impl<'a: 'scope, 'scope> Plan<'scope, '_, 'a> {
         }
         let is_lines = source.field().is_some();
         let end = if is_lines {
-            self.cutter.end_of_lines(&file, start, self.control)?
+            self.cutter.end_of_lines(&file, (start, source.file.max_record_bytes), self.control)?
         } else {
             self.cutter.end_of_text(&file, start, self.at.is_inside, self.control)?
         };
+        if !is_lines && end.end - start > self.cutter.max_held(source.file.max_record_bytes) {
+            return Err(source.too_long(start));
+        }
         let mut chunk = Chunk::Part { file: file.clone(), start, end: end.end };
         let (mut next, mut is_whole) = (end.next, end.is_whole);
         if self.options.skip && !self.options.replace && begins && !is_whole {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::source::{Compression, DocumentFormat, InputFile};
+use crate::error::Error;
+use crate::source::{Compression, DocumentFormat, InputFile, too_long};
 
 /// Opens a source that has no path, such as a file on another machine.
 pub type Opener = Arc<dyn Fn() -> std::io::Result<Box<dyn Read + Send>> + Send + Sync>;
@@ -25,6 +26,12 @@ impl Source {
         let is_framed = matches!(self.file.records, DocumentFormat::Framed(..));
         let is_packed = self.file.compression != Compression::None || is_framed;
         self.open.is_none() && !is_packed && self.file.seen.is_some()
+    }
+
+    /// The error of a text from this byte on that is longer than the limit.
+    pub(super) fn too_long(&self, offset: u64) -> Error {
+        let reason = too_long(self.file.max_record_bytes);
+        Error::Record { path: self.file.path.clone(), place: format!("the text at byte {offset}"), reason }
     }
 
     /// The field of the text, if the source has records.

@@ -77,13 +77,17 @@ impl<'a> StreamReader<'a> {
         }
         let chunk_end = Cell::new(None);
         let block = if self.source.field().is_some() {
-            self.blocks.next_records(&self.source.file.records, control)?
+            self.blocks.next_records(&self.source.file, control)?
         } else {
-            self.blocks.next_cut(control, |pending| {
+            let max_bytes = self.cutter.max_held(self.source.file.max_record_bytes);
+            self.blocks.next_cut(control, max_bytes, |pending| {
                 chunk_end.set(self.cutter.end_of_pending(pending, self.at.is_inside));
                 chunk_end.get().map(|end: ChunkEnd| end.next as usize)
             })?
         };
+        if self.source.field().is_none() && block.as_ref().is_some_and(|block| block.is_open) {
+            return Err(self.source.too_long(self.at.offset));
+        }
         let mut bytes = block.map_or_else(Vec::new, |block| block.bytes);
         if let Some(digest) = &mut self.digest {
             digest.update(&bytes);

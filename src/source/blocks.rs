@@ -2,7 +2,7 @@
 
 use super::cuts::Cutter;
 use super::frames::last_end;
-use super::input::DocumentFormat;
+use super::input::{DocumentFormat, InputFile};
 use super::stream::ByteStream;
 use crate::control::Control;
 use crate::error::Result;
@@ -49,17 +49,20 @@ impl Blocks {
         Blocks { pending, ..Blocks::new(stream, size) }
     }
 
-    /// The next block of a file of records, which ends with a line or a frame; `None` at the end of the stream.
+    /// The next block of a file of records, which ends with a line or a frame; `None` at the end of the stream. A line
+    /// that is longer than the limit ends with the block, before its end.
     pub(crate) fn next_records(
         &mut self,
-        format: &DocumentFormat,
+        file: &InputFile,
         control: &Control,
     ) -> Result<Option<StreamBlock>> {
-        if matches!(format, DocumentFormat::Framed(..)) {
+        if matches!(file.records, DocumentFormat::Framed(..)) {
             return self.next(control, usize::MAX, last_end);
         }
+        // Of these bytes more than the limit are the line's, also behind a BOM and before a newline.
+        let max_bytes = usize::try_from(file.max_record_bytes.saturating_add(5)).unwrap_or(usize::MAX);
         let block =
-            self.next(control, usize::MAX, |pending| memchr::memrchr(b'\n', pending).map(|at| at + 1))?;
+            self.next(control, max_bytes, |pending| memchr::memrchr(b'\n', pending).map(|at| at + 1))?;
         if let Some(block) = &block {
             self.line += memchr::memchr_iter(b'\n', &block.bytes).count() as u64;
         }
@@ -81,13 +84,14 @@ impl Blocks {
     }
 
     /// The next block, which ends where `cut` says; `None` at the end of the stream. All bytes before that place are
-    /// held in memory.
+    /// held in memory, up to `max_bytes`: then the block is open.
     pub(crate) fn next_cut(
         &mut self,
         control: &Control,
+        max_bytes: u64,
         cut: impl Fn(&[u8]) -> Option<usize>,
     ) -> Result<Option<StreamBlock>> {
-        self.next(control, usize::MAX, cut)
+        self.next(control, usize::try_from(max_bytes).unwrap_or(usize::MAX), cut)
     }
 
     /// Whether all bytes of the stream were handed out.
@@ -116,7 +120,7 @@ impl Blocks {
             }
             let end = if self.ended { Some(self.pending.len()) } else { cut(&self.pending) };
             if end.is_none() && self.pending.len() < max_bytes {
-                want = 2 * self.pending.len();
+                want = (2 * self.pending.len()).min(max_bytes);
                 continue;
             }
             let is_open = end.is_none();

@@ -25,6 +25,14 @@ pub(super) fn broken(place: &str, reason: impl Into<String>) -> Error {
     Error::new(ErrorKind::InvalidData, Broken { place: place.to_owned(), reason: reason.into() })
 }
 
+/// An error with a place, if it is what is wrong in a container and has none yet.
+pub(super) fn placed(place: &str, error: Error) -> Error {
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<Broken>()) {
+        Some(inner) if inner.place.is_empty() => broken(place, inner.reason.clone()),
+        _ => error,
+    }
+}
+
 /// An error of reading at a place, which comes before the place that the error has. Errors of the system stay as they
 /// are, and so do those of a file that is no archive.
 pub(super) fn within(place: &str, error: Error) -> Error {

@@ -66,7 +66,7 @@ impl Compression {
         let buffered = |read| std::io::BufReader::with_capacity(1 << 17, read);
         Ok(match self {
             Compression::None => read,
-            Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(buffered(read))),
+            Compression::Gzip => Box::new(super::gzip::GzipDecoder::new(buffered(read))),
             Compression::Zstd => {
                 let mut decoder = zstd::stream::read::Decoder::with_buffer(buffered(read))?;
                 decoder.window_log_max(31)?; // the largest window that `zstd --long` writes
@@ -87,5 +87,25 @@ impl Compression {
                 format!("{} needs the feature `compression` of the crate toksmith", other.title()),
             )),
         }
+    }
+
+    /// A reader of the contents of what HTTP calls `deflate`: zlib, or the bare data that some servers send.
+    #[cfg(feature = "compression")]
+    pub(super) fn inflated(mut read: AnyRead) -> std::io::Result<AnyRead> {
+        let mut head = Vec::new();
+        read.by_ref().take(2).read_to_end(&mut head)?;
+        let is_zlib = matches!(head[..], [first, second] if first & 15 == 8
+            && (u16::from(first) << 8 | u16::from(second)).is_multiple_of(31));
+        let read = std::io::BufReader::new(std::io::Cursor::new(head).chain(read));
+        Ok(match is_zlib {
+            true => Box::new(flate2::bufread::ZlibDecoder::new(read)),
+            false => Box::new(flate2::bufread::DeflateDecoder::new(read)),
+        })
+    }
+
+    /// What HTTP calls `deflate` needs the decoders, which this build leaves out.
+    #[cfg(not(feature = "compression"))]
+    pub(super) fn inflated(read: AnyRead) -> std::io::Result<AnyRead> {
+        Compression::Gzip.decoder(read)
     }
 }

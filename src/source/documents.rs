@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::frames::Frame;
-use super::input::DocumentFormat;
+use super::input::{DocumentFormat, InputFile, too_long};
 use super::records::text_of;
 use crate::error::Error;
 
@@ -18,6 +18,7 @@ pub(crate) struct Records<'b> {
     at: usize,
     /// Lines that were taken.
     pub(crate) lines: u64,
+    max_record_bytes: u64,
 }
 
 /// A record: an object of JSON, or a text in a container.
@@ -35,6 +36,8 @@ pub(crate) struct Record<'b> {
     pub(crate) start: u64,
     /// The place in a container.
     pub(crate) member: Option<&'b str>,
+    /// The limit that a line is longer than.
+    exceeded: Option<u64>,
 }
 
 /// What is wrong with a record.
@@ -43,14 +46,17 @@ pub(crate) enum Flaw {
     NotUtf8(u64),
     /// It has no text that can be read; says why.
     NoText(String),
+    /// It is longer than this limit, and may not be all there.
+    TooLong(u64),
 }
 
 impl<'b> Records<'b> {
     /// The records of a block, which begins at an offset in its file and with a line or a frame.
-    pub(crate) fn new(bytes: &'b [u8], format: &DocumentFormat, offset: u64) -> Self {
-        let is_framed = matches!(format, DocumentFormat::Framed(..));
+    pub(crate) fn new(bytes: &'b [u8], file: &InputFile, offset: u64) -> Self {
+        let is_framed = matches!(file.records, DocumentFormat::Framed(..));
         let is_valid = !is_framed && simdutf8::basic::from_utf8(bytes).is_ok();
-        Records { bytes, is_framed, is_valid, offset, at: 0, lines: 0 }
+        let max_record_bytes = file.max_record_bytes;
+        Records { bytes, is_framed, is_valid, offset, at: 0, lines: 0, max_record_bytes }
     }
 }
 
@@ -64,7 +70,17 @@ impl<'b> Iterator for Records<'b> {
             let Frame { place, is_json, bytes } = frame;
             let is_valid = simdutf8::basic::from_utf8(bytes).is_ok();
             let (line, member) = (0, Some(place));
-            return Some(Record { bytes, is_valid, is_text: !is_json, line, offset: 0, start: 0, member });
+            let is_text = !is_json;
+            return Some(Record {
+                bytes,
+                is_valid,
+                is_text,
+                line,
+                offset: 0,
+                start: 0,
+                member,
+                exceeded: None,
+            });
         }
         while self.at < self.bytes.len() {
             let tail = &self.bytes[self.at..];
@@ -75,10 +91,13 @@ impl<'b> Iterator for Records<'b> {
             if offset == 0 {
                 bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
             }
-            if !bytes.trim_ascii().is_empty() {
+            let is_long = bytes.len() as u64 > self.max_record_bytes.saturating_add(1);
+            if is_long || !bytes.trim_ascii().is_empty() {
                 let (line, is_valid, start) =
                     (self.lines, self.is_valid, offset + (end - bytes.len()) as u64);
-                return Some(Record { bytes, is_valid, is_text: false, line, offset, start, member: None });
+                let exceeded = is_long.then_some(self.max_record_bytes);
+                let (is_text, member) = (false, None);
+                return Some(Record { bytes, is_valid, is_text, line, offset, start, member, exceeded });
             }
         }
         None
@@ -89,6 +108,9 @@ impl<'b> Record<'b> {
     /// The text, in UTF-8: all of a text, or the string in a field. With `replace`, invalid bytes and lone surrogates
     /// are read as U+FFFD.
     pub(crate) fn text(&self, field: &str, replace: bool) -> Result<Cow<'b, [u8]>, Flaw> {
+        if let Some(limit) = self.exceeded {
+            return Err(Flaw::TooLong(limit));
+        }
         let text = match std::str::from_utf8(if self.is_valid { &[] } else { self.bytes }) {
             Ok(_) => Cow::Borrowed(self.bytes),
             Err(_) if replace => Cow::Owned(String::from_utf8_lossy(self.bytes).into_owned().into_bytes()),
@@ -121,6 +143,7 @@ impl<'b> Record<'b> {
             }
             Flaw::NotUtf8(at) => Error::Record { path, place, reason: not_utf8(at) },
             Flaw::NoText(reason) => Error::Record { path, place, reason },
+            Flaw::TooLong(limit) => Error::Record { path, place, reason: too_long(limit) },
         }
     }
 }

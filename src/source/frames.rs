@@ -62,12 +62,12 @@ enum Level {
 }
 
 impl Level {
-    fn new(read: AnyRead, format: Format, place: String) -> Self {
+    fn new(read: AnyRead, format: Format, place: String, max_bytes: u64) -> Self {
         let before = || if place.is_empty() { String::new() } else { format!("{place}: ") };
         match format {
             Format::Tar => Level::Tar(Tar::new(read, before())),
             Format::Warc => Level::Warc(Warc::new(read, before())),
-            other => Level::Items { items: Items::new(read, other), place },
+            other => Level::Items { items: Items::new(read, other, max_bytes), place },
         }
     }
 }
@@ -75,18 +75,22 @@ impl Level {
 /// Reads a container as frames.
 pub(super) struct Frames {
     levels: Vec<Level>,
+    /// The maximum number of bytes of a document.
+    max_bytes: u64,
     /// The frame that is handed out, and how much of it was.
     frame: Vec<u8>,
     taken: usize,
 }
 
 impl Frames {
-    pub(super) fn new(read: AnyRead, format: Format) -> Self {
-        Frames { levels: vec![Level::new(read, format, String::new())], frame: Vec::new(), taken: 0 }
+    pub(super) fn new(read: AnyRead, format: Format, max_bytes: u64) -> Self {
+        let levels = vec![Level::new(read, format, String::new(), max_bytes)];
+        Frames { levels, max_bytes, frame: Vec::new(), taken: 0 }
     }
 
     /// Makes the next frame; false at the end.
     fn next(&mut self) -> Result<bool> {
+        let max_bytes = self.max_bytes;
         while let Some(level) = self.levels.last_mut() {
             let inner = match level {
                 Level::Items { items, place } => {
@@ -98,9 +102,11 @@ impl Frames {
                     }
                     None
                 }
-                Level::Warc(warc) => warc.next()?.map(|(place, read)| Level::new(read, Format::Text, place)),
+                Level::Warc(warc) => {
+                    warc.next()?.map(|(place, read)| Level::new(read, Format::Text, place, max_bytes))
+                }
                 Level::Tar(tar) => {
-                    tar.next()?.map(|(name, read)| member(tar.place(), &name, read)).transpose()?
+                    tar.next()?.map(|(name, read)| member(tar.place(), &name, read, max_bytes)).transpose()?
                 }
             };
             match inner {
@@ -148,7 +154,7 @@ fn complete(frame: &mut Vec<u8>, place: &str, item: &Item) {
 }
 
 /// What is read of a member of an archive at a place.
-fn member(archive: &str, name: &str, read: AnyRead) -> Result<Level> {
+fn member(archive: &str, name: &str, read: AnyRead, max_bytes: u64) -> Result<Level> {
     let place = format!("{archive}member {}", show_text(&name.chars().take(MAX_SHOWN).collect::<String>()));
     let contents = sniff(name, read, None).and_then(|(_, contents)| contents);
     let (read, format) = contents.map_err(|error| within(&place, error))?;
@@ -157,7 +163,7 @@ fn member(archive: &str, name: &str, read: AnyRead) -> Result<Level> {
             &place,
             "a Parquet or Arrow file is not read inside of an archive: unpack the archive first",
         )),
-        Ok(format) => Ok(Level::new(read, format, place)),
+        Ok(format) => Ok(Level::new(read, format, place, max_bytes)),
         Err(reason) => {
             let reason = match reason.split_once(": give input_format=") {
                 Some((kind, _)) => {

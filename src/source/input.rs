@@ -51,13 +51,24 @@ pub struct InputFile {
     pub seen: Option<Stamp>,
     /// Whether the documents were found by looking at the file, or chosen. If not, text is checked when it is read.
     pub is_certain: bool,
+    /// The maximum number of bytes of a record, or of a document that has to be held whole.
+    pub max_record_bytes: u64,
+}
+
+/// The default of [`InputFile::max_record_bytes`].
+const MAX_RECORD_BYTES: u64 = 1_000_000_000;
+
+/// What is wrong with a record that is longer than a limit.
+pub(crate) fn too_long(max_record_bytes: u64) -> String {
+    format!("it is longer than max_record_bytes={max_record_bytes}: raise the limit")
 }
 
 impl InputFile {
     /// A file of plain text, a document.
     pub fn text(path: PathBuf) -> Self {
         let (compression, records) = (Compression::None, DocumentFormat::Whole);
-        InputFile { path, compression, records, seen: None, is_certain: true }
+        let max_record_bytes = MAX_RECORD_BYTES;
+        InputFile { path, compression, records, seen: None, is_certain: true, max_record_bytes }
     }
 
     /// The error to report for a file. If the file has changed, that is the error, since the change may have caused

@@ -4,29 +4,43 @@ use std::io::{BufRead, BufReader, Result};
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
-use super::broken::{broken, no_memory};
+use super::broken::{broken, no_memory, placed};
 use super::compression::AnyRead;
+use super::input::too_long;
 use super::kinds::Format;
 use crate::room;
 
-/// The maximum number of bytes of a document in a container, and of its record: they are held whole.
-const MAX_BYTES: usize = 1 << 30;
-const TOO_LONG: &str = "it is longer than 1 GiB: write it to a file of its own";
 const BOM: &[u8] = "\u{feff}".as_bytes();
 
 /// Contents, as documents.
 pub(super) struct Items {
-    read: BufReader<AnyRead>,
+    read: Input,
     kind: ItemKind,
     /// Items that were taken.
     number: u64,
 }
 
+/// Contents, of which a document has at most so many bytes: it is held whole.
+struct Input {
+    read: BufReader<AnyRead>,
+    max_bytes: u64,
+}
+
 enum ItemKind {
     Text,
     Lines,
-    Array { ended: bool },
+    Json(Option<Json>),
     Table(Box<Table>),
+}
+
+/// Where objects of JSON stand.
+#[derive(Clone, Copy, PartialEq)]
+enum Json {
+    Array,
+    /// One after the other.
+    Sequence,
+    /// Nowhere any more.
+    Ended,
 }
 
 /// What an item is.
@@ -39,15 +53,16 @@ pub(super) struct Item {
 
 impl Items {
     /// The documents of contents in a format that is no archive.
-    pub(super) fn new(read: AnyRead, format: Format) -> Self {
+    pub(super) fn new(read: AnyRead, format: Format, max_bytes: u64) -> Self {
         let kind = match format {
             Format::JsonLines => ItemKind::Lines,
-            Format::Json => ItemKind::Array { ended: false },
+            Format::Json => ItemKind::Json(None),
             Format::Csv => ItemKind::Table(Box::new(Table::new(b','))),
             Format::Tsv => ItemKind::Table(Box::new(Table::new(b'\t'))),
             _ => ItemKind::Text,
         };
-        Items { read: BufReader::with_capacity(1 << 16, read), kind, number: 0 }
+        let read = Input { read: BufReader::with_capacity(1 << 16, read), max_bytes };
+        Items { read, kind, number: 0 }
     }
 
     /// Appends the next document to `bytes`; `None` at the end.
@@ -55,18 +70,18 @@ impl Items {
         let unit = match self.kind {
             ItemKind::Text => return self.text(bytes),
             ItemKind::Lines => "line",
-            ItemKind::Array { .. } => "record",
+            ItemKind::Json(_) => "record",
             ItemKind::Table(_) => "row",
         };
         self.number += 1;
-        let place = format!("{unit} {}", self.number);
         let has_item = match &mut self.kind {
-            ItemKind::Lines => line(&mut self.read, &mut self.number, bytes)?,
-            ItemKind::Array { ended } => element(&mut self.read, self.number, ended, bytes)?,
-            ItemKind::Table(table) => table.row(&mut self.read, self.number, bytes)?,
-            ItemKind::Text => false,
+            ItemKind::Lines => self.read.line(&mut self.number, bytes),
+            ItemKind::Json(json) => self.read.object(self.number, json, bytes),
+            ItemKind::Table(table) => table.row(&mut self.read, self.number, bytes),
+            ItemKind::Text => Ok(false),
         };
-        let place = if unit == "line" { format!("line {}", self.number) } else { place };
+        let place = format!("{unit} {}", self.number);
+        let has_item = has_item.map_err(|error| placed(&place, error))?;
         Ok(has_item.then_some(Item { place: Some(place), is_json: true }))
     }
 
@@ -75,103 +90,156 @@ impl Items {
         if self.number > 1 {
             return Ok(None);
         }
-        take_while(&mut self.read, bytes, <[u8]>::len)?;
+        self.read.take_while(bytes, <[u8]>::len).map_err(|error| placed("the text", error))?;
         Ok(Some(Item { place: None, is_json: false }))
     }
 }
 
-/// Appends what `count` takes of each block, until it takes less than all, or the end. Whether it did take less.
-fn take_while(
-    read: &mut impl BufRead,
-    bytes: &mut Vec<u8>,
-    mut count: impl FnMut(&[u8]) -> usize,
-) -> Result<bool> {
-    let before = bytes.len();
-    loop {
-        let block = read.fill_buf()?;
-        let (len, taken) = (block.len(), count(block));
-        room::extend(bytes, &block[..taken]).map_err(no_memory)?;
-        read.consume(taken);
-        if bytes.len() - before > MAX_BYTES {
-            return Err(broken("a document", TOO_LONG));
-        }
-        if taken < len || len == 0 {
-            return Ok(len > 0);
+impl Input {
+    /// Appends what `count` takes of each block, until it takes less than all, or the end. Whether it did take less.
+    fn take_while(&mut self, bytes: &mut Vec<u8>, mut count: impl FnMut(&[u8]) -> usize) -> Result<bool> {
+        let before = bytes.len();
+        loop {
+            let block = self.read.fill_buf()?;
+            let (len, taken) = (block.len(), count(block));
+            room::extend(bytes, &block[..taken]).map_err(no_memory)?;
+            self.read.consume(taken);
+            if (bytes.len() - before) as u64 > self.max_bytes {
+                return Err(broken("", too_long(self.max_bytes)));
+            }
+            if taken < len || len == 0 {
+                return Ok(len > 0);
+            }
         }
     }
-}
 
-/// Appends the next line that is not empty.
-fn line(read: &mut impl BufRead, number: &mut u64, bytes: &mut Vec<u8>) -> Result<bool> {
-    loop {
-        let start = bytes.len();
-        let is_ended = take_while(read, bytes, |block| memchr::memchr(b'\n', block).unwrap_or(block.len()))?;
-        if is_ended {
-            read.consume(1);
+    /// Passes over bytes; whether others follow.
+    fn pass_over(&mut self, is_passed: impl Fn(&u8) -> bool) -> Result<bool> {
+        loop {
+            let block = self.read.fill_buf()?;
+            let (len, passed) = (block.len(), block.iter().take_while(|byte| is_passed(byte)).count());
+            self.read.consume(passed);
+            if passed < len || len == 0 {
+                return Ok(len > 0);
+            }
         }
-        if *number == 1 && bytes[start..].starts_with(BOM) {
-            bytes.drain(start..start + BOM.len());
-        }
-        if !bytes[start..].trim_ascii().is_empty() || !is_ended {
-            return Ok(!bytes[start..].trim_ascii().is_empty());
-        }
-        bytes.truncate(start);
-        *number += 1;
     }
-}
 
-/// Appends the next element of a JSON array. What is between brackets and quotes is left to the reader of JSON.
-fn element(read: &mut impl BufRead, number: u64, ended: &mut bool, bytes: &mut Vec<u8>) -> Result<bool> {
-    let start = bytes.len();
-    let wrong = |reason: &str| broken(&format!("record {number}"), reason);
-    if *ended {
-        return Ok(false);
+    /// Appends the next line that is not empty.
+    fn line(&mut self, number: &mut u64, bytes: &mut Vec<u8>) -> Result<bool> {
+        loop {
+            let start = bytes.len();
+            let is_ended =
+                self.take_while(bytes, |block| memchr::memchr(b'\n', block).unwrap_or(block.len()))?;
+            if is_ended {
+                self.read.consume(1);
+            }
+            if *number == 1 && bytes[start..].starts_with(BOM) {
+                bytes.drain(start..start + BOM.len());
+            }
+            if !bytes[start..].trim_ascii().is_empty() || !is_ended {
+                return Ok(!bytes[start..].trim_ascii().is_empty());
+            }
+            bytes.truncate(start);
+            *number += 1;
+        }
     }
-    if number == 1 {
-        let mut skipped = Vec::new();
-        let begins = |byte: &u8| byte.is_ascii_whitespace() || BOM.contains(byte);
-        let has_more =
-            take_while(read, &mut skipped, |block| block.iter().take_while(|byte| begins(byte)).count())?;
-        if !has_more {
-            *ended = true;
+
+    /// Appends the next object of an array, or of a sequence of objects. What is between brackets and quotes is left to
+    /// the reader of JSON.
+    fn object(&mut self, number: u64, json: &mut Option<Json>, bytes: &mut Vec<u8>) -> Result<bool> {
+        let kind = match *json {
+            Some(kind) => kind,
+            None => self.json()?,
+        };
+        let kind = json.insert(kind);
+        match kind {
+            Json::Array => self.element(number, kind, bytes),
+            Json::Sequence => self.member_of_sequence(bytes),
+            Json::Ended => Ok(false),
+        }
+    }
+
+    /// Passes over what comes before the first object.
+    fn json(&mut self) -> Result<Json> {
+        if !self.pass_over(|byte| byte.is_ascii_whitespace() || BOM.contains(byte))? {
+            return Ok(Json::Ended);
+        }
+        match self.read.fill_buf()?[0] {
+            b'[' => {
+                self.read.consume(1);
+                Ok(Json::Array)
+            }
+            b'{' => Ok(Json::Sequence),
+            _ => Err(broken(
+                "byte 0",
+                "this is neither a JSON array nor objects: name the format with input_format=…",
+            )),
+        }
+    }
+
+    fn member_of_sequence(&mut self, bytes: &mut Vec<u8>) -> Result<bool> {
+        if !self.pass_over(u8::is_ascii_whitespace)? {
             return Ok(false);
         }
-        if read.fill_buf()?[0] != b'[' {
-            return Err(broken("byte 0", "this is not a JSON array: name the format with input_format=…"));
+        if self.read.fill_buf()?[0] != b'{' {
+            return Err(broken("", "this is no object, and objects come before it"));
         }
-        read.consume(1);
+        let mut scan = Scan::default();
+        let mut ended = false;
+        self.take_while(bytes, |block| if ended { 0 } else { scan.object_len(block, &mut ended) })?;
+        if !ended {
+            return Err(broken("", "the file ends inside of the object: it is truncated"));
+        }
+        Ok(true)
     }
-    let mut scan = Scan::default();
-    if !take_while(read, bytes, |block| scan.len(block))? {
-        return Err(wrong("the file ends inside of the array: it is truncated"));
+
+    fn element(&mut self, number: u64, json: &mut Json, bytes: &mut Vec<u8>) -> Result<bool> {
+        let start = bytes.len();
+        let mut scan = Scan::default();
+        if !self.take_while(bytes, |block| scan.element_len(block))? {
+            return Err(broken("", "the file ends inside of the array: it is truncated"));
+        }
+        let is_last = self.read.fill_buf()?[0] == b']';
+        self.read.consume(1);
+        let is_empty = bytes[start..].trim_ascii().is_empty();
+        if is_empty && !(is_last && number == 1) {
+            return Err(broken("", "there is no record between two commas, or after the last one"));
+        }
+        if is_last {
+            *json = Json::Ended;
+            if self.pass_over(u8::is_ascii_whitespace)? {
+                return Err(broken("", "there is data after the end of the array"));
+            }
+        }
+        Ok(!is_empty)
     }
-    *ended = read.fill_buf()?[0] == b']';
-    read.consume(1);
-    let is_empty = bytes[start..].trim_ascii().is_empty();
-    if is_empty && !(*ended && number == 1) {
-        return Err(wrong("there is no record between two commas, or after the last one"));
-    }
-    if *ended
-        && take_while(read, &mut Vec::new(), |block| {
-            block.iter().take_while(|b| b.is_ascii_whitespace()).count()
-        })?
-    {
-        return Err(wrong("there is data after the end of the array"));
-    }
-    Ok(!is_empty)
 }
 
-/// Finds the end of an element of an array.
+/// Finds the end of a value of JSON.
 #[derive(Default)]
-struct Scan {
-    depth: u64,
-    in_string: bool,
+pub(super) struct Scan {
+    pub(super) depth: u64,
+    pub(super) in_string: bool,
     after_backslash: bool,
 }
 
 impl Scan {
-    /// The bytes of a block that belong to the element.
-    fn len(&mut self, block: &[u8]) -> usize {
+    /// The bytes of a block that belong to an element of an array.
+    fn element_len(&mut self, block: &[u8]) -> usize {
+        self.len(block, |depth, byte| depth == 0 && matches!(byte, b',' | b']'))
+    }
+
+    /// The bytes of a block that belong to an object, and whether it ends with them.
+    fn object_len(&mut self, block: &[u8], ended: &mut bool) -> usize {
+        let len = self.len(block, |depth, byte| depth == 1 && matches!(byte, b'}' | b']'));
+        *ended = len < block.len();
+        len + usize::from(*ended)
+    }
+
+    /// The bytes of a block before the first one outside of strings at which `is_end` says so, given the brackets that
+    /// are open there.
+    pub(super) fn len(&mut self, block: &[u8], is_end: impl Fn(u64, u8) -> bool) -> usize {
         let mut at = 0;
         while at < block.len() {
             if self.after_backslash {
@@ -180,11 +248,12 @@ impl Scan {
                 let Some(next) = memchr::memchr2(b'"', b'\\', &block[at..]) else { return block.len() };
                 at += next;
                 (self.in_string, self.after_backslash) = (block[at] == b'\\', block[at] == b'\\');
+            } else if is_end(self.depth, block[at]) {
+                return at;
             } else {
                 match block[at] {
                     b'"' => self.in_string = true,
                     b'{' | b'[' => self.depth += 1,
-                    b',' | b']' if self.depth == 0 => return at,
                     b'}' | b']' => self.depth = self.depth.saturating_sub(1),
                     _ => {}
                 }
@@ -211,15 +280,16 @@ impl Table {
     }
 
     /// Appends the next row, from 1, as a JSON object.
-    fn row(&mut self, read: &mut impl BufRead, number: u64, bytes: &mut Vec<u8>) -> Result<bool> {
+    fn row(&mut self, input: &mut Input, number: u64, bytes: &mut Vec<u8>) -> Result<bool> {
         if number == 1 {
-            let Some(count) = self.record(read, 0)? else { return Ok(false) };
+            let count = self.record(input).map_err(|error| placed("row 0", error))?;
+            let Some(count) = count else { return Ok(false) };
             self.names = (0..count).map(|at| self.value(at).to_vec()).collect();
         }
-        let Some(count) = self.record(read, number)? else { return Ok(false) };
+        let Some(count) = self.record(input)? else { return Ok(false) };
         if count != self.names.len() {
             let reason = format!("it has {count} values, and there are {} columns", self.names.len());
-            return Err(broken(&format!("row {number}"), reason));
+            return Err(broken("", reason));
         }
         room::reserve(bytes, self.values.len() + 16).map_err(no_memory)?;
         for (at, name) in self.names.iter().enumerate() {
@@ -238,26 +308,26 @@ impl Table {
     }
 
     /// Reads a row; the number of its values.
-    fn record(&mut self, read: &mut impl BufRead, number: u64) -> Result<Option<usize>> {
+    fn record(&mut self, input: &mut Input) -> Result<Option<usize>> {
         let (mut bytes, mut count) = (0, 0);
         loop {
-            let block = read.fill_buf()?;
+            let block = input.read.fill_buf()?;
             let (result, taken, written, ended) =
                 self.reader.read_record(block, &mut self.values[bytes..], &mut self.ends[count..]);
-            read.consume(taken);
+            input.read.consume(taken);
             bytes += written;
             count += ended;
+            if bytes as u64 > input.max_bytes {
+                return Err(broken("", too_long(input.max_bytes)));
+            }
             match result {
                 ReadRecordResult::InputEmpty => {}
-                ReadRecordResult::OutputFull if bytes > MAX_BYTES => {
-                    return Err(broken(&format!("row {number}"), TOO_LONG));
-                }
                 ReadRecordResult::OutputFull => {
                     let len = (2 * self.values.len()).max(1 << 10);
                     room::resize(&mut self.values, len).map_err(no_memory)?;
                 }
                 ReadRecordResult::OutputEndsFull if count > MAX_COLUMNS => {
-                    return Err(broken(&format!("row {number}"), "it has too many columns"));
+                    return Err(broken("", "it has too many columns"));
                 }
                 ReadRecordResult::OutputEndsFull => {
                     let len = (2 * self.ends.len()).max(16);

@@ -1,6 +1,7 @@
 //! What a file is, by its first bytes and by its name.
 
 use super::compression::Compression;
+use super::items::Scan;
 use super::tar::has_checksum;
 
 /// The format of the contents of a file, after decompression.
@@ -10,7 +11,7 @@ pub enum Format {
     Text,
     /// A JSON object in each line.
     JsonLines,
-    /// A JSON array of objects.
+    /// A JSON array of objects, or objects one after the other that take any number of lines.
     Json,
     /// Values between commas, below a line of names.
     Csv,
@@ -55,7 +56,7 @@ impl Format {
         match self {
             Format::Text => "plain text",
             Format::JsonLines => "a file of JSON lines",
-            Format::Json => "a JSON array",
+            Format::Json => "a JSON document",
             Format::Csv | Format::Tsv => "a table of text",
             Format::Tar => "a tar archive",
             Format::Warc => "a WARC file",
@@ -134,10 +135,11 @@ const WEAK_MAGIC: [(&[u8], Kind); 8] = [
     (b"FEA1", ("a file of Feather version 1", "convert it to Arrow first")),
     (b"BZh", ("bzip2-compressed", DECOMPRESS)),
 ];
-const JSON_DOCUMENT: Kind = (
-    "a JSON document of several lines",
-    "an object per line or an array of objects is read, or all of it with input_format=\"text\"",
-);
+/// How a file begins that Git has in place of one that Git LFS keeps.
+const LFS: &[u8] = b"version https://git-lfs.github.com/spec/v1\n";
+const LFS_POINTER: Kind =
+    ("a Git LFS pointer, which stands in place of the file", "get the file with git lfs pull");
+const HTML_PAGE: Kind = ("an HTML page", "if a download gave it in place of the file, repeat that");
 
 /// What the first bytes of decompressed contents say.
 enum Content {
@@ -156,11 +158,33 @@ fn content(head: &[u8], is_whole: bool) -> Option<Content> {
     if head.starts_with(b"WARC/") && memchr::memmem::find(head, b"\nWARC-Type:").is_some() {
         return Some(Content::Format(Format::Warc));
     }
-    json(head.strip_prefix("\u{feff}".as_bytes()).unwrap_or(head).trim_ascii_start(), is_whole)
+    if is_html(head) {
+        return Some(Content::Kind(HTML_PAGE));
+    }
+    json(without_bom(head), is_whole)
 }
 
-/// What binary data is that begins with `head`.
+fn without_bom(head: &[u8]) -> &[u8] {
+    head.strip_prefix("\u{feff}".as_bytes()).unwrap_or(head).trim_ascii_start()
+}
+
+fn is_html(head: &[u8]) -> bool {
+    let head = without_bom(head);
+    let begins = |tag: &[u8]| head.get(..tag.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(tag));
+    begins(b"<!doctype html") || begins(b"<html>") || begins(b"<html ")
+}
+
+/// What stands in place of a file that begins with `head`, and what to do; `None` for nothing that is known.
+pub fn substitute(head: &[u8]) -> Option<String> {
+    let kind = if head.starts_with(LFS) { LFS_POINTER } else { HTML_PAGE };
+    (head.starts_with(LFS) || is_html(head)).then(|| refusal(kind))
+}
+
+/// What data is that begins with `head` and is neither text nor JSON.
 fn magic(head: &[u8]) -> Option<Content> {
+    if head.starts_with(LFS) {
+        return Some(Content::Kind(LFS_POINTER));
+    }
     let compression = Compression::of_head(head);
     if compression != Compression::None {
         return Some(Content::Kind((compressed(compression), DECOMPRESS)));
@@ -204,8 +228,19 @@ fn json(text: &[u8], is_whole: bool) -> Option<Content> {
         None if is_whole => text,
         None => return Some(Content::Format(Format::JsonLines)),
     };
-    let is_object = line.trim_ascii_end().ends_with(b"}");
-    Some(if is_object { Content::Format(Format::JsonLines) } else { Content::Kind(JSON_DOCUMENT) })
+    let after = text[line.len()..].trim_ascii_start();
+    Some(Content::Format(if is_record(line, after) { Format::JsonLines } else { Format::Json }))
+}
+
+/// Whether the first line of objects is a record, which may be damaged, or the object goes on after it.
+fn is_record(line: &[u8], after: &[u8]) -> bool {
+    let mut scan = Scan::default();
+    scan.len(line, |_, _| false);
+    // A newline in a string is not JSON, nor is an object in place of a name.
+    scan.in_string
+        || scan.depth == 0
+        || after.is_empty()
+        || after.starts_with(b"{") && !matches!(line.trim_ascii_end().last(), Some(b'[' | b':'))
 }
 
 /// Whether a text begins with `{"name":`, as far as it goes.
@@ -239,7 +274,11 @@ pub(super) fn format_of(
     if let Some(wanted) = wanted {
         let is_table = |format| matches!(format, Format::Parquet | Format::Arrow);
         return match content {
-            Some(Content::Kind(kind)) if kind != JSON_DOCUMENT => Err(refusal(kind)),
+            Some(Content::Kind(LFS_POINTER | HTML_PAGE)) if wanted == Format::Text => Ok(wanted),
+            Some(Content::Kind(kind)) => Err(refusal(kind)),
+            Some(Content::Format(Format::Json)) if wanted == Format::JsonLines => {
+                Err("this is no file of JSON lines: give input_format=\"json\"".to_owned())
+            }
             Some(Content::Format(format)) if is_table(format) && !is_table(wanted) => {
                 Err(format!("this is {}, not {}", format.title(), wanted.title()))
             }
@@ -247,8 +286,10 @@ pub(super) fn format_of(
         };
     }
     match (content, Format::of_file(name)) {
-        // The error names the line.
-        (Some(Content::Kind(JSON_DOCUMENT)), Some(Format::JsonLines)) => Ok(Format::JsonLines),
+        (Some(Content::Kind(HTML_PAGE)), None) => Ok(Format::Text),
+        (Some(Content::Kind(HTML_PAGE)), Some(Format::Text)) => {
+            Err(format!("{}, or give input_format=\"text\" to read it as it is", refusal(HTML_PAGE)))
+        }
         (Some(Content::Kind(kind)), _) => Err(refusal(kind)),
         (
             Some(Content::Format(format @ (Format::JsonLines | Format::Json | Format::Warc))),

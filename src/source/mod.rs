@@ -14,6 +14,10 @@ mod documents;
 mod file;
 #[cfg(feature = "train")]
 mod frames;
+#[cfg(feature = "compression")]
+mod gzip;
+#[cfg(feature = "train")]
+mod http;
 #[cfg(feature = "train")]
 mod input;
 #[cfg(feature = "train")]
@@ -52,9 +56,11 @@ pub(crate) use cuts::Guard;
 pub(crate) use documents::{Flaw, Record, Records, not_utf8};
 pub(crate) use file::{SourceFile, read_at, write_at, write_through_at};
 #[cfg(feature = "train")]
+pub(crate) use input::too_long;
+#[cfg(feature = "train")]
 pub use input::{DocumentFormat, InputFile};
 #[cfg(feature = "train")]
-pub use kinds::{Format, not_plain};
+pub use kinds::{Format, not_plain, substitute};
 #[cfg(feature = "train")]
 pub use sniff::format_of_file;
 pub use stamp::Stamp;

@@ -9,9 +9,9 @@ use crate::room;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// The string in the field `field` of the JSON object `line`; `a.b` is also the field `b` of the object in `a`. If the name occurs twice, the last one counts,
-/// as in Python. Other fields may also hold the numbers that Python writes and JSON does not have. With
-/// `replace`, each escape of a lone surrogate is read as U+FFFD.
+/// The string in the field `field` of the JSON object `line`; `a.b` is also the field `b` of the object in `a`. A name
+/// that stands there twice is an error if it leads to the field. Other fields may also hold the numbers that Python
+/// writes and JSON does not have. With `replace`, each escape of a lone surrogate is read as U+FFFD.
 ///
 /// # Errors
 /// A message that says what is wrong with the line.
@@ -20,10 +20,14 @@ pub(crate) fn text_of<'a>(line: &'a [u8], field: &str, replace: bool) -> Result<
         Ok(text) => return text.ok_or_else(|| missing(line, field)),
         Err(error) => error,
     };
-    if let Some(repaired) = repaired(line, replace)
-        && let Ok(text) = read(&repaired, field)
+    let repaired_line = repaired(line, replace);
+    if let Some(repaired) = &repaired_line
+        && let Ok(text) = read(repaired, field)
     {
-        return text.map(|text| Cow::Owned(text.into_owned())).ok_or_else(|| missing(&repaired, field));
+        return text.map(|text| Cow::Owned(text.into_owned())).ok_or_else(|| missing(repaired, field));
+    }
+    if is_repeated(repaired_line.as_deref().unwrap_or(line), field) {
+        return Err(format!("the field {} is there twice: keep one of them", show_text(field)));
     }
     let is_surrogate =
         !replace && repaired(line, true).is_some_and(|repaired| read(&repaired, field).is_ok());
@@ -31,7 +35,8 @@ pub(crate) fn text_of<'a>(line: &'a [u8], field: &str, replace: bool) -> Result<
     // serde_json adds the line and column within this text; the caller knows the line of the file.
     let said = whole.split(" at line ").next().unwrap_or(&whole);
     let said = if is_surrogate { LONE_SURROGATE.into() } else { show_reason(said) };
-    Err(format!("{said} (at byte {} of the line)", error.column()))
+    let advice = if error.is_eof() { OBJECTS_OVER_LINES } else { "" };
+    Err(format!("{said} (at byte {} of the line){advice}", error.column()))
 }
 
 /// The string in a field, if the field is there.
@@ -42,6 +47,14 @@ fn read<'a>(line: &'a [u8], field: &str) -> serde_json::Result<Option<Cow<'a, st
     Ok(text)
 }
 
+/// Whether the field cannot be told, since a name that leads to it stands there twice.
+fn is_repeated(line: &[u8], field: &str) -> bool {
+    let mut json = serde_json::Deserializer::from_slice(line);
+    let repeated = json.deserialize_map(Repeated { field });
+    repeated.is_ok_and(|(_, is_repeated)| is_repeated)
+}
+
+const OBJECTS_OVER_LINES: &str = ": if objects take several lines, give input_format=\"json\"";
 const LONE_SURROGATE: &str =
     "an escape such as \\ud83d is half of a character: give errors=\"replace\" to read it as U+FFFD";
 
@@ -127,22 +140,82 @@ impl<'de> Visitor<'de> for Object<'_> {
     }
 
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
+        let mut names = Names::default();
         let mut text = None;
         while let Some(name) = map.next_key_seed(Name(self.field))? {
-            match name {
-                Match::Whole => text = Some(map.next_value_seed(FieldText(self.field))?),
+            let before = text.is_some();
+            let is_new = names.add(&name);
+            let found = match name {
+                Match::Whole => Some(map.next_value_seed(FieldText(self.field))?),
                 Match::Begin(inner) => {
-                    let value = map.next_value::<&RawValue>()?;
-                    if value.get().starts_with('{') {
-                        let inner_text =
-                            read(value.get().as_bytes(), inner).map_err(serde::de::Error::custom)?;
-                        text = inner_text.or(text);
-                    }
+                    let value = map.next_value::<&RawValue>()?.get();
+                    let is_object = value.starts_with('{');
+                    let inner = is_object.then(|| read(value.as_bytes(), inner)).transpose();
+                    inner.map_err(serde::de::Error::custom)?.flatten()
                 }
-                Match::Other => drop(map.next_value::<IgnoredAny>()?),
+                Match::Other => {
+                    map.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+            };
+            if !is_new || before && found.is_some() {
+                return Err(serde::de::Error::custom("a name is repeated"));
             }
+            text = found.or(text);
         }
         Ok(text)
+    }
+}
+
+/// The names in an object that lead to a field, by the number of dots that are left behind each.
+#[derive(Default)]
+struct Names(u64);
+
+impl Names {
+    /// Adds a name; whether it is a new one.
+    fn add(&mut self, name: &Match<'_>) -> bool {
+        let dots = match name {
+            Match::Whole => 0,
+            Match::Begin(inner) => 1 + inner.matches('.').count(),
+            Match::Other => return true,
+        };
+        // Names behind which more dots are left are not told apart.
+        let bit = 1 << dots.min(63);
+        let is_new = self.0 & bit == 0;
+        self.0 |= bit;
+        is_new
+    }
+}
+
+/// Reads an object; whether the field is in it, of any type, and whether a name that leads to it is repeated.
+struct Repeated<'f> {
+    field: &'f str,
+}
+
+impl<'de> Visitor<'de> for Repeated<'_> {
+    type Value = (bool, bool);
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
+        let mut names = Names::default();
+        let (mut is_there, mut is_repeated) = (false, false);
+        while let Some(name) = map.next_key_seed(Name(self.field))? {
+            is_repeated |= !names.add(&name);
+            let value = map.next_value::<&RawValue>()?.get();
+            let (inner_is_there, inner_is_repeated) = match name {
+                Match::Whole => (true, false),
+                Match::Begin(inner) if value.starts_with('{') => serde_json::Deserializer::from_str(value)
+                    .deserialize_map(Repeated { field: inner })
+                    .map_err(serde::de::Error::custom)?,
+                _ => (false, false),
+            };
+            is_repeated |= inner_is_repeated || is_there && inner_is_there;
+            is_there |= inner_is_there;
+        }
+        Ok((is_there, is_repeated))
     }
 }
 
@@ -224,7 +297,32 @@ mod tests {
             Ok("é\n😀".into())
         );
         assert_eq!(text(r#"{"te\u0078t": "a"}"#), Ok("a".into()));
-        assert_eq!(text(r#"{"text": "a", "text": "b"}"#), Ok("b".into()));
+        assert_eq!(text(r#"{"x": 1, "text": "a", "x": [{"text": 1}]}"#), Ok("a".into()));
+    }
+
+    #[test]
+    fn a_name_that_leads_to_the_field_twice_is_an_error() {
+        let text = |field: &str, line: &str| text_of(line.as_bytes(), field, false).map(Cow::into_owned);
+        for line in [
+            r#"{"text": "a", "text": "b"}"#,
+            r#"{"text": null, "text": "a"}"#,
+            r#"{"text": "a", "text": {}}"#,
+            r#"{"x": NaN, "text": ["a"], "te\u0078t": "a"}"#,
+        ] {
+            assert!(text("text", line).unwrap_err().contains(r#"field "text" is there twice"#), "{line}");
+        }
+        for line in [
+            r#"{"a": {"b.c": "x"}, "a": {}}"#,
+            r#"{"a": {"b.c": "x"}, "a": 5}"#,
+            r#"{"a": {"b.c": "x", "b": {"c": "x"}}}"#,
+            r#"{"a": {"b": {"c": "x"}}, "a.b": {"c": null}}"#,
+            r#"{"a": {"b": {"c": "x", "c": "x"}}}"#,
+        ] {
+            assert!(text("a.b.c", line).unwrap_err().contains("is there twice"), "{line}");
+        }
+        let one = r#"{"a": {"b": {"d": 1, "d": 2, "c": "x"}, "b.d": 1}, "a.b": {"e": 1}, "z": 1, "z": 2}"#;
+        assert_eq!(text("a.b.c", one), Ok("x".into()));
+        assert!(text("text", r#"{"text": "a", "text": "b"} x"#).unwrap_err().contains("twice"));
     }
 
     #[test]

@@ -157,7 +157,7 @@ impl ByteStream {
 fn contents(read: AnyRead, file: &InputFile) -> std::io::Result<AnyRead> {
     let read = file.compression.decoder(read)?;
     Ok(match file.records {
-        DocumentFormat::Framed(format, _) => Box::new(Frames::new(read, format)),
+        DocumentFormat::Framed(format, _) => Box::new(Frames::new(read, format, file.max_record_bytes)),
         _ => read,
     })
 }

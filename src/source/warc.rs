@@ -1,14 +1,13 @@
 //! The texts of a web archive: its records of plain text.
 
-use std::io::{BufRead, BufReader, Read, Result};
+use std::io::{BufReader, Result};
 
 use super::broken::broken;
 use super::compression::AnyRead;
+use super::http::{Header, MAX_HEADER_BYTES, decoded, next_line};
 use super::section::Sections;
 use crate::error::show_text;
 
-/// The maximum number of bytes of a line, and of all lines, of the header of a record.
-const MAX_HEADER_BYTES: u64 = 1 << 16;
 /// Characters of an address in a message.
 const MAX_SHOWN: usize = 100;
 
@@ -18,16 +17,6 @@ pub(super) struct Warc {
     place: String,
     /// Records that were begun.
     number: u64,
-}
-
-/// The lines `name: value` of a header.
-struct Header(Vec<(String, String)>);
-
-impl Header {
-    /// The first value of a name in lower case.
-    fn get(&self, name: &str) -> Option<&str> {
-        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
-    }
 }
 
 impl Warc {
@@ -46,7 +35,7 @@ impl Warc {
             if !version.starts_with(b"WARC/") {
                 return Err(broken(&place, "it does not begin with WARC/: the file is damaged"));
             }
-            let header = header(|| self.data.line(MAX_HEADER_BYTES), &place)?;
+            let header = Header::read(|| self.data.line(MAX_HEADER_BYTES), &place)?;
             if let Some(address) = header.get("warc-target-uri") {
                 place += &format!(" ({})", show_text(&address.chars().take(MAX_SHOWN).collect::<String>()));
             }
@@ -57,15 +46,20 @@ impl Warc {
                 return Err(broken(&place, "its Content-Length is missing or is no number"));
             };
             let block = self.data.section(length, 0);
-            let content = match header.get("warc-type") {
-                Some("conversion" | "resource") => Some((header, block)),
-                Some("response") => Some(response(block, &place)?),
-                _ => None,
-            };
-            if let Some((header, text)) = content
-                && is_text(&header, &place)?
-            {
-                return Ok(Some((place, text)));
+            match header.get("warc-type") {
+                Some("conversion" | "resource") if is_text(&header, &place)? => {
+                    return Ok(Some((place, block)));
+                }
+                // Others are answers of DNS.
+                Some("response") if matches!(&*kind_of(&header), "application/http" | "") => {
+                    let mut block = BufReader::new(block);
+                    let header = Header::read(|| next_line(&mut block), &place)?;
+                    if is_text(&header, &place)? {
+                        let text = decoded(&header, Box::new(block), &place)?;
+                        return Ok(Some((place, text)));
+                    }
+                }
+                _ => {}
             }
         }
     }
@@ -81,55 +75,19 @@ impl Warc {
     }
 }
 
-/// The header of HTTP, and the body behind it.
-fn response(block: AnyRead, place: &str) -> Result<(Header, AnyRead)> {
-    let mut block = BufReader::new(block);
-    let header = header(
-        || {
-            let mut line = Vec::new();
-            block.by_ref().take(MAX_HEADER_BYTES).read_until(b'\n', &mut line)?;
-            Ok(line)
-        },
-        place,
-    )?;
-    Ok((header, Box::new(block)))
-}
-
-/// Takes lines up to an empty one. The first one may be a status.
-fn header(mut next_line: impl FnMut() -> Result<Vec<u8>>, place: &str) -> Result<Header> {
-    let (mut lines, mut bytes) = (Vec::new(), 0);
-    loop {
-        let line = next_line()?;
-        bytes += line.len() as u64;
-        if line.trim_ascii().is_empty() {
-            return Ok(Header(lines));
-        }
-        if bytes > MAX_HEADER_BYTES {
-            return Err(broken(place, "its header is too long"));
-        }
-        if let Some((name, value)) = String::from_utf8_lossy(&line).split_once(':') {
-            lines.push((name.trim().to_ascii_lowercase(), value.trim().to_owned()));
-        }
-    }
-}
-
-/// Whether the content of a record, or the body of a response, is plain text.
-fn is_text(header: &Header, place: &str) -> Result<bool> {
+/// The kind of the content of a record, or of the body of a response.
+fn kind_of(header: &Header) -> String {
     let kind = header.get("content-type").unwrap_or("").to_ascii_lowercase();
-    match kind.split(';').next().unwrap_or("").trim() {
+    kind.split(';').next().unwrap_or("").trim().to_owned()
+}
+
+/// Whether a content is plain text.
+fn is_text(header: &Header, place: &str) -> Result<bool> {
+    match &*kind_of(header) {
         "text/html" | "application/xhtml+xml" => {
             Err(broken(place, "this is HTML: extract its text first, or read the WET file of the archive"))
         }
-        "text/plain" | "" => {
-            let is_plain = |name| header.get(name).is_none_or(|value| value.eq_ignore_ascii_case("identity"));
-            if !is_plain("transfer-encoding") || !is_plain("content-encoding") {
-                return Err(broken(
-                    place,
-                    "the body of the response is chunked or compressed: write it decoded",
-                ));
-            }
-            Ok(true)
-        }
+        "text/plain" | "" => Ok(true),
         _ => Ok(false),
     }
 }

@@ -91,6 +91,9 @@ fn container(input: &mut Input<'_>, format: Format, documents: &[Vec<u8>], depth
         Format::JsonLines => {
             texts().map(|text| json(text) + input.pick(&["\n", "\r\n", "\n\n"])).collect::<String>()
         }
+        Format::Json if input.below(3) == 0 && !documents.is_empty() => texts()
+            .map(|text| json(text).replacen('{', "{\n", 1) + input.pick(&["\n", "", " \n\n"]))
+            .collect(),
         Format::Json => {
             let comma = input.pick(&[",", " ,\n"]);
             format!("\u{feff} [{}]\n", texts().map(json).collect::<Vec<_>>().join(comma))
@@ -149,13 +152,37 @@ fn member(archive: &mut Vec<u8>, name: &str, kind: u8, bytes: &[u8]) {
 }
 
 fn record(input: &mut Input<'_>, text: &[u8]) -> Vec<u8> {
-    let http = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n";
-    let (kind, head): (_, &[u8]) =
-        input.pick(&[("conversion", b"".as_slice()), ("resource", b""), ("response", http)]);
-    let len = head.len() + text.len();
+    let (kind, content) = input.pick(&[
+        ("conversion", "text/plain"),
+        ("resource", "text/plain"),
+        ("response", "application/http; msgtype=response"),
+    ]);
+    let block = if kind == "response" { response(input, text) } else { text.to_vec() };
+    let len = block.len();
     let start =
-        format!("WARC/1.0\r\nWARC-Type: {kind}\r\nContent-Type: text/plain\r\nContent-Length: {len}\r\n\r\n");
-    [start.as_bytes(), head, text, b"\r\n\r\n"].concat()
+        format!("WARC/1.0\r\nWARC-Type: {kind}\r\nContent-Type: {content}\r\nContent-Length: {len}\r\n\r\n");
+    [start.as_bytes(), &block, b"\r\n\r\n"].concat()
+}
+
+/// A response of HTTP, in some codings.
+fn response(input: &mut Input<'_>, text: &[u8]) -> Vec<u8> {
+    let (coding, mut body) = match input.below(4) {
+        0 => ("gzip", gzip(text)),
+        1 => ("x-gzip, zstd", zstd::encode_all(gzip(text).as_slice(), 1).unwrap()),
+        2 => ("Identity", text.to_vec()),
+        _ => ("", text.to_vec()),
+    };
+    let transfer = if input.flag() { "Chunked" } else { "" };
+    if !transfer.is_empty() {
+        let size = 1 + input.below(64);
+        let chunks =
+            body.chunks(size).map(|chunk| [format!("{:X};a=b\r\n", chunk.len()).as_bytes(), chunk].concat());
+        body = [chunks.collect::<Vec<_>>().join(b"\r\n".as_slice()), b"\r\n0\r\n\r\n".to_vec()].concat();
+    }
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Encoding:\r\n {coding}\r\nTransfer-Encoding: {transfer}\r\n\r\n"
+    );
+    [head.as_bytes(), &body].concat()
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {

@@ -19,8 +19,10 @@ except ImportError:  # Windows
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 
 
-def limit(value: int | str | SupportsIndex | None) -> int:
+def limit(value: int | str | SupportsIndex | None, name: str = "memory_limit") -> int:
     """Return a limit in bytes: of a number, of a text such as "2GB" or "1.5 GiB", or half of the available memory.
+
+    `name` is that of the option.
 
     >>> limit("2GB"), limit("1.5 MiB"), limit(10**9)
     (2000000000, 1572864, 1000000000)
@@ -30,7 +32,7 @@ def limit(value: int | str | SupportsIndex | None) -> int:
     if isinstance(value, str):
         match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]*)?)\s*([kmgt]i?|)b?\s*", value.lower())
         if not match:
-            raise ValueError(f'memory_limit is a number of bytes or a text such as "2GB", not {shown(value)}')
+            raise ValueError(f'{name} is a number of bytes or a text such as "2GB", not {shown(value)}')
         number = int(float(match[1]) * _UNITS[match[2]])
     else:
         try:
@@ -40,7 +42,7 @@ def limit(value: int | str | SupportsIndex | None) -> int:
                 f'memory_limit is a number of bytes or a text such as "2GB", not {shown(value)}'
             ) from None
     if number < 1:
-        raise ValueError(f"memory_limit is at least 1 byte, not {shown(value)}")
+        raise ValueError(f"{name} is at least 1 byte, not {shown(value)}")
     return min(number, 2**62)
 
 

@@ -124,7 +124,7 @@ def compare(
             resamples=resamples,
             workers=workers,
             progress=report,
-            **vars(reading),
+            **reading.corpus,
             errors=errors,
         )
     for out in output or []:

@@ -60,7 +60,7 @@ def count(
     loaded = options.load(tokenizer, parts)
     threads = arguments.checked_workers(workers)
     paths = files or ["-"]
-    corpus = Corpus(paths if text is None else iter([text]), **vars(reading), errors=errors)
+    corpus = Corpus(paths if text is None else iter([text]), **reading.corpus, errors=errors)
     if text is None and "-" in paths:
         streams.tell_of_terminal()
     counts: list[tuple[str, Count]] = []

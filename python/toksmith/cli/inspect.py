@@ -56,7 +56,7 @@ def inspect(
             on or (None if text is None else iter([text])),
             top=top,
             special=not no_special,
-            **vars(reading),
+            **reading.corpus,
             errors=errors,
             workers=workers,
             progress=report,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import inspect
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, get_type_hints
@@ -14,6 +16,7 @@ import typer
 from .._internal import arguments
 from .._internal.choices import Errors, InputFormat, Unmatched
 from ..files import text_files
+from ..files.inputs import MAX_RECORD_BYTES
 from ..formats import sources
 from ..tokenizer import Tokenizer
 
@@ -110,6 +113,19 @@ class Reading:
             "one document.",
         ),
     ] = None
+    max_record_bytes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="The longest line of JSON, row or text in an archive that is read: bytes, or a size such as 2GB. "
+            "Default: 1GB.",
+        ),
+    ] = None
+
+    @property
+    def corpus(self) -> dict[str, Any]:
+        """The same as options of `Corpus`."""
+        return vars(self) | {"max_record_bytes": self.max_record_bytes or MAX_RECORD_BYTES}
 
 
 DEFAULT_READING = Reading()
@@ -204,8 +220,11 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
         else:
             parameters.append(parameter)
 
+    is_text = {each.name: _is_text(each.annotation) for each in parameters}
+
     @functools.wraps(command)
     def run(**values: object) -> None:
+        values = {name: _in_utf8(value) if is_text[name] else value for name, value in values.items()}
         for name, kind in groups.items():
             values[name] = kind(*(values.pop(field.name) for field in dataclasses.fields(kind)))
         command(**values)
@@ -213,6 +232,25 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
+
+
+def _is_text(annotation: Any) -> bool:
+    """Return whether an option or argument takes text, and no path."""
+    metavars = (getattr(each, "metavar", None) for each in getattr(annotation, "__metadata__", ()))
+    return any(metavar in ("TEXT", "NAME", "NAME[=ID]", "PATTERN", "TOKEN") for metavar in metavars)
+
+
+def _in_utf8(value: Any) -> Any:
+    """Return a text, or a list of them, that Python has decoded as the locale says, decoded as UTF-8.
+
+    Python has a surrogate for each byte that is none of the locale's. What is not UTF-8 either stays as it is.
+    """
+    if isinstance(value, list):
+        return [_in_utf8(each) for each in value]
+    if isinstance(value, str) and any("\ud800" <= char <= "\udfff" for char in value):
+        with contextlib.suppress(UnicodeError):
+            return os.fsencode(value).decode()
+    return value
 
 
 def pattern_of(text: str) -> str | None:

@@ -136,7 +136,7 @@ def tokenize(
             shuffle=shuffle,
             shuffle_buffer=shuffle_buffer,
             special=not no_special,
-            **vars(reading),
+            **reading.corpus,
             errors=errors,
             on_error=on_error,
             verify=verify,

@@ -139,7 +139,7 @@ def train(
 ) -> None:
     """Train a tokenizer on files, and save it."""
     streams.check_inputs(files, None, None, argument="FILES")
-    corpus = Corpus(files, **vars(reading), errors=errors)
+    corpus = Corpus(files, **reading.corpus, errors=errors)
     read = [*corpus.paths, *(() if base is None else sources.files_of(base)), *filter(None, [checkpoint])]
     for path in filter(None, (out, log)):
         streams.check(path, read)

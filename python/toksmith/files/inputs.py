@@ -25,13 +25,18 @@ _MAX_NAME = 255
 _TEXTS_HINT = "texts are given as an iterator, as iter([text])"
 
 
+MAX_RECORD_BYTES = 1_000_000_000
+"""The default of the option of this name: a few bytes of a compressed file may stand for any number of bytes."""
+
+
 class Source(NamedTuple):
     """A file, or an iterable of texts.
 
     `compression` is "gzip", "zstd", "xz", "bzip2" or None. `format` is one of `choices.INPUT_FORMATS`; None is text
     that is checked when it is read. `field` is the name of the text in records. `seen` is the size and the time of
     change of a file; None for a pipe or texts, which have neither. `open` opens a file that is not on this machine.
-    `texts` stands in place of a file. `problem` is why the file is not read.
+    `texts` stands in place of a file. `problem` is why the file is not read. `max_record_bytes` is the option of
+    `Corpus`.
     """
 
     path: str
@@ -42,6 +47,7 @@ class Source(NamedTuple):
     open: Callable[[], IO[bytes]] | None = None
     texts: Iterable[object] | None = None
     problem: ValueError | None = None
+    max_record_bytes: int = MAX_RECORD_BYTES
 
     @property
     def name(self) -> str:
@@ -81,6 +87,7 @@ class Reading(NamedTuple):
     field: str | None
     column: str | None
     format: str | None
+    max_record_bytes: int = MAX_RECORD_BYTES
 
     def source(self, path: str, open: Callable[[], IO[bytes]] | None = None) -> Source:
         """Return a file with its compression and format, which are found from its beginning."""
@@ -90,7 +97,7 @@ class Reading(NamedTuple):
             return Source(path, open=open, problem=problem)
         if format is None and self.field is not None:
             format = "jsonl"
-        source = Source(path, compression, format, open=open)
+        source = Source(path, compression, format, open=open, max_record_bytes=self.max_record_bytes)
         names = (self.column, self.field) if source.kind == "column" else (self.field, self.column)
         return source._replace(field=next((name for name in names if name is not None), "text"))
 

@@ -6,9 +6,12 @@ import os
 import stat
 from pathlib import Path
 
+from .. import _core
+
 MAX_BYTES = 1 << 28
 """Maximum size of a file that holds a tokenizer: ten times the largest published one."""
 _PIECE = 1 << 20
+_HEAD_BYTES = 1 << 12
 
 
 def read(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> bytes:
@@ -18,7 +21,7 @@ def read(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> bytes:
 
     Raises:
         OSError: The file cannot be read, or is a folder.
-        ValueError: The file is larger; names the file and the limit.
+        ValueError: The file is larger, or a Git LFS pointer or an HTML page stands in its place; names the file.
     """
     with Path(path).open("rb") as file:
         status = os.fstat(file.fileno())
@@ -30,4 +33,6 @@ def read(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> bytes:
             room -= len(piece)
     if room == 0:
         raise ValueError(f"{os.fspath(path)}: larger than {max_bytes} bytes: no file of this kind is")
-    return b"".join(pieces)
+    data = b"".join(pieces)
+    _core.check_whole(path, data[:_HEAD_BYTES])
+    return data

@@ -72,8 +72,8 @@ def _opened(source: Source) -> Iterator[IO[bytes]]:
 
 
 @contextlib.contextmanager
-def _naming(source: Source) -> Iterator[None]:
-    """Name the file in errors of pyarrow, which have many types, and in those of the system."""
+def _naming(source: Source, what: str) -> Iterator[None]:
+    """Name the file, and say what is wrong, in errors of pyarrow, which have many types; name it in the system's."""
     import pyarrow as pa
 
     try:
@@ -84,8 +84,7 @@ def _naming(source: Source) -> Iterator[None]:
         if isinstance(error, OSError) and (error.errno is not None or type(error) is not OSError):
             error.filename = source.name if error.filename is None else error.filename
             raise
-        kind = "a Parquet" if source.format == "parquet" else "an Arrow"
-        raise ValueError(f"{source.name}: not {kind} file, or truncated: {shown(str(error))}") from None
+        raise ValueError(f"{source.name}: {what}: {shown(str(error))}") from None
 
 
 def columns(source: Source, rows: int) -> Iterator[tuple[Array, int]]:
@@ -98,22 +97,51 @@ def columns(source: Source, rows: int) -> Iterator[tuple[Array, int]]:
         import pyarrow as pa
     except ImportError:
         raise ImportError("reading Parquet and Arrow needs pyarrow: pip install 'toksmith[parquet]'") from None
-    with _opened(source) as file, _naming(source):
+    unread = f"pyarrow cannot read the column {shown(source.field)}"
+    with _opened(source) as file, _naming(source, unread):
         for cells, progress in _parquet(source, file, rows) if source.format == "parquet" else _arrow(source, file):
-            if pa.types.is_dictionary(cells.type):
-                cells = cells.dictionary_decode()
-            if not is_text(cells.type):
-                raise ValueError(f"{source.name}: the column {shown(source.field)} holds {cells.type}, not text")
-            cells = getattr(cells, "storage", cells)
-            for start in range(0, len(cells), rows):
-                part = cells.slice(start, rows)
+            is_packed = pa.types.is_dictionary(cells.type)
+            kind = cells.type.value_type if is_packed else cells.type
+            if not is_text(kind):
+                raise ValueError(f"{source.name}: the column {shown(source.field)} holds {kind}, not text")
+            step = _rows_of_dictionary(cells.dictionary, rows) if is_packed else rows
+            for start in range(0, len(cells), step):
+                part = cells.slice(start, step)
+                if is_packed:
+                    part = part.dictionary_decode()
+                part = getattr(part, "storage", part)
+                _check_lengths(source, part)
                 yield part, progress * len(part) // len(cells)
+
+
+def _rows_of_dictionary(values: Array, rows: int) -> int:
+    """Return how many rows are decoded at a time, so that a long text in many rows takes little memory."""
+    longest = max(values.nbytes if values.nbytes <= _BATCH_BYTES else _longest(values), 1)
+    return max(min(rows, _BATCH_BYTES // longest), 1)
+
+
+def _longest(cells: Array) -> int:
+    import pyarrow as pa
+    from pyarrow import compute
+
+    cells = getattr(cells, "storage", cells)
+    lengths = compute.binary_length(cells.cast(pa.large_binary()))
+    return compute.max(lengths).as_py() or 0
+
+
+def _check_lengths(source: Source, cells: Array) -> None:
+    if cells.nbytes > source.max_record_bytes and _longest(cells) > source.max_record_bytes:
+        limit = f"max_record_bytes={source.max_record_bytes}"
+        raise ValueError(
+            f"{source.name}: a text of the column {shown(source.field)} is longer than {limit}: raise the limit"
+        )
 
 
 def _parquet(source: Source, file: IO[bytes], rows: int) -> Iterator[tuple[Array, int]]:
     from pyarrow import parquet
 
-    table = parquet.ParquetFile(file, buffer_size=_BUFFER_BYTES, pre_buffer=False)
+    with _naming(source, "not a Parquet file, or truncated"):
+        table = parquet.ParquetFile(file, buffer_size=_BUFFER_BYTES, pre_buffer=False)
     path = _path(source, table.schema_arrow)
     metadata = table.metadata
     # Of all columns: where the metadata of a column is damaged, asking pyarrow for it ends the process.
@@ -121,8 +149,10 @@ def _parquet(source: Source, file: IO[bytes], rows: int) -> Iterator[tuple[Array
     rows = max(min(rows, _BATCH_BYTES * metadata.num_rows // max(size, 1)), 1)
     per_row = (source.size or 0) / max(metadata.num_rows, 1)
     # One column is one task: another thread would only take it over while this one waits.
-    for batch in table.iter_batches(batch_size=rows, columns=[source.field], use_threads=False):
-        yield _inner(batch.column(0), path[1:]), round(per_row * len(batch))
+    # Each row group alone: pyarrow does not put the dictionaries of several ones together inside of structs.
+    for group in range(metadata.num_row_groups):
+        for batch in table.iter_batches(rows, [group], [source.field], use_threads=False):
+            yield _inner(batch.column(0), path[1:]), round(per_row * len(batch))
 
 
 def _arrow(source: Source, file: IO[bytes]) -> Iterator[tuple[Array, int]]:
@@ -130,7 +160,8 @@ def _arrow(source: Source, file: IO[bytes]) -> Iterator[tuple[Array, int]]:
 
     is_file = file.read(6) == b"ARROW1"
     file.seek(0)
-    reader: Any = pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)
+    with _naming(source, "not an Arrow file, or truncated"):
+        reader: Any = pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)
     path = _path(source, reader.schema)
     batches = map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader
     done = 0
@@ -146,19 +177,34 @@ def _arrow(source: Source, file: IO[bytes]) -> Iterator[tuple[Array, int]]:
 
 
 def _path(source: Source, schema: Any) -> list[str]:
-    """Return the name of the column, and the names of fields in it: `a.b` is the field `b` of the column `a`."""
+    """Return the name of the column, and the names of fields in it: `a.b` is the field `b` of the column `a`.
+
+    It is an error if several columns, or fields, fit.
+    """
     import pyarrow as pa
 
-    if source.field in schema.names:
-        return [source.field]
+    kind = pa.struct(list(schema))
+    paths = [[source.field]] * len(kind.get_all_field_indices(source.field))
     path = source.field.split(".")
-    kind = pa.struct(list(schema)) if len(set(schema.names)) == len(schema.names) else pa.struct([])
-    for name in path:
-        if not pa.types.is_struct(kind) or kind.get_field_index(name) < 0:
-            there = f"there is no column {shown(source.field)}, only {schema.names}"
-            raise ValueError(f"{source.name}: {there}: name one with column=…")
-        kind = kind.field(name).type
-    return path
+    if len(path) > 1:
+        paths += [path] * _count(kind, path)
+    if not paths:
+        there = f"there is no column {shown(source.field)}, only {shown(schema.names, 400)}"
+        raise ValueError(f"{source.name}: {there}: name one with column=…")
+    if len(paths) > 1:
+        raise ValueError(f"{source.name}: the column {shown(source.field)} is there twice: rename one of them")
+    return paths[0]
+
+
+def _count(kind: Any, path: list[str]) -> int:
+    """Return how many fields of a struct a path leads to."""
+    import pyarrow as pa
+
+    if not path:
+        return 1
+    if not pa.types.is_struct(kind):
+        return 0
+    return sum(_count(kind.field(index).type, path[1:]) for index in kind.get_all_field_indices(path[0]))
 
 
 def _inner(cells: Array, path: list[str]) -> Array:

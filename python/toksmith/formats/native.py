@@ -173,9 +173,20 @@ def is_native(path: str | os.PathLike[str]) -> bool:
     return False
 
 
+def _other(content: Json) -> str:
+    """Return what a JSON file of another library is, as the end of a message; nothing if that is not known."""
+    model = content.get("model", content)
+    kind = model.get("type") if isinstance(model, dict) else None
+    if kind in ("WordPiece", "Unigram", "WordLevel"):
+        return f". It is a model of type {kind}, and toksmith reads BPE"
+    if content and all(type(id) is int for id in content.values()):
+        return ". It is a vocabulary: name the folder that has it as vocab.json beside merges.txt"
+    return ""
+
+
 def _check_fields(content: Json) -> None:
     if content.get("format") != "toksmith":
-        raise ValueError('not a toksmith file: it has no "format": "toksmith"')
+        raise ValueError(f'not a toksmith file: it has no "format": "toksmith"{_other(content)}')
     version = content.get("version")
     if type(version) is not int or not 1 <= version <= VERSION:
         raise ValueError(f"version {shown(version)} of the format; this toksmith reads versions 1 to {VERSION}")

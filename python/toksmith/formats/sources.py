@@ -36,7 +36,14 @@ _OTHERS = (
     ),
     (re.compile(rb"PK\x03\x04"), "a zip archive, as PyTorch's weights are: name the tokenizer.json beside it"),
     (re.compile(rb"\x80[\x02-\x05]"), "a pickle, which could run any program: save the tokenizer in another format"),
-    (re.compile(rb"\[PAD\]\r?\n"), "a vocab.txt of WordPiece, which is no BPE: use the library tokenizers"),
+    (
+        re.compile(rb"(\S+\r?\n)*?\[(PAD|UNK|CLS)\]\r?\n"),
+        "a vocab.txt of WordPiece, which is no BPE: use the library tokenizers",
+    ),
+    (
+        re.compile(rb"[^\t\n]+\t-?[0-9][-+.0-9e]*\r?\n([^\t\n]+\t-?[0-9][-+.0-9e]*\r?\n)+"),
+        "a .vocab of SentencePiece, which lists the pieces of a model for people: name the .model beside it",
+    ),
 )
 """The beginnings of files that are no tokenizers here, and what they are."""
 _HUB_NAME = re.compile(r"([\w-][\w.-]*)/([\w-][\w.-]*)(?:@([\w./-]+))?", re.ASCII)
@@ -163,6 +170,7 @@ def _kind_of_file(path: Path) -> Kind:
         return "ranks"
     with path.open("rb") as file:
         head = file.read(1 << 12) if path.is_file() else b""
+    _core.check_whole(path, head)
     if _RANK_LINE.match(head):
         return "ranks"
     if head.startswith(b"GGUF"):

@@ -6,10 +6,12 @@ import io
 import json
 import lzma
 import os
+import random
 import subprocess
 import sys
 import tarfile
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +49,22 @@ def warc(block: bytes, content: str = "text/plain", kind: str = "conversion", le
 
 
 HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>"
-CHUNKED = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n"
+LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 5\n"
+PAGE = b"\n<!DOCTYPE html>\n<html><head><title>404</title></head></html>\n"
+
+
+def response(body: bytes, *headers: str) -> bytes:
+    lines = "".join(f"{header}\r\n" for header in ("HTTP/1.1 200 OK", "Content-Type: text/plain", *headers))
+    return warc(lines.encode() + b"\r\n" + body, "application/http; msgtype=response", "response")
+
+
+def chunked(body: bytes, size: int = 3) -> bytes:
+    chunks = [body[at : at + size] for at in range(0, len(body), size)]
+    return b"".join(b"%x;a=b\r\n%b\r\n" % (len(chunk), chunk) for chunk in chunks) + b"0\r\n\r\n"
+
+
+CHUNKED = response(b"1\r\na\r\n0\r\n", "Transfer-Encoding: chunked")
+PRETTY = json.dumps({"id": ["}", {"a": 1}], "text": 'x "}{'}, indent=2).encode()
 FOUND: dict[str, tuple[bytes, list[str]]] = {
     "c4.json.gz": (gzip.compress(LINE * 2), ["a", "a"]),
     "part-0000": (LINE, ["a"]),
@@ -64,6 +81,20 @@ FOUND: dict[str, tuple[bytes, list[str]]] = {
     "lines.txt": (b'{"text": not JSON\n'[1:], ['"text": not JSON\n']),
     "a.md": (b"[link](target) {a: b}", ["[link](target) {a: b}"]),
     "text": (b"{{template}} {", ["{{template}} {"]),
+    "pretty.json": (b"\xef\xbb\xbf" + PRETTY + b"\n" + PRETTY + PRETTY + b"\n\n", ['x "}{'] * 3),
+    "pretty.jsonl": (PRETTY, ['x "}{']),
+    "zeros.txt.gz": (gzip.compress(b"a") + gzip.compress(b"b") + bytes(200_000), ["ab"]),
+    "chunked.warc": (CHUNKED, ["a"]),
+    "gzip.warc": (response(gzip.compress(b"a"), "content-encoding:\r\n\tGZIP"), ["a"]),
+    "both.warc": (
+        response(chunked(zlib.compress(b"a" * 99)), "Content-Encoding: deflate", "TRANSFER-ENCODING: chunked"),
+        ["a" * 99],
+    ),
+    "dns.warc": (warc(b"20260101\nexample.com. 1 IN A ::1", "text/dns", "response") + CHUNKED, ["a"]),
+    "none.warc": (response(b"", "Content-Encoding: gzip"), [""]),
+    "lfs.html": (PAGE, [PAGE.decode()]),
+    "twice.jsonl": (b'{"a": 1, "text": "x", "a": 2}\n', ["x"]),
+    "twice.csv": (b"a,text,a\n1,x,2\n", ["x"]),
     "late.txt": (b"\n\nx" + LINE, ["\n\nx" + LINE.decode()]),
 }
 
@@ -77,10 +108,23 @@ def test_found(name: str, tmp_path: Path) -> None:
 
 WRONG: dict[str, tuple[bytes, str]] = {
     "a.txt": (LINE, r"looks like a file of JSON lines: give input_format=\"jsonl\", or \"text\""),
-    "b.txt": (b"[" + LINE + b"]", 'looks like a JSON array: give input_format="json"'),
-    "state.json": (b'{\n  "a": 1\n}', "this is a JSON document of several lines"),
-    "c.jsonl": (b'{\n  "text": 1\n}', r"line 1 \(byte 0\): EOF"),
-    "d.json": (b"nothing", "byte 0: this is not a JSON array"),
+    "b.txt": (b"[" + LINE + b"]", 'looks like a JSON document: give input_format="json"'),
+    "state.json": (b'{\n  "a": 1\n}', 'record 1: there is no field "text", only'),
+    "c.jsonl": (b'{"text": "a\n{"text": "b"}', r"line 1 \(byte 0\): .*EOF|line 1 \(byte 0\): control character"),
+    "d.json": (b"nothing", "byte 0: this is neither a JSON array nor objects"),
+    "o.json": (PRETTY + b"\n,", "record 2: this is no object, and objects come before it"),
+    "p.json": (PRETTY + PRETTY[:-1], "record 2: the file ends inside of the object"),
+    "twice.jsonl": (b'{"text": null, "text": "a"}\n', 'the field "text" is there twice'),
+    "twice.json": (b'[{"text": "a", "text": "b"}]', 'record 1: the field "text" is there twice'),
+    "twice.tsv": (b"text\ttext\na\tb\n", 'row 1: the field "text" is there twice'),
+    "lfs": (LFS, "this is a Git LFS pointer"),
+    "lfs.parquet": (LFS, "this is a Git LFS pointer"),
+    "lfs.txt.gz": (LFS, "this is a Git LFS pointer"),
+    "page.jsonl": (PAGE, "this is an HTML page"),
+    "page.arrow": (PAGE, "this is an HTML page"),
+    "page.csv.zst": (PAGE, "this is an HTML page"),
+    "page.txt": (PAGE, 'this is an HTML page.*input_format="text"'),
+    "zeros.gz": (gzip.compress(b"a") + bytes(9) + gzip.compress(b"a"), "there is data behind the zeros"),
     "e.json": (b'[{"text": "a"}, {"text": "b"', "record 2: the file ends inside of the array"),
     "f.json": (b'[{"text": "a"},]', "record 2: there is no record"),
     "g.json": (b'[{"text": "a"}] {}', "record 1: there is data after the end of the array"),
@@ -110,7 +154,14 @@ WRONG: dict[str, tuple[bytes, str]] = {
     "d.warc": (warc(b"x") + b"nothing", "record 2: it does not begin with WARC/"),
     "e.warc": (warc(HTML, "application/http", "response"), "record 1: this is HTML: extract its text"),
     "f.warc": (warc(b"x") + b"WARC/1.0\r\n" + b"a: b\r\n" * 30_000, "record 2: its header is too long"),
-    "g.warc": (warc(CHUNKED, "application/http", "response"), "record 1: the body of the response is chunked"),
+    "g.warc": (response(b"a", "Content-Encoding: br"), 'record 1: its body has the coding "br", which is not read'),
+    "i.warc": (response(b"a", "Content-Encoding: gzip"), "record 1: "),
+    "j.warc": (response(b"a", "Content-Encoding: chunked"), 'record 1: its body has the coding "chunked"'),
+    "k.warc": (response(b"a", "Content-Encoding: " + "gzip," * 9), "record 1: its body has more than 4 codings"),
+    "l.warc": (response(b"-1\r\n", "Transfer-Encoding: chunked"), "record 1: the size of a chunk of its body is no"),
+    "m.warc": (response(b"1\r\nab\r\n0\r\n", "Transfer-Encoding: chunked"), "record 1: a chunk .* is longer"),
+    "n.warc": (response(b"9\r\nab", "Transfer-Encoding: chunked"), "record 1: it ends too early"),
+    "p.warc": (response(gzip.compress(b"a")[:-1], "Content-Encoding: gzip"), "record 1: it ends too early"),
     "h.warc": (warc(b"x") + warc(b"\xff"), "record 2: not UTF-8 at byte 0"),
     "a.feather": (b"FEA1\0\0\0", "Feather version 1"),
     "b.arrow": (b"ARROW1\0\0", "not an Arrow file, or truncated"),
@@ -165,15 +216,15 @@ def test_a_chosen_format(tmp_path: Path) -> None:
 def test_nested_fields(tmp_path: Path) -> None:
     pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     rows: list[dict[str, Any]] = [
-        {"a": {"b": {"c": "one"}, "b.c": "no"}, "id": 1},
-        {"a": {"b": {"c": "two"}, "b.c": "no"}, "id": 2},
+        {"a": {"b": {"d": "no"}, "b.c": "one"}, "id": 1},
+        {"a": {"b": {"c": "two"}, "c": "no"}, "id": 2},
     ]
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
     table = pa.table({"id": [1, 2, 3], "a": [{"b": {"c": "one"}}, {"b": {"c": "two"}}, {"b": None}]})
     parquet.write_table(table, tmp_path / "a.parquet")
     with pa.ipc.new_stream(tmp_path / "a.arrow", table.schema) as writer:
         writer.write_table(table)
-    assert texts(tmp_path / "a.jsonl", field="a.b.c") == ["no", "no"], "the longest name counts if it comes last"
+    assert texts(tmp_path / "a.jsonl", field="a.b.c") == ["one", "two"]
     for name in ("a.parquet", "a.arrow"):
         for option in ("field", "column"):
             with pytest.raises(ValueError, match=r"row 2: the column 'a\.b\.c' holds no text"):
@@ -297,3 +348,180 @@ def test_separators_and_labels_in_archives(tmp_path: Path) -> None:
         list(Corpus(path).documents(label="lang"))
     path.write_bytes(tar(members[1]))
     assert [document.label for document in Corpus(path).documents(label="lang")] == ["en"]
+
+
+def bodies(data: bytes) -> Iterator[bytes]:
+    """Yield the texts of a WARC file, read as RFC 9110 and 9112 say; the whole file is in memory."""
+    while data:
+        head, _, data = data.partition(b"\r\n\r\n")
+        length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
+        block, data = data[:length], data[length + 4 :]
+        names, _, body = block.partition(b"\r\n\r\n")
+        fields = [line.split(b": ", 1) for line in names.split(b"\r\n")[1:]]
+        lists = {
+            wanted: [value for name, value in fields if name.lower() == wanted]
+            for wanted in (b"content-encoding", b"transfer-encoding")
+        }
+        codings = [
+            each.strip().lower() for values in lists.values() for value in values for each in value.split(b",")
+        ]
+        for coding in reversed(codings):
+            if coding == b"chunked":
+                joined = b""
+                while size := int((body := body.partition(b"\r\n"))[0].split(b";")[0], 16):
+                    joined, body = joined + body[2][:size], body[2][size + 2 :]
+                body = joined
+            elif coding == b"deflate":
+                body = zlib.decompress(body) if body[0] & 15 == 8 else zlib.decompress(body, -15)
+            elif coding != b"identity":
+                body = gzip.decompress(body)
+        yield body
+
+
+def test_bodies_are_read_as_http_says(tmp_path: Path) -> None:
+    def bare(data: bytes) -> bytes:
+        packer = zlib.compressobj(wbits=-15)
+        return packer.compress(data) + packer.flush()
+
+    rng = random.Random(4)
+    codings: dict[str, Callable[[bytes], bytes]] = {
+        "gzip": gzip.compress, "X-Gzip": gzip.compress, "deflate": zlib.compress, "Deflate": bare, "identity": bytes,
+    }  # fmt: skip
+    for _ in range(300):
+        archive, expected = b"", []
+        for _ in range(rng.randint(1, 4)):
+            text = rng.randbytes(rng.randint(1, 300)).hex().encode()
+            expected.append(text.decode())
+            of_content, of_transfer = rng.choices(list(codings), k=rng.randint(0, 2)), rng.choices(list(codings), k=1)
+            for name in of_content + of_transfer:
+                text = codings[name](text)
+            if rng.random() < 0.5:
+                of_transfer.append("CHUNKED")
+                text = chunked(text, rng.randint(1, 50))
+            separate = [f"Content-Encoding: {name}" for name in of_content]
+            joined = [f"content-encoding: {', '.join(of_content)}"] if of_content else []
+            headers = [*rng.choice([separate, joined]), f"Transfer-Encoding: {','.join(of_transfer)}"]
+            archive += response(text, *headers)
+        (tmp_path / "a.warc").write_bytes(archive)
+        assert [body.decode() for body in bodies(archive)] == expected
+        assert texts(tmp_path / "a.warc") == expected
+
+
+def test_zeros_behind_gzip(tmp_path: Path) -> None:
+    rng = random.Random(5)
+    for _ in range(100):
+        data = b"".join(
+            gzip.compress(rng.randbytes(rng.randint(0, 9)).hex().encode()) for _ in range(rng.randint(1, 3))
+        )
+        data += bytes(rng.choice([0, 1, 511, 1 << 17, (1 << 17) - len(data)]))
+        (tmp_path / "a.txt.gz").write_bytes(data)
+        assert "".join(texts(tmp_path / "a.txt.gz")) == gzip.decompress(data).decode()
+
+
+def test_objects_over_several_lines(tmp_path: Path) -> None:
+    rng = random.Random(6)
+    for _ in range(200):
+        words = ["".join(rng.choices('a"\\{}[]\n,: é', k=rng.randint(0, 5))) for _ in range(rng.randint(1, 5))]
+        objects = [{"x": [word, {word: {}}], "text": word} for word in words]
+        dumped = [json.dumps(each, indent=rng.choice([1, 4]), ensure_ascii=False) for each in objects]
+        (tmp_path / "a.json").write_text(rng.choice(["", "\n", " \r\n\n"]).join(dumped), encoding="utf-8")
+        assert texts(tmp_path / "a.json") == words
+
+
+LONG = b'{"text": "' + b"a" * 3000 + b'"}\n'
+OVER: dict[str, tuple[bytes, str]] = {
+    "a.jsonl": (LINE * 3 + LONG + LINE, r"line 4 \(byte 42\)"),
+    "a.jsonl.gz": (gzip.compress(LINE + LONG[:-1]), "line 2"),
+    "bom.jsonl": (b"\xef\xbb\xbf" + LONG, "line 1"),
+    "spaces.jsonl": (LINE + b" " * 3000 + LINE, "line 2"),
+    "a.json": (b"[" + LINE + b"," + LONG + b"]", "record 2"),
+    "pretty.json": (b'{"text":\n"a"}' + LONG, "record 2"),
+    "a.csv": (b"text\na\n" + b"a" * 3000, "row 2"),
+    "names.csv": (b"a" * 3000, "row 0"),
+    "a.tar": (tar(("a.txt", b"a" * 3000)), 'member "a.txt"'),
+    "a.warc": (response(gzip.compress(b"a" * 3000), "Content-Encoding: gzip"), "record 1"),
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("name", OVER)
+def test_records_have_a_limit(name: str, door: str, tmp_path: Path) -> None:
+    data, place = OVER[name]
+    (tmp_path / name).write_bytes(data)
+    calls: dict[str, Callable[..., object]] = {
+        "documents": lambda **options: texts(tmp_path / name, **options),
+        "count": lambda **options: toksmith.count_pretokens(tmp_path / name, **options),
+        "tokenize": lambda **options: toksmith.tokenize(tmp_path / name, Tokenizer(), tmp_path / "out", **options),
+    }
+    with pytest.raises(ValueError, match=f"{place}.*longer than max_record_bytes=2000"):
+        calls[door](max_record_bytes=2000)
+    if name not in ("spaces.jsonl", "names.csv"):
+        calls[door](max_record_bytes="3.1kB")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is of Linux")
+def test_the_limit_bounds_memory(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b'{"text": "' + b"a" * (1 << 28)))
+    code = """if True:
+        import sys, toksmith
+        def tokenize(path, **options):
+            toksmith.tokenize(path, toksmith.Tokenizer(), "out", **options)
+        for call in (toksmith.count_pretokens, tokenize):
+            try:
+                call(sys.argv[1], max_record_bytes="1MB")
+            except ValueError as error:
+                assert "max_record_bytes=1000000" in str(error)
+        [peak] = [line for line in open("/proc/self/status") if line.startswith("VmHWM")]
+        print(peak.split()[1])
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", code, tmp_path / "a.jsonl.gz"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+    )
+    assert int(done.stdout) < 200_000
+    Tokenizer().save(tmp_path / "t.json")
+    told = run_command("count", "a.jsonl.gz", "-t", "t.json", "--max-record-bytes", "1MB", cwd=tmp_path)
+    assert b"--max-record-bytes 1000000" in told.stderr
+
+
+def test_tables(tmp_path: Path) -> None:
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    packed = pa.array(["x", "y", "x"]).dictionary_encode()
+    table = pa.table(
+        {"a": pa.StructArray.from_arrays([packed, pa.array([1, 2, 3])], ["b", "c"]), "text": ["a" * 99] * 3}
+    )
+    parquet.write_table(table, tmp_path / "a.parquet", row_group_size=2)
+    assert texts(tmp_path / "a.parquet", field="a.b") == ["x", "y", "x"]
+    with pytest.raises(ValueError, match="a text of the column 'text' is longer than max_record_bytes=98"):
+        texts(tmp_path / "a.parquet", max_record_bytes=98)
+    twice = pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"]), pa.array(["c"])], ["text", "x", "x"])
+    nested = pa.table({"a.b": ["x"], "a": pa.array([{"b": "y", "c": "z"}])})
+    for name, columns in (("twice", twice), ("nested", nested)):
+        parquet.write_table(columns, tmp_path / f"{name}.parquet")
+        with pa.ipc.new_stream(tmp_path / f"{name}.arrow", columns.schema) as writer:
+            writer.write_table(columns)
+    for suffix in ("parquet", "arrow"):
+        assert texts(tmp_path / f"twice.{suffix}") == ["a"]
+        assert texts(tmp_path / f"nested.{suffix}", field="a.c") == ["z"]
+        for name, field in (("twice", "x"), ("nested", "a.b")):
+            with pytest.raises(ValueError, match=f"the column '{field}' is there twice"):
+                texts(tmp_path / f"{name}.{suffix}", field=field)
+
+
+def test_long_numbers_are_cut_in_messages(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": 1e300}')
+    with pytest.raises(ValueError, match=r"floating point `1e\+300`, expected a string"):
+        texts(tmp_path / "a.jsonl")
+    Tokenizer().save_huggingface(tmp_path / "t")
+    path = tmp_path / "t" / "tokenizer.json"
+    content = json.loads(path.read_text())
+    content["model"]["vocab"]["!"] = "ID"
+    for number, message in (("1e300", "is 1e300,"), ("9" * 300, "is 1e300,"), ("-1e300", "is -1e300,")):
+        path.write_text(json.dumps(content).replace('"ID"', number))
+        with pytest.raises(ValueError, match=message):
+            Tokenizer.from_pretrained(path)
+    with pytest.raises(KeyError, match=r"id 10{19}… \(301 digits\) \(at index 0\)"):
+        Tokenizer().decode([10**300])

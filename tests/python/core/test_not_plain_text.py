@@ -4,6 +4,9 @@ import bz2
 import gzip
 import io
 import lzma
+import os
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -107,3 +110,49 @@ def test_training_says_what_is_wrong(tmp_path: Path) -> None:
     (tmp_path / "broken").write_bytes(b"abc\xff")
     with pytest.raises(ValueError, match=r"not UTF-8 at byte 3.*errors=\"replace\""):
         toksmith.train(tmp_path / "broken", 257)
+
+
+LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 5\n"
+PAGE = b"<!doctype HTML>\n<html>404</html>"
+
+
+@pytest.mark.parametrize(
+    "name", ["tokenizer.json", "tekken.json", "a.tiktoken", "a.model", "a.gguf", "a", "vocab.txt"]
+)
+def test_what_stands_in_place_of_a_tokenizer(name: str, tmp_path: Path) -> None:
+    for data, message in ((LFS, "this is a Git LFS pointer.*git lfs pull"), (PAGE, "this is an HTML page")):
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(ValueError, match=f"{name}: {message}"):
+            Tokenizer.from_pretrained(tmp_path / name, pattern="gpt2")
+    (tmp_path / "tokenizer.json").write_bytes(LFS)
+    with pytest.raises(ValueError, match="json: this is a Git LFS pointer"):
+        Tokenizer.from_pretrained(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[UNK]\n[CLS]\nthe\n", "WordPiece"),
+        ("!\nthe\r\n[PAD]\r\n##s\r\n", "WordPiece"),
+        ("<unk>\t0\n<s>\t0\n▁the\t-3.25\n", "a .vocab of SentencePiece"),
+        ('{"model": {"type": "WordPiece"}}', "a model of type WordPiece, and toksmith reads BPE"),
+        ('{"type": "Unigram", "vocab": []}', "a model of type Unigram, and toksmith reads BPE"),
+        ('{"the": 1, "##s": 2}', "a vocabulary: name the folder"),
+    ],
+)
+def test_tokenizers_of_other_kinds(content: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "a").write_text(content, encoding="utf-8")
+    with pytest.raises(ValueError, match=message):
+        Tokenizer.from_pretrained(tmp_path / "a")
+
+
+def test_options_in_an_ascii_locale(tmp_path: Path) -> None:
+    Tokenizer().save(tmp_path / "t.json")
+    code = "import sys; from toksmith.cli.app import run; sys.exit(run(sys.argv[1:]))"
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = subprocess.run(
+        [sys.executable, "-c", code, "encode", "-t", "t.json", "--text", "héllo".encode()],
+        env=environment, cwd=tmp_path, capture_output=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert list(map(int, done.stdout.split())) == list("héllo".encode())
