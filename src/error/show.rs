@@ -14,7 +14,7 @@ pub(crate) fn show(bytes: &[u8]) -> String {
 }
 
 /// The maximum number of digits in a row that a message shows: more than the digits of an id.
-const MAX_SHOWN_DIGITS: usize = 20;
+const MAX_SHOWN_DIGITS: usize = 40;
 
 /// The reason that another library gives, with its long numbers cut, and itself, because it may contain a value of any
 /// length. The number 1e300 is one with 301 digits there.
@@ -68,7 +68,7 @@ mod tests {
     fn reasons_are_short() {
         assert_eq!(show_reason("é 12 at 5"), "é 12 at 5");
         let long = format!("integer `{}`, expected é", "7".repeat(301));
-        assert_eq!(show_reason(&long), format!("integer `{}… (301 digits)`, expected é", "7".repeat(20)));
+        assert_eq!(show_reason(&long), format!("integer `{}… (301 digits)`, expected é", "7".repeat(40)));
         assert_eq!(show_reason(&"é".repeat(300)), "é".repeat(240) + "…");
         assert_eq!(show_reason(&"é".repeat(240)), "é".repeat(240));
         assert_eq!(show_reason(""), "");
