@@ -55,6 +55,7 @@ __all__ = [
     "character_tokenizer",
     "check_pattern_size",
     "check_plain",
+    "check_whole",
     "checksum",
     "complete_shard",
     "count_counts",
