@@ -43,7 +43,12 @@ def _arguments_of(taker: Callable[..., Any]) -> list[str]:
 
 
 def whole(name: str, value: object, least: int | None = None) -> int:
-    """Return an argument that is a whole number, and not below the least one."""
+    """Return an argument that is a whole number, and not below the least one.
+
+    `True` and `False`, which Python counts among them, are mistakes.
+    """
+    if isinstance(value, bool):
+        raise TypeError(f"{name} is a whole number, not {value}")
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:

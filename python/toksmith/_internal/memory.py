@@ -35,12 +35,9 @@ def limit(value: int | str | SupportsIndex | None, name: str = "memory_limit") -
             raise ValueError(f'{name} is a number of bytes or a text such as "2GB", not {shown(value)}')
         number = int(float(match[1]) * _UNITS[match[2]])
     else:
-        try:
-            number = operator.index(value)
-        except TypeError:
-            raise TypeError(
-                f'memory_limit is a number of bytes or a text such as "2GB", not {shown(value)}'
-            ) from None
+        if isinstance(value, bool) or not hasattr(value, "__index__"):
+            raise TypeError(f'{name} is a number of bytes or a text such as "2GB", not {shown(value)}')
+        number = operator.index(value)
     if number < 1:
         raise ValueError(f"{name} is at least 1 byte, not {shown(value)}")
     return min(number, 2**62)
