@@ -749,6 +749,7 @@ class _ShardOptions(Protocol):
     separator: str | None
     prepend: list[int]
     append: list[int]
+    special_ids: list[int]
     seed: int
     shuffle: int | None
     shuffle_buffer: int
@@ -818,6 +819,8 @@ class ShardSnapshot:
     def source_documents(self) -> list[int]: ...
     @property
     def text_bytes(self) -> int: ...
+    @property
+    def special_tokens(self) -> int: ...
     @property
     def skipped(self) -> list[SkippedDocument]: ...
     @property

@@ -79,6 +79,12 @@ impl PyShardSnapshot {
         self.0.text_bytes
     }
 
+    /// Ids of special tokens that stood in the text of documents.
+    #[getter]
+    fn special_tokens(&self) -> u64 {
+        self.0.special_tokens
+    }
+
     /// Documents that were left out, the first 10,000.
     #[getter]
     fn skipped(&self) -> Vec<PySkippedDocument> {
@@ -156,6 +162,7 @@ pub(super) struct RunOptions {
     separator: Option<String>,
     prepend: Vec<u32>,
     append: Vec<u32>,
+    special_ids: Vec<u32>,
     seed: u64,
     shuffle: Option<u64>,
     shuffle_buffer: u64,
@@ -178,6 +185,7 @@ impl RunOptions {
             separator: self.separator.map(String::into_bytes),
             prepend: self.prepend,
             append: self.append,
+            special_ids: self.special_ids,
             wide: self.wide,
             splits: self.splits.into_iter().map(|(name, below)| Split { name, below }).collect(),
             seed: self.seed,
@@ -254,7 +262,7 @@ impl PyShardRun {
         let sources = sources.into_iter().map(source_of).collect::<PyResult<Vec<_>>>()?;
         let options = options.in_folder(folder)?;
         let snapshot = snapshot.map(|snapshot| snapshot.0.clone());
-        let run = call::long(py, None, move |_| ShardRun::open(options, sources, snapshot))?;
+        let run = call::long(py, None, move |control| ShardRun::open(options, sources, snapshot, control))?;
         Ok(PyShardRun { run, encoder })
     }
 

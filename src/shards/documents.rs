@@ -11,6 +11,7 @@ use super::encoder::DocumentEncoder;
 use super::options::{HASHED_BYTES, ShardOptions};
 use super::plan::{Chunk, ChunkJob, Job, JobKind};
 use super::sources::{Skipped, Source};
+use super::special::SpecialIds;
 use crate::control::Control;
 use crate::encode::put_ids;
 use crate::error::{Error, Result};
@@ -41,6 +42,7 @@ pub(super) struct Documents<'a> {
     cutter: &'a ChunkCutter<'a>,
     options: &'a ShardOptions,
     isa: Isa,
+    special_ids: SpecialIds,
     /// For the bytes of a part of a file.
     reads: BufferPool<u8>,
     /// For the ids of documents that are encoded together.
@@ -70,7 +72,8 @@ impl<'a> Documents<'a> {
         // A document that cannot be cut may need far more room, which is freed after it.
         let reads = BufferPool::up_to(options.chunk_bytes.saturating_mul(2) as usize);
         let ids = BufferPool::up_to(4 * GROUP_BYTES);
-        Documents { encoder, sources, cutter, options, isa: Isa::best(), reads, ids }
+        let special_ids = SpecialIds::new(&options.special_ids);
+        Documents { encoder, sources, cutter, options, isa: Isa::best(), special_ids, reads, ids }
     }
 
     /// The ids of a job.
@@ -289,6 +292,7 @@ impl<'a> Documents<'a> {
             ids.clear();
             ends.clear();
             self.encoder.encode(worker, &texts, &mut ids, &mut ends, control)?;
+            encoded.special_tokens += self.special_ids.count(&ids);
             let mut start = 0;
             for (part, &end) in group.iter().zip(&ends) {
                 self.put(part, &ids[start..end], encoded)?;

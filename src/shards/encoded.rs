@@ -46,6 +46,8 @@ pub(super) struct Encoded {
     pub(super) failure: Option<Skipped>,
     /// Bytes of the text of all documents.
     pub(super) text_bytes: u64,
+    /// Ids of special tokens that stood in the text.
+    pub(super) special_tokens: u64,
     /// The place in the sources after the job.
     pub(super) end: Cursor,
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::room;
-use crate::source::{WrittenHashes, checksum};
+use crate::source::{Links, WrittenHashes, checksum, open_regular};
 
 /// Bytes of a header of NumPy: a multiple of 64, with room for any count.
 pub const NPY_HEADER_BYTES: usize = 128;
@@ -159,7 +159,10 @@ struct Output<'p> {
 
 impl<'p> Output<'p> {
     fn create(path: &'p Path) -> Result<Self> {
-        let file = File::create(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        let file = open_regular(path, &mut options, Links::Refuse);
+        let file = file.map_err(|source| Error::Io { path: path.to_owned(), source })?;
         Ok(Output { path, file: BufWriter::with_capacity(1 << 17, file) })
     }
 
@@ -175,7 +178,8 @@ impl<'p> Output<'p> {
 }
 
 fn open_at(path: &Path, place: u64) -> Result<BufReader<File>> {
-    let opened = File::open(path).and_then(|mut file| file.seek(SeekFrom::Start(place)).map(|_| file));
+    let opened = open_regular(path, OpenOptions::new().read(true), Links::Follow);
+    let opened = opened.and_then(|mut file| file.seek(SeekFrom::Start(place)).map(|_| file));
     let opened = opened.map_err(|source| Error::Io { path: path.to_owned(), source });
     Ok(BufReader::with_capacity(1 << 17, opened?))
 }
@@ -186,13 +190,13 @@ fn open_at(path: &Path, place: u64) -> Result<BufReader<File>> {
 /// Same as [`checksum`].
 pub fn synced(path: &Path, written: &WrittenHashes, control: &Control) -> Result<(u64, String)> {
     let sum = checksum(path, written, control)?;
-    let file = OpenOptions::new().read(true).write(true).open(path);
+    let file = open_regular(path, OpenOptions::new().read(true).write(true), Links::Refuse);
     let synced = file.and_then(|file| file.sync_all());
     synced.map(|()| sum).map_err(|source| Error::Io { path: path.to_owned(), source })
 }
 
 fn put_header(path: &Path, header: &[u8]) -> Result<()> {
-    let file = OpenOptions::new().write(true).open(path);
+    let file = open_regular(path, OpenOptions::new().write(true), Links::Refuse);
     let put = file.and_then(|mut file| file.write_all(header));
     put.map_err(|source| Error::Io { path: path.to_owned(), source })
 }

@@ -21,6 +21,9 @@ pub struct Snapshot {
     pub passed: u64,
     /// For each split the number of its open shard, and what that shard holds.
     pub shards: Vec<(u32, Filling)>,
+    /// For each split the BLAKE3 of the two files of its open shard, up to what that shard holds; empty if it holds
+    /// nothing. Known only when the snapshot is saved.
+    pub checksums: Vec<[String; 2]>,
     /// The split of the document that continues after the place.
     pub open: Option<usize>,
     /// For each split the sum of what all its shards hold.
@@ -29,6 +32,8 @@ pub struct Snapshot {
     pub documents: Vec<u64>,
     /// Bytes of the text of all documents.
     pub text_bytes: u64,
+    /// Ids of special tokens that stood in the text.
+    pub special_tokens: u64,
     /// Documents that were left out, with their line numbers in their sources. A long list is cut off.
     pub skipped: Vec<Skipped>,
     /// How many documents were left out, including those that the list omits.
@@ -44,13 +49,21 @@ impl Snapshot {
     /// each, and no number is too large for sums.
     pub(super) fn is_of(&self, splits: usize, sources: usize) -> bool {
         let fillings = self.totals.iter().chain(self.shards.iter().map(|(_, filling)| filling));
-        let numbers = [self.at.offset, self.lines, self.passed, self.text_bytes, self.skipped_count];
+        let numbers = [
+            self.at.offset,
+            self.lines,
+            self.passed,
+            self.text_bytes,
+            self.special_tokens,
+            self.skipped_count,
+        ];
         let mut all = numbers
             .into_iter()
             .chain(self.documents.iter().copied())
             .chain(fillings.flat_map(|f| [f.ids, f.documents]));
         self.shards.len() == splits
             && self.totals.len() == splits
+            && self.checksums.len() == splits
             && self.open.is_none_or(|split| split < splits)
             && self.at.source <= sources
             && self.documents.len() <= sources

@@ -25,6 +25,7 @@ mod run;
 mod separator;
 mod shard;
 mod sources;
+mod special;
 mod streams;
 mod write;
 

@@ -32,6 +32,8 @@ pub struct ShardOptions {
     pub skip: bool,
     /// The bytes that separate the documents of a text file. Without a separator the whole file is one document.
     pub separator: Option<Vec<u8>>,
+    /// The ids of special tokens, which are counted where text has become one.
+    pub special_ids: Vec<u32>,
     /// Ids that are put before each document.
     pub prepend: Vec<u32>,
     /// Ids that are put after each document.

@@ -12,6 +12,7 @@ use super::options::{ShardOptions, Shuffle};
 use super::shard::{Filling, Shard, ShardPlace};
 use super::sources::{Skipped, Source};
 use super::write::{Content, Contents, PlacedIds, Segment};
+use crate::control::Control;
 use crate::error::Result;
 
 /// How many skipped documents are listed; the rest are only counted.
@@ -49,8 +50,9 @@ pub(super) struct PlaceContext<'a> {
 }
 
 impl Placer {
-    /// Continues from a state: opens the files of its open shards, and removes what they hold beyond that state.
-    pub(super) fn open(options: &ShardOptions, mut now: Snapshot) -> Result<Self> {
+    /// Continues from a state: opens the files of its open shards, compares them with its checksums, and removes what
+    /// they hold beyond that state.
+    pub(super) fn open(options: &ShardOptions, mut now: Snapshot, control: &Control) -> Result<Self> {
         let mut placer = Placer {
             shards: options.splits.iter().map(|_| None).collect(),
             buffer: options.shuffle.map(|shuffle| ShuffleBuffer::new(shuffle.seed, options.width())),
@@ -64,7 +66,9 @@ impl Placer {
         };
         for split in 0..options.splits.len() {
             if placer.now.shards[split].1 != Filling::default() {
-                placer.shard(split, options)?;
+                let shard = placer.shard(split, options)?;
+                let (_, filling) = placer.now.shards[split];
+                shard.check(filling, &placer.now.checksums[split], control)?;
             }
         }
         Ok(placer)
@@ -109,8 +113,8 @@ impl Placer {
         self.is_whole = false;
         let skipped = std::mem::take(&mut encoded.skipped);
         let mut placing = Placing { placer: self, context, job, closed: 0 };
-        let (counts, text_bytes, end) =
-            (std::mem::take(&mut encoded.counts), encoded.text_bytes, encoded.end);
+        let (counts, end) = (std::mem::take(&mut encoded.counts), encoded.end);
+        let (text_bytes, special_tokens) = (encoded.text_bytes, encoded.special_tokens);
         let placed = match context.options.shuffle {
             None => vec![placing.job(encoded)?],
             Some(shuffle) => placing.buffers(encoded, shuffle)?,
@@ -134,6 +138,7 @@ impl Placer {
             lines = Some((count.source, count.lines + lines_before(&self.now, count.source)));
         }
         self.now.text_bytes += text_bytes;
+        self.now.special_tokens += special_tokens;
         self.now.at = end;
         self.now.lines = lines.filter(|(source, _)| *source == end.source).map_or(0, |(_, lines)| lines);
         self.is_whole = true;
@@ -164,6 +169,7 @@ impl Placer {
         let mut snapshot = self.before_buffer.as_ref().unwrap_or(&self.now).clone();
         snapshot.shards.clone_from(&self.now.shards);
         snapshot.totals.clone_from(&self.now.totals);
+        snapshot.checksums = vec![Default::default(); snapshot.shards.len()];
         let shards = self.shards.iter().flatten().cloned().collect();
         ledger.add(Pending { job, snapshot, shards });
     }

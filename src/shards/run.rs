@@ -79,18 +79,24 @@ impl ShardRun {
     /// Begins a run, or continues from a snapshot.
     ///
     /// # Errors
-    /// [`crate::Error::Io`]: the shards of the snapshot do not exist. [`crate::Error::Snapshot`]: the snapshot cannot
-    /// belong to a run with these splits and sources.
-    pub fn open(options: ShardOptions, sources: Vec<Source>, snapshot: Option<Snapshot>) -> Result<Self> {
+    /// [`crate::Error::Io`]: the shards of the snapshot do not exist, or are not as they were then.
+    /// [`crate::Error::Snapshot`]: the snapshot cannot belong to a run with these splits and sources.
+    pub fn open(
+        options: ShardOptions,
+        sources: Vec<Source>,
+        snapshot: Option<Snapshot>,
+        control: &Control,
+    ) -> Result<Self> {
         let snapshot = snapshot.unwrap_or_else(|| Snapshot {
             shards: vec![Default::default(); options.splits.len()],
             totals: vec![Default::default(); options.splits.len()],
+            checksums: vec![Default::default(); options.splits.len()],
             ..Snapshot::default()
         });
         if !snapshot.is_of(options.splits.len(), sources.len()) {
             return Err(Error::Snapshot);
         }
-        let placer = Mutex::new(Placer::open(&options, snapshot)?);
+        let placer = Mutex::new(Placer::open(&options, snapshot, control)?);
         let (ledger, counts) = (Ledger::default(), Mutex::default());
         let run = ShardRun { options, sources, placer, ledger, counts, plan_nanos: AtomicU64::new(0) };
         run.count(&run.placer().now, 0);
@@ -233,9 +239,15 @@ impl ShardRun {
 
     /// Saves the snapshots that are due.
     fn save(&self, keeper: &dyn Keeper) -> Result<()> {
-        while let Some(Pending { snapshot, shards, .. }) = self.ledger.take() {
-            let saved =
-                shards.iter().try_for_each(|shard| shard.sync()).and_then(|()| keeper.save(&snapshot));
+        while let Some(Pending { mut snapshot, shards, .. }) = self.ledger.take() {
+            let saved = (shards.iter())
+                .try_for_each(|shard| {
+                    shard.sync()?;
+                    let (_, filling) = snapshot.shards[shard.split];
+                    snapshot.checksums[shard.split] = shard.checksums(filling, &Control::none())?;
+                    Ok(())
+                })
+                .and_then(|()| keeper.save(&snapshot));
             self.ledger.saved();
             saved?;
         }

@@ -7,8 +7,9 @@ use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
+use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::source::{WrittenHashes, write_through_at};
+use crate::source::{Links, WrittenHashes, checksum_of_start, open_regular, write_through_at};
 
 /// Bytes before the numbers in the index, for the header of a NumPy file.
 pub(super) const INDEX_HEAD_BYTES: u64 = 128;
@@ -31,9 +32,10 @@ pub(super) struct Shard {
     index: File,
     /// The hashes of the ids that this run has written.
     hashes: Arc<WrittenHashes>,
+    index_hashes: WrittenHashes,
     is_hashed: bool,
-    /// The path that errors name.
     path: PathBuf,
+    index_path: PathBuf,
     head_bytes: u64,
     width: u64,
     /// The number of announced writes that are not done, plus one until the shard is closed.
@@ -62,30 +64,39 @@ impl Shard {
         let path = place.folder.join(format!("{name}.ids"));
         let failed = |source| Error::Io { path: path.clone(), source };
         let index_path = place.folder.join(format!("{name}.index"));
-        let open =
-            |path: &Path| OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
-        let (ids, index) = (open(&path).map_err(failed)?, open(&index_path).map_err(failed)?);
+        let open = |path: &Path| {
+            let mut options = OpenOptions::new();
+            options.read(true).write(true).create(true).truncate(filling == Filling::default());
+            open_regular(path, &mut options, Links::Refuse)
+        };
+        let (ids, index) = (
+            open(&path).map_err(failed)?,
+            open(&index_path).map_err(|source| Error::Io { path: index_path.clone(), source })?,
+        );
         let wanted =
             [place.head_bytes + place.width * filling.ids, INDEX_HEAD_BYTES + 8 * (filling.documents + 1)];
-        for (file, wanted) in [(&ids, wanted[0]), (&index, wanted[1])] {
+        for (path, file, wanted) in [(&path, &ids, wanted[0]), (&index_path, &index, wanted[1])] {
+            let failed = |source| Error::Io { path: path.clone(), source };
             let size = file.metadata().map_err(failed)?.len();
             if filling != Filling::default() && size < wanted {
                 let reason = format!("it holds {size} bytes of {wanted} that the run had written before");
-                return Err(failed(std::io::Error::other(reason)));
+                return Err(damaged(path, &reason));
             }
             file.set_len(wanted).map_err(failed)?;
         }
         let ShardPlace { head_bytes, width, is_hashed, .. } = *place;
         let (pending, closed) = (AtomicUsize::new(1), OnceLock::new());
-        let hashes = Arc::default();
+        let (hashes, index_hashes) = (Arc::default(), WrittenHashes::default());
         Ok(Shard {
             split: split.0,
             number,
             ids,
             index,
             hashes,
+            index_hashes,
             is_hashed,
             path,
+            index_path,
             head_bytes,
             width,
             pending,
@@ -138,9 +149,47 @@ impl Shard {
         Ok(())
     }
 
+    /// The BLAKE3 of the ids and of the index, up to what the shard holds at `filling`: all of that must be written.
+    /// Headers do not count.
+    pub(super) fn checksums(&self, filling: Filling, control: &Control) -> Result<[String; 2]> {
+        let ids = self.head_bytes + self.width * filling.ids;
+        let index = INDEX_HEAD_BYTES + 8 * (filling.documents + 1);
+        let head = [self.head_bytes as usize, INDEX_HEAD_BYTES as usize];
+        Ok([
+            checksum_of_start((&self.path, &self.ids), (head[0], ids), &self.hashes, control)?,
+            checksum_of_start(
+                (&self.index_path, &self.index),
+                (head[1], index),
+                &self.index_hashes,
+                control,
+            )?,
+        ])
+    }
+
+    /// Compares the files with the checksums of an earlier run.
+    pub(super) fn check(&self, filling: Filling, expected: &[String; 2], control: &Control) -> Result<()> {
+        let actual = self.checksums(filling, control)?;
+        for (number, path) in [&self.path, &self.index_path].into_iter().enumerate() {
+            if actual[number] != expected[number] {
+                return Err(damaged(
+                    path,
+                    "it is not what the run had written before (its checksum differs)",
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// Waits until what was written is on the disk.
     pub(super) fn sync(&self) -> Result<()> {
         let synced = self.ids.sync_data().and_then(|()| self.index.sync_data());
         synced.map_err(|source| Error::Io { path: self.path.clone(), source })
     }
+}
+
+/// The error of a file that an earlier run left otherwise.
+fn damaged(path: &Path, reason: &str) -> Error {
+    let folder = path.parent().and_then(Path::parent).unwrap_or(path).display();
+    let reason = format!("{reason}: remove the folder {folder} to start again");
+    Error::Io { path: path.to_owned(), source: std::io::Error::other(reason) }
 }

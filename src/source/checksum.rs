@@ -5,7 +5,7 @@
 //! <https://github.com/BLAKE3-team/BLAKE3-specs>).
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -13,6 +13,7 @@ use blake3::hazmat::{ChainingValue, HasherExt, Mode, merge_subtrees_non_root, me
 use blake3::{Hash, Hasher};
 
 use super::file::read_at;
+use super::regular::{Links, open_regular};
 use crate::control::{Control, Stage};
 use crate::error::{Error, Result};
 use crate::room;
@@ -53,15 +54,30 @@ impl WrittenHashes {
 /// [`Error::Io`], also if the file becomes shorter meanwhile; [`Error::Interrupted`]; [`Error::OutOfMemory`].
 pub fn checksum(path: &Path, written: &WrittenHashes, control: &Control) -> Result<(u64, String)> {
     let failed = |source| Error::Io { path: path.to_owned(), source };
-    let file = File::open(path).map_err(failed)?;
+    let file = open_regular(path, OpenOptions::new().read(true), Links::Follow).map_err(failed)?;
     let size = file.metadata().map_err(failed)?.len();
     control.begin(Stage::Check, size);
+    Ok((size, checksum_of_start((path, &file), (0, size), written, control)?))
+}
+
+/// The BLAKE3 in hex of the first `size` bytes of a file, of which the first `head_bytes` count as zeros: a header may
+/// be there already. The hashes of whole parts that are read join those in `written`.
+///
+/// # Errors
+/// Same as [`checksum`].
+pub(crate) fn checksum_of_start(
+    (path, file): (&Path, &File),
+    (head_bytes, size): (usize, u64),
+    written: &WrittenHashes,
+    control: &Control,
+) -> Result<String> {
     let mut window = Vec::new();
     room::resize(&mut window, SUBTREE_BYTES)?;
+    let failed = |source| Error::Io { path: path.to_owned(), source };
     if size <= SUBTREE_BYTES as u64 {
-        let bytes = part_of(&file, 0, &mut window[..size as usize]).map_err(failed)?;
+        let hash = blake3::hash(part_of(file, head_bytes, 0, &mut window[..size as usize]).map_err(failed)?);
         control.advance(size);
-        return Ok((size, blake3::hash(bytes).to_hex().to_string()));
+        return Ok(hash.to_hex().to_string());
     }
     let mut tree = Tree::default();
     let mut at = 0;
@@ -69,26 +85,34 @@ pub fn checksum(path: &Path, written: &WrittenHashes, control: &Control) -> Resu
         control.check()?;
         let len = (size - at).min(SUBTREE_BYTES as u64);
         let number = at / SUBTREE_BYTES as u64;
-        let hash = match written.get(number).filter(|_| len == SUBTREE_BYTES as u64) {
+        let is_whole = len == SUBTREE_BYTES as u64;
+        let hash = match written.get(number).filter(|_| is_whole) {
             Some(hash) => hash,
             None => {
-                let part = part_of(&file, at, &mut window[..len as usize]).map_err(failed)?;
+                let part = part_of(file, head_bytes, at, &mut window[..len as usize]).map_err(failed)?;
                 subtree_hash(number, part)
             }
         };
+        if is_whole && (number > 0 || head_bytes == 0) {
+            written.lock().insert(number, hash);
+        }
         control.advance(len);
         at += len;
         if at == size {
-            return Ok((size, tree.root(hash).to_hex().to_string()));
+            return Ok(tree.root(hash).to_hex().to_string());
         }
         tree.add(hash);
     }
 }
 
-/// Fills the window with the part of the file that begins at `at`.
-fn part_of<'w>(file: &File, at: u64, window: &'w mut [u8]) -> std::io::Result<&'w [u8]> {
+/// Fills the window with the part of the file that begins at `at`; with zeros for the head.
+fn part_of<'w>(file: &File, head_bytes: usize, at: u64, window: &'w mut [u8]) -> std::io::Result<&'w [u8]> {
     if read_at(file, at, window)? < window.len() {
         return Err(std::io::ErrorKind::UnexpectedEof.into());
+    }
+    if at == 0 {
+        let head = head_bytes.min(window.len());
+        window[..head].fill(0);
     }
     Ok(window)
 }

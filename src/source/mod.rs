@@ -26,6 +26,8 @@ mod items;
 mod kinds;
 #[cfg(feature = "train")]
 mod records;
+#[cfg(feature = "shards")]
+mod regular;
 #[cfg(feature = "train")]
 mod section;
 #[cfg(feature = "train")]
@@ -47,6 +49,8 @@ mod xz;
 #[cfg(feature = "train")]
 pub(crate) use blocks::{Blocks, StreamBlock};
 #[cfg(feature = "shards")]
+pub(crate) use checksum::checksum_of_start;
+#[cfg(feature = "shards")]
 pub use checksum::{WrittenHashes, checksum};
 #[cfg(feature = "train")]
 pub use compression::{AnyRead, Compression};
@@ -61,6 +65,8 @@ pub(crate) use input::too_long;
 pub use input::{DocumentFormat, InputFile};
 #[cfg(feature = "train")]
 pub use kinds::{Format, not_plain, substitute};
+#[cfg(feature = "shards")]
+pub(crate) use regular::{Links, open_regular};
 #[cfg(feature = "train")]
 pub use sniff::format_of_file;
 pub use stamp::Stamp;

@@ -15,6 +15,7 @@ import shards_oracle
 
 import toksmith
 from toksmith import Tokenizer
+from toksmith.data import tokenize as module
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are killed as POSIX has it")
 
@@ -235,8 +236,9 @@ def test_killed_before_its_steps(place: Path) -> None:
     assert int(found.stdout) > 5
 
 
-def test_a_state_of_something_else(place: Path, tmp_path: Path) -> None:
+def test_a_state_of_something_else(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What differs from the run that was begun is named."""
+    monkeypatch.setattr(module, "CHUNK_BYTES", 4000)
     tokenizer = Tokenizer.load(place / "t.json")
     source = tmp_path / "a.jsonl"
     source.write_bytes((place / "in/a.jsonl").read_bytes() + b"{")

@@ -100,6 +100,9 @@ def _totals(content: Mapping[str, object]) -> Iterator[str]:
     size, tokens = (totals.get(name) if isinstance(totals, dict) else None for name in ("text_bytes", "tokens"))
     if isinstance(size, int) and isinstance(tokens, int) and tokens > 0:
         yield f"text: {size:,} bytes, {size / tokens:.2f} for each token\n"
+    special = totals.get("special_tokens") if isinstance(totals, dict) else None
+    if isinstance(special, int) and special > 0:
+        yield f"special tokens in the text: {special:,}\n"
 
 
 def _sources(content: Mapping[str, object]) -> Iterator[str]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 from .._core import Permutation
 from .._internal import arguments
 from .._internal.messages import shown
+from ..files import reading
 from ..tokenizer import Tokenizer
 from . import manifest as manifests
 from . import shards
@@ -62,7 +63,7 @@ class TrainingData:
         self.folder = Path(folder)
         self.split = split
         self._manifest = manifests.read(self.folder)
-        self._digest = hashlib.sha256((self.folder / manifests.NAME).read_bytes()).hexdigest()
+        self._digest = hashlib.sha256(reading.read(self.folder / manifests.NAME)).hexdigest()
         if split not in self._manifest.splits:
             known = ", ".join(map(shown, self._manifest.splits)) or "none"
             raise ValueError(f"{self.folder}: there is no split {shown(split)}: the folder has {known}")
@@ -252,7 +253,7 @@ class Windows:
         self.data = data
         self.length = arguments.checked_limit("length", length, 1)
         self.targets = bool(targets)
-        self.seed = None if seed is None else operator.index(seed)
+        self.seed = None if seed is None else arguments.whole("seed", seed)
         self.stride = self.length if stride is None else arguments.checked_limit("stride", stride, 1)
         self.ranks = arguments.checked_limit("ranks", ranks, 1)
         self.rank = arguments.checked_limit("rank", rank, 0)

@@ -11,6 +11,7 @@ import contextlib
 import errno
 import hashlib
 import json
+import os
 import shutil
 import threading
 from collections.abc import Callable, Iterator
@@ -32,7 +33,7 @@ STATE = "state.json"
 ON_ENGINE = "engine.json"
 """The file that a run on an engine has in place of a state."""
 _KIND = "toksmith unfinished run"
-_VERSION = 3
+_VERSION = 4
 _MAX_SHARDS = 2**32 - 1
 
 
@@ -75,7 +76,7 @@ class State(NamedTuple):
             "shards": [[*key, *shard] for key, shard in self.shards.items()],
         }
         head = {"format": _KIND, "version": _VERSION, "sha256": _digest(content)}
-        whole_files.write(path, [json.dumps({**head, "state": content}).encode()])
+        whole_files.write(whole_files.without_link(path), [json.dumps({**head, "state": content}).encode()])
 
     @classmethod
     def read(cls, path: Path) -> State:
@@ -87,7 +88,7 @@ class State(NamedTuple):
             if (file["format"], file["version"], file["sha256"]) == (_KIND, _VERSION, _digest(content)):
                 return cls._of(content)
         raise ValueError(
-            f"{path}: not a valid state of a run of this version of toksmith: remove the folder {path.parent} "
+            f"{path}: not a valid state of a run of this version of toksmith: remove the folder {path.parent.parent} "
             "to start again"
         )
 
@@ -156,6 +157,10 @@ class Folder:
     def locked(self) -> Iterator[None]:
         """Make the folder, and keep other processes from writing to it."""
         self.unfinished.mkdir(parents=True, exist_ok=True)
+        if self.unfinished.is_symlink():
+            raise OSError(
+                errno.ELOOP, "a symbolic link, which is not written through: remove it", str(self.unfinished)
+            )
         with new_file.locked(self.unfinished) as is_ours:
             if not is_ours:
                 message = "another process is writing to this folder: wait for it, or choose another folder"
@@ -163,7 +168,10 @@ class Folder:
             yield
 
     def state(self) -> State | None:
-        """Return the state to continue from, and publish the shards that it counts as whole; None at the start."""
+        """Return the state to continue from, and publish the shards that it counts as whole; None at the start.
+
+        Every byte of these shards is compared with their checksums.
+        """
         path = self.unfinished / STATE
         if (self.unfinished / ON_ENGINE).exists():
             message = "the folder has an unfinished run of Ray or Spark: remove it, or choose another folder"
@@ -174,9 +182,26 @@ class Folder:
         self._compare(state.run, "the unfinished run in")
         if len(state.snapshot.open_shards) != len(self.options.splits):
             raise ValueError(f"{path}: the state is of a run with other splits: choose another folder")
+        for shard in state.shards.values():
+            self.check(shard)
         self.shards |= state.shards
         self._publish(state.snapshot)
         return state
+
+    def check(self, shard: Shard) -> None:
+        """Check that the files of a whole shard are those that were written."""
+        entry = shard.entry
+        expected = {entry.get("file"): entry.get("blake3"), entry.get("index"): entry.get("index_blake3")}
+        for file, name in shard.files.items():
+            path = self.unfinished / file
+            if not os.path.lexists(path):
+                path = self.path / name
+            if not path.is_file() or _core.checksum(path)[1] != expected.get(name, entry.get("idx_blake3")):
+                problem = "is not the file" if path.exists() else "is missing; it is a file"
+                raise ValueError(
+                    f"{path} {problem} that the unfinished run had written: remove the folder "
+                    f"{self.path} to start again"
+                )
 
     def _compare(self, before: object, what: str) -> None:
         if not isinstance(before, dict):
@@ -195,7 +220,7 @@ class Folder:
 
         def save() -> None:
             try:
-                tokenizer.save(self.unfinished / TOKENIZER, verify=False)
+                tokenizer.save(whole_files.without_link(self.unfinished / TOKENIZER), verify=False)
             except BaseException as error:
                 errors.append(error)
 
@@ -228,7 +253,12 @@ class Folder:
             self.shards[split, number] = Shard({path.name: final for path, final in files.items()}, entry)
 
     def save(self, snapshot: _core.ShardSnapshot, skipped: list[SkippedRow]) -> None:
-        """Save a state, then publish the shards that it counts as whole; never called twice at once."""
+        """Save a state, then publish the shards that it counts as whole; never called twice at once.
+
+        Before anything is written there is no state: it would only keep a corrected call from beginning.
+        """
+        if not any(snapshot.split_tokens) and not any(snapshot.split_documents):
+            return
         with self._lock:
             shards = {key: self.shards[key] for key in sorted(self.shards) if key[1] < snapshot.open_shards[key[0]]}
         State(self.run, snapshot, skipped, shards).write(self.unfinished / STATE)
@@ -283,6 +313,7 @@ class Folder:
             "totals": {
                 "documents": sum(outcome.split_documents),
                 "text_bytes": outcome.text_bytes,
+                "special_tokens": outcome.special_tokens,
                 "tokens": sum(outcome.split_tokens),
                 "skipped": outcome.skipped_count,
             },

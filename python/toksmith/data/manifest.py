@@ -109,6 +109,8 @@ class Outcome(NamedTuple):
     """Name, bytes and documents of each source."""
     text_bytes: int
     """Bytes of the text of all documents."""
+    special_tokens: int
+    """Special tokens that stood in the text of documents."""
     skipped: list[dict[str, str]]
     """Documents that were left out, the first 10,000 of them."""
     skipped_count: int
@@ -119,7 +121,7 @@ def write(folder: Path, content: JsonObject) -> None:
     """Write the manifest of a folder."""
     text = json.dumps(content, indent=1, ensure_ascii=False)
     # A name that is not UTF-8 has lone surrogates here, which JSON has escapes for: they read back as the name.
-    whole_files.write(folder / NAME, [text.encode(errors="backslashreplace"), b"\n"])
+    whole_files.write(whole_files.without_link(folder / NAME), [text.encode(errors="backslashreplace"), b"\n"])
 
 
 def read(folder: str | os.PathLike[str]) -> Manifest:

@@ -61,6 +61,8 @@ class RunOptions:
     separator: str | None
     prepend: list[int]
     append: list[int]
+    special_ids: list[int]
+    """The ids of special tokens, which are counted in the text."""
     seed: int
     shuffle: int | None
     shuffle_buffer: int
@@ -144,6 +146,7 @@ class Options:
             separator=arguments.checked_separator(document_separator),
             prepend=prepend_ids,
             append=append_ids,
+            special_ids=[*tokenizer.special_tokens.values()] if special else [],
             seed=_seed("seed", seed),
             shuffle=None if shuffle is None else _seed("shuffle", shuffle),
             shuffle_buffer=arguments.checked_limit("shuffle_buffer", shuffle_buffer, 1),

@@ -12,10 +12,11 @@ import warnings
 from .. import _core
 from .._internal.messages import counted
 from .._internal.progress import Report, reporter
+from ..files import whole_files
 from ..tokenizer import Tokenizer
 from . import checking
 from . import manifest as manifests
-from .folder import Folder, State
+from .folder import Folder, Shard, State
 from .manifest import NAME, TOKENIZER, JsonObject
 
 REPAIR = ".toksmith-repair"
@@ -40,7 +41,7 @@ def repair_of(folder: Folder, tokenizer: Tokenizer, verify: bool, progress: bool
     names = [name for name, _ in damaged]
     if names != [TOKENIZER]:
         return Repair(folder, names)
-    tokenizer.save(folder.path / TOKENIZER)
+    tokenizer.save(whole_files.without_link(folder.path / TOKENIZER))
     return None
 
 
@@ -48,7 +49,9 @@ class Repair(Folder):
     """The folder of a run that restores the damaged files of a finished folder."""
 
     def __init__(self, finished: Folder, names: list[str]) -> None:
-        super().__init__(finished.path / REPAIR, finished.run | {"repair": names}, finished.options)
+        super().__init__(
+            whole_files.without_link(finished.path / REPAIR), finished.run | {"repair": names}, finished.options
+        )
         self._finished, self._names = finished.path, names
 
     def state(self) -> State | None:
@@ -65,6 +68,10 @@ class Repair(Folder):
             if path != self.unfinished and TOKENIZER not in path.name:  # which a thread writes
                 path.unlink()
         return None
+
+    def check(self, shard: Shard) -> None:
+        """Check the files of a shard that are needed: the others are removed."""
+        super().check(shard._replace(files={file: name for file, name in shard.files.items() if name in self._names}))
 
     def publish(self, files: dict[str, str]) -> None:
         """Keep the files of a shard that are needed, and remove the others."""

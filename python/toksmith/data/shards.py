@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from .. import _core
 from .._internal.messages import shown
-from ..files import whole_files
+from ..files import reading, whole_files
 from . import manifest as manifests
 from .manifest import HEADER_BYTES, NPY_HEADER_BYTES, WIDTHS, Manifest, Shard
 
@@ -129,7 +129,12 @@ def _write_parquet(raw: Raw) -> Path:
     from pyarrow import parquet
 
     path = raw.ids.with_suffix(".parquet")
+    path.unlink(missing_ok=True)
     ids, starts = _mapped(raw.ids, np.dtype(f"<u{WIDTHS[raw.dtype]}"), 0, raw.tokens), raw.starts
+    if starts[0] != 0 or starts[-1] != raw.tokens or (starts[1:] < starts[:-1]).any():
+        raise ValueError(
+            f"{raw.starts_file}: damaged: the documents do not follow one another up to {raw.tokens:,} ids"
+        )
     schema = pa.schema([pa.field("ids", pa.list_(pa.field("element", pa.from_numpy_dtype(raw.dtype))))])
     options = {"compression": "zstd", "use_dictionary": False}
     # pyarrow opens no file whose name is not UTF-8.
@@ -170,7 +175,7 @@ def open_ids(manifest: Manifest, shard: Shard) -> Ids:
     if manifest.file_format == "npy":
         return _open_npy(path, dtype, shard.tokens)
     if manifest.file_format == "llm.c":
-        with path.open("rb") as file:
+        with reading.open_regular(path) as file:
             header = file.read(12)
         expected = (*_LLM_C_KINDS[manifest.dtype], shard.tokens)
         actual = struct.unpack("<3i", header) if len(header) == 12 else ()
@@ -195,7 +200,7 @@ def open_index(manifest: Manifest, shard: Shard) -> NDArray[np.int64]:
 
 def _open_npy(path: Path, dtype: np.dtype[_Number], count: int) -> NDArray[_Number]:
     """Return the array in a NumPy file, which must be of this type and length."""
-    with path.open("rb") as file:
+    with reading.open_regular(path) as file:
         header = file.read(NPY_HEADER_BYTES)
     if header != _core.npy_header(count, dtype.str):
         raise ValueError(
@@ -285,7 +290,7 @@ def _parquet_file(path: Path, dtype: IntegerType) -> ParquetFile:
         raise ImportError("reading Parquet needs pyarrow: pip install 'toksmith[parquet]'") from None
     with _readable(path):
         # Mapped here: pyarrow opens no file whose name is not UTF-8.
-        with path.open("rb") as opened:
+        with reading.open_regular(path) as opened:
             mapped = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
         file = parquet.ParquetFile(pa.BufferReader(pa.py_buffer(mapped)))
         schema = file.schema_arrow

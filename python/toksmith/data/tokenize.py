@@ -100,7 +100,8 @@ def tokenize(
 
     Returns:
         The content of `manifest.json` in the folder: shards with their sizes and checksums, documents and tokens of
-        each split and source, totals, documents that were left out.
+        each split and source, totals (among them the special tokens that stood in the text), documents that were
+        left out.
 
     Raises:
         FileNotFoundError: A file is missing, or a glob or folder holds none.
@@ -244,6 +245,7 @@ def _outcome(sources: Sequence[Source], snapshot: _core.ShardSnapshot, rows: lis
             for source, count in zip(sources, documents, strict=True)
         ],
         snapshot.text_bytes,
+        snapshot.special_tokens,
         [{"source": sources[source].name, "place": place, "reason": reason} for source, place, reason in places],
         snapshot.skipped_count + len(rows),
     )

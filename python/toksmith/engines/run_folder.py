@@ -79,7 +79,7 @@ class RunFolder(Folder):
 
     def _write_names(self, names: list[str]) -> None:
         text = json.dumps({"run": self.run, "files": names})
-        whole_files.write(self.unfinished / ON_ENGINE, [text.encode()])
+        whole_files.write(whole_files.without_link(self.unfinished / ON_ENGINE), [text.encode()])
 
     def publish_all(self) -> None:
         """Give all shards their final names, once they are known to be whole."""
@@ -180,6 +180,7 @@ def outcome(pieces: list[Piece], source: str, splits: int) -> Outcome:
         documents,
         [{"name": source, "bytes": None, "documents": sum(documents)}],
         sum(piece.text_bytes for piece in pieces),
+        sum(piece.special_tokens for piece in pieces),
         skipped,
         sum(piece.skipped_count for piece in pieces),
     )

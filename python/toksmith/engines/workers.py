@@ -82,6 +82,8 @@ class Piece(NamedTuple):
     split_tokens: list[int]
     split_documents: list[int]
     text_bytes: int
+    special_tokens: int
+    """Special tokens that stood in the text."""
     skipped: list[SkippedText]
     """Texts that were left out, the first 10,000."""
     skipped_count: int
@@ -145,7 +147,7 @@ def write_pieces(batches: Iterable[RecordBatch | Table], job: PieceJob) -> Itera
     run.columns(1, itertools.chain([first], columns), None)
     end = run.finish(None)
     skipped = [SkippedText(text.line or 0, text.reason) for text in end.skipped]
-    counts = (end.split_tokens, end.split_documents, end.text_bytes, skipped, end.skipped_count)
+    counts = (end.split_tokens, end.split_documents, end.text_bytes, end.special_tokens, skipped, end.skipped_count)
     yield json.dumps(Piece(folder.name, texts.count, *counts, texts.numbers))
 
 

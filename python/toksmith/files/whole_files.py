@@ -101,6 +101,15 @@ def create(path: Path, parts: Iterable[bytes]) -> None:
             file.publish_first(target)
 
 
+def without_link(path: Path) -> Path:
+    """Return `path`, after a link, pipe or device of this name is removed: what is written then goes through none."""
+    with contextlib.suppress(FileNotFoundError):
+        mode = path.lstat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            path.unlink()
+    return path
+
+
 _OF_WRITING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO) if os.name == "posix" else (errno.ENOSPC,)
 
 

@@ -8,13 +8,12 @@ import os
 import zipfile
 import zlib
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..files import whole_files
+from ..files import reading, whole_files
 from ..tokenizer import Tokenizer
 
 Integers = NDArray[np.int64]
@@ -124,7 +123,7 @@ class VocabChange:
     def load(cls, path: str | os.PathLike[str]) -> VocabChange:
         """Load a file that `save` wrote; `ValueError` for any other, and for a damaged one."""
         try:
-            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            with reading.open_regular(path) as file, np.load(file, allow_pickle=False) as arrays:
                 return cls(**{field.name: arrays[field.name] for field in fields(cls)})
         except (ValueError, TypeError, KeyError, EOFError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
             raise ValueError(f"{os.fspath(path)}: not a file of VocabChange.save: {error}") from None

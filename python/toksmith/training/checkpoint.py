@@ -87,7 +87,7 @@ class Checkpoint:
 
 
 def _parsed(path: Path) -> tuple[dict[str, object], bytes]:
-    with path.open("rb") as file:
+    with reading.open_regular(path) as file:
         is_checkpoint = file.read(len(_MAGIC)) == _MAGIC
     data = reading.read(path, MAX_BYTES) if is_checkpoint else b""
     head, _, merges = data.removeprefix(_MAGIC).partition(b"\n")

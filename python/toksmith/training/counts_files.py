@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, BinaryIO, TypeAlias, TypedDict
 from .. import _core
 from .._internal.choices import Unmatched
 from .._internal.messages import shown
-from ..files import text_files, whole_files
+from ..files import reading, text_files, whole_files
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch, Schema, Table
@@ -179,7 +179,7 @@ def save_plain(core: Counts, head: Head, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str], min_count: int = 1) -> tuple[_core.PretokenCounts, Head]:
     """Read counts with their head, whatever the name of the file; a table must have no `min_count`."""
     name = os.fspath(path)
-    with Path(path).open("rb") as file:
+    with reading.open_regular(path) as file:
         begin = file.read(len(_MAGIC))
         if begin[:4] == b"PAR1" or begin[:6] == b"ARROW1":
             return _load_table(Path(path), is_parquet=begin[:4] == b"PAR1")
@@ -196,7 +196,7 @@ def load(path: str | os.PathLike[str], min_count: int = 1) -> tuple[_core.Pretok
 
 def read_head(path: Path) -> Head:
     """Return the head of a file in toksmith's own format."""
-    with path.open("rb") as file:
+    with reading.open_regular(path) as file:
         return parse(_head_line(file, str(path)), str(path), f"{path}: the head of the file")
 
 

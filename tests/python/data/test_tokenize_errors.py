@@ -176,7 +176,7 @@ STATES: dict[str, Any] = {
     "a byte": lambda data: data.replace(b'"documents": 2', b'"documents": 3').replace(b'"lines": 0', b'"lines": 1'),
     "cut off": lambda data: data[:-9],
     "another file": lambda data: b"{}",
-    "version 1": lambda data: data.replace(b'"version": 3', b'"version": 1', 1),
+    "version 1": lambda data: data.replace(b'"version": 4', b'"version": 1', 1),
     "no snapshot": _resigned(lambda state: state.pop("snapshot")),
     "no list": _resigned(lambda state: state["snapshot"].__setitem__("documents", 7)),
     "negative": _resigned(lambda state: state["snapshot"].__setitem__("text_bytes", -1)),

@@ -1,0 +1,48 @@
+//! Counts the ids of special tokens among those of documents.
+
+/// The ids of special tokens.
+#[derive(Clone, Debug)]
+pub(super) struct SpecialIds {
+    sorted: Vec<u32>,
+    /// A bit for the last 16 bits of each id: nearly all other ids need no search.
+    low_bits: Vec<u64>,
+}
+
+impl SpecialIds {
+    pub(super) fn new(ids: &[u32]) -> Self {
+        let mut sorted = ids.to_vec();
+        sorted.sort_unstable();
+        let mut low_bits = vec![0; 1 << 10];
+        for &id in ids {
+            low_bits[usize::from(id as u16) / 64] |= 1 << (id % 64);
+        }
+        SpecialIds { sorted, low_bits }
+    }
+
+    /// How many of `ids` are those of special tokens.
+    pub(super) fn count(&self, ids: &[u32]) -> u64 {
+        if self.sorted.is_empty() {
+            return 0;
+        }
+        let is_special = |id: u32| {
+            self.low_bits[usize::from(id as u16) / 64] >> (id % 64) & 1 == 1
+                && self.sorted.binary_search(&id).is_ok()
+        };
+        ids.iter().filter(|&&id| is_special(id)).count() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_counted_that_are_equal_in_all_bits() {
+        let special = SpecialIds::new(&[70_000, 0, 63, u32::MAX]);
+        assert_eq!(
+            special.count(&[0, 0, 1, 62, 63, 64, 70_000, 70_000 - 65_536, 65_536, u32::MAX, 65_535]),
+            5
+        );
+        assert_eq!(SpecialIds::new(&[]).count(&[0, 1]), 0);
+    }
+}

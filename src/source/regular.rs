@@ -1,0 +1,49 @@
+//! Opening files that must be regular ones.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{Error, ErrorKind, Result};
+use std::path::Path;
+
+/// Whether a file may be named by a symbolic link.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Links {
+    Follow,
+    /// For files that are written: whoever made the link chose another file.
+    Refuse,
+}
+
+/// Opens a regular file; never waits for a writer of a pipe, and never acts on a device.
+///
+/// # Errors
+/// The path names anything else, or the system refuses to open it.
+pub(crate) fn open_regular(path: &Path, options: &mut OpenOptions, links: Links) -> Result<File> {
+    let found =
+        if links == Links::Follow { std::fs::metadata(path) } else { std::fs::symlink_metadata(path) };
+    match found {
+        Ok(found) => check(&found)?,
+        Err(error) if error.kind() == ErrorKind::NotFound => (),
+        Err(error) => return Err(error),
+    }
+    // The file may have been replaced since then.
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        let follow = if links == Links::Follow { 0 } else { libc::O_NOFOLLOW };
+        options.custom_flags(libc::O_NONBLOCK | follow);
+    }
+    let file = options.open(path)?;
+    check(&file.metadata()?)?;
+    Ok(file)
+}
+
+fn check(found: &Metadata) -> Result<()> {
+    if found.is_file() {
+        Ok(())
+    } else if found.is_dir() {
+        Err(ErrorKind::IsADirectory.into())
+    } else if found.is_symlink() {
+        Err(Error::other("a symbolic link, which is not written through: remove it"))
+    } else {
+        Err(Error::other("not a regular file"))
+    }
+}
