@@ -19,7 +19,7 @@ use crate::vocab::{CharacterTokens, Vocab, unescape};
 use crate::vocab::{Semantics, merge_rows, token_rows};
 
 /// The latest version of the file that is read.
-const VERSION: u64 = 4;
+const VERSION: u64 = 5;
 
 /// The parts of a file that decide ids; what else it has is for the Python package.
 #[derive(serde::Deserialize)]
@@ -36,6 +36,8 @@ pub(super) struct NativeFile {
     #[serde(default)]
     ignore_merges: bool,
     characters: Option<Characters>,
+    #[serde(default)]
+    ties: Vec<u32>,
     pipeline: Option<Steps>,
     model: Option<String>,
 }
@@ -179,7 +181,7 @@ impl NativeFile {
             .map(|merges| merges.iter().enumerate().map(pair).collect::<Result<Vec<_>>>());
         let merges = merges.transpose()?;
         match &self.characters {
-            Some(characters) => characters.vocab(&tokens, &merges.unwrap_or_default(), &specials),
+            Some(characters) => characters.vocab(&tokens, &merges.unwrap_or_default(), &self.ties, &specials),
             None => {
                 let vocab = Vocab::new(&tokens, merges.as_deref(), &specials)?;
                 Ok(if self.ignore_merges && merges.is_some() { vocab.ignoring_merges() } else { vocab })
@@ -193,12 +195,14 @@ impl Characters {
         &self,
         tokens: &[(u32, Vec<u8>)],
         merges: &[(Vec<u8>, Vec<u8>)],
+        ties: &[u32],
         specials: &[(Vec<u8>, Option<u32>)],
     ) -> Result<Vocab> {
         let characters = CharacterTokens {
             bytes: self.bytes.clone(),
             unknown: self.unknown,
             outside: self.outside.iter().copied().collect(),
+            ties: ties.to_vec(),
         };
         if !matches!(characters.bytes.len(), 0 | 256) {
             return Err(broken("characters.bytes", format!("{} ids, not 256", characters.bytes.len())));

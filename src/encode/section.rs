@@ -36,7 +36,7 @@ impl Section {
         let Section { tokens, ranks } = self;
         let (pairs, id) = (vocab.pairs(), |token: u32| vocab.tokens().id_at(token));
         match (&**tokens, &**ranks) {
-            (_, &[rank]) if rank != NEVER => ids.push(id(pairs.result(rank))),
+            (&[first], &[rank]) if rank != NEVER => ids.push(id(pairs.result(rank, (first, last)))),
             (&[first], _) => ids.extend([id(first), id(last)]),
             _ => {
                 room::push(tokens, last)?;

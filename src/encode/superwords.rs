@@ -129,7 +129,7 @@ impl Superwords {
         (0..=255).map(|byte| pairs.byte_token(byte)).for_each(|token| ends[token as usize] = (token, token));
         let mut joined = JoinedPairs::with_room(merges.len() - count)?;
         for (rank, &(left, right)) in merges.iter().enumerate() {
-            let made = pairs.result(rank as u32);
+            let made = pairs.result(rank as u32, (left, right));
             let ((first, before), (after, last)) = (ends[left as usize], ends[right as usize]);
             // Each token is made by one merge, and taken by later ones only.
             let is_new = ends[made as usize] == (NOWHERE, NOWHERE)

@@ -413,6 +413,7 @@ fn byte_level_file(fields: &Fields) -> Result<TokenizerFile> {
             names,
             ids: (0..tokens.len() as u32).collect(),
             merges,
+            ties: Vec::new(),
             options: BpeOptions { ignore_merges: pre.ignores_merges, ..BpeOptions::default() },
         },
         parts: fields_of(&parts),

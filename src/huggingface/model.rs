@@ -28,7 +28,7 @@ pub(super) fn model_of(file: &mut RawFile) -> Result<BpeModel> {
     }
     check_ids(&ids, &names)?;
     let merges = merges_of(&merges, &names, options.prefix.len())?;
-    Ok(BpeModel { names, ids, merges, options })
+    Ok(BpeModel { names, ids, merges, ties: Vec::new(), options })
 }
 
 /// Checks that no id is given to two tokens.

@@ -1,7 +1,6 @@
 //! SentencePiece's `.model` files, and the pieces of its models wherever they are stored.
 
 use base64::Engine;
-use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
 use super::added::AddedToken;
@@ -193,7 +192,7 @@ pub(super) fn file_of(pieces: &[Piece<'_>], rules: &Rules<'_>) -> Result<Tokeniz
     if rules.byte_fallback && bytes != 256 {
         return Err(refused("pieces", format!("{bytes} pieces for bytes, not 256")));
     }
-    let merges = merges_of(pieces, &names)?;
+    let (merges, ties) = merges_of(pieces, &names)?;
     let options = BpeOptions {
         unknown: unknown.map(str::to_owned),
         fuse_unknown: true,
@@ -202,7 +201,7 @@ pub(super) fn file_of(pieces: &[Piece<'_>], rules: &Rules<'_>) -> Result<Tokeniz
     };
     let model_options = json!({"unk_token": unknown, "fuse_unk": true, "byte_fallback": rules.byte_fallback});
     Ok(TokenizerFile {
-        model: BpeModel { names, ids: (0..pieces.len() as u32).collect(), merges, options },
+        model: BpeModel { names, ids: (0..pieces.len() as u32).collect(), merges, ties, options },
         parts: fields_of(&parts_of(pieces, rules)),
         options: fields_of(&model_options),
         added: added_of(pieces, rules.symbols_first),
@@ -250,22 +249,29 @@ pub(super) fn byte_of(name: &str) -> Option<u8> {
     u8::from_str_radix(digits, 16).ok().filter(|_| is_usual)
 }
 
-/// The merges: for each piece all pairs of pieces that it consists of, the piece of the highest score first.
+/// The merges: for each piece all pairs of pieces that it consists of, the piece of the highest score first; and the places
+/// of those that have the rank of the merge before, since their pieces have one score.
 ///
 /// SentencePiece gives all pairs of one piece the same rank. Their order does not matter, since only one of them ever
 /// meets: until something merges across an end of a stretch of text, the merges inside of it are those of the stretch
-/// alone, and these make the piece in one way.
-fn merges_of(pieces: &[Piece<'_>], names: &Names) -> Result<Vec<[u32; 3]>> {
+/// alone, and these make the piece in one way. The order of pieces of one score does matter: the leftmost merges first.
+fn merges_of(pieces: &[Piece<'_>], names: &Names) -> Result<(Vec<[u32; 3]>, Vec<u32>)> {
     let normal = |text: &str| names.find(text).filter(|&at| pieces[at as usize].kind == Kind::Normal);
     let mut order: Vec<u32> = room::collected(0..pieces.len() as u32)?;
     order.retain(|&at| {
         pieces[at as usize].kind == Kind::Normal && pieces[at as usize].text.chars().nth(1).is_some()
     });
-    order.sort_by(|&a, &b| pieces[b as usize].score.total_cmp(&pieces[a as usize].score));
-    let mut merges = Vec::new();
-    let mut of_score: FxHashMap<u32, u32> = FxHashMap::default();
-    for at in order {
-        let Piece { text, score, .. } = pieces[at as usize];
+    // Both zeros are equal.
+    let score = |at: u32| pieces[at as usize].score + 0.0;
+    order.sort_by(|&a, &b| score(b).total_cmp(&score(a)));
+    let (mut merges, mut ties) = (Vec::new(), Vec::new());
+    // The first merge of the score, and whether several pieces have it.
+    let (mut first, mut is_shared) = (0, false);
+    for (place, &at) in order.iter().enumerate() {
+        let text = pieces[at as usize].text;
+        if place == 0 || score(order[place - 1]) != score(at) {
+            (first, is_shared) = (merges.len(), false);
+        }
         let count = merges.len();
         for (end, _) in text.char_indices().skip(1) {
             let (left, right) = text.split_at(end);
@@ -273,13 +279,9 @@ fn merges_of(pieces: &[Piece<'_>], names: &Names) -> Result<Vec<[u32; 3]>> {
                 room::push(&mut merges, [left, right, at])?;
             }
         }
-        if let Some(other) =
-            (merges.len() > count).then(|| of_score.insert((score + 0.0).to_bits(), at)).flatten()
-        {
-            let names = [other, at].map(|at| quoted(pieces[at as usize].text));
-            let reason =
-                format!("{} and {} have the same score, so that neither merges first", names[0], names[1]);
-            return Err(refused(format!("pieces[{at}]"), reason));
+        if first < count && count < merges.len() {
+            let start = if std::mem::replace(&mut is_shared, true) { count } else { first + 1 };
+            room::extend(&mut ties, &room::collected(start as u32..merges.len() as u32)?)?;
         }
         // SentencePiece also merges characters that are no pieces themselves.
         let mut characters = text.char_indices().map(|(start, c)| &text[start..start + c.len_utf8()]);
@@ -289,7 +291,7 @@ fn merges_of(pieces: &[Piece<'_>], names: &Names) -> Result<Vec<[u32; 3]>> {
             return Err(refused(format!("pieces[{at}]"), reason));
         }
     }
-    Ok(merges)
+    Ok((merges, ties))
 }
 
 /// The steps around the model, as a `tokenizer.json` has them.

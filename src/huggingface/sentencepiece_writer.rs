@@ -131,6 +131,7 @@ fn pieces_of(vocab: &Vocab, steps: &Steps<'_>) -> Result<Vec<(String, f32, Kind)
     let added = steps.pipeline.parts().added_tokens.iter().map(|token| (token.id, token));
     let added: FxHashMap<u32, _> = added.collect();
     let unknown = &steps.spec["characters"]["unk_token"];
+    let has_bytes = steps.spec["characters"]["byte_fallback"] == true;
     let mut pieces = room::for_items(vocab.tokens().len())?;
     for (place, (id, _)) in (0..).zip(vocab.tokens().iter()) {
         if id != place {
@@ -145,7 +146,7 @@ fn pieces_of(vocab: &Vocab, steps: &Steps<'_>) -> Result<Vec<(String, f32, Kind)
             _ if *unknown == *text => Kind::Unknown,
             Some(token) if token.flags.special => Kind::Control,
             Some(_) => Kind::UserDefined,
-            None if byte_of(&text).is_some() => Kind::Byte,
+            None if has_bytes && byte_of(&text).is_some() => Kind::Byte,
             None => Kind::Normal,
         };
         pieces.push((text, 0.0, kind));
@@ -153,7 +154,7 @@ fn pieces_of(vocab: &Vocab, steps: &Steps<'_>) -> Result<Vec<(String, f32, Kind)
     Ok(pieces)
 }
 
-/// The scores of the pieces that merges make, which fall with the rank.
+/// The scores of the pieces that merges make, which fall with the rank, and are equal at one rank.
 ///
 /// SentencePiece merges any two pieces that make one, the best piece first. Of the pairs of one piece only one ever meets in
 /// a text ([`super::sentencepiece`]): their order does not matter, if they are in a row.
@@ -161,15 +162,15 @@ fn scores_of(vocab: &Vocab, pieces: &[(String, f32, Kind)]) -> Result<FxHashMap<
     let text = |index: u32| pieces[index as usize].0.as_str();
     room::check_available(64 * vocab.merges_by_index().len())?;
     let (mut scores, mut listed) = (FxHashMap::default(), FxHashSet::default());
-    let mut last = String::new();
-    for &(left, right) in vocab.merges_by_index() {
+    let (mut last, mut score) = (String::new(), 0.0);
+    for (place, &(left, right)) in (0..).zip(vocab.merges_by_index()) {
         let made = [text(left), text(right)].concat();
-        if made != last {
-            let score = -(scores.len() as f32);
-            if scores.insert(made.clone(), score).is_some() {
-                let reason = format!("the merges that make {} are not in a row", quoted(&made));
-                return Err(unwritable(reason));
-            }
+        if made != last && vocab.ties().binary_search(&place).is_err() {
+            score = -(scores.len() as f32);
+        }
+        if scores.insert(made.clone(), score).is_some_and(|before| before != score) {
+            let reason = format!("the merges that make {} are not in a row", quoted(&made));
+            return Err(unwritable(reason));
         }
         last = made;
         listed.insert((text(left), text(right)));

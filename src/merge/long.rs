@@ -184,7 +184,8 @@ impl PartHeap {
         let gone = self.parts[at].next as usize;
         let next = self.parts[gone].next;
         self.parts[gone].rank = NEVER;
-        self.parts[at].token = pairs.result(self.parts[at].rank);
+        let pair = (self.parts[at].token, self.parts[gone].token);
+        self.parts[at].token = pairs.result(self.parts[at].rank, pair);
         self.parts[at].next = next;
         if next != END {
             self.parts[next as usize].previous = at as u32;

@@ -52,18 +52,20 @@ pub(crate) struct Pairs {
 #[derive(Clone, Debug)]
 enum Results {
     /// Ranks and tokens rise together, as under rank semantics and in every trained list. Needs no table.
-    Shifted {
-        by: u32,
-        ranks: usize,
+    Shifted { by: u32, ranks: usize },
+    Table {
+        /// [`NEVER`] for a rank that pairs with different results share.
+        of_ranks: Vec<u32>,
+        /// The results of the pairs that share a rank.
+        of_pairs: HashMap<u64, u32, FxBuildHasher>,
     },
-    Table(Vec<u32>),
 }
 
 impl Results {
     fn ranks(&self) -> usize {
         match self {
             Results::Shifted { ranks, .. } => *ranks,
-            Results::Table(table) => table.len(),
+            Results::Table { of_ranks, .. } => of_ranks.len(),
         }
     }
 
@@ -77,12 +79,35 @@ impl Results {
                 *so_far = ranks;
                 return;
             }
-            *self = Results::Table((0..*so_far as u32).map(|rank| rank.wrapping_add(*by)).collect());
         }
-        if let Results::Table(table) = self {
-            table.resize(ranks, NEVER);
-            table[rank as usize] = result;
+        self.table(ranks).0[rank as usize] = result;
+    }
+
+    /// Sets the result of a pair that shares its rank.
+    fn insert_shared(&mut self, pair: (u32, u32), rank: u32, result: u32) {
+        let (of_ranks, of_pairs) = self.table(self.ranks().max(rank as usize + 1));
+        of_ranks[rank as usize] = NEVER;
+        of_pairs.insert(wide_key(pair.0, pair.1), result);
+    }
+
+    /// Makes a table of so many ranks.
+    fn table(&mut self, ranks: usize) -> (&mut Vec<u32>, &mut HashMap<u64, u32, FxBuildHasher>) {
+        if let Results::Shifted { by, ranks } = *self {
+            let of_ranks = (0..ranks as u32).map(|rank| rank.wrapping_add(by)).collect();
+            *self = Results::Table { of_ranks, of_pairs: HashMap::default() };
         }
+        match self {
+            Results::Table { of_ranks, of_pairs } => {
+                of_ranks.resize(ranks, NEVER);
+                (of_ranks, of_pairs)
+            }
+            Results::Shifted { .. } => unreachable!("it has become a table"),
+        }
+    }
+
+    #[cold]
+    fn of_shared(of_pairs: &HashMap<u64, u32, FxBuildHasher>, (left, right): (u32, u32)) -> u32 {
+        of_pairs.get(&wide_key(left, right)).copied().unwrap_or(NEVER)
     }
 }
 
@@ -172,6 +197,28 @@ impl Pairs {
     /// as an error.
     pub(crate) fn insert(&mut self, left: u32, right: u32, rank: u32, result: u32) -> Result<(), u32> {
         self.results.insert(rank, result);
+        self.insert_rank(left, right, rank)
+    }
+
+    /// Adds a pair like [`Pairs::insert`], whose rank others have too: of all these pairs the leftmost merges first.
+    pub(crate) fn insert_shared(&mut self, left: u32, right: u32, rank: u32, result: u32) -> Result<(), u32> {
+        self.results.insert_shared((left, right), rank, result);
+        self.insert_rank(left, right, rank)
+    }
+
+    /// Adds a pair with the rank and the result that it has in another table, which has it.
+    pub(crate) fn insert_from(&mut self, other: &Pairs, left: u32, right: u32) {
+        let rank = other.rank_of_symbols(left, right);
+        let result = other.result(rank, (left, right));
+        let is_shared =
+            matches!(&other.results, Results::Table { of_ranks, .. } if of_ranks[rank as usize] == NEVER);
+        let _ = match is_shared {
+            true => self.insert_shared(left, right, rank, result),
+            false => self.insert(left, right, rank, result),
+        };
+    }
+
+    fn insert_rank(&mut self, left: u32, right: u32, rank: u32) -> Result<(), u32> {
         let present = match (self.byte_of(left), self.byte_of(right)) {
             (Some(left), Some(right)) => {
                 let place = &mut self.of_bytes[usize::from(left) << 8 | usize::from(right)];
@@ -258,12 +305,15 @@ impl Pairs {
         self.results.ranks()
     }
 
-    /// The token that pairs of a rank merge into.
+    /// The token that a pair of a rank merges into.
     #[inline(always)]
-    pub(crate) fn result(&self, rank: u32) -> u32 {
+    pub(crate) fn result(&self, rank: u32, pair: (u32, u32)) -> u32 {
         match &self.results {
             Results::Shifted { by, .. } => rank.wrapping_add(*by),
-            Results::Table(table) => table[rank as usize],
+            Results::Table { of_ranks, of_pairs } => match of_ranks[rank as usize] {
+                NEVER => Results::of_shared(of_pairs, pair),
+                token => token,
+            },
         }
     }
 }
@@ -296,7 +346,7 @@ mod tests {
         }
         for (left, right, rank, result) in inserted {
             assert_eq!(pairs.insert(left, right, rank, result), Err(rank));
-            assert_eq!(pairs.result(rank), result);
+            assert_eq!(pairs.result(rank, (left, right)), result);
         }
         assert_eq!(pairs.rank_of_bytes(0, 1), 0);
         assert_eq!(pairs.rank_of_bytes(1, 0), NEVER);
@@ -319,7 +369,7 @@ mod tests {
         }
         for (left, right, rank, result) in inserted {
             assert_eq!(larger.insert(left, right, rank, result), Err(rank));
-            assert_eq!(larger.result(rank), result);
+            assert_eq!(larger.result(rank, (left, right)), result);
         }
         assert_eq!(larger.rank(1399, 300), 1003);
         assert_eq!(larger.ranks(), 1004);
@@ -332,9 +382,31 @@ mod tests {
             for (rank, result) in (0..).zip(results) {
                 pairs.insert(300 + rank, 300, rank, result).unwrap();
             }
-            assert_eq!([0, 1, 2, 3].map(|rank| pairs.result(rank)), results);
+            assert_eq!([0, 1, 2, 3].map(|rank| pairs.result(rank, (300 + rank, 300))), results);
             assert_eq!(pairs.ranks(), 4);
         }
+    }
+
+    #[test]
+    fn pairs_that_share_a_rank_have_results_of_their_own() {
+        let mut pairs = Pairs::new(byte_tokens(), 4);
+        pairs.insert(300, 300, 0, 5).unwrap();
+        for (left, right, result) in [(3, 4, 6), (300, 301, 7), (301, 301, 7)] {
+            pairs.insert_shared(left, right, 1, result).unwrap();
+            assert_eq!(pairs.insert_shared(left, right, 1, result), Err(1));
+        }
+        pairs.insert(301, 300, 4, 8).unwrap();
+        let mut pairs = pairs.with_room(3);
+        pairs.insert(302, 300, 5, 9).unwrap();
+        let found = [
+            (0, (300, 300)),
+            (1, (3, 4)),
+            (1, (300, 301)),
+            (1, (301, 301)),
+            (4, (301, 300)),
+            (5, (302, 300)),
+        ];
+        assert_eq!(found.map(|(rank, pair)| pairs.result(rank, pair)), [5, 6, 7, 7, 8, 9]);
     }
 
     #[test]

@@ -113,7 +113,8 @@ impl RandomMerger {
         let Part { next, rank, previous, .. } = self.parts[at as usize];
         let after = self.parts[next as usize].next;
         self.parts[next as usize].rank = NEVER;
-        self.parts[at as usize].token = pairs.result(rank);
+        let pair = (self.parts[at as usize].token, self.parts[next as usize].token);
+        self.parts[at as usize].token = pairs.result(rank, pair);
         self.parts[at as usize].next = after;
         if after != NOWHERE {
             self.parts[after as usize].previous = at;
@@ -150,7 +151,7 @@ mod tests {
                 .collect();
             merges.sort_unstable();
             let Some((rank, at)) = merges.into_iter().find(|_| !draws.leaves_out()) else { return tokens };
-            tokens.splice(at..at + 2, [pairs.result(rank)]);
+            tokens.splice(at..at + 2, [pairs.result(rank, (tokens[at], tokens[at + 1]))]);
         }
     }
 

@@ -104,8 +104,9 @@ impl<L: Simd, const N: usize> ShortParts<L, N> {
     #[inline(always)]
     fn apply(&mut self, pairs: &Pairs, merge: u32) {
         let at = (merge as usize) % MAX_SHORT_BYTES;
-        let token = pairs.result(merge >> PLACE_BITS);
         let right = self.after(at);
+        let token =
+            pairs.result(merge >> PLACE_BITS, (self.tokens[at], self.tokens[right % MAX_SHORT_BYTES]));
         self.live &= !(1 << right);
         self.tokens[at] = token;
         let next = self.after(at);
@@ -143,7 +144,7 @@ pub(super) fn merge_tokens(pairs: &Pairs, tokens: &mut Vec<u32>, ranks: &mut Vec
     while let Some((at, &rank)) = ranks.iter().enumerate().min_by_key(|&(_, rank)| rank)
         && rank != NEVER
     {
-        tokens[at] = pairs.result(rank);
+        tokens[at] = pairs.result(rank, (tokens[at], tokens[at + 1]));
         tokens.remove(at + 1);
         ranks.remove(at);
         if at < ranks.len() {

@@ -100,7 +100,8 @@ pub(crate) fn byte_name(byte: u8) -> String {
 }
 
 impl SpelledBpe {
-    /// Makes a model. `tokens` has the token of each name, `merges` the two parts of each merge and what it makes.
+    /// Makes a model. `tokens` has the token of each name, `merges` the two parts of each merge, its rank and what it
+    /// makes.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
@@ -109,7 +110,7 @@ impl SpelledBpe {
         options: BpeOptions,
         names: Names,
         tokens: Vec<u32>,
-        merges: impl ExactSizeIterator<Item = (u32, u32, u32)>,
+        merges: impl ExactSizeIterator<Item = ((u32, u32), (u32, u32))>,
         never_whole: Vec<u32>,
     ) -> Result<Self> {
         room::check_available(40 * merges.len())?;
@@ -124,8 +125,7 @@ impl SpelledBpe {
         }
         let mut places = room::filled(NOWHERE, tokens.iter().max().map_or(0, |&last| last as usize + 1))?;
         (0..).zip(&tokens).for_each(|(at, &token)| places[token as usize] = at);
-        let merges =
-            (0..).zip(merges).map(|(rank, (left, right, made))| ((left, right), (rank, made))).collect();
+        let merges = merges.collect();
         Ok(SpelledBpe { spelling, options, names, tokens, places, merges, unknown, never_whole, bytes })
     }
 

@@ -191,6 +191,36 @@ fn characters_merge_by_the_definition() {
 }
 
 #[test]
+fn of_pairs_of_one_rank_the_leftmost_merges_first() {
+    let mut random = Random::new(6);
+    for _ in 0..600 {
+        let (listed, pairs) = random_character_pairs(&mut random);
+        let count = 1 + random.below(4);
+        let ranks: Vec<u32> = listed.iter().map(|_| random.below(count) as u32).collect();
+        let mut tied = pairs.without_merges(listed.len());
+        for (&((left, right), result), &rank) in listed.iter().zip(&ranks) {
+            tied.insert_shared(left, right, rank, result).unwrap();
+        }
+        let place = |pair: &[u32]| listed.iter().position(|&((left, right), _)| pair == [left, right]);
+        for _ in 0..10 {
+            let len = 1 + random.below(200);
+            let text: String = (0..len).map(|_| ["a", "é", "é", "漢", "b "][random.below(5)]).collect();
+            let symbols = tied.first_tokens().unwrap().symbols(text.as_bytes());
+            let mut expected: Vec<u32> = symbols.map(|(_, token)| token).collect();
+            let found = |tokens: &[u32]| {
+                let places = tokens.windows(2).enumerate().filter_map(|(at, pair)| Some((at, place(pair)?)));
+                places.min_by_key(|&(at, place)| (ranks[place], at))
+            };
+            while let Some((at, place)) = found(&expected) {
+                expected.splice(at..at + 2, [listed[place].1]);
+            }
+            assert_eq!(heap(&tied, text.as_bytes()), expected, "{text}");
+            assert_eq!(merged(&tied, text.as_bytes()), expected, "{text}");
+        }
+    }
+}
+
+#[test]
 fn windows_of_characters_give_the_tokens_of_the_whole() {
     let mut random = Random::new(4);
     for round in 0..200 {

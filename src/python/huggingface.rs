@@ -110,10 +110,11 @@ pub(super) fn character_tokenizer(
     bytes: Vec<u32>,
     unknown: Option<u32>,
     outside: Vec<u32>,
+    ties: Vec<u32>,
     special_tokens: Vec<(String, Option<i128>)>,
     pretokenizer: &PyPretokenizer,
 ) -> PyResult<Tokenizer> {
-    let characters = CharacterTokens { bytes, unknown, outside: outside.into_iter().collect() };
+    let characters = CharacterTokens { bytes, unknown, outside: outside.into_iter().collect(), ties };
     let (tokens, specials) = (vocabulary::tokens_of(vocab)?, vocabulary::special_specs(special_tokens)?);
     let merges = vocabulary::merges_of(merges)?;
     let pretokenizer = pretokenizer.inner.clone();

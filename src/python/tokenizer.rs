@@ -83,6 +83,11 @@ impl Tokenizer {
         Some((characters.bytes, characters.unknown, characters.outside.into_iter().collect()))
     }
 
+    /// The places in the list of merges of those that have the rank of the merge before them.
+    fn ties(&self) -> Vec<u32> {
+        self.encoder.vocab().ties().to_vec()
+    }
+
     /// Whether merging goes by the names of tokens.
     fn is_spelled(&self) -> bool {
         !self.encoder.vocab().covers_text_exactly()

@@ -30,6 +30,8 @@ pub(crate) struct BpeModel {
     pub(crate) ids: Vec<u32>,
     /// The left part, the right part and the result of each merge, as places among the names.
     pub(crate) merges: Vec<[u32; 3]>,
+    /// The places of the merges that have the rank of the merge before them.
+    pub(crate) ties: Vec<u32>,
     pub(crate) options: BpeOptions,
 }
 
@@ -131,6 +133,7 @@ impl BpeModel {
             bytes: bytes.into_iter().map(id).collect(),
             unknown: None,
             outside: additions.beside.iter().map(|(id, _)| *id).collect(),
+            ties: room::copied(&self.ties)?,
         };
         match Vocab::of_characters(tokens, &merges, characters, &additions.specials) {
             // Two tokens that stand for one text.
@@ -177,10 +180,11 @@ impl BpeModel {
         tokens.extend(additions.beside.iter().map(|(id, text)| (*id, text.as_bytes())));
         let outside = additions.beside.iter().map(|(id, _)| *id).collect();
         let never_whole = additions.never_whole.iter().map(|&at| self.ids[at as usize]).collect();
-        let BpeModel { names, ids, merges, options } = self;
+        let BpeModel { names, ids, merges, ties, options } = self;
         let id = |at: u32| ids[at as usize];
         let merges = room::collected(merges.into_iter().map(|merge| merge.map(id)))?;
-        let parts = SpelledParts { spelling, options, names, ids, merges, tokens, outside, never_whole };
+        let parts =
+            SpelledParts { spelling, options, names, ids, merges, ties, tokens, outside, never_whole };
         Vocab::of_spelled(parts, &additions.specials)
     }
 }
@@ -193,6 +197,8 @@ pub(super) struct SpelledParts<'a> {
     /// The id of each name.
     pub(super) ids: Vec<u32>,
     pub(super) merges: Vec<[u32; 3]>,
+    /// The places of the merges that have the rank of the merge before them.
+    pub(super) ties: Vec<u32>,
     /// All tokens with the bytes that they stand for.
     pub(super) tokens: Vec<(u32, &'a [u8])>,
     /// The tokens without a name.
@@ -204,7 +210,8 @@ pub(super) struct SpelledParts<'a> {
 impl Vocab {
     /// A vocabulary that merges by names. All special tokens must have the id of a token.
     pub(super) fn of_spelled(parts: SpelledParts<'_>, specials: &[SpecialSpec]) -> Result<Self> {
-        let SpelledParts { spelling, options, names, ids, merges, mut tokens, outside, never_whole } = parts;
+        let SpelledParts { spelling, options, names, ids, merges, ties, mut tokens, outside, never_whole } =
+            parts;
         room::check_available(128 * tokens.len() + memory_of_pairs(tokens.len(), merges.len()))?;
         tokens.sort_by_key(|(id, _)| *id);
         check_ids(&tokens)?;
@@ -221,10 +228,12 @@ impl Vocab {
         let mut never_whole = never_whole.into_iter().map(index).collect::<Result<Vec<u32>>>()?;
         never_whole.sort_unstable();
         let merges = Arc::new(listed.iter().map(|merge| (merge[0], merge[1])).collect());
-        let triples = listed.iter().map(|&[left, right, made]| (left, right, made));
+        let ranks = CharacterTokens::ranks(&ties, listed.len())?;
+        let ranked =
+            listed.iter().zip(ranks).map(|(&[left, right, made], rank)| ((left, right), (rank, made)));
         let is_random = options.dropout.is_random();
-        let bpe = SpelledBpe::new(spelling, options, names, indices, triples, never_whole)?;
-        let characters = characters(&bpe, &tokens, outside);
+        let bpe = SpelledBpe::new(spelling, options, names, indices, ranked, never_whole)?;
+        let characters = characters(&bpe, &tokens, outside, ties);
         let apart =
             characters.iter().flat_map(|characters| characters.bytes.iter().chain(&characters.outside));
         let ordinary = ordinary(&tokens, apart.copied().collect());
@@ -301,6 +310,7 @@ fn characters(
     bpe: &SpelledBpe,
     tokens: &TokenBytes,
     outside: std::collections::BTreeSet<u32>,
+    ties: Vec<u32>,
 ) -> Option<CharacterTokens> {
     if bpe.spelling == TextSpelling::Bytes {
         return None;
@@ -312,7 +322,7 @@ fn characters(
     if bytes.len() < 256 {
         bytes.clear();
     }
-    Some(CharacterTokens { bytes, unknown, outside })
+    Some(CharacterTokens { bytes, unknown, outside, ties })
 }
 
 /// Indexes the tokens that text can become, by their bytes; of equal ones the lowest id. The tokens of the ids `apart`

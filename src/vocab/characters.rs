@@ -20,7 +20,8 @@ impl Vocab {
     /// Validates and indexes a vocabulary of characters.
     ///
     /// `tokens` are ids with the bytes of the text that each stands for; a token for a byte has that byte. `merges`
-    /// are pairs of ids in order; each makes the token that has the joined bytes of both. All special tokens must
+    /// are pairs of ids in order; each makes the token that has the joined bytes of both, at the rank of its place in the
+    /// list or, if it is among the ties, at that of the merge before. All special tokens must
     /// have an id, and it must be the id of a token.
     ///
     /// # Errors
@@ -45,7 +46,7 @@ impl Vocab {
         let specials = Specials::new(specials.iter().map(|(name, _)| name.clone()).collect())?;
         let ordinary = ordinary(&tokens, &characters)?;
         let mut pairs = Pairs::of_first_tokens(first_tokens(&tokens, &characters)?, merges.len());
-        let merges = add_merges(&mut pairs, merges, &tokens, &ordinary)?;
+        let merges = add_merges(&mut pairs, merges, &characters.ties, &tokens, &ordinary)?;
         let unmergeable = reach::not_made(&tokens, &pairs)?;
         Ok(Vocab {
             tokens,
@@ -154,12 +155,14 @@ fn first_tokens(tokens: &TokenBytes, characters: &CharacterTokens) -> Result<Fir
 fn add_merges(
     pairs: &mut Pairs,
     merges: &[(u32, u32)],
+    ties: &[u32],
     tokens: &TokenBytes,
     ordinary: &Ordinary,
 ) -> Result<Vec<(u32, u32)>> {
+    let ranks = CharacterTokens::ranks(ties, merges.len())?;
     let mut listed = room::for_items(merges.len())?;
     let mut result = Vec::new();
-    for (rank, &(left, right)) in merges.iter().enumerate() {
+    for (index, &(left, right)) in merges.iter().enumerate() {
         let find = |id: u32| tokens.index_of(id).ok_or(Error::UnknownId { id: i128::from(id), index: None });
         let pair = (find(left)?, find(right)?);
         let (left, right) = (tokens.bytes_at(pair.0), tokens.bytes_at(pair.1));
@@ -167,13 +170,19 @@ fn add_merges(
         result.extend_from_slice(left);
         result.extend_from_slice(right);
         let made = ordinary.get(tokens, &result).ok_or_else(|| Error::MergeUnknown {
-            index: rank,
+            index,
             left: left.to_vec(),
             right: right.to_vec(),
             unknown: result.clone(),
         })?;
-        pairs.insert(pair.0, pair.1, rank as u32, made).map_err(|first| Error::RepeatedMerge {
-            index: rank,
+        let rank = ranks[index];
+        let is_shared = rank < index as u32 || ranks.get(index + 1) == Some(&rank);
+        let inserted = match is_shared {
+            true => pairs.insert_shared(pair.0, pair.1, rank, made),
+            false => pairs.insert(pair.0, pair.1, rank, made),
+        };
+        inserted.map_err(|first| Error::RepeatedMerge {
+            index,
             first: first as usize,
             left: left.to_vec(),
             right: right.to_vec(),

@@ -11,6 +11,7 @@ use super::tokens::TokenBytes;
 use crate::control::Control;
 use crate::error::Result;
 use crate::merge::{Merger, NEVER, Pairs};
+use crate::room;
 use crate::simd::Isa;
 
 /// Pairs of tokens, and other tokens, as indices.
@@ -90,21 +91,20 @@ pub(super) fn last_pairs_of_list(
     all: &Pairs,
 ) -> Result<Vec<LastPair>> {
     let length = |index: u32| tokens.bytes_at(index).len();
-    let mut ranks: Vec<u32> = (0..listed.len() as u32).collect();
-    ranks.sort_by_key(|&rank| length(listed[rank as usize].1));
-    let mut waiting = ranks.into_iter().peekable();
+    let mut by_result = room::copied(listed)?;
+    by_result.sort_by_key(|&(_, made)| length(made));
+    let mut waiting = by_result.into_iter().peekable();
     let mut last = vec![None; tokens.len()];
     let (mut merger, mut parts) = (Merger::new(Isa::best()), Vec::new());
     for &index in &by_length(tokens, special) {
-        while let Some(rank) = waiting.next_if(|&rank| length(listed[rank as usize].1) < length(index)) {
-            let ((left, right), made) = listed[rank as usize];
-            let _ = pairs.insert(left, right, rank, made);
+        while let Some(((left, right), _)) = waiting.next_if(|&(_, made)| length(made) < length(index)) {
+            pairs.insert_from(all, left, right);
         }
         parts.clear();
         merger.merge(&pairs, tokens.bytes_at(index), &mut parts, &Control::none())?;
         if let [left, right] = parts[..] {
             let rank = all.rank_of_symbols(left, right);
-            if rank != NEVER && all.result(rank) == index {
+            if rank != NEVER && all.result(rank, (left, right)) == index {
                 last[index as usize] = Some((left, right));
             }
         }

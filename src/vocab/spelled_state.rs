@@ -11,6 +11,8 @@ use crate::room;
 
 /// How many flags there are.
 const FLAGS: u32 = 6;
+/// The place of the flag for merges of one rank.
+const TIES: usize = 5;
 
 /// Appends what the state of such a vocabulary has besides its tokens.
 pub(super) fn put_spelled(state: &mut Vec<u8>, vocab: &Vocab, bpe: &SpelledBpe) {
@@ -27,6 +29,7 @@ pub(super) fn put_spelled(state: &mut Vec<u8>, vocab: &Vocab, bpe: &SpelledBpe) 
         options.ignore_merges,
         unknown.is_some(),
         dropout.seed.is_some(),
+        !vocab.ties().is_empty(),
     ];
     let flags = flags.iter().rev().fold(0, |bits, &flag| bits << 1 | u32::from(flag));
     let seed = dropout.seed.unwrap_or(0);
@@ -51,9 +54,10 @@ pub(super) fn put_spelled(state: &mut Vec<u8>, vocab: &Vocab, bpe: &SpelledBpe) 
     let outside =
         vocab.characters().map_or_else(Vec::new, |characters| characters.outside.iter().copied().collect());
     let never_whole: Vec<u32> = bpe.never_whole().iter().map(|&index| id(index)).collect();
-    for ids in [outside, never_whole] {
-        put(state, ids.len() as u32);
-        ids.iter().for_each(|&id| put(state, id));
+    let ties = (!vocab.ties().is_empty()).then(|| vocab.ties().to_vec());
+    for numbers in [outside, never_whole].into_iter().chain(ties) {
+        put(state, numbers.len() as u32);
+        numbers.iter().for_each(|&number| put(state, number));
     }
 }
 
@@ -103,10 +107,11 @@ pub(super) fn read_spelled(
     }
     let outside = state.numbers()?.into_iter().collect();
     let never_whole = state.numbers()?;
+    let ties = if flag(TIES) { state.numbers()? } else { Vec::new() };
     if !state.is_empty() || repeated.is_some() {
         return Err(Error::BrokenState);
     }
-    let parts = SpelledParts { spelling, options, names, ids, merges, tokens, outside, never_whole };
+    let parts = SpelledParts { spelling, options, names, ids, merges, ties, tokens, outside, never_whole };
     Vocab::of_spelled(parts, specials)
 }
 

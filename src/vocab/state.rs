@@ -3,7 +3,7 @@
 //! The format is little-endian: flags, the number of tokens, the id and the length of each by ascending id, then
 //! their bytes; then the number of merges (0 under rank semantics) and the two ids of each. At its end, the state of
 //! a vocabulary of characters has three more lists of ids: of the 256 bytes, of the unknown token, and of the tokens
-//! that take no part in merging.
+//! that take no part in merging. Where merges have the rank of the one before, their places follow.
 
 use super::build::SpecialSpec;
 use super::spelled_state::{put_spelled, read_spelled};
@@ -20,6 +20,8 @@ const WHOLE_TOKENS_FLAG: u32 = 2;
 const CHARACTERS_FLAG: u32 = 4;
 /// The flag for a vocabulary that merges by names; it stands alone.
 const SPELLED_FLAG: u32 = 8;
+/// The flag for a vocabulary of characters with merges of one rank.
+const TIES_FLAG: u32 = 16;
 
 impl Vocab {
     /// The maximum number of bytes of memory that [`Vocab::state`] takes.
@@ -30,7 +32,13 @@ impl Vocab {
             bytes += bpe.names().map(|(name, _)| name.len() + 8).sum::<usize>() + 4 * self.merges.len();
         }
         // Twice the bytes, since a list may have twice the memory it needs while it grows.
-        2 * (16 + 8 * self.tokens.len() + bytes + 16 * self.merges.len() + (1 << 12) + 8 * self.tokens.len())
+        2 * (16
+            + 8 * self.tokens.len()
+            + bytes
+            + 16 * self.merges.len()
+            + (1 << 12)
+            + 8 * self.tokens.len()
+            + 4 * self.ties().len())
     }
 
     /// The tokens and merges as bytes for [`Vocab::from_state`].
@@ -42,7 +50,7 @@ impl Vocab {
         if spelled.is_some() {
             flags = SPELLED_FLAG;
         } else if self.characters.is_some() {
-            flags |= CHARACTERS_FLAG;
+            flags |= CHARACTERS_FLAG | if self.ties().is_empty() { 0 } else { TIES_FLAG };
         }
         put(&mut state, flags);
         put(&mut state, self.tokens.len() as u32);
@@ -63,10 +71,11 @@ impl Vocab {
             put(&mut state, left);
             put(&mut state, right);
         }
-        if let Some(CharacterTokens { bytes, unknown, outside, .. }) = &self.characters {
-            for ids in [bytes, &Vec::from_iter(*unknown), &outside.iter().copied().collect()] {
-                put(&mut state, ids.len() as u32);
-                ids.iter().for_each(|&id| put(&mut state, id));
+        if let Some(CharacterTokens { bytes, unknown, outside, ties }) = &self.characters {
+            let lists = [bytes, &Vec::from_iter(*unknown), &outside.iter().copied().collect()];
+            for numbers in lists.into_iter().chain((!ties.is_empty()).then_some(ties)) {
+                put(&mut state, numbers.len() as u32);
+                numbers.iter().for_each(|&number| put(&mut state, number));
             }
         }
         state
@@ -79,7 +88,8 @@ impl Vocab {
     pub fn from_state(state: &[u8], specials: &[SpecialSpec]) -> Result<Self> {
         let mut reader = StateReader::new(state);
         let semantics = reader.number()?;
-        if semantics & !(MERGES_FLAG | WHOLE_TOKENS_FLAG | CHARACTERS_FLAG) != 0 && semantics != SPELLED_FLAG
+        if semantics & !(MERGES_FLAG | WHOLE_TOKENS_FLAG | CHARACTERS_FLAG | TIES_FLAG) != 0
+            && semantics != SPELLED_FLAG
         {
             return Err(Error::BrokenState);
         }
@@ -96,7 +106,7 @@ impl Vocab {
             return read_spelled(reader, tokens, specials);
         }
         if semantics & CHARACTERS_FLAG != 0 {
-            return characters_vocab(reader, tokens, specials);
+            return characters_vocab(reader, tokens, semantics & TIES_FLAG != 0, specials);
         }
         let bytes_of = |id: u32| {
             let index = tokens.binary_search_by_key(&id, |(id, _)| *id).map_err(|_| Error::BrokenState)?;
@@ -118,6 +128,7 @@ impl Vocab {
 fn characters_vocab(
     mut reader: StateReader<'_>,
     tokens: Vec<(u32, &[u8])>,
+    has_ties: bool,
     specials: &[SpecialSpec],
 ) -> Result<Vocab> {
     let mut merges = Vec::new();
@@ -126,8 +137,9 @@ fn characters_vocab(
     }
     let (bytes, unknown) = (reader.numbers()?, reader.numbers()?.first().copied());
     let outside = reader.numbers()?.into_iter().collect();
+    let ties = if has_ties { reader.numbers()? } else { Vec::new() };
     if !reader.is_empty() {
         return Err(Error::BrokenState);
     }
-    Vocab::of_characters(tokens, &merges, CharacterTokens { bytes, unknown, outside }, specials)
+    Vocab::of_characters(tokens, &merges, CharacterTokens { bytes, unknown, outside, ties }, specials)
 }

@@ -6,7 +6,7 @@
 //! what merging made, it still makes, with the merges among the tokens that stay, in their order.
 
 use super::build::SpecialSpec;
-use super::vocabulary::{Semantics, Vocab, special_indices};
+use super::vocabulary::{CharacterTokens, Semantics, Vocab, special_indices};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::merge::Merger;
@@ -100,7 +100,7 @@ impl Vocab {
         if self.semantics == Semantics::Merges {
             let pairs = self.pairs();
             for (place, &(left, right)) in self.merges.iter().enumerate() {
-                let made = pairs.result(pairs.rank_of_symbols(left, right));
+                let made = pairs.result(pairs.rank_of_symbols(left, right), (left, right));
                 if let (Some(_), Some(_), Some(_)) = (id_of(left), id_of(right), id_of(made)) {
                     room::push(&mut places, place)?;
                     room::push(&mut merges, (left, right))?;
@@ -109,6 +109,9 @@ impl Vocab {
         }
         let vocab = if let Some(characters) = &self.characters {
             let mut characters = characters.moved(moved);
+            let ranks = CharacterTokens::ranks(&characters.ties, self.merges.len())?;
+            let is_tie = |&place: &usize| place > 0 && ranks[places[place]] == ranks[places[place - 1]];
+            characters.ties = (0..places.len()).filter(is_tie).map(|place| place as u32).collect();
             characters.outside.extend(added.iter().map(|(id, _)| *id));
             let pair = |&(left, right): &(u32, u32)| Some((id_of(left)?, id_of(right)?));
             let merges: Vec<(u32, u32)> = merges.iter().filter_map(pair).collect();
@@ -143,7 +146,9 @@ impl Vocab {
             }
             Semantics::Merges => {
                 let pairs = self.pairs();
-                let made = |&(left, right): &(u32, u32)| pairs.result(pairs.rank_of_symbols(left, right));
+                let made = |&(left, right): &(u32, u32)| {
+                    pairs.result(pairs.rank_of_symbols(left, right), (left, right))
+                };
                 self.merges.iter().map(made).collect()
             }
         };

@@ -32,16 +32,35 @@ pub struct CharacterTokens {
     pub unknown: Option<u32>,
     /// The ids of tokens that take no part in merging.
     pub outside: std::collections::BTreeSet<u32>,
+    /// The places in the list of merges, in ascending order, of those that have the rank of the merge before them: of
+    /// several the leftmost in the text comes first.
+    pub ties: Vec<u32>,
 }
 
 impl CharacterTokens {
-    /// The same with other ids, as `moved` gives them; tokens without one are left out.
+    /// The same with other ids, as `moved` gives them; tokens without one are left out. The merges stay.
     pub(crate) fn moved(&self, moved: impl Fn(&u32) -> Option<u32>) -> Self {
         CharacterTokens {
             bytes: self.bytes.iter().filter_map(&moved).collect(),
             unknown: self.unknown.as_ref().and_then(&moved),
             outside: self.outside.iter().filter_map(&moved).collect(),
+            ties: self.ties.clone(),
         }
+    }
+
+    /// The rank of each merge of a list.
+    ///
+    /// # Errors
+    /// [`Error::BrokenState`] if the ties are not places in the list.
+    pub(crate) fn ranks(ties: &[u32], merges: usize) -> Result<Vec<u32>> {
+        let mut ranks = room::collected(0..merges as u32)?;
+        let ascend = ties.is_sorted_by(|one, next| one < next);
+        for &place in ties {
+            let before = (place as usize).checked_sub(1).and_then(|before| ranks.get(before).copied());
+            let rank = ranks.get_mut(place as usize).filter(|_| ascend);
+            *rank.ok_or(Error::BrokenState)? = before.ok_or(Error::BrokenState)?;
+        }
+        Ok(ranks)
     }
 }
 
@@ -205,6 +224,11 @@ impl Vocab {
         self.merges.iter().map(|&(left, right)| (id(left), id(right))).collect()
     }
 
+    /// The places of the merges that have the rank of the merge before them.
+    pub fn ties(&self) -> &[u32] {
+        self.characters.as_ref().map_or(&[], |characters| &characters.ties)
+    }
+
     /// The list of merges as pairs of indices.
     pub(crate) fn merges_by_index(&self) -> &[(u32, u32)] {
         &self.merges
@@ -290,9 +314,7 @@ impl Vocab {
                 reach::last_pairs_of_ranks(&self.tokens, &special, all.without_merges(self.tokens.len()))
             }
             Semantics::Merges => {
-                let made = |&(left, right): &(u32, u32)| {
-                    ((left, right), all.result(all.rank_of_symbols(left, right)))
-                };
+                let made = |&pair: &(u32, u32)| (pair, all.result(all.rank_of_symbols(pair.0, pair.1), pair));
                 let listed: Vec<_> = self.merges.iter().map(made).collect();
                 let pairs = all.without_merges(listed.len());
                 reach::last_pairs_of_list(&self.tokens, &special, &listed, pairs, all)

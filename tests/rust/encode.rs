@@ -119,7 +119,8 @@ fn random_character_vocab(random: &mut Random) -> Vocab {
     let ids: Vec<(u32, &[u8])> = (0..).zip(tokens.iter().map(Vec::as_slice)).collect();
     let chosen = ids.iter().filter(|(_, token)| token.len() > 1 && random.below(2) == 0);
     let specials: Vec<_> = chosen.map(|&(id, token)| (token.to_vec(), Some(id))).collect();
-    let characters = CharacterTokens { bytes: (0..256).collect(), ..CharacterTokens::default() };
+    let ties = (1..merges.len() as u32).filter(|_| random.below(3) == 0).collect();
+    let characters = CharacterTokens { bytes: (0..256).collect(), ties, ..CharacterTokens::default() };
     Vocab::of_characters(ids, &merges, characters, &specials).unwrap()
 }
 

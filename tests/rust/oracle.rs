@@ -112,13 +112,15 @@ pub(crate) fn count_pretokens(
 /// BPE from its definition: the lowest rank, leftmost first, until nothing merges.
 pub(crate) struct Bpe<'v> {
     vocab: &'v Vocab,
-    /// Under a merges list, the number of each merge.
+    /// Under a merges list, the rank of each merge.
     listed: HashMap<(u32, u32), u32>,
 }
 
 impl<'v> Bpe<'v> {
     pub(crate) fn new(vocab: &'v Vocab) -> Self {
-        let listed = vocab.merges().into_iter().zip(0..).collect();
+        let mut ranks: Vec<u32> = (0..vocab.merges().len() as u32).collect();
+        vocab.ties().iter().for_each(|&tie| ranks[tie as usize] = ranks[tie as usize - 1]);
+        let listed = vocab.merges().into_iter().zip(ranks).collect();
         Bpe { vocab, listed }
     }
 

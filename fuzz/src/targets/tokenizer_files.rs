@@ -101,7 +101,7 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// A model of few pieces, which are made of each other, and mostly of different scores.
+    /// A model of few pieces, which are made of each other; some have one score.
     pub(super) fn chosen(input: &mut Input<'_>) -> Self {
         let mut rows: Vec<Row> =
             [("<unk>", 2), ("<s>", 3)].map(|(text, kind)| (text.to_owned(), 0.0, kind)).into();
@@ -117,7 +117,7 @@ impl Model {
             let text = pick() + &pick();
             let (kind, score) = (input.byte(), input.below(64));
             let kind = if kind < 200 { 1 } else { kind % 7 };
-            let score = if score < 60 { -(number as f32) } else { score as f32 };
+            let score = if score < 32 { -(number as f32) } else { (score % 3) as f32 };
             rows.push((text, score, kind));
         }
         Model {

@@ -27,7 +27,7 @@ from .parts import Parts, Record
 
 BEGINNING = re.compile(rb'\s*\{\s*"format"\s*:\s*"toksmith"')
 """The beginning of a file."""
-VERSION = 4
+VERSION = 5
 """The version of the form of the file. A reader refuses a later version."""
 
 _OPTIONAL: dict[str, tuple[int, type]] = {
@@ -36,6 +36,7 @@ _OPTIONAL: dict[str, tuple[int, type]] = {
     "huggingface": (2, dict),
     "characters": (3, dict),
     "model": (4, str),
+    "ties": (5, list),
 }
 """Fields that came after version 1: the version that has them first, and their type. A file is written as the lowest
 version that has its fields."""
@@ -64,6 +65,8 @@ def head_of(parts: Parts) -> Json:
         head["ignore_merges"] = True
     if not parts.core.is_spelled() and (characters := parts.core.characters()) is not None:
         head["characters"] = dict(zip(("bytes", "unknown", "outside"), characters, strict=True))
+        if ties := parts.core.ties():
+            head["ties"] = ties
     if parts.pipeline is not None:
         head["pipeline"] = parts.pipeline.spec
     return head
@@ -212,7 +215,10 @@ def _core_of(content: Json, pattern: patterns.Pattern) -> _core.Tokenizer:
     if content.get("characters") is None:
         return _core.Tokenizer(tokens, merges, specials, pattern.core(), content.get("ignore_merges", False))
     ids = _character_ids(content["characters"])
-    return _core.character_tokenizer(tokens, merges or [], *ids, specials, pattern.core())
+    ties = content.get("ties", [])
+    for place in ties:
+        checked_id(place, "the field 'ties'")
+    return _core.character_tokenizer(tokens, merges or [], *ids, ties, specials, pattern.core())
 
 
 def _character_ids(content: Json) -> tuple[list[int], int | None, list[int]]:

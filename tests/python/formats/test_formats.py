@@ -227,7 +227,7 @@ ROWS = [[id, token.decode("latin-1") if id < 128 and id != 92 else f"\\x{id:02x}
 BAD_NATIVE: list[tuple[dict[str, Any], str]] = [
     ({"format": ...}, 'has no "format": "toksmith"'),
     ({"format": "other"}, 'has no "format": "toksmith"'),
-    ({"version": 5}, "version 5 of the format; this toksmith reads versions 1 to 4"),
+    ({"version": 6}, "version 6 of the format; this toksmith reads versions 1 to 5"),
     ({"version": "1"}, "version '1'"),
     ({"version": True}, "version True"),
     ({"version": ...}, "version None"),

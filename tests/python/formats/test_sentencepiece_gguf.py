@@ -3,18 +3,27 @@
 import io
 import itertools
 import json
+import pickle
 import random
 import struct
+import sys
+import tarfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+from source_archives import source_archive
 
 from toksmith import Tokenizer, train_from_iterator
 from toksmith.formats.spelling import spell
 
 spm = pytest.importorskip("sentencepiece")
 gguf = pytest.importorskip("gguf")
+sys.path.insert(0, str(Path(__file__).parents[3] / "fuzz" / "python"))
+from sentencepiece_models import BYTE, CONTROL, NORMAL, UNKNOWN, model_of  # noqa: E402
+
+LLAMA_CPP_PYTHON = "0.3.36"
+"""The version of the source distribution whose vocabularies are read."""
 
 PROSE = [
     "The quick brown fox jumps over the lazy dog; 1234 5678 times a day.",
@@ -119,6 +128,99 @@ def test_damaged_models_are_refused_or_work(tmp_path: Path) -> None:
         except ValueError:
             continue
         tokenizer.decode(tokenizer.encode("héllo <s> abcd"))
+
+
+# Pieces of one score
+
+
+def merging(scores: dict[str, float], **flags: bool) -> bytes:
+    specials = [("<unk>", 0.0, UNKNOWN), ("<s>", 0.0, CONTROL)]
+    return model_of([*specials, *((text, score, NORMAL) for text, score in scores.items())], **flags)
+
+
+def test_of_pieces_of_one_score_the_leftmost_merges_first(tmp_path: Path) -> None:
+    runs = {"\u2581" * count: -9.0 if count > 1 else -50.0 for count in (1, 2, 4, 8)}
+    model = merging({"a": -50, "b": -50, **runs, "\u2581a": -9, "ab": -1}, remove_extra_whitespaces=False)
+    tokenizer = load(model, tmp_path / "t.model")
+    cases = [*texts(500), *(" " * count + "ab" for count in range(300))]
+    processor = spm.SentencePieceProcessor(model_proto=model)
+    theirs = [processor.encode(text) for text in cases]
+    assert [tokenizer.encode(text, special=False) for text in cases] == theirs
+    with pytest.raises(ValueError, match="cannot hold pieces of one score"):
+        tokenizer.save_huggingface(tmp_path / "hf")
+    assert not (tmp_path / "hf").exists()
+    tokenizer.save(tmp_path / "t.json")
+    assert Tokenizer.load(tmp_path / "t.json") == tokenizer == pickle.loads(pickle.dumps(tokenizer))
+    tokenizer.save(tmp_path / "again.model", format="sentencepiece")
+    assert load((tmp_path / "again.model").read_bytes(), tmp_path / "t.model") == tokenizer
+
+
+@pytest.mark.parametrize("ties", ([0], [2, 1], [1, 1], [1 << 20], ["1"]), ids=str)
+def test_ties_of_a_file_are_checked(ties: list[Any], tmp_path: Path) -> None:
+    pieces = [("<unk>", 0.0, UNKNOWN), *((f"<0x{byte:02X}>", 0.0, BYTE) for byte in range(256))]
+    pieces += [(text, -9.0, NORMAL) for text in ("\u2581", "a", "aa", "aaa")]
+    load(model_of(pieces, byte_fallback=True), tmp_path / "t.model").save(tmp_path / "t.json")
+    content = json.loads((tmp_path / "t.json").read_text())
+    assert content["ties"] == [1, 2]
+    (tmp_path / "t.json").write_text(json.dumps({**content, "ties": ties}))
+    with pytest.raises(ValueError):
+        Tokenizer.load(tmp_path / "t.json")
+
+
+MISTRAL = [
+    ("a    b", [264, 2287, 287]),
+    ("a       b", [264, 428, 287]),
+    (" " * 20, [359, 355]),
+    ("  x\n    y", [259, 1318, 13, 2287, 337]),
+]
+
+
+def test_models_of_mistral(tmp_path: Path) -> None:
+    package = pytest.importorskip("mistral_common")
+    models = sorted((Path(package.__file__).parent / "data").glob("*.model.v*"))
+    assert len(models) == 5
+    cases = [*texts(300), *(" " * count + "x" for count in range(0, 300, 7))]
+    for path in models:
+        tokenizer, processor = load(path.read_bytes(), tmp_path / "t.model"), None
+        processor = spm.SentencePieceProcessor(model_file=str(path))
+        assert [tokenizer.encode(text, special=False) for text in cases] == processor.encode(cases), path.name
+        if path.name == "tokenizer.model.v1":
+            assert [(text, tokenizer.encode(text, special=False)) for text, _ in MISTRAL] == MISTRAL
+
+
+# Vocabularies of llama.cpp
+
+
+@pytest.mark.long
+def test_vocabularies_of_llama_cpp(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    archive = source_archive("llama_cpp_python", request.config, tmp_path, LLAMA_CPP_PYTHON)
+    files = {}
+    with tarfile.open(archive) as members:
+        for member in members:
+            name = member.name.rpartition("/")[2]
+            if name.startswith("ggml-vocab-") and (content := members.extractfile(member)):
+                files[name] = content.read()
+    compared = 0
+    for name in files.keys() & {f"ggml-vocab-{name}.gguf" for name in LLAMA_CPP}:
+        tokenizer = load(files[name], tmp_path / "t.gguf")
+        cases = files[f"{name}.inp"].decode().split("\n__ggml_vocab_test__\n")
+        ids = [[int(id) for id in line.split()] for line in files[f"{name}.out"].decode().split("\n")]
+        assert [tokenizer.encode(text, special=False) for text in cases] == ids, name
+        compared += 1
+    assert compared == len(LLAMA_CPP)
+    llama = load(files["ggml-vocab-llama-spm.gguf"], tmp_path / "t.gguf")
+    assert [llama.encode(" " * count + "Hello", special=False) for count in (3, 4)] == [[1678, 15043], [268, 15043]]
+    baichuan = load(files["ggml-vocab-baichuan.gguf"], tmp_path / "t.gguf")
+    assert baichuan.decode(baichuan.encode("a    b", special=False)) == "a    b"
+    for name in ("aquila", "gpt-neox"):
+        with pytest.raises(ValueError, match=r"tokenizer\.ggml\.pre: missing"):
+            load(files[f"ggml-vocab-{name}.gguf"], tmp_path / "t.gguf")
+
+
+LLAMA_CPP = (
+    "command-r", "deepseek-coder", "deepseek-llm", "falcon", "gpt-2", "llama-bpe", "llama-spm", "mpt", "phi-3",
+    "qwen2", "qwen35", "refact", "starcoder",
+)  # fmt: skip
 
 
 # GGUF

@@ -10,19 +10,20 @@ from pathlib import Path
 import pytest
 
 
-def source_archive(package: str, config: pytest.Config, folder: Path) -> Path:
-    """Return the source distribution of a package, of the version that is installed.
+def source_archive(package: str, config: pytest.Config, folder: Path, wanted: str | None = None) -> Path:
+    """Return the source distribution of a package: of a version, or of the one that is installed.
 
     It is downloaded once, into the cache of pytest; without a cache into `folder`.
     The test is skipped if the download fails.
     """
     cache = getattr(config, "cache", None)
     kept = cache.mkdir(f"{package}-sources") if cache else folder
-    name = f"{package}-{version(package)}.tar.gz"
+    wanted = wanted or version(package)
+    name = f"{package}-{wanted}.tar.gz"
     if not (kept / name).exists():
         pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", package]
-        wanted = [f"{package}=={version(package)}", "--dest", str(folder)]
-        done = subprocess.run([*pip, *wanted], capture_output=True, text=True, check=False, timeout=300)
+        options = [f"{package}=={wanted}", "--dest", str(folder)]
+        done = subprocess.run([*pip, *options], capture_output=True, text=True, check=False, timeout=300)
         archives = list(folder.glob("*.tar.gz"))
         if not archives:
             pytest.skip(f"pip could not download the source distribution of {package}: {done.stderr.strip()[-200:]}")

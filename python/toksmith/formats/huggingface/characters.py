@@ -19,6 +19,11 @@ def model_object(parts: Parts) -> Json:
     assert parts.pipeline is not None
     if "SentencePiece" in parts.pipeline.steps.normalizer:
         raise ValueError("tokenizer.json cannot hold SentencePiece's normalizer; save() keeps everything")
+    if parts.core.ties():
+        raise ValueError(
+            "tokenizer.json ranks merges, and cannot hold pieces of one score, of which the leftmost in a text "
+            "comes first; save() keeps everything, and so do the formats sentencepiece and gguf"
+        )
     if (model := parts.core.spelled_model()) is not None:
         return model
     added = {token.id: token.content for token in parts.pipeline.added_tokens}
