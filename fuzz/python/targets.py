@@ -23,6 +23,7 @@ import documents
 import folders
 import methods
 import pipelines
+import sentencepiece_models
 import splitting
 from checks import FOLDER, written
 from choices import Input, changed_bytes, changed_value
@@ -350,6 +351,7 @@ ALL: dict[str, Target] = {
         folders.unfinished, folders.folder,
         splitting.named, splitting.tiktoken_patterns, splitting.huggingface_patterns, pipelines.pipelines,
         methods.arguments, documents.documents, alignments.alignments,
+        sentencepiece_models.sentencepiece_models,
     )
 }  # fmt: skip
 

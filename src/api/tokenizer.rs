@@ -207,7 +207,8 @@ impl Tokenizer {
     /// [`Error::UnknownId`] with the place of an id that is not there.
     pub fn decode(&self, ids: &[u32]) -> Result<String> {
         let decoder = self.decoder.as_deref().filter(|decoder| !decoder.is_plain());
-        let is_joined = decoder.is_none_or(|decoder| decoder.stripped().is_some());
+        let is_joined =
+            decoder.is_none_or(|decoder| decoder.stripped().is_some() && !decoder.breaks_bytes(ids));
         let text = match is_joined {
             true => String::from_utf8(self.decode_bytes(ids)?).map_err(|error| error.into_bytes()),
             false => Err(Vec::new()),

@@ -62,9 +62,7 @@ impl<'a> TokenRun<'a> {
         let replaced = self.decoder.and_then(|decoder| decoder.replaced().get(&id));
         let token = replaced.map(Vec::as_slice).or_else(|| self.vocab.tokens().get(id));
         let token = token.ok_or(Error::UnknownId { id: i128::from(id), index: Some(self.next) })?;
-        let stripped = token.iter().take(self.spaces).take_while(|&&byte| byte == b' ').count();
-        self.spaces = if stripped == token.len() { self.spaces - stripped } else { 0 };
-        self.unread = &token[stripped..];
+        self.unread = self.decoder.map_or(token, |decoder| decoder.strip(id, token, &mut self.spaces));
         self.next += 1;
         Ok(true)
     }

@@ -4,11 +4,13 @@
 //! - [`alignment`]: ids of two tokenizers that stand for the same bytes.
 //! - [`decoder`]: the decoders of Hugging Face's files, a chain of [`stages`] that work on the spelled tokens of ids.
 //! - [`text`]: such a decoder for the ids of a vocabulary.
+//! - [`pieces`]: SentencePiece's decoder.
 //! - [`stop`]: strings that end a text.
 
 mod alignment;
 mod bytes;
 mod decoder;
+mod pieces;
 mod stages;
 mod stop;
 mod text;
@@ -16,6 +18,7 @@ mod text;
 pub use alignment::{TokenRun, align, ids_in};
 pub use bytes::{DecodeStep, Offsets, Stop, decode, estimate, step};
 pub use decoder::{Decoder, DecoderState, Flow};
+pub use pieces::PieceRule;
 pub use stages::{Stage, StageState};
 pub use stop::StopStrings;
 pub use text::TextDecoder;

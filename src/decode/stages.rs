@@ -3,6 +3,7 @@
 //!
 //! The rules are those of Hugging Face's tokenizers (tokenizers/src/decoders).
 
+use super::pieces::{PieceRule, text_of_bytes};
 use crate::error::Result;
 use crate::pretokenize::Matcher;
 use crate::room;
@@ -46,6 +47,8 @@ pub enum Stage {
         /// Whether spaces before punctuation are removed.
         cleanup: bool,
     },
+    /// What SentencePiece makes of the pieces of a model.
+    Pieces(PieceRule),
     /// Removes repeated tokens and padding.
     Ctc {
         /// The token of padding.
@@ -152,6 +155,24 @@ impl Stage {
                     next(Part::whole(token))
                 }
             },
+            Stage::Pieces(rule) => match byte_of(token).filter(|_| rule.is_byte(token)) {
+                Some(byte) => {
+                    room::push(&mut state.bytes, byte)?;
+                    let settled = state.settled();
+                    let text = text_of_bytes(&state.bytes[..settled]);
+                    state.bytes.drain(..settled);
+                    state.has_begun = true;
+                    next(Part::whole(&text))
+                }
+                None => {
+                    rest_of_bytes(state, next)?;
+                    let mut at_start = !state.has_begun && state.stripped == 0;
+                    let text = rule.text_of(token, &mut at_start);
+                    state.stripped += usize::from(!at_start);
+                    state.has_begun |= !text.is_empty();
+                    next(Part::whole(&text))
+                }
+            },
             Stage::Replace(matcher, new) => {
                 let (mut text, mut end) = (String::new(), 0);
                 matcher.find(token.as_bytes(), &mut |range| {
@@ -201,6 +222,7 @@ impl Stage {
                 next(Part { text: &text, starts: !state.has_begun, ends: true })
             }
             Stage::ByteFallback => fallback(state, next),
+            Stage::Pieces(_) => rest_of_bytes(state, next),
             Stage::Suffix(suffix) => match &state.before {
                 Some(last) => next(Part::whole(&last.replace(suffix.as_str(), ""))),
                 None => Ok(()),
@@ -217,6 +239,12 @@ fn settled_text(state: &mut StageState, next: Next<'_>) -> Result<()> {
     state.bytes.drain(..settled);
     let starts = !std::mem::replace(&mut state.has_begun, true);
     next(Part { text: &text, starts, ends: false })
+}
+
+/// Hands on the bytes that wait, which are the beginning of a character: one U+FFFD for each.
+fn rest_of_bytes(state: &mut StageState, next: Next<'_>) -> Result<()> {
+    let text = text_of_bytes(&std::mem::take(&mut state.bytes));
+    if text.is_empty() { Ok(()) } else { next(Part::whole(&text)) }
 }
 
 /// Hands on the bytes that wait, as a token of their text, or one U+FFFD for each.

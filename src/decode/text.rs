@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
+use rustc_hash::FxHashMap;
+
 use super::decoder::{Decoder, DecoderState};
+use super::pieces::PieceRule;
 use super::stages::{Stage, byte_of};
 use crate::error::{Error, Result};
 use crate::pretokenize::Matcher;
@@ -20,9 +23,9 @@ pub struct TextDecoder {
     /// The names of added tokens.
     names: HashMap<u32, String>,
     /// The bytes of the tokens that stand for bytes.
-    byte_tokens: HashMap<u32, u8>,
+    byte_tokens: FxHashMap<u32, u8>,
     /// The bytes in the text of tokens that have other bytes in the vocabulary.
-    replaced: HashMap<u32, Vec<u8>>,
+    replaced: FxHashMap<u32, Vec<u8>>,
     /// How many spaces are removed from the front of the joined bytes, if that is all of decoding.
     stripped: Option<usize>,
 }
@@ -39,7 +42,7 @@ impl TextDecoder {
         names: HashMap<u32, String>,
     ) -> Result<Self> {
         let bytes = vocab.characters().map_or(&[][..], |characters| &characters.bytes);
-        let byte_tokens: HashMap<u32, u8> = bytes.iter().copied().zip(0..=255).collect();
+        let byte_tokens: FxHashMap<u32, u8> = bytes.iter().copied().zip(0..=255).collect();
         let stripped = stripped_spaces(decoder.stages(), spelling, byte_tokens.len() == 256)
             .filter(|_| vocab.covers_text_exactly())
             // An added token may have the name of a byte, and another one once it is normalized.
@@ -49,7 +52,7 @@ impl TextDecoder {
                     .any(|(id, byte)| names.get(id).is_some_and(|name| byte_of(name) != Some(*byte)))
             });
         let mut made =
-            TextDecoder { decoder, spelling, names, byte_tokens, replaced: HashMap::new(), stripped };
+            TextDecoder { decoder, spelling, names, byte_tokens, replaced: FxHashMap::default(), stripped };
         if stripped.is_some() {
             made.replaced = made.other_bytes(vocab)?;
         }
@@ -63,13 +66,39 @@ impl TextDecoder {
     }
 
     /// The bytes in the text of tokens that have other bytes in the vocabulary.
-    pub fn replaced(&self) -> &HashMap<u32, Vec<u8>> {
+    pub fn replaced(&self) -> &FxHashMap<u32, Vec<u8>> {
         &self.replaced
     }
 
     /// Whether joined bytes that are not UTF-8 become U+FFFD as in Python's `bytes.decode`; otherwise each byte does.
     pub fn joins_bytes(&self) -> bool {
         self.stripped.is_some() && self.spelling == TextSpelling::Bytes
+    }
+
+    /// Takes spaces off the front of the bytes of a token: as many as are left of [`TextDecoder::stripped`]. Pieces of
+    /// SentencePiece that stand for bytes or are unknown keep theirs.
+    pub fn strip<'t>(&self, id: u32, token: &'t [u8], spaces: &mut usize) -> &'t [u8] {
+        if *spaces == 0 {
+            return token;
+        }
+        let is_kept = self.pieces().is_some()
+            && (self.byte_tokens.contains_key(&id) || self.replaced.contains_key(&id));
+        let most = if is_kept { 0 } else { *spaces };
+        let count = token.iter().take(most).take_while(|&&byte| byte == b' ').count();
+        *spaces = if count == token.len() { *spaces - count } else { 0 };
+        &token[count..]
+    }
+
+    /// Whether a token without a text follows one for a byte: they may end a character that is not whole.
+    pub fn breaks_bytes(&self, ids: &[u32]) -> bool {
+        let is_empty = |id: &u32| self.replaced.get(id).is_some_and(Vec::is_empty);
+        self.pieces().is_some()
+            && ids.windows(2).any(|pair| is_empty(&pair[1]) && self.byte_tokens.contains_key(&pair[0]))
+    }
+
+    /// The rule of SentencePiece, if that is all of decoding.
+    pub fn pieces(&self) -> Option<&PieceRule> {
+        if let [Stage::Pieces(rule)] = self.decoder.stages() { Some(rule) } else { None }
     }
 
     /// Whether decoding joins the bytes of the vocabulary's tokens, and does nothing else.
@@ -100,9 +129,7 @@ impl TextDecoder {
         for (index, &id) in ids.iter().enumerate() {
             let token = self.replaced.get(&id).map(Vec::as_slice).or_else(|| vocab.tokens().get(id));
             let token = token.ok_or(Error::UnknownId { id: i128::from(id), index: Some(index) })?;
-            let stripped = token.iter().take(spaces).take_while(|&&byte| byte == b' ').count();
-            spaces = if stripped == token.len() { spaces - stripped } else { 0 };
-            room::extend(&mut joined, &token[stripped..])?;
+            room::extend(&mut joined, self.strip(id, token, &mut spaces))?;
         }
         Ok(Some(joined))
     }
@@ -191,8 +218,13 @@ impl TextDecoder {
     }
 
     /// The bytes in the text of all tokens that have other bytes in the vocabulary.
-    fn other_bytes(&self, vocab: &Vocab) -> Result<HashMap<u32, Vec<u8>>> {
-        let mut others = HashMap::new();
+    fn other_bytes(&self, vocab: &Vocab) -> Result<FxHashMap<u32, Vec<u8>>> {
+        if let Some(rule) = self.pieces() {
+            let surface =
+                |(id, name): (&u32, &String)| Some((*id, rule.surfaces.get(name)?.clone().into_bytes()));
+            return Ok(self.names.iter().filter_map(surface).collect());
+        }
+        let mut others = FxHashMap::default();
         let named = self.names.iter().map(|(&id, name)| (id, Some(name)));
         // In other spellings any token may look like one for a byte.
         let all = vocab.tokens().iter().filter(|_| self.spelling != TextSpelling::Bytes);
@@ -225,6 +257,9 @@ fn stripped_spaces(stages: &[Stage], spelling: TextSpelling, has_bytes: bool) ->
         _ if !has_bytes => return None,
         TextSpelling::Characters => stages,
         TextSpelling::Spaces => match stages {
+            // One space of each of several tokens is not one of the joined bytes.
+            [Stage::Pieces(rule)] if rule.remove_extra_whitespaces => return None,
+            [Stage::Pieces(rule)] => return Some(usize::from(rule.add_dummy_prefix)),
             [Stage::Replace(Matcher::Literal(old), new), stages @ ..]
                 if old == META.as_bytes() && new == " " =>
             {

@@ -1,11 +1,13 @@
 //! The decoder of a file.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use super::metaspace;
 use super::part::Part;
 use super::patterns::FilePatterns;
-use crate::decode::{Decoder, Stage};
+use crate::decode::{Decoder, PieceRule, Stage};
 use crate::error::Result;
 use crate::pipeline::Prefix;
 
@@ -47,8 +49,27 @@ fn stage(part: &Part<'_>, patterns: &mut FilePatterns<'_>) -> Result<Stage> {
             delimiter: text("word_delimiter_token")?,
             cleanup: part.flag("cleanup")?,
         },
+        "SentencePiece" => Stage::Pieces(PieceRule {
+            surfaces: surfaces(part)?,
+            has_bytes: part.flag("byte_pieces")?,
+            add_dummy_prefix: part.flag("add_dummy_prefix")?,
+            remove_extra_whitespaces: part.flag("remove_extra_whitespaces")?,
+        }),
         kind => {
             return Err(part.refused(format!("the decoder {kind} is not one that toksmith has")));
         }
     })
+}
+
+/// The texts of the control pieces, which are empty, and of the unknown piece.
+fn surfaces(part: &Part<'_>) -> Result<HashMap<String, String>> {
+    let control = part.list("control")?.iter().map(|name| {
+        let name = name.as_str().ok_or_else(|| part.refused("control has an item that is no text"))?;
+        Ok((name.to_owned(), String::new()))
+    });
+    let mut surfaces: HashMap<String, String> = control.collect::<Result<_>>()?;
+    if part.get("unknown").is_some_and(|unknown| !unknown.is_null()) {
+        surfaces.insert(part.text("unknown")?.to_owned(), part.text("unk_surface")?.to_owned());
+    }
+    Ok(surfaces)
 }

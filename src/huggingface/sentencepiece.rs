@@ -17,6 +17,9 @@ const MAX_PIECE: usize = 512;
 /// The maximum number of bytes that looking for the parts of all pieces may read.
 const MAX_WORK: usize = 1 << 32;
 
+/// What the unknown piece is decoded to, if a model does not say.
+pub(super) const UNK_SURFACE: &str = " \u{2047} ";
+
 /// What a piece is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -71,6 +74,8 @@ pub(super) struct Rules<'a> {
     pub(super) remove_extra_whitespaces: bool,
     pub(super) escape_whitespaces: bool,
     pub(super) whitespace_as_suffix: bool,
+    /// What the unknown piece is decoded to.
+    pub(super) unk_surface: &'a str,
     /// Whether user-defined pieces are found before anything is changed, as by llama.cpp.
     pub(super) symbols_first: bool,
 }
@@ -84,6 +89,7 @@ impl Default for Rules<'_> {
             remove_extra_whitespaces: true,
             escape_whitespaces: true,
             whitespace_as_suffix: false,
+            unk_surface: UNK_SURFACE,
             symbols_first: false,
         }
     }
@@ -105,6 +111,7 @@ impl TokenizerFile {
                 }
                 (2, Field::Bytes(trainer)) => read_trainer(trainer, &mut rules, &mut model_type)?,
                 (3, Field::Bytes(normalizer)) => read_normalizer(normalizer, &mut rules)?,
+                (5, Field::Bytes(denormalizer)) => check_denormalizer(denormalizer)?,
                 _ => {}
             }
         }
@@ -147,12 +154,18 @@ fn read_piece<'a>(message: &'a [u8], place: &str) -> Result<Piece<'a>> {
     Ok(Piece { text, score, kind: Kind::of(kind, place)? })
 }
 
-fn read_trainer(message: &[u8], rules: &mut Rules<'_>, model_type: &mut u64) -> Result<()> {
+fn read_trainer<'a>(message: &'a [u8], rules: &mut Rules<'a>, model_type: &mut u64) -> Result<()> {
     for field in fields(message, "trainer_spec") {
         match field? {
             (3, Field::Number(number)) => *model_type = number,
             (24, Field::Number(flag)) => rules.whitespace_as_suffix = flag != 0,
             (35, Field::Number(flag)) => rules.byte_fallback = flag != 0,
+            (44, field) => {
+                let text =
+                    field.text().ok_or_else(|| refused("trainer_spec.unk_surface", "no text in UTF-8"))?;
+                // SentencePiece takes it as a text that a zero ends.
+                rules.unk_surface = text.split('\0').next().unwrap_or_default();
+            }
             _ => {}
         }
     }
@@ -167,6 +180,17 @@ fn read_normalizer<'a>(message: &'a [u8], rules: &mut Rules<'a>) -> Result<()> {
             (4, Field::Number(flag)) => rules.remove_extra_whitespaces = flag != 0,
             (5, Field::Number(flag)) => rules.escape_whitespaces = flag != 0,
             _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Checks that decoding does not end with replacements.
+fn check_denormalizer(message: &[u8]) -> Result<()> {
+    for field in fields(message, "denormalizer_spec") {
+        if matches!(field?, (2, Field::Bytes(charsmap)) if !charsmap.is_empty()) {
+            let reason = "replacements in decoded text, which toksmith does not do: use sentencepiece for it";
+            return Err(refused("denormalizer_spec.precompiled_charsmap", reason));
         }
     }
     Ok(())
@@ -189,7 +213,7 @@ pub(super) fn file_of(pieces: &[Piece<'_>], rules: &Rules<'_>) -> Result<Tokeniz
         return Err(refused("pieces", "no unknown piece"));
     }
     let bytes = pieces.iter().filter(|piece| piece.kind == Kind::Byte).count();
-    if rules.byte_fallback && bytes != 256 {
+    if bytes != 256 && (rules.byte_fallback || bytes != 0) {
         return Err(refused("pieces", format!("{bytes} pieces for bytes, not 256")));
     }
     let (merges, ties) = merges_of(pieces, &names)?;
@@ -320,16 +344,32 @@ fn parts_of(pieces: &[Piece<'_>], rules: &Rules<'_>) -> Value {
             "treat_whitespace_as_suffix": rules.whitespace_as_suffix,
         }),
     };
+    json!({"normalizer": normalizer, "decoder": decoder_of(pieces, rules)})
+}
+
+/// The decoder of SentencePiece; or of a file of llama.cpp, as conversions to `tokenizer.json` have it.
+fn decoder_of(pieces: &[Piece<'_>], rules: &Rules<'_>) -> Value {
+    let of_kind = |kind: Kind| pieces.iter().filter(move |piece| piece.kind == kind).map(|piece| piece.text);
+    if !rules.symbols_first {
+        return json!({
+            "type": "SentencePiece",
+            "control": of_kind(Kind::Control).collect::<Vec<_>>(),
+            "unknown": of_kind(Kind::Unknown).next(),
+            "unk_surface": rules.unk_surface,
+            "byte_pieces": of_kind(Kind::Byte).next().is_some(),
+            "add_dummy_prefix": rules.add_dummy_prefix,
+            "remove_extra_whitespaces": rules.remove_extra_whitespaces,
+        });
+    }
     let mut decoders = vec![
-        json!({"type": "Replace", "pattern": {"String": meta}, "content": " "}),
+        json!({"type": "Replace", "pattern": {"String": "\u{2581}"}, "content": " "}),
         json!({"type": "ByteFallback"}),
         json!({"type": "Fuse"}),
     ];
     if rules.add_dummy_prefix {
-        let (start, stop) = if rules.whitespace_as_suffix { (0, 1) } else { (1, 0) };
-        decoders.push(json!({"type": "Strip", "content": " ", "start": start, "stop": stop}));
+        decoders.push(json!({"type": "Strip", "content": " ", "start": 1, "stop": 0}));
     }
-    json!({"normalizer": normalizer, "decoder": {"type": "Sequence", "decoders": decoders}})
+    json!({"type": "Sequence", "decoders": decoders})
 }
 
 /// The fields of an object, each as JSON.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::pipeline::FilePipeline;
 use super::place::quoted;
 use super::protobuf::Message;
-use super::sentencepiece::{Kind, byte_of};
+use super::sentencepiece::{Kind, UNK_SURFACE, byte_of};
 use crate::decode::TextDecoder;
 use crate::error::{Error, Result};
 use crate::room;
@@ -56,6 +56,10 @@ pub fn sentencepiece_model(vocab: &Vocab, steps: Option<&Steps<'_>>) -> Result<V
     trainer.number(3, 2); // BPE
     trainer.number(24, model.does("treat_whitespace_as_suffix").into());
     trainer.number(35, model.falls_back().into());
+    let surface = steps.and_then(|steps| steps.spec["decoder"]["unk_surface"].as_str());
+    if let Some(surface) = surface.filter(|surface| *surface != UNK_SURFACE) {
+        trainer.content(44, surface.as_bytes());
+    }
     message.content(2, &trainer.bytes);
     let mut normalizer = Message::default();
     let charsmap = STANDARD.decode(model.charsmap()).map_err(|_| Error::BrokenState)?;

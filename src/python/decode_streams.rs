@@ -305,10 +305,8 @@ impl Streams {
         }
         let replaced = self.decoder.as_ref().and_then(|decoder| decoder.replaced().get(&id));
         let mut token = replaced.map_or_else(|| vocab.token_bytes(id), |token| Ok(token.as_slice()))?;
-        if stream.spaces > 0 {
-            let stripped = token.iter().take(stream.spaces).take_while(|&&byte| byte == b' ').count();
-            stream.spaces = if stripped == token.len() { stream.spaces - stripped } else { 0 };
-            token = &token[stripped..];
+        if let Some(decoder) = &self.decoder {
+            token = decoder.strip(id, token, &mut stream.spaces);
         }
         self.complete(py, &mut stream.bytes, token, false, text)
     }

@@ -76,9 +76,10 @@ impl Tokenizer {
             IdRun::Length(ids) => Ok(room::reserve(&mut all, ids)?),
             IdRun::Ids(ids) => Ok(room::extend(&mut all, ids)?),
         })?;
-        if let Some(spaces) = decoder.stripped() {
+        let is_replaced = errors.is_some_and(Errors::is_replace);
+        let spaces = decoder.stripped().filter(|_| !(is_replaced && decoder.breaks_bytes(&all)));
+        if let Some(spaces) = spaces {
             let joined = self.joined(decoder, &all, spaces, errors.is_some(), py)?;
-            let is_replaced = errors.is_some_and(Errors::is_replace);
             if !is_replaced || decoder.joins_bytes() {
                 return joined.finish(errors);
             }
@@ -99,7 +100,7 @@ impl Tokenizer {
         &self,
         decoder: &TextDecoder,
         ids: &[u32],
-        spaces: usize,
+        mut spaces: usize,
         is_text: bool,
         py: Python<'py>,
     ) -> PyResult<DecodeBuffer<'py>> {
@@ -107,12 +108,11 @@ impl Tokenizer {
         let mut output = DecodeBuffer::new(py, is_text);
         output.reserve_for(ids.len())?;
         let bytes_of = |id: u32| decoder.replaced().get(&id).map(Vec::as_slice);
-        let (mut at, mut stripped) = (0, 0);
-        while at < ids.len() && stripped < spaces {
+        let mut at = 0;
+        while at < ids.len() && spaces > 0 {
             let Some(token) = bytes_of(ids[at]).or_else(|| tokens.get(ids[at])) else { break };
-            let count = token.iter().take(spaces - stripped).take_while(|&&byte| byte == b' ').count();
-            output.push(&token[count..])?;
-            (at, stripped) = (at + 1, if count == token.len() { stripped + count } else { spaces });
+            output.push(decoder.strip(ids[at], token, &mut spaces))?;
+            at += 1;
         }
         output.skip_ids(at);
         while at < ids.len() {

@@ -386,7 +386,8 @@ impl Tokenizer {
     fn token_bytes<'py>(&self, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let number = ids::extract_id(id, None)?;
         let token = self.encoder.vocab().token_bytes(number)?;
-        let replaced = self.decoder.as_ref().and_then(|decoder| decoder.replaced().get(&number));
+        let decoder = self.decoder.as_ref().filter(|decoder| decoder.pieces().is_none());
+        let replaced = decoder.and_then(|decoder| decoder.replaced().get(&number));
         objects::bytes(id.py(), replaced.map_or(token, Vec::as_slice))
     }
 

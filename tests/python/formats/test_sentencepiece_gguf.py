@@ -20,6 +20,7 @@ from toksmith.formats.spelling import spell
 spm = pytest.importorskip("sentencepiece")
 gguf = pytest.importorskip("gguf")
 sys.path.insert(0, str(Path(__file__).parents[3] / "fuzz" / "python"))
+import sentencepiece_models  # noqa: E402
 from sentencepiece_models import BYTE, CONTROL, NORMAL, UNKNOWN, model_of  # noqa: E402
 
 LLAMA_CPP_PYTHON = "0.3.36"
@@ -186,6 +187,59 @@ def test_models_of_mistral(tmp_path: Path) -> None:
         assert [tokenizer.encode(text, special=False) for text in cases] == processor.encode(cases), path.name
         if path.name == "tokenizer.model.v1":
             assert [(text, tokenizer.encode(text, special=False)) for text, _ in MISTRAL] == MISTRAL
+
+
+# Decoding
+
+
+DECODED = [
+    ({"add_dummy_prefix": True}, ["<s>", "\u2581a", "</s>"], "a"),
+    ({"add_dummy_prefix": True}, ["\u2581", "\u2581a", "\u2581a"], " a a"),
+    ({"remove_extra_whitespaces": True}, ["\u2581", "\u2581a", "\u2581a"], "a a"),
+    ({"remove_extra_whitespaces": True}, ["\u2581\u2581", "\u2581a"], " \u2581a".replace("\u2581", " ")),
+    ({}, ["a", "<unk>"], "a \u2047 "),
+    ({"unk_surface": "?"}, ["<unk>", "a"], "?a"),
+    ({"add_dummy_prefix": True}, ["<unk>", "\u2581a"], " \u2047  a"),
+    ({"byte_fallback": True}, ["<0x41>", "<0xE6>", "<0x42>"], "A\ufffdB"),
+    ({"byte_fallback": True}, ["<0xC3>", "<s>", "<0xA9>", "a"], "\ufffd\ufffda"),
+    ({"byte_fallback": True, "add_dummy_prefix": True}, ["<0x20>", "\u2581a"], "  a"),
+    ({"byte_fallback": True}, ["<0xe2>"], "<0xe2>"),
+    ({}, ["<0x41>", "<0xe2>"], "<0x41><0xe2>"),
+    ({"treat_whitespace_as_suffix": True, "add_dummy_prefix": True}, ["a", "a\u2581"], "aa "),
+]
+
+
+@pytest.mark.parametrize(("options", "pieces", "text"), DECODED)
+def test_pieces_are_decoded_as_by_sentencepiece(
+    options: dict[str, Any], pieces: list[str], text: str, tmp_path: Path
+) -> None:
+    off = {"add_dummy_prefix": False, "remove_extra_whitespaces": False}
+    rows = [("<unk>", 0.0, UNKNOWN), ("<s>", 0.0, CONTROL), ("</s>", 0.0, CONTROL)]
+    if options.get("byte_fallback"):
+        rows += [(f"<0x{byte:02X}>", 0.0, BYTE) for byte in range(256)]
+    ordinary = [*"a<>0x41e2\u2581", "\u2581a", "a\u2581", "\u2581\u2581", "<0x41>", "<0xe2>"]
+    named = {row[0] for row in rows}
+    rows += [(piece, float(-place), NORMAL) for place, piece in enumerate(ordinary) if piece not in named]
+    model = model_of(rows, **{**off, **options})
+    ids = [[row[0] for row in rows].index(piece) for piece in pieces]
+    assert spm.SentencePieceProcessor(model_proto=model).decode(ids) == text
+    tokenizer = load(model, tmp_path / "t.model")
+    stream = tokenizer.decode_stream()
+    assert tokenizer.decode(ids) == "".join(map(stream.push, ids)) + stream.flush() == text
+    tokenizer.save(tmp_path / "t.json")
+    assert Tokenizer.load(tmp_path / "t.json").decode(ids) == text
+    tokenizer.save(tmp_path / "again.model", format="sentencepiece")
+    assert load((tmp_path / "again.model").read_bytes(), tmp_path / "t.model").decode(ids) == text
+
+
+def test_a_model_that_changes_decoded_text_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"denormalizer_spec\.precompiled_charsmap: replacements in decoded text"):
+        load(merging({"a": -1.0}) + b"\x2a\x03\x12\x01x", tmp_path / "t.model")
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_models_are_as_sentencepiece_has_them(seed: int) -> None:
+    sentencepiece_models.compare(random.Random(seed), 20)
 
 
 # Vocabularies of llama.cpp

@@ -14,6 +14,20 @@ def plain(text: str, are_plain: bool) -> bytes:
     return (text.replace(META, " ") if are_plain else text).encode()
 
 
+def decoder(spec: Json | None) -> Json | None:
+    """Return a decoder as a `tokenizer.json` has it: SentencePiece's own as converters write it."""
+    if spec is None or spec["type"] != "SentencePiece":
+        return spec
+    stages: list[Json] = [
+        {"type": "Replace", "pattern": {"String": META}, "content": " "},
+        {"type": "ByteFallback"},
+        {"type": "Fuse"},
+    ]
+    if spec["add_dummy_prefix"]:
+        stages.append({"type": "Strip", "content": " ", "start": 1, "stop": 0})
+    return {"type": "Sequence", "decoders": stages}
+
+
 def model_object(parts: Parts) -> Json:
     """Return the model of a `tokenizer.json` for a tokenizer that merges characters."""
     assert parts.pipeline is not None

@@ -189,7 +189,10 @@ def verify_file(parts: Parts, paths: list[Path]) -> None:
     keep = functools.partial(_of_one_class, module)
     texts = verification.stress_texts(parts, keep)
     verification.compare("tokenizer.json", texts, ours, lambda text: other.encode(text, add_special_tokens=False).ids)
-    ids = ours(stress.PROSE) + sorted(parts.special_tokens.values()) + ours(stress.PROSE[:99])
+    # SentencePiece's decoder becomes that of converters, which shows special tokens.
+    is_same = parts.pipeline is None or (parts.pipeline.spec["decoder"] or {}).get("type") != "SentencePiece"
+    specials = sorted(parts.special_tokens.values()) if is_same else []
+    ids = ours(stress.PROSE) + specials + ours(stress.PROSE[:99])
     here, there = parts.core.decode(ids, "replace"), other.decode(ids, skip_special_tokens=False)
     if here != there:
         at = next(i for i, pair in enumerate(itertools.zip_longest(here, there)) if pair[0] != pair[1])

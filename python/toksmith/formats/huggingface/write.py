@@ -49,8 +49,8 @@ def _fields(parts: Parts) -> tuple[Json, Json]:
         options = {name: usual if model.get(name) is None else model[name] for name, usual in _OPTIONS.items()}
         return {name: origin.content.get(name) for name in _FIELDS}, options
     if parts.pipeline is not None:
-        spec = parts.pipeline.spec
-        return {name: spec.get(name) for name in _FIELDS}, _OPTIONS
+        fields = {name: parts.pipeline.spec.get(name) for name in _FIELDS}
+        return {**fields, "decoder": characters.decoder(fields["decoder"])}, _OPTIONS
     return _own_fields(parts), _OPTIONS
 
 
