@@ -456,7 +456,7 @@ def test_native_files(files: Files) -> None:
     for fields, message in [
         ({"format": "other"}, "not a toksmith file"),
         ({"format": ...}, "not a toksmith file"),
-        ({"version": 5}, "version 5"),
+        ({"version": 6}, "version 6"),
         ({"version": "1"}, "version '1'"),
         ({"version": ...}, "version None"),
         ({"tokens": ...}, "'tokens' is missing"),

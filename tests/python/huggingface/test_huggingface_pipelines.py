@@ -221,7 +221,7 @@ def test_saved_pipelines_are_checked(tmp_path: Path) -> None:
     for change, message in (
         (lambda d: d.update(pipeline=[]), "the field 'pipeline' is list"),
         (lambda d: d.update(version=1), "the field 'pipeline'"),
-        (lambda d: d.update(version=5), "version 5 of the format"),
+        (lambda d: d.update(version=6), "version 6 of the format"),
         (lambda d: d["pipeline"].pop("kept"), "'kept' is missing"),
         (lambda d: d["pipeline"]["added_tokens"][0].pop("id"), "the id is None"),
         (lambda d: d["pipeline"]["normalizer"].update(type="X"), "the normalizer X"),

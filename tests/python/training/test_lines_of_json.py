@@ -99,13 +99,14 @@ def test_lines_are_read_as_python_reads_them(tmp_path: Path) -> None:
         )
         line = f'{{"a":{other or 1}, "text":"{string}" }}'
         try:
-            text = json.loads(line)["text"]
+            values = [value for key, value in json.loads(line, object_pairs_hook=list) if key == "text"]
+            text = values[0] if len(values) == 1 else None
         except ValueError:
             text = None
         if not isinstance(text, str):
             refused += 1
             for replace in (False, True):
-                with pytest.raises(ValueError, match=r"of the line|there is no field"):
+                with pytest.raises(ValueError, match=r"of the line|there is no field|is there twice"):
                     read_text(line, replace)
             continue
         read += 1
