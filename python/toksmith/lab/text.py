@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-
-from .._internal import arguments
 
 
 def counted(count: int, noun: str) -> str:
@@ -82,10 +81,25 @@ def plain(value: Any) -> Any:
     return value
 
 
+def at_least(name: str, value: int, minimum: int) -> int:
+    """Return an argument that is a whole number.
+
+    Raises:
+        TypeError: It is no whole number.
+        ValueError: It is below the minimum.
+    """
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{name} is a whole number, not {type(value).__name__}: {quoted(value)}")
+    number = operator.index(value)
+    if number < minimum:
+        raise ValueError(f"{name} is at least {minimum}, not {number}")
+    return number
+
+
 def threads(workers: int | None) -> int:
     """Return how many threads may be used; None is all cores that this process may run on."""
     if workers is not None:
-        return arguments.whole("workers", workers, 1)
+        return at_least("workers", workers, 1)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import html
 
-from .._internal import arguments
 from ..tokenizer import Tokenizer, tokenizer_of
 from . import notebook, terminal
 from . import spans as spans_of
 from .spans import Span
+from .text import at_least
 
 LIMIT = 2000
 """Tokens that are drawn by default; of a longer text, the first ones."""
@@ -78,5 +78,5 @@ def view(
     97│32│98│256
     4 tokens, 10 bytes, 2.50 bytes per token
     """
-    limit = arguments.whole("limit", limit, 0)
+    limit = at_least("limit", limit, 0)
     return View(tokenizer_of(tokenizer), text, special=special, show_ids=ids, limit=limit)

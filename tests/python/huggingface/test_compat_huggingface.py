@@ -334,3 +334,50 @@ def test_every_public_name_is_known() -> None:
 
 def test_named_patterns_are_all_here() -> None:
     assert all(Tokenizer(Core(pattern=name)).encode("a b").ids == [97, 32, 98] for name in patterns.NAMED)
+
+
+def test_added_tokens_of_an_empty_model() -> None:
+    from toksmith.compat.huggingface import BPE, AddedToken
+
+    module = tokenizers_module()
+
+    def answers(tokenizer: Any, added_token: Any) -> list[Any]:
+        counts = [tokenizer.add_tokens([]), tokenizer.add_tokens(["my", "", "my", added_token("na", lstrip=True)])]
+        counts.append(tokenizer.add_special_tokens(["[x]"]))
+        encoding = tokenizer.encode("my  na [x] z my")
+        copied = pickle.loads(pickle.dumps(tokenizer))
+        tokenizer.normalizer = module.normalizers.Lowercase()
+        return [
+            *(
+                counts,
+                encoding.ids,
+                encoding.tokens,
+                encoding.offsets,
+                tokenizer.encode("").ids,
+                tokenizer.get_vocab(),
+            ),
+            *(tokenizer.get_vocab_size(), tokenizer.get_vocab_size(False), tokenizer.token_to_id("na")),
+            *(
+                tokenizer.id_to_token(2),
+                tokenizer.decode([0, 1, 2]),
+                tokenizer.decode([2], skip_special_tokens=False),
+            ),
+            *(copied.encode("my").ids, type(tokenizer).from_str(tokenizer.to_str()).encode("MY na").ids),
+        ]
+
+    ours, theirs = Tokenizer(BPE()), module.Tokenizer(module.models.BPE())
+    assert answers(ours, AddedToken) == answers(theirs, module.AddedToken)
+    assert Tokenizer(BPE()).add_tokens(["my"]) == 1
+
+
+def test_a_copy_of_a_decode_stream_is_independent(pair: tuple[Any, Tokenizer]) -> None:
+    from toksmith.compat.huggingface import DecodeStream
+
+    _, ours = pair
+    ids = ours.encode("low lower é中 newest").ids
+    first, second = DecodeStream(), DecodeStream()
+    for id in ids[:3]:
+        assert first.step(ours, id) == second.step(ours, id)
+    copied = copy.copy(first)
+    pieces = [[stream.step(ours, id) for stream in (first, copied)] for id in ids[3:]]
+    assert pieces == [[second.step(ours, id)] * 2 for id in ids[3:]]

@@ -274,12 +274,8 @@ def of_model(model: object, before: State | None = None) -> State:
 
 
 def of_changed(content: Json, added: Added) -> State:
-    """Return the state of a changed content with its added tokens; without a vocabulary nothing is checked."""
-    if not content["model"]["vocab"]:
-        if added.rows:
-            raise ValueError(
-                f"{shown(next(iter(added.ids)))} cannot be added to a tokenizer without vocabulary: train it first"
-            )
+    """Return the state of a changed content with its added tokens; without any token nothing is checked."""
+    if not content["model"]["vocab"] and not added.rows:
         return State(None, added, content)
     parts = read.parts_of({**content, "added_tokens": added.for_matching()}, keep_ids=True)
     return State(Native._of(parts), added, content)

@@ -286,7 +286,7 @@ class DecodeStream:
             text = tokenizer.decode(self._ids, skip_special_tokens=self._skips)
             if not text.endswith("\ufffd"):
                 self._prefix, self._prefix_index = text, len(self._ids)
-        self._ids += new
+        self._ids = self._ids + new  # a new list: a copy of the stream has this one
         text = tokenizer.decode(self._ids, skip_special_tokens=self._skips)
         if len(text.encode()) <= len(self._prefix.encode()) or text.endswith("\ufffd"):
             return None
@@ -294,7 +294,7 @@ class DecodeStream:
             raise ValueError("Invalid prefix encountered while decoding stream")
         piece = text[len(self._prefix) :]
         read = len(self._ids) - self._prefix_index
-        del self._ids[: self._prefix_index]
+        self._ids = self._ids[self._prefix_index :]
         self._prefix = tokenizer.decode(self._ids, skip_special_tokens=self._skips)
         self._prefix_index = read
         return piece

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._internal import arguments
 from ...corpus import CorpusOptions, check_options
 from ..progress import Report, reading
-from ..text import quoted, threads
+from ..text import at_least, quoted, threads
 from . import curves, statistics
 from .comparison import Comparison
 from .encoders import Encoder, encoders_of, passage_of
@@ -98,7 +97,7 @@ def compare(
             f"reference is one of the languages of the parallel texts, {languages}, not {quoted(reference)}"
         )
     encoders = encoders_of(tokenizers, count)
-    measuring = Measuring(encoders, arguments.whole("examples", examples, 0))
+    measuring = Measuring(encoders, at_least("examples", examples, 0))
     if texts is not None:
         with reading(progress, texts.total_bytes) as read:
             measured = measuring.measure(texts.documents(read))
@@ -130,13 +129,13 @@ def compare(
 def _sizes(sizes: Iterable[int]) -> list[int]:
     if isinstance(sizes, str) or not isinstance(sizes, Iterable):
         raise TypeError(f"sizes is a list of numbers of tokens, not {type(sizes).__name__}: {quoted(sizes)}")
-    return sorted({arguments.whole("a size", size, 0) for size in sizes})
+    return sorted({at_least("a size", size, 0) for size in sizes})
 
 
 def _bootstrap(resamples: int, level: float, seed: int) -> statistics.Bootstrap:
     if isinstance(level, str) or not 0 < level < 1:
         raise ValueError(f"level is a number between 0 and 1, not {quoted(level)}")
-    return statistics.Bootstrap(arguments.whole("resamples", resamples, 0), level, arguments.whole("seed", seed, 0))
+    return statistics.Bootstrap(at_least("resamples", resamples, 0), level, at_least("seed", seed, 0))
 
 
 def _use(encoder: Encoder, counts: NDArray[np.int64], alpha: float) -> Use:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..._internal import arguments
 from ...corpus import Corpus, CorpusOptions, TextSources, check_options
 from ...tokenizer import Tokenizer, tokenizer_of
 from ..progress import Report, reading
+from ..text import at_least
 from . import vocabulary as figures
 from .reach import reach
 from .report import Inspection
@@ -56,7 +56,7 @@ def inspect(
     (12, Used(id=108, token=b'l', uses=3))
     """
     check_options(inspect, corpus)
-    tokenizer, top = tokenizer_of(tokenizer), arguments.whole("top", top, 0)
+    tokenizer, top = tokenizer_of(tokenizer), at_least("top", top, 0)
     texts = Corpus.of(iter([]) if on is None else on, **corpus)
     texts.check_local()
     vocabulary = figures.Vocabulary(tokenizer)
