@@ -203,7 +203,7 @@ class Tokenizer:
         if dropout:
             ids, starts = self._encode_randomly(texts, special, workers, dropout, seed)
             return [ids[start:end].tolist() for start, end in itertools.pairwise(starts)]
-        return self._core.encode_batch(arguments.checked_texts(texts), special, arguments.checked_workers(workers))
+        return self._core.encode_batch(arguments.checked_batch(texts), special, arguments.checked_workers(workers))
 
     def encode_batch_to_numpy(
         self,
@@ -223,7 +223,7 @@ class Tokenizer:
         if dropout:
             return self._encode_randomly(texts, special, workers, dropout, seed)
         return self._core.encode_batch_to_numpy(
-            arguments.checked_texts(texts), special, arguments.checked_workers(workers)
+            arguments.checked_batch(texts, "encode_batch_to_numpy"), special, arguments.checked_workers(workers)
         )
 
     def _encode_randomly(
@@ -236,7 +236,7 @@ class Tokenizer:
                 "from_huggingface(dropout_seed=)"
             )
         limit = arguments.checked_workers(workers)
-        return self._core.encode_batch_randomly(arguments.checked_texts(texts), special, limit, rate, number)
+        return self._core.encode_batch_randomly(arguments.checked_batch(texts), special, limit, rate, number)
 
     @overload
     def encode_file(
@@ -536,6 +536,8 @@ class Tokenizer:
         >>> tokenizer.decode_batch([[97, 98], [99]]) == tokenizer.decode_batch(ids, starts=starts)
         True
         """
+        if starts is None:
+            arguments.checked_batch(batch, "decode_batch", "lists of ids")
         return self._core.decode_batch(batch, errors, starts)
 
     @overload

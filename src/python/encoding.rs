@@ -131,7 +131,7 @@ impl Encoding {
         let mut owners: Vec<PyBackedStr> = room::for_items(objects::size_hint(texts))?;
         for text in texts.try_iter()? {
             let text = text?;
-            let text = text.cast::<PyString>()?;
+            let text = text::at(owners.len(), &text)?;
             if let Some(name) = refusal(text, refused)? {
                 return Ok(name);
             }

@@ -35,6 +35,20 @@ pub(super) fn checked<'a, 'py>(text: &'a Bound<'py, PyAny>) -> PyResult<&'a Boun
     }
 }
 
+/// The text at an index of a batch.
+///
+/// # Errors
+/// `TypeError` for anything else; names the index.
+pub(super) fn at<'a, 'py>(index: usize, text: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, PyString>> {
+    match text.cast::<PyString>() {
+        Ok(text) => Ok(text),
+        Err(_) => {
+            let kind = text.get_type().name()?;
+            Err(PyTypeError::new_err(format!("text number {index} of the batch is {kind}, not str")))
+        }
+    }
+}
+
 /// The UTF-8 of the text that an argument is.
 ///
 /// # Errors

@@ -124,7 +124,8 @@ impl Tokenizer {
     ) -> PyResult<T> {
         let mut owners: Vec<PyBackedStr> = room::for_items(objects::size_hint(texts))?;
         for text in texts.try_iter()? {
-            room::push(&mut owners, call::backed_text(text?.cast::<PyString>()?)?)?;
+            let text = call::backed_text(text::at(owners.len(), &text?)?)?;
+            room::push(&mut owners, text)?;
         }
         let texts: Vec<&[u8]> = room::collected(owners.iter().map(|text| text.as_bytes()))?;
         let bytes = texts.iter().map(|text| text.len()).sum();

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import choices
@@ -199,11 +199,20 @@ def checked_pieces(pieces: Iterable[str]) -> Iterable[str]:
     return pieces
 
 
-def checked_texts(texts: Iterable[str]) -> Iterable[str]:
-    """Return the texts; one bare text is refused as a mistake."""
-    if isinstance(texts, (str, bytes)):
-        raise TypeError("encode_batch takes a list of texts; for one text use encode")
-    return texts
+_Batch = TypeVar("_Batch", bound=Iterable[Any])
+
+
+def checked_batch(batch: _Batch, function: str = "encode_batch", what: str = "texts") -> _Batch:
+    """Return a batch. One text, a table and a set are refused: their items are characters, names, or in any order."""
+    if isinstance(batch, (str, bytes, bytearray, memoryview)):
+        single = function.replace("_batch", "").replace("_to_numpy", "")
+        one = "one text" if what == "texts" else "one list"
+        raise TypeError(f"{function} takes a list of {what}, not {type(batch).__name__}; for {one} use {single}")
+    has_columns = isinstance(batch, Mapping) or hasattr(batch, "columns")
+    if has_columns or isinstance(batch, Set):
+        column = ': pass one of its columns, such as batch["text"]' if has_columns else ""
+        raise TypeError(f"{function} takes a list of {what}, not {type(batch).__name__}{column}")
+    return batch
 
 
 def as_bytes(data: Buffer) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import os
 import subprocess
@@ -223,3 +224,41 @@ def test_the_reference_needs_no_import() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "train_bpe False\n"
+
+
+def _frame() -> Any:
+    pandas_like = type("DataFrame", (), {"columns": ["text"], "__iter__": lambda self: iter(["text"])})
+    return pandas_like()
+
+
+@pytest.mark.parametrize(
+    "batch", [{"text": ["a", "b"]}, {"a"}, frozenset("a"), "ab", b"ab", bytearray(b"ab"), _frame()]
+)
+def test_a_batch_is_a_list(batch: Any) -> None:
+    """A mapping would encode its keys, a text its characters, a set its items in any order."""
+    from toksmith.compat.huggingface import Tokenizer as StandIn
+
+    tokenizer, encoding = (
+        toksmith.Tokenizer(),
+        toksmith.Encoding("b", mergeable_ranks=RANKS, pat_str="a", special_tokens={}),
+    )
+    functions = [
+        *(tokenizer.encode_batch, tokenizer.encode_batch_to_numpy, tokenizer.decode_batch),
+        *(StandIn(tokenizer).encode_batch, StandIn(tokenizer).encode_batch_fast, StandIn(tokenizer).decode_batch),
+        functools.partial(tokenizer.encode_batch, dropout=0.1),
+    ]
+    if not isinstance(batch, str):  # which tiktoken takes for a list of characters
+        functions += [encoding.encode_batch, encoding.encode_ordinary_batch]
+        functions += [encoding.decode_batch, encoding.decode_bytes_batch]
+    for function in functions:
+        with pytest.raises(TypeError, match=f"batch(_to_numpy)? takes a list of .*, not {type(batch).__name__}"):
+            function(batch)
+
+
+@pytest.mark.parametrize("wrong, kind", [(None, "NoneType"), (b"b", "bytes"), (5, "int")])
+def test_a_batch_names_the_index_of_what_is_no_text(wrong: Any, kind: str) -> None:
+    tokenizer = toksmith.Tokenizer()
+    encoding = toksmith.Encoding("b", mergeable_ranks=RANKS, pat_str="a", special_tokens={})
+    for function in (tokenizer.encode_batch, tokenizer.encode_batch_to_numpy, encoding.encode_ordinary_batch):
+        with pytest.raises(TypeError, match=f"text number 1 of the batch is {kind}, not str"):
+            function(["a", wrong])

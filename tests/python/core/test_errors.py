@@ -540,7 +540,7 @@ def test_text_of_the_wrong_type(files: Files) -> None:
                 fails(TypeError, "", take, wrong)
     tokenizer = files.tokenizer
     for call in (tokenizer.encode_batch, tokenizer.encode_batch_to_numpy):
-        fails(TypeError, "list of texts; for one text use encode", call, "one text")
+        fails(TypeError, "list of texts, not str; for one text use encode", call, "one text")
         fails(TypeError, "", call, None)
         fails(TypeError, "", call, range(10**12))  # no room is made for them
     for wrong in (None, 5, [None]):

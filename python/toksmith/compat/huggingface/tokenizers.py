@@ -137,8 +137,7 @@ class Tokenizer(Settings):
     def _encode_batch(
         self, input: Iterable[object], is_pretokenized: bool, add_special_tokens: bool, fast: bool
     ) -> list[Encoding]:
-        if isinstance(input, str):
-            raise TypeError("encode_batch takes a list of texts; for one text use encode")
+        arguments.checked_batch(input)
         core, workers, special = (
             self._tokenizer._core,
             arguments.checked_workers(None),
@@ -154,7 +153,8 @@ class Tokenizer(Settings):
 
     def decode_batch(self, sequences: Iterable[Sequence[int]], skip_special_tokens: bool = True) -> list[str]:
         """Return the text of each list of ids."""
-        return self._state.decode([self._state.shown(ids, skip_special_tokens) for ids in sequences])
+        batch = arguments.checked_batch(sequences, "decode_batch", "lists of ids")
+        return self._state.decode([self._state.shown(ids, skip_special_tokens) for ids in batch])
 
     async_encode = _in_thread(encode)
     async_encode_batch = _in_thread(encode_batch)

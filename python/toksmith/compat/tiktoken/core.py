@@ -191,7 +191,7 @@ class Encoding:
 
     def encode_ordinary_batch(self, text: list[str], *, num_threads: int | None = 8) -> list[list[int]]:
         """Return the ids of each text as `encode_ordinary` does, on up to `num_threads` threads."""
-        workers, texts = _checked_threads(num_threads), _listed(text)
+        workers, texts = _checked_threads(num_threads), _listed(text, "encode_ordinary_batch")
         try:
             return self._core.encode_batch(texts, False, workers)
         except ValueError:
@@ -206,7 +206,7 @@ class Encoding:
         disallowed_special: Disallowed = "all",
     ) -> list[list[int]]:
         """Return the ids of each text as `encode` does, on up to `num_threads` threads."""
-        workers, texts = _checked_threads(num_threads), _listed(text)
+        workers, texts = _checked_threads(num_threads), _listed(text, "encode_batch")
         allowed, refused = self._rules.sets(allowed_special, disallowed_special, texts)
         try:
             ids = self._encoding.encode_batch(texts, allowed, refused, workers)
@@ -292,12 +292,12 @@ class Encoding:
     ) -> list[str]:
         """Return the text of each list of ids. Decoding is fast on one thread: `num_threads` is only checked."""
         _checked_threads(num_threads)
-        return [self.decode(tokens, errors) for tokens in batch]
+        return [self.decode(tokens, errors) for tokens in _listed(batch, "decode_batch", "lists of ids")]
 
     def decode_bytes_batch(self, batch: Sequence[Sequence[int]], *, num_threads: int | None = 8) -> list[bytes]:
         """Return the bytes of each list of ids. `num_threads` is only checked."""
         _checked_threads(num_threads)
-        return [self.decode_bytes(tokens) for tokens in batch]
+        return [self.decode_bytes(tokens) for tokens in _listed(batch, "decode_bytes_batch", "lists of ids")]
 
     # Looking inside
 
@@ -395,8 +395,12 @@ def _as_bytes(text_or_bytes: str | bytes) -> bytes:
     return text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes
 
 
-def _listed(items: Iterable[_Item]) -> Sequence[_Item]:
-    return items if isinstance(items, (list, tuple)) else list(items)
+def _listed(batch: Iterable[_Item], function: str, what: str = "texts") -> Sequence[_Item]:
+    """Return a batch as a list. As in tiktoken a `str` is one of characters, but a mapping is not one of its keys."""
+    if isinstance(batch, (list, tuple)):
+        return batch
+    items: Iterable[Any] = list(batch) if isinstance(batch, str) else batch
+    return list(arguments.checked_batch(items, function, what))
 
 
 def _checked_threads(num_threads: float | None) -> int:
