@@ -144,7 +144,7 @@ pub(super) fn file_format(
         let is_file = || std::fs::metadata(&path).map(|meta| meta.is_file());
         let read: Option<Box<dyn std::io::Read + Send>> = match &open {
             Some(open) => Some(
-                Python::attach(|py| PythonReader::open(py, open))
+                call::attached(|py| PythonReader::open(py, open))
                     .map_err(PythonReader::failed)
                     .map_err(failed)?,
             ),

@@ -83,7 +83,7 @@ pub(super) fn long<T: Send>(
     let raised: Mutex<Option<PyErr>> = Mutex::new(None);
     let progress = progress.map(|progress| progress.clone().unbind());
     let observer = |now: Progress| {
-        let seen = Python::attach(|py| {
+        let seen = Python::try_attach(|py| {
             py.check_signals()?;
             match &progress {
                 Some(progress) => report(py, progress, now),
@@ -91,8 +91,9 @@ pub(super) fn long<T: Send>(
             }
         });
         match seen {
-            Ok(()) => true,
-            Err(error) => {
+            // An interpreter that exits has no signal handlers any more.
+            None | Some(Ok(())) => true,
+            Some(Err(error)) => {
                 *raised.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(error);
                 false
             }
@@ -113,6 +114,15 @@ pub(super) fn long<T: Send>(
         Some(error) => Err(error),
         None => result?.map_err(PyErr::from),
     }
+}
+
+/// Runs work of a detached call that needs the GIL.
+///
+/// # Errors
+/// `RuntimeError` if the interpreter exits, and gives the GIL to no thread any more.
+pub(super) fn attached<T>(work: impl FnOnce(Python<'_>) -> PyResult<T>) -> PyResult<T> {
+    let exits = || Err(PyRuntimeError::new_err("the interpreter exits"));
+    Python::try_attach(work).unwrap_or_else(exits)
 }
 
 /// Time between two yields of the GIL. A thread that waits for the GIL requests it after Python's switch

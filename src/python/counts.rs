@@ -229,7 +229,7 @@ impl PyCounting {
             Ok((!batch.is_empty()).then_some(batch))
         };
         self.with(py, progress.as_ref(), |counting, control| {
-            let next = || Python::attach(&mut batch).map_err(|error| Error::Splitter(Box::new(error)));
+            let next = || call::attached(&mut batch).map_err(|error| Error::Splitter(Box::new(error)));
             counting.batches(next, control)
         })
     }

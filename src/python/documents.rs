@@ -10,6 +10,7 @@ use pyo3::types::{PyBytes, PyString};
 use xxhash_rust::xxh64::Xxh64;
 
 use super::arrow::PyArrowColumn;
+use super::call;
 use crate::error::Result;
 use crate::room;
 use crate::shards::{Cursor, TextBatch, TextJob};
@@ -261,19 +262,19 @@ impl PythonReader {
 
     /// Turns an exception into an I/O error.
     pub(super) fn failed(error: PyErr) -> IoError {
-        IoError::other(error.to_string())
+        IoError::other(Python::try_attach(|_| error.to_string()).unwrap_or_default())
     }
 }
 
 impl Read for PythonReader {
     fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
         let Some(file) = &self.0 else { return Ok(0) };
-        let read = Python::attach(|py| {
+        let read = call::attached(|py| {
             let data = file.call_method1(py, "read", (room.len(),))?;
             let data = data.bind(py).cast::<PyBytes>()?.as_bytes();
             let count = data.len().min(room.len());
             room[..count].copy_from_slice(&data[..count]);
-            PyResult::Ok(count)
+            Ok(count)
         });
         read.map_err(PythonReader::failed)
     }
@@ -281,11 +282,8 @@ impl Read for PythonReader {
 
 impl Drop for PythonReader {
     fn drop(&mut self) {
-        let file = self.0.take();
-        Python::attach(|py| {
-            if let Some(file) = file {
-                let _ = file.call_method0(py, "close");
-            }
-        });
+        if let Some(file) = self.0.take() {
+            let _ = call::attached(|py| file.call_method0(py, "close").map(drop));
+        }
     }
 }

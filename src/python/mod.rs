@@ -22,6 +22,8 @@ mod documents;
 mod encoding;
 mod errors;
 mod file;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod guarded;
 mod huggingface;
 mod huggingface_encoding;
 mod ids;
@@ -145,7 +147,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
 fn make_cells(py: Python<'_>) -> PyResult<()> {
     regex::make_names(py);
     1_i128.into_pyobject(py)?.extract::<i128>()?;
-    py.detach(|| Python::attach(|_| ()));
+    py.detach(|| Python::try_attach(|_| ()));
     Ok(())
 }
 

@@ -32,7 +32,7 @@ pub(super) struct Regex(Py<PyAny>);
 
 impl Splitter for Regex {
     fn split(&self, text: &[u8], on_match: OnMatch<'_>) -> Result<()> {
-        Python::attach(|py| {
+        let mut split = |py: Python<'_>| {
             let matches = self.matches(py, text).map_err(outside)?;
             let mut place = CharCursor { text, bytes: 0, characters: 0 };
             let mut yielder = call::GilYielder::new();
@@ -51,7 +51,8 @@ impl Splitter for Regex {
                 }
             }
             Ok(())
-        })
+        };
+        call::attached(|py| Ok(split(py))).map_err(outside)?
     }
 }
 
@@ -115,7 +116,7 @@ impl Nullable {
 
 impl Splitter for Nullable {
     fn split(&self, text: &[u8], on_match: OnMatch<'_>) -> Result<()> {
-        Python::attach(|py| {
+        let mut split = |py: Python<'_>| {
             let string = decoded(py, text).map_err(outside)?;
             let length = string.len().map_err(outside)?;
             let options = options(py).map_err(outside)?;
@@ -140,7 +141,8 @@ impl Splitter for Nullable {
                 }
             }
             Ok(())
-        })
+        };
+        call::attached(|py| Ok(split(py))).map_err(outside)?
     }
 }
 

@@ -210,13 +210,13 @@ impl Keeper for PythonKeeper {
     fn finish(&self, split: usize, number: u32, filling: Filling, hashes: Arc<WrittenHashes>) -> Result<()> {
         let arguments = (split, number, filling.ids, filling.documents, PyWrittenHashes(hashes));
         let Some(keeper) = &self.0 else { return Ok(()) };
-        Python::attach(|py| keeper.call_method1(py, "finish", arguments).map(drop)).map_err(raised)
+        call::attached(|py| keeper.call_method1(py, "finish", arguments).map(drop)).map_err(raised)
     }
 
     fn save(&self, snapshot: &Snapshot) -> Result<()> {
         let Some(keeper) = &self.0 else { return Ok(()) };
         let snapshot = PyShardSnapshot(snapshot.clone());
-        Python::attach(|py| keeper.call_method1(py, "save", (snapshot,)).map(drop)).map_err(raised)
+        call::attached(|py| keeper.call_method1(py, "save", (snapshot,)).map(drop)).map_err(raised)
     }
 }
 
@@ -339,7 +339,7 @@ impl PyShardRun {
         let unneeded = feed.unneeded();
         let keeper = PythonKeeper(keeper);
         let result = call::long(py, progress, |control| {
-            let next = || Python::attach(|py| feed.next(py)).map_err(raised);
+            let next = || call::attached(|py| feed.next(py)).map_err(raised);
             self.run.texts(&self.encoder, end, next, &keeper, control)
         });
         unneeded.clear(py);
@@ -351,7 +351,7 @@ fn source_of(SourceRecord { file, open }: SourceRecord) -> PyResult<Source> {
     let file = file.into_input()?;
     let open = open.map(|open| {
         let opener: crate::shards::Opener = Arc::new(move || {
-            Python::attach(|py| PythonReader::open(py, &open)).map_err(PythonReader::failed)
+            call::attached(|py| PythonReader::open(py, &open)).map_err(PythonReader::failed)
         });
         opener
     });

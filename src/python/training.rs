@@ -121,7 +121,7 @@ pub(super) fn learn_merges(
         let mut hand_out = |merges: &[Merge]| {
             let Some(save) = &save else { return Ok(()) };
             let bytes = train::merges_to_bytes(merges)?;
-            let called = Python::attach(|py| save.call1(py, (objects::bytes(py, &bytes)?,)).map(drop));
+            let called = call::attached(|py| save.call1(py, (objects::bytes(py, &bytes)?,)).map(drop));
             called.map_err(keep_error)
         };
         let every = Duration::try_from_secs_f64(every.max(0.0)).unwrap_or(Duration::MAX);
