@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 import alignments
+import auto_folders
 import checks
 import documents
 import folders
@@ -351,6 +352,7 @@ ALL: dict[str, Target] = {
         folders.unfinished, folders.folder,
         splitting.named, splitting.tiktoken_patterns, splitting.huggingface_patterns, pipelines.pipelines,
         methods.arguments, documents.documents, alignments.alignments,
+        auto_folders.auto_folders,
         sentencepiece_models.sentencepiece_models,
     )
 }  # fmt: skip

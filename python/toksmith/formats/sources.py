@@ -15,16 +15,18 @@ from .._internal import choices
 from .._internal.messages import shown
 from ..files import reading, text_files
 from . import gpt2, native, ranks, tekken
-from .huggingface import origin, read
+from .huggingface import auto, origin, read, write
+from .huggingface.checks import Json
 from .parts import Parts
 from .published import encodings, models
+from .spelling import spell
 
 StrPath = str | os.PathLike[str]
 Kind = Literal["published", "huggingface", "gpt2", "ranks", "native", "tekken", "sentencepiece", "gguf"]
 
 _PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 """Names of GPT-2's two files: the usual ones, and those of its release."""
-_WHOLE = ("tekken.json", "tokenizer.model", "*.model", "*.gguf")
+_WHOLE = ("tekken.json", "tokenizer.model", "*.model", "qwen.tiktoken", "*.gguf")
 """Names of a file that is a whole tokenizer: Mistral's, SentencePiece's, and any of SentencePiece or llama.cpp."""
 _RANK_LINE = re.compile(rb"(\xef\xbb\xbf)?[A-Za-z0-9+/]*={0,2} [0-9]+\r?\n")
 _SENTENCEPIECE = re.compile(rb"\n[\x06-\xff]\x01?\n[\x01-\xff]", re.DOTALL)
@@ -254,6 +256,10 @@ def open_source(
     kind, name = _located(source, download)
     if kind == "huggingface" and not is_bare and pair_in(name) is not None:
         kind = "gpt2"
+    if is_bare and (kind == "gpt2" or name != os.fspath(source)):
+        made = _beside(kind, Path(name))
+        if made is not None:
+            return made
     if kind == "ranks":
         if pattern is ...:
             raise ValueError(no_pattern(name, "pattern="))
@@ -276,6 +282,35 @@ def open_source(
         "native": native.load,
     }
     return readers[kind](name)
+
+
+def _beside(kind: Kind, path: Path) -> Parts | None:
+    """Return the tokenizer of a vocabulary in a folder and of the files beside it; None where they say nothing."""
+    files = origin.files_of(path if path.is_dir() else path.parent)
+    if kind == "gpt2" and auto.says_something(files):
+        vocab, merges = pair_in(path) or _PAIRS[0]
+        lines = (f"{spell(left)} {spell(right)}" for left, right in gpt2.read_merges(merges))
+        content = auto.content_of_pair(text_files.read_object(vocab, "vocabulary"), lines)
+        return read.read_beside(content, path, files)
+    if kind == "sentencepiece" and auto.says_something(files):
+        return read.read_sentencepiece_beside(path, files)
+    if kind == "ranks":
+        return _of_model_ranks(path, files)
+    return None
+
+
+def _of_model_ranks(path: Path, files: Json) -> Parts | None:
+    """Return the tokenizer of a rank file of Kimi or Qwen 1, whose pattern and special tokens stand in their code."""
+    count = len(ranks.read(path))
+    pattern_and_tokens = auto.of_rank_file(path.name, count, files)
+    if pattern_and_tokens is None:
+        return None
+    pattern, special_tokens, normalizer = pattern_and_tokens
+    parts = ranks.load(path, pattern, special_tokens, None)
+    if normalizer is None:
+        return Parts(parts.core, parts.pattern, None, None, origin.Origin(None, frozenset(), files))
+    content = {**write.tokenizer_object(parts), "normalizer": normalizer}
+    return read.parts_of(content, files)
 
 
 def _of_object(source: object) -> Parts:

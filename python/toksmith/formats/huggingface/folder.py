@@ -193,7 +193,9 @@ def verify_file(parts: Parts, paths: list[Path]) -> None:
     is_same = parts.pipeline is None or (parts.pipeline.spec["decoder"] or {}).get("type") != "SentencePiece"
     specials = sorted(parts.special_tokens.values()) if is_same else []
     ids = ours(stress.PROSE) + specials + ours(stress.PROSE[:99])
-    here, there = parts.core.decode(ids, "replace"), other.decode(ids, skip_special_tokens=False)
+    with verification.peer("tokenizer.json, read back, cannot be decoded, and was not written"):
+        there = other.decode(ids, skip_special_tokens=False)
+    here = parts.core.decode(ids, "replace")
     if here != there:
         at = next(i for i, pair in enumerate(itertools.zip_longest(here, there)) if pair[0] != pair[1])
         around = slice(max(0, at - 20), at + 20)

@@ -10,7 +10,7 @@ from pathlib import Path
 from ... import _core
 from ...files import reading, text_files
 from ..parts import Parts
-from . import origin
+from . import auto, origin, write
 from .checks import Json
 from .pipeline import AddedToken, Pipeline
 
@@ -22,7 +22,12 @@ def read(source: object, seed: int | None = None) -> Parts:
     """Read a `tokenizer.json`, or an object that gives one. `seed` is that of the model's dropout."""
     data, name = _content_of(source)
     with text_files.naming(name):
-        return _parts_of(_core.HuggingFaceModel(data), origin.files_of(source), seed)
+        file, files = _core.HuggingFaceModel(data), origin.files_of(source)
+        if isinstance(source, (str, os.PathLike)):
+            rows = [dict(zip(AddedToken._fields, row, strict=True)) for row in file.added]
+            changed = auto.changed(_values(file.parts, "$"), rows, lambda: json.loads(data), files)
+            file = file if changed is None else _core.HuggingFaceModel(json.dumps(changed).encode())
+        return _parts_of(file, files, seed)
 
 
 def _content_of(source: object) -> tuple[bytes, str]:
@@ -54,6 +59,28 @@ def read_sentencepiece(path: str | os.PathLike[str]) -> Parts:
     data = reading.read(path, MAX_BYTES)
     with text_files.naming(path):
         return _parts_of(_core.HuggingFaceModel.of_sentencepiece(data), None)
+
+
+def read_beside(content: Json, folder: str | os.PathLike[str], files: origin.Files) -> Parts:
+    """Return the tokenizer of a vocabulary, as the content of a `tokenizer.json`, and of the files beside it."""
+    with text_files.naming(folder):
+        rows = content["added_tokens"]
+        parts = {name: content.get(name) for name in ("normalizer", "pre_tokenizer", "post_processor", "decoder")}
+        changed = auto.changed(parts, rows, lambda: content, files, has_file=False)
+        return _parts_of(_core.HuggingFaceModel(json.dumps(changed or content).encode()), files)
+
+
+def read_sentencepiece_beside(path: str | os.PathLike[str], files: origin.Files) -> Parts:
+    """Read a SentencePiece `.model` of type BPE, and the files beside it."""
+    parts = read_sentencepiece(path)
+    if auto.class_of(files) is None and not {auto.ADDED, origin.SPECIALS, origin.CONFIG} & set(files):
+        return parts
+    try:
+        content = write.tokenizer_object(parts)
+    except ValueError as error:
+        warnings.warn(f"{path}: what the files beside it say is not applied: {error}", stacklevel=5)
+        return parts
+    return read_beside(content, Path(path).parent, files)
 
 
 def read_gguf(path: str | os.PathLike[str]) -> Parts:

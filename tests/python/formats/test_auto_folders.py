@@ -1,0 +1,153 @@
+"""A folder means what `AutoTokenizer` of transformers makes of it."""
+
+from __future__ import annotations
+
+import collections
+import importlib
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toksmith import Tokenizer, train_from_iterator
+
+transformers = pytest.importorskip("transformers")
+Files = dict[str, Any]
+IM_START = {"content": "<|im_start|>", "special": True}
+
+
+def trained(text: str = "the cat sat on the mat", size: int = 268) -> Tokenizer:
+    return train_from_iterator([text] * 9, size, special_tokens=["<|endoftext|>", "<tool>"])
+
+
+def written(folder: Path, tokenizer: Tokenizer, format: str, files: Files) -> Path:
+    """Write a folder, and update the files beside the vocabulary."""
+    if format == "gpt2":
+        tokenizer.save(folder, format="gpt2")
+    else:
+        tokenizer.save_huggingface(folder)
+        (folder / "vocab.json").unlink()
+        (folder / "merges.txt").unlink()
+    for name, content in files.items():
+        path = folder / name
+        old = json.loads(path.read_text()) if path.exists() else {}
+        path.write_text(json.dumps({**old, **content}))
+    return folder
+
+
+def ids_of_both(folder: Path, text: str) -> list[int]:
+    """Return the ids of a text, which are the same here, by transformers, and of its object."""
+    auto = transformers.AutoTokenizer.from_pretrained(folder)
+    ours = Tokenizer.from_pretrained(folder).encode(text)
+    assert ours == auto(text, add_special_tokens=False)["input_ids"]
+    return ours
+
+
+GPT2 = {"tokenizer_class": "GPT2Tokenizer", "eos_token": "<|endoftext|>"}
+
+
+@pytest.mark.parametrize(
+    ("format", "files", "text", "ids"),
+    [
+        ("gpt2", {"added_tokens.json": {"<|im_start|>": 268}, "tokenizer_config.json": GPT2},
+         "<|im_start|>the<|endoftext|>", [268, 260, 0]),
+        ("gpt2", {"tokenizer_config.json": {**GPT2, "add_prefix_space": True}}, "the", [265]),
+        ("huggingface", {"tokenizer_config.json": {"added_tokens_decoder": {"268": IM_START}}},
+         "<|im_start|>the", [268, 260]),
+        ("huggingface",
+         {"tokenizer_config.json": {"added_tokens_decoder": {
+             "1": {"content": "<tool>", "special": True, "lstrip": True, "rstrip": True}}}},
+         "the <tool> cat", [260, 1, 264]),
+        ("huggingface", {"tokenizer_config.json": {"pad_token": "<pad>"}}, "the<pad>", [260, 268]),
+        ("huggingface", {"tokenizer_config.json": {"additional_special_tokens": ["<pad>"]}}, "the<pad>", [260, 268]),
+        ("huggingface", {"tokenizer_config.json": {"split_special_tokens": True}},
+         "<tool>the", [62, 118, 113, 113, 110, 64, 260]),
+        ("huggingface", {"tokenizer_config.json": {"tokenizer_class": "GPT2TokenizerFast", "add_prefix_space": True}},
+         "the", [265]),
+    ],
+)  # fmt: skip
+def test_files_beside_the_vocabulary(tmp_path: Path, format: str, files: Files, text: str, ids: list[int]) -> None:
+    assert ids_of_both(written(tmp_path, trained(), format, files), text) == ids
+
+
+def test_the_pattern_belongs_to_the_class(tmp_path: Path) -> None:
+    tokenizer = train_from_iterator(
+        ["the cat sat on the mat 1234"] * 9, 270, special_tokens=["<|endoftext|>", "<tool>"]
+    )
+    files = {"tokenizer_config.json": {**GPT2, "tokenizer_class": "Qwen2Tokenizer"}}
+    ids = ids_of_both(written(tmp_path, tokenizer, "gpt2", files), "1234 the")
+    assert len(ids) == 5
+    assert tokenizer.encode("1234 the") != ids
+
+
+def test_sentencepiece_with_files_beside_it(tmp_path: Path) -> None:
+    spm = pytest.importorskip("sentencepiece")
+    pytest.importorskip("google.protobuf")  # transformers reads the file by it
+    (tmp_path / "text").write_text("the cat sat on the mat\n" * 99)
+    spm.SentencePieceTrainer.train(
+        input=str(tmp_path / "text"), model_prefix=str(tmp_path / "tokenizer"), vocab_size=280, model_type="bpe",
+        byte_fallback=True, hard_vocab_limit=False, minloglevel=2, normalization_rule_name="identity",
+        remove_extra_whitespaces=False,
+    )  # fmt: skip
+    config = {"tokenizer_class": "LlamaTokenizer", "add_bos_token": True}
+    size = Tokenizer.from_pretrained(tmp_path / "tokenizer.model").vocab_size
+    (tmp_path / "added_tokens.json").write_text(json.dumps({"<|im_start|>": size}))
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+    ours, auto = Tokenizer.from_pretrained(tmp_path), transformers.AutoTokenizer.from_pretrained(tmp_path)
+    for text in ("<|im_start|>the", "the cat  sat", "the <|im_start|> x", ""):
+        assert ours.encode(text) == auto(text, add_special_tokens=False)["input_ids"]
+    assert ours.encode("<|im_start|>the")[0] == size
+    assert ours.pipeline is not None and ours.pipeline.template is not None
+    assert auto("the")["input_ids"][0] == 1
+
+
+def test_an_unknown_class_is_named(tmp_path: Path) -> None:
+    folder = written(
+        tmp_path, trained(), "huggingface", {"tokenizer_config.json": {"tokenizer_class": "CodeTokenizer"}}
+    )
+    with pytest.warns(UserWarning, match="tokenizer_config.json: tokenizer_class"):
+        Tokenizer.from_pretrained(folder)
+
+
+def test_rank_files_of_models(tmp_path: Path) -> None:
+    tokenizer = train_from_iterator(["the cat 1234 的中"] * 9, 264, pattern="qwen2")
+    tokenizer.save(tmp_path / "qwen.tiktoken", format="tiktoken")
+    made = Tokenizer.from_pretrained(tmp_path)
+    assert made.encode("<|im_start|>the e\u0301<|extra_0|>") == [
+        265, *tokenizer.encode("the \u00e9"), 267,
+    ]  # fmt: skip
+    (tmp_path / "qwen.tiktoken").rename(tmp_path / "tiktoken.model")
+    config = {
+        "tokenizer_class": "TikTokenTokenizer",
+        "added_tokens_decoder": {"265": {"content": "[EOS]", "special": True}},
+    }
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+    kimi = Tokenizer.from_pretrained(tmp_path)
+    assert kimi.encode("[EOS]<|reserved_token_266|>") == [265, 266]
+    assert kimi.encode("的中the") == [*kimi.encode("的中"), *kimi.encode("the")]
+
+
+def test_saved_again(tmp_path: Path) -> None:
+    files = {"added_tokens.json": {"<|im_start|>": 268}, "tokenizer_config.json": GPT2}
+    made = Tokenizer.from_pretrained(written(tmp_path / "a", trained(), "gpt2", files))
+    made.save_huggingface(tmp_path / "b")
+    assert ids_of_both(tmp_path / "b", "<|im_start|>the<|endoftext|>") == [268, 260, 0]
+
+
+def test_a_panic_of_the_peer_is_an_error(tmp_path: Path) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    trained().save_huggingface(tmp_path / "a")
+    other = tokenizers.Tokenizer.from_file(str(tmp_path / "a" / "tokenizer.json"))
+    other.add_tokens([tokenizers.AddedToken(" ", lstrip=True), tokenizers.AddedToken("<x>", rstrip=True)])
+    with pytest.raises(ValueError, match="panics"):
+        Tokenizer.from_pretrained(other).save_huggingface(tmp_path / "b")
+    assert not (tmp_path / "b" / "tokenizer.json").exists()
+
+
+def test_random_folders(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(Path(__file__).parents[3] / "fuzz" / "python")
+    auto_folders = importlib.import_module("auto_folders")
+    outcomes = collections.Counter(auto_folders.compare(random.Random(seed), 4) for seed in range(60))
+    assert outcomes["compared folders"] > 20
