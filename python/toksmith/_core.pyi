@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
+from ._internal.choices import TieRule as _TieRule
 from .tokenizer import Tokenizer as _Tokenizer
 
 __all__ = [
@@ -685,7 +686,7 @@ def learn_merges(
     counts: PretokenCounts,
     max_merges: int,
     *,
-    ties: Literal["bytes", "ids", "smallest_ids", "first", "huggingface"] = "bytes",
+    ties: _TieRule = "bytes",
     min_frequency: int = 1,
     max_token_length: int | None = None,
     base: Tokenizer | None = None,
@@ -705,7 +706,7 @@ def learn_balanced(
     dev: Sequence[PretokenCounts] | None = None,
     ratio: Sequence[float] = ...,
     window: tuple[int, float] | None = None,
-    ties: Literal["bytes", "ids", "smallest_ids", "first", "huggingface"] = "bytes",
+    ties: _TieRule = "bytes",
     min_frequency: int = 1,
     max_token_length: int | None = None,
     base: Tokenizer | None = None,
@@ -717,7 +718,7 @@ def memory_to_learn(
     pretokens: int,
     pretoken_bytes: int,
     max_merges: int,
-    ties: Literal["bytes", "ids", "smallest_ids", "first", "huggingface"],
+    ties: _TieRule,
     has_vocab: bool,
 ) -> int: ...
 def fingerprint(counts: PretokenCounts) -> str: ...

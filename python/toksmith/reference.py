@@ -260,11 +260,12 @@ def naive_merges(
     *,
     base: Sequence[Pair] = (),
     max_words: int | None = None,
+    byte_order: ByteOrder = "value",
 ) -> Iterator[Merge]:
     """Train: find up to `num_merges` merges, counting all pairs of the pretokens in `counts` each time.
 
     The pair that occurs most often is merged. `ties` says which of several: "bytes" the greatest (left, right);
-    "ids" the greatest pair of ids, where the 256 bytes have their value as id and the merges follow by age;
+    "ids" the greatest pair of ids, where the 256 bytes come in `byte_order` and the merges follow by age;
     "smallest_ids" the smallest; "huggingface" the smallest where the bytes come in `GPT2_BYTE_ORDER`; "first" the
     one that comes first in the pretokens in their order. Training ends early when no
     pair occurs `min_frequency` times.
@@ -280,7 +281,7 @@ def naive_merges(
     """
     _check_choice("ties", ties, Ties)
     words = pretokens_after(counts, base)
-    ids = _bytes_in_order("ids" if base else ties)
+    ids = _bytes_in_order("ids" if base else ties, byte_order)
     ids.update((left + right, id_) for id_, (left, right) in enumerate(base, len(ids)))
     for _ in range(num_merges):
         pair_counts = count_pairs(words)
@@ -295,7 +296,12 @@ def naive_merges(
 
 
 def incremental_merges(
-    counts: Mapping[bytes, int], num_merges: int, ties: Ties = "bytes", min_frequency: int = 1
+    counts: Mapping[bytes, int],
+    num_merges: int,
+    ties: Ties = "bytes",
+    min_frequency: int = 1,
+    *,
+    byte_order: ByteOrder = "value",
 ) -> Iterator[Merge]:
     """Train like `naive_merges`, with the same results, but much faster.
 
@@ -307,7 +313,7 @@ def incremental_merges(
     True
     """
     _check_choice("ties", ties, Ties)
-    index = _PairIndex(pretokens_after(counts, ()), ties)
+    index = _PairIndex(pretokens_after(counts, ()), ties, byte_order)
     for _ in range(num_merges):
         merge = index.pop()
         if merge is None or merge.count < max(1, min_frequency):
@@ -325,6 +331,7 @@ def balanced_merges(
     dev: Mapping[str, Mapping[bytes, int]] | None = None,
     ratio: Mapping[str, float] | None = None,
     window: tuple[int, float] | None = None,
+    byte_order: ByteOrder = "value",
 ) -> Iterator[Merge]:
     """Train on several languages: each merge is the most frequent pair of the one that is compressed worst.
 
@@ -344,7 +351,7 @@ def balanced_merges(
     words = {name: pretokens_after(counts, ()) for name, counts in languages.items()}
     measured = {name: pretokens_after(counts, ()) for name, counts in (dev or languages).items()}
     sizes = {name: _num_pieces(measured[name]) for name in languages}
-    ids, turns = _bytes_in_order(ties), deque[str](maxlen=window[0] if window else 0)
+    ids, turns = _bytes_in_order(ties, byte_order), deque[str](maxlen=window[0] if window else 0)
     tie_key = _spelling_key if ties == "huggingface" else _tie_key(ties, ids)
     live = list(languages)
     while live and len(ids) < 256 + num_merges:
@@ -373,9 +380,9 @@ def _spelling_key(pair: Pair) -> tuple[list[int], list[int]]:
     return left, right
 
 
-def _bytes_in_order(ties: Ties) -> dict[bytes, int]:
+def _bytes_in_order(ties: Ties, byte_order: ByteOrder) -> dict[bytes, int]:
     """Give the 256 bytes the ids by which `ties` compares them; merges get the ids after them."""
-    order = GPT2_BYTE_ORDER if ties == "huggingface" else range(256)
+    order = GPT2_BYTE_ORDER if byte_order == "gpt2" or ties == "huggingface" else range(256)
     return {bytes([value]): id_ for id_, value in enumerate(order)}
 
 
@@ -417,7 +424,7 @@ class _PairIndex:
     when it comes out.
     """
 
-    def __init__(self, words: Mapping[Pieces, int], ties: Ties) -> None:
+    def __init__(self, words: Mapping[Pieces, int], ties: Ties, byte_order: ByteOrder) -> None:
         self.words = list(words)
         self.word_counts = list(words.values())
         self.pair_counts: Counter[Pair] = Counter(count_pairs(words))
@@ -425,7 +432,7 @@ class _PairIndex:
         for i, word in enumerate(self.words):
             for pair in pairwise(word):
                 self.words_with[pair].add(i)
-        self.ids = _bytes_in_order(ties)
+        self.ids = _bytes_in_order(ties, byte_order)
         self.tie_key = self._first_place if ties == "first" else _tie_key(ties, self.ids)
         self.heap = [_Candidate(n, self.tie_key(pair), pair) for pair, n in self.pair_counts.items()]
         heapq.heapify(self.heap)
@@ -533,7 +540,7 @@ def train_bpe(
     if num_merges < 0:
         raise ValueError(f"vocab_size is {vocab_size}: at least {vocab_size - num_merges} are needed")
     counts = count_pretokens(documents, special_tokens, pattern, unmatched)
-    trained = incremental_merges(counts, num_merges, ties, min_frequency)
+    trained = incremental_merges(counts, num_merges, ties, min_frequency, byte_order=byte_order)
     merges = [merge.pair for merge in trained]
     return build_vocab(merges, special_tokens, special_ids, byte_order), merges
 

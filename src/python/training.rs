@@ -247,6 +247,8 @@ fn ties_of(name: &str) -> PyResult<Ties> {
         "bytes" => Ok(Ties::Bytes),
         "ids" => Ok(Ties::Ids),
         "smallest_ids" => Ok(Ties::SmallestIds),
+        "printable_ids" => Ok(Ties::PrintableIds),
+        "spelling" => Ok(Ties::Spelling),
         "first" => Ok(Ties::First),
         "huggingface" => Ok(Ties::HuggingFace),
         other => Err(PyValueError::new_err(format!(

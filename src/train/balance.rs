@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::corpus::{self, Corpus, WORDS_PER_CHECK};
 use super::corpus32::{Corpus32, Layout};
 use super::limit::MaxBytes;
-use super::options::{Merge, Options, Ties};
+use super::options::{Merge, Options};
 use super::start::Start;
 use super::trainer::{Shared, Trainer};
 use crate::control::{Control, Stage};
@@ -61,9 +61,6 @@ pub fn learn_balanced(
 ) -> Result<Vec<Merge>> {
     let mut options = start.adapted(options);
     options.max_merges = options.max_merges.min(1 << 30);
-    if options.ties == Ties::HuggingFace {
-        options.ties = Ties::Spelling;
-    }
     let mut merges = start.first_merges(&options)?;
     let vocab = start.vocab(&merges)?;
     let vocab = vocab.as_deref();

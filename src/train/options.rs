@@ -17,6 +17,8 @@ pub enum Ties {
     /// The smallest pair of ids, with the 256 bytes in GPT-2's printable order, as in Hugging Face
     /// tokenizers.
     HuggingFace,
+    /// The greatest pair of ids, with the 256 bytes in GPT-2's printable order.
+    PrintableIds,
     /// The greatest pair of spellings in GPT-2's printable characters, as in Hugging Face's trainer that balances
     /// languages.
     Spelling,

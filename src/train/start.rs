@@ -28,10 +28,11 @@ impl<'a> Start<'a> {
         self.base.map_or(BYTE_TOKENS, |base| base.tokens().len() as u32)
     }
 
-    /// The options for this start. If a vocabulary is extended, `HuggingFace` compares its ids as they are.
+    /// The options for this start. If a vocabulary is extended, its bytes are in its own order.
     pub(super) fn adapted(&self, options: &Options) -> Options {
         match options.ties {
             Ties::HuggingFace if self.base.is_some() => Options { ties: Ties::SmallestIds, ..*options },
+            Ties::PrintableIds if self.base.is_some() => Options { ties: Ties::Ids, ..*options },
             _ => *options,
         }
     }

@@ -126,6 +126,7 @@ impl TokenInfo {
             Ties::Ids => [pack(left, right), 0],
             Ties::SmallestIds => [!pack(left, right), 0],
             Ties::HuggingFace => [!pack(printable_rank(left), printable_rank(right)), 0],
+            Ties::PrintableIds => [pack(printable_rank(left), printable_rank(right)), 0],
             Ties::First => [u64::MAX, 0],
         }
     }

@@ -74,6 +74,7 @@ fn precedes(one: (u32, u32), other: (u32, u32), ties: Ties, tokens: &[Vec<u8>]) 
         Ties::SmallestIds => Reverse(one).cmp(&Reverse(other)),
         Ties::First => Ordering::Less,
         Ties::HuggingFace => Reverse(ranks(one)).cmp(&Reverse(ranks(other))),
+        Ties::PrintableIds => ranks(one).cmp(&ranks(other)),
         Ties::Spelling => spelled(one).cmp(&spelled(other)),
     };
     ordering == Ordering::Greater

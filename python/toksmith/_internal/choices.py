@@ -8,6 +8,9 @@ Ties = Literal["bytes", "ids", "smallest_ids", "first", "huggingface"]
 TIES: tuple[Ties, ...] = get_args(Ties)
 """Which of several pairs of equal count merges first."""
 
+TieRule = Literal["bytes", "ids", "smallest_ids", "first", "huggingface", "printable_ids", "spelling"]
+"""The same for the core, whose bytes have their values as ids."""
+
 Parity = Literal["base", "window"]
 PARITIES: tuple[Parity, ...] = get_args(Parity)
 """How training chooses the language that the next merge serves."""

@@ -70,7 +70,8 @@ class Languages:
                 dev=cores[len(names) :] if self.dev else None,
                 ratio=[float(self.ratio[name]) for name in names] if self.ratio else [],
                 window=_WINDOW if self.parity == "window" else None,
-                ties=options.ties,
+                # Hugging Face's trainer for languages compares spellings where its other one compares ids.
+                ties="spelling" if options.ties == "huggingface" and not options.base else options.tie_rule,
                 min_frequency=options.min_frequency,
                 max_token_length=options.max_token_length,
                 base=options.base._core if options.base else None,

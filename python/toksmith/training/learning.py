@@ -48,7 +48,7 @@ def learn(
         learned = _core.learn_merges(
             counts._core,
             options.max_merges,
-            ties=options.ties,
+            ties=options.tie_rule,
             min_frequency=options.min_frequency,
             max_token_length=options.max_token_length,
             base=options.base._core if options.base else None,
@@ -115,7 +115,7 @@ def memory_error(
 def _least_memory(options: Options, pretokens: int, pretoken_bytes: int, counts_bytes: int = 0) -> int:
     """Return the bytes that learning takes at least, after counts that may take three quarters of them."""
     has_vocab = bool(options.base or options.forced_tokens)
-    learning = _core.memory_to_learn(pretokens, pretoken_bytes, options.max_merges, options.ties, has_vocab)
+    learning = _core.memory_to_learn(pretokens, pretoken_bytes, options.max_merges, options.tie_rule, has_vocab)
     return max(learning, -(-4 * counts_bytes // 3))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from .. import patterns
 from .._internal import arguments, choices
-from .._internal.choices import ByteOrder, SpecialIds, Ties, Unmatched
+from .._internal.choices import ByteOrder, SpecialIds, TieRule, Ties, Unmatched
 from .._internal.messages import shown
 from ..patterns import Pattern
 from ..tokenizer import Tokenizer
@@ -52,6 +52,15 @@ class Options:
         """The number of tokens that merges add."""
         return self.vocab_size - self.min_vocab_size
 
+    @property
+    def tie_rule(self) -> TieRule:
+        """The rule for ties as the core has it, where the ids of bytes are their values."""
+        if self.byte_order == "gpt2" and self.ties == "ids":
+            return "printable_ids"
+        if self.byte_order == "gpt2" and self.ties == "smallest_ids":
+            return "huggingface"
+        return self.ties
+
     def _check_sizes(self) -> None:
         if self.max_merges < 0:
             tokens = f"the {self.base.vocab_size} of the base" if self.base else "256 bytes"
@@ -85,7 +94,7 @@ class Options:
             "vocab_size": self.vocab_size,
             "special_tokens": sorted(self.special_tokens),
             **self.pattern.fields(),
-            "ties": self.ties,
+            "ties": self.tie_rule,
             "min_frequency": self.min_frequency,
             "max_token_length": self.max_token_length,
             "forced_tokens": [token.hex() for token in self.forced_tokens],

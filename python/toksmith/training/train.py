@@ -74,8 +74,9 @@ def train(
         pattern: What cuts text into pretokens, as in `Tokenizer`; default: "gpt2".
         unmatched: What becomes of text that the pattern does not match, as in `Tokenizer`; default: "keep".
         ties: Which of several pairs of equal count merges first. "bytes" (default): the greatest (bytes, bytes), as
-            in CS336. "ids": the greatest ids; "smallest_ids": the smallest (rustbpe); "first": the one that comes
-            first in the text (minbpe); "huggingface": as Hugging Face's trainer has it.
+            in CS336. "ids": the greatest ids, in which bytes are in their `byte_order`; "smallest_ids": the smallest
+            (rustbpe); "first": the one that comes first in the text (minbpe); "huggingface": as Hugging Face's
+            trainer has it.
         special_ids: Where the ids of special tokens are: "first" (default), "after_bytes" or "last".
         byte_order: Ids of the single bytes: by "value" (default), or in "gpt2"'s printable order.
         min_frequency: A pair that occurs less often is not merged.

@@ -86,7 +86,11 @@ def random_corpora_equal_the_definition(seed: int, times: int, folder: Path) -> 
         options = {**corpus.options}
         files = written(corpus.documents, folder) if rng.random() < 0.2 else None
         for ties in TIES:
-            expected = pairs_of(reference.naive_merges(counts, merges, ties, corpus.options["min_frequency"]))
+            expected = pairs_of(
+                reference.naive_merges(
+                    counts, merges, ties, options["min_frequency"], byte_order=options["byte_order"]
+                )
+            )
             if files:
                 for tokenizer in train_in_all_ways(corpus, ties, files):
                     check(tokenizer, corpus, ties, expected)
@@ -118,9 +122,23 @@ def test_random_counts_equal_the_naive_oracle(times: int) -> None:
         counts = {word: max(0, 2**power + rng.randint(-2, 2)) for word in words}
         least = rng.choice((1, 2**power, 2**power + 1, 2 * 2**power))
         for ties in TIES:
-            expected = pairs_of(reference.naive_merges(counts, 12, ties, least))
-            tokenizer = quietly(train, PretokenCounts(counts), 268, ties=ties, min_frequency=least, merges=12)
-            assert_equal(tokenizer.merges, expected, (ties, least, counts))
+            plan = {"ties": ties, "min_frequency": least, "byte_order": rng.choice(BYTE_ORDERS)}
+            expected = pairs_of(reference.naive_merges(counts, 12, **plan))
+            tokenizer = quietly(train, PretokenCounts(counts), 268, merges=12, **plan)
+            assert_equal(tokenizer.merges, expected, (plan, counts))
+
+
+@pytest.mark.parametrize("special_ids", SPECIAL_IDS)
+def test_ties_go_by_the_ids_of_the_result(special_ids: reference.SpecialIds) -> None:
+    options: dict[str, Any] = {"byte_order": "gpt2", "special_ids": special_ids, "special_tokens": ["<s>"]}
+    counts = PretokenCounts({b"\0a": 1, b"!a": 1}, special_tokens=["<s>"])
+    for ties, expected in (("ids", b"\0a"), ("smallest_ids", b"!a")):
+        tokenizer = train(counts, 258, ties=ties, **options)
+        others = {b"\0a", b"!a"} - {expected}
+        ids = {token: id for id, token in tokenizer.vocab.items()}
+        pairs = {token: (ids[token[:1]], ids[token[1:]]) for token in (expected, *others)}
+        assert (max if ties == "ids" else min)(pairs, key=pairs.__getitem__) == expected
+        assert tokenizer.merges == [(expected[:1], expected[1:])]
 
 
 # Real text
