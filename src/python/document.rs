@@ -100,8 +100,8 @@ impl PyDocument {
         text::from_utf8(py, &utf8).unwrap_or_else(|| Err(PyRuntimeError::new_err("the text is no UTF-8")))
     }
 
-    /// The index of the first id that the last edit changed: those before it are what they were. `len` of the document
-    /// if no id changed.
+    /// An index before which the last edit changed no id; `len` of the document if it changed none. It is that of the
+    /// first changed id, or, where the ids around the edit repeat, one before it.
     #[getter]
     fn changed(&self) -> PyResult<usize> {
         Ok(self.document()?.changed())

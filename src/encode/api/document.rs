@@ -83,8 +83,8 @@ impl Document {
         self.rope.total().ids
     }
 
-    /// How many ids at the front were before the last edit what they are now. They end at the first id that changed,
-    /// or, where the same ids come again, before it.
+    /// How many ids at the front the last edit certainly did not change: up to the first changed id, or, where the ids
+    /// around the edit repeat, to one before it. Never past it.
     pub fn changed(&self) -> usize {
         self.changed
     }

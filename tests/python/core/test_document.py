@@ -110,3 +110,14 @@ def test_without_a_rule_for_cuts_the_whole_text_is_encoded() -> None:
     document.replace(2, 3, "")
     assert document.ids.tolist() == tokenizer.encode("abab")
     assert not Tokenizer(pattern=None).document().is_bounded
+
+
+def test_changed_may_be_before_the_first_changed_id() -> None:
+    """Ids that repeat around an edit may go on being the same after the chunk that was encoded again."""
+    tokenizer = Tokenizer(pattern=r"(?:\w+\s?)+|.")
+    text, edited = "a bbab                 a  a", "a bbab                a  a"
+    document = Document(tokenizer, text, chunk_bytes=1)
+    document.replace(6, 8, " ")
+    pairs = zip(tokenizer.encode(text), tokenizer.encode(edited), strict=False)
+    first = next(index for index, (before, after) in enumerate(pairs) if before != after)
+    assert (document.text, document.changed, first) == (edited, 20, 22)
