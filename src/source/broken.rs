@@ -20,6 +20,11 @@ impl fmt::Display for Broken {
 
 impl std::error::Error for Broken {}
 
+/// What is wrong with a record that is longer than a limit.
+pub(crate) fn too_long(max_record_bytes: u64) -> String {
+    format!("it is longer than max_record_bytes={max_record_bytes}: raise the limit")
+}
+
 /// The error of a place in a container.
 pub(super) fn broken(place: &str, reason: impl Into<String>) -> Error {
     Error::new(ErrorKind::InvalidData, Broken { place: place.to_owned(), reason: reason.into() })

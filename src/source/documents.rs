@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use super::broken::too_long;
 use super::frames::Frame;
-use super::input::{DocumentFormat, InputFile, too_long};
+use super::input::{DocumentFormat, InputFile};
 use super::records::text_of;
 use crate::error::Error;
 

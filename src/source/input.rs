@@ -58,11 +58,6 @@ pub struct InputFile {
 /// The default of [`InputFile::max_record_bytes`].
 const MAX_RECORD_BYTES: u64 = 1_000_000_000;
 
-/// What is wrong with a record that is longer than a limit.
-pub(crate) fn too_long(max_record_bytes: u64) -> String {
-    format!("it is longer than max_record_bytes={max_record_bytes}: raise the limit")
-}
-
 impl InputFile {
     /// A file of plain text, a document.
     pub fn text(path: PathBuf) -> Self {

@@ -1,7 +1,7 @@
 //! What a file is, by its first bytes and by its name.
 
 use super::compression::Compression;
-use super::items::Scan;
+use super::json_scan::Scan;
 use super::tar::has_checksum;
 
 /// The format of the contents of a file, after decompression.

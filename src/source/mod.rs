@@ -23,6 +23,8 @@ mod input;
 #[cfg(feature = "train")]
 mod items;
 #[cfg(feature = "train")]
+mod json_scan;
+#[cfg(feature = "train")]
 mod kinds;
 #[cfg(feature = "train")]
 mod records;
@@ -48,6 +50,8 @@ mod xz;
 
 #[cfg(feature = "train")]
 pub(crate) use blocks::{Blocks, StreamBlock};
+#[cfg(feature = "train")]
+pub(crate) use broken::too_long;
 #[cfg(feature = "shards")]
 pub(crate) use checksum::checksum_of_start;
 #[cfg(feature = "shards")]
@@ -59,8 +63,6 @@ pub(crate) use cuts::Guard;
 #[cfg(feature = "train")]
 pub(crate) use documents::{Flaw, Record, Records, not_utf8};
 pub(crate) use file::{SourceFile, read_at, write_at, write_through_at};
-#[cfg(feature = "train")]
-pub(crate) use input::too_long;
 #[cfg(feature = "train")]
 pub use input::{DocumentFormat, InputFile};
 #[cfg(feature = "train")]
