@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import collections
-import importlib
 import json
-import random
 from pathlib import Path
 from typing import Any
 
@@ -144,10 +141,3 @@ def test_a_panic_of_the_peer_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="panics"):
         Tokenizer.from_pretrained(other).save_huggingface(tmp_path / "b")
     assert not (tmp_path / "b" / "tokenizer.json").exists()
-
-
-def test_random_folders(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(Path(__file__).parents[3] / "fuzz" / "python")
-    auto_folders = importlib.import_module("auto_folders")
-    outcomes = collections.Counter(auto_folders.compare(random.Random(seed), 4) for seed in range(60))
-    assert outcomes["compared folders"] > 20

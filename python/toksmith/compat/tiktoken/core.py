@@ -292,12 +292,17 @@ class Encoding:
     ) -> list[str]:
         """Return the text of each list of ids. Decoding is fast on one thread: `num_threads` is only checked."""
         _checked_threads(num_threads)
-        return [self.decode(tokens, errors) for tokens in _listed(batch, "decode_batch", "lists of ids")]
+        return [
+            self.decode(tokens, errors) for tokens in arguments.checked_batch(batch, "decode_batch", "lists of ids")
+        ]
 
     def decode_bytes_batch(self, batch: Sequence[Sequence[int]], *, num_threads: int | None = 8) -> list[bytes]:
         """Return the bytes of each list of ids. `num_threads` is only checked."""
         _checked_threads(num_threads)
-        return [self.decode_bytes(tokens) for tokens in _listed(batch, "decode_bytes_batch", "lists of ids")]
+        return [
+            self.decode_bytes(tokens)
+            for tokens in arguments.checked_batch(batch, "decode_bytes_batch", "lists of ids")
+        ]
 
     # Looking inside
 
@@ -395,12 +400,12 @@ def _as_bytes(text_or_bytes: str | bytes) -> bytes:
     return text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes
 
 
-def _listed(batch: Iterable[_Item], function: str, what: str = "texts") -> Sequence[_Item]:
+def _listed(items: Iterable[_Item], function: str) -> Sequence[_Item]:
     """Return a batch as a list. As in tiktoken a `str` is one of characters, but a mapping is not one of its keys."""
-    if isinstance(batch, (list, tuple)):
-        return batch
-    items: Iterable[Any] = list(batch) if isinstance(batch, str) else batch
-    return list(arguments.checked_batch(items, function, what))
+    if isinstance(items, (list, tuple)):
+        return items
+    batch: Iterable[Any] = items if isinstance(items, str) else arguments.checked_batch(items, function)
+    return list(batch)
 
 
 def _checked_threads(num_threads: float | None) -> int:

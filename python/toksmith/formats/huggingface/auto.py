@@ -286,10 +286,12 @@ def _added(
         if not any({**token, "id": row["id"]} == row for row in rows if row["content"] == token["content"]):
             first.append({**token, "special": token["special"] or token["content"] in names})
             have.add(token["content"])
+    seen: set[tuple[bool, str]] = set()  # a token with flags is added beside one of the same name without
     for token in [*named, *fields["extra"]]:
-        if _content(token) not in have:
-            have.add(_content(token))
-            first.append(_row(token, special=_content(token) in names))
+        key = isinstance(token, dict), _content(token)
+        if key[1] not in have and key not in seen:
+            seen.add(key)
+            first.append(_row(token, special=key[1] in names))
     if is_plain:
         first += [_row(_content(token)) for token in [*named, *fields["extra"]]]
     _add(known, first, vocab)
