@@ -22,6 +22,7 @@ import auto_folders
 import checks
 import documents
 import folders
+import masks
 import methods
 import pipelines
 import sentencepiece_models
@@ -353,7 +354,7 @@ ALL: dict[str, Target] = {
         splitting.named, splitting.tiktoken_patterns, splitting.huggingface_patterns, pipelines.pipelines,
         methods.arguments, documents.documents, alignments.alignments,
         auto_folders.auto_folders,
-        sentencepiece_models.sentencepiece_models,
+        sentencepiece_models.sentencepiece_models, masks.masks,
     )
 }  # fmt: skip
 

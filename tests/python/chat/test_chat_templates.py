@@ -18,6 +18,8 @@ import toksmith
 from toksmith import Tokenizer
 
 pytest.importorskip("jinja2")
+sys.path.insert(0, str(Path(__file__).parents[3] / "fuzz/python"))
+import masks
 
 TEMPLATES = {
     path.stem: path.read_text("utf-8")
@@ -201,38 +203,17 @@ def test_a_mask_without_marks_of_the_template(ours: Tokenizer) -> None:
     assert ids == ours.encode_messages(chat, chat_template=TEMPLATES["chatml"])
 
 
-_GENERATED = (
-    "{% generation %}{{ m.content }}{% endgeneration %}",
-    "{{ m.content }}",
-    "{%- generation -%} {{ m.content + eos_token }}\n{%- endgeneration -%}",
-    "<|im_start|>{{ m.role }}\n",
-    "{% if m.train %}{% generation %}{{ m.content }}{% endgeneration %}{% else %}{{ m.content }}{% endif %}",
-    "{% if m.role == 'assistant' %}{% generation %}a{{ m.content }}{% endgeneration %}{% endif %}",
-)
-
-
-def test_masks_of_random_templates(ours: Tokenizer, theirs: Any) -> None:
-    # Each text begins with an unmarked token: if a block ends in the first one, transformers marks all that follow.
-    rng = random.Random(5)
-    for _ in range(200):
-        body = "".join(rng.choices(_GENERATED, k=rng.randrange(1, 4)))
-        template = "<s>{% for m in messages %}" + body + "{% endfor %}"
-        if "{% generation %}" not in template and "{%- generation -%}" not in template:
-            continue
-        texts = ("low", "lower\nlowest", "é中", "newer the end")
-        chat = [
-            {"role": rng.choice(("user", "assistant")), "content": rng.choice(texts)} | rng.choice(({}, {"train": 1}))
-            for _ in range(rng.randrange(1, 5))
-        ]
-        options = {"chat_template": template}
-        expected = theirs.apply_chat_template(chat, return_dict=True, return_assistant_tokens_mask=True, **options)
-        ids, mask = ours.encode_messages(chat, assistant_mask=True, **options)
-        assert ids == expected["input_ids"]
-        assert mask.tolist() == [bool(each) for each in expected["assistant_masks"]], (template, chat)
+@pytest.mark.parametrize("seed", range(60))
+def test_masks_of_random_templates(seed: int) -> None:
+    """The short form of `fuzz/python/campaign.py masks`."""
+    pytest.importorskip("transformers", reason="needs transformers")
+    masks.compare(random.Random(seed), 5)
 
 
 def test_a_block_that_is_not_reached_marks_nothing(ours: Tokenizer) -> None:
-    template = "{% for m in messages %}" + _GENERATED[4] + "{% endfor %}"
+    block = "{% generation %}{{ m.content }}{% endgeneration %}"
+    body = "{% if m.train %}" + block + "{% else %}{{ m.content }}{% endif %}"
+    template = "{% for m in messages %}" + body + "{% endfor %}"
     options: dict[str, Any] = {"assistant_mask": True, "chat_template": template}
     assert ours.encode_messages([{"role": "assistant", "content": "ab"}], **options)[1].tolist() == [False, False]
     empty = (
