@@ -200,7 +200,7 @@ def _core_for(parts: Parts, source: str) -> _core.Tokenizer:
     if source not in cores:
         spec = parts.pipeline.spec
         for row in spec["added_tokens"]:
-            row["special"] |= row["content"] in source and not row["content"].isspace()
+            row["special"] |= templates.writes(source, row["content"])
         if len(cores) >= 8:
             cores.clear()
         cores[source] = parts.core.with_pipeline(Pipeline.of_spec(spec).steps)

@@ -38,6 +38,11 @@ def checked_source(source: object, names: Iterable[str] = ()) -> str:
     raise ValueError(f"chat_template={shown(source)} is neither the name nor the text of a template{known}")
 
 
+def writes(source: str, token: str) -> bool:
+    """Return whether a template writes an added token, which then counts as a special token."""
+    return token in source and not token.isspace()
+
+
 def special_tokens(files: Mapping[str, Any]) -> dict[str, str]:
     """Return the special tokens that the files of a Hugging Face folder give names, such as "bos_token"."""
     fields = {**files.get(SPECIALS, {}), **files.get(CONFIG, {})}

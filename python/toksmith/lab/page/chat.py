@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from ...chat import templates
@@ -38,8 +38,11 @@ _CHECKS = (
 )
 
 
-def described(name: str, files: Files) -> dict[str, Any] | None:
-    """Return the layouts of a tokenizer's conversations; None without a chat template or where it cannot be run."""
+def described(name: str, files: Files, added: Iterable[str] = ()) -> dict[str, Any] | None:
+    """Return the layouts of a tokenizer's conversations, and which of its added tokens the template writes.
+
+    None without a chat template, or where it cannot be run.
+    """
     source = templates.templates(files).get("default")
     if source is None:
         return None
@@ -49,7 +52,8 @@ def described(name: str, files: Files) -> dict[str, Any] | None:
         warnings.warn(f"{name}: the page shows no conversations: {error}", stacklevel=2)
         return None
     shapes = [roles for count in range(1, MAX_TURNS + 1) for roles in _shapes(count)]
-    return {"layouts": {" ".join(roles): _layout_or_reason(render, roles, strings) for roles in shapes}, "read": read}
+    layouts = {" ".join(roles): _layout_or_reason(render, roles, strings) for roles in shapes}
+    return {"layouts": layouts, "read": read, "writes": [token for token in added if templates.writes(source, token)]}
 
 
 def _shapes(count: int) -> Iterator[list[str]]:

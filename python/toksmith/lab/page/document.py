@@ -123,18 +123,19 @@ def _described(name: str, tokenizer: Tokenizer, data: _Data) -> dict[str, Any]:
         stages = pretokens.stages(anatomy.pattern(tokenizer))
     except ValueError as reason:
         raise ValueError(f"a page cannot run the tokenizer {quoted(name)}: {reason}") from None
+    added = preprocessing.tokens(tokenizer)
     return {
         "name": name.encode(errors="backslashreplace").decode(),  # a path may have lone surrogates
         "vocabulary": data.number(vocabulary.packed(tokenizer)),
         "ranks": not anatomy.has_merges(tokenizer),
         "wholes": anatomy.ignores_merges(tokenizer),
-        "added": preprocessing.tokens(tokenizer),
+        "added": added,
         "steps": [
             {"table": data.number(step.block), "sorts": step.sorts, "composes": step.composes}
             for step in preprocessing.steps(tokenizer)
         ],
         "prefix": preprocessing.has_prefix(tokenizer),
-        "chat": chat.described(name, anatomy.huggingface_files(tokenizer)),
+        "chat": chat.described(name, anatomy.huggingface_files(tokenizer), [token["content"] for token in added]),
         "stages": [
             {"automaton": data.number(stage.automaton.packed()), "behavior": stage.behavior, "invert": stage.invert}
             for stage in stages

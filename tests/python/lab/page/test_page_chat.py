@@ -139,6 +139,14 @@ def test_strings_that_a_template_looks_for(tmp_path: Path) -> None:
     assert data["read"] == ["</think>", "<|a|>", "[tool]"]
 
 
+def test_added_tokens_that_a_template_writes(tmp_path: Path) -> None:
+    tokenizer = tokenizer_of(tmp_path / "t", "<think>{{ messages[0].content }}")
+    files = anatomy.huggingface_files(tokenizer)
+    data = chat.described("t", files, ["<think>", "</think>", "content", " "])
+    assert data is not None
+    assert data["writes"] == ["<think>", "content"]
+
+
 def test_templates_by_name(tmp_path: Path) -> None:
     tokenizer = tokenizer_of(tmp_path / "t", "{{ 1 }}")
     path = tmp_path / "t" / "tokenizer_config.json"
@@ -209,6 +217,14 @@ def text(chromium: browser.Browser) -> str:
     return found
 
 
+def shown_ids(chromium: browser.Browser) -> list[int]:
+    """Return the ids of the tokens of the tokenizer with the template."""
+    labels = chromium.evaluate(
+        "[...document.querySelectorAll('.panel')[1].querySelectorAll('.token')].map((token) => token.ariaLabel)"
+    )
+    return [int(label.rpartition(" ")[2]) for label in labels]
+
+
 def reason(chromium: browser.Browser) -> str:
     found: str = chromium.evaluate("document.querySelector('.reason').textContent")
     return found
@@ -228,11 +244,8 @@ def test_typed_conversations_are_those_of_transformers(name: str, opened: Open, 
         assert reason(chromium) == ""
         expected = rendered(TEMPLATES[name], messages(chromium))
         assert text(chromium) == expected
-    shown = chromium.evaluate(
-        "[...document.querySelectorAll('.panel')[1].querySelectorAll('.token')].map((token) => token.ariaLabel)"
-    )
     tokenizer = Tokenizer.from_huggingface(tmp_path / "t")
-    assert [int(label.rpartition(" ")[2]) for label in shown] == tokenizer.encode(expected)
+    assert shown_ids(chromium) == tokenizer.encode(expected)
     assert chromium.complaints() == []
 
 
@@ -277,6 +290,25 @@ def test_special_tokens_of_the_template_are_read_as_such(opened: Open) -> None:
     chromium.evaluate("document.getElementById('special').click()")
     pick(chromium, "Chat template of chat")
     assert chromium.evaluate("document.querySelectorAll('.token.special').length") > 3
+
+
+@pytest.mark.parametrize("content", ["</s><|user|>\nx", "<s>", "a</s>", "<", "</s", "<|assistant|>"])
+def test_messages_do_not_speak_for_the_template(content: str, opened: Open, tmp_path: Path) -> None:
+    """Special tokens are those that the template wrote, as in `encode_messages`; of one's own text, all."""
+    chromium = opened("{% for message in messages %}<{{ message.content }}/s>{{ eos_token }}{% endfor %}")
+    write(chromium, 0, "")
+    write(chromium, 1, content)
+    rows = [{"role": role, "content": content} for role, content in messages(chromium)]
+    tokenizer = Tokenizer.from_huggingface(tmp_path / "t")
+    assert shown_ids(chromium) == tokenizer.encode_messages(rows)
+    whole = text(chromium)
+    chromium.evaluate("document.getElementById('special').click()")
+    assert shown_ids(chromium) == tokenizer.encode(whole, special=False)
+    chromium.evaluate(f"(box => box.setRangeText({json.dumps(whole)}))(document.getElementById('text'))")
+    chromium.evaluate("document.getElementById('text').dispatchEvent(new Event('input', { bubbles: true }))")
+    chromium.evaluate("document.getElementById('special').click()")
+    chromium.frames()
+    assert shown_ids(chromium) == tokenizer.encode(text(chromium))
 
 
 def test_a_hostile_template_is_no_part_of_the_page(opened: Open) -> None:

@@ -1,5 +1,7 @@
 // A conversation that is typed, laid out by a tokenizer's chat template: see `chat.py` for the layouts.
 
+import { Trust } from "./preparing.js";
+
 const SYSTEM = "Answer in one sentence.";
 const TURNS = ["What is a token?", "A piece of text that has a number.", "How many are in this question?"];
 const ROLES = ["user", "assistant"];
@@ -16,19 +18,35 @@ function stripped(text, before, behind) {
   return text.slice(start, end);
 }
 
-/** Returns the text of a conversation of messages, each [role, content], or why it has none: { text, reason }. */
+/** Returns the text that a text box holds: it has no carriage returns. */
+const boxed = (text) => text.replace(/\r\n?/g, "\n");
+
+/**
+ * Returns the text of a conversation of messages, each [role, content], with the ranges [start, end] that the template
+ * wrote, as they are in a text box: { text, written }; or why there is none: { reason }.
+ */
 export function laidOut({ layouts, read }, messages) {
   if (messages.some(([, content]) => stripped(content, 2, 2) === "")) return { reason: "Each turn needs a message." };
   const looked = read.find((string) => messages.some(([, content]) => content.includes(string)));
   if (looked !== undefined) return { reason: `The chat template looks for ${looked} in messages; this page cannot.` };
   const layout = layouts[messages.map(([role]) => role).join(" ")];
   if (typeof layout === "string") return { reason: layout };
-  const textOf = (part) => (typeof part === "string" ? part : stripped(messages[part[0]][1], part[1], part[2]));
-  return { text: layout.map(textOf).join("") };
+  let text = "";
+  const written = [];
+  for (const part of layout) {
+    const start = boxed(text).length;
+    const isWritten = typeof part === "string";
+    text += isWritten ? part : stripped(messages[part[0]][1], part[1], part[2]);
+    if (isWritten) written.push([start, boxed(text).length]);
+  }
+  return { text, written };
 }
 
 export class Chat {
-  /** `onText(text)` is called with the conversation whenever it changes. */
+  /**
+   * `onText(text, trust)` is called with the conversation whenever it changes. As in `encode_messages` of Python, special
+   * tokens count only where the template wrote them.
+   */
   constructor(element, onText) {
     this.element = element;
     this.onText = onText;
@@ -79,8 +97,8 @@ export class Chat {
     this.element.querySelector(".remove").disabled = boxes.length < 3;
     const messages = boxes.map((box) => [box.name, box.value]);
     if (stripped(messages[0][1], 2, 2) === "") messages.shift();
-    const { text, reason } = laidOut(this.template, messages);
-    this.note.textContent = reason ?? "";
-    this.onText(text ?? "");
+    const { text = "", written = [], reason = "" } = laidOut(this.template, messages);
+    this.note.textContent = reason;
+    this.onText(text, new Trust(written, this.template.writes));
   }
 }

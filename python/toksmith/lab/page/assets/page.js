@@ -7,6 +7,7 @@ import { fragmentOf, readFragment } from "./link.js";
 import { counted, Panel, shownCount } from "./panel.js";
 import { Picker } from "./picker.js";
 import { characterCount, lostBytes, rangeOf, spansOf } from "./places.js";
+import { Trust } from "./preparing.js";
 import { Tokenizer, wellFormed } from "./tokenizer.js";
 
 /** Milliseconds without typing after which the counts are read out. */
@@ -27,9 +28,9 @@ class Page {
     this.input = byId("text");
     this.special = byId("special");
     const fill = (text) => this.#fill(text);
-    const chat = new Chat(byId("chat"), (text) => {
+    const chat = new Chat(byId("chat"), (text, trust) => {
       this.special.checked = false;
-      fill(text);
+      this.#fill(text, trust);
     });
     this.picker = new Picker(byId("sample"), this.input, fill, chat, templates);
     /** The token whose details stay until another one is picked: { panel, index }. */
@@ -43,6 +44,7 @@ class Page {
   #listen() {
     this.input.addEventListener("input", () => {
       this.picker.clear();
+      this.trust = null;
       this.#updateSoon();
     });
     this.input.addEventListener("paste", (event) => this.#notePaste(event));
@@ -67,7 +69,9 @@ class Page {
     this.#fill(text);
   }
 
-  #fill(text) {
+  /** `trust` says where special tokens count in a conversation; in other texts they count everywhere. */
+  #fill(text, trust = null) {
+    this.trust = trust;
     this.input.value = text;
     if (text.includes("\r")) this.#noteReturns();
     this.update();
@@ -95,7 +99,9 @@ class Page {
   update() {
     this.text = wellFormed(this.input.value);
     const bytes = new TextEncoder().encode(this.text).length;
-    for (const panel of this.panels) panel.update(panel.tokenizer.encode(this.text, !this.special.checked));
+    const readsSpecial = !this.special.checked;
+    const trust = readsSpecial && this.trust !== null ? this.trust : Trust.ofWhole(this.text, readsSpecial);
+    for (const panel of this.panels) panel.update(panel.tokenizer.encode(this.text, trust));
     const highest = Math.max(...this.panels.map((panel) => panel.count));
     for (const panel of this.panels) panel.showCount(highest, bytes, lostBytes(panel.encoded.text, panel.pieces));
     const characters = characterCount(this.text, 0, this.text.length);
@@ -228,11 +234,14 @@ async function start() {
   globalThis.toksmith = {
     names: tokenizers.map((tokenizer) => tokenizer.name),
     /** The text that a tokenizer cuts: what its normalizer makes of it. */
-    prepared: (name, text) => byName(name).preparation.prepare(wellFormed(text), true).text,
+    prepared(name, text) {
+      const whole = wellFormed(text);
+      return byName(name).preparation.prepare(whole, Trust.ofWhole(whole, true)).text;
+    },
     encode(name, text, special = true) {
       const tokenizer = byName(name);
       const whole = wellFormed(text);
-      const encoded = tokenizer.encode(whole, special);
+      const encoded = tokenizer.encode(whole, Trust.ofWhole(whole, special));
       return { ids: encoded.pieces.flatMap((piece) => piece.ids), spans: spansOf(tokenizer, whole, encoded) };
     },
   };

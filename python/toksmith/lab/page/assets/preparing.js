@@ -17,24 +17,49 @@ class Finder {
     }
   }
 
-  /** Calls `onStretch(start, end, token)` for each token and for the text between, with `undefined`. */
-  segments(text, readsSpecial, onStretch) {
+  /**
+   * Calls `onStretch(start, end, token)` for each token of a part of a text, and for the text between, with `undefined`.
+   * A token that `accepts(token, start, end)` refuses is text.
+   */
+  segments(text, [first, last], accepts, onStretch) {
     const { anyFirst } = this;
-    let at = 0;
-    anyFirst.lastIndex = 0;
-    for (let found = anyFirst.exec(text); found !== null; found = anyFirst.exec(text)) {
+    let at = first;
+    anyFirst.lastIndex = first;
+    for (let found = anyFirst.exec(text); found !== null && found.index < last; found = anyFirst.exec(text)) {
       const start = found.index;
-      const token = this.byFirst.get(found[0]).find(({ foundBy }) => text.startsWith(foundBy, start));
+      const isHere = ({ foundBy }) => start + foundBy.length <= last && text.startsWith(foundBy, start);
+      const token = this.byFirst.get(found[0]).find(isHere);
       if (token === undefined) continue;
       const end = start + token.foundBy.length;
       anyFirst.lastIndex = end;
       // One that is read as text hides those that overlap it all the same.
-      if (token.isSpecial && !readsSpecial) continue;
+      if (!accepts(token, start, end)) continue;
       if (start > at) onStretch(at, start, undefined);
       onStretch(start, end, token);
       at = end;
     }
-    if (at < text.length) onStretch(at, text.length, undefined);
+    if (at < last) onStretch(at, last, undefined);
+  }
+}
+
+/** Where special tokens count: in `ranges` of a text, each [start, end]. Added tokens of these `names` are special, too. */
+export class Trust {
+  constructor(ranges, names = []) {
+    this.ranges = ranges;
+    this.names = new Set(names);
+  }
+
+  /** Returns the trust in all of a text, or in none of it. */
+  static ofWhole(text, readsSpecial) {
+    return new Trust(readsSpecial ? [[0, text.length]] : []);
+  }
+
+  isSpecial(token) {
+    return token.isSpecial || this.names.has(token.content);
+  }
+
+  covers(start, end) {
+    return this.ranges.some(([first, last]) => first <= start && end <= last);
   }
 }
 
@@ -53,34 +78,61 @@ export class Preparation {
    * Returns the text that is cut, and its `stretches`, each with where it starts and ends and its added token, if it is
    * one. Unless it is the same text, `starts` and `ends` say for each place in it where its character is in `text`.
    */
-  prepare(text, readsSpecial) {
+  prepare(text, trust) {
     const stretches = [];
     if (this.keepsText) {
-      this.raw.segments(text, readsSpecial, (first, last, token) => {
+      this.#segments(text, trust, (first, last, token) => {
         if (token !== undefined) stretches.push({ start: first, end: last, token });
-        else this.#find(text.slice(first, last), readsSpecial, first, stretches);
+        else this.#find(text.slice(first, last), trust, first, stretches);
       });
       return { text, stretches };
     }
     const made = { text: "", stretches, starts: [], ends: [] };
-    this.raw.segments(text, readsSpecial, (first, last, token) => {
+    this.#segments(text, trust, (first, last, token) => {
       const characters = Characters.of(text, first, last);
       if (token !== undefined) addStretch(made, characters, token);
-      else this.#change(characters, readsSpecial, made);
+      else this.#change(characters, trust, made);
     });
     return made.text === text ? { text, stretches } : made;
   }
 
-  #find(text, readsSpecial, shift, stretches) {
-    this.after.segments(text, readsSpecial, (start, end, token) => {
+  /** Finds added tokens as the text stands. */
+  #segments(text, trust, onStretch) {
+    const isWhole = trust.covers(0, text.length);
+    const accepts = (token) => isWhole || !trust.isSpecial(token);
+    let at = 0;
+    for (const [start, end, token] of isWhole ? [] : this.#trusted(text, trust)) {
+      this.raw.segments(text, [at, start], accepts, onStretch);
+      onStretch(start, end, token);
+      at = end;
+    }
+    this.raw.segments(text, [at, text.length], accepts, onStretch);
+  }
+
+  /** Returns the special tokens in the trusted ranges. Each is searched alone: text behind it makes no token longer. */
+  #trusted(text, trust) {
+    const found = [];
+    const add = (start, end, token) => {
+      if (token !== undefined && trust.isSpecial(token)) found.push([start, end, token]);
+    };
+    for (const range of trust.ranges) this.raw.segments(text, range, () => true, add);
+    return found;
+  }
+
+  #find(text, trust, shift, stretches) {
+    const accepts = (token, start, end) => !trust.isSpecial(token) || trust.covers(start + shift, end + shift);
+    this.after.segments(text, [0, text.length], accepts, (start, end, token) => {
       stretches.push({ start: start + shift, end: end + shift, token });
     });
   }
 
-  #change(original, readsSpecial, made) {
+  #change(original, trust, made) {
     const characters = this.steps.reduce((before, step) => step.apply(before), original);
     const placeAt = characters.placesInText();
-    this.after.segments(characters.text(), readsSpecial, (start, end, token) => {
+    const text = characters.text();
+    const accepts = (token, start, end) =>
+      !trust.isSpecial(token) || trust.covers(characters.starts[placeAt[start]], characters.ends[placeAt[end] - 1]);
+    this.after.segments(text, [0, text.length], accepts, (start, end, token) => {
       const part = characters.slice(placeAt[start], placeAt[end]);
       if (token === undefined && this.hasPrefix && part.codes[0] !== SPACE) part.putSpaceInFront();
       addStretch(made, part, token);

@@ -50,13 +50,14 @@ export class Tokenizer {
   }
 
   /**
-   * Returns what is made of a well-formed text: the `text` that is cut, which a normalizer may have changed, with
-   * `starts` and `ends` as `Preparation.prepare` has them, and its `pieces`, the pretokens and added tokens in order,
-   * each with `start` and `end` in that text, its `ids` and whether it `isAdded`. Text that the pattern drops is in none.
+   * Returns what is made of a well-formed text, in which special tokens count where there is `trust`: the `text` that is
+   * cut, which a normalizer may have changed, with `starts` and `ends` as `Preparation.prepare` has them, and its
+   * `pieces`, the pretokens and added tokens in order, each with `start` and `end` in that text, its `ids` and whether it
+   * `isAdded`. Text that the pattern drops is in none.
    */
-  encode(original, readsSpecial) {
+  encode(original, trust) {
     const pieces = [];
-    const { text, stretches, starts, ends } = this.preparation.prepare(original, readsSpecial);
+    const { text, stretches, starts, ends } = this.preparation.prepare(original, trust);
     const before = new Before(this.last.pieces, this.last.text, text);
     for (const { start, end, token } of stretches) {
       if (token === undefined) this.#encodeOrdinary(text, start, end, before, pieces);
