@@ -14,6 +14,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from .._internal import messages
+
 MAX_STEPS = 10_000_000
 """Rounds of loops, calls, filters and operators for one conversation."""
 MAX_SECONDS = 10
@@ -22,14 +24,20 @@ MAX_CHARACTERS, CHARACTERS_PER_CHARACTER = 1 << 22, 1000
 """Characters of text and items of lists that a template may make, and as many more for each character of messages."""
 MAX_BITS = 1024
 """Size of a whole number."""
-MAX_WIDTH = 100_000
-"""Largest width, precision or count that a filter takes."""
+MAX_WIDTH, MAX_INDEX = 100_000, 1 << 53
+"""Largest width, precision or count that a filter takes, and largest number of a range."""
 
 Value = TypeVar("Value")
+_CODECS = {
+    "ascii",
+    "latin1",
+    "iso88591",
+    *(f"utf{form}" for form in ("8", "16", "16le", "16be", "32", "32le", "32be")),
+}
 _VIEWS = (collections.abc.KeysView, collections.abc.ValuesView, collections.abc.ItemsView)
 _CONTAINERS = (list, tuple, dict, set, frozenset, *_VIEWS)
 _SIZED = (str, bytes, list, tuple)
-_CLOCK_STEPS = 16  # reading the clock of a thread is a system call
+_CLOCK_STEPS, _CLOCK_CHARACTERS = 16, 1 << 14  # reading the clock of a thread is a system call
 
 
 class LimitError(Exception):
@@ -39,7 +47,7 @@ class LimitError(Exception):
 class _Budget(threading.local):
     steps, max_steps = 0, MAX_STEPS
     characters, max_characters = 0, MAX_CHARACTERS
-    deadline = float("inf")
+    seconds, deadline = float(MAX_SECONDS), float("inf")
 
 
 _budget = _Budget()
@@ -51,7 +59,8 @@ def start(values: Any, max_steps: int | None = None, max_seconds: float | None =
     _budget.characters, _budget.max_characters = 0, sys.maxsize
     _budget.max_characters = MAX_CHARACTERS + CHARACTERS_PER_CHARACTER * size(values)
     _budget.steps = 0
-    _budget.deadline = time.thread_time() + (MAX_SECONDS if max_seconds is None else max_seconds)
+    _budget.seconds = MAX_SECONDS if max_seconds is None else max_seconds
+    _budget.deadline = time.thread_time() + _budget.seconds
 
 
 def step() -> str:
@@ -59,9 +68,14 @@ def step() -> str:
     _budget.steps += 1
     if _budget.steps > _budget.max_steps:
         raise LimitError(f"it takes more than {_budget.max_steps:,} steps")
-    if _budget.steps % _CLOCK_STEPS == 0 and time.thread_time() > _budget.deadline:
-        raise LimitError("it takes too much time")
+    if _budget.steps % _CLOCK_STEPS == 0:
+        _check_clock()
     return ""
+
+
+def _check_clock() -> None:
+    if time.thread_time() > _budget.deadline:
+        raise LimitError(f"it takes more than {_budget.seconds:g} seconds of processor time")
 
 
 def charge(characters: int) -> None:
@@ -69,13 +83,25 @@ def charge(characters: int) -> None:
     _budget.characters += characters
     if _budget.characters > _budget.max_characters:
         raise LimitError(f"it makes more than {_budget.max_characters:,} characters of text")
+    if characters > _CLOCK_CHARACTERS:
+        _check_clock()
 
 
 def charged(value: Value) -> Value:
-    """Return a value, after it is counted if it is a text or a list."""
+    """Return a result, after it is counted: a text, a list, and the texts in a list. A large number is refused."""
     if isinstance(value, _SIZED):
         charge(len(value))
+        if isinstance(value, (list, tuple)):
+            charge(sum(len(item) for item in value if isinstance(item, (str, bytes))))
+    elif isinstance(value, int):
+        check_bits(value)
     return value
+
+
+def check_bits(value: Any) -> None:
+    """Refuse a number that is too large."""
+    if isinstance(value, int) and value.bit_length() > MAX_BITS:
+        raise LimitError(f"it makes a number of more than {MAX_BITS:,} bits")
 
 
 def size(value: Any, indent: int = 0, around: int = 2) -> int:
@@ -121,11 +147,18 @@ def comparable(value: Value) -> Value:
     return value
 
 
+def searched(value: Value) -> Value:
+    """Return a value in which another one is looked for, after the texts in it are counted: all may be compared."""
+    if isinstance(value, (list, tuple)):
+        size(value)
+    return value
+
+
 def check_operation(operator: str, left: Any, right: Any) -> None:
     """Refuse an operation whose result is too large."""
     step()
     if operator == "%" and isinstance(left, (str, bytes)):
-        charge(_formatted_size(left, right))
+        charge(_percent_size(left, right))
     elif operator == "*" and isinstance(left, int) != isinstance(right, int):
         count, text = (left, right) if isinstance(left, int) else (right, left)
         if isinstance(text, _SIZED):
@@ -139,6 +172,13 @@ def check_operation(operator: str, left: Any, right: Any) -> None:
             raise LimitError(f"it makes a number of more than {MAX_BITS:,} bits")
 
 
+def checked_index(value: Any) -> Any:
+    """Return a number for `range`, whose numbers must differ in their hashes."""
+    if isinstance(value, int) and abs(value) > MAX_INDEX:
+        raise LimitError(f"range takes numbers up to {MAX_INDEX:,}")
+    return value
+
+
 def _width(value: Any) -> int:
     """Return a width, precision or count."""
     if isinstance(value, int) and abs(value) > MAX_WIDTH:
@@ -146,21 +186,40 @@ def _width(value: Any) -> int:
     return abs(value) if isinstance(value, int) else size(value)
 
 
-# The widths in `%-5.3f` and in `{:>5}`; and whether a width is itself a value, as in `%*d` and `{:{}}`.
-_PERCENT = re.compile(r"%(?:\([^)]*\))?[-+ #0]*(\*|\d*)(?:\.(\*|\d*))?")
-_BRACES = re.compile(r"\{[^{}]*:([^{}]*)(\{?)")
+_WIDTHS = re.compile(r"[-+ #0]*(\*|\d*)(?:\.(\*|\d*))?")  # of `%-5.3f`; a width `*` is itself a value
+_PARENTHESES = re.compile(r"[()]")
 
 
-def _formatted_size(text: str | bytes, *values: Any) -> int:
-    """Return at least how many characters `text % values` or `text.format(*values)` has."""
+def _percent_size(text: str | bytes, values: Any) -> int:
+    """Return at least how many characters `text % values` has."""
     pattern = text.decode("latin-1") if isinstance(text, bytes) else str.__str__(text)
-    specs = [part for groups in (*_PERCENT.findall(pattern), *_BRACES.findall(pattern)) for part in groups]
-    widths = [number for spec in specs for number in re.findall(r"\d+", spec)]
-    widest = max((_width(int(width[:9])) for width in widths), default=0)
-    if "*" in specs or "{" in specs:
-        widest = max(widest, *map(_widest_number, values))
-    fields = pattern.count("%") + pattern.count("{")
-    return len(pattern) + fields * (sum(map(size, values)) + widest)
+    fields, widest, at = 0, 0, pattern.find("%") + 1
+    while at:
+        fields += 1
+        spec = _WIDTHS.match(pattern, _behind_key(pattern, at))
+        assert spec is not None  # it matches nothing as well
+        for width in spec.groups():
+            widest = max(widest, _widest_number(values) if width == "*" else checked_widths(width or ""))
+        at = pattern.find("%", spec.end() + 1) + 1
+    return len(pattern) + fields * (size(values) + widest)
+
+
+def _behind_key(pattern: str, at: int) -> int:
+    """Return where the key `(name)` of a field ends, in which parentheses may be nested; `at` if there is none."""
+    if not pattern.startswith("(", at):
+        return at
+    depth = 0
+    for found in _PARENTHESES.finditer(pattern, at):
+        depth += 1 if found[0] == "(" else -1
+        if depth == 0:
+            return found.end()
+    return len(pattern)  # Python refuses it
+
+
+def checked_widths(spec: str) -> int:
+    """Return the largest number in a format, such as `>5` or `.3f`, and refuse one that is too large."""
+    numbers = re.findall(r"\d+", spec)
+    return max((_width(int(number) if len(number) < 100 else sys.maxsize) for number in numbers), default=0)
 
 
 def _widest_number(value: Any) -> int:
@@ -187,25 +246,32 @@ def _summed(iterable: Any, attribute: Any = None, start: Any = 0) -> int:
     return 0
 
 
+def _coded_size(text: str | bytes, encoding: str = "utf-8", errors: str = "strict") -> int:
+    if re.sub(r"[-_ ]", "", encoding.lower()) not in _CODECS:
+        raise LimitError(f"the codec {messages.shown(encoding)} is not offered")
+    return len(text) * (4 if errors == "strict" else 100)  # an error handler may write the names of characters
+
+
+def _refused(text: str) -> int:
+    raise LimitError("striptags is not offered")
+
+
 _METHODS: dict[str, Callable[..., int]] = {
     **dict.fromkeys(("center", "ljust", "rjust", "zfill"), lambda text, width, *fill: _width(width)),
     "expandtabs": lambda text, tabsize=8: len(text) * _width(tabsize),
     "replace": _replaced_size,
     "join": lambda text, parts: sum(map(size, parts)) + len(text) * len(parts),
     "translate": lambda text, table: len(text) * size(table),
-    "format": lambda text, *values, **named: _formatted_size(text, list(values), named),
-    "format_map": _formatted_size,
+    **dict.fromkeys(("encode", "decode"), _coded_size),
+    "striptags": _refused,
 }
-"""Methods of texts whose result may be much larger than the text: how large."""
+"""Methods of texts whose result may be much larger than the text: how large. `format` is bounded by its formatter."""
 
 _FILTERS: dict[str, Callable[..., int]] = {
     "center": lambda value, width=80: size(value) + _width(width),
     "indent": lambda s, width=4, first=False, blank=False: size(s) + (str(s).count("\n") + 1) * _width(width),
-    "wordwrap": lambda s, width=79, break_long_words=True, wrapstring=None, break_on_hyphens=True: (
-        len(s) * max(1, len(wrapstring or ""))
-    ),
     "replace": lambda s, old, new, count=None: _replaced_size(s, str(shown(old)), str(shown(new))),
-    "format": lambda value, *values, **named: _formatted_size(value, list(values), named),
+    "format": lambda value, *values, **named: _percent_size(str(value), named or list(values)),
     "truncate": lambda s, length=255, killwords=False, end="...", leeway=None: size(s) + len(end),
     "batch": lambda value, linecount, fill_with=None: _width(linecount),
     "slice": lambda value, slices, fill_with=None: _width(slices),
@@ -250,9 +316,11 @@ def check_call(function: Any, arguments: tuple[Any, ...], named: dict[str, Any])
     elif isinstance(receiver, int):
         for value in (*arguments, *named.values()):
             _width(value)
-    elif isinstance(receiver, _CONTAINERS):
+    elif isinstance(receiver, _CONTAINERS) or name == "changed":  # of a loop
         for value in arguments:
             comparable(value)
+        if name in ("count", "index"):
+            searched(receiver)
 
 
 def bounded_filter(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -279,6 +347,10 @@ def bounded_test(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     def bounded(*arguments: Any, **named: Any) -> Any:
         step()
         value = comparable(arguments[before])
+        for argument in arguments[before:]:
+            check_bits(argument)
+        if name == "in":
+            searched(arguments[before + 1])
         if name in ("even", "odd", "divisibleby") and not isinstance(value, (int, float)):
             raise TypeError(f"the test {name} takes a number, not {type(value).__name__}")
         return function(*arguments, **named)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
+from .._internal.messages import printable
 from ..formats.huggingface import folder, templates
 from ..formats.huggingface.pipeline import Pipeline
 from ..formats.parts import Parts
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _NOT_HERE = {"tokenize", "padding", "truncation", "return_tensors", "return_dict"}
+_MAX_REASON = 1000
+"""Characters of an error that a template raises."""
 _OPEN_END = "THE_MESSAGE_IS_CONTINUED_HERE "
 _REASONING = ("reasoning_content", "thinking", "reasoning")
 
@@ -185,7 +188,8 @@ def _rendered(source: str, values: dict[str, Any]) -> tuple[MarkedText, bool]:
         raise
     except Exception as error:  # a template is a program: it may raise any error
         line = getattr(error, "lineno", None)
-        raise ValueError(f"the chat template failed{f' in line {line}' if line else ''}: {error}") from error
+        reason = printable(str(error)[:_MAX_REASON])
+        raise ValueError(f"the chat template failed{f' in line {line}' if line else ''}: {reason}") from error
 
 
 def _core_for(parts: Parts, source: str) -> _core.Tokenizer:

@@ -26,7 +26,7 @@ except ImportError as error:
 if tuple(map(int, jinja2.__version__.split(".")[:3])) < (3, 1, 6):
     raise ImportError(f"a chat template needs {REQUIREMENT}, whose sandbox is closed: pip install 'toksmith[chat]'")
 
-_NOT_OFFERED = ("striptags", "urlize", "xmlattr")  # filters for HTML, of which some take quadratic time
+_NOT_OFFERED = ("striptags", "urlize", "wordwrap", "xmlattr")  # some take quadratic time
 _MAX_FORMAT = 1000
 
 
@@ -60,6 +60,9 @@ class _Rewritten(NodeTransformer):
     def visit_Compare(self, node: Any) -> Any:
         self.generic_visit(node)
         node.expr = _called("comparable", node.expr, node)
+        for operand in node.ops:
+            if operand.op in ("in", "notin"):
+                operand.expr = _called("searched", operand.expr, node)
         return node
 
     def visit_Pair(self, node: Any) -> Any:
@@ -116,6 +119,25 @@ class _Namespace(jinja2.utils.Namespace):
         return "<Namespace>"
 
 
+class _Bounded:
+    """Bounds the formatters of `str.format`, in which a width may be part of a value."""
+
+    def format_field(self, value: Any, format_spec: str) -> Any:
+        bounds.checked_widths(format_spec)
+        return bounds.charged(super().format_field(bounds.shown(value), format_spec))  # type: ignore[misc]
+
+    def convert_field(self, value: Any, conversion: Any) -> Any:
+        return super().convert_field(bounds.shown(value), conversion)  # type: ignore[misc]
+
+
+class _Formatter(_Bounded, jinja2.sandbox.SandboxedFormatter):
+    pass
+
+
+class _EscapeFormatter(_Bounded, jinja2.sandbox.SandboxedEscapeFormatter):
+    pass
+
+
 class _Environment(jinja2.sandbox.ImmutableSandboxedEnvironment):
     """Jinja's sandbox, in which operators, calls, filters and tests are bounded."""
 
@@ -123,12 +145,28 @@ class _Environment(jinja2.sandbox.ImmutableSandboxedEnvironment):
     concat = staticmethod(_concat)
     step = staticmethod(bounds.step)
     comparable = staticmethod(bounds.comparable)
+    searched = staticmethod(bounds.searched)
     charged = staticmethod(bounds.charged)
     literal = staticmethod(functools.lru_cache(4096)(lambda text: MarkedText(text, TRUSTED)))
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
         bounds.check_operation(operator, left, right)
         return self.binop_table[operator](left, right)
+
+    def wrap_str_format(self, value: Any) -> Any:
+        if super().wrap_str_format(value) is None:
+            return None
+        text = value.__self__
+        escape = getattr(text, "escape", None)  # of `markupsafe.Markup`
+        formatter: Any = _Formatter(self) if escape is None else _EscapeFormatter(self, escape=escape)
+
+        @functools.wraps(value)
+        def format(*args: Any, **named: Any) -> str:
+            if value.__name__ == "format_map":
+                (named,), args = args, ()
+            return type(text)(formatter.vformat(text, args, named))  # type: ignore[no-any-return]
+
+        return format
 
     def getitem(self, obj: Any, argument: Any) -> Any:
         return super().getitem(obj, bounds.comparable(argument))
@@ -153,6 +191,7 @@ def environment() -> Any:
     made.filters = {n: bounds.bounded_filter(n, filters[n]) for n in filters if n not in _NOT_OFFERED}
     made.tests = {name: bounds.bounded_test(name, test) for name, test in made.tests.items()}
     made.globals |= {
+        "range": lambda *args: jinja2.sandbox.safe_range(*map(bounds.checked_index, args)),
         "raise_exception": _refuse,
         "strftime_now": _now,
         "namespace": _Namespace,

@@ -20,12 +20,29 @@ def doubled(start: str, step: str) -> str:
 
 LISTS, TUPLES = doubled("['a']", "[ns.x, ns.x]"), doubled("('a',)", "(ns.x, ns.x)")
 
+BIG_NUMBER, SAME = "('f' * 2000000) | int(base=16)", "range(0, 100000 * (2**61 - 1), 2**61 - 1)"
+# Numbers of many digits, equal hashes, methods that take quadratic time.
+SLOW = (
+    *(f"{BIG_NUMBER} is divisibleby({BIG_NUMBER})", f"{BIG_NUMBER} | round(-99999)"),
+    *(f"{SAME} | unique | list", f"dict({SAME} | batch(2) | list)"),
+    *("('a' * 1000000) | wordwrap(1)", "('<!---->' * 200000 | safe).striptags()"),
+    *("('é' * 1000000).encode('idna')", "('é' * 1000000).encode('punycode')"),
+)
+LATE = (  # texts that differ in the last character only
+    *("([x] * 300000).count(y)", "([x] * 300000).index(y)", "y in [x] * 300000", "y is in([x] * 300000)"),
+    "y not in [x] * 300000",
+)
+LATE_TEXTS = "{% set x = 'a' * 500000 %}{% set y = x[1:] ~ 'b' %}"
+
 NUMBERS = ("9**(9**9)", "(9**99)**99", "(7**300) * (7**300)", "1 - 7**500")
 WIDTHS = (
     *("'%1000000000d' % 1", "'%*d' % (10**9, 1)", "'%-.*f' % (10**9, 1)", "'%.999999999f' % 1"),
     "'%(a)999999999s' % {'a': 1}",
     *("'{:>1000000000}'.format(1)", "'{:>{}}'.format(1, 10**9)", "'{a:>1000000000}'.format_map({'a': 1})"),
     *("'%1000000000d' | format(1)", "'%1000000000d' is even", "'%1000000000d' is divisibleby(1)"),
+    *("'{:>00000000001000000000}'.format(1)", "'{:{}1000000000}'.format(1, '>')", "'{:{}}'.format(1, '>1000000000')"),
+    *("'{a:{b}}'.format_map({'a': 1, 'b': '>1000000000'})", "('{:{}}' | safe).format(1, '<1000000000')"),
+    *("'%((a))1000000000d' % {'(a)': 1}", "('%(' * 2000000) % 1"),
     *("'a' | center(10**10)", "'a'.center(10**10)", "'a'.ljust(10**10)", "'a'.zfill(10**10)"),
     *("'\\t'.expandtabs(10**10)", "'a' | indent(10**10, true)", "(1).to_bytes(10**10, 'big')"),
     *("{'a': 1} | tojson(indent=10**9)", "[1] | batch(10**9, 'x') | list", "[1] | slice(10**9) | list"),
@@ -60,7 +77,11 @@ SHARED = (
 )
 HASHED = ("{ns.x: 1}", "{}[ns.x]", "{}.get(ns.x)", "[ns.x, ns.x] | unique | list")
 TEMPLATES = (
-    *(f"{{{{ {each} }}}}" for each in (*NUMBERS, *WIDTHS, *PRODUCTS, "lipsum(n=10**9)", "'x' | urlize")),
+    *(f"{{{{ {each} }}}}" for each in (*NUMBERS, *WIDTHS, *PRODUCTS, *SLOW, "lipsum(n=10**9)", "'x' | urlize")),
+    *(f"{LATE_TEXTS}{{{{ {each} }}}}" for each in LATE),
+    LISTS + "{% for i in range(2) %}{{ loop.changed(ns.x if i else ns.y) }}{% endfor %}",
+    "{% set x = 'a' * 1500000 %}{% set ns = namespace(l=[]) %}"
+    "{% for i in range(1000) %}{% set ns.l = ns.l + [x.partition('b')] %}{% endfor %}",
     *(f"{LISTS}{{{{ {each} }}}}" for each in SHARED if each != "ns"),
     *(f"{TUPLES}{{{{ {each} }}}}" for each in HASHED),
     *(doubled(*each) for each in (("'a'", "ns.x ~ ns.x"), ("'a'", "ns.x + ns.x"), ("'a'.center(5)", "ns.x + ns.x"))),
@@ -78,6 +99,14 @@ def test_a_template_is_bounded(template: str) -> None:
     tokenizer = toksmith.Tokenizer()
     with pytest.raises(ValueError, match="the chat template failed"):
         tokenizer.apply_chat_template(CHAT, chat_template=template)
+
+
+def test_an_error_of_a_template_is_short_and_printable() -> None:
+    with pytest.raises(ValueError, match=r"^the chat template failed: \\x1b\[2Ja+$") as raised:
+        toksmith.Tokenizer().apply_chat_template(
+            CHAT, chat_template="{{ raise_exception('\x1b[2J' ~ 'a' * 1000000) }}"
+        )
+    assert len(str(raised.value)) < 1100
 
 
 @pytest.mark.parametrize("body", ["", "{% if x.count('aab') %}{% endif %}"])

@@ -122,7 +122,10 @@ CHANGES = "The chat template changes messages in a way that this page cannot."
         ),
     ],
 )
-def test_what_a_layout_cannot_do_is_said(template: str, reason: str, tmp_path: Path) -> None:
+def test_what_a_layout_cannot_do_is_said(
+    template: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chat, "_MAX_SECONDS", 60)  # so that a slow machine takes all steps
     data = chat.described("t", anatomy.huggingface_files(tokenizer_of(tmp_path / "t", template)))
     assert data is not None
     assert reason in data["layouts"]["user"]
