@@ -101,9 +101,7 @@ def test_sentencepiece_with_files_beside_it(tmp_path: Path) -> None:
 
 
 def test_an_unknown_class_is_named(tmp_path: Path) -> None:
-    folder = written(
-        tmp_path, trained(), "huggingface", {"tokenizer_config.json": {"tokenizer_class": "CodeTokenizer"}}
-    )
+    folder = written(tmp_path, trained(), "gpt2", {"tokenizer_config.json": {"tokenizer_class": "CodeTokenizer"}})
     with pytest.warns(UserWarning, match="tokenizer_config.json: tokenizer_class"):
         Tokenizer.from_pretrained(folder)
 

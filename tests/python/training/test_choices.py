@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 import toksmith
-from toksmith import reference
+from toksmith import _core, reference
 from toksmith._internal import choices
 
 PACKAGE = Path(toksmith.__file__).parent
@@ -33,11 +33,13 @@ def test_the_reference_has_the_same(kind: str, values: str) -> None:
     assert get_args(getattr(reference, kind)) == getattr(choices, values)
 
 
-def test_the_core_has_the_same_tie_rules() -> None:
-    stub = ast.parse((PACKAGE / "_core.pyi").read_text(encoding="utf-8"))
-    [learn] = [node for node in stub.body if isinstance(node, ast.FunctionDef) and node.name == "learn_merges"]
-    [ties] = [argument.annotation for argument in learn.args.kwonlyargs if argument.arg == "ties"]
-    assert isinstance(ties, ast.Subscript) and ast.literal_eval(ties.slice) == choices.TIES
+def test_the_core_has_all_tie_rules() -> None:
+    """The core tells rules apart that are one for users, who choose the order of bytes as well."""
+    assert set(choices.TIES) < set(get_args(choices.TieRule))
+    for rule in get_args(choices.TieRule):
+        _core.learn_merges(_core.PretokenCounts([(b"ab", 2)]), 1, ties=rule)
+    with pytest.raises(ValueError, match="ties"):
+        _core.learn_merges(_core.PretokenCounts([(b"ab", 2)]), 1, ties="other")  # type: ignore[arg-type]
 
 
 def test_train_shows_its_options() -> None:

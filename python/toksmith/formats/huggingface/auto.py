@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from ..._internal.messages import shown
+from ..spelling import spell
 from .checks import Json
 from .origin import CONFIG, MODEL, SPECIALS, Files, tokenizer_class
 from .templates import ROLES
@@ -135,15 +136,20 @@ def changed(
     new_parts = {**parts, **(made.parts(config) if made else {})}
     if not has_file and (config.get("add_bos_token") is not None or config.get("add_eos_token") is not None):
         new_parts["post_processor"] = _template(config, fields, added)
+    hidden: dict[str, int] = {}
     if config.get("split_special_tokens") is True:
+        hidden = {spell(row["content"].encode()): row["id"] for row in added if row["content"] in specials}
         added = [row for row in added if row["content"] not in specials]
     same = all(_bare(new_parts.get(name)) == _bare(parts.get(name)) for name in new_parts)
     if same and sorted(added, key=_id) == sorted(rows, key=_id):
         return None
     whole = content()
     model = whole["model"]
+    model_vocab = {**hidden, **model["vocab"]}  # tokens that no text reaches still decode
     if made:
-        model = {"type": "BPE", **_OPTIONS, **made.options, "vocab": model["vocab"], "merges": model["merges"]}
+        model = {"type": "BPE", **_OPTIONS, **made.options, "vocab": model_vocab, "merges": model["merges"]}
+    elif hidden:
+        model = {**model, "vocab": model_vocab}
     return {**whole, **new_parts, "added_tokens": sorted(added, key=_id), "model": model}
 
 
@@ -169,13 +175,12 @@ def _class(files: Files, parts: Json, has_file: bool) -> _Class | None:
         return None
     if name == "LlamaTokenizer" and has_file and '"ByteLevel"' in str(parts).replace("'", '"'):
         return None  # transformers takes the file as it is
-    if name not in _CLASSES:
+    if name not in _CLASSES and not has_file:
         _warn(
             f"{CONFIG}: tokenizer_class {shown(name)} may have a pattern or other steps of its own in transformers, "
             "which are not known here; the steps are those of the vocabulary's file"
         )
-        return None
-    return _CLASSES[name]
+    return _CLASSES.get(name)  # a tokenizer.json of another class has the steps of that class, which wrote it
 
 
 def _warn(message: str) -> None:
@@ -190,8 +195,9 @@ def _token(value: object, special: bool | None = None, place: str = CONFIG) -> J
         _warn(f"{place}: {shown(value)} is not an added token, and is left out")
         return None
     is_special = bool(value.get("special", False)) if special is None else special
-    flags = {flag: bool(value.get(flag, False)) for flag in _FLAGS}
-    flags["normalized"] = bool(value.get("normalized", not is_special))
+    flags: Json = {flag: bool(value.get(flag, False)) for flag in _FLAGS}
+    if value.get("normalized") is None:
+        flags["normalized"] = None  # not special, once that is known
     return {"content": value["content"], **flags, "special": is_special}
 
 
@@ -239,11 +245,14 @@ def _take_old_files(files: Files, config: Json, decoder: dict[int, Json]) -> Non
             continue
         elif isinstance(value, dict) and name != "extra_special_tokens":
             value = {**value, "special": True, "normalized": value.get("normalized", False)}
+        if name.endswith("_token") and name not in ROLES and isinstance(config.get(name), str):
+            continue  # the one in the configuration counts
         config["extra_special_tokens" if name == "additional_special_tokens" else name] = value
     named = [config.get(role) for role in ROLES]
     extra = config.get("extra_special_tokens")
     named += extra if isinstance(extra, list) else []
-    special = {value.get("content") if isinstance(value, dict) else value for value in named if value}
+    contents = [value.get("content") if isinstance(value, dict) else value for value in named]
+    special = {content for content in contents if isinstance(content, str)}
     for content, id in files.get(ADDED, {}).items():
         if type(id) is not int or id < 0:
             _warn(f"{ADDED}: the id of {shown(content)} is {shown(id)}; it is left out")
@@ -314,6 +323,8 @@ def _add(known: dict[str, Json], tokens: Iterable[Json], vocab: _Vocabulary) -> 
         content = token["content"]
         if not content:
             continue
+        if token["normalized"] is None:
+            token = {**token, "normalized": not token["special"]}
         if content in known:
             id = known[content]["id"]
         elif content in vocab.ids:
