@@ -87,6 +87,15 @@ _CLASSES = {
         {"fuse_unk": True, "byte_fallback": True},
     ),
 }
+_STEPS = {
+    **{
+        f"{name}Tokenizer": [None, "ByteLevel"]
+        for name in ("Roberta", "Bart", "LED", "Mvp", "CodeGen", "Whisper", "Deberta", "Luke", "Blenderbot")
+    },
+    "GPTNeoXTokenizer": ["NFC", "ByteLevel"],
+    "CohereTokenizer": ["NFC", "Digits", "ByteLevel"],
+}
+"""The steps of classes that make them anew, and whose `tokenizer.json` is taken as it is if it has the same."""
 _AS_THE_FILE = {
     "TokenizersBackend",
     "PreTrainedTokenizer",
@@ -175,12 +184,19 @@ def _class(files: Files, parts: Json, has_file: bool) -> _Class | None:
         return None
     if name == "LlamaTokenizer" and has_file and '"ByteLevel"' in str(parts).replace("'", '"'):
         return None  # transformers takes the file as it is
-    if name not in _CLASSES and not has_file:
+    # A tokenizer.json of another class has the steps of that class, if this class wrote it.
+    if name not in _CLASSES and (not has_file or _STEPS.get(name, _steps(parts)) != _steps(parts)):
         _warn(
-            f"{CONFIG}: tokenizer_class {shown(name)} may have a pattern or other steps of its own in transformers, "
-            "which are not known here; the steps are those of the vocabulary's file"
+            f"{CONFIG}: tokenizer_class {shown(name)} has a pattern or other steps of its own in transformers, "
+            "which are not applied here; the steps are those of the vocabulary's file"
         )
-    return _CLASSES.get(name)  # a tokenizer.json of another class has the steps of that class, which wrote it
+    return _CLASSES.get(name)
+
+
+def _steps(parts: Json) -> list[str | None]:
+    """Return the types of the normalizer and of each pre-tokenizer."""
+    normalizer, pre = parts.get("normalizer") or {}, parts.get("pre_tokenizer") or {}
+    return [normalizer.get("type"), *(step.get("type") for step in pre.get("pretokenizers", [pre]))]
 
 
 def _warn(message: str) -> None:
