@@ -26,6 +26,24 @@ impl Drop for Hang {
     }
 }
 
+/// Names functions of the C API. LLVM's linker passes over `--wrap` for a name that no object has, and after link-time
+/// optimization the wrapper, which has the other name, may be all that is left.
+macro_rules! named {
+    ($($(#[$attribute:meta])* $name:ident($($type:ty),*) -> $result:ty;)*) => {
+        $(
+            $(#[$attribute])*
+            const _: () = {
+                // SAFETY: this is the declaration of the C API.
+                unsafe extern "C" {
+                    fn $name($(_: $type),*) -> $result;
+                }
+                #[used]
+                static NAMED: unsafe extern "C" fn($($type),*) -> $result = $name;
+            };
+        )*
+    };
+}
+
 macro_rules! guarded {
     ($($(#[$attribute:meta])* $name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
         mod interpreter {
@@ -40,6 +58,8 @@ macro_rules! guarded {
                 )*
             }
         }
+
+        named! { $($(#[$attribute])* $name($($type),*) -> $result;)* }
 
         $(
             $(#[$attribute])*
@@ -120,6 +140,9 @@ unsafe extern "C" {
     #[link_name = "__real_PyVectorcall_Function"]
     fn vectorcall_of(callable: Object) -> Option<ffi::vectorcallfunc>;
 }
+
+#[cfg(Py_3_11)]
+named! { PyVectorcall_Function(Object) -> Option<ffi::vectorcallfunc>; }
 
 /// The function of a callable, which PyO3 calls by its pointer: the guarded call takes its place.
 #[cfg(Py_3_11)]
