@@ -6,6 +6,7 @@ import importlib
 import importlib.metadata
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,11 @@ def load(data: Path, pattern: str) -> Tokenizer:
 def load_as(data: Path, name: str, pattern: str) -> Tokenizer:
     """A published vocabulary with its special tokens, under any pattern."""
     path, specials = rank_file(data, name), read_specials(data, name)
-    return Tokenizer.from_tiktoken(path, pattern=pattern, special_tokens=specials)
+    if VOCABULARIES.get(pattern) == name:
+        return Tokenizer.from_tiktoken(path, pattern=pattern, special_tokens=specials)
+    with warnings.catch_warnings():  # another pattern is meant
+        warnings.filterwarnings("ignore", ".* is the rank file of .*, whose pattern is")
+        return Tokenizer.from_tiktoken(path, pattern=pattern, special_tokens=specials)
 
 
 @functools.cache
