@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 /// The character that stands for a space in a piece.
-const META: &str = "\u{2581}";
+pub(super) const META: &str = "\u{2581}";
 
 /// What pieces of a SentencePiece model become.
 #[derive(Clone, Debug, Default)]

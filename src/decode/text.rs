@@ -5,16 +5,13 @@ use std::collections::HashMap;
 use rustc_hash::FxHashMap;
 
 use super::decoder::{Decoder, DecoderState};
-use super::pieces::PieceRule;
+use super::pieces::{META, PieceRule};
 use super::stages::{Stage, byte_of};
 use crate::error::{Error, Result};
 use crate::pretokenize::Matcher;
 use crate::room;
 use crate::spelling;
 use crate::vocab::{TextSpelling, Vocab};
-
-/// The character that stands for a space in SentencePiece's tokens.
-const META: &str = "\u{2581}";
 
 /// A decoder, with the names of the tokens that it works on.
 pub struct TextDecoder {
@@ -83,8 +80,8 @@ impl TextDecoder {
         }
         let is_kept = self.pieces().is_some()
             && (self.byte_tokens.contains_key(&id) || self.replaced.contains_key(&id));
-        let most = if is_kept { 0 } else { *spaces };
-        let count = token.iter().take(most).take_while(|&&byte| byte == b' ').count();
+        let max_spaces = if is_kept { 0 } else { *spaces };
+        let count = token.iter().take(max_spaces).take_while(|&&byte| byte == b' ').count();
         *spaces = if count == token.len() { *spaces - count } else { 0 };
         &token[count..]
     }

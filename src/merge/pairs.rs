@@ -398,7 +398,7 @@ mod tests {
         pairs.insert(301, 300, 4, 8).unwrap();
         let mut pairs = pairs.with_room(3);
         pairs.insert(302, 300, 5, 9).unwrap();
-        let found = [
+        let ranked = [
             (0, (300, 300)),
             (1, (3, 4)),
             (1, (300, 301)),
@@ -406,7 +406,7 @@ mod tests {
             (4, (301, 300)),
             (5, (302, 300)),
         ];
-        assert_eq!(found.map(|(rank, pair)| pairs.result(rank, pair)), [5, 6, 7, 7, 8, 9]);
+        assert_eq!(ranked.map(|(rank, pair)| pairs.result(rank, pair)), [5, 6, 7, 7, 8, 9]);
     }
 
     #[test]

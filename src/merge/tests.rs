@@ -207,11 +207,11 @@ fn of_pairs_of_one_rank_the_leftmost_merges_first() {
             let text: String = (0..len).map(|_| ["a", "é", "é", "漢", "b "][random.below(5)]).collect();
             let symbols = tied.first_tokens().unwrap().symbols(text.as_bytes());
             let mut expected: Vec<u32> = symbols.map(|(_, token)| token).collect();
-            let found = |tokens: &[u32]| {
+            let first_pair = |tokens: &[u32]| {
                 let places = tokens.windows(2).enumerate().filter_map(|(at, pair)| Some((at, place(pair)?)));
                 places.min_by_key(|&(at, place)| (ranks[place], at))
             };
-            while let Some((at, place)) = found(&expected) {
+            while let Some((at, place)) = first_pair(&expected) {
                 expected.splice(at..at + 2, [listed[place].1]);
             }
             assert_eq!(heap(&tied, text.as_bytes()), expected, "{text}");

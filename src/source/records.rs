@@ -145,12 +145,12 @@ impl<'de> Visitor<'de> for Object<'_> {
         while let Some(name) = map.next_key_seed(Name(self.field))? {
             let before = text.is_some();
             let is_new = names.add(&name);
-            let found = match name {
+            let value = match name {
                 Match::Whole => Some(map.next_value_seed(FieldText(self.field))?),
                 Match::Begin(inner) => {
-                    let value = map.next_value::<&RawValue>()?.get();
-                    let is_object = value.starts_with('{');
-                    let inner = is_object.then(|| read(value.as_bytes(), inner)).transpose();
+                    let object = map.next_value::<&RawValue>()?.get();
+                    let is_object = object.starts_with('{');
+                    let inner = is_object.then(|| read(object.as_bytes(), inner)).transpose();
                     inner.map_err(serde::de::Error::custom)?.flatten()
                 }
                 Match::Other => {
@@ -158,10 +158,10 @@ impl<'de> Visitor<'de> for Object<'_> {
                     continue;
                 }
             };
-            if !is_new || before && found.is_some() {
+            if !is_new || before && value.is_some() {
                 return Err(serde::de::Error::custom("a name is repeated"));
             }
-            text = found.or(text);
+            text = value.or(text);
         }
         Ok(text)
     }
@@ -320,8 +320,8 @@ mod tests {
         ] {
             assert!(text("a.b.c", line).unwrap_err().contains("is there twice"), "{line}");
         }
-        let one = r#"{"a": {"b": {"d": 1, "d": 2, "c": "x"}, "b.d": 1}, "a.b": {"e": 1}, "z": 1, "z": 2}"#;
-        assert_eq!(text("a.b.c", one), Ok("x".into()));
+        let record = r#"{"a": {"b": {"d": 1, "d": 2, "c": "x"}, "b.d": 1}, "a.b": {"e": 1}, "z": 1, "z": 2}"#;
+        assert_eq!(text("a.b.c", record), Ok("x".into()));
         assert!(text("text", r#"{"text": "a", "text": "b"} x"#).unwrap_err().contains("twice"));
     }
 

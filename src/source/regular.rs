@@ -17,10 +17,10 @@ pub(crate) enum Links {
 /// # Errors
 /// The path names anything else, or the system refuses to open it.
 pub(crate) fn open_regular(path: &Path, options: &mut OpenOptions, links: Links) -> Result<File> {
-    let found =
+    let metadata =
         if links == Links::Follow { std::fs::metadata(path) } else { std::fs::symlink_metadata(path) };
-    match found {
-        Ok(found) => check(&found)?,
+    match metadata {
+        Ok(metadata) => check(&metadata)?,
         Err(error) if error.kind() == ErrorKind::NotFound => (),
         Err(error) => return Err(error),
     }
@@ -36,12 +36,12 @@ pub(crate) fn open_regular(path: &Path, options: &mut OpenOptions, links: Links)
     Ok(file)
 }
 
-fn check(found: &Metadata) -> Result<()> {
-    if found.is_file() {
+fn check(metadata: &Metadata) -> Result<()> {
+    if metadata.is_file() {
         Ok(())
-    } else if found.is_dir() {
+    } else if metadata.is_dir() {
         Err(ErrorKind::IsADirectory.into())
-    } else if found.is_symlink() {
+    } else if metadata.is_symlink() {
         Err(Error::other("a symbolic link, which is not written through: remove it"))
     } else {
         Err(Error::other("not a regular file"))

@@ -54,7 +54,7 @@ impl CharacterTokens {
     /// [`Error::BrokenState`] if the ties are not places in the list.
     pub(crate) fn ranks(ties: &[u32], merges: usize) -> Result<Vec<u32>> {
         let mut ranks = room::collected(0..merges as u32)?;
-        let ascend = ties.is_sorted_by(|one, next| one < next);
+        let ascend = ties.is_sorted_by(|tie, next| tie < next);
         for &place in ties {
             let before = (place as usize).checked_sub(1).and_then(|before| ranks.get(before).copied());
             let rank = ranks.get_mut(place as usize).filter(|_| ascend);

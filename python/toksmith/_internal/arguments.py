@@ -206,8 +206,8 @@ def checked_batch(batch: _Batch, function: str = "encode_batch", what: str = "te
     """Return a batch. One text, a table and a set are refused: their items are characters, names, or in any order."""
     if isinstance(batch, (str, bytes, bytearray, memoryview)):
         single = function.replace("_batch", "").replace("_to_numpy", "")
-        one = "one text" if what == "texts" else "one list"
-        raise TypeError(f"{function} takes a list of {what}, not {type(batch).__name__}; for {one} use {single}")
+        item = what.split()[0].removesuffix("s")
+        raise TypeError(f"{function} takes a list of {what}, not {type(batch).__name__}; for one {item} use {single}")
     has_columns = isinstance(batch, Mapping) or hasattr(batch, "columns")
     if has_columns or isinstance(batch, Set):
         column = ': pass one of its columns, such as batch["text"]' if has_columns else ""

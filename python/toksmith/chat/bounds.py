@@ -209,10 +209,10 @@ def _behind_key(pattern: str, at: int) -> int:
     if not pattern.startswith("(", at):
         return at
     depth = 0
-    for found in _PARENTHESES.finditer(pattern, at):
-        depth += 1 if found[0] == "(" else -1
+    for match in _PARENTHESES.finditer(pattern, at):
+        depth += 1 if match[0] == "(" else -1
         if depth == 0:
-            return found.end()
+            return match.end()
     return len(pattern)  # Python refuses it
 
 

@@ -13,21 +13,13 @@ from typing import Any, NamedTuple
 
 from ..._internal.messages import shown
 from ..spelling import spell
-from .checks import Json
+from .checks import BPE_OPTIONS, Json
 from .origin import CONFIG, MODEL, SPECIALS, Files, tokenizer_class
 from .templates import ROLES
 
 ADDED = "added_tokens.json"
 _FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
-_OPTIONS: Json = {
-    "dropout": None,
-    "unk_token": None,
-    "continuing_subword_prefix": None,
-    "end_of_word_suffix": None,
-    "fuse_unk": False,
-    "byte_fallback": False,
-    "ignore_merges": False,
-}
+_OPTIONS: Json = {"dropout": None, **BPE_OPTIONS, "ignore_merges": False}
 _QWEN2 = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
@@ -61,8 +53,8 @@ def _qwen2(fields: Json) -> Json:
 
 
 def _llama(fields: Json) -> Json:
-    given = fields.get("add_prefix_space")
-    has_prefix = given is None or bool(given)
+    add_prefix_space = fields.get("add_prefix_space")
+    has_prefix = add_prefix_space is None or bool(add_prefix_space)
     scheme = ("always" if fields.get("legacy") else "first") if has_prefix else "never"
     steps: list[Json] = [
         {"type": "Replace", "pattern": {"String": "▁"}, "content": " "},

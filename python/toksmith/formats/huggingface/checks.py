@@ -10,6 +10,15 @@ Kind = TypeVar("Kind")
 Json = dict[str, Any]
 """An object of JSON."""
 
+BPE_OPTIONS: Json = {
+    "unk_token": None,
+    "continuing_subword_prefix": None,
+    "end_of_word_suffix": None,
+    "fuse_unk": False,
+    "byte_fallback": False,
+}
+"""The options of a `BPE` model that have no effect on the ids of a vocabulary of bytes, with their defaults."""
+
 
 def refused(place: str, why: str) -> ValueError:
     """Return the error for a place of the file, with the reason."""

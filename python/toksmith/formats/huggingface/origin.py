@@ -20,7 +20,7 @@ from typing import Protocol, runtime_checkable
 from ... import patterns
 from ..._internal.messages import shown
 from ...files import reading, text_files
-from .checks import Json
+from .checks import BPE_OPTIONS, Json
 from .pipeline import Pipeline
 
 CONFIG, SPECIALS, GENERATION = "tokenizer_config.json", "special_tokens_map.json", "generation_config.json"
@@ -36,7 +36,6 @@ MAX_TEMPLATES = 100
 Files = Json
 
 _SPELLED = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "truncation", "padding")
-_OPTIONS = ("unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk", "byte_fallback")
 _CLASS_OF_MODEL = ("model_type", "tokenizer_class", "transformers_version")
 
 
@@ -57,7 +56,7 @@ class Origin:
     def of(cls, content: Json, rows: list[Json], beside: list[str], files: Files) -> Origin:
         """Return the origin of a `tokenizer.json`: parts, added tokens, those `beside` the model, and other files."""
         spelled = {name: content.get(name) for name in _SPELLED}
-        options = {name: content["model"].get(name) for name in _OPTIONS}
+        options = {name: content["model"].get(name) for name in BPE_OPTIONS}
         return cls({**spelled, "added_tokens": rows, "model": options}, frozenset(beside), files)
 
     def moved(self) -> Origin:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..parts import Parts
 from . import characters, file_patterns
-from .checks import Json
+from .checks import BPE_OPTIONS, Json
 
 _FIELDS = ("truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder")
 
@@ -32,26 +32,17 @@ def tokenizer_object(parts: Parts) -> Json:
     }
 
 
-_OPTIONS: Json = {
-    "unk_token": None,
-    "continuing_subword_prefix": None,
-    "end_of_word_suffix": None,
-    "fuse_unk": False,
-    "byte_fallback": False,
-}
-
-
 def _fields(parts: Parts) -> tuple[Json, Json]:
     """Return all fields but the model, and the options of the model that have no effect on ids."""
     origin = parts.origin
     if origin is not None and origin.content is not None:
         model = origin.content["model"]
-        options = {name: usual if model.get(name) is None else model[name] for name, usual in _OPTIONS.items()}
+        options = {name: usual if model.get(name) is None else model[name] for name, usual in BPE_OPTIONS.items()}
         return {name: origin.content.get(name) for name in _FIELDS}, options
     if parts.pipeline is not None:
         fields = {name: parts.pipeline.spec.get(name) for name in _FIELDS}
-        return {**fields, "decoder": characters.decoder(fields["decoder"])}, _OPTIONS
-    return _own_fields(parts), _OPTIONS
+        return {**fields, "decoder": characters.decoder(fields["decoder"])}, BPE_OPTIONS
+    return _own_fields(parts), BPE_OPTIONS
 
 
 def _own_fields(parts: Parts) -> Json:

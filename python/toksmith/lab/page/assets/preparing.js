@@ -25,10 +25,10 @@ class Finder {
     const { anyFirst } = this;
     let at = first;
     anyFirst.lastIndex = first;
-    for (let found = anyFirst.exec(text); found !== null && found.index < last; found = anyFirst.exec(text)) {
-      const start = found.index;
+    for (let match = anyFirst.exec(text); match !== null && match.index < last; match = anyFirst.exec(text)) {
+      const start = match.index;
       const isHere = ({ foundBy }) => start + foundBy.length <= last && text.startsWith(foundBy, start);
-      const token = this.byFirst.get(found[0]).find(isHere);
+      const token = this.byFirst.get(match[0]).find(isHere);
       if (token === undefined) continue;
       const end = start + token.foundBy.length;
       anyFirst.lastIndex = end;
@@ -111,12 +111,12 @@ export class Preparation {
 
   /** Returns the special tokens in the trusted ranges. Each is searched alone: text behind it makes no token longer. */
   #trusted(text, trust) {
-    const found = [];
+    const trusted = [];
     const add = (start, end, token) => {
-      if (token !== undefined && trust.isSpecial(token)) found.push([start, end, token]);
+      if (token !== undefined && trust.isSpecial(token)) trusted.push([start, end, token]);
     };
     for (const range of trust.ranges) this.raw.segments(text, range, () => true, add);
-    return found;
+    return trusted;
   }
 
   #find(text, trust, shift, stretches) {
