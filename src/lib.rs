@@ -67,6 +67,8 @@ pub mod dialects;
 pub mod encode;
 #[doc(hidden)]
 pub mod error;
+#[doc(hidden)]
+pub mod formats;
 mod hashing;
 #[doc(hidden)]
 pub mod huggingface;

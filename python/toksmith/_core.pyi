@@ -33,6 +33,7 @@ __all__ = [
     "HuggingFaceModel",
     "Learned",
     "LearnedMerge",
+    "NativeFile",
     "OversizedCounts",
     "Permutation",
     "Pipeline",
@@ -53,7 +54,6 @@ __all__ = [
     "align",
     "build_tokenizer",
     "character_kinds",
-    "character_tokenizer",
     "check_pattern_size",
     "check_plain",
     "check_whole",
@@ -72,9 +72,9 @@ __all__ = [
     "learn_balanced",
     "learn_merges",
     "memory_to_learn",
-    "merges_of_rows",
     "minbpe_merges",
     "minbpe_model",
+    "native_file",
     "npy_header",
     "pattern_steps",
     "prune",
@@ -87,7 +87,6 @@ __all__ = [
     "tekken_file",
     "to_oniguruma",
     "tokens_of_ranks",
-    "tokens_of_rows",
     "unspell",
     "vocab_map",
     "words_of",
@@ -138,8 +137,6 @@ class Pretokenizer:
 
 def spell(token: bytes) -> str: ...
 def unspell(text: str) -> bytes | None: ...
-def tokens_of_rows(rows: list[Any]) -> dict[int, bytes]: ...
-def merges_of_rows(rows: list[Any]) -> list[tuple[bytes, bytes]]: ...
 def tokens_of_ranks(file: bytes) -> dict[int, bytes]: ...
 def minbpe_merges(tokenizer: Tokenizer) -> list[tuple[int, int]]: ...
 def minbpe_model(text: str) -> tuple[str, dict[str, int], dict[tuple[int, int], int]]: ...
@@ -188,7 +185,15 @@ class HuggingFaceModel:
     def kept(self) -> list[int]: ...
     def tokenizer(self, pipeline: Pipeline, seed: int | None = None) -> Tokenizer: ...
 
+def native_file(tokenizer: Tokenizer, fields: list[tuple[str, str]]) -> bytes: ...
 def tekken_file(tokenizer: Tokenizer, pattern: str) -> bytes: ...
+
+@final
+class NativeFile:
+    def __new__(cls, data: bytes) -> NativeFile: ...
+    @property
+    def fields(self) -> dict[str, str]: ...
+    def tokenizer(self, pretokenizer: Pretokenizer) -> Tokenizer: ...
 
 @final
 class TekkenFile:
@@ -272,7 +277,6 @@ class Tokenizer:
     def token_bytes(self, id: int) -> bytes: ...
     def token_id(self, token: bytes) -> int: ...
     def vocab(self) -> dict[int, bytes]: ...
-    def rows(self) -> tuple[bytes, bytes | None]: ...
     def merges(self) -> list[tuple[int, int]]: ...
     def listed_merges(self) -> tuple[list[str], bool]: ...
     def spelled_vocab(self, names: Sequence[tuple[str, int]]) -> dict[str, int]: ...
@@ -508,16 +512,6 @@ def gguf_metadata(
     pattern: str,
     templates: tuple[Sequence[int], Sequence[int], Sequence[int | None], Sequence[tuple[str, str]]],
 ) -> bytes: ...
-def character_tokenizer(
-    vocab: dict[int, bytes],
-    merges: Iterable[tuple[bytes, bytes]],
-    bytes: Sequence[int],
-    unknown: int | None,
-    outside: Sequence[int],
-    ties: Sequence[int],
-    special_tokens: Sequence[tuple[str, int | None]],
-    pretokenizer: Pretokenizer,
-) -> Tokenizer: ...
 
 @final
 class EncodeStream:

@@ -1,6 +1,5 @@
 //! What programs in Rust use: tokenizers from files, and training.
 
-mod native;
 mod patterns;
 mod stream;
 #[cfg(test)]

@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+#[cfg(feature = "train")]
+use serde_json::Value;
+
 use crate::dialects::{SYNTAX_UNICODE_VERSION, Steps, SyntaxTables, Translation, from_fancy_regex, size};
 use crate::error::{Error, Result, show_text};
 use crate::huggingface::PatternEngines;
@@ -63,8 +66,33 @@ pub(super) fn of_source(source: Option<&str>, flags: u32, unmatched: Unmatched) 
     Ok(SourcePattern { source: source.map(str::to_owned), flags, pretokenizer })
 }
 
+impl SourcePattern {
+    /// The fields of toksmith's own file that hold the pattern, with their JSON.
+    #[cfg(feature = "train")]
+    pub(super) fn fields(&self) -> [(String, String); 4] {
+        let unmatched = if self.pretokenizer.unmatched == Unmatched::Keep { "keep" } else { "drop" };
+        [
+            ("pattern", Value::from(self.source.clone())),
+            ("pattern_flags", Value::from(self.flags)),
+            ("unmatched", Value::from(unmatched)),
+            ("unicode", Value::from(unicode_of(&self.pretokenizer.pattern))),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.to_string()))
+    }
+}
+
+/// A warning if a pattern was made under another version of Unicode.
+pub(super) fn warning(pretokenizer: &Pretokenizer, made: Option<String>) -> Option<String> {
+    let here = unicode_of(&pretokenizer.pattern)?;
+    let made = made.filter(|made| made != here)?;
+    Some(format!(
+        "made under Unicode {made}; its pattern runs under {here} here: characters that changed class between the two \
+         may be cut differently"
+    ))
+}
+
 /// The Unicode version of a pattern's classes; `None` for a pattern without any.
-pub(super) fn unicode_of(pattern: &Pattern) -> Option<&'static str> {
+fn unicode_of(pattern: &Pattern) -> Option<&'static str> {
     match pattern {
         Pattern::Named(..) => Some(UNICODE_VERSION),
         Pattern::Compiled(_) => Some(SYNTAX_UNICODE_VERSION),

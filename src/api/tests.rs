@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::native::NativeFile;
 use super::*;
 use crate::error::Error;
+use crate::formats::NativeFile;
 use crate::random::Random;
 
 /// A tokenizer of Hugging Face that merges characters and normalizes.

@@ -7,9 +7,6 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-#[cfg(feature = "train")]
-use super::native;
-use super::native::NativeFile;
 use super::patterns::{self, SourcePattern};
 use super::stream::EncodeStream;
 use crate::control::Control;
@@ -17,6 +14,7 @@ use crate::decode::{TextDecoder, decode};
 use crate::dialects::SyntaxTables;
 use crate::encode::{Encoder, SpecialTokens};
 use crate::error::{Error, Result};
+use crate::formats::NativeFile;
 use crate::huggingface::{TokenizerFile, read_post_processor};
 use crate::room;
 use crate::vocab::{RankLines, Vocab};
@@ -130,13 +128,15 @@ impl Tokenizer {
         of_file(path.as_ref(), |data| {
             let file = NativeFile::read(data)?;
             let Some(steps) = file.steps()? else {
-                let pattern = file.pattern()?;
-                let warnings = file.warnings(&pattern.pretokenizer).into_iter().collect();
+                let (source, flags, unmatched) = file.pattern()?;
+                let pattern = patterns::of_source(source.as_deref(), flags, unmatched)?;
+                let warnings =
+                    patterns::warning(&pattern.pretokenizer, file.unicode()?).into_iter().collect();
                 let encoder = Encoder::try_new(file.vocab()?, pattern.pretokenizer.clone())?;
                 return Ok(Tokenizer { warnings, ..Self::of(encoder, pattern) });
             };
             let pretokenizer = steps.pretokenizer();
-            let warnings = file.warnings(&pretokenizer).into_iter().collect();
+            let warnings = patterns::warning(&pretokenizer, file.unicode()?).into_iter().collect();
             let (encoder, decoder) =
                 steps.around(&Arc::new(Encoder::try_new(file.vocab()?, pretokenizer)?))?;
             Ok(Tokenizer { encoder, decoder: Some(Arc::new(decoder)), pattern: None, warnings })
@@ -153,7 +153,7 @@ impl Tokenizer {
         let path = path.as_ref();
         let failed = |source| Error::Io { path: path.to_owned(), source };
         let content = match &self.pattern {
-            Some(pattern) => native::written(self.encoder.vocab(), pattern),
+            Some(pattern) => NativeFile::write(self.encoder.vocab(), &pattern.fields()),
             None => Err(Error::Pattern("a tokenizer of Hugging Face is kept as its tokenizer.json".into())),
         };
         let content = content.map_err(|error| in_file(path, error))?;

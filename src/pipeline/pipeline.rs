@@ -15,13 +15,14 @@ use crate::special::{AddedTokens, Flags, Specials, overlap};
 pub(super) const META: &str = "\u{2581}";
 
 /// An added token.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Deserialize)]
 pub struct AddedToken {
     /// Its id.
     pub id: u32,
     /// Its text.
     pub content: String,
     /// How it is found.
+    #[serde(flatten)]
     pub flags: Flags,
     /// Whether it is looked for in the normalized text, and is itself normalized for that.
     pub normalized: bool,

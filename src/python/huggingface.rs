@@ -7,13 +7,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::pipeline::PyPipeline;
-use super::pretokenizer::PyPretokenizer;
 use super::tokenizer::Tokenizer;
-use super::{call, objects, vocabulary};
-use crate::encode::Encoder;
+use super::{call, objects};
 use crate::huggingface::TokenizerFile;
 use crate::room;
-use crate::vocab::{CharacterTokens, Vocab};
 
 /// A `tokenizer.json` that was read.
 #[pyclass(frozen, module = "toksmith._core")]
@@ -98,32 +95,6 @@ impl HuggingFaceModel {
         let encoder = call::long(py, None, |_| self.file.encoder(&pipeline.steps, seed))?;
         Ok(Tokenizer::of(Arc::new(encoder)))
     }
-}
-
-/// A tokenizer that merges characters. See `CharacterTokens` for the ids.
-#[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "the parts of a vocabulary, one each")]
-pub(super) fn character_tokenizer(
-    py: Python<'_>,
-    vocab: &Bound<'_, PyDict>,
-    merges: &Bound<'_, PyAny>,
-    bytes: Vec<u32>,
-    unknown: Option<u32>,
-    outside: Vec<u32>,
-    ties: Vec<u32>,
-    special_tokens: Vec<(String, Option<i128>)>,
-    pretokenizer: &PyPretokenizer,
-) -> PyResult<Tokenizer> {
-    let characters = CharacterTokens { bytes, unknown, outside: outside.into_iter().collect(), ties };
-    let (tokens, specials) = (vocabulary::tokens_of(vocab)?, vocabulary::special_specs(special_tokens)?);
-    let merges = vocabulary::merges_of(merges)?;
-    let pretokenizer = pretokenizer.inner.clone();
-    let encoder = call::long(py, None, move |_| {
-        let tokens = room::collected(tokens.iter().map(|(id, bytes)| (*id, &**bytes)))?;
-        let merges = room::collected(merges.iter().map(|(left, right)| (&**left, &**right)))?;
-        Encoder::try_new(Vocab::of_character_rows(tokens, &merges, characters, &specials)?, pretokenizer)
-    })?;
-    Ok(Tokenizer::of(Arc::new(encoder)))
 }
 
 fn texts<'py>(py: Python<'py>, fields: &[(String, String)]) -> PyResult<Bound<'py, PyDict>> {

@@ -13,7 +13,6 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 use super::output::Errors;
 use super::pipeline::PyPipeline;
 use super::pretokenizer::PyPretokenizer;
-use super::rows;
 use super::stream::EncodeStream;
 use super::vocabulary::{self, special_specs};
 use super::{arrays, call, file, ids, objects, text};
@@ -399,11 +398,6 @@ impl Tokenizer {
 
     fn vocab<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         vocabulary::dict_of(py, self.encoder.vocab())
-    }
-
-    /// The rows of tokens and of merges in toksmith's own file.
-    fn rows<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, Option<Bound<'py, PyBytes>>)> {
-        rows::rows_of(py, self.encoder.vocab())
     }
 
     /// The merges as pairs of ids.

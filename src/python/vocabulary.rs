@@ -11,7 +11,7 @@ use super::{call, objects};
 use crate::error::{show, show_text};
 use crate::room;
 use crate::spelling::spell;
-use crate::vocab::{SpecialSpec, Vocab};
+use crate::vocab::{RankLines, SpecialSpec, Vocab};
 
 /// A merge as the bytes of its two parts.
 type MergePair = (PyBackedBytes, PyBackedBytes);
@@ -55,6 +55,17 @@ pub(super) fn dict_of<'py>(py: Python<'py>, vocab: &Vocab) -> PyResult<Bound<'py
         dict.set_item(objects::int(py, u64::from(id))?, objects::bytes(py, token)?)?;
     }
     Ok(dict)
+}
+
+/// The tokens of a rank file, by id.
+#[pyfunction]
+pub(super) fn tokens_of_ranks<'py>(py: Python<'py>, file: &[u8]) -> PyResult<Bound<'py, PyDict>> {
+    let lines = py.detach(|| RankLines::parse(file))?;
+    let tokens = objects::dict(py)?;
+    for (id, token) in lines.tokens() {
+        tokens.set_item(objects::int(py, id.into())?, objects::bytes(py, token)?)?;
+    }
+    Ok(tokens)
 }
 
 /// The ids of the special tokens by name.

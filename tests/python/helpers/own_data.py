@@ -133,3 +133,10 @@ def write_gpt2_files(folder: Path, trained: Tokenizer, specials: dict[str, int])
     merges = [f"{spell(left)} {spell(right)}\n" for left, right in trained.merges]
     (folder / "gpt2_vocab.json").write_text(json.dumps(vocab), encoding="utf-8")
     (folder / "gpt2_merges.txt").write_text("".join(merges), encoding="utf-8")
+
+
+def unescaped(text: str) -> bytes:
+    r"""Return the token that a text in toksmith's own file stands for: a byte is `\xNN`, a backslash is doubled."""
+    parts = re.split(r"\\(\\|x[0-9a-f]{2})", text)
+    escapes = (b"\\" if part == "\\" else bytes.fromhex(part[1:]) for part in parts[1::2])
+    return b"".join(part.encode() + next(escapes, b"") for part in parts[::2])

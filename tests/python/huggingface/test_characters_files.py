@@ -232,9 +232,9 @@ class _Source:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda d: d.update(version=2), "the field 'characters' is dict, in version 2"),
-        (lambda d: d["characters"]["bytes"].pop(), "the field 'characters' is"),
-        (lambda d: d["characters"].update(unknown=-1), "the id is -1"),
+        (lambda d: d.update(version=2), r"\$\.characters: version 2 has no such field"),
+        (lambda d: d["characters"]["bytes"].pop(), "255 ids, not 256"),
+        (lambda d: d["characters"].update(unknown=-1), "`-1`, expected u32"),
         (lambda d: d["characters"]["bytes"].reverse(), "corrupt"),
         (lambda d: d["merges"].insert(0, ["q", "\\xff"]), "refers to a missing token|needs the token"),
     ],

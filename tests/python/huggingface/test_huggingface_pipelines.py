@@ -219,9 +219,9 @@ def test_saved_pipelines_are_checked(tmp_path: Path) -> None:
     hard()[1].save(path)
     data = json.loads(path.read_text())
     for change, message in (
-        (lambda d: d.update(pipeline=[]), "the field 'pipeline' is list"),
-        (lambda d: d.update(version=1), "the field 'pipeline'"),
-        (lambda d: d.update(version=6), "version 6 of the format"),
+        (lambda d: d.update(pipeline=[]), r"\$\.pipeline: expected an object"),
+        (lambda d: d.update(version=1), r"\$\.pipeline: version 1 has no such field|\$\.huggingface"),
+        (lambda d: d.update(version=6), r"\$\.version: 6"),
         (lambda d: d["pipeline"].pop("kept"), "'kept' is missing"),
         (lambda d: d["pipeline"]["added_tokens"][0].pop("id"), "the id is None"),
         (lambda d: d["pipeline"]["normalizer"].update(type="X"), "the normalizer X"),

@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 from extending_oracle import best_pair, extend, random_base, random_words, rebuilt
+from own_data import unescaped
 from tokenizers import Tokenizer as HFTokenizer
 from tokenizers import models, pre_tokenizers, trainers
 from training_data import END, TIES, assert_equal, quietly
 
-from toksmith import PretokenCounts, Tokenizer, _core, merge_counts, reference, train, train_from_iterator
+from toksmith import PretokenCounts, Tokenizer, merge_counts, reference, train, train_from_iterator
 from toksmith._internal import memory
 from toksmith.formats.spelling import unspell
 
@@ -24,11 +25,6 @@ Published = dict[str, str]
 
 
 # The longest token
-
-
-def token_of(text: str) -> bytes:
-    """Return the token that a text in a log stands for."""
-    return _core.tokens_of_rows([[0, text]])[0]
 
 
 def naive_up_to(counts: dict[bytes, int], merges: int, longest: int) -> list[tuple[bytes, bytes]]:
@@ -178,11 +174,11 @@ def test_the_log_has_a_row_for_each_merge(suffix: str, tmp_path: Path) -> None:
     else:
         rows = [json.loads(line) for line in data.splitlines()]
     assert [int(row["merge"]) for row in rows] == list(range(1, len(tokenizer.merges) + 1))
-    assert [(token_of(row["left"]), token_of(row["right"])) for row in rows] == tokenizer.merges
+    assert [(unescaped(row["left"]), unescaped(row["right"])) for row in rows] == tokenizer.merges
     counts = [int(row["count"]) if row["count"] not in ("", None) else None for row in rows]
     assert counts == merge_counts(tokenizer)
     for row in rows:
-        token = token_of(row["token"])
+        token = unescaped(row["token"])
         assert tokenizer.token_bytes(int(row["id"])) == token
         assert int(row["bytes"]) == len(token)
 

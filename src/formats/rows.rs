@@ -18,7 +18,7 @@ const MAX_PER_BYTE: usize = 6;
 ///
 /// # Errors
 /// [`crate::Error::OutOfMemory`].
-pub fn token_rows<'t>(tokens: impl IntoIterator<Item = (u32, &'t [u8])>) -> Result<Vec<u8>> {
+pub(super) fn token_rows<'t>(tokens: impl IntoIterator<Item = (u32, &'t [u8])>) -> Result<Vec<u8>> {
     let mut rows = Rows::default();
     for (id, token) in tokens {
         rows.begin()?;
@@ -34,7 +34,7 @@ pub fn token_rows<'t>(tokens: impl IntoIterator<Item = (u32, &'t [u8])>) -> Resu
 ///
 /// # Errors
 /// [`crate::Error::OutOfMemory`].
-pub fn merge_rows<'t>(merges: impl IntoIterator<Item = (&'t [u8], &'t [u8])>) -> Result<Vec<u8>> {
+pub(super) fn merge_rows<'t>(merges: impl IntoIterator<Item = (&'t [u8], &'t [u8])>) -> Result<Vec<u8>> {
     let mut rows = Rows::default();
     for (left, right) in merges {
         rows.begin()?;
@@ -51,7 +51,7 @@ pub fn merge_rows<'t>(merges: impl IntoIterator<Item = (&'t [u8], &'t [u8])>) ->
 ///
 /// # Errors
 /// [`crate::Error::OutOfMemory`].
-pub fn unescape(text: &str, token: &mut Vec<u8>) -> Result<Option<()>> {
+pub(super) fn unescape(text: &str, token: &mut Vec<u8>) -> Result<Option<()>> {
     room::reserve(token, text.len())?;
     let mut parts = text.as_bytes();
     while let Some(at) = parts.iter().position(|&byte| byte == b'\\') {
