@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use criterion::{BatchSize, BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use toksmith::count::{CountOptions, Counting, InputFile, PretokenCounts};
+use toksmith::formats::RankLines;
 use toksmith::pretokenize::{ENDS, Isa, Named, Pattern, Pretokenizer, Scanner, Unmatched};
 use toksmith::special::Specials;
 use toksmith::train::{Options, learn_merges};
-use toksmith::vocab::RankLines;
 use toksmith::{Control, Encoder, Vocab};
 
 /// Merges of the vocabulary that is trained.

@@ -50,7 +50,6 @@ compile_error!(
     "toksmith needs a little-endian machine: scanners and hashes read bytes as little-endian words, and nothing was tested on a big-endian one"
 );
 
-mod api;
 #[doc(hidden)]
 #[cfg(feature = "shards")]
 pub mod arrow;
@@ -96,6 +95,7 @@ pub mod source;
 #[doc(hidden)]
 pub mod special;
 mod spelling;
+mod tokenizer;
 #[doc(hidden)]
 #[cfg(feature = "train")]
 pub mod train;
@@ -114,15 +114,15 @@ mod python;
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-pub use api::{EncodeStream, Tokenizer};
-#[cfg(feature = "train")]
-pub use api::{TrainOptions, train, train_files};
 #[doc(hidden)]
 pub use control::Control;
 #[doc(hidden)]
 pub use encode::Encoder;
 pub use encode::{SpecialSet, SpecialTokens};
 pub use error::{Error, Result};
+pub use tokenizer::{EncodeStream, Tokenizer};
+#[cfg(feature = "train")]
+pub use tokenizer::{TrainOptions, train, train_files};
 #[cfg(feature = "train")]
 pub use train::Ties;
 #[doc(hidden)]

@@ -2,9 +2,8 @@
 //! to, as a JSON list of the two.
 //!
 //! ```text
-//! echo '"Hello, world!"' | cargo run --example encode -- huggingface tokenizer.json
-//! echo '"Hello, world!"' | cargo run --example encode -- tiktoken gpt2.tiktoken gpt2 '<|endoftext|>=50256'
-//! echo '"Hello, world!"' | cargo run --example encode -- toksmith tokenizer.json
+//! echo '"Hello, world!"' | cargo run --example encode -- tokenizer.json
+//! echo '"Hello, world!"' | cargo run --example encode -- gpt2.tiktoken gpt2 '<|endoftext|>=50256'
 //! ```
 
 #![allow(clippy::print_stderr)] // a program
@@ -15,13 +14,12 @@ use std::process::ExitCode;
 
 use toksmith::Tokenizer;
 
-const USAGE: &str = "usage: encode huggingface PATH | toksmith PATH | tiktoken PATH PATTERN [NAME=ID]...";
+const USAGE: &str = "usage: encode PATH [PATTERN [NAME=ID]...]; a rank file needs a pattern";
 
 fn load(args: &[&str]) -> Result<Tokenizer, Box<dyn Error>> {
     Ok(match args {
-        ["huggingface", path] => Tokenizer::from_huggingface(path)?,
-        ["toksmith", path] => Tokenizer::load(path)?,
-        ["tiktoken", path, pattern, specials @ ..] => {
+        [path] => Tokenizer::load(path)?,
+        [path, pattern, specials @ ..] => {
             let mut pairs = Vec::new();
             for text in specials {
                 let (name, id) = text.rsplit_once('=').ok_or(USAGE)?;

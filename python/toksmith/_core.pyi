@@ -86,6 +86,7 @@ __all__ = [
     "spell",
     "tekken_file",
     "to_oniguruma",
+    "tokenizer_format",
     "tokens_of_ranks",
     "unspell",
     "vocab_map",
@@ -99,6 +100,7 @@ ONIGURUMA_SPELLINGS: dict[str, str]
 UNICODE_VERSION: str
 REGEX_VERSION: str
 
+_FileKind = Literal["huggingface", "ranks", "native", "tekken", "sentencepiece", "gguf"]
 _Report = Callable[[str, int, int], Any]
 
 @final
@@ -186,6 +188,7 @@ class HuggingFaceModel:
     def tokenizer(self, pipeline: Pipeline, seed: int | None = None) -> Tokenizer: ...
 
 def native_file(tokenizer: Tokenizer, fields: list[tuple[str, str]]) -> bytes: ...
+def tokenizer_format(head: bytes) -> _FileKind | None: ...
 def tekken_file(tokenizer: Tokenizer, pattern: str) -> bytes: ...
 
 @final

@@ -378,6 +378,10 @@ pub enum Error {
         source: std::io::Error,
     },
 
+    /// A file that is no tokenizer: what it is, and what to do.
+    #[error("this is {0}")]
+    NoTokenizer(&'static str),
+
     /// A file of a tokenizer whose content cannot be used.
     #[error("{}: {source}", path.display())]
     InFile {

@@ -94,6 +94,15 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Entries<T> {
 }
 
 impl NativeFile {
+    pub(super) fn is_beginning(head: &[u8]) -> bool {
+        let after = |text: &[u8], head: &mut &[u8]| {
+            *head = head.trim_ascii_start();
+            head.strip_prefix(text).map(|rest| *head = rest).is_some()
+        };
+        let mut head = head;
+        [&b"{"[..], b"\"format\"", b":", b"\"toksmith\""].iter().all(|text| after(text, &mut head))
+    }
+
     /// Reads a file, and checks that its fields are those of its version.
     ///
     /// # Errors
@@ -114,10 +123,7 @@ impl NativeFile {
             }
         })?);
         if file.optional::<String>("format")?.as_deref() != Some("toksmith") {
-            return Err(broken(
-                "format",
-                format!("not a toksmith file: expected \"toksmith\"{}", file.other()),
-            ));
+            return Err(broken("format", "not a toksmith file: expected \"toksmith\""));
         }
         let version: u64 = file.field("version")?;
         if !(1..=VERSION).contains(&version) {
@@ -170,28 +176,6 @@ impl NativeFile {
             };
             rows.iter().enumerate().find_map(wrong).unwrap_or_else(|| broken(name, reason(&error)))
         })
-    }
-
-    /// What a JSON file of another library is, as the end of a message; nothing if that is not known.
-    fn other(&self) -> String {
-        #[derive(serde::Deserialize)]
-        struct Model {
-            r#type: String,
-        }
-        let kind = match self.optional::<Model>("model") {
-            Ok(Some(model)) => Some(model.r#type),
-            _ => self.optional("type").unwrap_or_default(),
-        };
-        let Entries(fields) = &self.0;
-        match kind.as_deref() {
-            Some("WordPiece" | "Unigram" | "WordLevel") => {
-                format!(". It is a model of type {}, and toksmith reads BPE", kind.unwrap_or_default())
-            }
-            _ if !fields.is_empty() && fields.iter().all(|(_, id)| id.get().parse::<u64>().is_ok()) => {
-                ". It is a vocabulary: name the folder that has it as vocab.json beside merges.txt".to_owned()
-            }
-            _ => String::new(),
-        }
     }
 
     /// Names and JSON of the fields besides those of the vocabulary: `pattern`, `pattern_flags`, `unmatched`, `unicode`,

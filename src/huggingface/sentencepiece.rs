@@ -96,6 +96,15 @@ impl Default for Rules<'_> {
 }
 
 impl TokenizerFile {
+    /// Whether a file begins as a `.model`: its first field is a piece, whose first field is a text that is not empty.
+    pub(crate) fn is_sentencepiece(head: &[u8]) -> bool {
+        let text = match head {
+            [b'\n', 6..=255, 1, b'\n', text @ ..] | [b'\n', 6..=255, b'\n', text @ ..] => text,
+            _ => return false,
+        };
+        text.first().is_some_and(|&len| len > 0) && head.contains(&0x15)
+    }
+
     /// Reads a SentencePiece `.model` of type BPE.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use pyo3::types::PyDict;
 
 use super::tokenizer::Tokenizer;
 use super::{call, objects};
-use crate::vocab::{self, MinbpeFile};
+use crate::formats::{self, MinbpeFile};
 
 /// The pattern of a `.model` file of minbpe, ids by the names of its special tokens, and the id that each pair of ids is merged
 /// into.
@@ -29,5 +29,5 @@ pub(super) fn minbpe_model<'py>(
 /// The merges as pairs of ids, of a tokenizer that minbpe could have.
 #[pyfunction]
 pub(super) fn minbpe_merges(py: Python<'_>, tokenizer: &Tokenizer) -> PyResult<Vec<(u32, u32)>> {
-    call::long(py, None, |_| vocab::minbpe_merges(tokenizer.encoder().vocab()))
+    call::long(py, None, |_| formats::minbpe_merges(tokenizer.encoder().vocab()))
 }

@@ -113,6 +113,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tekken::tekken_file, module)?)?;
     module.add_class::<native::PyNativeFile>()?;
     module.add_function(wrap_pyfunction!(native::native_file, module)?)?;
+    module.add_function(wrap_pyfunction!(native::tokenizer_format, module)?)?;
     module.add_function(wrap_pyfunction!(vocabulary::tokens_of_ranks, module)?)?;
     module.add_function(wrap_pyfunction!(minbpe::minbpe_merges, module)?)?;
     module.add_function(wrap_pyfunction!(minbpe::minbpe_model, module)?)?;

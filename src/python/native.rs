@@ -9,7 +9,7 @@ use super::pretokenizer::PyPretokenizer;
 use super::tokenizer::Tokenizer;
 use super::{call, objects};
 use crate::encode::Encoder;
-use crate::formats::NativeFile;
+use crate::formats::{NativeFile, recognise};
 use crate::room;
 
 /// A file that was read.
@@ -45,6 +45,12 @@ impl PyNativeFile {
             call::long(py, None, |_| Encoder::try_new(self.file.vocab()?, pretokenizer.inner.clone()))?;
         Ok(Tokenizer::of(Arc::new(encoder)))
     }
+}
+
+/// The name of the format of a file of a tokenizer that begins with these bytes; None if it is none.
+#[pyfunction]
+pub(super) fn tokenizer_format(head: &[u8]) -> PyResult<Option<&'static str>> {
+    Ok(recognise(head)?.map(|format| format.name))
 }
 
 /// The content of a file. `fields` are those of `NativeFile`.

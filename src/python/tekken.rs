@@ -9,13 +9,13 @@ use super::pretokenizer::PyPretokenizer;
 use super::tokenizer::Tokenizer;
 use super::{call, objects};
 use crate::encode::Encoder;
+use crate::formats;
 use crate::room;
-use crate::vocab::{self, Vocab};
 
 /// A `tekken.json` that was read.
 #[pyclass(frozen, module = "toksmith._core")]
 pub(super) struct TekkenFile {
-    file: vocab::TekkenFile,
+    file: formats::TekkenFile,
 }
 
 #[pymethods]
@@ -24,7 +24,7 @@ impl TekkenFile {
     fn new(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
         let file = call::long(py, None, |_| {
             room::check_available(4 * data.len())?;
-            vocab::TekkenFile::parse(data)
+            formats::TekkenFile::parse(data)
         })?;
         Ok(TekkenFile { file })
     }
@@ -37,13 +37,8 @@ impl TekkenFile {
 
     /// The tokenizer, whose special tokens have the ids below those of all others.
     fn tokenizer(&self, py: Python<'_>, pretokenizer: &PyPretokenizer) -> PyResult<Tokenizer> {
-        let encoder = call::long(py, None, |_| {
-            let specials = self.file.special_tokens.iter();
-            let specials: Vec<_> =
-                specials.map(|(name, id)| (name.clone().into_bytes(), Some(*id))).collect();
-            let vocab = Vocab::new(&self.file.tokens, None, &specials)?;
-            Encoder::try_new(vocab, pretokenizer.inner.clone())
-        })?;
+        let encoder =
+            call::long(py, None, |_| Encoder::try_new(self.file.vocab()?, pretokenizer.inner.clone()))?;
         Ok(Tokenizer::of(Arc::new(encoder)))
     }
 }
@@ -55,6 +50,6 @@ pub(super) fn tekken_file<'py>(
     tokenizer: &Tokenizer,
     pattern: &str,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let file = call::long(py, None, |_| vocab::tekken_file(tokenizer.encoder().vocab(), pattern))?;
+    let file = call::long(py, None, |_| formats::tekken_file(tokenizer.encoder().vocab(), pattern))?;
     objects::bytes(py, &file)
 }

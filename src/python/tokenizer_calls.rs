@@ -13,10 +13,11 @@ use super::{arrays, call, ids, objects, text};
 use crate::control::Control;
 use crate::encode::{EncodedBatch, Encoder, RandomMerges, Spans, recycle};
 use crate::error::Result;
+use crate::formats::RankLines;
 use crate::pretokenize::Pretokenizer;
 use crate::room;
 use crate::source::Text;
-use crate::vocab::{RankLines, SpecialSpec, Vocab};
+use crate::vocab::{SpecialSpec, Vocab};
 
 impl Tokenizer {
     /// The tokenizer of an encoder.

@@ -9,9 +9,10 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
 use super::{call, objects};
 use crate::error::{show, show_text};
+use crate::formats::RankLines;
 use crate::room;
 use crate::spelling::spell;
-use crate::vocab::{RankLines, SpecialSpec, Vocab};
+use crate::vocab::{SpecialSpec, Vocab};
 
 /// A merge as the bytes of its two parts.
 type MergePair = (PyBackedBytes, PyBackedBytes);

@@ -4,8 +4,9 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use toksmith::count::PretokenCounts;
+use toksmith::formats::RankLines;
 use toksmith::pretokenize::{Pattern, Pretokenizer, Unmatched};
-use toksmith::vocab::{RankLines, SpecialSpec};
+use toksmith::vocab::SpecialSpec;
 use toksmith::{Control, Encoder, Vocab};
 
 use super::input::Input;

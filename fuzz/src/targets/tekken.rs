@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::json;
 use toksmith::Vocab;
-use toksmith::vocab::TekkenFile;
+use toksmith::formats::TekkenFile;
 
 use super::input::Input;
 use super::state;

@@ -148,7 +148,7 @@ def _ranks_and_pattern(source: str, ours: Tokenizer, pattern: str | None) -> tup
 def _huggingface(source: str) -> tuple[Side, Iterable[str]]:
     tokenizers = _imported("tokenizers")
     path = Path(source) / "tokenizer.json" if Path(source).is_dir() else Path(source)
-    if not sources.is_huggingface(source):
+    if sources.kind_of(source) != "huggingface":
         raise UsageError(f"{source} is not a tokenizer.json: give the file that tokenizers reads as --with FILE")
     try:
         theirs = tokenizers.Tokenizer.from_buffer(path.read_bytes())  # it opens no file whose name is not UTF-8

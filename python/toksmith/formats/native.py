@@ -10,7 +10,6 @@ import contextlib
 import functools
 import json
 import os
-import re
 import warnings
 from pathlib import Path
 
@@ -22,10 +21,6 @@ from .huggingface.checks import Json
 from .huggingface.origin import Origin
 from .huggingface.pipeline import Pipeline
 from .parts import Parts, Record
-
-BEGINNING = re.compile(rb'\s*\{\s*"format"\s*:\s*"toksmith"')
-"""The beginning of a file."""
-
 
 # The head
 
@@ -135,6 +130,6 @@ def load(path: str | os.PathLike[str]) -> Parts:
 
 def is_native(path: str | os.PathLike[str]) -> bool:
     """Return whether a file begins as toksmith's own. A file that cannot be read does not."""
-    with contextlib.suppress(OSError), Path(path).open("rb") as file:
-        return BEGINNING.match(file.read(1 << 12)) is not None
+    with contextlib.suppress(OSError, ValueError), Path(path).open("rb") as file:
+        return _core.tokenizer_format(file.read(1 << 12)) == "native"
     return False

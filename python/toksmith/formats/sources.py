@@ -28,26 +28,7 @@ _PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 """Names of GPT-2's two files: the usual ones, and those of its release."""
 _WHOLE = ("tekken.json", "tokenizer.model", "*.model", "qwen.tiktoken", "*.gguf")
 """Names of a file that is a whole tokenizer: Mistral's, SentencePiece's, and any of SentencePiece or llama.cpp."""
-_RANK_LINE = re.compile(rb"(\xef\xbb\xbf)?[A-Za-z0-9+/]*={0,2} [0-9]+\r?\n")
-_SENTENCEPIECE = re.compile(rb"\n[\x06-\xff]\x01?\n[\x01-\xff]", re.DOTALL)
-_TEKKEN_NAMES = (b'"default_num_special_tokens"', b'"token_bytes"', b'"is_control"')
-_OTHERS = (
-    (
-        re.compile(rb".{4}\0{4}\{", re.DOTALL),
-        "a safetensors file, which holds weights: name the tokenizer.json beside it",
-    ),
-    (re.compile(rb"PK\x03\x04"), "a zip archive, as PyTorch's weights are: name the tokenizer.json beside it"),
-    (re.compile(rb"\x80[\x02-\x05]"), "a pickle, which could run any program: save the tokenizer in another format"),
-    (
-        re.compile(rb"(\S+\r?\n)*?\[(PAD|UNK|CLS)\]\r?\n"),
-        "a vocab.txt of WordPiece, which is no BPE: use the library tokenizers",
-    ),
-    (
-        re.compile(rb"[^\t\n]+\t-?[0-9][-+.0-9e]*\r?\n([^\t\n]+\t-?[0-9][-+.0-9e]*\r?\n)+"),
-        "a .vocab of SentencePiece, which lists the pieces of a model for people: name the .model beside it",
-    ),
-)
-"""The beginnings of files that are no tokenizers here, and what they are."""
+_HEAD_BYTES = 1 << 12
 _HUB_NAME = re.compile(r"([\w-][\w.-]*)/([\w-][\w.-]*)(?:@([\w./-]+))?", re.ASCII)
 _HUB_FILES = ["*.json", "*.jinja", "*.txt", "*.model", "*.bpe", "*.tiktoken"]
 ALLOW_DOWNLOAD = "TOKSMITH_DOWNLOAD"
@@ -130,7 +111,8 @@ def _in_folder(folder: Path) -> tuple[Kind, str]:
     """Return the kind of a folder and its path, or those of the file in it that is a whole tokenizer."""
     path = folder / "tokenizer.json"  # other files in the folder are for older readers
     if path.is_file():
-        return ("native", os.fspath(path)) if native.is_native(path) else ("huggingface", os.fspath(folder))
+        kind = _kind_of_file(path)
+        return kind, os.fspath(folder if kind == "huggingface" else path)
     if pair_in(folder) is not None:
         return "gpt2", os.fspath(folder)
     for pattern in _WHOLE:
@@ -171,33 +153,11 @@ def _kind_of_file(path: Path) -> Kind:
     if path.suffix == ".tiktoken":
         return "ranks"
     with path.open("rb") as file:
-        head = file.read(1 << 12) if path.is_file() else b""
+        head = file.read(_HEAD_BYTES) if path.is_file() else b""
     _core.check_whole(path, head)
-    if _RANK_LINE.match(head):
-        return "ranks"
-    if head.startswith(b"GGUF"):
-        return "gguf"
-    if _SENTENCEPIECE.match(head) and b"\x15" in head:
-        return "sentencepiece"
-    for beginning, kind in _OTHERS:
-        if beginning.match(head):
-            raise ValueError(f"{path} is {kind}")
-    is_json = head.lstrip()[:1] == b"{"
-    if is_json and any(name in head for name in _TEKKEN_NAMES):
-        return "tekken"
-    return "huggingface" if is_json and not native.BEGINNING.match(head) and is_huggingface(path) else "native"
-
-
-def is_huggingface(path: StrPath) -> bool:
-    """Return whether this is a `tokenizer.json` of Hugging Face's, or a folder with one."""
-    path = Path(path)
-    if path.is_dir():
-        return (path / "tokenizer.json").is_file()
-    try:
-        content = text_files.parse(text_files.read_text(path), str(path), "tokenizer")
-    except (OSError, ValueError):
-        return False  # the reader of the file raises the error
-    return isinstance(content, dict) and "model" in content and "added_tokens" in content
+    with text_files.naming(path):
+        kind: Kind | None = _core.tokenizer_format(head)
+    return kind or "native"  # whose reader raises the error
 
 
 def encoding_of(name: str) -> str | None:

@@ -407,7 +407,7 @@ def test_explain_never_sends_controls_to_the_terminal(folder: Path) -> None:
         (["train", "corpus.txt", "--vocab-size", "300", "-o", "."], 1, ".: this is a folder"),
         (["train", "corpus.txt", "--vocab-size", "300", "-o", "x.tiktoken"], 2, "this command writes toksmith's own"),
         (["encode", "-t", "nope.json"], 1, "nope.json: No such file"),
-        (["encode", "-t", "corpus.txt"], 1, "corpus.txt, line 1: not JSON"),
+        (["encode", "-t", "corpus.txt"], 1, "corpus.txt: line 1: not a toksmith file: not JSON"),
         (["encode", "-t", "t.json", "nope.txt"], 1, "nope.txt: No such file"),
         (["encode", "-t", "t.json", "."], 1, ".: Is a directory"),
         (["encode", "-t", "."], 1, "holds neither tokenizer.json nor vocab.json"),

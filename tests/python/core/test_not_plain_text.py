@@ -135,8 +135,8 @@ def test_what_stands_in_place_of_a_tokenizer(name: str, tmp_path: Path) -> None:
         ("[UNK]\n[CLS]\nthe\n", "WordPiece"),
         ("!\nthe\r\n[PAD]\r\n##s\r\n", "WordPiece"),
         ("<unk>\t0\n<s>\t0\n▁the\t-3.25\n", "a .vocab of SentencePiece"),
-        ('{"model": {"type": "WordPiece"}}', "a model of type WordPiece, and toksmith reads BPE"),
-        ('{"type": "Unigram", "vocab": []}', "a model of type Unigram, and toksmith reads BPE"),
+        ('{"model": {"type": "WordPiece"}}', "a model of type WordPiece: toksmith reads BPE"),
+        ('{"type": "Unigram", "vocab": []}', "a model of type Unigram, .*: toksmith reads BPE"),
         ('{"the": 1, "##s": 2}', "a vocabulary: name the folder"),
     ],
 )

@@ -133,7 +133,7 @@ def test_a_path_goes_before_a_name(folder: Path, trained: Tokenizer) -> None:
         ("own.json", {"special_tokens": []}, "has its own pattern"),
         ("gpt2", {"unmatched": "keep"}, "has its own pattern"),
         ("broken.json", {}, "broken.json"),
-        ("pair/vocab.json", {}, "not a toksmith file"),
+        ("pair/vocab.json", {}, "this is a vocabulary: name the folder"),
     ],
 )
 def test_what_is_wrong_is_said(folder: Path, source: str, options: dict[str, object], expected: str) -> None:

@@ -43,8 +43,7 @@ fn threads_share_a_tokenizer() {
 #[test]
 fn streams_and_counts_are_those_of_the_whole_text() {
     let folder = tempfile::tempdir().unwrap();
-    let characters =
-        Tokenizer::from_huggingface(path(&folder, "tokenizer.json", CHARACTERS.as_bytes())).unwrap();
+    let characters = Tokenizer::load(path(&folder, "tokenizer.json", CHARACTERS.as_bytes())).unwrap();
     assert_eq!(characters.encode("aé <s> a", true).unwrap(), [6, 2, 0, 5]);
     assert_eq!(characters.decode(&[6, 2, 0, 5]).unwrap(), "aé <s> a");
     for tokenizer in [trained(), characters] {

@@ -10,9 +10,9 @@ use base64::prelude::BASE64_STANDARD;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::vocabulary::Vocab;
 use crate::error::{Error, Result, show_text};
 use crate::room;
+use crate::vocab::Vocab;
 
 /// The special tokens of files that list none.
 const UNLISTED: [&str; 20] = [
@@ -72,6 +72,9 @@ struct SpecialRow {
     token_str: String,
 }
 
+/// Names that no other tokenizer's file begins with.
+const NAMES: [&[u8]; 3] = [b"\"default_num_special_tokens\"", b"\"token_bytes\"", b"\"is_control\""];
+
 /// A `tekken.json` that was read.
 #[derive(Debug)]
 pub struct TekkenFile {
@@ -84,6 +87,21 @@ pub struct TekkenFile {
 }
 
 impl TekkenFile {
+    pub(super) fn is_beginning(head: &[u8]) -> bool {
+        let has = |name: &&[u8]| memchr::memmem::find(head, name).is_some();
+        head.trim_ascii_start().starts_with(b"{") && NAMES.iter().any(has)
+    }
+
+    /// The vocabulary, whose special tokens have the ids below those of all others.
+    ///
+    /// # Errors
+    /// The variants of [`Error`] for vocabularies.
+    pub fn vocab(&self) -> Result<Vocab> {
+        let specials = self.special_tokens.iter();
+        let specials: Vec<_> = specials.map(|(name, id)| (name.clone().into_bytes(), Some(*id))).collect();
+        Vocab::new(&self.tokens, None, &specials)
+    }
+
     /// Reads a file.
     ///
     /// # Errors

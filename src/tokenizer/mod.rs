@@ -4,10 +4,12 @@ mod patterns;
 mod stream;
 #[cfg(test)]
 mod tests;
+#[expect(clippy::module_inception, reason = "the type that the folder is about")]
 mod tokenizer;
 #[cfg(feature = "train")]
 mod training;
 
+pub(crate) use patterns::SourcePattern;
 pub use stream::EncodeStream;
 pub use tokenizer::Tokenizer;
 #[cfg(feature = "train")]

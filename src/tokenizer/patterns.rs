@@ -28,48 +28,50 @@ impl PatternEngines for SyntaxTables {
 
 /// A pattern as toksmith's own file has it, and what runs it.
 #[derive(Clone)]
-pub(super) struct SourcePattern {
+pub(crate) struct SourcePattern {
     /// The expression in the dialect of `regex`; `None` for no pattern.
-    pub(super) source: Option<String>,
-    pub(super) flags: u32,
+    source: Option<String>,
+    flags: u32,
     pub(super) pretokenizer: Pretokenizer,
 }
 
-/// The pattern of a name, or of an expression in the dialect of `regex`.
-#[cfg(feature = "train")]
-pub(super) fn of_regex(pattern: &str) -> Result<SourcePattern> {
-    match named(pattern)? {
-        Some(named) => of_source(Some(named.expression()), 0, Unmatched::Keep),
-        None => of_source(Some(pattern), 0, Unmatched::Keep),
-    }
-}
-
-/// The pattern of a name, or of an expression in the dialect of tiktoken, which drops text that is not matched.
-pub(super) fn of_tiktoken(pattern: &str) -> Result<SourcePattern> {
-    match named(pattern)? {
-        Some(named) => of_source(Some(named.expression()), 0, Unmatched::Keep),
-        None if Named::of(pattern, &SPELLINGS).is_some() => of_source(Some(pattern), 0, Unmatched::Keep),
-        None => of_source(Some(&from_fancy_regex(pattern, &SyntaxTables)?), 0, Unmatched::Drop),
-    }
-}
-
-/// The pattern of an expression of `regex`, which is no name, with its flags.
-pub(super) fn of_source(source: Option<&str>, flags: u32, unmatched: Unmatched) -> Result<SourcePattern> {
-    let pattern = match source {
-        None => Pattern::Whole,
-        Some(source) => match Named::of(source, &SPELLINGS).filter(|_| flags == 0) {
-            Some(named) => Pattern::Named(named, Isa::best()),
-            None => Pattern::Compiled(compiled(source, flags)?),
-        },
-    };
-    let pretokenizer = Pretokenizer { pattern, unmatched };
-    Ok(SourcePattern { source: source.map(str::to_owned), flags, pretokenizer })
-}
-
 impl SourcePattern {
+    /// The pattern of a name, or of an expression in the dialect of `regex`.
+    #[cfg(feature = "train")]
+    pub(super) fn of_regex(pattern: &str) -> Result<Self> {
+        match named(pattern)? {
+            Some(named) => Self::of_source(Some(named.expression()), 0, Unmatched::Keep),
+            None => Self::of_source(Some(pattern), 0, Unmatched::Keep),
+        }
+    }
+
+    /// The pattern of a name, or of an expression in the dialect of tiktoken, which drops text that is not matched.
+    pub(crate) fn of_tiktoken(pattern: &str) -> Result<Self> {
+        match named(pattern)? {
+            Some(named) => Self::of_source(Some(named.expression()), 0, Unmatched::Keep),
+            None if Named::of(pattern, &SPELLINGS).is_some() => {
+                Self::of_source(Some(pattern), 0, Unmatched::Keep)
+            }
+            None => Self::of_source(Some(&from_fancy_regex(pattern, &SyntaxTables)?), 0, Unmatched::Drop),
+        }
+    }
+
+    /// The pattern of an expression of `regex`, which is no name, with its flags.
+    pub(crate) fn of_source(source: Option<&str>, flags: u32, unmatched: Unmatched) -> Result<Self> {
+        let pattern = match source {
+            None => Pattern::Whole,
+            Some(source) => match Named::of(source, &SPELLINGS).filter(|_| flags == 0) {
+                Some(named) => Pattern::Named(named, Isa::best()),
+                None => Pattern::Compiled(compiled(source, flags)?),
+            },
+        };
+        let pretokenizer = Pretokenizer { pattern, unmatched };
+        Ok(SourcePattern { source: source.map(str::to_owned), flags, pretokenizer })
+    }
+
     /// The fields of toksmith's own file that hold the pattern, with their JSON.
     #[cfg(feature = "train")]
-    pub(super) fn fields(&self) -> [(String, String); 4] {
+    pub(crate) fn fields(&self) -> [(String, String); 4] {
         let unmatched = if self.pretokenizer.unmatched == Unmatched::Keep { "keep" } else { "drop" };
         [
             ("pattern", Value::from(self.source.clone())),
@@ -81,18 +83,8 @@ impl SourcePattern {
     }
 }
 
-/// A warning if a pattern was made under another version of Unicode.
-pub(super) fn warning(pretokenizer: &Pretokenizer, made: Option<String>) -> Option<String> {
-    let here = unicode_of(&pretokenizer.pattern)?;
-    let made = made.filter(|made| made != here)?;
-    Some(format!(
-        "made under Unicode {made}; its pattern runs under {here} here: characters that changed class between the two \
-         may be cut differently"
-    ))
-}
-
 /// The Unicode version of a pattern's classes; `None` for a pattern without any.
-fn unicode_of(pattern: &Pattern) -> Option<&'static str> {
+pub(super) fn unicode_of(pattern: &Pattern) -> Option<&'static str> {
     match pattern {
         Pattern::Named(..) => Some(UNICODE_VERSION),
         Pattern::Compiled(_) => Some(SYNTAX_UNICODE_VERSION),

@@ -30,6 +30,18 @@ pub struct RankLines {
 }
 
 impl RankLines {
+    /// Whether the first line has the form of a token and its id.
+    pub(super) fn is_beginning(head: &[u8]) -> bool {
+        let head = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head);
+        let Some(line) = head.split_inclusive(|&byte| byte == b'\n').next() else { return false };
+        let Some(line) = line.strip_suffix(b"\n") else { return false };
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let Some(space) = line.iter().position(|&byte| byte == b' ') else { return false };
+        let (token, id) = (&line[..space], &line[space + 1..]);
+        let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+        token.iter().all(is_base64) && !id.is_empty() && id.iter().all(u8::is_ascii_digit)
+    }
+
     /// Reads a file.
     ///
     /// # Errors

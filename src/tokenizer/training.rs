@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::Path;
 
-use super::patterns;
+use super::patterns::SourcePattern;
 use super::tokenizer::Tokenizer;
 use crate::control::Control;
 use crate::count::{CountOptions, Counting};
@@ -107,7 +107,7 @@ fn trained(
         Error::VocabTooSmall { vocab_size: options.vocab_size, special_tokens: options.special_tokens.len() },
     )?;
     let control = Control::none();
-    let pattern = patterns::of_regex(&options.pattern)?;
+    let pattern = SourcePattern::of_regex(&options.pattern)?;
     let names: Vec<Vec<u8>> = options.special_tokens.iter().map(|name| name.clone().into_bytes()).collect();
     let counting = CountOptions { workers: options.workers.max(1), ..CountOptions::default() };
     let mut counting = Counting::new(Specials::new(names.clone())?, pattern.pretokenizer.clone(), counting);

@@ -3,10 +3,9 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::exchange::shown as shown_bytes;
-use super::vocabulary::Vocab;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, show};
 use crate::room;
+use crate::vocab::Vocab;
 
 const VERSION: &str = "minbpe v1";
 /// The maximum number of bytes of all tokens together. Each line can double the longest token, so 40 lines could fill any
@@ -77,7 +76,7 @@ pub fn minbpe_merges(vocab: &Vocab) -> Result<Vec<(u32, u32)>> {
             return Err(Error::Unwritable(format!(
                 "a .model file of minbpe numbers the bytes by their values, and here {} has the id {id}: only a tokenizer \
                  that was trained with special_ids=\"last\" has that",
-                shown_bytes(&[byte])
+                show(&[byte])
             )));
         }
     }
@@ -89,7 +88,7 @@ pub fn minbpe_merges(vocab: &Vocab) -> Result<Vec<(u32, u32)>> {
         if id != number {
             return Err(Error::Unwritable(format!(
                 "a .model file of minbpe numbers the merges from 256 on, and here {} has the id {id}, not {number}",
-                shown_bytes(&token)
+                show(&token)
             )));
         }
         Ok((tokens.id_at(left), tokens.id_at(right)))

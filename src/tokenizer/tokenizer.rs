@@ -1,0 +1,212 @@
+//! The tokenizer of the crate.
+
+use std::sync::Arc;
+
+use super::patterns::{SourcePattern, unicode_of};
+use super::stream::EncodeStream;
+use crate::control::Control;
+use crate::decode::{TextDecoder, decode};
+use crate::encode::{Encoder, SpecialTokens};
+use crate::error::Result;
+use crate::huggingface::FilePipeline;
+use crate::vocab::Vocab;
+
+/// A tokenizer: text to ids, and ids to text.
+///
+/// It is immutable, and cheap to clone: clones share the vocabulary, and the working memory of encoding. Any number of
+/// threads may use it at once.
+///
+/// Which special tokens become their ids is asked for at each call: `true` stands for all special tokens of the tokenizer,
+/// `false` for none, so that their names in a text are ordinary text. Give `false` for text that is not trusted.
+///
+/// ```
+/// use toksmith::Tokenizer;
+///
+/// # let lines: String = (0..=255u32).map(|byte| {
+/// #     let bits = byte << 16;
+/// #     let letter = |at: u32| {
+/// #         char::from(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"[(bits >> (18 - 6 * at) & 63) as usize])
+/// #     };
+/// #     format!("{}{}== {byte}\n", letter(0), letter(1))
+/// # }).collect();
+/// # let folder = std::env::temp_dir().join(format!("toksmith-doc-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// # let path = folder.join("bytes.tiktoken");
+/// # std::fs::write(&path, lines + "bG93 256\nIGxvdw== 257\n")?;
+/// // A rank file has neither pattern nor special tokens: they are given beside it.
+/// let tokenizer = Tokenizer::from_tiktoken(&path, "cl100k", &[("<|endoftext|>", 300)])?;
+/// let ids = tokenizer.encode("low low<|endoftext|>", true)?;
+/// assert_eq!(ids, [256, 257, 300]);
+/// assert_eq!(tokenizer.decode(&ids)?, "low low<|endoftext|>");
+/// assert_eq!(tokenizer.count("low low", false)?, 2);
+/// # std::fs::remove_dir_all(folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Tokenizer {
+    encoder: Arc<Encoder>,
+    /// The decoder of a Hugging Face tokenizer; `None` where the bytes of ids are joined.
+    decoder: Option<Arc<TextDecoder>>,
+    /// The pattern of a tokenizer without the steps of Hugging Face.
+    pattern: Option<SourcePattern>,
+    warnings: Vec<String>,
+}
+
+impl Tokenizer {
+    /// A tokenizer without the steps of Hugging Face.
+    pub(crate) fn new(vocab: Vocab, pattern: SourcePattern) -> Result<Self> {
+        Ok(Self::of(Encoder::try_new(vocab, pattern.pretokenizer.clone())?, pattern))
+    }
+
+    pub(super) fn of(encoder: Encoder, pattern: SourcePattern) -> Self {
+        Tokenizer { encoder: Arc::new(encoder), decoder: None, pattern: Some(pattern), warnings: Vec::new() }
+    }
+
+    /// A tokenizer between the steps of Hugging Face.
+    pub(crate) fn with_steps(vocab: Vocab, steps: &FilePipeline) -> Result<Self> {
+        let (encoder, decoder) = steps.around(&Arc::new(Encoder::try_new(vocab, steps.pretokenizer())?))?;
+        Ok(Tokenizer { encoder, decoder: Some(Arc::new(decoder)), pattern: None, warnings: Vec::new() })
+    }
+
+    pub(crate) fn with_warnings(self, warnings: Vec<String>) -> Self {
+        Tokenizer { warnings, ..self }
+    }
+
+    pub(crate) fn vocab(&self) -> &Vocab {
+        self.encoder.vocab()
+    }
+
+    /// The pattern; `None` for a tokenizer with steps of Hugging Face.
+    #[cfg(feature = "train")]
+    pub(crate) fn pattern(&self) -> Option<&SourcePattern> {
+        self.pattern.as_ref()
+    }
+
+    /// A warning if the pattern was made under another version of Unicode.
+    pub(crate) fn unicode_warning(&self, made: Option<String>) -> Option<String> {
+        let here = unicode_of(&self.encoder.pretokenizer().pattern)?;
+        let made = made.filter(|made| made != here)?;
+        Some(format!(
+            "made under Unicode {made}; its pattern runs under {here} here: characters that changed class between the two \
+             may be cut differently"
+        ))
+    }
+
+    /// What was noticed while loading: an id that differs from the one in the file, or a pattern that was made under
+    /// another version of Unicode.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The ids of a text.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]; the errors of a Hugging Face file whose steps make a text too long, or whose unknown token is
+    /// missing. A pretoken has less than 4 GiB.
+    pub fn encode<'a>(&'a self, text: &str, special: impl Into<SpecialTokens<'a>>) -> Result<Vec<u32>> {
+        let mut ids = Vec::new();
+        self.encode_into(text, special, &mut ids)?;
+        Ok(ids)
+    }
+
+    /// Appends the ids of a text to a vector, whose memory can serve many texts.
+    ///
+    /// # Errors
+    /// Same as [`Tokenizer::encode`]; `ids` may then have some of the ids.
+    pub fn encode_into<'a>(
+        &'a self,
+        text: &str,
+        special: impl Into<SpecialTokens<'a>>,
+        ids: &mut Vec<u32>,
+    ) -> Result<()> {
+        self.encoder.encode(text.as_bytes(), special, ids, &Control::none())
+    }
+
+    /// How many ids a text has. Makes no list of them.
+    ///
+    /// # Errors
+    /// Same as [`Tokenizer::encode`].
+    pub fn count<'a>(&'a self, text: &str, special: impl Into<SpecialTokens<'a>>) -> Result<usize> {
+        self.encoder.count(text.as_bytes(), special, &Control::none())
+    }
+
+    /// The text of ids. Bytes that are not UTF-8, as ids from the middle of a character have, become U+FFFD.
+    ///
+    /// # Errors
+    /// [`Error::UnknownId`] with the place of an id that is not there.
+    pub fn decode(&self, ids: &[u32]) -> Result<String> {
+        let decoder = self.decoder.as_deref().filter(|decoder| !decoder.is_plain());
+        let is_joined =
+            decoder.is_none_or(|decoder| decoder.stripped().is_some() && !decoder.breaks_bytes(ids));
+        let text = match is_joined {
+            true => String::from_utf8(self.decode_bytes(ids)?).map_err(|error| error.into_bytes()),
+            false => Err(Vec::new()),
+        };
+        match (text, decoder) {
+            (Ok(text), _) => Ok(text),
+            (Err(_), Some(decoder)) if !decoder.joins_bytes() => decoder.decode(self.encoder.vocab(), ids),
+            (Err(bytes), _) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+        }
+    }
+
+    /// The bytes of ids.
+    ///
+    /// # Errors
+    /// Same as [`Tokenizer::decode`].
+    pub fn decode_bytes(&self, ids: &[u32]) -> Result<Vec<u8>> {
+        let vocab = self.encoder.vocab();
+        match self.decoder.as_deref().filter(|decoder| !decoder.is_plain()) {
+            None => decode(vocab, ids, &Control::none()),
+            Some(decoder) => match decoder.joined(vocab, ids)? {
+                Some(bytes) => Ok(bytes),
+                None => decoder.decode(vocab, ids).map(String::into_bytes),
+            },
+        }
+    }
+
+    /// Encodes a text that arrives in parts.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), toksmith::Error> {
+    /// let tokenizer = toksmith::train(["low low low lower"], &toksmith::TrainOptions::new(260))?;
+    /// let (mut stream, mut ids) = (tokenizer.stream(true), Vec::new());
+    /// for part in ["lo", "w low", "er"] {
+    ///     stream.push(part, &mut ids)?;
+    /// }
+    /// stream.finish(&mut ids)?;
+    /// assert_eq!(ids, tokenizer.encode("low lower", true)?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn stream(&self, special: bool) -> EncodeStream {
+        EncodeStream::new(Arc::clone(&self.encoder), special)
+    }
+
+    /// The number of tokens, special tokens included.
+    pub fn vocab_size(&self) -> usize {
+        self.encoder.vocab().tokens().len()
+    }
+
+    /// Ids and bytes of all tokens, by ascending id.
+    pub fn tokens(&self) -> impl Iterator<Item = (u32, &[u8])> {
+        self.encoder.vocab().tokens().iter()
+    }
+
+    /// The bytes of a token; `None` for an id that is not there.
+    pub fn token_bytes(&self, id: u32) -> Option<&[u8]> {
+        self.encoder.vocab().tokens().get(id)
+    }
+
+    /// The id of a token, ordinary or special.
+    pub fn token_id(&self, token: &[u8]) -> Option<u32> {
+        let vocab = self.encoder.vocab();
+        vocab.ordinary_id(token).or_else(|| vocab.special_id(token))
+    }
+
+    /// Names and ids of the special tokens.
+    pub fn special_tokens(&self) -> impl Iterator<Item = (&str, u32)> {
+        let vocab = self.encoder.vocab();
+        let names = vocab.specials().tokens().iter().map(|name| str::from_utf8(name).unwrap_or_default());
+        names.zip(vocab.special_ids().iter().copied())
+    }
+}
