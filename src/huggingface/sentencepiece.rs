@@ -127,7 +127,7 @@ impl TokenizerFile {
             );
             return Err(refused("trainer_spec.model_type", reason));
         }
-        file_of(&pieces, &rules)
+        file_of(&pieces, &rules, |names| merges_by_score(&pieces, names))
     }
 }
 
@@ -196,11 +196,18 @@ fn check_denormalizer(message: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// The tokenizer of a model.
+/// Merges, and the places of those that have the rank of the merge before.
+pub(super) type Merges = (Vec<[u32; 3]>, Vec<u32>);
+
+/// The tokenizer of a model, with the merges of its pieces.
 ///
 /// # Errors
 /// [`crate::Error::BrokenPart`] with the place of a piece that has no exact equal here.
-pub(super) fn file_of(pieces: &[Piece<'_>], rules: &Rules<'_>) -> Result<TokenizerFile> {
+pub(super) fn file_of(
+    pieces: &[Piece<'_>],
+    rules: &Rules<'_>,
+    merges_of: impl FnOnce(&Names) -> Result<Merges>,
+) -> Result<TokenizerFile> {
     check_pieces(pieces)?;
     let mut texts = Texts::default();
     pieces.iter().try_for_each(|piece| texts.push(piece.text))?;
@@ -216,7 +223,7 @@ pub(super) fn file_of(pieces: &[Piece<'_>], rules: &Rules<'_>) -> Result<Tokeniz
     if bytes != 256 && (rules.byte_fallback || bytes != 0) {
         return Err(refused("pieces", format!("{bytes} pieces for bytes, not 256")));
     }
-    let (merges, ties) = merges_of(pieces, &names)?;
+    let (merges, ties) = merges_of(&names)?;
     let options = BpeOptions {
         unknown: unknown.map(str::to_owned),
         fuse_unknown: true,
@@ -279,7 +286,7 @@ pub(super) fn byte_of(name: &str) -> Option<u8> {
 /// SentencePiece gives all pairs of one piece the same rank. Their order does not matter, since only one of them ever
 /// meets: until something merges across an end of a stretch of text, the merges inside of it are those of the stretch
 /// alone, and these make the piece in one way. The order of pieces of one score does matter: the leftmost merges first.
-fn merges_of(pieces: &[Piece<'_>], names: &Names) -> Result<(Vec<[u32; 3]>, Vec<u32>)> {
+pub(super) fn merges_by_score(pieces: &[Piece<'_>], names: &Names) -> Result<Merges> {
     let normal = |text: &str| names.find(text).filter(|&at| pieces[at as usize].kind == Kind::Normal);
     let mut order: Vec<u32> = room::collected(0..pieces.len() as u32)?;
     order.retain(|&at| {
