@@ -16,7 +16,7 @@ from source_archives import source_archive
 from test_pre_tokenizers_of_llama_cpp import STAGES
 from test_pre_tokenizers_of_llama_cpp import texts as split_texts
 
-from toksmith import Tokenizer, train_from_iterator
+from toksmith import Tokenizer, align, train_from_iterator
 from toksmith.formats.spelling import spell
 
 spm = pytest.importorskip("sentencepiece")
@@ -232,6 +232,21 @@ def test_pieces_are_decoded_as_by_sentencepiece(
     assert Tokenizer.load(tmp_path / "t.json").decode(ids) == text
     tokenizer.save(tmp_path / "again.model", format="sentencepiece")
     assert load((tmp_path / "again.model").read_bytes(), tmp_path / "t.model").decode(ids) == text
+
+
+def test_models_that_remove_spaces_are_aligned(tmp_path: Path) -> None:
+    rows = [("<unk>", 0.0, UNKNOWN), ("<s>", 0.0, CONTROL), *((f"<0x{byte:02X}>", 0.0, BYTE) for byte in range(256))]
+    rows += [(piece, -1.0, NORMAL) for piece in ("\u2581", "a", "\u2581a")]
+    tokenizer = load(model_of(rows, byte_fallback=True), tmp_path / "t.model")
+    space, a, word = 258, 259, 260
+    for ids, text, ends in (
+        ([space, 1, space, word, word], b"a a", [[0, 0], [4, 1], [5, 3]]),
+        ([a, space, word], b"a  a", [[0, 0], [1, 1], [2, 2], [3, 4]]),
+        ([space, 2 + 0xC3, word], b"\xc3 a", [[0, 0], [2, 1], [3, 3]]),
+        ([2 + 0x20, word], b"  a", [[0, 0], [1, 1], [2, 3]]),
+    ):
+        assert tokenizer.decode_bytes(ids) == text
+        assert align(tokenizer, ids, Tokenizer(), text).tolist() == ends
 
 
 def test_a_model_that_changes_decoded_text_is_refused(tmp_path: Path) -> None:
