@@ -149,13 +149,47 @@ def test_of_pieces_of_one_score_the_leftmost_merges_first(tmp_path: Path) -> Non
     processor = spm.SentencePieceProcessor(model_proto=model)
     theirs = [processor.encode(text) for text in cases]
     assert [tokenizer.encode(text, special=False) for text in cases] == theirs
-    with pytest.raises(ValueError, match="cannot hold pieces of one score"):
+    with pytest.raises(ValueError, match=r'cannot hold pieces of one score.*; save\("NAME\.toksmith"\)'):
         tokenizer.save_huggingface(tmp_path / "hf")
     assert not (tmp_path / "hf").exists()
     tokenizer.save(tmp_path / "t.json")
     assert Tokenizer.load(tmp_path / "t.json") == tokenizer == pickle.loads(pickle.dumps(tokenizer))
     tokenizer.save(tmp_path / "again.model", format="sentencepiece")
     assert load((tmp_path / "again.model").read_bytes(), tmp_path / "t.model") == tokenizer
+
+
+def test_files_beside_a_model_with_pieces_of_one_score(tmp_path: Path) -> None:
+    pieces = {"a": -50, "\u2581": -50, "\u2581\u2581": -9, "\u2581a": -9}
+    model = merging(pieces, remove_extra_whitespaces=False)
+    (tmp_path / "tokenizer.model").write_bytes(model)
+    (tmp_path / "added_tokens.json").write_text('{"<|im_start|>": 6}')
+    with pytest.warns(UserWarning, match=r"is not applied: tokenizer\.json ranks merges.* comes first$"):
+        tokenizer = Tokenizer.from_pretrained(tmp_path)
+    assert tokenizer == load(model, tmp_path / "t.model")
+
+
+@pytest.mark.parametrize("count", [150, pytest.param(10_000, marks=pytest.mark.long)])
+def test_pieces_of_one_score_whose_order_does_not_matter(count: int, tmp_path: Path) -> None:
+    """They become merges of any order, so that a tokenizer.json can hold them."""
+    library, draw = pytest.importorskip("tokenizers").Tokenizer, random.Random(7)
+    saved = 0
+    for _ in range(count):
+        pieces = dict.fromkeys("abcd\u2581", -99.0)
+        for _ in range(draw.randint(2, 4)):
+            made = "".join(draw.sample([piece for piece in pieces if len(piece) < 4], 2))
+            pieces.setdefault(made, float(-draw.randint(1, 3)))
+        scores = [score for piece, score in pieces.items() if len(piece) > 1]
+        model = merging(pieces, remove_extra_whitespaces=False)
+        tokenizer, processor = load(model, tmp_path / "t.model"), spm.SentencePieceProcessor(model_proto=model)
+        cases = ["".join(draw.choices("abcd ", k=draw.randint(1, 30))) for _ in range(30)]
+        theirs = processor.encode(cases)
+        assert [tokenizer.encode(text, special=False) for text in cases] == theirs, pieces
+        if len(set(scores)) < len(scores) and not tokenizer._core.ties():
+            tokenizer.save_huggingface(tmp_path / "hf", verify=False)
+            other = library.from_file(str(tmp_path / "hf/tokenizer.json"))
+            assert [each.ids for each in other.encode_batch(cases, add_special_tokens=False)] == theirs, pieces
+            saved += 1
+    assert saved > count // 20
 
 
 @pytest.mark.parametrize("ties", ([0], [2, 1], [1, 1], [1 << 20], ["1"]), ids=str)

@@ -78,7 +78,8 @@ def read_sentencepiece_beside(path: str | os.PathLike[str], files: origin.Files)
     try:
         content = write.tokenizer_object(parts)
     except ValueError as error:
-        warnings.warn(f"{path}: what the files beside it say is not applied: {error}", stacklevel=5)
+        reason = str(error).partition("; save(")[0]
+        warnings.warn(f"{path}: what the files beside it say is not applied: {reason}", stacklevel=5)
         return parts
     return read_beside(content, Path(path).parent, files)
 
