@@ -658,9 +658,11 @@ class Tokenizer:
                 mistral_common. A file or folder goes before an encoding of the same name. The rank file of an
                 encoding is looked for as by `toksmith.get_encoding`, and downloaded if it is not found. "org/name"
                 and "org/name@revision" are looked up in the cache of the Hugging Face Hub.
-            pattern: For a rank file, which holds none (see `from_tiktoken`), and for GPT-2's two files.
-            special_tokens: For the same formats as `pattern`.
-            unmatched: For the same formats as `pattern`.
+            pattern: For a rank file, which holds none (see `from_tiktoken`), and for GPT-2's two files. For a GGUF
+                file without `tokenizer.ggml.pre`, the name that llama.cpp has for the pre-tokenizer: it takes
+                "default" for such files.
+            special_tokens: For a rank file and GPT-2's two files.
+            unmatched: For the same formats as `special_tokens`.
             download: Whether a model that is not in the cache of the Hugging Face Hub is downloaded, by
                 `huggingface_hub`, with the token that it finds (`HF_TOKEN`). By default only if the environment has
                 `TOKSMITH_DOWNLOAD=1`.

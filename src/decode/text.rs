@@ -73,7 +73,8 @@ impl TextDecoder {
     }
 
     /// Takes spaces off the front of the bytes of a token: as many as are left of [`TextDecoder::stripped`]. Pieces of
-    /// SentencePiece that stand for bytes or are unknown keep theirs.
+    /// SentencePiece that stand for bytes or are unknown keep theirs; under `remove_extra_whitespaces` each of the others
+    /// loses one until there is a text.
     pub fn strip<'t>(&self, id: u32, token: &'t [u8], spaces: &mut usize) -> &'t [u8] {
         if *spaces == 0 {
             return token;
@@ -82,7 +83,12 @@ impl TextDecoder {
             && (self.byte_tokens.contains_key(&id) || self.replaced.contains_key(&id));
         let max_spaces = if is_kept { 0 } else { *spaces };
         let count = token.iter().take(max_spaces).take_while(|&&byte| byte == b' ').count();
-        *spaces = if count == token.len() { *spaces - count } else { 0 };
+        let is_each = self.pieces().is_some_and(|rule| rule.remove_extra_whitespaces);
+        *spaces = match count == token.len() {
+            true if is_each => *spaces,
+            true => *spaces - count,
+            false => 0,
+        };
         &token[count..]
     }
 
@@ -254,9 +260,9 @@ fn stripped_spaces(stages: &[Stage], spelling: TextSpelling, has_bytes: bool) ->
         _ if !has_bytes => return None,
         TextSpelling::Characters => stages,
         TextSpelling::Spaces => match stages {
-            // One space of each of several tokens is not one of the joined bytes.
-            [Stage::Pieces(rule)] if rule.remove_extra_whitespaces => return None,
-            [Stage::Pieces(rule)] => return Some(usize::from(rule.add_dummy_prefix)),
+            [Stage::Pieces(rule)] => {
+                return Some(usize::from(rule.add_dummy_prefix || rule.remove_extra_whitespaces));
+            }
             [Stage::Replace(Matcher::Literal(old), new), stages @ ..]
                 if old == META.as_bytes() && new == " " =>
             {

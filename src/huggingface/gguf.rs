@@ -11,7 +11,7 @@ use super::llama_cpp::{PreTokenizer, Stage};
 use super::model::merges_of;
 use super::place::{quoted, refused};
 use super::reader::RawMerges;
-use super::sentencepiece::{Kind, Piece, Rules, added_of, fields_of, file_of};
+use super::sentencepiece::{Kind, Piece, Rules, UNK_SURFACE, added_of, fields_of, file_of, merges_by_score};
 use crate::error::{Error, Result};
 use crate::names::{Names, Texts};
 use crate::pretokenize::{Named, spellings};
@@ -30,6 +30,8 @@ const MAX_KEY: u64 = 1 << 16;
 const PREFIX: &str = "tokenizer.ggml.";
 /// What the names of the fields of chat templates begin with: one without a name, and others.
 const TEMPLATE: &str = "tokenizer.chat_template";
+/// The model of Gemma 4.
+const GEMMA: &str = "gemma4";
 /// The fields of special tokens, and what a `tokenizer_config.json` calls them.
 const ROLES: [(&str, &str); 4] = [
     ("bos_token_id", "bos_token"),
@@ -37,6 +39,18 @@ const ROLES: [(&str, &str); 4] = [
     ("unknown_token_id", "unk_token"),
     ("padding_token_id", "pad_token"),
 ];
+
+/// What llama.cpp does besides merging characters, with a file that has the bytes as pieces.
+const RULES: Rules<'_> = Rules {
+    byte_fallback: true,
+    charsmap: &[],
+    add_dummy_prefix: true,
+    remove_extra_whitespaces: false,
+    escape_whitespaces: true,
+    whitespace_as_suffix: false,
+    unk_surface: UNK_SURFACE,
+    symbols_first: true,
+};
 
 /// A value of a field of the tokenizer.
 enum Field {
@@ -208,6 +222,11 @@ impl Fields {
         if let Some(Field::Text(text)) = self.0.get(name) { Some(text) } else { None }
     }
 
+    /// The name of the pre-tokenizer.
+    fn pre(&self) -> Option<&str> {
+        self.text("pre").filter(|name| !name.is_empty())
+    }
+
     fn texts(&self, name: &str) -> Result<&[String]> {
         match self.0.get(name) {
             Some(Field::Texts(texts)) => Ok(texts),
@@ -243,7 +262,9 @@ impl Fields {
         let mut around = [None, None];
         for (at, (id_name, flag_name, default)) in names.into_iter().enumerate() {
             let id = self.integer(id_name).or(ids[at]);
-            let id = id.filter(|_| self.flag(flag_name, default));
+            // Llama.cpp adds BOS for Gemma 4 even if the file says otherwise.
+            let is_always = at == 0 && self.text("model") == Some(GEMMA);
+            let id = id.filter(|_| is_always || self.flag(flag_name, default));
             let Some(id) = id else { continue };
             let token = usize::try_from(id).ok().and_then(|at| tokens.get(at));
             let token =
@@ -307,18 +328,25 @@ impl Fields {
 }
 
 impl TokenizerFile {
-    /// Reads the tokenizer of a GGUF file.
+    /// Reads the tokenizer of a GGUF file. `pre` is llama.cpp's name of the pre-tokenizer if a byte-level file has none.
     ///
     /// # Errors
-    /// [`Error::BrokenPart`] with the place of what is malformed, or has no exact equal here.
-    pub fn read_gguf(source: impl Read) -> Result<Self> {
+    /// [`Error::BrokenPart`] with the place of what is malformed, or has no exact equal here; or if the file does not
+    /// need `pre`.
+    pub fn read_gguf(source: impl Read, pre: Option<&str>) -> Result<Self> {
         let fields = Fields::read(source)?;
         let place = format!("{PREFIX}model");
-        let mut file = match fields.text("model") {
+        let model = fields.text("model");
+        if let Some(pre) = pre.filter(|_| model != Some("gpt2") || fields.pre().is_some()) {
+            let reason = format!("the file says how text is split: leave out the pattern {}", quoted(pre));
+            return Err(refused(place, reason));
+        }
+        let mut file = match model {
             Some("llama") => spm_file(&fields),
-            Some("gpt2") => byte_level_file(&fields),
+            Some(GEMMA) => gemma_file(&fields),
+            Some("gpt2") => byte_level_file(&fields, pre),
             Some(model) => {
-                let reason = "toksmith reads the models llama (SentencePiece BPE) and gpt2 (byte-level BPE); use llama.cpp";
+                let reason = "toksmith reads the models llama (SentencePiece BPE), gemma4 and gpt2 (byte-level BPE); use llama.cpp";
                 Err(refused(place, format!("{}: {reason}", quoted(model))))
             }
             None => Err(refused(place, "missing: the file has no tokenizer")),
@@ -341,41 +369,36 @@ fn spm_file(fields: &Fields) -> Result<TokenizerFile> {
     let rules = Rules {
         byte_fallback: kinds.contains(&Kind::Byte),
         add_dummy_prefix: fields.flag("add_space_prefix", true),
-        remove_extra_whitespaces: false,
-        symbols_first: true,
-        ..Rules::default()
+        ..RULES
     };
+    let mut file = file_of(&pieces, &rules, |names| merges_by_score(&pieces, names))?;
     let template = fields.template(tokens, true, [Some(1), Some(2)])?;
-    let mut file = file_of(&pieces, &rules)?;
     file.parts.extend(fields_of(&json!({"post_processor": template})));
     Ok(file)
 }
 
-fn byte_level_file(fields: &Fields) -> Result<TokenizerFile> {
+/// Gemma 4: characters with the bytes as pieces, as in SentencePiece, and ranked merges.
+///
+/// Llama.cpp takes runs of newlines apart from other text, and whole where they are a token. Merging does the same with
+/// the merges of the model, as with its `tokenizer.json`.
+fn gemma_file(fields: &Fields) -> Result<TokenizerFile> {
     let tokens = fields.texts("tokens")?;
-    let pieces: Vec<Piece<'_>> =
-        room::collected(tokens.iter().zip(fields.kinds(tokens.len())?).map(|(text, kind)| Piece {
-            text,
-            score: 0.0,
-            kind,
-        }))?;
-    let place = format!("{PREFIX}pre");
-    let pre = fields.text("pre").ok_or_else(|| {
-        refused(&place, "missing, as in old files, which do not say how a text is split; use the tokenizer.json of the model")
-    })?;
-    let pre = PreTokenizer::of_name(pre).ok_or_else(|| {
-        let reason = "a pre-tokenizer that toksmith does not have; use the tokenizer.json of the model";
-        refused(&place, format!("{}: {reason}", quoted(pre)))
-    })?;
-    let mut texts = Texts::default();
-    tokens.iter().try_for_each(|text| texts.push(text))?;
-    let (names, repeated) = Names::new(texts)?;
-    if let Some(at) = repeated {
-        return Err(refused(
-            format!("{PREFIX}tokens[{at}]"),
-            format!("{} is there twice", quoted(&tokens[at])),
-        ));
-    }
+    let pieces = pieces_of(fields, tokens)?;
+    let rules = Rules { byte_fallback: true, add_dummy_prefix: false, ..RULES };
+    let mut file = file_of(&pieces, &rules, |names| Ok((listed_merges(fields, names)?, Vec::new())))?;
+    let template = fields.template(tokens, true, [None, None])?;
+    file.parts.extend(fields_of(&json!({"post_processor": template})));
+    Ok(file)
+}
+
+/// The tokens of a file without scores.
+fn pieces_of<'a>(fields: &Fields, tokens: &'a [String]) -> Result<Vec<Piece<'a>>> {
+    let kinds = fields.kinds(tokens.len())?;
+    room::collected(tokens.iter().zip(kinds).map(|(text, kind)| Piece { text, score: 0.0, kind }))
+}
+
+/// The merges that a file lists.
+fn listed_merges(fields: &Fields, names: &Names) -> Result<Vec<[u32; 3]>> {
     let mut raw = RawMerges::default();
     for (row, merge) in fields.texts("merges")?.iter().enumerate() {
         // Either part may be a space.
@@ -388,7 +411,40 @@ fn byte_level_file(fields: &Fields) -> Result<TokenizerFile> {
         raw.parts.push(right)?;
         room::push(&mut raw.rows, row as u32)?;
     }
-    let merges = merges_of(&raw, &names, 0)?;
+    merges_of(&raw, names, 0)
+}
+
+/// The pre-tokenizer of a byte-level file.
+fn pre_tokenizer_of(fields: &Fields, asked: Option<&str>) -> Result<&'static PreTokenizer> {
+    let place = format!("{PREFIX}pre");
+    let name = fields.pre().or(asked).ok_or_else(|| {
+        let reason = "missing, as in old files: use the tokenizer.json of the model, or give the name of its \
+            pre-tokenizer in llama.cpp as the pattern; llama.cpp itself takes \"default\", with a warning";
+        refused(&place, reason)
+    })?;
+    PreTokenizer::of_name(name).ok_or_else(|| {
+        let reason = match asked {
+            Some(_) => "no pre-tokenizer of llama.cpp that toksmith has, such as \"default\" or \"gpt-2\"",
+            None => "a pre-tokenizer that toksmith does not have; use the tokenizer.json of the model",
+        };
+        refused(&place, format!("{}: {reason}", quoted(name)))
+    })
+}
+
+fn byte_level_file(fields: &Fields, pre: Option<&str>) -> Result<TokenizerFile> {
+    let tokens = fields.texts("tokens")?;
+    let pieces = pieces_of(fields, tokens)?;
+    let pre = pre_tokenizer_of(fields, pre)?;
+    let mut texts = Texts::default();
+    tokens.iter().try_for_each(|text| texts.push(text))?;
+    let (names, repeated) = Names::new(texts)?;
+    if let Some(at) = repeated {
+        return Err(refused(
+            format!("{PREFIX}tokens[{at}]"),
+            format!("{} is there twice", quoted(&tokens[at])),
+        ));
+    }
+    let merges = listed_merges(fields, &names)?;
     let split = |pattern: &str| json!({"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": false});
     let byte_level =
         json!({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false});

@@ -1,6 +1,7 @@
 //! SentencePiece's `.model` files, and the pieces of its models wherever they are stored.
 
 use base64::Engine;
+use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
 use super::added::AddedToken;
@@ -136,7 +137,7 @@ impl TokenizerFile {
             );
             return Err(refused("trainer_spec.model_type", reason));
         }
-        file_of(&pieces, &rules)
+        file_of(&pieces, &rules, |names| merges_by_score(&pieces, names))
     }
 }
 
@@ -205,11 +206,18 @@ fn check_denormalizer(message: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// The tokenizer of a model.
+/// Merges, and the places of those that have the rank of the merge before.
+pub(super) type Merges = (Vec<[u32; 3]>, Vec<u32>);
+
+/// The tokenizer of a model, with the merges of its pieces.
 ///
 /// # Errors
 /// [`crate::Error::BrokenPart`] with the place of a piece that has no exact equal here.
-pub(super) fn file_of(pieces: &[Piece<'_>], rules: &Rules<'_>) -> Result<TokenizerFile> {
+pub(super) fn file_of(
+    pieces: &[Piece<'_>],
+    rules: &Rules<'_>,
+    merges_of: impl FnOnce(&Names) -> Result<Merges>,
+) -> Result<TokenizerFile> {
     check_pieces(pieces)?;
     let mut texts = Texts::default();
     pieces.iter().try_for_each(|piece| texts.push(piece.text))?;
@@ -225,7 +233,7 @@ pub(super) fn file_of(pieces: &[Piece<'_>], rules: &Rules<'_>) -> Result<Tokeniz
     if bytes != 256 && (rules.byte_fallback || bytes != 0) {
         return Err(refused("pieces", format!("{bytes} pieces for bytes, not 256")));
     }
-    let (merges, ties) = merges_of(pieces, &names)?;
+    let (merges, ties) = merges_of(&names)?;
     let options = BpeOptions {
         unknown: unknown.map(str::to_owned),
         fuse_unknown: true,
@@ -283,13 +291,12 @@ pub(super) fn byte_of(name: &str) -> Option<u8> {
 }
 
 /// The merges: for each piece all pairs of pieces that it consists of, the piece of the highest score first; and the places
-/// of those that have the rank of the merge before, since their pieces have one score.
+/// of those that have the rank of the merge before, since their pieces have one score and their order matters.
 ///
 /// SentencePiece gives all pairs of one piece the same rank. Their order does not matter, since only one of them ever
 /// meets: until something merges across an end of a stretch of text, the merges inside of it are those of the stretch
 /// alone, and these make the piece in one way. The order of pieces of one score does matter: the leftmost merges first.
-fn merges_of(pieces: &[Piece<'_>], names: &Names) -> Result<(Vec<[u32; 3]>, Vec<u32>)> {
-    let normal = |text: &str| names.find(text).filter(|&at| pieces[at as usize].kind == Kind::Normal);
+pub(super) fn merges_by_score(pieces: &[Piece<'_>], names: &Names) -> Result<Merges> {
     let mut order: Vec<u32> = room::collected(0..pieces.len() as u32)?;
     order.retain(|&at| {
         pieces[at as usize].kind == Kind::Normal && pieces[at as usize].text.chars().nth(1).is_some()
@@ -298,33 +305,61 @@ fn merges_of(pieces: &[Piece<'_>], names: &Names) -> Result<(Vec<[u32; 3]>, Vec<
     let score = |at: u32| pieces[at as usize].score + 0.0;
     order.sort_by(|&a, &b| score(b).total_cmp(&score(a)));
     let (mut merges, mut ties) = (Vec::new(), Vec::new());
-    // The first merge of the score, and whether several pieces have it.
-    let (mut first, mut is_shared) = (0, false);
-    for (place, &at) in order.iter().enumerate() {
-        let text = pieces[at as usize].text;
-        if place == 0 || score(order[place - 1]) != score(at) {
-            (first, is_shared) = (merges.len(), false);
+    let mut are_parts = room::filled(false, pieces.len())?;
+    for equal in order.chunk_by(|&a, &b| score(a) == score(b)) {
+        let first = merges.len();
+        for &at in equal {
+            push_merges(at, pieces, names, &mut merges)?;
         }
-        let count = merges.len();
-        for (end, _) in text.char_indices().skip(1) {
-            let (left, right) = text.split_at(end);
-            if let (Some(left), Some(right)) = (normal(left), normal(right)) {
-                room::push(&mut merges, [left, right, at])?;
-            }
+        for &[left, right, _] in &merges[first..] {
+            (are_parts[left as usize], are_parts[right as usize]) = (true, true);
         }
-        if first < count && count < merges.len() {
-            let start = if std::mem::replace(&mut is_shared, true) { count } else { first + 1 };
-            room::extend(&mut ties, &room::collected(start as u32..merges.len() as u32)?)?;
-        }
-        // SentencePiece also merges characters that are no pieces themselves.
-        let mut characters = text.char_indices().map(|(start, c)| &text[start..start + c.len_utf8()]);
-        if let Some(character) = characters.find(|character| names.find(character).is_none()) {
-            let reason =
-                format!("{} has the character {}, which is no piece", quoted(text), quoted(character));
-            return Err(refused(format!("pieces[{at}]"), reason));
+        if order_matters(&merges[first..], &are_parts)? {
+            room::extend(&mut ties, &room::collected(first as u32 + 1..merges.len() as u32)?)?;
         }
     }
     Ok((merges, ties))
+}
+
+/// Adds the merges that make a piece.
+fn push_merges(at: u32, pieces: &[Piece<'_>], names: &Names, merges: &mut Vec<[u32; 3]>) -> Result<()> {
+    let normal = |text: &str| names.find(text).filter(|&at| pieces[at as usize].kind == Kind::Normal);
+    let text = pieces[at as usize].text;
+    for (end, _) in text.char_indices().skip(1) {
+        let (left, right) = text.split_at(end);
+        if let (Some(left), Some(right)) = (normal(left), normal(right)) {
+            room::push(merges, [left, right, at])?;
+        }
+    }
+    // SentencePiece also merges characters that are no pieces themselves.
+    let mut characters = text.char_indices().map(|(start, c)| &text[start..start + c.len_utf8()]);
+    if let Some(character) = characters.find(|character| names.find(character).is_none()) {
+        let reason = format!("{} has the character {}, which is no piece", quoted(text), quoted(character));
+        return Err(refused(format!("pieces[{at}]"), reason));
+    }
+    Ok(())
+}
+
+/// Whether the order in which merges of one score are done may matter. `are_parts` are the pieces that these and the
+/// merges before them join.
+///
+/// It does not if no two of different pieces ever share a token, and none makes a token that a merge of the same or a
+/// lower rank joins: then none prevents or enables another before all of them are done.
+fn order_matters(merges: &[[u32; 3]], are_parts: &[bool]) -> Result<bool> {
+    if merges.first().map(|merge| merge[2]) == merges.last().map(|merge| merge[2]) {
+        return Ok(false);
+    }
+    let mut made_with: FxHashMap<u32, u32> = FxHashMap::default();
+    made_with.try_reserve(merges.len()).map_err(|_| room::out_of_memory(merges.len()))?;
+    for &[left, _, piece] in merges {
+        let other = made_with.insert(left, piece);
+        if other.is_some_and(|other| other != piece) {
+            made_with.insert(left, u32::MAX);
+        }
+    }
+    Ok(merges.iter().any(|[_, right, piece]| {
+        are_parts[*piece as usize] || made_with.get(right).is_some_and(|other| other != piece)
+    }))
 }
 
 /// The steps around the model, as a `tokenizer.json` has them.

@@ -37,11 +37,12 @@ impl HuggingFaceModel {
         Ok(HuggingFaceModel { file: call::long(py, None, |_| TokenizerFile::read_sentencepiece(data))? })
     }
 
-    /// Reads the tokenizer of a GGUF file.
+    /// Reads the tokenizer of a GGUF file. `pre` is the name of the pre-tokenizer if the file has none.
     #[staticmethod]
-    fn of_gguf(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+    #[pyo3(signature = (path, pre = None))]
+    fn of_gguf(py: Python<'_>, path: PathBuf, pre: Option<&str>) -> PyResult<Self> {
         let file = std::io::BufReader::new(std::fs::File::open(path)?);
-        Ok(HuggingFaceModel { file: call::long(py, None, |_| TokenizerFile::read_gguf(file))? })
+        Ok(HuggingFaceModel { file: call::long(py, None, |_| TokenizerFile::read_gguf(file, pre))? })
     }
 
     /// The JSON of all fields besides the model and the added tokens, by name.

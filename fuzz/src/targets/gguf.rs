@@ -48,7 +48,7 @@ pub(super) fn run(data: &[u8]) {
     let whole = written(&fields);
     let file = damaged(whole.clone(), &mut input);
     let text = String::from_utf8(input.word(40, &LETTERS)).unwrap();
-    let Ok(read) = TokenizerFile::read_gguf(&file[..]) else { return };
+    let Ok(read) = TokenizerFile::read_gguf(&file[..], None) else { return };
     let Ok(encoder) = opened(&read) else { return };
     let _ = ids(&encoder, &text, true);
     let ids = ids(&encoder, &text, false);

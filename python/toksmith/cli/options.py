@@ -169,7 +169,8 @@ class TokenizerParts:
         typer.Option(
             metavar="PATTERN",
             help=f"The pattern for a rank file, or for vocab.json and merges.txt; these files do not hold it. "
-            f"{_PATTERN}. With a rank file, a regular expression is read as by tiktoken.",
+            f"{_PATTERN}. With a rank file, a regular expression is read as by tiktoken. For a GGUF file without "
+            "one, llama.cpp's name, such as default.",
         ),
     ] = None
     special_tokens: Annotated[
@@ -265,8 +266,8 @@ def load(source: str, parts: TokenizerParts = NO_PARTS) -> Tokenizer:
     kind = "published" if published else sources.kind_of(source, parts.download)
     if kind == "ranks" and pattern is None:
         raise UsageError(sources.no_pattern(source, "--pattern"))
-    has_options = (pattern, specials, unmatched) != (None, None, None)
-    if has_options and kind != "ranks" and sources.pair_in(source) is None:
+    given = (pattern if kind != "gguf" else None, specials, unmatched)  # a GGUF file may lack its pattern
+    if given != (None, None, None) and kind != "ranks" and sources.pair_in(source) is None:
         raise has_its_own(source)
     return published or Tokenizer.from_pretrained(
         source,

@@ -228,6 +228,8 @@ def open_source(
         vocab, merges = pair_in(name) or _PAIRS[0]
         chosen = "gpt2" if pattern is ... else pattern
         return gpt2.load(vocab, merges, special_tokens, chosen, unmatched or "keep")
+    if kind == "gguf" and pattern is not ... and special_tokens is None and unmatched is None:
+        return read.read_gguf(name, pattern or "none")
     if not is_bare:
         raise ValueError(
             f"{name} has its own pattern and special tokens: leave pattern, special_tokens and unmatched out"

@@ -11,6 +11,7 @@ import pytest
 import regex
 
 from toksmith import Tokenizer, patterns
+from toksmith.cli.options import TokenizerParts, load
 from toksmith.formats.spelling import spell
 
 gguf = pytest.importorskip("gguf")
@@ -170,5 +171,22 @@ def test_every_name_is_known(tmp_path: Path) -> None:
     for pre in REFUSED:
         with pytest.raises(ValueError, match=f"'{pre}': a pre-tokenizer that toksmith does not have"):
             Tokenizer.from_pretrained(written(tmp_path / "t.gguf", pre))
-    with pytest.raises(ValueError, match=r"tokenizer\.ggml\.pre: missing"):
-        Tokenizer.from_pretrained(written(tmp_path / "t.gguf", None))
+
+
+@pytest.mark.parametrize("pre", [None, ""])
+def test_a_file_without_a_pre_tokenizer_takes_a_name(pre: str | None, tmp_path: Path) -> None:
+    path = written(tmp_path / "old.gguf", pre)
+    with pytest.raises(ValueError, match=r"tokenizer\.ggml\.pre: missing.* as the pattern.*\"default\""):
+        Tokenizer.from_pretrained(path)
+    for name in ("default", "llama-bpe"):
+        named = Tokenizer.from_pretrained(written(tmp_path / "named.gguf", name))
+        assert Tokenizer.from_pretrained(path, pattern=name) == named
+    assert load(str(path), TokenizerParts(pattern="default")) == Tokenizer.from_pretrained(path, pattern="default")
+    for pattern in ("gpt2", "gemma4", None, 3):
+        with pytest.raises(ValueError, match="pre-tokenizer of llama"):
+            Tokenizer.from_pretrained(path, pattern=pattern)
+    with pytest.raises(ValueError, match="'default'"):
+        Tokenizer.from_pretrained(tmp_path / "named.gguf", pattern="default")
+    for options in ({"special_tokens": ["a"]}, {"pattern": "default", "unmatched": "drop"}):
+        with pytest.raises(ValueError, match="special_tokens and unmatched"):
+            Tokenizer.from_pretrained(path, **options)

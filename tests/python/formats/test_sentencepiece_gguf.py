@@ -13,8 +13,10 @@ from typing import Any
 
 import pytest
 from source_archives import source_archive
+from test_pre_tokenizers_of_llama_cpp import STAGES
+from test_pre_tokenizers_of_llama_cpp import texts as split_texts
 
-from toksmith import Tokenizer, train_from_iterator
+from toksmith import Tokenizer, align, train_from_iterator
 from toksmith.formats.spelling import spell
 
 spm = pytest.importorskip("sentencepiece")
@@ -147,13 +149,47 @@ def test_of_pieces_of_one_score_the_leftmost_merges_first(tmp_path: Path) -> Non
     processor = spm.SentencePieceProcessor(model_proto=model)
     theirs = [processor.encode(text) for text in cases]
     assert [tokenizer.encode(text, special=False) for text in cases] == theirs
-    with pytest.raises(ValueError, match="cannot hold pieces of one score"):
+    with pytest.raises(ValueError, match=r'cannot hold pieces of one score.*; save\("NAME\.toksmith"\)'):
         tokenizer.save_huggingface(tmp_path / "hf")
     assert not (tmp_path / "hf").exists()
     tokenizer.save(tmp_path / "t.json")
     assert Tokenizer.load(tmp_path / "t.json") == tokenizer == pickle.loads(pickle.dumps(tokenizer))
     tokenizer.save(tmp_path / "again.model", format="sentencepiece")
     assert load((tmp_path / "again.model").read_bytes(), tmp_path / "t.model") == tokenizer
+
+
+def test_files_beside_a_model_with_pieces_of_one_score(tmp_path: Path) -> None:
+    pieces = {"a": -50, "\u2581": -50, "\u2581\u2581": -9, "\u2581a": -9}
+    model = merging(pieces, remove_extra_whitespaces=False)
+    (tmp_path / "tokenizer.model").write_bytes(model)
+    (tmp_path / "added_tokens.json").write_text('{"<|im_start|>": 6}')
+    with pytest.warns(UserWarning, match=r"is not applied: tokenizer\.json ranks merges.* comes first$"):
+        tokenizer = Tokenizer.from_pretrained(tmp_path)
+    assert tokenizer == load(model, tmp_path / "t.model")
+
+
+@pytest.mark.parametrize("count", [150, pytest.param(10_000, marks=pytest.mark.long)])
+def test_pieces_of_one_score_whose_order_does_not_matter(count: int, tmp_path: Path) -> None:
+    """They become merges of any order, so that a tokenizer.json can hold them."""
+    library, draw = pytest.importorskip("tokenizers").Tokenizer, random.Random(7)
+    saved = 0
+    for _ in range(count):
+        pieces = dict.fromkeys("abcd\u2581", -99.0)
+        for _ in range(draw.randint(2, 4)):
+            made = "".join(draw.sample([piece for piece in pieces if len(piece) < 4], 2))
+            pieces.setdefault(made, float(-draw.randint(1, 3)))
+        scores = [score for piece, score in pieces.items() if len(piece) > 1]
+        model = merging(pieces, remove_extra_whitespaces=False)
+        tokenizer, processor = load(model, tmp_path / "t.model"), spm.SentencePieceProcessor(model_proto=model)
+        cases = ["".join(draw.choices("abcd ", k=draw.randint(1, 30))) for _ in range(30)]
+        theirs = processor.encode(cases)
+        assert [tokenizer.encode(text, special=False) for text in cases] == theirs, pieces
+        if len(set(scores)) < len(scores) and not tokenizer._core.ties():
+            tokenizer.save_huggingface(tmp_path / "hf", verify=False)
+            other = library.from_file(str(tmp_path / "hf/tokenizer.json"))
+            assert [each.ids for each in other.encode_batch(cases, add_special_tokens=False)] == theirs, pieces
+            saved += 1
+    assert saved > count // 20
 
 
 @pytest.mark.parametrize("ties", ([0], [2, 1], [1, 1], [1 << 20], ["1"]), ids=str)
@@ -232,6 +268,21 @@ def test_pieces_are_decoded_as_by_sentencepiece(
     assert load((tmp_path / "again.model").read_bytes(), tmp_path / "t.model").decode(ids) == text
 
 
+def test_models_that_remove_spaces_are_aligned(tmp_path: Path) -> None:
+    rows = [("<unk>", 0.0, UNKNOWN), ("<s>", 0.0, CONTROL), *((f"<0x{byte:02X}>", 0.0, BYTE) for byte in range(256))]
+    rows += [(piece, -1.0, NORMAL) for piece in ("\u2581", "a", "\u2581a")]
+    tokenizer = load(model_of(rows, byte_fallback=True), tmp_path / "t.model")
+    space, a, word = 258, 259, 260
+    for ids, text, ends in (
+        ([space, 1, space, word, word], b"a a", [[0, 0], [4, 1], [5, 3]]),
+        ([a, space, word], b"a  a", [[0, 0], [1, 1], [2, 2], [3, 4]]),
+        ([space, 2 + 0xC3, word], b"\xc3 a", [[0, 0], [2, 1], [3, 3]]),
+        ([2 + 0x20, word], b"  a", [[0, 0], [1, 1], [2, 3]]),
+    ):
+        assert tokenizer.decode_bytes(ids) == text
+        assert align(tokenizer, ids, Tokenizer(), text).tolist() == ends
+
+
 def test_a_model_that_changes_decoded_text_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"denormalizer_spec\.precompiled_charsmap: replacements in decoded text"):
         load(merging({"a": -1.0}) + b"\x2a\x03\x12\x01x", tmp_path / "t.model")
@@ -255,10 +306,11 @@ def test_vocabularies_of_llama_cpp(request: pytest.FixtureRequest, tmp_path: Pat
             if name.startswith("ggml-vocab-") and (content := members.extractfile(member)):
                 files[name] = content.read()
     compared = 0
+    separator = "\n__ggml_vocab_test__\n"
     for name in files.keys() & {f"ggml-vocab-{name}.gguf" for name in LLAMA_CPP}:
         tokenizer = load(files[name], tmp_path / "t.gguf")
-        cases = files[f"{name}.inp"].decode().split("\n__ggml_vocab_test__\n")
-        ids = [[int(id) for id in line.split()] for line in files[f"{name}.out"].decode().split("\n")]
+        cases = files[f"{name}.inp"].decode().removesuffix(separator).split(separator)
+        ids = [[int(id) for id in line.split()] for line in files[f"{name}.out"].decode().splitlines()]
         assert [tokenizer.encode(text, special=False) for text in cases] == ids, name
         compared += 1
     assert compared == len(LLAMA_CPP)
@@ -266,14 +318,40 @@ def test_vocabularies_of_llama_cpp(request: pytest.FixtureRequest, tmp_path: Pat
     assert [llama.encode(" " * count + "Hello", special=False) for count in (3, 4)] == [[1678, 15043], [268, 15043]]
     baichuan = load(files["ggml-vocab-baichuan.gguf"], tmp_path / "t.gguf")
     assert baichuan.decode(baichuan.encode("a    b", special=False)) == "a    b"
+    gemma = load(files["ggml-vocab-gemma-4.gguf"], tmp_path / "t.gguf")
+    # llama.cpp takes a run of newlines that is a token whole, and merges others.
+    runs = [gemma.encode("\n" * count, special=False) for count in range(1, 64)]
+    assert [count for count, ids in enumerate(runs, 1) if len(ids) == 1] == list(range(1, 32))
+    assert all(gemma.decode(ids) == "\n" * count for count, ids in enumerate(runs, 1))
     for name in ("aquila", "gpt-neox"):
-        with pytest.raises(ValueError, match=r"tokenizer\.ggml\.pre: missing"):
+        with pytest.raises(ValueError, match=r"tokenizer\.ggml\.pre: missing.*\"default\""):
             load(files[f"ggml-vocab-{name}.gguf"], tmp_path / "t.gguf")
+        check_default(Tokenizer.from_pretrained(tmp_path / "t.gguf", pattern="default"), tmp_path)
+
+
+def check_default(tokenizer: Tokenizer, folder: Path) -> None:
+    """Compare a file without a pre-tokenizer, under llama.cpp's default, with its merges in tokenizers."""
+    tokenizers = pytest.importorskip("tokenizers")
+    reader = gguf.GGUFReader(folder / "t.gguf")
+    vocab, kinds, merges = (
+        reader.get_field(f"tokenizer.ggml.{name}").contents() for name in ("tokens", "token_type", "merges")
+    )
+    ids = {token: id for id, token in enumerate(vocab)}
+    model = tokenizers.models.BPE(ids, [tuple(merge.split(" ")) for merge in merges])
+    library, steps = tokenizers.Tokenizer(model), tokenizers.pre_tokenizers
+    stages = [steps.Split(tokenizers.Regex(stage), "isolated") for stage in STAGES["default"]]
+    library.pre_tokenizer = steps.Sequence([*stages, steps.ByteLevel(False, use_regex=False)])
+    user_defined = [token for token, kind in zip(vocab, kinds, strict=True) if kind == 4]
+    library.add_tokens([tokenizers.AddedToken(token, normalized=False) for token in user_defined])
+    cases = [*texts(2000), *split_texts(2000, "default")]
+    assert [tokenizer.encode(text, special=False) for text in cases] == [
+        each.ids for each in library.encode_batch(cases)
+    ]
 
 
 LLAMA_CPP = (
-    "command-r", "deepseek-coder", "deepseek-llm", "falcon", "gpt-2", "llama-bpe", "llama-spm", "mpt", "phi-3",
-    "qwen2", "qwen35", "refact", "starcoder",
+    "command-r", "deepseek-coder", "deepseek-llm", "falcon", "gemma-4", "gpt-2", "llama-bpe", "llama-spm", "mpt",
+    "phi-3", "qwen2", "qwen35", "refact", "starcoder",
 )  # fmt: skip
 
 
@@ -500,6 +578,45 @@ def as_tokenizer_json(model: bytes, draw: random.Random | None = None, **changes
 def of_json(content: dict[str, Any], folder: Path) -> Tokenizer:
     (folder / "tokenizer.json").write_text(json.dumps(content))
     return Tokenizer.from_huggingface(folder)
+
+
+@pytest.mark.parametrize("adds_bos", [True, False, None])
+def test_gguf_of_gemma_4(adds_bos: bool | None, tmp_path: Path) -> None:
+    """Compare with the model's kind of tokenizer.json."""
+    tokenizers = pytest.importorskip("tokenizers")
+    escape = {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"}
+    content = as_tokenizer_json(trained(600, **OPTIONS["llama"]), normalizer=escape)
+    content["decoder"]["decoders"].pop()
+    turn = len(content["model"]["vocab"])
+    content["model"]["vocab"] |= {"<|turn>": turn, "\n": turn + 1, "\n\n": turn + 2, "\n\n\n": turn + 3}
+    content["model"]["merges"] += [["\n", "\n\n"], ["\n\n", "\n"], ["\n", "\n"]]
+    content["added_tokens"] += [{**content["added_tokens"][2], "id": turn, "content": "<|turn>", "special": False}]
+    names = sorted(content["model"]["vocab"], key=content["model"]["vocab"].__getitem__)
+    fields = {
+        "tokenizer_model": "gemma4",
+        "token_list": names,
+        "token_types": [
+            2 if id == 0 else 3 if id in (1, 2) else 4 if id == turn else 6 if name.startswith("<0x") else 1
+            for id, name in enumerate(names)
+        ],
+        "token_merges": [" ".join(merge) for merge in content["model"]["merges"]],
+        "bos_token_id": 1,
+        **({} if adds_bos is None else {"add_bos_token": adds_bos}),
+    }
+    tokenizer = Tokenizer.from_pretrained(written(tmp_path / "t.gguf", fields))
+    library = tokenizers.Tokenizer.from_str(json.dumps(content))
+    cases = [*texts(2000), "a\n\n\n\n\nb \n \n\n", "a <|turn> b"]
+    theirs = [each.ids for each in library.encode_batch(cases, add_special_tokens=False)]
+    assert [tokenizer.encode(text) for text in cases] == theirs
+    assert [tokenizer.decode(ids) for ids in theirs] == [
+        library.decode(ids, skip_special_tokens=False) for ids in theirs
+    ]
+    # llama.cpp adds it even if the file says otherwise.
+    assert tokenizer.pipeline is not None
+    assert tokenizer.pipeline.template is not None
+    assert tokenizer.pipeline.template.ids([7]) == [1, 7]
+    tokenizer.save_huggingface(tmp_path / "hf")
+    assert Tokenizer.from_pretrained(tmp_path / "hf").encode_batch(cases) == theirs
 
 
 @pytest.mark.parametrize("seed", [None, 1, 2])

@@ -36,7 +36,7 @@ def model_object(parts: Parts) -> Json:
     if parts.core.ties():
         raise ValueError(
             "tokenizer.json ranks merges, and cannot hold pieces of one score, of which the leftmost in a text "
-            "comes first; save() keeps everything, and so do the formats sentencepiece and gguf"
+            'comes first; save("NAME.toksmith") keeps everything, and so does save(path, format="sentencepiece")'
         )
     if (model := parts.core.spelled_model()) is not None:
         return model

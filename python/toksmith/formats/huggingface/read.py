@@ -78,15 +78,18 @@ def read_sentencepiece_beside(path: str | os.PathLike[str], files: origin.Files)
     try:
         content = write.tokenizer_object(parts)
     except ValueError as error:
-        warnings.warn(f"{path}: what the files beside it say is not applied: {error}", stacklevel=5)
+        reason = str(error).partition("; save(")[0]
+        warnings.warn(f"{path}: what the files beside it say is not applied: {reason}", stacklevel=5)
         return parts
     return read_beside(content, Path(path).parent, files)
 
 
-def read_gguf(path: str | os.PathLike[str]) -> Parts:
-    """Read the tokenizer in the metadata of a GGUF file."""
+def read_gguf(path: str | os.PathLike[str], pre: object = None) -> Parts:
+    """Read the tokenizer in the metadata of a GGUF file. `pre` is its pre-tokenizer if the file names none."""
     with text_files.naming(path):
-        file = _core.HuggingFaceModel.of_gguf(path)
+        if not isinstance(pre, str | None):
+            raise ValueError(f"the pattern is the name of a pre-tokenizer of llama.cpp, not {pre!r:.80}")
+        file = _core.HuggingFaceModel.of_gguf(path, pre)
         config = _values(file.config, "$")
         return _parts_of(file, {origin.CONFIG: config} if config else None)
 
