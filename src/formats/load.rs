@@ -37,7 +37,7 @@ pub const FORMATS: [FileKind; 6] = [
     FileKind {
         name: "gguf",
         is_beginning: |head| head.starts_with(b"GGUF"),
-        read: |data| of_huggingface(TokenizerFile::read_gguf(data)?),
+        read: |data| of_huggingface(TokenizerFile::read_gguf(data, None)?),
     },
     FileKind {
         name: "sentencepiece",
