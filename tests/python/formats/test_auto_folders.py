@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import random
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from toksmith import Tokenizer, train_from_iterator
+
+sys.path.insert(0, str(Path(__file__).parents[3] / "fuzz" / "python"))
+import auto_folders
+from splitting import outcomes
 
 transformers = pytest.importorskip("transformers")
 Files = dict[str, Any]
@@ -129,6 +135,40 @@ def test_saved_again(tmp_path: Path) -> None:
     made = Tokenizer.from_pretrained(written(tmp_path / "a", trained(), "gpt2", files))
     made.save_huggingface(tmp_path / "b")
     assert ids_of_both(tmp_path / "b", "<|im_start|>the<|endoftext|>") == [268, 260, 0]
+
+
+def test_one_token_under_two_ids(tmp_path: Path) -> None:
+    tool = {"content": "<tool>", "special": True, "normalized": False}
+    files = {"tokenizer_config.json": {"added_tokens_decoder": {"268": {**tool, "single_word": True}, "269": tool}}}
+    folder = written(tmp_path, trained(), "huggingface", files)
+    assert ids_of_both(folder, "the<tool>the") == [260, 1, 260]  # the flags of the last one
+
+
+@pytest.mark.parametrize(
+    ("added", "config"),
+    [
+        ({"at": 268, "<tool>": 269}, {}),
+        ({"<tool>": 268}, {"tokenizer_class": "Qwen2Tokenizer"}),
+        ({}, {"added_tokens_decoder": {"268": {"content": "at"}, "269": {"content": "<tool>"}}}),
+    ],
+)
+def test_split_special_tokens_saved_again(tmp_path: Path, added: Files, config: Files) -> None:
+    folder = written(tmp_path / "a", trained(), "huggingface", {"added_tokens.json": added})
+    (folder / "special_tokens_map.json").unlink()
+    config = {"sep_token": "<|endoftext|>", "split_special_tokens": True, **config}
+    (folder / "tokenizer_config.json").write_text(json.dumps(config))
+    text = "<tool>the cat<|endoftext|>at"
+    expected = ids_of_both(folder, text)
+    Tokenizer.from_pretrained(folder).save_huggingface(tmp_path / "b")
+    assert ids_of_both(tmp_path / "b", text) == expected
+
+
+def test_random_folders() -> None:
+    """The short form of `fuzz/python/campaign.py auto_folders`."""
+    outcomes.clear()
+    for seed in range(60):
+        auto_folders.auto_folders(random.Random(seed).randbytes(320))
+    assert outcomes["compared folders"] > 25
 
 
 def test_a_panic_of_the_peer_is_an_error(tmp_path: Path) -> None:

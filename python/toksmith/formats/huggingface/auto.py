@@ -154,6 +154,20 @@ def changed(
     return {**whole, **new_parts, "added_tokens": sorted(added, key=_id), "model": model}
 
 
+def kept(files: Files, content: Json) -> Files:
+    """Return the files that are kept beside the content that `changed` made of them.
+
+    Under `split_special_tokens` special tokens are no added tokens of the content, and no file may add them again.
+    """
+    config = files.get(CONFIG, {})
+    if config.get("split_special_tokens") is not True:
+        return files
+    if isinstance(config.get("added_tokens_decoder"), dict):
+        rows = {str(row["id"]): {name: row[name] for name in ("content", *_FLAGS)} for row in content["added_tokens"]}
+        files = {**files, CONFIG: {**config, "added_tokens_decoder": rows}}
+    return {name: value for name, value in files.items() if name != ADDED}
+
+
 def _id(row: Json) -> int:
     return int(row["id"])
 
@@ -300,9 +314,8 @@ def _added(
     first: list[Json] = []
     have = set(known)
     for _, token in sorted(decoder.items()):
-        if not any({**token, "id": row["id"]} == row for row in rows if row["content"] == token["content"]):
-            first.append({**token, "special": token["special"] or token["content"] in names})
-            have.add(token["content"])
+        first.append({**token, "special": token["special"] or token["content"] in names})
+        have.add(token["content"])
     seen: set[tuple[bool, str]] = set()  # a token with flags is added beside one of the same name without
     for token in [*named, *fields["extra"]]:
         key = isinstance(token, dict), _content(token)

@@ -26,7 +26,8 @@ def read(source: object, seed: int | None = None) -> Parts:
         if isinstance(source, (str, os.PathLike)):
             rows = [dict(zip(AddedToken._fields, row, strict=True)) for row in file.added]
             changed = auto.changed(_values(file.parts, "$"), rows, lambda: json.loads(data), files)
-            file = file if changed is None else _core.HuggingFaceModel(json.dumps(changed).encode())
+            if changed is not None:
+                file, files = _core.HuggingFaceModel(json.dumps(changed).encode()), auto.kept(files, changed)
         return _parts_of(file, files, seed)
 
 
@@ -66,8 +67,8 @@ def read_beside(content: Json, folder: str | os.PathLike[str], files: origin.Fil
     with text_files.naming(folder):
         rows = content["added_tokens"]
         parts = {name: content.get(name) for name in ("normalizer", "pre_tokenizer", "post_processor", "decoder")}
-        changed = auto.changed(parts, rows, lambda: content, files, has_file=False)
-        return _parts_of(_core.HuggingFaceModel(json.dumps(changed or content).encode()), files)
+        changed = auto.changed(parts, rows, lambda: content, files, has_file=False) or content
+        return _parts_of(_core.HuggingFaceModel(json.dumps(changed).encode()), auto.kept(files, changed))
 
 
 def read_sentencepiece_beside(path: str | os.PathLike[str], files: origin.Files) -> Parts:
