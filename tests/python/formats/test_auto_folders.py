@@ -14,6 +14,7 @@ from toksmith import Tokenizer, train_from_iterator
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "fuzz" / "python"))
 import auto_folders
+import sentencepiece_models
 from splitting import outcomes
 
 transformers = pytest.importorskip("transformers")
@@ -106,6 +107,42 @@ def test_sentencepiece_with_files_beside_it(tmp_path: Path) -> None:
     assert auto("the")["input_ids"][0] == 1
 
 
+MODEL = sentencepiece_models.model_of(
+    [
+        ("<unk>", 0, 2), ("<s>", 0, 3), ("</s>", 0, 3), ("<sep>", 0, 4), ("\u2581", -9, 1), ("a", -9, 1),
+        ("b", -9, 1), ("ab", -5, 1), ("ba", -5, 1), ("\u2581a", -3, 1),
+    ],
+    add_dummy_prefix=True, remove_extra_whitespaces=True, escape_whitespaces=True,
+)  # fmt: skip
+
+
+def model_folder(folder: Path, files: Files) -> Path:
+    folder.mkdir()
+    (folder / "tokenizer.model").write_bytes(MODEL)
+    for name, content in files.items():
+        (folder / name).write_text(json.dumps(content))
+    return folder
+
+
+@pytest.mark.parametrize("config", [{}, {"extra_special_tokens": []}, {"additional_special_tokens": ["<pad>"]}])
+def test_pieces_of_a_model_as_the_class_takes_them(tmp_path: Path, config: Files) -> None:
+    pytest.importorskip("google.protobuf")
+    specials = {"additional_special_tokens": ["<x>"], "pad_token": "<pad>"}
+    config = {"tokenizer_class": "LlamaTokenizer", **config}
+    folder = model_folder(tmp_path / "a", {"tokenizer_config.json": config, "special_tokens_map.json": specials})
+    expected = ids_of_both(folder, "<s>ab<sep>  a<pad>bba<x>aba")
+    Tokenizer.from_pretrained(folder).save_huggingface(tmp_path / "b", verify=False)
+    assert ids_of_both(tmp_path / "b", "<s>ab<sep>  a<pad>bba<x>aba") == expected
+
+
+@pytest.mark.parametrize("config", [{}, {"tokenizer_class": "PreTrainedTokenizerFast"}])
+def test_a_class_without_the_steps_of_sentencepiece(tmp_path: Path, config: Files) -> None:
+    folder = model_folder(tmp_path / "a", {"tokenizer_config.json": config})
+    with pytest.warns(UserWarning) as warned:
+        Tokenizer.from_pretrained(folder)
+    assert any("tokenizer_class" in str(one.message) for one in warned)
+
+
 def test_an_unknown_class_is_named(tmp_path: Path) -> None:
     folder = written(tmp_path, trained(), "gpt2", {"tokenizer_config.json": {"tokenizer_class": "CodeTokenizer"}})
     with pytest.warns(UserWarning, match="tokenizer_config.json: tokenizer_class"):
@@ -166,9 +203,9 @@ def test_split_special_tokens_saved_again(tmp_path: Path, added: Files, config: 
 def test_random_folders() -> None:
     """The short form of `fuzz/python/campaign.py auto_folders`."""
     outcomes.clear()
-    for seed in range(60):
+    for seed in range(100):
         auto_folders.auto_folders(random.Random(seed).randbytes(320))
-    assert outcomes["compared folders"] > 25
+    assert sum(count for outcome, count in outcomes.items() if outcome.startswith("compared")) > 40
 
 
 def test_a_panic_of_the_peer_is_an_error(tmp_path: Path) -> None:

@@ -103,6 +103,18 @@ def class_of(files: Files) -> str | None:
     return None if name is None else name.removesuffix("Fast")
 
 
+def makes_parts(files: Files) -> bool:
+    """Return whether the files beside a `.model` name a class whose parts are made here; else warn if it has none."""
+    name = class_of(files)
+    if name is None or name in _AS_THE_FILE:
+        what = f"{CONFIG} names no tokenizer_class" if name is None else f"{CONFIG}: tokenizer_class {shown(name)}"
+        _warn(
+            f"{what}: transformers then takes the pieces of a .model without SentencePiece's steps, such as the "
+            "space before a text, which are applied here"
+        )
+    return name in _CLASSES
+
+
 def says_something(files: Files) -> bool:
     """Return whether there are files that may change a tokenizer."""
     return any(name in files for name in (CONFIG, SPECIALS, ADDED, MODEL))
@@ -124,13 +136,11 @@ def changed(
         return None
     config = files.get(CONFIG, {})
     made = _class(files, parts, has_file)
-    fields, decoder = _fields(files, rows if has_file else [])
+    fields, decoder = _fields(files, rows if has_file else [], [] if has_file or made is None else rows)
     if isinstance(parts.get("padding"), dict):
         fields.setdefault("pad_token", parts["padding"].get("pad_token"))
     fields = {**(made.tokens if made else {}), **fields}
     start = [] if made else rows
-    if made and not has_file and not fields["extra"]:
-        fields["extra"] = [{name: row[name] for name in ("content", *_FLAGS)} for row in rows]
     vocab = _Vocabulary(content)
     is_plain = made is not None and class_of(files) == "Qwen2Tokenizer"
     added, specials = _added(start, decoder, fields, vocab, is_plain)
@@ -154,17 +164,21 @@ def changed(
     return {**whole, **new_parts, "added_tokens": sorted(added, key=_id), "model": model}
 
 
-def kept(files: Files, content: Json) -> Files:
+def kept(files: Files, content: Json, pieces: list[Json] | None = None) -> Files:
     """Return the files that are kept beside the content that `changed` made of them.
 
-    Under `split_special_tokens` special tokens are no added tokens of the content, and no file may add them again.
+    The content has all added tokens, of which the files may lack the `pieces` of a vocabulary without a
+    `tokenizer.json`. Under `split_special_tokens` it has no special ones, and no file may add them again.
     """
     config = files.get(CONFIG, {})
-    if config.get("split_special_tokens") is not True:
+    if pieces is None and config.get("split_special_tokens") is not True:
         return files
     if isinstance(config.get("added_tokens_decoder"), dict):
-        rows = {str(row["id"]): {name: row[name] for name in ("content", *_FLAGS)} for row in content["added_tokens"]}
+        rows = {str(row["id"]): _without_id(row) for row in content["added_tokens"]}
         files = {**files, CONFIG: {**config, "added_tokens_decoder": rows}}
+    if pieces and SPECIALS in files:  # they took the place of these
+        specials = {name: value for name, value in files[SPECIALS].items() if name != "additional_special_tokens"}
+        files = {**files, SPECIALS: specials}
     return {name: value for name, value in files.items() if name != ADDED}
 
 
@@ -223,8 +237,12 @@ def _token(value: object, special: bool | None = None, place: str = CONFIG) -> J
     return {"content": value["content"], **flags, "special": is_special}
 
 
-def _fields(files: Files, rows: list[Json]) -> tuple[Json, dict[int, Json]]:
-    """Return the special tokens by role, with the others under `extra`, and the added tokens by id."""
+def _fields(files: Files, rows: list[Json], pieces: list[Json]) -> tuple[Json, dict[int, Json]]:
+    """Return the special tokens by role, with the others under `extra`, and the added tokens by id.
+
+    `rows` are the added tokens of a `tokenizer.json`; `pieces` are those of a `.model`, which come under `extra`
+    unless the files have a list for it.
+    """
     config = dict(files.get(CONFIG, {}))
     if not config.get("extra_special_tokens") and "additional_special_tokens" in config:
         config["extra_special_tokens"] = config.pop("additional_special_tokens")
@@ -236,8 +254,8 @@ def _fields(files: Files, rows: list[Json]) -> tuple[Json, dict[int, Json]]:
             if isinstance(token, dict) and str(id).isdecimal():
                 decoder[int(id)] = token
     else:
-        _take_old_files(files, config, decoder)
-        decoder.update({row["id"]: {name: row[name] for name in ("content", *_FLAGS)} for row in rows})
+        _take_old_files(files, config, decoder, bool(pieces))
+        decoder.update({row["id"]: _without_id(row) for row in rows})
     by_content = {token["content"]: token for token in decoder.values()}
     fields: Json = {}
     for role in ROLES:
@@ -248,28 +266,38 @@ def _fields(files: Files, rows: list[Json]) -> tuple[Json, dict[int, Json]]:
     for name, value in config.items():
         if name.endswith("_token") and name not in ROLES and isinstance(value, (str, dict)):
             fields[name] = _token(value, None, f"{CONFIG}: {name}")
-    extra = config.get("extra_special_tokens") or []
+    of_pieces = [_without_id(row) for row in pieces]
+    extra = config.get("extra_special_tokens", of_pieces) or []
     if isinstance(extra, dict):
         fields.update({name: _token(value) for name, value in extra.items()})
-        extra = config.get("additional_special_tokens") or []
+        extra = of_pieces or config.get("additional_special_tokens") or []
     fields["extra"] = [token for token in map(_token, extra if isinstance(extra, list) else []) if token]
     return fields, decoder
 
 
-def _take_old_files(files: Files, config: Json, decoder: dict[int, Json]) -> None:
-    """Take what stands in `special_tokens_map.json` and `added_tokens.json`: only without `added_tokens_decoder`."""
+def _without_id(row: Json) -> Json:
+    return {name: row[name] for name in ("content", *_FLAGS)}
+
+
+def _take_old_files(files: Files, config: Json, decoder: dict[int, Json], has_pieces: bool) -> None:
+    """Take what stands in `special_tokens_map.json` and `added_tokens.json`: only without `added_tokens_decoder`.
+
+    `has_pieces`: whether the added tokens of a `.model` take the place of its `additional_special_tokens`.
+    """
+    has_no_list = isinstance(config.get("extra_special_tokens", {}), dict)
     for name, value in files.get(SPECIALS, {}).items():
         if name == "extra_special_tokens" and isinstance(value, list):
             old = config.get(name)
             old = old if isinstance(old, list) else []
             value = [*old, *(token for token in value if token not in old)]
-        elif name == "additional_special_tokens" and config.get("extra_special_tokens"):
+        elif name == "additional_special_tokens" and (has_pieces or not has_no_list):
             continue
         elif isinstance(value, dict) and name != "extra_special_tokens":
             value = {**value, "special": True, "normalized": value.get("normalized", False)}
         if name.endswith("_token") and name not in ROLES and isinstance(config.get(name), str):
             continue  # the one in the configuration counts
-        config["extra_special_tokens" if name == "additional_special_tokens" else name] = value
+        is_extra = name == "additional_special_tokens" and "extra_special_tokens" not in config
+        config["extra_special_tokens" if is_extra else name] = value
     named = [config.get(role) for role in ROLES]
     extra = config.get("extra_special_tokens")
     named += extra if isinstance(extra, list) else []
@@ -409,7 +437,7 @@ def of_rank_file(name: str, count: int, files: Files) -> tuple[str, dict[str, in
     )
     if name != "tiktoken.model" or not is_kimi:
         return None
-    decoder = _fields(files, [])[1]
+    decoder = _fields(files, [], [])[1]
     names = [decoder.get(id, {}).get("content", f"<|reserved_token_{id}|>") for id in range(count, count + 256)]
     return _KIMI, {token: count + at for at, token in enumerate(names)}, None
 
