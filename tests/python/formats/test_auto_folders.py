@@ -124,7 +124,15 @@ def model_folder(folder: Path, files: Files) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("config", [{}, {"extra_special_tokens": []}, {"additional_special_tokens": ["<pad>"]}])
+@pytest.mark.parametrize(
+    "config",
+    [
+        {},
+        {"extra_special_tokens": []},
+        {"additional_special_tokens": ["<pad>"]},
+        {"additional_special_tokens": ["ab"], "extra_special_tokens": {"image": "<x>"}},
+    ],
+)
 def test_pieces_of_a_model_as_the_class_takes_them(tmp_path: Path, config: Files) -> None:
     pytest.importorskip("google.protobuf")
     specials = {"additional_special_tokens": ["<x>"], "pad_token": "<pad>"}
@@ -179,6 +187,13 @@ def test_one_token_under_two_ids(tmp_path: Path) -> None:
     files = {"tokenizer_config.json": {"added_tokens_decoder": {"268": {**tool, "single_word": True}, "269": tool}}}
     folder = written(tmp_path, trained(), "huggingface", files)
     assert ids_of_both(folder, "the<tool>the") == [260, 1, 260]  # the flags of the last one
+
+
+def test_one_token_in_two_roles(tmp_path: Path) -> None:
+    token = {"__type": "AddedToken", "content": "<x>"}
+    roles = {"unk_token": {**token, "single_word": True}, "pad_token": {**token, "rstrip": True}}
+    folder = written(tmp_path, trained(), "gpt2", {"tokenizer_config.json": {**GPT2, **roles}})
+    assert ids_of_both(folder, "the<x> the") == [260, 268, 260]  # the flags of the last one
 
 
 @pytest.mark.parametrize(

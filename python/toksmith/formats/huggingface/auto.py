@@ -176,10 +176,14 @@ def kept(files: Files, content: Json, pieces: list[Json] | None = None) -> Files
     if isinstance(config.get("added_tokens_decoder"), dict):
         rows = {str(row["id"]): _without_id(row) for row in content["added_tokens"]}
         files = {**files, CONFIG: {**config, "added_tokens_decoder": rows}}
-    if pieces and SPECIALS in files:  # they took the place of these
-        specials = {name: value for name, value in files[SPECIALS].items() if name != "additional_special_tokens"}
-        files = {**files, SPECIALS: specials}
+    if pieces:  # they took the place of a list that is not `extra_special_tokens`
+        unread = [SPECIALS, CONFIG] if config.get("extra_special_tokens") else [SPECIALS]
+        files = {name: _without_list(value) if name in unread else value for name, value in files.items()}
     return {name: value for name, value in files.items() if name != ADDED}
+
+
+def _without_list(specials: Json) -> Json:
+    return {name: value for name, value in specials.items() if name != "additional_special_tokens"}
 
 
 def _id(row: Json) -> int:
@@ -344,12 +348,13 @@ def _added(
     for _, token in sorted(decoder.items()):
         first.append({**token, "special": token["special"] or token["content"] in names})
         have.add(token["content"])
-    seen: set[tuple[bool, str]] = set()  # a token with flags is added beside one of the same name without
+    seen: set[object] = set()  # tokens of one name and other flags are added one after the other
     for token in [*named, *fields["extra"]]:
-        key = isinstance(token, dict), _content(token)
-        if key[1] not in have and key not in seen:
+        content = _content(token)
+        key = tuple(map(_resolved(token).get, ("content", *_FLAGS))) if isinstance(token, dict) else content
+        if content not in have and key not in seen:
             seen.add(key)
-            first.append(_row(token, special=key[1] in names))
+            first.append(_row(token, special=content in names))
     if is_plain:
         first += [_row(_content(token)) for token in [*named, *fields["extra"]]]
     _add(known, first, vocab)
@@ -358,6 +363,11 @@ def _added(
 
 def _content(token: Any) -> str:
     return str(token["content"] if isinstance(token, dict) else token)
+
+
+def _resolved(token: Json) -> Json:
+    """Return an added token that is normalized unless it is special, where it does not say."""
+    return {**token, "normalized": not token["special"]} if token["normalized"] is None else token
 
 
 def _row(token: Any, special: bool = False) -> Json:
@@ -372,15 +382,13 @@ def _add(known: dict[str, Json], tokens: Iterable[Json], vocab: _Vocabulary) -> 
         content = token["content"]
         if not content:
             continue
-        if token["normalized"] is None:
-            token = {**token, "normalized": not token["special"]}
         if content in known:
             id = known[content]["id"]
         elif content in vocab.ids:
             id = vocab.ids[content]
         else:
             id = max([len(vocab.ids), *(row["id"] + 1 for row in known.values())])
-        known[content] = {"id": id, **token}
+        known[content] = {"id": id, **_resolved(token)}
 
 
 def _template(config: Json, fields: Json, added: list[Json]) -> Json:
