@@ -189,6 +189,21 @@ def test_one_token_under_two_ids(tmp_path: Path) -> None:
     assert ids_of_both(folder, "the<tool>the") == [260, 1, 260]  # the flags of the last one
 
 
+def test_lists_of_special_tokens_make_no_added_token_special(tmp_path: Path) -> None:
+    folder = written(tmp_path, trained(), "gpt2", {"added_tokens.json": {"<x>": 268}, "tokenizer_config.json": GPT2})
+    (folder / "special_tokens_map.json").write_text(json.dumps({"additional_special_tokens": ["<x>"]}))
+    config = {**GPT2, "split_special_tokens": True}
+    (folder / "tokenizer_config.json").write_text(json.dumps(config))
+    assert ids_of_both(folder, "the<x>the") == [260, 268, 260]
+
+
+def test_split_special_tokens_that_overlap_others(tmp_path: Path) -> None:
+    added = {"268": {"content": " cat", "special": True}, "269": {"content": "at"}}
+    config = {"added_tokens_decoder": added, "split_special_tokens": True}
+    with pytest.warns(UserWarning, match="overlap special ones, such as 'at' and ' cat'"):
+        Tokenizer.from_pretrained(written(tmp_path, trained(), "huggingface", {"tokenizer_config.json": config}))
+
+
 def test_one_token_in_two_roles(tmp_path: Path) -> None:
     token = {"__type": "AddedToken", "content": "<x>"}
     roles = {"unk_token": {**token, "single_word": True}, "pad_token": {**token, "rstrip": True}}

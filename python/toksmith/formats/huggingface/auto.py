@@ -18,6 +18,8 @@ from .origin import CONFIG, MODEL, SPECIALS, Files, tokenizer_class
 from .templates import ROLES
 
 ADDED = "added_tokens.json"
+_MAX_WORK = 10**7
+"""Most steps to look for tokens that overlap."""
 _FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 _OPTIONS: Json = {"dropout": None, **BPE_OPTIONS, "ignore_merges": False}
 _QWEN2 = (
@@ -151,6 +153,7 @@ def changed(
     if config.get("split_special_tokens") is True:
         hidden = {spell(row["content"].encode()): row["id"] for row in added if row["content"] in specials}
         added = [row for row in added if row["content"] not in specials]
+        _warn_of_overlaps([row["content"] for row in added], specials)
     same = all(_bare(new_parts.get(name)) == _bare(parts.get(name)) for name in new_parts)
     if same and sorted(added, key=_id) == sorted(rows, key=_id):
         return None
@@ -180,6 +183,26 @@ def kept(files: Files, content: Json, pieces: list[Json] | None = None) -> Files
         unread = [SPECIALS, CONFIG] if config.get("extra_special_tokens") else [SPECIALS]
         files = {name: _without_list(value) if name in unread else value for name, value in files.items()}
     return {name: value for name, value in files.items() if name != ADDED}
+
+
+def _warn_of_overlaps(contents: list[str], specials: set[str]) -> None:
+    """Warn of added tokens that transformers does not find where it passes over a special token."""
+    pairs = ((token, special) for token in contents for special in specials)
+    if sum(map(len, contents)) * sum(map(len, specials)) > _MAX_WORK:
+        pair = next(pairs, None)  # too many to look at
+    else:
+        pair = next((pair for pair in pairs if _overlap(*pair)), None)
+    if pair is not None:
+        _warn(
+            f"{CONFIG}: split_special_tokens: added tokens may overlap special ones, such as {shown(pair[0])} and "
+            f"{shown(pair[1])}, and are found inside of these here, but not in transformers"
+        )
+
+
+def _overlap(one: str, other: str) -> bool:
+    ends = range(1, min(len(one), len(other)))
+    met = (one.endswith(other[:end]) or other.endswith(one[:end]) for end in ends)
+    return one in other or other in one or any(met)
 
 
 def _without_list(specials: Json) -> Json:
@@ -288,6 +311,7 @@ def _take_old_files(files: Files, config: Json, decoder: dict[int, Json], has_pi
 
     `has_pieces`: whether the added tokens of a `.model` take the place of its `additional_special_tokens`.
     """
+    taken: Json = {}
     has_no_list = isinstance(config.get("extra_special_tokens", {}), dict)
     for name, value in files.get(SPECIALS, {}).items():
         if name == "extra_special_tokens" and isinstance(value, list):
@@ -300,10 +324,12 @@ def _take_old_files(files: Files, config: Json, decoder: dict[int, Json], has_pi
             value = {**value, "special": True, "normalized": value.get("normalized", False)}
         if name.endswith("_token") and name not in ROLES and isinstance(config.get(name), str):
             continue  # the one in the configuration counts
-        is_extra = name == "additional_special_tokens" and "extra_special_tokens" not in config
-        config["extra_special_tokens" if is_extra else name] = value
+        if name == "additional_special_tokens" and "extra_special_tokens" not in config:
+            taken["extra_special_tokens"] = value  # which makes no token of the other file special
+        else:
+            config[name] = value
     named = [config.get(role) for role in ROLES]
-    extra = config.get("extra_special_tokens")
+    extra = config.get("extra_special_tokens") if "extra_special_tokens" not in taken else None
     named += extra if isinstance(extra, list) else []
     contents = [value.get("content") if isinstance(value, dict) else value for value in named]
     special = {content for content in contents if isinstance(content, str)}
@@ -314,6 +340,7 @@ def _take_old_files(files: Files, config: Json, decoder: dict[int, Json], has_pi
         is_special = content in special
         flags = dict.fromkeys(_FLAGS, False)
         decoder[id] = {"content": content, **flags, "normalized": not is_special, "special": is_special}
+    config.update(taken)
 
 
 class _Vocabulary:

@@ -30,8 +30,7 @@ def decoder(spec: Json | None) -> Json | None:
 
 def model_object(parts: Parts) -> Json:
     """Return the model of a `tokenizer.json` for a tokenizer that merges characters."""
-    assert parts.pipeline is not None
-    if "SentencePiece" in parts.pipeline.steps.normalizer:
+    if parts.pipeline is not None and "SentencePiece" in parts.pipeline.steps.normalizer:
         raise ValueError("tokenizer.json cannot hold SentencePiece's normalizer; save() keeps everything")
     if parts.core.ties():
         raise ValueError(
@@ -40,6 +39,7 @@ def model_object(parts: Parts) -> Json:
         )
     if (model := parts.core.spelled_model()) is not None:
         return model
+    assert parts.pipeline is not None
     names = _names(parts)
     beside = _beside(parts)
     vocab = {name: id for id, name in names.items() if id not in beside}
