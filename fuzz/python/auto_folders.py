@@ -14,6 +14,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import sentencepiece_models
 from splitting import outcomes
 
 from toksmith import Tokenizer, train_from_iterator
@@ -49,11 +50,19 @@ def random_token(rng: random.Random) -> dict[str, Any]:
     return {"content": rng.choice(NAMES), **{flag: rng.random() < 0.4 for flag in FLAGS if rng.random() < 0.7}}
 
 
-def random_config(rng: random.Random, class_name: str | None) -> dict[str, Any]:
+def random_base(rng: random.Random) -> tuple[dict[str, bytes], int]:
+    """Return the files of a vocabulary by name, and about how many tokens it has."""
+    if rng.random() < 0.4:
+        pieces, model = sentencepiece_models.random_model(rng)
+        return {"tokenizer.model": model}, len(pieces)
+    return rng.choice(bases()), 268
+
+
+def random_config(rng: random.Random, class_name: str | None, size: int) -> dict[str, Any]:
     """Return what may stand in a `tokenizer_config.json`."""
     config: dict[str, Any] = {} if class_name is None else {"tokenizer_class": class_name}
     if rng.random() < 0.4:
-        ids = [*rng.sample(range(268, 276), 3), *rng.sample([0, 1], rng.randrange(3))]
+        ids = [*rng.sample(range(size, size + 8), 3), *rng.sample([0, 1], rng.randrange(3))]
         config["added_tokens_decoder"] = {str(id): random_token(rng) for id in ids[: rng.randrange(6)]}
     for role in ROLES:
         if rng.random() < 0.15:
@@ -73,15 +82,20 @@ def random_config(rng: random.Random, class_name: str | None) -> dict[str, Any]:
 
 def random_folder(rng: random.Random, folder: Path) -> tuple[dict[str, bytes], dict[str, Any]]:
     """Write a folder, and return the files of the vocabulary and those beside it."""
-    base = rng.choice(bases())
+    base, size = random_base(rng)
     names = CLASSES if "tokenizer.json" in base else ["GPT2Tokenizer", "Qwen2Tokenizer"]
-    files: dict[str, Any] = {"tokenizer_config.json": random_config(rng, rng.choice(names))}
+    if "tokenizer.model" in base and rng.random() < 0.9:
+        names = ["LlamaTokenizer", "LlamaTokenizerFast"]
+    files: dict[str, Any] = {"tokenizer_config.json": random_config(rng, rng.choice(names), size)}
     if rng.random() < 0.3:
-        files["added_tokens.json"] = {rng.choice(NAMES): id for id in rng.sample(range(266, 274), rng.randrange(4))}
+        ids = rng.sample(range(size - 2, size + 6), rng.randrange(4))
+        files["added_tokens.json"] = {rng.choice(NAMES): id for id in ids}
     if rng.random() < 0.3:
         roles = rng.sample(ROLES, rng.randrange(4))
         token = random_token(rng)
         files["special_tokens_map.json"] = {role: rng.choice([rng.choice(NAMES), token]) for role in roles}
+        if rng.random() < 0.2:
+            files["special_tokens_map.json"]["additional_special_tokens"] = rng.sample(NAMES, 2)
     for name, content in base.items():
         (folder / name).write_bytes(content)
     for name, content in files.items():
@@ -122,7 +136,8 @@ def compare(rng: random.Random, count: int) -> str:
             return "refused by transformers"
         if tokenizer is None:
             return outcome
-        texts = ["".join(rng.choices(WORDS, k=rng.choice([2, 5, 20]))) for _ in range(count)]
+        words = [*WORDS, *sentencepiece_models.TEXTS, "<s>", "<unk>"] if "tokenizer.model" in base else WORDS
+        texts = ["".join(rng.choices(words, k=rng.choice([2, 5, 20]))) for _ in range(count)]
         expected = [auto(text, add_special_tokens=False)["input_ids"] for text in texts]
         for text, ids in zip(texts, expected, strict=True):
             assert tokenizer.encode(text) == ids, (sorted(base), files, text, tokenizer.encode(text), ids)
@@ -136,7 +151,7 @@ def compare(rng: random.Random, count: int) -> str:
             assert again is not None, ("saved", sorted(base), files)
             ids_again = [again(text, add_special_tokens=False)["input_ids"] for text in texts]
             assert ids_again == expected, ("saved", sorted(base), files)
-    return "compared folders"
+    return f"compared folders of {min(base)}"
 
 
 def auto_folders(data: bytes) -> None:

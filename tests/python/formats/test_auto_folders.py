@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import random
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from toksmith import Tokenizer, train_from_iterator
+
+sys.path.insert(0, str(Path(__file__).parents[3] / "fuzz" / "python"))
+import auto_folders
+import sentencepiece_models
+from splitting import outcomes
 
 transformers = pytest.importorskip("transformers")
 Files = dict[str, Any]
@@ -100,6 +107,50 @@ def test_sentencepiece_with_files_beside_it(tmp_path: Path) -> None:
     assert auto("the")["input_ids"][0] == 1
 
 
+MODEL = sentencepiece_models.model_of(
+    [
+        ("<unk>", 0, 2), ("<s>", 0, 3), ("</s>", 0, 3), ("<sep>", 0, 4), ("\u2581", -9, 1), ("a", -9, 1),
+        ("b", -9, 1), ("ab", -5, 1), ("ba", -5, 1), ("\u2581a", -3, 1),
+    ],
+    add_dummy_prefix=True, remove_extra_whitespaces=True, escape_whitespaces=True,
+)  # fmt: skip
+
+
+def model_folder(folder: Path, files: Files) -> Path:
+    folder.mkdir()
+    (folder / "tokenizer.model").write_bytes(MODEL)
+    for name, content in files.items():
+        (folder / name).write_text(json.dumps(content))
+    return folder
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {},
+        {"extra_special_tokens": []},
+        {"additional_special_tokens": ["<pad>"]},
+        {"additional_special_tokens": ["ab"], "extra_special_tokens": {"image": "<x>"}},
+    ],
+)
+def test_pieces_of_a_model_as_the_class_takes_them(tmp_path: Path, config: Files) -> None:
+    pytest.importorskip("google.protobuf")
+    specials = {"additional_special_tokens": ["<x>"], "pad_token": "<pad>"}
+    config = {"tokenizer_class": "LlamaTokenizer", **config}
+    folder = model_folder(tmp_path / "a", {"tokenizer_config.json": config, "special_tokens_map.json": specials})
+    expected = ids_of_both(folder, "<s>ab<sep>  a<pad>bba<x>aba")
+    Tokenizer.from_pretrained(folder).save_huggingface(tmp_path / "b", verify=False)
+    assert ids_of_both(tmp_path / "b", "<s>ab<sep>  a<pad>bba<x>aba") == expected
+
+
+@pytest.mark.parametrize("config", [{}, {"tokenizer_class": "PreTrainedTokenizerFast"}])
+def test_a_class_without_the_steps_of_sentencepiece(tmp_path: Path, config: Files) -> None:
+    folder = model_folder(tmp_path / "a", {"tokenizer_config.json": config})
+    with pytest.warns(UserWarning) as warned:
+        Tokenizer.from_pretrained(folder)
+    assert any("tokenizer_class" in str(one.message) for one in warned)
+
+
 def test_an_unknown_class_is_named(tmp_path: Path) -> None:
     folder = written(tmp_path, trained(), "gpt2", {"tokenizer_config.json": {"tokenizer_class": "CodeTokenizer"}})
     with pytest.warns(UserWarning, match="tokenizer_config.json: tokenizer_class"):
@@ -129,6 +180,62 @@ def test_saved_again(tmp_path: Path) -> None:
     made = Tokenizer.from_pretrained(written(tmp_path / "a", trained(), "gpt2", files))
     made.save_huggingface(tmp_path / "b")
     assert ids_of_both(tmp_path / "b", "<|im_start|>the<|endoftext|>") == [268, 260, 0]
+
+
+def test_one_token_under_two_ids(tmp_path: Path) -> None:
+    tool = {"content": "<tool>", "special": True, "normalized": False}
+    files = {"tokenizer_config.json": {"added_tokens_decoder": {"268": {**tool, "single_word": True}, "269": tool}}}
+    folder = written(tmp_path, trained(), "huggingface", files)
+    assert ids_of_both(folder, "the<tool>the") == [260, 1, 260]  # the flags of the last one
+
+
+def test_lists_of_special_tokens_make_no_added_token_special(tmp_path: Path) -> None:
+    folder = written(tmp_path, trained(), "gpt2", {"added_tokens.json": {"<x>": 268}, "tokenizer_config.json": GPT2})
+    (folder / "special_tokens_map.json").write_text(json.dumps({"additional_special_tokens": ["<x>"]}))
+    config = {**GPT2, "split_special_tokens": True}
+    (folder / "tokenizer_config.json").write_text(json.dumps(config))
+    assert ids_of_both(folder, "the<x>the") == [260, 268, 260]
+
+
+def test_split_special_tokens_that_overlap_others(tmp_path: Path) -> None:
+    added = {"268": {"content": " cat", "special": True}, "269": {"content": "at"}}
+    config = {"added_tokens_decoder": added, "split_special_tokens": True}
+    with pytest.warns(UserWarning, match="overlap special ones, such as 'at' and ' cat'"):
+        Tokenizer.from_pretrained(written(tmp_path, trained(), "huggingface", {"tokenizer_config.json": config}))
+
+
+def test_one_token_in_two_roles(tmp_path: Path) -> None:
+    token = {"__type": "AddedToken", "content": "<x>"}
+    roles = {"unk_token": {**token, "single_word": True}, "pad_token": {**token, "rstrip": True}}
+    folder = written(tmp_path, trained(), "gpt2", {"tokenizer_config.json": {**GPT2, **roles}})
+    assert ids_of_both(folder, "the<x> the") == [260, 268, 260]  # the flags of the last one
+
+
+@pytest.mark.parametrize(
+    ("added", "config"),
+    [
+        ({"at": 268, "<tool>": 269}, {}),
+        ({"<tool>": 268}, {"tokenizer_class": "Qwen2Tokenizer"}),
+        ({}, {"added_tokens_decoder": {"268": {"content": "at"}, "269": {"content": "<tool>"}}}),
+    ],
+)
+def test_split_special_tokens_saved_again(tmp_path: Path, added: Files, config: Files) -> None:
+    folder = written(tmp_path / "a", trained(), "huggingface", {"added_tokens.json": added})
+    (folder / "special_tokens_map.json").unlink()
+    config = {"sep_token": "<|endoftext|>", "split_special_tokens": True, **config}
+    (folder / "tokenizer_config.json").write_text(json.dumps(config))
+    text = "<tool>the cat<|endoftext|>at"
+    expected = ids_of_both(folder, text)
+    Tokenizer.from_pretrained(folder).save_huggingface(tmp_path / "b")
+    assert ids_of_both(tmp_path / "b", text) == expected
+
+
+def test_random_folders() -> None:
+    """The short form of `fuzz/python/campaign.py auto_folders`."""
+    outcomes.clear()
+    for seed in range(100):
+        auto_folders.auto_folders(random.Random(seed).randbytes(320))
+    assert sum(count for outcome, count in outcomes.items() if outcome.startswith("compared")) > 40
 
 
 def test_a_panic_of_the_peer_is_an_error(tmp_path: Path) -> None:

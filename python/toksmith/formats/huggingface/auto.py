@@ -18,6 +18,8 @@ from .origin import CONFIG, MODEL, SPECIALS, Files, tokenizer_class
 from .templates import ROLES
 
 ADDED = "added_tokens.json"
+_MAX_COMPARISONS = 10**7
+"""The maximum number of characters that are compared to find added tokens that overlap."""
 _FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 _OPTIONS: Json = {"dropout": None, **BPE_OPTIONS, "ignore_merges": False}
 _QWEN2 = (
@@ -103,6 +105,18 @@ def class_of(files: Files) -> str | None:
     return None if name is None else name.removesuffix("Fast")
 
 
+def makes_parts(files: Files) -> bool:
+    """Return whether the files beside a `.model` name a class whose parts are made here; else warn if it has none."""
+    name = class_of(files)
+    if name is None or name in _AS_THE_FILE:
+        what = f"{CONFIG} names no tokenizer_class" if name is None else f"{CONFIG}: tokenizer_class {shown(name)}"
+        _warn(
+            f"{what}: transformers then takes the pieces of a .model without SentencePiece's steps, such as the "
+            "space before a text, which are applied here"
+        )
+    return name in _CLASSES
+
+
 def says_something(files: Files) -> bool:
     """Return whether there are files that may change a tokenizer."""
     return any(name in files for name in (CONFIG, SPECIALS, ADDED, MODEL))
@@ -124,13 +138,11 @@ def changed(
         return None
     config = files.get(CONFIG, {})
     made = _class(files, parts, has_file)
-    fields, decoder = _fields(files, rows if has_file else [])
+    fields, decoder = _fields(files, rows if has_file else [], [] if has_file or made is None else rows)
     if isinstance(parts.get("padding"), dict):
         fields.setdefault("pad_token", parts["padding"].get("pad_token"))
     fields = {**(made.tokens if made else {}), **fields}
     start = [] if made else rows
-    if made and not has_file and not fields["extra"]:
-        fields["extra"] = [{name: row[name] for name in ("content", *_FLAGS)} for row in rows]
     vocab = _Vocabulary(content)
     is_plain = made is not None and class_of(files) == "Qwen2Tokenizer"
     added, specials = _added(start, decoder, fields, vocab, is_plain)
@@ -141,6 +153,7 @@ def changed(
     if config.get("split_special_tokens") is True:
         hidden = {spell(row["content"].encode()): row["id"] for row in added if row["content"] in specials}
         added = [row for row in added if row["content"] not in specials]
+        _warn_of_overlaps([row["content"] for row in added], specials)
     same = all(_bare(new_parts.get(name)) == _bare(parts.get(name)) for name in new_parts)
     if same and sorted(added, key=_id) == sorted(rows, key=_id):
         return None
@@ -152,6 +165,48 @@ def changed(
     elif hidden:
         model = {**model, "vocab": model_vocab}
     return {**whole, **new_parts, "added_tokens": sorted(added, key=_id), "model": model}
+
+
+def kept(files: Files, content: Json, pieces: list[Json] | None = None) -> Files:
+    """Return the files that are kept beside the content that `changed` made of them.
+
+    The content has all added tokens, of which the files may lack the `pieces` of a vocabulary without a
+    `tokenizer.json`. Under `split_special_tokens` it has no special ones, and no file may add them again.
+    """
+    config = files.get(CONFIG, {})
+    if pieces is None and config.get("split_special_tokens") is not True:
+        return files
+    if isinstance(config.get("added_tokens_decoder"), dict):
+        rows = {str(row["id"]): _without_id(row) for row in content["added_tokens"]}
+        files = {**files, CONFIG: {**config, "added_tokens_decoder": rows}}
+    if pieces:  # they took the place of a list that is not `extra_special_tokens`
+        unread = [SPECIALS, CONFIG] if config.get("extra_special_tokens") else [SPECIALS]
+        files = {name: _without_list(value) if name in unread else value for name, value in files.items()}
+    return {name: value for name, value in files.items() if name != ADDED}
+
+
+def _warn_of_overlaps(contents: list[str], specials: set[str]) -> None:
+    """Warn of added tokens that transformers does not find where it passes over a special token."""
+    pairs = ((token, special) for token in contents for special in specials)
+    if sum(map(len, contents)) * sum(map(len, specials)) > _MAX_COMPARISONS:
+        pair = next(pairs, None)  # too many to compare
+    else:
+        pair = next((pair for pair in pairs if _overlap(*pair)), None)
+    if pair is not None:
+        _warn(
+            f"{CONFIG}: split_special_tokens: added tokens may overlap special ones, such as {shown(pair[0])} and "
+            f"{shown(pair[1])}, and are found inside of these here, but not in transformers"
+        )
+
+
+def _overlap(first: str, second: str) -> bool:
+    ends = range(1, min(len(first), len(second)))
+    meet = (first.endswith(second[:end]) or second.endswith(first[:end]) for end in ends)
+    return first in second or second in first or any(meet)
+
+
+def _without_list(specials: Json) -> Json:
+    return {name: value for name, value in specials.items() if name != "additional_special_tokens"}
 
 
 def _id(row: Json) -> int:
@@ -209,8 +264,12 @@ def _token(value: object, special: bool | None = None, place: str = CONFIG) -> J
     return {"content": value["content"], **flags, "special": is_special}
 
 
-def _fields(files: Files, rows: list[Json]) -> tuple[Json, dict[int, Json]]:
-    """Return the special tokens by role, with the others under `extra`, and the added tokens by id."""
+def _fields(files: Files, rows: list[Json], pieces: list[Json]) -> tuple[Json, dict[int, Json]]:
+    """Return the special tokens by role, with the others under `extra`, and the added tokens by id.
+
+    `rows` are the added tokens of a `tokenizer.json`; `pieces` are those of a `.model`, which come under `extra`
+    unless the files have a list for it.
+    """
     config = dict(files.get(CONFIG, {}))
     if not config.get("extra_special_tokens") and "additional_special_tokens" in config:
         config["extra_special_tokens"] = config.pop("additional_special_tokens")
@@ -222,8 +281,8 @@ def _fields(files: Files, rows: list[Json]) -> tuple[Json, dict[int, Json]]:
             if isinstance(token, dict) and str(id).isdecimal():
                 decoder[int(id)] = token
     else:
-        _take_old_files(files, config, decoder)
-        decoder.update({row["id"]: {name: row[name] for name in ("content", *_FLAGS)} for row in rows})
+        _take_old_files(files, config, decoder, bool(pieces))
+        decoder.update({row["id"]: _without_id(row) for row in rows})
     by_content = {token["content"]: token for token in decoder.values()}
     fields: Json = {}
     for role in ROLES:
@@ -234,30 +293,45 @@ def _fields(files: Files, rows: list[Json]) -> tuple[Json, dict[int, Json]]:
     for name, value in config.items():
         if name.endswith("_token") and name not in ROLES and isinstance(value, (str, dict)):
             fields[name] = _token(value, None, f"{CONFIG}: {name}")
-    extra = config.get("extra_special_tokens") or []
+    of_pieces = [_without_id(row) for row in pieces]
+    extra = config.get("extra_special_tokens", of_pieces) or []
     if isinstance(extra, dict):
         fields.update({name: _token(value) for name, value in extra.items()})
-        extra = config.get("additional_special_tokens") or []
+        extra = of_pieces or config.get("additional_special_tokens") or []
     fields["extra"] = [token for token in map(_token, extra if isinstance(extra, list) else []) if token]
     return fields, decoder
 
 
-def _take_old_files(files: Files, config: Json, decoder: dict[int, Json]) -> None:
-    """Take what stands in `special_tokens_map.json` and `added_tokens.json`: only without `added_tokens_decoder`."""
+def _without_id(row: Json) -> Json:
+    return {name: row[name] for name in ("content", *_FLAGS)}
+
+
+def _take_old_files(files: Files, config: Json, decoder: dict[int, Json], has_pieces: bool) -> None:
+    """Take what stands in `special_tokens_map.json` and `added_tokens.json`: only without `added_tokens_decoder`.
+
+    `has_pieces`: whether the added tokens of a `.model` take the place of its `additional_special_tokens`.
+    """
+    taken: Json = {}
+    has_no_list = isinstance(config.get("extra_special_tokens", {}), dict)
     for name, value in files.get(SPECIALS, {}).items():
         if name == "extra_special_tokens" and isinstance(value, list):
             old = config.get(name)
             old = old if isinstance(old, list) else []
             value = [*old, *(token for token in value if token not in old)]
-        elif name == "additional_special_tokens" and config.get("extra_special_tokens"):
+        elif name == "additional_special_tokens" and (has_pieces or not has_no_list):
             continue
         elif isinstance(value, dict) and name != "extra_special_tokens":
             value = {**value, "special": True, "normalized": value.get("normalized", False)}
         if name.endswith("_token") and name not in ROLES and isinstance(config.get(name), str):
             continue  # the one in the configuration counts
-        config["extra_special_tokens" if name == "additional_special_tokens" else name] = value
-    named = [config.get(role) for role in ROLES]
-    extra = config.get("extra_special_tokens")
+        if name == "additional_special_tokens" and "extra_special_tokens" not in config:
+            taken["extra_special_tokens"] = value  # which makes no token of the other file special
+        else:
+            config[name] = value
+    # transformers converts an object in the configuration later, so that its name is not special here.
+    is_converted = lambda role: not isinstance(config.get(role), dict) or role in files.get(SPECIALS, {})  # noqa: E731
+    named = [config.get(role) for role in filter(is_converted, ROLES)]
+    extra = config.get("extra_special_tokens") if "extra_special_tokens" not in taken else None
     named += extra if isinstance(extra, list) else []
     contents = [value.get("content") if isinstance(value, dict) else value for value in named]
     special = {content for content in contents if isinstance(content, str)}
@@ -268,6 +342,7 @@ def _take_old_files(files: Files, config: Json, decoder: dict[int, Json]) -> Non
         is_special = content in special
         flags = dict.fromkeys(_FLAGS, False)
         decoder[id] = {"content": content, **flags, "normalized": not is_special, "special": is_special}
+    config.update(taken)
 
 
 class _Vocabulary:
@@ -300,15 +375,15 @@ def _added(
     first: list[Json] = []
     have = set(known)
     for _, token in sorted(decoder.items()):
-        if not any({**token, "id": row["id"]} == row for row in rows if row["content"] == token["content"]):
-            first.append({**token, "special": token["special"] or token["content"] in names})
-            have.add(token["content"])
-    seen: set[tuple[bool, str]] = set()  # a token with flags is added beside one of the same name without
+        first.append({**token, "special": token["special"] or token["content"] in names})
+        have.add(token["content"])
+    seen: set[object] = set()  # tokens of one name and other flags are added one after the other
     for token in [*named, *fields["extra"]]:
-        key = isinstance(token, dict), _content(token)
-        if key[1] not in have and key not in seen:
+        content = _content(token)
+        key = tuple(map(_resolved(token).get, ("content", *_FLAGS))) if isinstance(token, dict) else content
+        if content not in have and key not in seen:
             seen.add(key)
-            first.append(_row(token, special=key[1] in names))
+            first.append(_row(token, special=content in names))
     if is_plain:
         first += [_row(_content(token)) for token in [*named, *fields["extra"]]]
     _add(known, first, vocab)
@@ -317,6 +392,11 @@ def _added(
 
 def _content(token: Any) -> str:
     return str(token["content"] if isinstance(token, dict) else token)
+
+
+def _resolved(token: Json) -> Json:
+    """Return an added token that is normalized unless it is special, where it does not say."""
+    return {**token, "normalized": not token["special"]} if token["normalized"] is None else token
 
 
 def _row(token: Any, special: bool = False) -> Json:
@@ -331,15 +411,13 @@ def _add(known: dict[str, Json], tokens: Iterable[Json], vocab: _Vocabulary) -> 
         content = token["content"]
         if not content:
             continue
-        if token["normalized"] is None:
-            token = {**token, "normalized": not token["special"]}
         if content in known:
             id = known[content]["id"]
         elif content in vocab.ids:
             id = vocab.ids[content]
         else:
             id = max([len(vocab.ids), *(row["id"] + 1 for row in known.values())])
-        known[content] = {"id": id, **token}
+        known[content] = {"id": id, **_resolved(token)}
 
 
 def _template(config: Json, fields: Json, added: list[Json]) -> Json:
@@ -396,7 +474,7 @@ def of_rank_file(name: str, count: int, files: Files) -> tuple[str, dict[str, in
     )
     if name != "tiktoken.model" or not is_kimi:
         return None
-    decoder = _fields(files, [])[1]
+    decoder = _fields(files, [], [])[1]
     names = [decoder.get(id, {}).get("content", f"<|reserved_token_{id}|>") for id in range(count, count + 256)]
     return _KIMI, {token: count + at for at, token in enumerate(names)}, None
 

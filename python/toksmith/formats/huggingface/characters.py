@@ -30,8 +30,7 @@ def decoder(spec: Json | None) -> Json | None:
 
 def model_object(parts: Parts) -> Json:
     """Return the model of a `tokenizer.json` for a tokenizer that merges characters."""
-    assert parts.pipeline is not None
-    if "SentencePiece" in parts.pipeline.steps.normalizer:
+    if parts.pipeline is not None and "SentencePiece" in parts.pipeline.steps.normalizer:
         raise ValueError("tokenizer.json cannot hold SentencePiece's normalizer; save() keeps everything")
     if parts.core.ties():
         raise ValueError(
@@ -40,13 +39,11 @@ def model_object(parts: Parts) -> Json:
         )
     if (model := parts.core.spelled_model()) is not None:
         return model
-    added = {token.id: token.content for token in parts.pipeline.added_tokens}
-    names = {id: added.get(id) or parts.core.spelled(id) for id in sorted(parts.vocab)}
+    assert parts.pipeline is not None
+    names = _names(parts)
     beside = _beside(parts)
     vocab = {name: id for id, name in names.items() if id not in beside}
     pairs = [(names[left], names[right]) for left, right in parts.core.merges()]
-    has_spaces = any(" " in text for pair in pairs for text in pair)
-    merges = [list(pair) if has_spaces else " ".join(pair) for pair in pairs]
     return {
         "type": "BPE",
         "dropout": None,
@@ -55,8 +52,41 @@ def model_object(parts: Parts) -> Json:
         **parts.pipeline.spec["characters"],
         "ignore_merges": False,
         "vocab": vocab,
-        "merges": merges,
+        "merges": _spelled_merges(pairs),
     }
+
+
+def content_of_pieces(parts: Parts) -> Json:
+    """Return the content of a `tokenizer.json` for the pieces of a `.model`, as classes of transformers take them.
+
+    These ignore scores and the types of pieces: a merge ranks by the id that it makes, whatever pieces it joins.
+    """
+    assert parts.pipeline is not None
+    unknown = parts.pipeline.spec["characters"]["unk_token"]
+    rows = [row for row in parts.pipeline.spec["added_tokens"] if row["content"] != unknown]
+    vocab = {name: id for id, name in _names(parts).items()}
+    pairs: list[tuple[str, str]] = []
+    for name in vocab:
+        cuts = ((name[:at], name[at:]) for at in range(1, len(name)))
+        pairs += [(left, right) for left, right in cuts if left in vocab and right in vocab]
+    return {
+        "version": "1.0",
+        "added_tokens": [{**row, "normalized": False} for row in rows],
+        "model": {"type": "BPE", "vocab": vocab, "merges": _spelled_merges(pairs)},
+    }
+
+
+def _names(parts: Parts) -> dict[int, str]:
+    """Return the tokens as the file spells them, in the order of ids."""
+    assert parts.pipeline is not None
+    added = {token.id: token.content for token in parts.pipeline.added_tokens}
+    return {id: added.get(id) or parts.core.spelled(id) for id in sorted(parts.vocab)}
+
+
+def _spelled_merges(pairs: list[tuple[str, str]]) -> list[str] | list[list[str]]:
+    if any(" " in text for pair in pairs for text in pair):
+        return [list(pair) for pair in pairs]
+    return [" ".join(pair) for pair in pairs]
 
 
 def _beside(parts: Parts) -> set[int]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from ... import _core
 from ...files import reading, text_files
 from ..parts import Parts
-from . import auto, origin, write
+from . import auto, characters, origin, write
 from .checks import Json
 from .pipeline import AddedToken, Pipeline
 
@@ -26,7 +26,8 @@ def read(source: object, seed: int | None = None) -> Parts:
         if isinstance(source, (str, os.PathLike)):
             rows = [dict(zip(AddedToken._fields, row, strict=True)) for row in file.added]
             changed = auto.changed(_values(file.parts, "$"), rows, lambda: json.loads(data), files)
-            file = file if changed is None else _core.HuggingFaceModel(json.dumps(changed).encode())
+            if changed is not None:
+                file, files = _core.HuggingFaceModel(json.dumps(changed).encode()), auto.kept(files, changed)
         return _parts_of(file, files, seed)
 
 
@@ -66,8 +67,8 @@ def read_beside(content: Json, folder: str | os.PathLike[str], files: origin.Fil
     with text_files.naming(folder):
         rows = content["added_tokens"]
         parts = {name: content.get(name) for name in ("normalizer", "pre_tokenizer", "post_processor", "decoder")}
-        changed = auto.changed(parts, rows, lambda: content, files, has_file=False)
-        return _parts_of(_core.HuggingFaceModel(json.dumps(changed or content).encode()), files)
+        changed = auto.changed(parts, rows, lambda: content, files, has_file=False) or content
+        return _parts_of(_core.HuggingFaceModel(json.dumps(changed).encode()), auto.kept(files, changed, rows))
 
 
 def read_sentencepiece_beside(path: str | os.PathLike[str], files: origin.Files) -> Parts:
@@ -76,12 +77,13 @@ def read_sentencepiece_beside(path: str | os.PathLike[str], files: origin.Files)
     if auto.class_of(files) is None and not {auto.ADDED, origin.SPECIALS, origin.CONFIG} & set(files):
         return parts
     try:
-        content = write.tokenizer_object(parts)
+        makes_parts = auto.makes_parts(files)
+        content = characters.content_of_pieces(parts) if makes_parts else write.tokenizer_object(parts)
+        return read_beside(content, Path(path).parent, files)
     except ValueError as error:
         reason = str(error).partition("; save(")[0]
         warnings.warn(f"{path}: what the files beside it say is not applied: {reason}", stacklevel=5)
         return parts
-    return read_beside(content, Path(path).parent, files)
 
 
 def read_gguf(path: str | os.PathLike[str], pre: object = None) -> Parts:
