@@ -25,6 +25,20 @@ The names of published encodings, such as `cl100k_base`, are taken as well: `pat
 GPT2, CL100K, CL100K_OLD, O200K = map(NAMED.__getitem__, ("gpt2", "cl100k", "cl100k_old", "o200k"))
 QWEN2, NANOCHAT, QWEN35, TEKKEN = map(NAMED.__getitem__, ("qwen2", "nanochat", "qwen3.5", "tekken"))
 
+COMPILED: dict[str, str] = {
+    "kimi": (
+        r"[\p{Han}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*"
+        r"[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+"
+        r"[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
+        r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+    )
+}
+"""The pattern of each name that runs compiled rather than as a scanner, in tiktoken's dialect.
+
+That of Kimi K2 is from its tokenization_kimi.py.
+"""
+
 SPELLINGS: dict[str, str] = _core.PATTERN_SPELLINGS
 """Published spellings, with the name of the pattern that each is proven equal to in
 tests/python/regex_dialects/test_patterns.py. The core has them: src/pretokenize/spellings.rs."""
@@ -123,8 +137,10 @@ def expression(pattern: str) -> str:
     name = pattern_names.ALIASES.get(pattern, pattern)
     if name in NAMED:
         return NAMED[name]
+    if pattern in COMPILED:
+        return _core.from_fancy_regex(COMPILED[pattern])
     if pattern not in SPELLINGS:
-        pattern_names.check(pattern, NAMED)
+        pattern_names.check(pattern, [*NAMED, *COMPILED])
     return pattern
 
 
@@ -134,9 +150,9 @@ def of_tiktoken(pattern: object, unmatched: choices.Unmatched | None = None) -> 
     By default text that does not match is dropped, as in tiktoken. Errors are those of `resolve`; or one that names a
     part of the expression without an equal in `regex`.
     """
-    if isinstance(pattern, str):
+    if isinstance(pattern, str) and pattern not in COMPILED:
         return of_tiktoken_source(expression(pattern), unmatched)
-    if unmatched is None and pattern is not None and not isinstance(pattern, Pattern):
+    if unmatched is None and pattern is not None and not isinstance(pattern, (str, Pattern)):
         unmatched = "drop"
     return resolve(pattern, unmatched or "keep")
 

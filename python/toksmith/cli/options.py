@@ -37,7 +37,9 @@ FILES are what train reads: text, JSON, CSV, Parquet, Arrow, tar, WARC, also
 compressed. Each file of text, and each record, is a document."""
 """The beginning of the text below the options of commands that read documents."""
 
-_PATTERN = "A name (gpt2, cl100k, o200k, llama3, qwen2, qwen3.5, tekken, nanochat), a regular expression, or none"
+_PATTERN = (
+    "A name (gpt2, cl100k, o200k, llama3, qwen2, qwen3.5, tekken, kimi, nanochat), a regular expression, or none"
+)
 
 TrainingPatternOption = Annotated[
     str | None,

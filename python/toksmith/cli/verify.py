@@ -17,7 +17,7 @@ import typer
 from .. import patterns
 from ..compat.tiktoken import registry
 from ..files import reading
-from ..formats import sources, stress
+from ..formats import sources, stress, verification
 from ..formats.published import encodings, rank_cache
 from ..formats.ranks import read as read_ranks
 from ..lab import first_difference
@@ -151,15 +151,21 @@ def _huggingface(source: str) -> tuple[Side, Iterable[str]]:
     if sources.kind_of(source) != "huggingface":
         raise UsageError(f"{source} is not a tokenizer.json: give the file that tokenizers reads as --with FILE")
     try:
-        theirs = tokenizers.Tokenizer.from_buffer(path.read_bytes())  # it opens no file whose name is not UTF-8
+        with verification.peer("tokenizers"):
+            theirs = tokenizers.Tokenizer.from_buffer(path.read_bytes())  # it opens no file whose name is not UTF-8
     except Exception as error:  # it has no classes of its own
         raise ValueError(f"{path}: tokenizers cannot read it: {error}") from None
     special = [token.content for token in theirs.get_added_tokens_decoder().values()]
-    encode = lambda text: theirs.encode(text, add_special_tokens=False).ids  # noqa: E731
+
+    def encode(text: str) -> list[int]:
+        with verification.peer("tokenizers"):
+            ids: list[int] = theirs.encode(text, add_special_tokens=False).ids
+            return ids
 
     def decode_bytes(ids: list[int]) -> bytes:
-        text: str = theirs.decode(ids, skip_special_tokens=False)
-        return text.encode()
+        with verification.peer("tokenizers"):
+            text: str = theirs.decode(ids, skip_special_tokens=False)
+            return text.encode()
 
     return Side(f"tokenizers {importlib.metadata.version('tokenizers')}", encode, decode_bytes), special
 

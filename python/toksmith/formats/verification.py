@@ -52,7 +52,7 @@ def peer(what: str) -> Iterator[None]:
     except BaseException as error:
         if type(error).__name__ != "PanicException":
             raise
-        raise ValueError(f"{what}: the library that it is for panics: {error}") from None
+        raise ValueError(f"{what}: the other library panics: {error}") from None
 
 
 def _refused(kind: str, text: str | bytes, ours: list[int], theirs: list[int]) -> ValueError:

@@ -123,7 +123,7 @@ def test_what_a_format_cannot_hold(tmp_path: Path) -> None:
     before = sorted(path.name for path in tmp_path.iterdir())
     for name, to, expected in (
         ("first", "minbpe", r'numbers the bytes by their values, and here b"\x00" has the id 1'),
-        ("between", "minbpe", "numbers the merges from 256 on, and here b'"),
+        ("between", "minbpe", 'numbers the merges from 256 on, and here b"'),
         ("keeps", "minbpe", "loses text that the pattern does not match, and this tokenizer keeps it"),
         ("whole", "minbpe", "without a pattern holds no special tokens, and there is '<|endoftext|>'"),
         ("ranks", "minbpe", "holds a merges list, and this tokenizer has ranks: token 256 (b'abc')"),

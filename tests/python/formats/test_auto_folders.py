@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from toksmith import Tokenizer, train_from_iterator
+from toksmith import Tokenizer, patterns, train_from_iterator
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "fuzz" / "python"))
 import auto_folders
@@ -173,6 +173,10 @@ def test_rank_files_of_models(tmp_path: Path) -> None:
     kimi = Tokenizer.from_pretrained(tmp_path)
     assert kimi.encode("[EOS]<|reserved_token_266|>") == [265, 266]
     assert kimi.encode("的中the") == [*kimi.encode("的中"), *kimi.encode("the")]
+    path, names = tmp_path / "tiktoken.model", dict(kimi.special_tokens)
+    assert Tokenizer.from_tiktoken(path, pattern="kimi", special_tokens=names) == kimi
+    assert patterns.explain("kimi").engine == "compiled"
+    assert train_from_iterator(["的中the"], 257, pattern="kimi")._parts.pattern == kimi._parts.pattern
 
 
 def test_saved_again(tmp_path: Path) -> None:

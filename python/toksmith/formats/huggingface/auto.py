@@ -106,7 +106,12 @@ def class_of(files: Files) -> str | None:
 
 
 def makes_parts(files: Files) -> bool:
-    """Return whether the files beside a `.model` name a class whose parts are made here; else warn if it has none."""
+    """Return whether the files beside a `.model` name a class whose parts are made here."""
+    return class_of(files) in _CLASSES
+
+
+def warn_of_no_class(files: Files) -> None:
+    """Warn if the files beside a `.model` name no class with parts of its own."""
     name = class_of(files)
     if name is None or name in _AS_THE_FILE:
         what = f"{CONFIG} names no tokenizer_class" if name is None else f"{CONFIG}: tokenizer_class {shown(name)}"
@@ -114,7 +119,6 @@ def makes_parts(files: Files) -> bool:
             f"{what}: transformers then takes the pieces of a .model without SentencePiece's steps, such as the "
             "space before a text, which are applied here"
         )
-    return name in _CLASSES
 
 
 def says_something(files: Files) -> bool:
@@ -444,22 +448,6 @@ def _template(config: Json, fields: Json, added: list[Json]) -> Json:
     }
 
 
-_KIMI = "|".join(
-    [
-        r"[\p{Han}]+",
-        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*"
-        r"[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
-        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+"
-        r"[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
-        r"\p{N}{1,3}",
-        r" ?[^\s\p{L}\p{N}]+[\r\n]*",
-        r"\s*[\r\n]+",
-        r"\s+(?!\S)",
-        r"\s+",
-    ]
-)
-
-
 def of_rank_file(name: str, count: int, files: Files) -> tuple[str, dict[str, int], Json | None] | None:
     """Return the pattern, the special tokens and the normalizer of a rank file with `count` tokens.
 
@@ -476,7 +464,7 @@ def of_rank_file(name: str, count: int, files: Files) -> tuple[str, dict[str, in
         return None
     decoder = _fields(files, [], [])[1]
     names = [decoder.get(id, {}).get("content", f"<|reserved_token_{id}|>") for id in range(count, count + 256)]
-    return _KIMI, {token: count + at for at, token in enumerate(names)}, None
+    return "kimi", {token: count + at for at, token in enumerate(names)}, None
 
 
 def content_of_pair(vocab: dict[str, int], merges: Iterable[str]) -> Json:

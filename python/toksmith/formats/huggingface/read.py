@@ -76,6 +76,7 @@ def read_sentencepiece_beside(path: str | os.PathLike[str], files: origin.Files)
     parts = read_sentencepiece(path)
     if auto.class_of(files) is None and not {auto.ADDED, origin.SPECIALS, origin.CONFIG} & set(files):
         return parts
+    auto.warn_of_no_class(files)
     try:
         makes_parts = auto.makes_parts(files)
         content = characters.content_of_pieces(parts) if makes_parts else write.tokenizer_object(parts)
