@@ -31,7 +31,7 @@ pub struct FileKind {
     read: fn(&[u8]) -> Result<Tokenizer>,
 }
 
-/// All formats. A file is of the first one that recognises it.
+/// All formats, in the order in which they are tried.
 pub const FORMATS: [FileKind; 6] = [
     FileKind { name: "ranks", is_beginning: RankLines::is_beginning, read: refuse_ranks },
     FileKind {
@@ -53,7 +53,7 @@ pub const FORMATS: [FileKind; 6] = [
     },
 ];
 
-/// The format of a file that begins with `head`; `None` if it is of none.
+/// Recognises the format of a file by its first bytes; `None` if no format matches.
 ///
 /// # Errors
 /// [`Error::NoTokenizer`] for a file of another kind that is known: says what it is, and what to do.
@@ -66,7 +66,7 @@ pub fn recognise(head: &[u8]) -> Result<Option<&'static FileKind>> {
 
 impl Tokenizer {
     /// Loads a file, or the `tokenizer.json` in a folder: toksmith's own file, a `tokenizer.json` of Hugging Face, Mistral's
-    /// `tekken.json`, a `.model` of SentencePiece or a GGUF file. What the file is, its content says, not its name.
+    /// `tekken.json`, a `.model` of SentencePiece or a GGUF file. The format is recognised by the content, not by the name.
     ///
     /// Ids are those of the library of the format; a part that cannot be reproduced exactly is refused. A template adds no
     /// tokens around a text, and texts are neither truncated nor padded.

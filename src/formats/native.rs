@@ -1,7 +1,7 @@
 //! toksmith's own file: one JSON object with all parts of a tokenizer, one token a line.
 //!
-//! Pattern, pipeline, record of the training and the files of Hugging Face are fields of JSON that others read; the
-//! vocabulary is read and written here.
+//! The vocabulary is read and written here. The pattern, the pipeline, the training record and the files of Hugging Face are
+//! passed on as JSON.
 
 use std::collections::HashSet;
 use std::fmt;
