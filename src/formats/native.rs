@@ -125,19 +125,25 @@ impl NativeFile {
         if file.optional::<String>("format")?.as_deref() != Some("toksmith") {
             return Err(broken("format", "not a toksmith file: expected \"toksmith\""));
         }
-        let version: u64 = file.field("version")?;
+        file.check()?;
+        Ok(file)
+    }
+
+    /// Checks that the fields are those of the version, and of their kinds.
+    fn check(&self) -> Result<()> {
+        let version: u64 = self.field("version")?;
         if !(1..=VERSION).contains(&version) {
             let reason = format!("{version}; this toksmith reads versions 1 to {VERSION}");
             return Err(broken("version", reason));
         }
         for (name, since) in SINCE {
-            if version < since && file.text(name).is_some() {
+            if version < since && self.text(name).is_some() {
                 return Err(broken(name, format!("version {version} has no such field")));
             }
         }
         for (name, beginnings, kind) in FIELDS {
-            let is_right = |text: &str| beginnings.contains(&text.as_bytes()[0]);
-            match file.text(name) {
+            let is_right = |text: &str| text.bytes().next().is_some_and(|byte| beginnings.contains(&byte));
+            match self.text(name) {
                 Some(text) if !is_right(text) => {
                     return Err(broken(name, format!("expected {kind}, got {}", show_text(text))));
                 }
@@ -145,8 +151,7 @@ impl NativeFile {
                 _ => (),
             }
         }
-        file.field::<i128>("pattern_flags")?;
-        Ok(file)
+        self.field::<i128>("pattern_flags").map(drop)
     }
 
     /// The JSON of a field.
