@@ -101,7 +101,7 @@ impl Tokenizer {
     /// The ids of a text.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`]; the errors of a Hugging Face file whose steps make a text too long, or whose unknown token is
+    /// [`crate::Error::OutOfMemory`]; the errors of a Hugging Face file whose steps make a text too long, or whose unknown token is
     /// missing. A pretoken has less than 4 GiB.
     pub fn encode<'a>(&'a self, text: &str, special: impl Into<SpecialTokens<'a>>) -> Result<Vec<u32>> {
         let mut ids = Vec::new();
@@ -133,7 +133,7 @@ impl Tokenizer {
     /// The text of ids. Bytes that are not UTF-8, as ids from the middle of a character have, become U+FFFD.
     ///
     /// # Errors
-    /// [`Error::UnknownId`] with the place of an id that is not there.
+    /// [`crate::Error::UnknownId`] with the place of an id that is not there.
     pub fn decode(&self, ids: &[u32]) -> Result<String> {
         let decoder = self.decoder.as_deref().filter(|decoder| !decoder.is_plain());
         let is_joined =
