@@ -242,6 +242,18 @@ def test_random_folders() -> None:
     assert sum(count for outcome, count in outcomes.items() if outcome.startswith("compared")) > 40
 
 
+def test_a_panic_of_an_object_is_an_error() -> None:
+    class PanicException(BaseException):  # as PyO3 names it
+        pass
+
+    class Broken:
+        def to_str(self) -> str:
+            raise PanicException("no")
+
+    with pytest.raises(ValueError, match="Broken: the other library panics: no"):
+        Tokenizer.from_huggingface(Broken())
+
+
 def test_a_panic_of_the_peer_is_an_error(tmp_path: Path) -> None:
     tokenizers = pytest.importorskip("tokenizers")
     trained().save_huggingface(tmp_path / "a")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ... import _core
 from ...files import reading, text_files
+from .. import verification
 from ..parts import Parts
 from . import auto, characters, origin, write
 from .checks import Json
@@ -52,7 +53,8 @@ def _content_of(source: object) -> tuple[bytes, str]:
         )
     if getattr(inner, "encode_special_tokens", False):
         raise ValueError(f"{kind}: encode_special_tokens is set: unset it, and give special=False when encoding")
-    return str(to_str()).encode(), kind
+    with verification.peer(kind):
+        return str(to_str()).encode(), kind
 
 
 def read_sentencepiece(path: str | os.PathLike[str]) -> Parts:
