@@ -49,10 +49,15 @@ impl SourcePattern {
     pub(crate) fn of_tiktoken(pattern: &str) -> Result<Self> {
         match named(pattern)? {
             Some(named) => Self::of_source(Some(named.expression()), 0, Unmatched::Keep),
-            None if Named::of(pattern, &SPELLINGS).is_some() => {
-                Self::of_source(Some(pattern), 0, Unmatched::Keep)
-            }
-            None => Self::of_source(Some(&from_fancy_regex(pattern, &SyntaxTables)?), 0, Unmatched::Drop),
+            None => Self::of_tiktoken_source(pattern),
+        }
+    }
+
+    /// The pattern of an expression in the dialect of tiktoken, which is no name.
+    pub(crate) fn of_tiktoken_source(source: &str) -> Result<Self> {
+        match Named::of(source, &SPELLINGS) {
+            Some(_) => Self::of_source(Some(source), 0, Unmatched::Keep),
+            None => Self::of_source(Some(&from_fancy_regex(source, &SyntaxTables)?), 0, Unmatched::Drop),
         }
     }
 

@@ -268,8 +268,9 @@ def load(source: str, parts: TokenizerParts = NO_PARTS) -> Tokenizer:
     kind = "published" if published else sources.kind_of(source, parts.download)
     if kind == "ranks" and pattern is None:
         raise UsageError(sources.no_pattern(source, "--pattern"))
-    given = (pattern if kind != "gguf" else None, specials, unmatched)  # a GGUF file may lack its pattern
-    if given != (None, None, None) and kind != "ranks" and sources.pair_in(source) is None:
+    # A GGUF file may lack its pattern.
+    has_options = (pattern if kind != "gguf" else None, specials, unmatched) != (None, None, None)
+    if has_options and kind != "ranks" and sources.pair_in(source) is None:
         raise has_its_own(source)
     return published or Tokenizer.from_pretrained(
         source,

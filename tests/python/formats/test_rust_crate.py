@@ -1,6 +1,7 @@
 """The Rust crate without Python: its examples give the ids that this package gives."""
 
 import gzip
+import io
 import json
 import os
 import random
@@ -109,6 +110,33 @@ def test_published_files(pattern: str, programs: Path, shared_data: Path) -> Non
     ours = Tokenizer.from_tiktoken(path, pattern=pattern, special_tokens={EOT: 300_000})
     texts = [*texts_of(huggingface_cases, 4), (ROOT / "README.md").read_text(encoding="utf-8")]
     assert_same(ours, programs, (str(path), pattern, f"{EOT}=300000"), texts)
+
+
+@pytest.mark.filterwarnings("ignore:the pattern 'gpt2' is taken as a regular expression")
+def test_files_that_are_recognised(programs: Path, tmp_path: Path) -> None:
+    texts = texts_of(huggingface_cases, 6)
+    ours = train_from_iterator(texts, 600, special_tokens=[EOT])
+    for format in ("tekken", "gguf"):
+        path = tmp_path / format
+        ours.save(path, format=format)
+        assert_same(ours, programs, (str(path),), [*texts, f"a{EOT} the"])
+    os.truncate(tmp_path / "gguf", (1 << 28) + 9)  # weights
+    assert_same(ours, programs, (str(tmp_path / "gguf"),), texts[:2])
+    content = json.loads((tmp_path / "tekken").read_text(encoding="utf-8"))
+    content["config"]["pattern"] = "gpt2"  # an expression for these letters, not a name
+    (tmp_path / "tekken").write_text(json.dumps(content), encoding="utf-8")
+    assert_same(Tokenizer.from_pretrained(tmp_path / "tekken"), programs, (str(tmp_path / "tekken"),), ["a gpt2 b"])
+
+
+def test_sentencepiece_files(programs: Path, tmp_path: Path) -> None:
+    trainer, content = pytest.importorskip("sentencepiece").SentencePieceTrainer, io.BytesIO()
+    trainer.train(
+        sentence_iterator=iter(PROSE.split(".") * 3), model_writer=content, model_type="bpe", vocab_size=540,
+        byte_fallback=True, minloglevel=2,
+    )  # fmt: skip
+    path = tmp_path / "pieces"
+    path.write_bytes(content.getvalue())
+    assert_same(Tokenizer.from_pretrained(path), programs, (str(path),), texts_of(character_cases, 7))
 
 
 def test_training(programs: Path, tmp_path: Path) -> None:
