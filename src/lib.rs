@@ -69,8 +69,6 @@ pub mod error;
 #[doc(hidden)]
 pub mod formats;
 mod hashing;
-#[doc(hidden)]
-pub mod huggingface;
 mod memory;
 mod merge;
 mod names;
@@ -95,7 +93,8 @@ pub mod source;
 #[doc(hidden)]
 pub mod special;
 mod spelling;
-mod tokenizer;
+#[doc(hidden)]
+pub mod tokenizer;
 #[doc(hidden)]
 #[cfg(feature = "train")]
 pub mod train;

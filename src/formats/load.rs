@@ -6,14 +6,15 @@ use std::io::Read;
 use std::io::Write;
 use std::path::Path;
 
+use super::huggingface::TokenizerFile;
 use super::native::NativeFile;
 use super::others::other;
 use super::ranks::RankLines;
 use super::tekken::TekkenFile;
 use crate::dialects::SyntaxTables;
 use crate::error::{Error, Result};
-use crate::huggingface::{TokenizerFile, read_post_processor};
 use crate::room;
+use crate::tokenizer::parts::read_post_processor;
 use crate::tokenizer::{SourcePattern, Tokenizer};
 use crate::vocab::Vocab;
 

@@ -3,12 +3,15 @@
 //! [`FORMATS`] has a row for each format: its name, how it is recognised, and its reader. To add a format, add a file here and
 //! a row there. Folders of several files are read by the Python package.
 
+pub mod gguf;
+pub mod huggingface;
 mod load;
 mod minbpe;
 mod native;
 mod others;
 mod ranks;
 mod rows;
+pub mod sentencepiece;
 mod tekken;
 
 pub use load::{FORMATS, FileKind, HEAD_BYTES, recognise};

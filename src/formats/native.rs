@@ -17,9 +17,9 @@ use serde_json::value::RawValue;
 use super::rows::{merge_rows, token_rows, unescape};
 use crate::dialects::SyntaxTables;
 use crate::error::{Error, Result, show_reason, show_text};
-use crate::huggingface::FilePipeline;
 use crate::pipeline::AddedToken;
 use crate::pretokenize::Unmatched;
+use crate::tokenizer::parts::FilePipeline;
 use crate::vocab::{CharacterTokens, Semantics, Vocab};
 
 /// The latest version of the file. A reader refuses a later one.

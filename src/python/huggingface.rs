@@ -9,7 +9,7 @@ use pyo3::types::PyDict;
 use super::pipeline::PyPipeline;
 use super::tokenizer::Tokenizer;
 use super::{call, objects};
-use crate::huggingface::TokenizerFile;
+use crate::formats::huggingface::TokenizerFile;
 use crate::room;
 
 /// A `tokenizer.json` that was read.

@@ -8,7 +8,8 @@ use super::dialects::PyTables;
 use super::pipeline::{PyPipeline, json_value};
 use super::tokenizer::Tokenizer;
 use super::{call, objects};
-use crate::huggingface::{self, Steps, Templates};
+use crate::formats::gguf::{Templates, gguf_of_bytes, gguf_of_characters, llama_cpp_name};
+use crate::formats::sentencepiece::{self, Steps};
 
 /// The content of a `.model`. `spec` is the JSON of the parts of a `tokenizer.json`.
 #[pyfunction]
@@ -21,7 +22,7 @@ pub(super) fn sentencepiece_model<'py>(
     let spec = json_value(spec, "spec")?;
     let model = call::long(py, None, |_| {
         let steps = steps_of(tokenizer, pipeline, &spec);
-        huggingface::sentencepiece_model(tokenizer.encoder().vocab(), steps.as_ref())
+        sentencepiece::sentencepiece_model(tokenizer.encoder().vocab(), steps.as_ref())
     })?;
     objects::bytes(py, &model)
 }
@@ -40,14 +41,14 @@ pub(super) fn gguf_metadata<'py>(
     let (vocab, spec) = (tokenizer.encoder().vocab(), json_value(spec, "spec")?);
     let file = if vocab.characters().is_some() {
         call::long(py, None, |_| {
-            huggingface::gguf_of_characters(vocab, steps_of(tokenizer, pipeline, &spec).as_ref(), &templates)
+            gguf_of_characters(vocab, steps_of(tokenizer, pipeline, &spec).as_ref(), &templates)
         })
     } else {
         let (merges, ignores_merges) = call::long(py, None, |_| vocab.listed_merges())?;
         let pre_tokenizer = &spec["pre_tokenizer"];
-        let pre = huggingface::llama_cpp_name(pre_tokenizer, pattern, ignores_merges, &PyTables(py))?;
+        let pre = llama_cpp_name(pre_tokenizer, pattern, ignores_merges, &PyTables(py))?;
         let pipeline = pipeline.map(|pipeline| &pipeline.steps);
-        call::long(py, None, |_| huggingface::gguf_of_bytes(vocab, pipeline, &merges, pre, &templates))
+        call::long(py, None, |_| gguf_of_bytes(vocab, pipeline, &merges, pre, &templates))
     }?;
     objects::bytes(py, &file)
 }

@@ -13,11 +13,11 @@ use super::regex::{Nullable, Regex};
 use super::{call, objects};
 use crate::dialects::{Ranges, Tables, Translation};
 use crate::error::{Error, Result};
-use crate::huggingface::{FilePipeline, PatternEngines};
 use crate::normalize::NormalizeStep;
 use crate::pipeline::{AddedToken, Prefix};
 use crate::pretokenize::{Matcher, SplitStage};
 use crate::special::Flags;
+use crate::tokenizer::parts::{FilePipeline, PatternEngines};
 use crate::vocab::TextSpelling;
 
 /// An added token: its id, its text, and whether it is a single word, strips on the left and on the right, is

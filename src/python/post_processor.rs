@@ -11,10 +11,10 @@ use super::call;
 use super::huggingface_encoding::{PyEncoding, copied, is_left, run_of};
 use super::pipeline::json_value;
 use super::tokenizer::Tokenizer;
-use crate::huggingface::{read_post_processor, renumber};
 use crate::postprocess::{
     Encoding, Padding, Piece, PostProcessor, Run, Sequence, Side, Source, Strategy, Truncation, finish, pad,
 };
+use crate::tokenizer::parts::{read_post_processor, renumber};
 
 /// The text of a piece, its tokens with their ids, and its type id.
 type PieceRow = (Option<&'static str>, Vec<(String, u32)>, u32);

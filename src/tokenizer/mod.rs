@@ -1,5 +1,6 @@
 //! What programs in Rust use: tokenizers from files, and training.
 
+pub mod parts;
 mod patterns;
 mod stream;
 #[cfg(test)]

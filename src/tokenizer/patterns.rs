@@ -5,9 +5,9 @@ use std::sync::Arc;
 #[cfg(feature = "train")]
 use serde_json::Value;
 
+use super::parts::PatternEngines;
 use crate::dialects::{SYNTAX_UNICODE_VERSION, Steps, SyntaxTables, Translation, from_fancy_regex, size};
 use crate::error::{Error, Result, show_text};
-use crate::huggingface::PatternEngines;
 use crate::pretokenize::compiled::Automaton;
 use crate::pretokenize::spellings::{ENCODINGS, NAMES, SPELLINGS};
 use crate::pretokenize::{Isa, Matcher, Named, Pattern, Pretokenizer, UNICODE_VERSION, Unmatched};

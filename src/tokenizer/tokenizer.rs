@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use super::parts::FilePipeline;
 use super::patterns::{SourcePattern, unicode_of};
 use super::stream::EncodeStream;
 use crate::control::Control;
 use crate::decode::{TextDecoder, decode};
 use crate::encode::{Encoder, SpecialTokens};
 use crate::error::Result;
-use crate::huggingface::FilePipeline;
 use crate::vocab::Vocab;
 
 /// A tokenizer: text to ids, and ids to text.

@@ -1,6 +1,6 @@
 //! The metadata of GGUF files, whole and damaged: the ids are those of the algorithms' definitions.
 
-use toksmith::huggingface::TokenizerFile;
+use toksmith::formats::huggingface::TokenizerFile;
 use toksmith::pretokenize::Pattern;
 
 use super::input::Input;

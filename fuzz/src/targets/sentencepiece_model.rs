@@ -1,6 +1,6 @@
 //! SentencePiece's `.model` files, whole and damaged: the ids are those of the algorithm's definition.
 
-use toksmith::huggingface::TokenizerFile;
+use toksmith::formats::huggingface::TokenizerFile;
 
 use super::input::Input;
 use super::tokenizer_files::{LETTERS, Model, damaged, ids, opened};

@@ -3,10 +3,11 @@
 
 use serde_json::Value;
 use toksmith::dialects::{Ranges, Tables, Translation};
-use toksmith::huggingface::{FilePipeline, PatternEngines, TokenizerFile, read_post_processor};
+use toksmith::formats::huggingface::TokenizerFile;
 use toksmith::pipeline::{AddedToken, Pipeline};
 use toksmith::pretokenize::Matcher;
 use toksmith::special::Flags;
+use toksmith::tokenizer::parts::{FilePipeline, PatternEngines, read_post_processor};
 use toksmith::{Control, Encoder, Error, Result, Vocab, decode};
 
 use super::input::Input;

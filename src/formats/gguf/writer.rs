@@ -3,15 +3,15 @@
 use serde_json::Value;
 
 use super::llama_cpp::pre_tokenizer_name;
-use super::pipeline::FilePipeline;
-use super::place::quoted;
-use super::sentencepiece::Kind;
-use super::sentencepiece_writer::{Model, Steps, unwritable};
 use crate::dialects::Tables;
 use crate::error::Result;
+use crate::formats::sentencepiece::reader::Kind;
+use crate::formats::sentencepiece::writer::{Model, Steps, unwritable};
 use crate::pretokenize::spellings;
 use crate::room;
 use crate::spelling::spell;
+use crate::tokenizer::parts::place::quoted;
+use crate::tokenizer::parts::steps::FilePipeline;
 use crate::vocab::Vocab;
 
 /// The tokens that are put before and behind a text; the BOS and EOS token that chat templates name, where others are not

@@ -3,18 +3,18 @@
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
-use super::place::{quoted, refused, shown};
 use super::reader::{RawFile, RawMerges};
 use crate::error::Result;
 use crate::names::Names;
 use crate::room;
+use crate::tokenizer::parts::place::{quoted, refused, shown};
 use crate::vocab::{BpeModel, BpeOptions, Dropout};
 
 /// Makes the model of what was read.
 ///
 /// # Errors
 /// [`crate::Error::BrokenPart`] for an id that two tokens have, a merge of unknown tokens, and an option of the wrong type.
-pub(super) fn model_of(file: &mut RawFile) -> Result<BpeModel> {
+pub(in crate::formats) fn model_of(file: &mut RawFile) -> Result<BpeModel> {
     if !file.has_model {
         return Err(refused("$", "the field 'model' is missing"));
     }
@@ -42,7 +42,11 @@ fn check_ids(ids: &[u32], names: &Names) -> Result<()> {
 }
 
 /// The merges as places of names. Of a merge that is listed twice the last place counts, as in the original.
-pub(super) fn merges_of(raw: &RawMerges, names: &Names, prefix_len: usize) -> Result<Vec<[u32; 3]>> {
+pub(in crate::formats) fn merges_of(
+    raw: &RawMerges,
+    names: &Names,
+    prefix_len: usize,
+) -> Result<Vec<[u32; 3]>> {
     let mut merges: Vec<[u32; 3]> = room::for_items(raw.rows.len())?;
     let mut last: FxHashMap<(u32, u32), usize> = FxHashMap::default();
     last.try_reserve(raw.rows.len()).map_err(|_| room::out_of_memory(raw.rows.len()))?;

@@ -4,14 +4,14 @@ use rustc_hash::FxHashSet;
 use serde_json::Value;
 
 use super::added::{self, AddedToken};
-use super::patterns::PatternEngines;
-use super::pipeline::FilePipeline;
-use super::place::{refused, shown};
 use super::{model, reader};
 use crate::encode::Encoder;
 use crate::error::{Error, Result};
 use crate::pipeline;
 use crate::special::Flags;
+use crate::tokenizer::parts::patterns::PatternEngines;
+use crate::tokenizer::parts::place::{refused, shown};
+use crate::tokenizer::parts::steps::FilePipeline;
 use crate::vocab::{Additions, BpeModel, TextSpelling, Vocab};
 
 /// The maximum number of bytes of the parts besides vocabulary, merges and added tokens.
@@ -35,7 +35,7 @@ fn check_size(place: &str, fields: &[(String, String)]) -> Result<()> {
 
 /// A file that was read.
 pub struct TokenizerFile {
-    pub(super) model: BpeModel,
+    pub(in crate::formats) model: BpeModel,
     /// The JSON of all fields besides the model and the added tokens, by name.
     pub parts: Vec<(String, String)>,
     /// The JSON of the fields of the model besides its vocabulary and merges, by name.

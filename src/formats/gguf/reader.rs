@@ -5,17 +5,19 @@ use std::io::Read;
 
 use serde_json::{Value, json};
 
-use super::added::AddedToken;
-use super::file::TokenizerFile;
 use super::llama_cpp::{PreTokenizer, Stage};
-use super::model::merges_of;
-use super::place::{quoted, refused};
-use super::reader::RawMerges;
-use super::sentencepiece::{Kind, Piece, Rules, UNK_SURFACE, added_of, fields_of, file_of, merges_by_score};
 use crate::error::{Error, Result};
+use crate::formats::huggingface::added::AddedToken;
+use crate::formats::huggingface::file::TokenizerFile;
+use crate::formats::huggingface::model::merges_of;
+use crate::formats::huggingface::reader::RawMerges;
+use crate::formats::sentencepiece::reader::{
+    Kind, Piece, Rules, UNK_SURFACE, added_of, fields_of, file_of, merges_by_score,
+};
 use crate::names::{Names, Texts};
 use crate::pretokenize::{Named, spellings};
 use crate::room;
+use crate::tokenizer::parts::place::{quoted, refused};
 use crate::vocab::{BpeModel, BpeOptions};
 
 /// The maximum number of bytes of the metadata.

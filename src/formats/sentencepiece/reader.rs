@@ -4,13 +4,13 @@ use base64::Engine;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
-use super::added::AddedToken;
-use super::file::TokenizerFile;
-use super::place::{quoted, refused};
 use super::protobuf::{Field, Fields};
 use crate::error::Result;
+use crate::formats::huggingface::added::AddedToken;
+use crate::formats::huggingface::file::TokenizerFile;
 use crate::names::{Names, Texts};
 use crate::room;
+use crate::tokenizer::parts::place::{quoted, refused};
 use crate::vocab::{BpeModel, BpeOptions};
 
 /// The maximum number of bytes of a piece.
@@ -19,11 +19,11 @@ const MAX_PIECE: usize = 512;
 const MAX_WORK: usize = 1 << 32;
 
 /// What the unknown piece is decoded to, if a model does not say.
-pub(super) const UNK_SURFACE: &str = " \u{2047} ";
+pub(in crate::formats) const UNK_SURFACE: &str = " \u{2047} ";
 
 /// What a piece is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(in crate::formats) enum Kind {
     Normal,
     Unknown,
     Control,
@@ -33,7 +33,7 @@ pub(super) enum Kind {
 
 impl Kind {
     /// The number of the kind.
-    pub(super) fn number(self) -> u8 {
+    pub(in crate::formats) fn number(self) -> u8 {
         match self {
             Kind::Normal => 1,
             Kind::Unknown => 2,
@@ -44,7 +44,7 @@ impl Kind {
     }
 
     /// The kind of a number, as both SentencePiece and GGUF have it.
-    pub(super) fn of(number: u64, place: &str) -> Result<Self> {
+    pub(in crate::formats) fn of(number: u64, place: &str) -> Result<Self> {
         Ok(match number {
             1 => Kind::Normal,
             2 => Kind::Unknown,
@@ -61,24 +61,24 @@ impl Kind {
 }
 
 /// A piece. Its id is its place in the list.
-pub(super) struct Piece<'a> {
-    pub(super) text: &'a str,
-    pub(super) score: f32,
-    pub(super) kind: Kind,
+pub(in crate::formats) struct Piece<'a> {
+    pub(in crate::formats) text: &'a str,
+    pub(in crate::formats) score: f32,
+    pub(in crate::formats) kind: Kind,
 }
 
 /// What a model does besides merging.
-pub(super) struct Rules<'a> {
-    pub(super) byte_fallback: bool,
-    pub(super) charsmap: &'a [u8],
-    pub(super) add_dummy_prefix: bool,
-    pub(super) remove_extra_whitespaces: bool,
-    pub(super) escape_whitespaces: bool,
-    pub(super) whitespace_as_suffix: bool,
+pub(in crate::formats) struct Rules<'a> {
+    pub(in crate::formats) byte_fallback: bool,
+    pub(in crate::formats) charsmap: &'a [u8],
+    pub(in crate::formats) add_dummy_prefix: bool,
+    pub(in crate::formats) remove_extra_whitespaces: bool,
+    pub(in crate::formats) escape_whitespaces: bool,
+    pub(in crate::formats) whitespace_as_suffix: bool,
     /// What the unknown piece is decoded to.
-    pub(super) unk_surface: &'a str,
+    pub(in crate::formats) unk_surface: &'a str,
     /// Whether user-defined pieces are found before anything is changed, as by llama.cpp.
-    pub(super) symbols_first: bool,
+    pub(in crate::formats) symbols_first: bool,
 }
 
 impl Default for Rules<'_> {
@@ -207,13 +207,13 @@ fn check_denormalizer(message: &[u8]) -> Result<()> {
 }
 
 /// Merges, and the places of those that have the rank of the merge before.
-pub(super) type Merges = (Vec<[u32; 3]>, Vec<u32>);
+pub(in crate::formats) type Merges = (Vec<[u32; 3]>, Vec<u32>);
 
 /// The tokenizer of a model, with the merges of its pieces.
 ///
 /// # Errors
 /// [`crate::Error::BrokenPart`] with the place of a piece that has no exact equal here.
-pub(super) fn file_of(
+pub(in crate::formats) fn file_of(
     pieces: &[Piece<'_>],
     rules: &Rules<'_>,
     merges_of: impl FnOnce(&Names) -> Result<Merges>,
@@ -283,7 +283,7 @@ fn check_pieces(pieces: &[Piece<'_>]) -> Result<()> {
 }
 
 /// The byte that a piece of type byte stands for.
-pub(super) fn byte_of(name: &str) -> Option<u8> {
+pub(in crate::formats) fn byte_of(name: &str) -> Option<u8> {
     let digits = name.strip_prefix("<0x")?.strip_suffix('>')?;
     let is_usual =
         digits.len() == 2 && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'A'..=b'F'));
@@ -296,7 +296,7 @@ pub(super) fn byte_of(name: &str) -> Option<u8> {
 /// SentencePiece gives all pairs of one piece the same rank. Their order does not matter, since only one of them ever
 /// meets: until something merges across an end of a stretch of text, the merges inside of it are those of the stretch
 /// alone, and these make the piece in one way. The order of pieces of one score does matter: the leftmost merges first.
-pub(super) fn merges_by_score(pieces: &[Piece<'_>], names: &Names) -> Result<Merges> {
+pub(in crate::formats) fn merges_by_score(pieces: &[Piece<'_>], names: &Names) -> Result<Merges> {
     let mut order: Vec<u32> = room::collected(0..pieces.len() as u32)?;
     order.retain(|&at| {
         pieces[at as usize].kind == Kind::Normal && pieces[at as usize].text.chars().nth(1).is_some()
@@ -417,13 +417,13 @@ fn decoder_of(pieces: &[Piece<'_>], rules: &Rules<'_>) -> Value {
 }
 
 /// The fields of an object, each as JSON.
-pub(super) fn fields_of(object: &Value) -> Vec<(String, String)> {
+pub(in crate::formats) fn fields_of(object: &Value) -> Vec<(String, String)> {
     let fields = object.as_object().into_iter().flatten();
     fields.map(|(name, value)| (name.clone(), value.to_string())).collect()
 }
 
 /// Control pieces, which text never becomes by merging, and user-defined ones, which are found first.
-pub(super) fn added_of(pieces: &[Piece<'_>], symbols_first: bool) -> Vec<AddedToken> {
+pub(in crate::formats) fn added_of(pieces: &[Piece<'_>], symbols_first: bool) -> Vec<AddedToken> {
     let token = |(id, piece): (u32, &Piece<'_>)| {
         let is_symbol = piece.kind == Kind::UserDefined;
         let is_added = is_symbol || matches!(piece.kind, Kind::Control | Kind::Unknown);

@@ -10,7 +10,7 @@ use crate::pretokenize::spellings::IN_ONIGURUMA;
 use crate::pretokenize::{Isa, Matcher, Named};
 
 /// A regular expression of a file, made ready for the core.
-pub(super) struct FilePattern {
+pub(crate) struct FilePattern {
     /// Finds the matches.
     pub(super) matcher: Matcher,
     /// The same pattern in the dialect of the `regex` package.
@@ -34,7 +34,7 @@ fn scanner(pattern: &str) -> Option<Named> {
 }
 
 /// The regular expressions of a file.
-pub(super) struct FilePatterns<'e> {
+pub(crate) struct FilePatterns<'e> {
     engines: &'e dyn PatternEngines,
     translations: HashMap<String, Translation>,
 }

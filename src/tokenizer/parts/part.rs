@@ -13,13 +13,13 @@ const MAX_DEPTH: usize = 20;
 const MAX_KIND: usize = 60;
 
 /// An object of a file, with its place.
-pub(super) struct Part<'v> {
-    pub(super) place: String,
+pub(crate) struct Part<'v> {
+    pub(crate) place: String,
     fields: &'v Map<String, Value>,
 }
 
 impl<'v> Part<'v> {
-    pub(super) fn new(value: &'v Value, place: String) -> Result<Self> {
+    pub(crate) fn new(value: &'v Value, place: String) -> Result<Self> {
         match value.as_object() {
             Some(fields) => Ok(Part { place, fields }),
             None => Err(wrong(place, "an object", value)),
@@ -27,7 +27,7 @@ impl<'v> Part<'v> {
     }
 
     /// The parts of a sequence of any depth, whose items are in the field `list`; a single part is a sequence of one.
-    pub(super) fn flat(value: &'v Value, place: &str, list: &str, max: usize) -> Result<Vec<Self>> {
+    pub(crate) fn flat(value: &'v Value, place: &str, list: &str, max: usize) -> Result<Vec<Self>> {
         let (mut parts, mut pending) = (Vec::new(), vec![(value, place.to_owned(), 0)]);
         while let Some((value, at, depth)) = pending.pop() {
             let part = Part::new(value, at)?;
@@ -51,16 +51,16 @@ impl<'v> Part<'v> {
     }
 
     /// The error of this part.
-    pub(super) fn refused(&self, reason: impl Into<String>) -> crate::error::Error {
+    pub(crate) fn refused(&self, reason: impl Into<String>) -> crate::error::Error {
         refused(&*self.place, reason)
     }
 
     /// The error of a field.
-    pub(super) fn refused_in(&self, name: &str, reason: impl Into<String>) -> crate::error::Error {
+    pub(crate) fn refused_in(&self, name: &str, reason: impl Into<String>) -> crate::error::Error {
         refused(format!("{}.{name}", self.place), reason)
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<&'v Value> {
+    pub(crate) fn get(&self, name: &str) -> Option<&'v Value> {
         self.fields.get(name)
     }
 
@@ -80,32 +80,32 @@ impl<'v> Part<'v> {
         }
     }
 
-    pub(super) fn text(&self, name: &str) -> Result<&'v str> {
+    pub(crate) fn text(&self, name: &str) -> Result<&'v str> {
         self.field(name, None, "a text", Value::as_str)
     }
 
-    pub(super) fn text_or(&self, name: &str, default: &'static str) -> Result<&'v str> {
+    pub(crate) fn text_or(&self, name: &str, default: &'static str) -> Result<&'v str> {
         self.field(name, Some(default), "a text", Value::as_str)
     }
 
-    pub(super) fn flag(&self, name: &str) -> Result<bool> {
+    pub(crate) fn flag(&self, name: &str) -> Result<bool> {
         self.field(name, None, "true or false", Value::as_bool)
     }
 
-    pub(super) fn flag_or(&self, name: &str, default: bool) -> Result<bool> {
+    pub(crate) fn flag_or(&self, name: &str, default: bool) -> Result<bool> {
         self.field(name, Some(default), "true or false", Value::as_bool)
     }
 
-    pub(super) fn list(&self, name: &str) -> Result<&'v Vec<Value>> {
+    pub(crate) fn list(&self, name: &str) -> Result<&'v Vec<Value>> {
         self.field(name, None, "a list", Value::as_array)
     }
 
-    pub(super) fn object(&self, name: &str) -> Result<&'v Map<String, Value>> {
+    pub(crate) fn object(&self, name: &str) -> Result<&'v Map<String, Value>> {
         self.field(name, None, "an object", Value::as_object)
     }
 
     /// A number of characters of 32 bits.
-    pub(super) fn count(&self, name: &str, default: Option<u64>) -> Result<usize> {
+    pub(crate) fn count(&self, name: &str, default: Option<u64>) -> Result<usize> {
         let count = self.field(name, default.map(i128::from), "a whole number", |value| {
             value.as_u64().map(i128::from).or(value.as_i64().map(i128::from))
         })?;
@@ -113,7 +113,7 @@ impl<'v> Part<'v> {
         in_range.map_err(|_| self.refused_in(name, format!("{count} is not a number of characters")))
     }
 
-    pub(super) fn character(&self, name: &str) -> Result<char> {
+    pub(crate) fn character(&self, name: &str) -> Result<char> {
         let text = self.text(name)?;
         let mut characters = text.chars();
         match (characters.next(), characters.next()) {
@@ -123,7 +123,7 @@ impl<'v> Part<'v> {
     }
 
     /// The `type` of the part.
-    pub(super) fn kind(&self) -> Result<&'v str> {
+    pub(crate) fn kind(&self) -> Result<&'v str> {
         let kind = self.text("type")?;
         let is_name = kind.chars().all(|c| c == '_' || c.is_alphanumeric()) && !kind.is_empty();
         if is_name && kind.chars().nth(MAX_KIND).is_none() {
@@ -134,7 +134,7 @@ impl<'v> Part<'v> {
 
     /// What finds the `pattern` of the part, and the pattern if it is a regular expression. `has_offsets` says that the
     /// places of matches are kept.
-    pub(super) fn matcher(
+    pub(crate) fn matcher(
         &self,
         patterns: &mut FilePatterns<'_>,
         has_offsets: bool,

@@ -5,13 +5,13 @@ use base64::engine::general_purpose::STANDARD;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value, json};
 
-use super::pipeline::FilePipeline;
-use super::place::quoted;
 use super::protobuf::Message;
-use super::sentencepiece::{Kind, UNK_SURFACE, byte_of};
+use super::reader::{Kind, UNK_SURFACE, byte_of};
 use crate::decode::TextDecoder;
 use crate::error::{Error, Result};
 use crate::room;
+use crate::tokenizer::parts::place::quoted;
+use crate::tokenizer::parts::steps::FilePipeline;
 use crate::vocab::{BpeOptions, Vocab};
 
 /// A tokenizer that is to be written, with the steps around its model.
@@ -25,9 +25,9 @@ pub struct Steps<'a> {
 }
 
 /// The pieces of a model, and what it does besides merging.
-pub(super) struct Model {
+pub(in crate::formats) struct Model {
     /// Text, score and kind of each piece. Its id is its place in the list.
-    pub(super) pieces: Vec<(String, f32, Kind)>,
+    pub(in crate::formats) pieces: Vec<(String, f32, Kind)>,
     /// The normalizer, as the reader of models makes it.
     rules: Value,
 }
@@ -71,7 +71,7 @@ pub fn sentencepiece_model(vocab: &Vocab, steps: Option<&Steps<'_>>) -> Result<V
 }
 
 impl Model {
-    pub(super) fn new(vocab: &Vocab, steps: Option<&Steps<'_>>) -> Result<Self> {
+    pub(in crate::formats) fn new(vocab: &Vocab, steps: Option<&Steps<'_>>) -> Result<Self> {
         let is_plain = |BpeOptions { prefix, suffix, dropout, ignore_merges, .. }: &BpeOptions| {
             prefix.is_empty() && suffix.is_empty() && dropout.is_never() && !ignore_merges
         };
@@ -93,17 +93,17 @@ impl Model {
     }
 
     /// Whether the model has one of its rules.
-    pub(super) fn does(&self, rule: &str) -> bool {
+    pub(in crate::formats) fn does(&self, rule: &str) -> bool {
         self.rules[rule] == true
     }
 
     /// The normalization rules, as base64.
-    pub(super) fn charsmap(&self) -> &str {
+    pub(in crate::formats) fn charsmap(&self) -> &str {
         self.rules["precompiled_charsmap"].as_str().unwrap_or_default()
     }
 
     /// Whether a character without a piece becomes the pieces of its bytes.
-    pub(super) fn falls_back(&self) -> bool {
+    pub(in crate::formats) fn falls_back(&self) -> bool {
         self.pieces.iter().filter(|(.., kind)| *kind == Kind::Byte).count() == 256
     }
 }
@@ -161,7 +161,7 @@ fn pieces_of(vocab: &Vocab, steps: &Steps<'_>) -> Result<Vec<(String, f32, Kind)
 /// The scores of the pieces that merges make, which fall with the rank, and are equal at one rank.
 ///
 /// SentencePiece merges any two pieces that make one, the best piece first. Of the pairs of one piece only one ever meets in
-/// a text ([`super::sentencepiece`]): their order does not matter, if they are in a row.
+/// a text ([`super::reader`]): their order does not matter, if they are in a row.
 fn scores_of(vocab: &Vocab, pieces: &[(String, f32, Kind)]) -> Result<FxHashMap<String, f32>> {
     let text = |index: u32| pieces[index as usize].0.as_str();
     room::check_available(64 * vocab.merges_by_index().len())?;
@@ -196,6 +196,6 @@ fn scores_of(vocab: &Vocab, pieces: &[(String, f32, Kind)]) -> Result<FxHashMap<
     Ok(scores)
 }
 
-pub(super) fn unwritable(reason: impl Into<String>) -> Error {
+pub(in crate::formats) fn unwritable(reason: impl Into<String>) -> Error {
     Error::Unwritable(reason.into())
 }

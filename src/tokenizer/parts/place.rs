@@ -6,17 +6,17 @@ use crate::error::Error;
 const MAX_SHOWN: usize = 60;
 
 /// The error of a place.
-pub(super) fn refused(place: impl Into<String>, reason: impl Into<String>) -> Error {
+pub(crate) fn refused(place: impl Into<String>, reason: impl Into<String>) -> Error {
     Error::BrokenPart(place.into(), reason.into())
 }
 
 /// The error of a value of another type.
-pub(super) fn wrong(place: impl Into<String>, expected: &str, value: &serde_json::Value) -> Error {
+pub(crate) fn wrong(place: impl Into<String>, expected: &str, value: &serde_json::Value) -> Error {
     refused(place, format!("expected {expected}, got {}", shown(value)))
 }
 
 /// A text as messages show it: in quotes, and cut if it is long.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     match text.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => format!("'{}…'", text[..end].escape_debug()),
         None => format!("'{}'", text.escape_debug()),
@@ -24,7 +24,7 @@ pub(super) fn quoted(text: &str) -> String {
 }
 
 /// A value as messages show it.
-pub(super) fn shown(value: &serde_json::Value) -> String {
+pub(crate) fn shown(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::String(text) => quoted(text),
         other => {

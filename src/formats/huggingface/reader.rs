@@ -8,35 +8,35 @@ use serde::de::{
 };
 use serde_json::value::RawValue;
 
-use super::place::{quoted, refused};
 use crate::error::{Error, show_reason};
 use crate::names::Texts;
 use crate::room;
+use crate::tokenizer::parts::place::{quoted, refused};
 
 /// The parts of a file, as they stand there.
 #[derive(Default)]
-pub(super) struct RawFile {
+pub(in crate::formats) struct RawFile {
     /// The JSON of all fields that have no place of their own below, by name.
-    pub(super) parts: Vec<(String, String)>,
-    pub(super) has_model: bool,
+    pub(in crate::formats) parts: Vec<(String, String)>,
+    pub(in crate::formats) has_model: bool,
     /// The JSON of the fields of the model besides its vocabulary and merges.
-    pub(super) options: Vec<(String, String)>,
+    pub(in crate::formats) options: Vec<(String, String)>,
     /// The tokens of the vocabulary, and their ids; `None` if there is no vocabulary.
-    pub(super) vocab: Option<(Texts, Vec<u32>)>,
-    pub(super) merges: Option<RawMerges>,
+    pub(in crate::formats) vocab: Option<(Texts, Vec<u32>)>,
+    pub(in crate::formats) merges: Option<RawMerges>,
     /// The JSON of each added token.
-    pub(super) added: Vec<String>,
+    pub(in crate::formats) added: Vec<String>,
     /// Where the reader is.
     place: Place,
 }
 
 /// Merges in the order of the file.
 #[derive(Default)]
-pub(super) struct RawMerges {
+pub(in crate::formats) struct RawMerges {
     /// The two parts of each merge, one after the other.
-    pub(super) parts: Texts,
+    pub(in crate::formats) parts: Texts,
     /// The place of each merge in the list.
-    pub(super) rows: Vec<u32>,
+    pub(in crate::formats) rows: Vec<u32>,
     /// Whether the first merge is one text with both parts.
     are_texts: Option<bool>,
 }
@@ -57,7 +57,7 @@ enum Place {
 ///
 /// # Errors
 /// [`Error::BrokenPart`] with the place, [`Error::OutOfMemory`].
-pub(super) fn read(data: &[u8]) -> Result<RawFile, Error> {
+pub(in crate::formats) fn read(data: &[u8]) -> Result<RawFile, Error> {
     let text = simdutf8::compat::from_utf8(data)
         .map_err(|error| refused("not UTF-8", format!("at byte {}", error.valid_up_to())))?;
     room::check_available(2 * text.len())?;

@@ -6,10 +6,10 @@ use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::part::Part;
-use super::place::{quoted, refused, shown};
 use crate::error::Result;
 use crate::spelling::unspelled;
+use crate::tokenizer::parts::part::Part;
+use crate::tokenizer::parts::place::{quoted, refused, shown};
 use crate::vocab::BpeModel;
 
 /// An added token.
@@ -22,23 +22,23 @@ pub struct AddedToken {
     /// `single_word`, `lstrip`, `rstrip`, `normalized` and `special`, as the file names them.
     pub flags: [bool; 5],
     /// The place of its name in the vocabulary of the model; `None` if it is not there.
-    pub(super) place: Option<u32>,
+    pub(in crate::formats) place: Option<u32>,
 }
 
 const FLAGS: [&str; 5] = ["single_word", "lstrip", "rstrip", "normalized", "special"];
 
 impl AddedToken {
-    pub(super) fn is_normalized(&self) -> bool {
+    pub(in crate::formats) fn is_normalized(&self) -> bool {
         self.flags[3]
     }
 
-    pub(super) fn is_special(&self) -> bool {
+    pub(in crate::formats) fn is_special(&self) -> bool {
         self.flags[4]
     }
 
     /// Whether no ordinary text can become the token, which is in the vocabulary of a byte-level model, if no merge takes
     /// or makes it.
-    pub(super) fn can_be_special(&self, ignores_merges: bool) -> bool {
+    pub(in crate::formats) fn can_be_special(&self, ignores_merges: bool) -> bool {
         let spelled = unspelled(&self.content);
         let is_spelled = spelled.is_some();
         if self.content.chars().nth(1).is_none()
@@ -60,7 +60,7 @@ impl AddedToken {
 ///
 /// # Errors
 /// [`crate::Error::BrokenPart`] for a row that is malformed, and for ids that two tokens would share.
-pub(super) fn read(
+pub(in crate::formats) fn read(
     rows: &[String],
     model: &BpeModel,
     keep_ids: bool,
