@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from .. import anatomy
 from ..tokenizer import Tokenizer
-from . import terminal
+from . import parts, terminal
 from .spans import Spans, visible
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ class Counted:
         self._tokenizer = tokenizer
         self._blocks = tokenizer.encode_iterable(self._measured(pieces), special=special, arrays=True)
         # A pattern may lose text. The steps of a pipeline may do so on purpose.
-        drops = anatomy.pattern(tokenizer).unmatched == "drop" and tokenizer.pipeline is None
+        drops = parts.pattern(tokenizer).unmatched == "drop" and tokenizer.pipeline is None
         self._bytes_of_tokens = 0 if drops else None
 
     def _measured(self, pieces: Iterable[str]) -> Iterator[str]:

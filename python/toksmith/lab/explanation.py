@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import overload
 
-from .. import anatomy, reference
+from .. import reference
 from ..tokenizer import Tokenizer, tokenizer_of
+from . import parts
 from .text import quoted
 
 
@@ -138,12 +139,12 @@ def explain(tokenizer: Tokenizer | object, text: str, *, special: bool = True) -
     [(b'l', b'ow'), (b'low',)]
     """
     tokenizer = tokenizer_of(tokenizer)
-    if anatomy.character_tokens(tokenizer) is not None:
+    if parts.character_tokens(tokenizer) is not None:
         raise ValueError("explain shows merges of bytes; this tokenizer merges characters (see docs/huggingface.md)")
-    anatomy.check_plain(tokenizer, text, special, "explain")
-    ids = {token: id for id, token in anatomy.ordinary_tokens(tokenizer).items()}
-    rank_of = reference.rank_function(tokenizer.merges if anatomy.has_merges(tokenizer) else ids)
-    split, ignores_merges = anatomy.pattern(tokenizer).core().split, anatomy.ignores_merges(tokenizer)
+    parts.check_plain(tokenizer, text, special, "explain")
+    ids = {token: id for id, token in parts.ordinary_tokens(tokenizer).items()}
+    rank_of = reference.rank_function(tokenizer.merges if parts.has_merges(tokenizer) else ids)
+    split, ignores_merges = parts.pattern(tokenizer).core().split, parts.ignores_merges(tokenizer)
     specials = tokenizer.special_tokens if special else {}
     explanations = []
     for piece, is_special in reference.split_special(text, specials):

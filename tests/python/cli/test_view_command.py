@@ -321,7 +321,7 @@ def page_of(path: Path) -> dict[str, Any]:
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', path.read_text(encoding="utf-8"))
     assert found
     data = json.loads(found[1])
-    return {"names": [one["name"] for one in data["tokenizers"]], "text": data["text"]}
+    return {"names": [one["name"] for one in data["tokenizers"]], "text": data["texts"][0]["text"]}
 
 
 @pytest.mark.parametrize(
@@ -330,7 +330,7 @@ def page_of(path: Path) -> dict[str, Any]:
 def test_a_page_begins_with_the_text(given: list[str], text: str, folder: Path) -> None:
     says = "page.html: "
     assert run(*given, "-t", "t.json", "--html", "page.html", cwd=folder, stdin="<b>é".encode(), says=says) == ""
-    assert page_of(folder / "page.html") == {"names": ["t.json"], "text": text}
+    assert page_of(folder / "page.html") == {"names": ["t.json"], "text": text.replace("\r", "\n")}
 
 
 def test_a_page_of_several_goes_to_standard_output(folder: Path) -> None:
@@ -345,7 +345,6 @@ def test_a_page_of_several_goes_to_standard_output(folder: Path) -> None:
         (("--html", "nowhere/page.html"), 1, "nowhere: there is no such folder to write into"),
         (("--html", "."), 1, ".: this is a folder: name a file to write"),
         (("--html", "kept.html", "--errors", "strict", "broken.txt"), 1, "broken.txt: not UTF-8 at byte 2"),
-        (("--html", "kept.html", "-t", "python.json"), 1, "a page cannot run the tokenizer 'python.json': "),
         *(
             (("--html", "kept.html", *option), 2, "--html takes no --ids, --lines, --limit, --all or --no-special")
             for option in (["--ids"], ["--lines"], ["--limit", "3"], ["--all"], ["--no-special"])
@@ -355,6 +354,5 @@ def test_a_page_of_several_goes_to_standard_output(folder: Path) -> None:
 def test_pages_that_are_refused(arguments: tuple[str, ...], status: int, expected: str, folder: Path) -> None:
     (folder / "broken.txt").write_bytes(b"ab\xff")
     (folder / "kept.html").write_text("as it was")
-    toksmith.Tokenizer(pattern=r"(\w)\1|.").save(folder / "python.json")
     assert run(*arguments, "-t", "t.json", status=status, says=expected, cwd=folder) == ""
     assert (folder / "kept.html").read_text() == "as it was"

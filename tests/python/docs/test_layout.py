@@ -24,7 +24,6 @@ ROOMS = {
     "encoding": "files, streams, batches and columns to ids, and ids that arrive one by one",
     "chat": "conversations: chat templates, and who wrote each character",
     "tokenizer": "`Tokenizer`: text to ids, and back",
-    "anatomy": "what a tokenizer is made of, for tools that analyse it",
     "training": "files to counts, counts to merges, merges to a tokenizer",
     "surgery": "tokenizers made of others: fewer tokens, more, and new ones in the place of reserved ones",
     "data": "folders of training data: documents to shards of ids, and back",

@@ -1,8 +1,8 @@
 """Texts of all scripts for the tests of the page, and what Python makes of them."""
 
+import itertools
 import random
 from collections.abc import Callable
-from typing import Any
 
 from toksmith import Tokenizer
 
@@ -72,7 +72,9 @@ def _word(rng: random.Random) -> str:
     return rng.choice(["", " ", "\n", "  ", "'"]) + letters + rng.choice(["", " ", ".", "1", "'s"])
 
 
-def expected(tokenizer: Tokenizer, text: str, special: bool) -> dict[str, Any]:
-    """Return what the page's `toksmith.encode` must return."""
+def expected(tokenizer: Tokenizer, text: str, special: bool) -> list[dict[str, int]]:
+    """Return what the page's `toksmith.encode` must return: tokens with their places in UTF-16."""
     ids, spans = tokenizer.encode_with_offsets(text, special=special)
-    return {"ids": ids, "spans": spans.tolist()}
+    units = [0, *itertools.accumulate(len(one.encode("utf-16-le")) // 2 for one in text)]
+    places = ((units[start], units[end]) for start, end in spans.tolist())
+    return [{"id": id, "start": start, "end": end} for id, (start, end) in zip(ids, places, strict=True)]

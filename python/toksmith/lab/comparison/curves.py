@@ -21,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import anatomy
 from ...tokenizer import Tokenizer
+from .. import parts
 
 
 class TokensBySize(NamedTuple):
@@ -51,13 +51,13 @@ def curve(tokenizer: Tokenizer, counts: NDArray[np.int64]) -> TokensBySize:
         uses[left] += uses[token]
         uses[right] += uses[token]
     # The steps before the merges change a text, and find added tokens, whatever the merges are.
-    ordinary = anatomy.ordinary_tokens(tokenizer)
+    ordinary = parts.ordinary_tokens(tokenizer)
     added = sum(number for id, number in enumerate(counts.tolist()) if id not in ordinary)
     total = added + sum(uses[id] for id, token in ordinary.items() if len(token) == 1)
     tokens = total - np.concatenate([[0], applied.cumsum()])
     # The last size has all merges, and each one before has one less.
     sizes = np.arange(tokenizer.vocab_size - len(joined), tokenizer.vocab_size + 1)
-    is_possible = sizes >= anatomy.min_size(tokenizer)
+    is_possible = sizes >= parts.min_size(tokenizer)
     return TokensBySize(sizes[is_possible], tokens[is_possible])
 
 
@@ -79,7 +79,7 @@ def at(curve: TokensBySize, sizes: Iterable[int]) -> list[tuple[int, int]]:
 
 def _joined(tokenizer: Tokenizer) -> list[tuple[int, int, int]]:
     """Return the merges in order, each with the id that it makes and the two that it joins."""
-    ordinary, has_merges = anatomy.ordinary_tokens(tokenizer), anatomy.has_merges(tokenizer)
+    ordinary, has_merges = parts.ordinary_tokens(tokenizer), parts.has_merges(tokenizer)
     _check_pipeline(tokenizer, ordinary)
     merges = _merges_of_ids(tokenizer)
     joined = _reached(ordinary, merges) if has_merges else sorted(merges)
@@ -94,8 +94,8 @@ def _joined(tokenizer: Tokenizer) -> list[tuple[int, int, int]]:
     if len(known) < len(ordinary):
         missing = next(token for id, token in ordinary.items() if id not in known)
         raise ValueError(f"no merge makes {missing!r}")
-    if has_merges and anatomy.ignores_merges(tokenizer):
-        for id in anatomy.merged_differently(tokenizer):
+    if has_merges and parts.ignores_merges(tokenizer):
+        for id in parts.merged_differently(tokenizer):
             raise ValueError(f"merging its bytes does not make {vocab[id]!r}")
     return joined
 
@@ -107,7 +107,7 @@ def _merges_of_ids(tokenizer: Tokenizer) -> list[tuple[int, int, int]]:
 
 def _check_pipeline(tokenizer: Tokenizer, ordinary: Mapping[int, bytes]) -> None:
     """Check that each id of an ordinary token in a text was merged from bytes."""
-    if anatomy.character_tokens(tokenizer) is not None:
+    if parts.character_tokens(tokenizer) is not None:
         raise ValueError("it merges characters instead of bytes")
     for token in () if tokenizer.pipeline is None else tokenizer.pipeline.added_tokens:
         if token.id in ordinary:

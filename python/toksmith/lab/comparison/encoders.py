@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import anatomy
 from ...tokenizer import Tokenizer, tokenizer_of
+from .. import parts
 from ..text import quoted
 from .results import Passage, PassageToken
 
@@ -98,7 +98,7 @@ def _encoder_of(name: str, tokenizer: Any, workers: int) -> Encoder:
     if is_ours or isinstance(tokenizer, (str, bytes, os.PathLike)):
         ours = tokenizer_of(tokenizer)
         encode = functools.partial(ours.encode_batch_to_numpy, special=False, workers=workers)
-        return Encoder(name, encode, anatomy.ordinary_tokens(ours), ours, workers)
+        return Encoder(name, encode, parts.ordinary_tokens(ours), ours, workers)
     if not callable(getattr(tokenizer, "encode", None)):
         raise TypeError(f"{quoted(name)} is no tokenizer: {type(tokenizer).__name__} has no method encode")
     return Encoder(name, _foreign_encode(tokenizer, workers), _foreign_vocab(tokenizer))

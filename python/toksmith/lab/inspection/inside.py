@@ -13,7 +13,8 @@ import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ... import anatomy, patterns
+from ... import patterns
+from .. import parts
 
 MAX_STATES = 20_000
 """Most states of an automaton."""
@@ -57,7 +58,7 @@ class Inside:
         ValueError: The pattern is too large.
     """
 
-    def __init__(self, steps: anatomy.Steps) -> None:
+    def __init__(self, steps: parts.Steps) -> None:
         # Each state takes a character of a set and continues at an address, or continues at several addresses.
         self._states: list[tuple[int, int] | list[int]] = []
         self._sets = steps.sets
@@ -191,7 +192,7 @@ class _Tree(NamedTuple):
     maximum: int = 0
 
 
-def _tree(steps: anatomy.Steps) -> _Tree:
+def _tree(steps: parts.Steps) -> _Tree:
     """Return the steps as a tree; in the list each step comes after the steps that it is made of."""
     stack: list[_Tree] = []
     for kind, first, second in steps.steps:
@@ -227,6 +228,6 @@ def of_pattern(pattern: patterns.Pattern) -> Inside | None:
 @functools.lru_cache(maxsize=4)
 def _of_pattern(pattern: patterns.Pattern) -> Inside | None:
     try:
-        return Inside(anatomy.steps(pattern))
+        return Inside(parts.steps(pattern))
     except ValueError:
         return None

@@ -28,7 +28,8 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from ... import anatomy, reference
+from ... import reference
+from .. import parts
 from ..explanation import steps_of
 from . import inside, utf8
 from .results import Reach, Unreachable, VocabularyToken
@@ -111,9 +112,9 @@ def _batches(texts: list[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
 
 def _proved(vocabulary: Vocabulary, tokens: list[VocabularyToken]) -> tuple[list[Unreachable], list[VocabularyToken]]:
     """Return the tokens that are proved to be unreachable, and the others."""
-    merged = anatomy.merged_differently(vocabulary.tokenizer)
-    ignores_merges = anatomy.ignores_merges(vocabulary.tokenizer)
-    pattern = inside.of_pattern(anatomy.pattern(vocabulary.tokenizer))
+    merged = parts.merged_differently(vocabulary.tokenizer)
+    ignores_merges = parts.ignores_merges(vocabulary.tokenizer)
+    pattern = inside.of_pattern(parts.pattern(vocabulary.tokenizer))
     proved, others = [], []
     for token in tokens:
         reason = _reason(token.token, token.id in merged, ignores_merges, pattern)
@@ -167,7 +168,7 @@ def _beside_others(
     """Return the tokens that need a neighbour and can have none, and those that stay undecided."""
     if not tokens or vocabulary.character_tokens is not None:
         return [], tokens
-    pattern, neighbours = inside.of_pattern(anatomy.pattern(vocabulary.tokenizer)), Neighbours(vocabulary)
+    pattern, neighbours = inside.of_pattern(parts.pattern(vocabulary.tokenizer)), Neighbours(vocabulary)
     looked_at = tokens[: _MAX_PAIRS // max(neighbours.count, 1)]
     pairs = {token: neighbours.pairs(token.token, pattern) for token in looked_at}
     proved = [Unreachable(*token, "neighbours", ()) for token, joined in pairs.items() if joined == []]
@@ -215,7 +216,7 @@ class Neighbours:
     def __init__(self, vocabulary: Vocabulary) -> None:
         tokenizer = vocabulary.tokenizer
         ids = {token: id for id, token in vocabulary.ordinary}
-        self._rank_of = reference.rank_function(tokenizer.merges if anatomy.has_merges(tokenizer) else ids)
+        self._rank_of = reference.rank_function(tokenizer.merges if parts.has_merges(tokenizer) else ids)
         broken = [token for id, token in vocabulary.ordinary if id not in vocabulary.texts and utf8.is_in_text(token)]
         self._befores = [token for token in broken if _ends_inside(token) or not token.strip(_CONTINUATIONS)]
         self._afters = [token for token in broken if _begins_inside(token)]

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import anatomy
 from ...tokenizer import Tokenizer
+from .. import parts
 from ..characters import KINDS, distinct, kinds_of, scripts_of
 from .results import Contents, Duplicates, Lengths, Merging, Partial, Saved, Sizes, VocabularyToken
 from .utf8 import is_in_text
@@ -32,7 +32,7 @@ class Vocabulary:
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        self.tokenizer, self.character_tokens = tokenizer, anatomy.character_tokens(tokenizer)
+        self.tokenizer, self.character_tokens = tokenizer, parts.character_tokens(tokenizer)
         self._vocab = tokenizer.vocab
         self.ids = sorted(self._vocab)
         self.tokens = [self._vocab[id] for id in self.ids]
@@ -56,8 +56,8 @@ def text_of(token: bytes) -> str | None:
 def sizes(vocabulary: Vocabulary) -> Sizes:
     """Return how large a vocabulary is, and by which rules it encodes."""
     tokenizer = vocabulary.tokenizer
-    pattern = anatomy.pattern(tokenizer)
-    rule = "merges" if anatomy.has_merges(tokenizer) else "ranks"
+    pattern = parts.pattern(tokenizer)
+    rule = "merges" if parts.has_merges(tokenizer) else "ranks"
     return Sizes(
         tokens=len(vocabulary.ids),
         ordinary=len(vocabulary.ordinary),
@@ -67,7 +67,7 @@ def sizes(vocabulary: Vocabulary) -> Sizes:
         token_bytes=sum(len(token) for _, token in vocabulary.ordinary),
         merges=len(tokenizer.merges),
         rule=rule if vocabulary.character_tokens is None else "characters",
-        whole_pretokens=anatomy.ignores_merges(tokenizer),
+        whole_pretokens=parts.ignores_merges(tokenizer),
         pattern=pattern.name or pattern.text,
     )
 
@@ -173,7 +173,7 @@ class Tree:
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        left, right = anatomy.last_merges(vocabulary.tokenizer)
+        left, right = parts.last_merges(vocabulary.tokenizer)
         self.left: list[int] = left.tolist()
         self.right: list[int] = right.tolist()
         merged = (place for place, part in enumerate(self.left) if part >= 0)

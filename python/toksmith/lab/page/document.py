@@ -5,36 +5,30 @@ from __future__ import annotations
 import base64
 import hashlib
 import importlib.resources
+import itertools
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ... import anatomy
 from ...tokenizer import Tokenizer, tokenizer_of
-from ..text import quoted, write_whole
-from . import chat, preprocessing, pretokens, vocabulary
+from .. import parts
+from ..spans import Spans
+from ..text import write_whole
+from . import pretokens, vocabulary
+from .texts import Text, texts
 
 SCRIPTS = [
     "unpack.js",
     "automaton.js",
-    "stages.js",
-    "vocabulary.js",
     "merging.js",
-    "normalizing.js",
-    "preparing.js",
-    "before.js",
     "tokenizer.js",
-    "places.js",
     "marks.js",
-    "blocks.js",
     "copying.js",
     "panel.js",
     "details.js",
     "link.js",
-    "chat.js",
-    "samples.js",
     "picker.js",
     "page.js",
 ]
@@ -49,16 +43,18 @@ def write(path: str | os.PathLike[str], tokenizers: Mapping[str, Tokenizer | obj
     `Tokenizer.encode`; a lone surrogate is read as U+FFFD. A browser's text box has no carriage returns: it turns
     them into newlines. A chat template that cannot be run is left out, with a warning.
 
+    Typed text is encoded for tokenizers of bytes with a named pattern, one that compiles, or none. All others
+    (with a normalizer, stages, added tokens with conditions, a pattern that runs in `regex`, or a vocabulary of
+    characters) show the tokens of the page's own texts: `text`, samples, and conversations.
+
     Args:
         path: The file; an older one is replaced.
-        tokenizers: The tokenizers, in order, by the names that the page shows. Each takes about 5 bytes for each
-            token.
+        tokenizers: The tokenizers, in order, by the names that the page shows. One that the page runs takes about
+            7 bytes for each token.
         text: The text in the text box when the page is opened.
 
     Raises:
-        ValueError: There are no tokenizers, or one of them has a part that a page cannot run: a pattern that needs
-            the `regex` package, a normalizer other than Unicode's forms and Lowercase, added tokens with conditions,
-            or a vocabulary of characters. The message names the tokenizer and the part. Nothing is written.
+        ValueError: There are no tokenizers, or the text has a lone surrogate. Nothing is written.
         OSError: The file cannot be written.
 
     >>> import tempfile, pathlib, toksmith
@@ -87,16 +83,23 @@ def document(tokenizers: Mapping[str, Tokenizer | object], text: str) -> str:
     program, style = _program(), "".join(_asset(name) for name in STYLES)
     # Only this style and this program may be used, and nothing may be loaded.
     policy = f"default-src 'none'; script-src '{_hash(program)}'; style-src '{_hash(style)}'; img-src data:"
+    named = {name: tokenizer_of(each) for name, each in tokenizers.items()}
+    shown = texts(named, text)
     data = _Data()
-    described = [_described(name, tokenizer_of(each), data) for name, each in tokenizers.items()]
-    parts = {
+    described = [_described(name, tokenizer, shown, data) for name, tokenizer in named.items()]
+    content = {
+        "texts": [each._asdict() for each in shown],
+        "hasSpecial": any(tokenizer.special_tokens for tokenizer in named.values()),
+        "tokenizers": described,
+    }
+    fields = {
         "POLICY": f"{policy}; base-uri 'none'; form-action 'none'",
         "STYLE": style,
-        "DATA": _json({"text": text, "tokenizers": described}),
+        "DATA": _json(content),
         "BLOCKS": "\n".join(data.elements()),
         "PROGRAM": program,
     }
-    return re.sub(r"{{([A-Z]+)}}", lambda match: parts[match[1]], _asset("page.html"))
+    return re.sub(r"{{([A-Z]+)}}", lambda match: fields[match[1]], _asset("page.html"))
 
 
 class _Data:
@@ -115,32 +118,52 @@ class _Data:
             yield f'<script type="text/plain" id="block-{number}">{block}</script>'
 
 
-def _described(name: str, tokenizer: Tokenizer, data: _Data) -> dict[str, Any]:
+def _described(name: str, tokenizer: Tokenizer, shown: Sequence[Text], data: _Data) -> dict[str, Any]:
     """Return the data of a tokenizer that the program needs besides its blocks, as plain data."""
+    made = _live(tokenizer, data) or _computed(tokenizer, shown)
+    return {"name": name.encode(errors="backslashreplace").decode(), **made}  # a path may have lone surrogates
+
+
+def _live(tokenizer: Tokenizer, data: _Data) -> dict[str, Any] | None:
+    """Return what the page needs to encode any text; None for a tokenizer that it cannot run."""
+    pipeline, pattern = tokenizer.pipeline, parts.pattern(tokenizer)
+    if parts.character_tokens(tokenizer) is not None or not (pipeline is None or pipeline.is_plain):
+        return None
     try:
-        if reasons := preprocessing.unknown(tokenizer):
-            raise ValueError(f"it has {' and '.join(reasons)}")
-        stages = pretokens.stages(anatomy.pattern(tokenizer))
-    except ValueError as reason:
-        raise ValueError(f"a page cannot run the tokenizer {quoted(name)}: {reason}") from None
-    added = preprocessing.tokens(tokenizer)
+        automaton = pretokens.automaton(pattern)
+    except ValueError:
+        return None
     return {
-        "name": name.encode(errors="backslashreplace").decode(),  # a path may have lone surrogates
         "vocabulary": data.number(vocabulary.packed(tokenizer)),
-        "ranks": not anatomy.has_merges(tokenizer),
-        "wholes": anatomy.ignores_merges(tokenizer),
-        "added": added,
-        "steps": [
-            {"table": data.number(step.block), "sorts": step.sorts, "composes": step.composes}
-            for step in preprocessing.steps(tokenizer)
-        ],
-        "prefix": preprocessing.has_prefix(tokenizer),
-        "chat": chat.described(name, anatomy.huggingface_files(tokenizer), [token["content"] for token in added]),
-        "stages": [
-            {"automaton": data.number(stage.automaton.packed()), "behavior": stage.behavior, "invert": stage.invert}
-            for stage in stages
-        ],
+        "automaton": None if automaton is None else data.number(automaton.packed()),
+        "ranks": not parts.has_merges(tokenizer),
+        "wholes": parts.ignores_merges(tokenizer),
+        "keeps": pattern.unmatched == "keep",
+        "special": dict(tokenizer.special_tokens),
     }
+
+
+def _computed(tokenizer: Tokenizer, shown: Sequence[Text]) -> dict[str, Any]:
+    """Return the tokens of the page's texts, once more where special tokens in them may be read as text."""
+    encodings = []
+    for place, (_, _, text) in enumerate(shown):
+        both = [_encoding(tokenizer, text, special) for special in (True, False)]
+        encodings += [{"text": place, **one} for one in (both if both[0]["ids"] != both[1]["ids"] else both[:1])]
+    spans = Spans(tokenizer)
+    used = sorted({id for encoding in encodings for id in encoding["ids"]})
+    return {
+        "encodings": encodings,
+        "bytes": {id: base64.b64encode(spans[id].token).decode() for id in used},
+        "special": [id for id in used if spans[id].special],
+    }
+
+
+def _encoding(tokenizer: Tokenizer, text: str, special: bool) -> dict[str, Any]:
+    """Return the ids of a text, and where the tokens begin and end in the UTF-16 of a browser."""
+    ids, spans = tokenizer.encode_with_offsets(text, special=special)
+    units = [0, *itertools.accumulate(1 + (character > "\uffff") for character in text)]
+    starts, ends = ([units[place] for place in column] for column in spans.T.tolist())
+    return {"readsSpecial": special, "ids": ids, "starts": starts, "ends": ends}
 
 
 def _program() -> str:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import regex
 from numpy.typing import NDArray
 
 from ... import patterns
-from ...anatomy import CompiledPattern, Staged, character_kinds
 from ...patterns import Pattern
+from ..parts import CompiledPattern, character_kinds
 from .blocks import packed, steps
 
 _CODE_POINTS = 0x110000
@@ -37,55 +36,21 @@ class Automaton(NamedTuple):
         return packed([steps(firsts), self.classes[firsts], [self.symbols], self.transitions])
 
 
-class Stage(NamedTuple):
-    """One cut of all pieces: the automaton that finds matches, and what becomes of them, as in a `Split`.
-
-    `Split` is Hugging Face's pre-tokenizer.
-    """
-
-    automaton: Automaton
-    behavior: str
-    invert: bool
-
-
-def stages(pattern: Pattern) -> list[Stage]:
-    """Return the stages in which a pattern cuts text; none for no pretokenization.
+def automaton(pattern: Pattern) -> Automaton | None:
+    """Return the automaton of a pattern; None for no pretokenization.
 
     Raises:
-        ValueError: A part of the pattern runs in the `regex` package, and so not in a page.
+        ValueError: The pattern runs in the `regex` package, or it is no single pattern.
     """
-    if isinstance(pattern, Staged):
-        return [
-            Stage(_matcher(kind, argument), behavior, invert)
-            for kind, argument, behavior, invert in pattern.steps.stages
-        ]
-    if pattern.text is None:
-        return []
-    automaton = (
-        _named(pattern.name) if pattern.name else _compiled(patterns.runner(pattern.text, pattern.flags), pattern)
-    )
-    # Unmatched text that is kept makes pieces of its own. Dropping it is `Removed` with match and rest exchanged.
-    keeps = pattern.unmatched == "keep"
-    return [Stage(automaton, "Isolated" if keeps else "Removed", not keeps)]
+    if pattern.compiled() is None:
+        return None
+    return _compiled(pattern) if pattern.name is None else _named(pattern.name)
 
 
-def _matcher(kind: str, argument: object) -> Automaton:
-    """Return the automaton of the matcher of a stage of the core's `Pipeline`."""
-    if isinstance(argument, str) and kind == "scanner":
-        return _named(argument)
-    if isinstance(argument, str) and kind == "kind":
-        return _one_character(argument)
-    if isinstance(argument, str) and kind == "literal":
-        pattern = patterns.of_source(regex.escape(argument), 0, "keep")
-        return _compiled(patterns.runner(pattern.text or "", 0), pattern)
-    return _compiled(argument, None)
-
-
-def _compiled(runner: object, pattern: Pattern | None) -> Automaton:
+def _compiled(pattern: Pattern) -> Automaton:
+    runner = patterns.runner(pattern.text or "", pattern.flags)
     if not isinstance(runner, CompiledPattern):
-        why = "a stage of its pattern" if pattern is None else "its pattern"
-        reason = "" if pattern is None else f": {pattern.engine().reason}"
-        raise ValueError(f"{why} needs the `regex` package{reason}")
+        raise ValueError(f"its pattern needs the `regex` package: {pattern.engine().reason}")
     return Automaton(_spread(runner.classes_of_all()), runner.classes + 1, runner.transitions())
 
 
@@ -101,16 +66,9 @@ def _named(name: str) -> Automaton:
     The compiled pattern has the Unicode version of the installed `regex`. So beyond ASCII, all characters of one
     class of the scanner get the class of an old character.
     """
-    source = patterns.NAMED[name]
-    compiled = _compiled(patterns.runner(source, 0), patterns.of_source(source, 0, "keep"))
+    compiled = _compiled(patterns.of_source(patterns.NAMED[name], 0, "keep"))
     examples = compiled.classes[[ord(example) for example in _EXAMPLES]]
     classes = examples[_spread(character_kinds("class"))]
     for code in [*range(128), _LONG_S]:
         classes[code] = compiled.classes[code]
     return compiled._replace(classes=classes)
-
-
-def _one_character(kind: str) -> Automaton:
-    """Return the automaton of one character of a kind, such as "punctuation"."""
-    # In state 0 a character of the kind (class 1) leads to state 1, in which a match ends whatever follows.
-    return Automaton(_spread(character_kinds(kind)), 3, [0, (1 + 1) << 1, 0, 1, 1, 1])

@@ -10,7 +10,8 @@ import pytest
 from conftest import Soup
 
 import toksmith
-from toksmith import Tokenizer, anatomy, patterns
+from toksmith import Tokenizer, patterns
+from toksmith.lab import parts
 from toksmith.lab.inspection import inside, reach, utf8, vocabulary
 
 BYTES = {byte: bytes([byte]) for byte in range(256)}
@@ -110,7 +111,7 @@ def test_a_token_of_o200k_that_no_text_gives(o200k: Tokenizer) -> None:
     token = o200k.token_bytes(439)
     assert token == "о".encode() + b"\xd0"
     tokens = vocabulary.Vocabulary(o200k)
-    assert reach.Neighbours(tokens).pairs(token, inside.of_pattern(anatomy.pattern(o200k))) == []
+    assert reach.Neighbours(tokens).pairs(token, inside.of_pattern(parts.pattern(o200k))) == []
     letters = [
         text for code in range(0x400, 0x440) for text in (f"о{chr(code)}", f"оо{chr(code)}а", f" О{chr(code)}")
     ]
@@ -153,7 +154,7 @@ def test_all_texts_of_the_corpora_have_reachable_tokens_alone(
 def test_all_that_is_inside_a_pretoken_may_be(name: str, soup: Soup, corpora: dict[str, str]) -> None:
     pattern = patterns.resolve(name)
     assert pattern.text is not None
-    automaton = inside.Inside(anatomy.steps(pattern))
+    automaton = inside.Inside(parts.steps(pattern))
     rng = random.Random(name)
     texts = [soup(rng, 3000), corpora["code"][:60_000], corpora["multi"][:60_000]]
     pretokens = {one.decode() for text in texts for one in pattern.core().split(text.encode())}
@@ -175,7 +176,7 @@ def test_all_that_is_inside_a_pretoken_may_be(name: str, soup: Soup, corpora: di
 def test_what_no_pretoken_has_inside() -> None:
     pattern = patterns.resolve("cl100k")
     assert pattern.text is not None
-    automaton = inside.Inside(anatomy.steps(pattern))
+    automaton = inside.Inside(parts.steps(pattern))
     for text, may in {
         "a b": False,
         "1234": False,

@@ -7,9 +7,7 @@ import numpy as np
 import page_texts
 import pytest
 
-from toksmith import Tokenizer, _core, patterns
-from toksmith.formats.huggingface.file_patterns import steps_of
-from toksmith.formats.huggingface.pipeline import Staged
+from toksmith import _core, patterns
 from toksmith.lab.page import pretokens
 from toksmith.lab.page.pretokens import Automaton
 
@@ -58,50 +56,28 @@ def in_bytes(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
 @pytest.mark.parametrize("source", PATTERNS)
 def test_automaton_finds_what_the_core_finds(source: str, soup: page_texts.Soup) -> None:
     pattern = patterns.resolve(source, "keep" if source in patterns.NAMED else "drop")
-    [stage] = pretokens.stages(pattern)
+    automaton = pretokens.automaton(pattern)
+    assert automaton is not None
     rng = random.Random(source)
     for text in [*page_texts.texts(20, soup, []), *(soup(rng, 30) for _ in range(20))]:
         expected = pattern.core().ranges(text.encode())
-        assert in_bytes(text, matches(stage.automaton, text)) == expected, text
+        assert in_bytes(text, matches(automaton, text)) == expected, text
 
 
 @pytest.mark.parametrize("name", patterns.NAMED)
 def test_named_automata_have_the_classes_of_the_scanner(name: str) -> None:
     """Each code point between letters, and between spaces: the cuts tell the classes of a pattern apart."""
-    [stage] = pretokens.stages(patterns.resolve(name))
-    kinds = stage.automaton.classes
+    automaton = pretokens.automaton(patterns.resolve(name))
+    assert automaton is not None
+    kinds = automaton.classes
     # Code points of one class behave alike, so one of each stretch is enough.
     firsts = np.flatnonzero(np.diff(kinds, prepend=255))
     codes = {int(first) for first in firsts} | {int(first) - 1 for first in firsts if first}
     text = "".join(
         f"a{chr(code)}B1 {chr(code)}  '{chr(code)}." for code in sorted(codes) if not 0xD800 <= code < 0xE000
     )
-    found = in_bytes(text, matches(stage.automaton, text))
+    found = in_bytes(text, matches(automaton, text))
     assert found == patterns.resolve(name).core().ranges(text.encode())
-
-
-SPLIT = {"type": "Split", "behavior": "Isolated", "invert": False}
-PARTS: list[dict[str, object]] = [
-    {"type": "Digits", "individual_digits": True},
-    {"type": "WhitespaceSplit"},
-    {"type": "Punctuation"},
-    *({**SPLIT, "pattern": {"String": text}} for text in ("a.", "aab")),
-]
-
-
-@pytest.mark.parametrize("part", PARTS)
-def test_automata_of_stages(part: dict[str, object], soup: page_texts.Soup) -> None:
-    steps = steps_of(pre_tokenizer=part)
-    staged = Staged("", 0, None, "drop", None)
-    staged.steps = steps
-    [stage] = pretokens.stages(staged)
-    rng = random.Random(1)
-    for text in [*(soup(rng, 40) for _ in range(20)), "aaab a. aab.a.", ""]:
-        found = matches(stage.automaton, text)
-        ends = [0, *(place for span in found for place in span), len(text)]
-        kept = [*zip(ends[::2], ends[1::2], strict=True), *(found if stage.behavior == "Isolated" else [])]
-        expected = steps.pretokenizer().ranges(text.encode())
-        assert in_bytes(text, sorted(span for span in kept if span[0] < span[1])) == expected, text
 
 
 def test_kinds_of_characters_are_those_of_the_standard_library_of_rust() -> None:
@@ -129,12 +105,8 @@ def test_stretches_of_classes_leave_nothing_out() -> None:
 
 def test_what_needs_regex_is_refused() -> None:
     with pytest.raises(ValueError, match=r"its pattern needs the `regex` package: a look behind, at character 0"):
-        pretokens.stages(patterns.resolve(r"(?<=a)b|."))
-    staged = Staged("", 0, None, "drop", None)
-    staged.steps = steps_of(pre_tokenizer={**SPLIT, "pattern": {"Regex": "a*"}})
-    with pytest.raises(ValueError, match="a stage of its pattern needs the `regex` package"):
-        pretokens.stages(staged)
+        pretokens.automaton(patterns.resolve(r"(?<=a)b|."))
 
 
-def test_no_pattern_has_no_stages() -> None:
-    assert pretokens.stages(Tokenizer(pattern=None)._parts.pattern) == []
+def test_no_pattern_has_no_automaton() -> None:
+    assert pretokens.automaton(patterns.resolve(None)) is None

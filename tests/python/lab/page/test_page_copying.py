@@ -10,7 +10,7 @@ from toksmith import Tokenizer
 from toksmith.lab import page
 
 TEXT = "lower <|end|>\tthey're\n\nžluť 日本\\ \u200b<b>\n"
-A, C, V, ESCAPE, CONTROL = 65, 67, 86, 27, 2
+V, CONTROL = 86, 2
 LOCAL = "It leads to this file, so it opens on this device only."
 
 
@@ -69,22 +69,6 @@ def pasted(chromium: browser.Browser) -> str:
     return found
 
 
-def select(chromium: browser.Browser, first: str, last: str, last_offset: str = "last.childNodes.length") -> None:
-    """Select from the beginning of one element to the end of another, by their expressions."""
-    chromium.evaluate(
-        f"((first, last) => getSelection().setBaseAndExtent(first, 0, last, {last_offset}))({first}, {last})"
-    )
-
-
-def token(number: int, panel: int = 0) -> str:
-    return f"document.querySelectorAll('.panel')[{panel}].querySelectorAll('.token')[{number}]"
-
-
-def copied(chromium: browser.Browser) -> str:
-    command(chromium, "copy", "c", C)
-    return pasted(chromium)
-
-
 def joined(ids: list[int]) -> str:
     return ", ".join(map(str, ids))
 
@@ -106,58 +90,6 @@ def test_ids_are_copied_with_commas(
 def test_no_ids_are_not_copied(opened: browser.Browser) -> None:
     opened.evaluate("document.getElementById('clear').click()")
     assert opened.evaluate("document.querySelector('.copy').disabled") is True
-
-
-def test_selected_tokens_are_copied_as_their_text(opened: browser.Browser, tokenizers: dict[str, Tokenizer]) -> None:
-    """Not as what is drawn, which has marks: a newline and not a backslash and an n."""
-    tokenizer = tokenizers["special"]
-    ids = tokenizer.encode(TEXT)
-    select(opened, token(0), token(len(ids) - 1))
-    assert copied(opened) == TEXT
-    select(opened, token(3), token(9))
-    assert copied(opened) == tokenizer.decode(ids[3:10])
-    # An end at the beginning of a token takes nothing of it.
-    select(opened, token(3), token(9), "0")
-    assert copied(opened) == tokenizer.decode(ids[3:9])
-
-
-def write(chromium: browser.Browser, text: str) -> None:
-    """Put a text into the text box."""
-    event = "box.dispatchEvent(new Event('input'))"
-    chromium.evaluate(f"(box => {{ box.value = {text!r}; {event} }})(document.getElementById('text'))")
-    chromium.frames()
-
-
-def test_a_part_of_a_token_is_copied_as_it_is(opened: browser.Browser) -> None:
-    write(opened, "the <|end|>")
-    special = "document.querySelector('.token.special')"
-    opened.evaluate(f"(text => getSelection().setBaseAndExtent(text, 2, text, 5))({special}.firstChild)")
-    assert opened.evaluate("getSelection().toString()") == copied(opened) == "end"
-
-
-def test_selected_ids_are_copied_with_commas(opened: browser.Browser, tokenizers: dict[str, Tokenizer]) -> None:
-    ids = [tokenizer.encode(TEXT) for tokenizer in tokenizers.values()]
-    opened.evaluate("document.getElementById('ids').click()")
-    select(opened, token(2), token(4))
-    assert copied(opened) == joined(ids[0][2:5])
-    command(opened, "selectAll", "a", A)
-    assert copied(opened) == f"{joined(ids[0])}\n{joined(ids[1])}"
-
-
-def test_selection_of_a_long_text_takes_what_is_not_drawn(
-    opened: browser.Browser, tokenizers: dict[str, Tokenizer]
-) -> None:
-    text = TEXT * 300
-    write(opened, text)
-    assert opened.evaluate("document.querySelectorAll('.token').length") < tokenizers["special"].count(text)
-    select(opened, token(0), "document.querySelector('.tokens')")
-    assert copied(opened) == text
-
-
-def test_the_text_box_copies_its_own_selection(opened: browser.Browser) -> None:
-    select(opened, token(0), token(5))
-    opened.evaluate("(box => { box.focus(); box.setSelectionRange(0, 5) })(document.getElementById('text'))")
-    assert copied(opened) == "lower"
 
 
 def test_link_of_a_local_file_says_where_it_opens(opened: browser.Browser) -> None:

@@ -2,7 +2,7 @@
 
 import { sumSteps } from "./unpack.js";
 
-export const CODE_POINTS = 0x110000;
+const CODE_POINTS = 0x110000;
 /** Of places whose search was in vain, one is kept for each 64 characters: 2 to this power. */
 const BLOCK_BITS = 6;
 

@@ -1,9 +1,8 @@
 // Byte pair encoding of one pretoken: the pair of neighbours with the lowest rank merges first, of equal ones the
-// leftmost, until no pair merges.
+// leftmost, until no pair merges. Bytes are binary strings here: characters below U+0100.
 
 /** In a number of the heap, the rank stands above the place of a pair. Places are below this. */
 const PLACES = 2 ** 30;
-const NEVER = -1;
 
 /** Numbers, of which the lowest is taken out first. */
 class Heap {
@@ -45,70 +44,32 @@ class Heap {
 }
 
 /**
- * Merges the bytes of a pretoken. Returns its tokens, as indices. `onMerge`, if given, is called with each merge: where
- * the two begin, where the right one begins, where it ends, and the rank. Time: n log n.
+ * Returns the tokens that the bytes of a pretoken merge to, as binary strings. `rankOf(start, middle, end)` is the
+ * rank of the pair on both sides of `middle`, undefined if it does not merge. Time: n log n.
  */
-export function mergeBytes(vocabulary, bytes, onMerge) {
-  const parts = new Parts(vocabulary, bytes);
-  for (let merge = parts.next(); merge !== null; merge = parts.next()) {
-    const [start, middle, end, rank] = merge;
-    onMerge?.(start, middle, end, rank);
-    parts.join(start, middle, end, rank);
+export function mergeBytes(bytes, rankOf) {
+  const count = bytes.length;
+  const ends = Int32Array.from({ length: count }, (_, i) => i + 1); // of the part that begins here
+  const starts = Int32Array.from({ length: count + 1 }, (_, i) => i - 1); // of the part that ends here
+  const ranks = new Array(count); // of the part that begins here and the next one
+  const waiting = new Heap();
+  const look = (start) => {
+    const middle = ends[start];
+    const rank = middle < count ? rankOf(start, middle, ends[middle]) : undefined;
+    ranks[start] = rank;
+    if (rank !== undefined) waiting.push(rank * PLACES + start);
+  };
+  for (let start = 0; start < count; start++) look(start);
+  for (let number = waiting.pop(); number !== undefined; number = waiting.pop()) {
+    const [rank, start] = [Math.floor(number / PLACES), number % PLACES];
+    if (ranks[start] !== rank) continue; // the pair has changed since it was put there
+    const middle = ends[start];
+    const end = ends[middle];
+    [ends[start], starts[end], ranks[middle]] = [end, start, undefined];
+    look(start);
+    if (start > 0) look(starts[start]);
   }
-  return parts.tokens();
-}
-
-/** The parts of a pretoken while it is merged. A part is known by the place of its first byte. */
-class Parts {
-  constructor(vocabulary, bytes) {
-    const count = bytes.length;
-    this.vocabulary = vocabulary;
-    this.bytes = bytes;
-    this.token = Int32Array.from(bytes, (byte) => vocabulary.indexOfByte[byte]);
-    /** For each part, where it ends. */
-    this.ends = Int32Array.from({ length: count }, (_, i) => i + 1);
-    /** For the end of each part, where it starts. */
-    this.starts = Int32Array.from({ length: count + 1 }, (_, i) => i - 1);
-    /** For each part, the rank at which it merges with the next one. */
-    this.ranks = new Int32Array(count).fill(NEVER);
-    this.waiting = new Heap();
-    for (let start = 0; start + 1 < count; start++) this.#look(start);
-  }
-
-  /** Finds the rank of a part and the one behind it. */
-  #look(start) {
-    const middle = this.ends[start];
-    const end = this.ends[middle];
-    const rank = this.vocabulary.rankOf(this.token[start], this.token[middle], this.bytes, start, end);
-    this.ranks[start] = rank;
-    if (rank !== NEVER) this.waiting.push(rank * PLACES + start);
-  }
-
-  /** Returns the next merge; null if there is none. */
-  next() {
-    for (let number = this.waiting.pop(); number !== undefined; number = this.waiting.pop()) {
-      const rank = Math.floor(number / PLACES);
-      const start = number % PLACES;
-      // The pair may have changed since it was put there.
-      if (this.ranks[start] !== rank) continue;
-      const middle = this.ends[start];
-      return [start, middle, this.ends[middle], rank];
-    }
-    return null;
-  }
-
-  join(start, middle, end, rank) {
-    this.token[start] = this.vocabulary.resultOf(rank);
-    this.ends[start] = end;
-    this.starts[end] = start;
-    this.ranks[middle] = this.ranks[start] = NEVER;
-    if (end < this.bytes.length) this.#look(start);
-    if (start > 0) this.#look(this.starts[start]);
-  }
-
-  tokens() {
-    const tokens = [];
-    for (let start = 0; start < this.bytes.length; start = this.ends[start]) tokens.push(this.token[start]);
-    return tokens;
-  }
+  const tokens = [];
+  for (let start = 0; start < count; start = ends[start]) tokens.push(bytes.slice(start, ends[start]));
+  return tokens;
 }

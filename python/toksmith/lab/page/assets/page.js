@@ -1,14 +1,11 @@
-// The page: what is typed goes to all tokenizers, and what they make of it to their panels.
+// The page: what is typed goes to all tokenizers, and their tokens to the panels.
 
-import { Chat } from "./chat.js";
-import { copySelection, copyText, Note } from "./copying.js";
+import { copyText, Note } from "./copying.js";
 import { Details } from "./details.js";
 import { fragmentOf, readFragment } from "./link.js";
 import { counted, Panel, shownCount } from "./panel.js";
 import { Picker } from "./picker.js";
-import { characterCount, lostBytes, rangeOf, spansOf } from "./places.js";
-import { Trust } from "./preparing.js";
-import { Tokenizer, wellFormed } from "./tokenizer.js";
+import { ComputedTokenizer, LiveTokenizer } from "./tokenizer.js";
 
 /** Milliseconds without typing after which the counts are read out. */
 const PAUSE = 1000;
@@ -17,50 +14,36 @@ const THEMES = ["light", "dark"];
 const byId = (id) => document.getElementById(id);
 
 class Page {
-  /** Of `templates`, each { name, chat }, one lays out a conversation. */
-  constructor(tokenizers, templates) {
-    const point = (panel, index) => this.picked === null && this.#show(panel, index, false);
-    const pick = (panel, index) => this.#pick(panel, index);
+  /** `texts` are those of the page, each { group, name, text }. */
+  constructor(tokenizers, texts) {
+    const point = (panel, index) => this.#show(panel, index);
     const copy = (panel, button) => this.#copyIds(panel, button);
-    this.panels = tokenizers.map((tokenizer, number) => new Panel(tokenizer, number, point, pick, copy));
+    this.panels = tokenizers.map((tokenizer, number) => new Panel(tokenizer, number, point, copy));
     this.note = new Note(byId("message"));
-    this.details = new Details(byId("details"), () => this.#closeAndReturn());
+    this.details = new Details(byId("details"));
     this.input = byId("text");
     this.special = byId("special");
-    const fill = (text) => this.#fill(text);
-    const chat = new Chat(byId("chat"), (text, trust) => {
-      this.special.checked = false;
-      this.#fill(text, trust);
-    });
-    this.picker = new Picker(byId("sample"), this.input, fill, chat, templates);
-    /** The token whose details stay until another one is picked: { panel, index }. */
-    this.picked = null;
+    this.picker = new Picker(byId("sample"), this.input, texts, (text) => this.#fill(text));
     this.isWaiting = false;
     byId("panels").append(...this.panels.map((panel) => panel.element));
-    byId("special-switch").hidden = tokenizers.every((tokenizer) => tokenizer.specialIds.size === 0);
     this.#listen();
   }
 
   #listen() {
     this.input.addEventListener("input", () => {
       this.picker.clear();
-      this.trust = null;
       this.#updateSoon();
     });
-    this.input.addEventListener("paste", (event) => this.#notePaste(event));
     this.special.addEventListener("change", () => this.update());
     byId("ids").addEventListener("change", () => {
       for (const panel of this.panels) panel.showIds(byId("ids").checked);
-      if (this.picked !== null) this.picked.panel.mark(this.picked.index);
     });
     byId("link").addEventListener("click", (event) => this.#copyLink(event.target));
-    document.addEventListener("copy", (event) => copySelection(event, this.panels));
     byId("clear").addEventListener("click", () => {
       this.setText("");
       this.input.focus();
     });
     addEventListener("hashchange", () => this.readLink());
-    addEventListener("keydown", (event) => event.key === "Escape" && this.picked !== null && this.#closeAndReturn());
   }
 
   /** Puts a text into the text box, as one's own. */
@@ -69,20 +52,9 @@ class Page {
     this.#fill(text);
   }
 
-  /** `trust` says where special tokens count in a conversation; in other texts they count everywhere. */
-  #fill(text, trust = null) {
-    this.trust = trust;
+  #fill(text) {
     this.input.value = text;
-    if (text.includes("\r")) this.#noteReturns();
     this.update();
-  }
-
-  #notePaste(event) {
-    if (event.clipboardData?.getData("text/plain").includes("\r")) this.#noteReturns();
-  }
-
-  #noteReturns() {
-    this.note.show(this.input, "A text box holds no carriage returns: they have become newlines.");
   }
 
   /** Several changes before the next frame are one. */
@@ -97,79 +69,50 @@ class Page {
 
   /** Shows the tokens of the text box. */
   update() {
-    this.text = wellFormed(this.input.value);
+    this.details.clear();
+    this.text = this.input.value.toWellFormed();
     const bytes = new TextEncoder().encode(this.text).length;
-    const readsSpecial = !this.special.checked;
-    const trust = readsSpecial && this.trust !== null ? this.trust : Trust.ofWhole(this.text, readsSpecial);
-    for (const panel of this.panels) panel.update(panel.tokenizer.encode(this.text, trust));
-    const highest = Math.max(...this.panels.map((panel) => panel.count));
-    for (const panel of this.panels) panel.showCount(highest, bytes, lostBytes(panel.encoded.text, panel.pieces));
-    const characters = characterCount(this.text, 0, this.text.length);
+    for (const panel of this.panels) panel.update(panel.tokenizer.encode(this.text, !this.special.checked));
+    const highest = Math.max(...this.panels.map((panel) => panel.tokens.length));
+    for (const panel of this.panels) panel.showCount(highest, bytes);
+    const characters = Array.from(this.text).length;
     byId("characters").textContent = shownCount(characters);
     byId("bytes").textContent = shownCount(bytes);
-    this.#close();
     this.#readOutSoon(characters);
   }
 
   #readOutSoon(characters) {
     clearTimeout(this.readOut);
     this.readOut = setTimeout(() => {
-      const each = this.panels.map((panel) => `${panel.tokenizer.name}: ${counted(panel.count, "token")}`);
-      byId("status").textContent = `${counted(characters, "character")}. ${each.join(". ")}.`;
+      const each = this.panels
+        .filter((panel) => panel.isKnown)
+        .map((panel) => `${panel.tokenizer.name}: ${counted(panel.tokens.length, "token")}`);
+      byId("status").textContent = `${[counted(characters, "character"), ...each].join(". ")}.`;
     }, PAUSE);
   }
 
-  // Details
-
-  /** Shows a token, and marks what other tokenizers make of its characters. */
-  #show(panel, index, withMerges) {
-    this.details.show(panel, index, this.text, withMerges);
-    const { piece, place } = panel.pieceAt(index);
-    const [start, end] = rangeOf(panel.tokenizer, panel.encoded, piece, place);
+  /** Shows the details of a token, and marks what other tokenizers make of its characters. */
+  #show(panel, index) {
+    const { start, end } = panel.tokens[index];
+    this.details.show(panel, index, this.text);
+    const element = panel.elements[index];
+    if (element === document.activeElement) element.scrollIntoView({ block: "nearest" });
     for (const other of this.panels) {
       if (other !== panel) other.markSame(start, end);
       else other.markSame(0, 0);
     }
   }
 
-  #pick(panel, index) {
-    this.picked?.panel.mark(-1);
-    if (this.picked?.panel === panel && this.picked.index === index) {
-      this.#close();
-      if (!matchMedia("(pointer: coarse)").matches) this.#show(panel, index, false);
-      return;
-    }
-    this.picked = { panel, index };
-    panel.mark(index);
-    this.#show(panel, index, true);
-    panel.elementAt(index).scrollIntoView({ block: "nearest" });
-    byId("status").textContent = `${this.details.summary} It is in the details at the end of the page.`;
-  }
-
-  /** Closes the details and goes back to their token: where the focus was is not to be seen any more. */
-  #closeAndReturn() {
-    const { panel, index } = this.picked;
-    this.#close();
-    panel.elementAt(index)?.focus();
-  }
-
-  #close() {
-    this.picked?.panel.mark(-1);
-    this.picked = null;
-    for (const panel of this.panels) panel.markSame(0, 0);
-    this.details.clear();
-  }
-
   // Copies and links
 
   async #copyIds(panel, button) {
-    const isCopied = await copyText(panel.ids.join(", "));
+    const isCopied = await copyText(panel.tokens.map(({ id }) => id).join(", "));
     const refused = "The browser blocks copying: turn on Show ids, then select them.";
-    this.note.show(button, isCopied ? `${counted(panel.count, "id")} copied.` : refused);
+    this.note.show(button, isCopied ? `${counted(panel.tokens.length, "id")} copied.` : refused);
   }
 
   async #copyLink(button) {
-    const fragment = await fragmentOf(this.text, !this.special.checked);
+    const fragment = fragmentOf(this.text, !this.special.checked);
     if (fragment === null) {
       this.note.show(button, "This text is too long for a link.");
       return;
@@ -182,9 +125,9 @@ class Page {
   }
 
   /** Shows the text of the page's address; returns whether there is one. */
-  async readLink() {
+  readLink() {
     if (location.hash === this.linked) return true;
-    const found = await readFragment(location.hash);
+    const found = readFragment(location.hash);
     if (found === null) return false;
     this.special.checked = !found.readsSpecial;
     this.setText(found.text);
@@ -221,29 +164,20 @@ function startThemes() {
 /** Unpacks the tokenizers and starts the page. */
 async function start() {
   startThemes();
-  const data = JSON.parse(byId("data").textContent);
+  const { texts, hasSpecial, tokenizers: described } = JSON.parse(byId("data").textContent);
   const blocks = new Map();
-  const tokenizers = await Promise.all(data.tokenizers.map((one) => Tokenizer.load(one, blocks)));
-  const page = new Page(tokenizers, data.tokenizers.filter((one) => one.chat !== null));
+  const load = (one) => ("vocabulary" in one ? LiveTokenizer.load(one, blocks) : new ComputedTokenizer(one, texts));
+  const tokenizers = await Promise.all(described.map(load));
+  const page = new Page(tokenizers, texts);
+  byId("special-switch").hidden = !hasSpecial;
   byId("loading").hidden = true;
   byId("main").hidden = false;
-  if (!(await page.readLink())) page.setText(data.text);
+  if (!page.readLink()) page.setText(texts[0].text);
   performance.mark("ready");
-  const byName = (name) => tokenizers.find((one) => one.name === name);
-  /** For programs: ids and spans in characters, as `encode_with_offsets` of Python. */
+  /** For programs: the tokens of a text, null where the page cannot encode it. */
   globalThis.toksmith = {
-    names: tokenizers.map((tokenizer) => tokenizer.name),
-    /** The text that a tokenizer cuts: what its normalizer makes of it. */
-    prepared(name, text) {
-      const whole = wellFormed(text);
-      return byName(name).preparation.prepare(whole, Trust.ofWhole(whole, true)).text;
-    },
-    encode(name, text, special = true) {
-      const tokenizer = byName(name);
-      const whole = wellFormed(text);
-      const encoded = tokenizer.encode(whole, Trust.ofWhole(whole, special));
-      return { ids: encoded.pieces.flatMap((piece) => piece.ids), spans: spansOf(tokenizer, whole, encoded) };
-    },
+    encode: (name, text, readsSpecial = true) =>
+      tokenizers.find((one) => one.name === name).encode(text.toWellFormed(), readsSpecial),
   };
 }
 

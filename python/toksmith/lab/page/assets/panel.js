@@ -1,12 +1,12 @@
 // One tokenizer on the page: its count, and its tokens, through which one goes with the pointer or the arrow keys.
 
-import { blocksOf, Looks } from "./blocks.js";
-import { hasTextIn } from "./copying.js";
-import { placesIn, placesOf } from "./places.js";
+import { appendMarked, charactersOf, shown } from "./marks.js";
 
-/** Changed blocks that are drawn at once; what else is on the screen follows in the next frame. */
-const DRAWN_AT_ONCE = 3;
-const NEAR = "800px";
+/** Tokens that are drawn; of more, the first ones. */
+const MAX_DRAWN = 5000;
+const NEWLINE = 10;
+/** Tints in the style. */
+const TINTS = 8;
 const counts = new Intl.NumberFormat("en");
 
 /** Returns a number with commas between thousands. */
@@ -19,32 +19,27 @@ export function counted(number, noun) {
   return `${shownCount(number)} ${noun}${number === 1 ? "" : "s"}`;
 }
 
+/** Returns the class of the tint of a token: that of its bytes, so that equal tokens of all tokenizers have one tint. */
+export function tintOf(bytes, isSpecial) {
+  const hash = bytes.reduce((hash, byte) => Math.imul(hash ^ byte, 0x01000193), 0x811c9dc5);
+  return isSpecial ? "special" : `tint-${(hash ^ (hash >>> 15)) & (TINTS - 1)}`;
+}
+
 export class Panel {
-  /**
-   * `onPoint(panel, index)` and `onPick(panel, index)` are called for the token of this place in the text, and
-   * `onCopy(panel, button)` to copy the ids.
-   */
-  constructor(tokenizer, number, onPoint, onPick, onCopy) {
+  /** `onPoint(panel, index)` is called for the token of this place, and `onCopy(panel, button)` to copy the ids. */
+  constructor(tokenizer, number, onPoint, onCopy) {
     this.tokenizer = tokenizer;
-    this.looks = new Looks(tokenizer);
-    this.blocks = [];
-    /** What the tokenizer makes of the text, and its pieces. */
-    this.encoded = { text: "", pieces: [] };
-    this.pieces = [];
-    this.count = 0;
+    /** The tokens of the text, and the elements of those that are drawn. */
+    this.tokens = [];
+    this.elements = [];
     this.asIds = false;
-    /** The elements of the tokens that have a part of what is pointed at in another panel. */
-    this.same = [];
-    this.onPoint = onPoint;
-    this.onPick = onPick;
+    this.models = new Map();
     this.element = document.getElementById("panel").content.firstElementChild.cloneNode(true);
-    this.#name(number);
     this.list = this.element.querySelector(".tokens");
     this.copyButton = this.element.querySelector(".copy");
     this.copyButton.addEventListener("click", () => onCopy(this, this.copyButton));
-    this.#listen();
-    const see = (entries) => entries.forEach((entry) => entry.isIntersecting && this.#draw(entry.target.block));
-    this.observer = new IntersectionObserver(see, { rootMargin: NEAR });
+    this.#name(number);
+    this.#listen(onPoint);
   }
 
   #name(number) {
@@ -52,225 +47,151 @@ export class Panel {
     heading.textContent = this.tokenizer.name;
     heading.id = `panel-${number}`;
     this.element.setAttribute("aria-labelledby", heading.id);
-    this.element.querySelector(".tokens").setAttribute("aria-label", `Tokens of ${this.tokenizer.name}`);
-    this.element.querySelector(".copy").setAttribute("aria-label", `Copy ids of ${this.tokenizer.name}`);
+    this.list.setAttribute("aria-label", `Tokens of ${this.tokenizer.name}`);
+    this.copyButton.setAttribute("aria-label", `Copy ids of ${this.tokenizer.name}`);
+    this.element.querySelector(".note").hidden = this.tokenizer.isLive;
   }
 
-  #listen() {
-    const { list } = this;
-    const indexOf = (event) => {
-      const token = event.target.closest(".token");
-      return token === null ? -1 : this.#indexOf(token);
+  #listen(onPoint) {
+    const point = (event) => {
+      const index = this.elements.indexOf(event.target.closest(".token"));
+      if (index >= 0) onPoint(this, index);
     };
-    const call = (event, callback) => {
-      const index = indexOf(event);
-      if (index >= 0) callback(this, index);
-    };
-    // A press moves the focus before its click. If that showed the details, they could grow over the token, and a tap
-    // would end on them.
-    let isPressed = false;
-    list.addEventListener("pointerdown", () => (isPressed = true));
-    list.addEventListener("pointerover", (event) => event.pointerType !== "touch" && call(event, this.onPoint));
-    list.addEventListener("focusin", (event) => {
+    this.list.addEventListener("pointerover", (event) => event.pointerType !== "touch" && point(event));
+    this.list.addEventListener("focusin", (event) => {
       this.#enter(event.target);
-      if (!isPressed) call(event, this.onPoint);
+      point(event);
     });
-    list.addEventListener("click", (event) => call(event, this.onPick));
-    list.addEventListener("keydown", (event) => {
-      isPressed = false;
-      if (event.key === "Enter" || event.key === " ") call(event, this.onPick);
-      else if (!this.#move(event)) return;
-      event.preventDefault();
-    });
+    this.list.addEventListener("keydown", (event) => this.#move(event) && event.preventDefault());
   }
 
   // Content
 
-  /** Shows what the tokenizer makes of a text. Blocks that did not change keep their elements. */
-  update(encoded) {
-    const { pieces } = encoded;
-    this.encoded = encoded;
-    this.pieces = pieces;
-    this.count = pieces.reduce((sum, piece) => sum + piece.ids.length, 0);
-    const next = blocksOf(pieces, this.looks);
-    const [old, most] = [this.blocks, Math.min(this.blocks.length, next.length)];
-    let [same, sameBehind] = [0, 0];
-    while (same < most && old[same].hasIdsOf(next[same])) same++;
-    while (sameBehind < most - same && old.at(-1 - sameBehind).hasIdsOf(next.at(-1 - sameBehind))) sameBehind++;
-    this.#replace(same, old.length - sameBehind, next.slice(same, next.length - sameBehind));
+  /** Shows the tokens of a text; null for a text that the tokenizer cannot encode here. */
+  update(tokens) {
+    this.isKnown = tokens !== null;
+    this.#draw(tokens ?? []);
   }
 
   /** Shows ids in place of texts, or texts again. */
   showIds(asIds) {
     if (asIds === this.asIds) return;
+    const { tokens } = this;
     this.asIds = asIds;
-    this.#replace(0, this.blocks.length, blocksOf(this.pieces, this.looks));
+    this.models.clear();
+    this.list.classList.toggle("ids", asIds);
+    this.#draw([]);
+    this.#draw(tokens);
   }
 
-  /** Puts other blocks in place of those from `start` to `end`. */
-  #replace(start, end, blocks) {
-    const gone = this.blocks.splice(start, end - start, ...blocks);
-    const behind = this.blocks[start + blocks.length]?.element ?? null;
-    for (const block of gone) {
-      this.observer.unobserve(block.element);
-      block.element.remove();
+  /** Draws tokens. Elements at the beginning and at the end whose tokens did not change stay. */
+  #draw(tokens) {
+    const [old, next] = [this.tokens.slice(0, MAX_DRAWN), tokens.slice(0, MAX_DRAWN)];
+    const most = Math.min(old.length, next.length);
+    let [same, sameBehind] = [0, 0];
+    while (same < most && old[same].id === next[same].id) same++;
+    while (sameBehind < most - same && old.at(-1 - sameBehind).id === next.at(-1 - sameBehind).id) sameBehind++;
+    const changed = next.slice(same, next.length - sameBehind).map(({ id }) => this.#elementOf(id));
+    const gone = this.elements.splice(same, old.length - same - sameBehind, ...changed);
+    for (const element of gone) {
+      if (element.nextSibling?.nodeName === "BR") element.nextSibling.remove();
+      element.remove();
     }
-    blocks.forEach((block, i) => {
-      block.make(this.looks, this.asIds);
-      if (i < DRAWN_AT_ONCE) this.#draw(block);
-      this.list.insertBefore(block.element, behind);
-      this.observer.observe(block.element);
-    });
-    this.list.classList.toggle("ids", this.asIds);
-    if (this.entry === undefined || !this.entry.isConnected) this.#enter(this.list.querySelector(".token"));
+    const behind = this.elements[same + changed.length] ?? null;
+    for (const element of changed) {
+      this.list.insertBefore(element, behind);
+      if (element.dataset.endsLine) this.list.insertBefore(document.createElement("br"), behind);
+    }
+    this.tokens = tokens;
+    const more = tokens.length - MAX_DRAWN;
+    this.element.querySelector(".more").textContent = more > 0 ? `… and ${counted(more, "more token")}` : "";
+    if (!this.elements.includes(this.entry)) this.#enter(this.elements[0]);
   }
 
-  #draw(block) {
-    block.draw(this.looks, this.asIds);
+  /** Returns a new element for a token. */
+  #elementOf(id) {
+    let model = this.models.get(id);
+    if (model === undefined) {
+      model = this.#modelOf(id);
+      this.models.set(id, model);
+    }
+    return model.cloneNode(true);
   }
 
-  /** Shows the count, beside the highest one of all panels; `bytes` of the text, of which some may be `lost`. */
-  showCount(highest, bytes, lost) {
-    this.element.querySelector(".count").textContent = shownCount(this.count);
-    this.element.querySelector(".unit").textContent = this.count === 1 ? "token" : "tokens";
-    this.copyButton.disabled = this.count === 0;
-    const rate = this.count === 0 ? "" : `${(bytes / this.count).toFixed(2)} bytes per token`;
+  #modelOf(id) {
+    const [bytes, isSpecial] = [this.tokenizer.bytesOf(id), this.tokenizer.isSpecial(id)];
+    const isPartial = charactersOf(bytes).some((character) => typeof character === "number");
+    const element = document.createElement("span");
+    element.className = `token ${tintOf(bytes, isSpecial)}`;
+    element.setAttribute("role", "option");
+    element.tabIndex = -1;
+    if (isPartial) element.classList.add("partial");
+    if (this.asIds) element.append(String(id));
+    else appendMarked(element, bytes, true);
+    if (element.textContent.includes("\n")) element.classList.add("lines");
+    if (bytes.at(-1) === NEWLINE) element.dataset.endsLine = "true";
+    const kind = isSpecial ? "special token " : isPartial ? "part of a character, " : "";
+    element.setAttribute("aria-label", `${kind}${shown(bytes).replaceAll("␣", "space ")}, id ${id}`);
+    return element;
+  }
+
+  /** Shows the count, beside the `highest` of all panels, and how many of the text's `bytes` there are for a token. */
+  showCount(highest, bytes) {
+    const count = this.tokens.length;
+    this.element.querySelector(".count").textContent = this.isKnown ? shownCount(count) : "–";
+    this.element.querySelector(".unit").textContent = count === 1 ? "token" : "tokens";
+    this.copyButton.disabled = count === 0;
+    const rate = count === 0 ? "" : `${(bytes / count).toFixed(2)} bytes per token`;
+    const lost = this.tokenizer.isLive ? bytes - this.#bytesInTokens() : 0;
     const missing = lost === 0 ? "" : `${counted(lost, "byte")} in no token: the pattern drops them`;
     this.element.querySelector(".rate").textContent = [rate, missing].filter(Boolean).join("; ");
-    this.element.querySelector(".bar").style.setProperty("--share", highest === 0 ? 0 : this.count / highest);
+    this.element.querySelector(".bar").style.setProperty("--share", highest === 0 ? 0 : count / highest);
   }
 
-  // Copying
-
-  /** The ids of the text. */
-  get ids() {
-    return this.pieces.flatMap((piece) => piece.ids);
+  #bytesInTokens() {
+    return this.tokens.reduce((sum, { id }) => sum + this.tokenizer.bytesOf(id).length, 0);
   }
 
-  /** Returns the ids of the tokens of which a part is in a range; a block that is not drawn yet is taken whole. */
-  idsIn(range) {
-    const touched = this.blocks.filter((block) => hasTextIn(range, block.element));
-    const isIn = (block) => (_, i) => !block.isDrawn || hasTextIn(range, block.element.children[i]);
-    return touched.flatMap((block) => block.ids.filter(isIn(block)));
-  }
-
-  /** Returns ids as they are copied: the text of their tokens, or the ids where they are shown in its place. */
-  copied(ids) {
-    if (this.asIds) return ids.join(", ");
-    const bytes = ids.flatMap((id) => [...this.looks.of(id).bytes]);
-    return new TextDecoder("utf-8", { ignoreBOM: true }).decode(Uint8Array.from(bytes));
-  }
-
-  // Places
-
-  #indexOf(token) {
-    const { block } = token.parentElement;
-    let index = 0;
-    for (const other of this.blocks) {
-      if (other === block) break;
-      index += other.ids.length;
-    }
-    return index + [...token.parentElement.children].indexOf(token);
-  }
-
-  /** Returns the element of a token, which is drawn if need be; null if there is no such token. */
-  elementAt(index) {
-    for (const block of this.blocks) {
-      if (index < block.ids.length) {
-        this.#draw(block);
-        return block.element.children[index] ?? null;
-      }
-      index -= block.ids.length;
-    }
-    return null;
-  }
-
-  /** Returns the pretoken of a token, and which of its tokens it is: { piece, place }. */
-  pieceAt(index) {
-    for (const piece of this.pieces) {
-      if (index < piece.ids.length) return { piece, place: index };
-      index -= piece.ids.length;
-    }
-    return null;
-  }
-
-  /** Marks the token whose details are shown, and the others of its pretoken. */
-  mark(index) {
-    for (const element of this.list.querySelectorAll(".picked, .beside")) {
-      element.classList.remove("picked", "beside");
-      element.removeAttribute("aria-selected");
-    }
-    if (index < 0) return;
-    const { piece, place } = this.pieceAt(index);
-    for (let i = 0; i < piece.ids.length && i < 1000; i++) {
-      this.elementAt(index - place + i)?.classList.add(i === place ? "picked" : "beside");
-    }
-    this.elementAt(index)?.setAttribute("aria-selected", "true");
-  }
-
-  /** Marks the tokens that have a part of the text from `start` to `end`, where they are drawn. */
-  markSame(originalStart, originalEnd) {
-    for (const element of this.same) element.classList.remove("same");
-    this.same = [];
-    const { text } = this.encoded;
-    const [start, end] = placesOf(this.encoded, originalStart, originalEnd);
-    let index = 0;
-    for (const piece of this.pieces) {
-      if (piece.start >= end) break;
-      if (piece.end > start) {
-        const found = placesIn(this.tokenizer, text, piece, start, end).map((place) => this.#drawnAt(index + place));
-        this.same.push(...found.filter((element) => element !== null));
-      }
-      index += piece.ids.length;
-    }
-    for (const element of this.same) element.classList.add("same");
-  }
-
-  /** Returns the element of a token; null if it is not drawn. */
-  #drawnAt(index) {
-    for (const block of this.blocks) {
-      if (index < block.ids.length) return block.isDrawn ? block.element.children[index] : null;
-      index -= block.ids.length;
-    }
-    return null;
+  /** Marks the tokens that have a part of the text from `start` to `end`. */
+  markSame(start, end) {
+    this.elements.forEach((element, i) => {
+      element.classList.toggle("same", this.tokens[i].start < end && this.tokens[i].end > start);
+    });
   }
 
   // Keys
 
   /** Makes a token the one that the Tab key leads to. */
   #enter(token) {
-    if (this.entry !== undefined && this.entry !== null) this.entry.tabIndex = -1;
-    this.entry = token ?? undefined;
-    if (this.entry !== undefined) this.entry.tabIndex = 0;
+    if (this.entry !== undefined) this.entry.tabIndex = -1;
+    this.entry = token;
+    if (token !== undefined) token.tabIndex = 0;
   }
 
   /** Moves the focus as a key says; returns whether it is such a key. */
   #move(event) {
-    const token = event.target.closest(".token");
-    if (token === null || event.ctrlKey || event.metaKey || event.altKey) return false;
-    const index = this.#indexOf(token);
-    const steps = { ArrowLeft: -1, ArrowRight: 1, Home: -index, End: this.count - 1 - index };
-    if (event.key === "ArrowUp" || event.key === "ArrowDown") {
-      this.#focus(this.#indexOfLine(index, event.key === "ArrowUp" ? -1 : 1));
-    } else if (event.key in steps) {
-      this.#focus(index + steps[event.key]);
-    } else {
-      return false;
-    }
+    const index = this.elements.indexOf(event.target.closest(".token"));
+    if (index < 0 || event.ctrlKey || event.metaKey || event.altKey) return false;
+    const places = {
+      ArrowLeft: () => index - 1,
+      ArrowRight: () => index + 1,
+      ArrowUp: () => this.#indexOfLine(index, -1),
+      ArrowDown: () => this.#indexOfLine(index, 1),
+      Home: () => 0,
+      End: () => this.elements.length - 1,
+    };
+    if (!(event.key in places)) return false;
+    this.elements[places[event.key]()]?.focus();
     return true;
-  }
-
-  #focus(index) {
-    if (index >= 0 && index < this.count) this.elementAt(index)?.focus();
   }
 
   /** Returns the token above (-1) or below (1) another one; that one itself if there is none. */
   #indexOfLine(index, direction) {
     const middle = (box) => box.left + box.width / 2;
-    const start = this.elementAt(index).getClientRects()[0];
+    const start = this.elements[index].getClientRects()[0];
     let [best, line, distance] = [index, null, Infinity];
-    for (let at = index + direction; at >= 0 && at < this.count; at += direction) {
-      const box = this.elementAt(at).getClientRects()[0];
+    for (let at = index + direction; at >= 0 && at < this.elements.length; at += direction) {
+      const box = this.elements[at].getClientRects()[0];
       if (Math.abs(box.top - start.top) < start.height / 2) continue;
       if (line !== null && Math.abs(box.top - line) > start.height / 2) break;
       line = box.top;

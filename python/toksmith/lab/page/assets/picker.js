@@ -1,41 +1,31 @@
-// The choice of what is in the text box: one's own text, or a sample. One's own text is kept meanwhile.
-
-import { SAMPLES } from "./samples.js";
+// The choice of what is in the text box: one's own text, or one of the page's texts. One's own is kept meanwhile.
 
 export class Picker {
-  /**
-   * `onPick(text)` puts a text into the `input`. Of `templates`, each { name, chat }, one lays out what is typed into
-   * the fields of `chat`.
-   */
-  constructor(element, input, onPick, chat, templates) {
+  /** `texts` are those of the page, each { group, name, text }. `onPick(text)` puts a text into the `input`. */
+  constructor(element, input, texts, onPick) {
     this.element = element;
-    this.own = "";
-    for (const [group, samples] of Object.entries(SAMPLES)) this.#addGroup(group, Object.keys(samples));
-    const conversations = new Map(templates.map((one) => [`Chat template of ${one.name}`, one.chat]));
-    if (templates.length > 0) this.#addGroup("Conversation", [...conversations.keys()]);
+    let own = "";
     let last = "";
+    for (const [place, { group, name }] of texts.entries()) {
+      if (name !== null) this.#groupOf(group).append(new Option(name, String(place)));
+    }
     element.addEventListener("change", () => {
-      if (last === "") this.own = input.value;
+      if (last === "") own = input.value;
       last = element.value;
-      if (conversations.has(last)) {
-        chat.open(conversations.get(last));
-        return;
-      }
-      chat.close();
-      const sample = Object.values(SAMPLES).find((samples) => Object.hasOwn(samples, last));
-      onPick(last === "" ? this.own : sample[last]);
+      onPick(last === "" ? own : texts[Number(last)].text);
     });
-    /** To be called when the text is no sample any more. */
+    /** To be called when the text is no text of the page any more. */
     this.clear = () => {
       last = element.value = "";
-      chat.close();
     };
   }
 
-  #addGroup(label, names) {
+  #groupOf(label) {
+    const found = [...this.element.querySelectorAll("optgroup")].find((group) => group.label === label);
+    if (found !== undefined) return found;
     const group = document.createElement("optgroup");
     group.label = label;
-    group.append(...names.map((name) => new Option(name)));
     this.element.append(group);
+    return group;
   }
 }

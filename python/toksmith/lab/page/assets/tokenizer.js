@@ -1,138 +1,196 @@
-// A tokenizer: text to ids.
+// Text to tokens, each `{ id, start, end }`: where the characters that it has a part of begin and end in the text.
 
 import { Automaton } from "./automaton.js";
-import { Before } from "./before.js";
 import { mergeBytes } from "./merging.js";
-import { Step } from "./normalizing.js";
-import { Preparation } from "./preparing.js";
-import { cutInStages } from "./stages.js";
-import { unpackBlock } from "./unpack.js";
-import { Vocabulary } from "./vocabulary.js";
+import { bytesOf, sumSteps, unpackBlock } from "./unpack.js";
 
-/** Pretokens whose ids are kept, at most. */
+/** Pretokens whose tokens are kept, at most. */
 const MAX_KNOWN = 200_000;
-export const encoder = new TextEncoder();
+/** Stands between the two parts of a pair that merges; no byte is this character. */
+const BETWEEN = "\u0100";
+const encoder = new TextEncoder();
 
-/** Returns `text` with U+FFFD in place of each lone surrogate: these have no UTF-8. */
-export function wellFormed(text) {
-  return text.replace(/[\ud800-\udfff]/gu, "\ufffd");
+/** Returns the bytes of a text as a binary string. */
+function binaryOf(text) {
+  return Array.from(encoder.encode(text), (byte) => String.fromCharCode(byte)).join("");
 }
 
-export class Tokenizer {
-  constructor(description, vocabulary, stages, steps) {
+/** The ordinary tokens, and which pairs of them merge: `vocabulary.py` says what the columns are. */
+class Vocabulary {
+  constructor([ids, lengths, bytes, lefts, rights], isRanks) {
+    let at = 0;
+    const spelled = Array.from(lengths, (length) => String.fromCharCode(...bytes.subarray(at, (at += length))));
+    this.ids = sumSteps(ids);
+    this.longest = lengths.reduce((longest, length) => Math.max(longest, length), 0);
+    /** From bytes to the place of their token among all tokens by id. */
+    this.places = new Map(spelled.map((token, place) => [token, place]));
+    this.bytesById = new Map(spelled.map((token, place) => [this.ids[place], token]));
+    /** From two parts to the place of their pair in the list of merges. Without a list, any two merge to a token. */
+    this.pairs = null;
+    if (!isRanks) {
+      const keys = Array.from(lefts, (left, rank) => [`${spelled[left]}${BETWEEN}${spelled[rights[rank]]}`, rank]);
+      this.pairs = new Map(keys);
+    }
+  }
+
+  idOf(token) {
+    return this.ids[this.places.get(token)];
+  }
+
+  /** Returns the rank of a pair; undefined if it does not merge. */
+  rankOf(bytes, start, middle, end) {
+    if (end - start > this.longest) return undefined;
+    if (this.pairs === null) return this.places.get(bytes.slice(start, end));
+    return this.pairs.get(`${bytes.slice(start, middle)}${BETWEEN}${bytes.slice(middle, end)}`);
+  }
+}
+
+/** Returns the pattern of some names, of which the longest wins at each place; null without any. */
+function anyOf(names) {
+  if (names.length === 0) return null;
+  const longestFirst = [...names].sort((one, two) => two.length - one.length);
+  return new RegExp(longestFirst.map((name) => name.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("|"), "gu");
+}
+
+/** A tokenizer that runs in the page. */
+export class LiveTokenizer {
+  constructor(description, vocabulary, automaton) {
     this.name = description.name;
+    this.isLive = true;
     this.vocabulary = vocabulary;
-    this.stages = stages;
-    /** Whether a pretoken that is a token is not merged. */
+    this.automaton = automaton;
+    /** Whether text that the pattern does not match is kept; whether a pretoken that is a token is not merged. */
+    this.keeps = description.keeps;
     this.wholes = description.wholes;
-    const added = description.added.map((token) => ({ foundBy: token.content, ...token }));
-    this.preparation = new Preparation(added, steps, description.prefix);
-    this.nameOfAdded = new Map(added.map(({ content, id }) => [id, content]));
-    this.specialIds = new Set(added.filter((token) => token.isSpecial).map(({ id }) => id));
+    this.special = new Map(Object.entries(description.special));
+    this.specialNames = new Map([...this.special].map(([name, id]) => [id, name]));
+    this.anySpecial = anyOf([...this.special.keys()]);
     this.known = new Map();
-    this.last = { text: "", pieces: [] };
   }
 
   /** Unpacks a tokenizer of the page. `blocks` keeps what several tokenizers have in common. */
   static async load(description, blocks) {
-    const block = (number, make) => {
-      const key = `${number} ${description.ranks}`;
+    const block = (number, key, make) => {
       if (!blocks.has(key)) blocks.set(key, unpackBlock(number).then(make));
       return blocks.get(key);
     };
-    const vocabulary = block(description.vocabulary, (columns) => new Vocabulary(columns, description.ranks));
-    const stages = description.stages.map(async (stage) => ({
-      ...stage,
-      automaton: await block(stage.automaton, (columns) => new Automaton(columns)),
-    }));
-    const steps = description.steps.map((step) => block(step.table, (columns) => new Step(columns, step)));
-    return new Tokenizer(description, await vocabulary, await Promise.all(stages), await Promise.all(steps));
+    const { vocabulary, ranks, automaton } = description;
+    const tokens = block(vocabulary, `${vocabulary} ${ranks}`, (columns) => new Vocabulary(columns, ranks));
+    const found = automaton === null ? null : block(automaton, automaton, (columns) => new Automaton(columns));
+    return new LiveTokenizer(description, await tokens, await found);
   }
 
-  /**
-   * Returns what is made of a well-formed text, in which special tokens count where there is `trust`: the `text` that is
-   * cut, which a normalizer may have changed, with `starts` and `ends` as `Preparation.prepare` has them, and its
-   * `pieces`, the pretokens and added tokens in order, each with `start` and `end` in that text, its `ids` and whether it
-   * `isAdded`. Text that the pattern drops is in none.
-   */
-  encode(original, trust) {
-    const pieces = [];
-    const { text, stretches, starts, ends } = this.preparation.prepare(original, trust);
-    const before = new Before(this.last.pieces, this.last.text, text);
-    for (const { start, end, token } of stretches) {
-      if (token === undefined) this.#encodeOrdinary(text, start, end, before, pieces);
-      else pieces.push({ start, end, ids: [token.id], isAdded: true });
+  isSpecial(id) {
+    return this.specialNames.has(id);
+  }
+
+  /** Returns the tokens of a well-formed text. Text that the pattern drops is in none. */
+  encode(text, readsSpecial) {
+    const tokens = [];
+    let at = 0;
+    for (const match of readsSpecial && this.anySpecial !== null ? text.matchAll(this.anySpecial) : []) {
+      const end = match.index + match[0].length;
+      this.#encodeOrdinary(text, at, match.index, tokens);
+      tokens.push({ id: this.special.get(match[0]), start: match.index, end });
+      at = end;
     }
-    this.last = { text, pieces };
-    return { text, starts, ends, pieces };
+    this.#encodeOrdinary(text, at, text.length, tokens);
+    return tokens;
   }
 
-  #encodeOrdinary(text, start, end, before, pieces) {
-    const cuts = cutInStages(this.stages, text, start, end);
-    for (let i = 0; i < cuts.length; i += 2) {
-      const ids = before.idsOf(cuts[i], cuts[i + 1]) ?? this.#idsOf(text.slice(cuts[i], cuts[i + 1]));
-      pieces.push({ start: cuts[i], end: cuts[i + 1], ids, isAdded: false });
-    }
-  }
-
-  /** Returns the ids of a pretoken. */
-  #idsOf(pretoken) {
-    let ids = this.known.get(pretoken);
-    if (ids === undefined) {
-      const bytes = encoder.encode(pretoken);
-      const whole = this.#wholeToken(bytes);
-      const tokens = whole < 0 ? mergeBytes(this.vocabulary, bytes) : [whole];
-      ids = tokens.map((index) => this.vocabulary.ids[index]);
-      if (this.known.size >= MAX_KNOWN) this.known.clear();
-      this.known.set(pretoken, ids);
-    }
-    return ids;
-  }
-
-  #wholeToken(bytes) {
-    return this.wholes ? this.vocabulary.table.find(bytes, 0, bytes.length) : -1;
-  }
-
-  /**
-   * Returns how the `bytes` of a pretoken merge: a list of merges, each with where its two parts begin, where the right
-   * one begins, where it ends, and the rank. With `isWhole` it is a token that stands for itself without merging.
-   */
-  explain(pretoken) {
-    const bytes = encoder.encode(pretoken);
-    const isWhole = this.#wholeToken(bytes) >= 0;
-    const merges = [];
-    mergeBytes(this.vocabulary, bytes, (start, middle, end, rank) => {
-      merges.push({ start, middle, end, rank: this.vocabulary.shownRank(rank) });
+  #encodeOrdinary(text, start, end, tokens) {
+    const add = (first, last) => {
+      for (const { id, start, end } of this.#tokensOf(text.slice(first, last))) {
+        tokens.push({ id, start: first + start, end: first + end });
+      }
+    };
+    let at = start;
+    this.automaton?.findAll(text, start, end, (first, last) => {
+      if (this.keeps && first > at) add(at, first);
+      add(first, last);
+      at = last;
     });
-    return { bytes, isWhole, merges };
+    if (this.keeps && at < end) add(at, end);
+  }
+
+  /** Returns the tokens of a pretoken: ids, and places in it. */
+  #tokensOf(pretoken) {
+    let tokens = this.known.get(pretoken);
+    if (tokens === undefined) {
+      const spelled = this.#spelled(binaryOf(pretoken));
+      const places = placesOf(pretoken, spelled);
+      tokens = spelled.map((token, i) => ({ id: this.vocabulary.idOf(token), ...places[i] }));
+      if (this.known.size >= MAX_KNOWN) this.known.clear();
+      this.known.set(pretoken, tokens);
+    }
+    return tokens;
+  }
+
+  /** Returns the tokens of the bytes of a pretoken. */
+  #spelled(bytes) {
+    if (this.wholes && this.vocabulary.places.has(bytes)) return [bytes];
+    return mergeBytes(bytes, (start, middle, end) => this.vocabulary.rankOf(bytes, start, middle, end));
   }
 
   /** Returns the bytes of a token. */
   bytesOf(id) {
-    const name = this.nameOfAdded.get(id);
-    return name === undefined ? this.vocabulary.bytesOf(id) : encoder.encode(name);
+    const name = this.specialNames.get(id);
+    return name === undefined ? bytesOf(this.vocabulary.bytesById.get(id)) : encoder.encode(name);
   }
 }
 
-/** The pieces of a pretoken after any number of its merges. */
-export class Pieces {
-  constructor(bytes, merges) {
-    this.bytes = bytes;
-    /** For each place, how many merges are done when the cut there is gone. */
-    this.goneAfter = new Float64Array(bytes.length).fill(Infinity);
-    merges.forEach((merge, i) => (this.goneAfter[merge.middle] = i + 1));
+/** A tokenizer that does not run in the page: Python has computed its tokens for the page's own texts. */
+export class ComputedTokenizer {
+  constructor(description, texts) {
+    this.name = description.name;
+    this.isLive = false;
+    this.texts = texts;
+    this.encodings = description.encodings;
+    this.bytesById = new Map(Object.entries(description.bytes).map(([id, bytes]) => [Number(id), bytesOf(atob(bytes))]));
+    this.specialIds = new Set(description.special);
   }
 
-  /** Returns the first pieces after `count` merges, `most` of them at most. */
-  after(count, most) {
-    const { bytes, goneAfter } = this;
-    const pieces = [];
-    for (let start = 0; start < bytes.length && pieces.length < most; ) {
-      let end = start + 1;
-      while (end < bytes.length && goneAfter[end] <= count) end++;
-      pieces.push(bytes.subarray(start, end));
-      start = end;
-    }
-    return pieces;
+  isSpecial(id) {
+    return this.specialIds.has(id);
   }
+
+  /** Returns the tokens of a text; null for one that Python has not encoded. */
+  encode(text, readsSpecial) {
+    const ofText = this.encodings.filter((one) => this.texts[one.text].text === text);
+    const found = ofText.find((one) => one.readsSpecial === readsSpecial) ?? ofText[0];
+    if (found === undefined) return null;
+    const { ids, starts, ends } = found;
+    return ids.map((id, i) => ({ id, start: starts[i], end: ends[i] }));
+  }
+
+  bytesOf(id) {
+    return this.bytesById.get(id);
+  }
+}
+
+/** Returns where the characters that each token of a text has a part of begin and end. */
+function placesOf(text, tokens) {
+  const [starts, ends] = [[], []]; // of the character that each byte is of
+  let unit = 0;
+  for (const character of text) {
+    for (let size = byteLength(character); size > 0; size--) {
+      starts.push(unit);
+      ends.push(unit + character.length);
+    }
+    unit += character.length;
+  }
+  let byte = 0;
+  return tokens.map((token) => {
+    const start = starts[byte];
+    byte += token.length;
+    return { start, end: ends[byte - 1] };
+  });
+}
+
+/** Returns how many bytes a character has in UTF-8. */
+function byteLength(character) {
+  const codePoint = character.codePointAt(0);
+  if (codePoint < 0x80) return 1;
+  if (codePoint < 0x800) return 2;
+  return codePoint < 0x10000 ? 3 : 4;
 }

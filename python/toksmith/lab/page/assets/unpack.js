@@ -3,14 +3,13 @@
 /** Returns the columns of block `number`, each a Uint32Array. */
 export async function unpackBlock(number) {
   const text = atob(document.getElementById(`block-${number}`).textContent);
-  const packed = new Uint8Array(text.length);
-  for (let i = 0; i < text.length; i++) packed[i] = text.charCodeAt(i);
-  return readColumns(await inflate(packed));
+  const stream = new Blob([bytesOf(text)]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return readColumns(new Uint8Array(await new Response(stream).arrayBuffer()));
 }
 
-async function inflate(packed) {
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
+/** Returns the bytes of a binary string, one of characters below U+0100. */
+export function bytesOf(binary) {
+  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
 }
 
 /** Each column is its length, then the lowest byte of all its numbers, then the next ones. */

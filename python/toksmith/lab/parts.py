@@ -1,22 +1,19 @@
-"""What a tokenizer is made of, beyond the methods of `Tokenizer`, for tools that analyse it, such as `lab`."""
+"""What a tokenizer is made of beyond its public methods: the one module of the lab that looks inside the package."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from . import patterns
-from ._core import CompiledPattern, character_kinds, pattern_steps
-from .formats.huggingface.checks import Json
-from .formats.huggingface.file_patterns import steps_of
-from .formats.huggingface.pipeline import Staged
-from .tokenizer import Tokenizer
+from .. import patterns
+from .._core import CompiledPattern, character_kinds, pattern_steps
+from ..formats.huggingface import templates
+from ..tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["CharacterTokens", "CompiledPattern", "Staged", "Steps", "character_kinds"]
+__all__ = ["CharacterTokens", "CompiledPattern", "Steps", "character_kinds"]
 
 
 class CharacterTokens(NamedTuple):
@@ -83,15 +80,10 @@ def check_plain(tokenizer: Tokenizer, text: str, special: bool, purpose: str) ->
         raise ValueError(f"{purpose} works on texts that are encoded as they stand; this one meets {why}")
 
 
-def huggingface_files(tokenizer: Tokenizer) -> Json:
-    """Return the other files of a Hugging Face folder, such as `tokenizer_config.json`, by name, as JSON has them."""
+def has_chat_template(tokenizer: Tokenizer) -> bool:
+    """Return whether `apply_chat_template` has a template by default."""
     origin = tokenizer._parts.origin
-    return {} if origin is None else origin.files
-
-
-def normalizer(name: str) -> Callable[[str], str]:
-    """Return a normalizer of Hugging Face tokenizers by its name, such as "NFC", with the core's Unicode version."""
-    return steps_of(normalizer={"type": name}).normalize
+    return origin is not None and "default" in templates.templates(origin.files)
 
 
 def steps(pattern: patterns.Pattern) -> Steps:
