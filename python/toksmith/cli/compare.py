@@ -15,7 +15,6 @@ from .._internal.messages import counted
 from .._internal.messages import size as bytes_as_text
 from ..files import inputs, whole_files
 from ..formats import sources
-from ..lab import terminal
 from ..lab.comparison import plots as drawing
 from ..lab.comparison.comparison import Comparison
 from ..lab.spans import visible
@@ -32,7 +31,7 @@ Examples:
   toksmith compare gpt2 gpt-4o --json \\
       --language en=en.txt --language de=de.txt
   toksmith compare gpt2 gpt-4o --parallel en=en.txt --parallel de=de.txt
-  cat book.txt | toksmith compare gpt2 tokenizer.json --on - -o table.md
+  cat book.txt | toksmith compare gpt2 tokenizer.json --on - -o table.txt
 
 {options.DOCUMENTS} All other tokenizers are
 compared with the first. Special tokens in the text are read as ordinary text.
@@ -76,7 +75,7 @@ def compare(
             "-o",
             "--output",
             metavar="OUT",
-            help="Write the result to this file too, as its suffix says: .html is a report with plots, .md Markdown, "
+            help="Write the result to this file too, as its suffix says: .html is a report with plots, "
             ".json all figures, .txt the tables. Repeat it for each file.",
         ),
     ] = None,
@@ -84,16 +83,6 @@ def compare(
         str | None, typer.Option(metavar="OUT", help="Write the plots as SVG to this folder too. Needs matplotlib.")
     ] = None,
     reading: options.Reading = options.DEFAULT_READING,
-    size: Annotated[
-        list[int] | None,
-        typer.Option(
-            metavar="N",
-            help="A size of smaller vocabularies. Repeat the option for each one. Default: powers of two.",
-        ),
-    ] = None,
-    examples: Annotated[
-        int, typer.Option(metavar="N", help="How many documents to show on which two differ most.")
-    ] = 3,
     resamples: Annotated[
         int, typer.Option(metavar="N", help="Resamples of the bootstrap; 0 for no intervals.")
     ] = 1000,
@@ -102,7 +91,7 @@ def compare(
     parts: options.TokenizerParts = options.NO_PARTS,
     progress: options.ProgressOption = None,
 ) -> None:
-    """Compare tokenizers on texts: compression, vocabularies, languages."""
+    """Compare tokenizers on texts: compression, and parity of languages."""
     _check_usage(on, text, language, parallel)
     streams.check_inputs(on or [], text, argument="--on")
     if "-" in (on or []):
@@ -119,8 +108,6 @@ def compare(
             parallel=_parallel(parallel) if parallel else None,
             reference=reference,
             language_field=language_field,
-            sizes=size,
-            examples=examples,
             resamples=resamples,
             workers=workers,
             progress=report,
@@ -133,13 +120,12 @@ def compare(
     if plots is not None:
         drawn = comparison.save_plots(plots)
         streams.say_written(plots, counted(len(drawn), "plot"), progress)
-    shown = f"{comparison.to_json()}\n" if as_json else comparison.to_text(colours=terminal.has_colours())
+    shown = f"{comparison.to_json()}\n" if as_json else comparison.to_text()
     streams.write("-", [shown.encode()])
 
 
 _FORMS = {
     ".html": Comparison.to_html,
-    ".md": Comparison.to_markdown,
     ".json": Comparison.to_json,
     ".txt": Comparison.to_text,
 }
@@ -160,7 +146,7 @@ def _check_outputs(files: list[str], pictures: list[str], read: list[str | Path]
     """Check the files to write before any work is done for them."""
     for out in files:
         if Path(out).suffix not in _FORMS:
-            raise UsageError(f"--output ends in .html, .md, .json or .txt: {visible(out)} does not")
+            raise UsageError(f"--output ends in .html, .json or .txt: {visible(out)} does not")
         streams.check(out, read)
     for picture in pictures:
         whole_files.check_not_read(picture, read)

@@ -62,11 +62,6 @@ def merged_differently(tokenizer: Tokenizer) -> dict[int, list[int]]:
     return dict(tokenizer._core.unmade())
 
 
-def min_size(tokenizer: Tokenizer) -> int:
-    """Return the smallest vocabulary that the tokenizer can be shrunk to."""
-    return tokenizer._parts.min_size
-
-
 def pattern(tokenizer: Tokenizer) -> patterns.Pattern:
     """Return the pattern, with its engine and what becomes of text that it does not match."""
     return tokenizer._parts.pattern

@@ -11,9 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...tokenizer import Tokenizer, tokenizer_of
-from .. import parts
 from ..text import quoted
-from .results import Passage, PassageToken
 
 Batch: TypeAlias = "tuple[NDArray[np.uint32], NDArray[np.int64]]"
 
@@ -26,7 +24,6 @@ class Encoder:
         encode: Takes texts and returns their ids in one array of `uint32`, and the places in it where each text
             begins and the last one ends, `int64` of shape (texts + 1,). Special tokens are read as ordinary text, if
             the library can do so.
-        vocab: The bytes of its ordinary tokens by id; None if they are not known.
         tokenizer: The tokenizer, if it is one of this package.
         workers: Threads.
     """
@@ -35,11 +32,10 @@ class Encoder:
         self,
         name: str,
         encode: Callable[[Sequence[str]], Batch],
-        vocab: Mapping[int, bytes] | None = None,
         tokenizer: Tokenizer | None = None,
         workers: int = 1,
     ) -> None:
-        self.name, self.encode, self.vocab, self.tokenizer = name, encode, vocab, tokenizer
+        self.name, self.encode, self.tokenizer = name, encode, tokenizer
         self._workers = workers
 
     def encode_long(self, pieces: Iterable[str]) -> Iterator[NDArray[np.uint32]]:
@@ -47,21 +43,6 @@ class Encoder:
         if self.tokenizer is None:
             return iter([self.encode(["".join(pieces)])[0]])
         return self.tokenizer.encode_iterable(pieces, special=False, workers=self._workers, arrays=True)
-
-    def tokens(self, text: str) -> tuple[PassageToken, ...] | None:
-        """Return the tokens of a text, to be shown; None if their bytes are not known."""
-        ids = self.encode([text])[0].tolist()
-        if self.tokenizer is not None:
-            return tuple(PassageToken(id, self.tokenizer.token_bytes(id)) for id in ids)
-        vocab = self.vocab
-        if vocab is None or not all(id in vocab for id in ids):
-            return None
-        return tuple(PassageToken(id, vocab[id]) for id in ids)
-
-    @property
-    def vocab_size(self) -> int | None:
-        """The number of its ordinary tokens; None if it is not known."""
-        return None if self.vocab is None else len(self.vocab)
 
 
 def encoders_of(tokenizers: Any, workers: int) -> list[Encoder]:
@@ -98,10 +79,10 @@ def _encoder_of(name: str, tokenizer: Any, workers: int) -> Encoder:
     if is_ours or isinstance(tokenizer, (str, bytes, os.PathLike)):
         ours = tokenizer_of(tokenizer)
         encode = functools.partial(ours.encode_batch_to_numpy, special=False, workers=workers)
-        return Encoder(name, encode, parts.ordinary_tokens(ours), ours, workers)
+        return Encoder(name, encode, ours, workers)
     if not callable(getattr(tokenizer, "encode", None)):
         raise TypeError(f"{quoted(name)} is no tokenizer: {type(tokenizer).__name__} has no method encode")
-    return Encoder(name, _foreign_encode(tokenizer, workers), _foreign_vocab(tokenizer))
+    return Encoder(name, _foreign_encode(tokenizer, workers))
 
 
 def _foreign_encode(tokenizer: Any, workers: int) -> Callable[[Sequence[str]], Batch]:
@@ -127,45 +108,3 @@ def _joined(rows: Sequence[Sequence[int]]) -> Batch:
     np.cumsum([len(row) for row in rows], out=starts[1:])
     ids = np.concatenate([np.zeros(0, np.uint32), *(np.asarray(row, np.uint32) for row in rows)])
     return ids, starts
-
-
-def _foreign_vocab(tokenizer: Any) -> dict[int, bytes] | None:
-    """Return the bytes of tokens by id for a tokenizer of tiktoken. No other library has a method for them."""
-    ranks = getattr(tokenizer, "_mergeable_ranks", None)
-    if not isinstance(ranks, dict):
-        return None
-    return {id: token for token, id in ranks.items() if isinstance(token, bytes)}
-
-
-# About how many bytes of UTF-8 a passage has. The limit in characters follows from the document's bytes a character.
-SHOWN_BYTES = 240
-
-
-def passage_of(text: str, first: Encoder, second: Encoder, more: bool) -> Passage:
-    """Return the passage of a text on which two tokenizers differ most.
-
-    A longer text is cut into passages, at whitespace if there is some, and each passage is encoded by itself. It
-    is the passage with most tokens of `second` for each token of `first` if `more`, else with fewest.
-    """
-    length = max(1, SHOWN_BYTES * len(text) // len(text.encode()))
-    passages = _passages(text, length)
-    if len(passages) > 1:
-        ratios = np.diff(second.encode(passages)[1]) / np.maximum(np.diff(first.encode(passages)[1]), 1)
-        sizes = np.array([len(passage) for passage in passages])
-        # A passage of less than half of the length, as the last may be, is not chosen.
-        order = np.where(sizes >= length // 2, ratios if more else -ratios, -np.inf)
-        passages = [passages[int(order.argmax())]]
-    [passage] = passages
-    return Passage(passage, first.tokens(passage), second.tokens(passage))
-
-
-def _passages(text: str, length: int) -> list[str]:
-    passages, start = [], 0
-    while start < len(text):
-        stop = start + length
-        if stop < len(text):
-            # At the last whitespace in the second half.
-            stop = next((place for place in range(stop, stop - length // 2, -1) if text[place].isspace()), stop)
-        passages.append(text[start:stop])
-        start = stop
-    return passages

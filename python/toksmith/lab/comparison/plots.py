@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from ..spans import visible
 from ..text import quoted
-from .results import Curve, Estimate
+from .results import Estimate
 
 Format: TypeAlias = Literal["svg", "png"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -24,7 +24,6 @@ MISSING = "plots need matplotlib: pip install 'toksmith[plots]'"
 TITLES = {
     "compression": "Bytes per token",
     "parity": "Tokens for the same sentences",
-    "curve": "Compression by size of the vocabulary",
 }
 GROUPS_DRAWN = 20
 """The most groups that a plot shows; tables show more."""
@@ -39,20 +38,18 @@ _WIDTH = 5.6
 
 
 class Plot(NamedTuple):
-    """What a plot shows: rows of estimates, one for each tokenizer, or curves.
+    """What a plot shows: rows of estimates, one for each tokenizer.
 
     Attributes:
         name: A key of `TITLES`.
         tokenizers: The names of the tokenizers.
         rows: The estimates of each group.
-        curves: The curves.
         axis: The text below the horizontal axis.
     """
 
     name: str
     tokenizers: Sequence[str]
     rows: Sequence[Row]
-    curves: Sequence[Curve]
     axis: str
 
 
@@ -63,7 +60,7 @@ def draw(plot: Plot, axes: Any) -> Any:
     new = _imported("matplotlib.pyplot").figure(figsize=_size(plot), layout="constrained") if axes is None else None
     with _style():
         axes = axes if new is None else new.subplots()
-        (_curves if plot.name == "curve" else _rows)(plot, axes)
+        _rows(plot, axes)
     return axes
 
 
@@ -73,7 +70,7 @@ def picture(plot: Plot, format: Format) -> bytes:
         raise ValueError(f"format is one of {', '.join(map(repr, FORMATS))}, not {quoted(format)}")
     with _style():
         figure = _imported("matplotlib.figure").Figure(figsize=_size(plot), layout="constrained")
-        (_curves if plot.name == "curve" else _rows)(plot, figure.subplots())
+        _rows(plot, figure.subplots())
         file = io.BytesIO()
         # A picture depends on the comparison alone: no date, no version.
         nothing = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}[format]
@@ -115,7 +112,7 @@ def _style() -> Iterator[None]:
 
 
 def _size(plot: Plot) -> tuple[float, float]:
-    return _WIDTH, 3.6 if plot.name == "curve" else 1.1 + len(plot.rows) * (0.14 + 0.08 * len(plot.tokenizers))
+    return _WIDTH, 1.1 + len(plot.rows) * (0.14 + 0.08 * len(plot.tokenizers))
 
 
 def _rows(plot: Plot, axes: Any) -> None:
@@ -145,28 +142,6 @@ def _rows(plot: Plot, axes: Any) -> None:
     else:
         axes.set_xlim(left=0)
     axes.set_xlabel(plot.axis)
-
-
-def _curves(plot: Plot, axes: Any) -> None:
-    drawn, names = [], []
-    for number, curve in enumerate(plot.curves):
-        points = [
-            (point.vocab_size, point.bytes_per_token) for point in curve.points if point.bytes_per_token is not None
-        ]
-        if not points:
-            continue
-        sizes, values = zip(*points, strict=True)
-        marker, colour = _MARKERS[number % len(_MARKERS)], _COLOURS[number % len(_COLOURS)]
-        drawn += axes.plot(sizes, values, marker=marker, markersize=4, color=colour, linewidth=1.6)
-        names.append(curve.tokenizer)
-    axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_formatter(lambda size, _: f"{size:,.0f}")
-    axes.xaxis.get_major_locator().set_params(numticks=7)
-    axes.tick_params(axis="x", which="minor", size=0)
-    axes.set_ylim(bottom=0)
-    axes.set_xlabel(plot.axis)
-    axes.set_ylabel("bytes per token")
-    _finish(axes, drawn, names)
 
 
 def _finish(axes: Any, drawn: Sequence[Any], names: Sequence[str]) -> None:

@@ -1,16 +1,15 @@
-"""The figures of a comparison: of groups of documents, of vocabularies, and of parallel texts."""
+"""The figures of a comparison: of groups of documents, and of parallel texts."""
 
 from __future__ import annotations
 
 import itertools
-import math
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .encoders import Encoder
 from .measure import Table
-from .results import Estimate, Figures, Group, Overlap, Parity, Premium
+from .results import Estimate, Figures, Group, Parity, Premium
 from .texts import Parallel
 
 # More documents than this are first divided among so many blocks at random, and blocks are drawn instead. The
@@ -66,7 +65,7 @@ class Bootstrap:
         value = float(totals[above] / totals[below])
         if drawn is None:
             return Estimate(value)
-        # In a resample the divisor may be 0, such as the number of words.
+        # In a resample the divisor may be 0, such as the tokens of empty documents.
         has_any = drawn[:, below] > 0
         if not has_any.any():
             return Estimate(value)
@@ -76,9 +75,9 @@ class Bootstrap:
 
 
 def groups_of(table: Table, tokenizers: list[str], bootstrap: Bootstrap) -> list[Group]:
-    """Return the group of all documents, then those by language, script and file, the largest of each first."""
+    """Return the group of all documents, then those by language and by file, the largest of each first."""
     groups = [_group("all", "all", table, tokenizers, bootstrap)]
-    for by, column in (("language", table.language), ("script", table.script), ("file", table.file)):
+    for by, column in (("language", table.language), ("file", table.file)):
         # Groups are found by sorting: a scan for each name would be slow with as many files as documents.
         order = np.argsort(column, kind="stable")
         numbers, starts = np.unique(column[order], return_index=True)
@@ -93,67 +92,18 @@ def groups_of(table: Table, tokenizers: list[str], bootstrap: Bootstrap) -> list
 
 
 def _group(by: str, name: str, table: Table, tokenizers: list[str], bootstrap: Bootstrap) -> Group:
-    # Bytes, characters, words, and the tokens of each tokenizer.
-    columns = np.stack([table.bytes, table.characters, table.words, *table.tokens])
+    # Bytes, characters, and the tokens of each tokenizer.
+    columns = np.stack([table.bytes, table.characters, *table.tokens])
     pairs: list[tuple[int, int]] = []
-    for tokens in range(3, len(columns)):
-        pairs += [(0, tokens), (tokens, 2), (tokens, 1), (tokens, 3)]
+    for tokens in range(2, len(columns)):
+        pairs += [(0, tokens), (1, tokens), (tokens, 2)]
     ratios = bootstrap.ratios(columns, pairs)
-    has_spaces = 2 * table.unspaced.sum() < table.letters.sum() or not table.letters.any()
-    totals = columns.sum(axis=1).tolist()
-    figures = []
-    for number, tokenizer in enumerate(tokenizers):
-        per_token, per_word, per_character, relative = ratios[4 * number : 4 * number + 4]
-        per_word = per_word if has_spaces else None
-        figures.append(Figures(tokenizer, totals[3 + number], per_token, per_word, per_character, relative))
-    size, characters, words = totals[:3]
-    return Group(by, name, len(table.bytes), size, characters, words, tuple(figures))
-
-
-def renyi_efficiency(counts: NDArray[np.int64], vocab_size: int | None, alpha: float) -> float | None:
-    """Return the Rényi entropy of the tokens of a text, divided by the most that the vocabulary allows.
-
-    This is H_α(p) / log |V| with H_α(p) = log(Σ p^α) / (1 − α), where p is the share of each token of the text and
-    |V| the number of ordinary tokens; for α = 1 it is Shannon's entropy. Zouhar, Meister, Gastaldi, Du, Sachan and
-    Cotterell ("Tokenization and the Noiseless Channel", ACL 2023) define it, and find that for α = 2.5 it correlates
-    with the quality of translation. None if the size of the vocabulary is not known.
-    """
-    if vocab_size is None or vocab_size < 2 or not counts.any():
-        return None
-    shares = counts[counts > 0] / counts.sum()
-    if alpha == 1:
-        entropy = float(-(shares * np.log(shares)).sum())
-    elif math.isinf(alpha):
-        entropy = float(-np.log(shares.max()))
-    else:
-        entropy = float(np.log((shares**alpha).sum()) / (1 - alpha))
-    return max(0.0, entropy) / math.log(vocab_size)  # of one token, -0.0
-
-
-def overlap(
-    first: Encoder, second: Encoder, first_counts: NDArray[np.int64], second_counts: NDArray[np.int64]
-) -> Overlap:
-    """Return the tokens that the vocabularies of two tokenizers share, by the bytes of their ordinary tokens."""
-    assert first.vocab is not None and second.vocab is not None
-    mine, theirs = set(first.vocab.values()), set(second.vocab.values())
-    shared = mine & theirs
-    return Overlap(
-        first=first.name,
-        second=second.name,
-        first_size=len(mine),
-        second_size=len(theirs),
-        shared=len(shared),
-        jaccard=len(shared) / len(mine | theirs),
-        first_tokens_shared=_share(first, first_counts, shared),
-        second_tokens_shared=_share(second, second_counts, shared),
+    size, characters, *tokens_of = columns.sum(axis=1).tolist()
+    figures = (
+        Figures(tokenizer, tokens_of[number], *ratios[3 * number : 3 * number + 3])
+        for number, tokenizer in enumerate(tokenizers)
     )
-
-
-def _share(encoder: Encoder, counts: NDArray[np.int64], shared: set[bytes]) -> float | None:
-    """Return the share of the tokens of the text that are tokens of both vocabularies."""
-    assert encoder.vocab is not None
-    ids = [id for id, token in encoder.vocab.items() if token in shared and id < len(counts)]
-    return float(counts[ids].sum() / counts.sum()) if counts.any() else None
+    return Group(by, name, len(table.bytes), size, characters, tuple(figures))
 
 
 # Sentences that are encoded together, in each language.

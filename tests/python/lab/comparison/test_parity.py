@@ -65,8 +65,8 @@ def test_premiums(reference: str, tokenizers: dict[str, Tokenizer], monkeypatch:
         assert (one.reference, one.sentences) == (reference, 20)
         for premium, (name, tokenizer) in zip(one.premiums, tokenizers.items(), strict=True):
             rows = oracle.sizes(parallel[one.language], functools.partial(tokenizer.encode, special=False))
-            assert premium.tokens == sum(row[3] for row in rows)
-            columns = {0: one.bytes, 1: one.characters, 3: premium.premium}
+            assert premium.tokens == sum(row[2] for row in rows)
+            columns = {0: one.bytes, 1: one.characters, 2: premium.premium}
             for column, estimate in columns.items():
                 above, below = [row[column] for row in rows], [row[column] for row in base[name]]
                 assert estimate is not None

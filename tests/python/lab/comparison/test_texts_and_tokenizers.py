@@ -139,12 +139,6 @@ def test_tokenizers_of_other_libraries(tokenizer: Tokenizer, tmp_path: Path) -> 
     found = compare({"ours": ranks, "tiktoken": theirs, "tokenizers": fast, "bare": Bare()}, iter(TEXTS))
     ours = found.all.figures[0]
     assert [one.tokens for one in found.all.figures] == [ours.tokens] * 4
-    assert [use.used for use in found.uses] == [found.uses[0].used] * 4
-    assert [use.vocab_size for use in found.uses] == [280, 280, None, None]
-    assert [use.renyi_efficiency is None for use in found.uses] == [False, False, True, True]
-    assert [(one.first, one.second, one.jaccard) for one in found.overlaps] == [("ours", "tiktoken", 1.0)]
-    assert [curve.reason for curve in found.curves] == [None, *["it is of another library"] * 3]
-    assert found.to_html().count("<h2>") > 3
 
 
 # Options
@@ -153,12 +147,9 @@ def test_tokenizers_of_other_libraries(tokenizer: Tokenizer, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"alpha": 0}, "alpha is a number above 0"),
-        ({"alpha": float("nan")}, "alpha is a number above 0"),
         ({"level": 1}, "level is a number between 0 and 1"),
         ({"seed": -1}, "seed is at least 0"),
         ({"resamples": -1}, "resamples is at least 0"),
-        ({"examples": -1}, "examples is at least 0"),
         ({"workers": 0}, "workers is at least 1"),
         ({"errors": "ignore"}, "errors is one of"),
         ({"document_separator": ""}, "document_separator is empty"),
