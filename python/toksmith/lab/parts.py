@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import patterns
-from .._core import CompiledPattern, character_kinds, pattern_steps
+from .._core import CompiledPattern, character_kinds
 from ..formats.huggingface import templates
 from ..tokenizer import Tokenizer
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["CharacterTokens", "CompiledPattern", "Steps", "character_kinds"]
+__all__ = ["CharacterTokens", "CompiledPattern", "character_kinds"]
 
 
 class CharacterTokens(NamedTuple):
@@ -21,14 +21,6 @@ class CharacterTokens(NamedTuple):
 
     bytes: frozenset[int]
     unknown: int | None
-
-
-class Steps(NamedTuple):
-    """A pattern in postfix order: its sets as ranges of code points, its steps, the set that is only the newline."""
-
-    sets: list[list[tuple[int, int]]]
-    steps: list[tuple[str, int, int]]
-    newline: int
 
 
 def ordinary_tokens(tokenizer: Tokenizer) -> dict[int, bytes]:
@@ -79,8 +71,3 @@ def has_chat_template(tokenizer: Tokenizer) -> bool:
     """Return whether `apply_chat_template` has a template by default."""
     origin = tokenizer._parts.origin
     return origin is not None and "default" in templates.templates(origin.files)
-
-
-def steps(pattern: patterns.Pattern) -> Steps:
-    """Return the steps that the core compiles for a pattern; `ValueError` for a part that is not regular."""
-    return Steps(*pattern_steps(pattern.text or "", pattern.compiled().flags))

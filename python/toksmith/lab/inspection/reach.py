@@ -8,8 +8,8 @@ A token is *reachable* if a text was found that has it among its ids. It is *unr
   alone are merged in just this way. Therefore a token whose bytes alone are merged to other tokens is in no result.
 - **Whole pretokens.** Some tokenizers look up a whole pretoken before they merge. There a token that merging does not
   make is in a result only if it is a pretoken, and so whole characters. The pattern can prove that it never is one.
-- **The pattern.** A token lies inside one pretoken, which is a match of the pattern. An automaton that accepts all
-  matches, and some more texts, accepts no text with the token inside (`inside`).
+- **The pattern.** A token lies inside one pretoken, which is a match of the pattern. The automaton that finds the
+  matches takes no text with the token inside (`inside`).
 - **Neighbours.** If two tokens stand side by side in a result, then merging the bytes of both alone gives these two,
   for the same reason as above. A token that begins or ends inside a character has a neighbour in its pretoken that
   completes the character. The token is unreachable if merging or the pattern rules out every token of the vocabulary
@@ -134,7 +134,7 @@ def _reason(token: bytes, is_merged_away: bool, ignores_merges: bool, pattern: i
         return "utf8"
     firsts, text, last = utf8.shape(token)
     if is_merged_away:
-        if not ignores_merges or firsts or last:
+        if not ignores_merges or firsts or last is not None:
             return "merges"  # a pretoken is whole characters
         return "merges and pattern" if pattern is not None and not pattern.may_be(text) else None
     return "pattern" if pattern is not None and not pattern.may_hold(text, firsts, last) else None

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import codecs
-import itertools
-import random
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .inside import Codes
+import numpy as np
+from numpy.typing import NDArray
 
-_CONTINUATIONS = range(0x80, 0xC0)
-# The first byte of a character of two, three and four bytes.
-_LEADS = {2: range(0xC2, 0xE0), 3: range(0xE0, 0xF0), 4: range(0xF0, 0xF5)}
-# The code points of characters of so many bytes.
-_CHARACTERS = {2: ((0x80, 0x800),), 3: ((0x800, 0xD800), (0xE000, 0x10000)), 4: ((0x10000, 0x110000),)}
-# Planes without characters: hardly any vocabulary has tokens for their bytes, so these stay apart.
-_RARE = (0xF1, 0xF2, 0xF3)
+Codes = NDArray[np.int64]
+"""Code points."""
+
+# The lowest code point of characters with so many continuation bytes.
+_LOWEST = {1: 0x80, 2: 0x800, 3: 0x10000}
+_CODE_POINTS = 0x110000
+_SURROGATES = (0xD800, 0xE000)
+# Planes without characters: hardly any vocabulary has tokens for their bytes, so these are tried last.
+_RARE = (0x40000, 0xE0000)
+# Characters that are tried before or after some bytes.
+_MAX_TRIED = 512
 
 
 def is_in_text(data: bytes) -> bool:
@@ -28,21 +31,20 @@ def is_in_text(data: bytes) -> bool:
     head, tail = _apart(data)
     if len(head) > 3:
         return False
-    decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        decoder.decode(tail)
+        _, begun = _decoded(tail)
     except UnicodeDecodeError:
         return False
-    begun = decoder.getstate()[0]
     # Python refuses some characters, such as surrogates, only after their last byte.
-    return not begun or any(_last(begun).meet(*codes) for codes in _CHARACTERS[_length(begun[0])])
+    return not begun or len(_last(begun)) > 0
 
 
 class Shape(NamedTuple):
     """The characters that some bytes of a text belong to.
 
     Attributes:
-        firsts: The code points that the first character may be, if it begins before the bytes; else empty.
+        firsts: The code points that the first character may be, if it begins before the bytes; else empty. There is
+            an array for each number of its bytes that may come after them.
         text: The whole characters.
         last: The code points that the last character may be, if it begins in the bytes and ends after them; else
             None.
@@ -56,31 +58,43 @@ class Shape(NamedTuple):
 def shape(data: bytes) -> Shape:
     r"""Return the characters that bytes of a text are parts of.
 
-    >>> shape(b"a\xe2\x80")
-    Shape(firsts=[], text='a', last=Codes(low=8192, width=64, period=0, minimum=0))
+    >>> firsts, text, last = shape(b"a\xe2\x80")
+    >>> firsts, text, last.min(), last.max()
+    ([], 'a', 8192, 8255)
     """
     head, tail = _apart(data)
     # If no character follows these bytes, more bytes of their own character may follow.
     firsts = [_first(head, after) for after in range(1 if tail else 4 - len(head))] if head else []
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    text = decoder.decode(tail)
-    begun = decoder.getstate()[0]
+    text, begun = _decoded(tail)
     return Shape(firsts, text, _last(begun) if begun else None)
 
 
+def _decoded(data: bytes) -> tuple[str, bytes]:
+    """Return the whole characters of bytes that begin with one, and the bytes of a last one that is not whole."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    return decoder.decode(data), decoder.getstate()[0]
+
+
 def _first(head: bytes, after: int) -> Codes:
-    """Return the code points whose UTF-8 has these continuation bytes, followed by `after` more."""
+    """Return the code points whose UTF-8 has these continuation bytes, followed by `after` more at its end."""
     known = len(head) + after
-    return Codes(_bits(head) << 6 * after, 1 << 6 * after, 1 << 6 * known, {1: 0x80, 2: 0x800, 3: 0x10000}[known])
+    starts = np.arange(_bits(head) << 6 * after, _CODE_POINTS, 1 << 6 * known)
+    return _characters((starts[:, None] + np.arange(1 << 6 * after)).ravel(), _LOWEST[known])
 
 
 def _last(begun: bytes) -> Codes:
     """Return the code points whose UTF-8 begins with these bytes."""
-    length = _length(begun[0])
+    length = 4 if begun[0] >= 0xF0 else 3 if begun[0] >= 0xE0 else 2
     missing = 6 * (length - len(begun))
-    # Some of these code points are no characters: overlong forms, surrogates, numbers above the last code point.
     lead = begun[0] & (0x7F >> length)
-    return Codes((lead << 6 * (len(begun) - 1) | _bits(begun[1:])) << missing, 1 << missing)
+    low = (lead << 6 * (len(begun) - 1) | _bits(begun[1:])) << missing
+    return _characters(np.arange(low, low + (1 << missing)), _LOWEST[length - 1])
+
+
+def _characters(codes: Codes, lowest: int) -> Codes:
+    """Return the code points that are characters, from the lowest on."""
+    is_character = (codes >= lowest) & (codes < _CODE_POINTS)
+    return codes[is_character & ~((codes >= _SURROGATES[0]) & (codes < _SURROGATES[1]))]
 
 
 def _bits(continuations: bytes) -> int:
@@ -96,66 +110,24 @@ def _apart(data: bytes) -> tuple[bytes, bytes]:
     return data[:start], data[start:]
 
 
-def _length(lead: int) -> int:
-    return 4 if lead >= 0xF0 else 3 if lead >= 0xE0 else 2
-
-
 def texts_with(data: bytes) -> Iterator[str]:
     r"""Yield texts that have these bytes, which are no whole characters, somewhere; the same in each run.
 
     >>> next(texts_with(b"\xe6\x97")).encode()[:2] == b"\xe6\x97"
     True
     """
-    head, tail = _apart(data)
-    if not tail:
-        yield from _valid(before + data + after for before, after in _around(len(head)))
-        return
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    decoder.decode(tail)
-    begun = decoder.getstate()[0]
-    befores = list(_befores(len(head))) if head else [b""]
-    afters = list(_runs(_length(begun[0]) - len(begun))) if begun else [b""]
+    firsts, text, last = shape(data)
+    befores = _tried(np.concatenate(firsts)) if firsts else [""]
+    afters = [""] if last is None else _tried(last)
     # By diagonals, so that each beginning comes early together with the first ends, and each end with the first
     # beginnings.
     for sum_ in range(len(befores) + len(afters) - 1):
         for first in range(max(0, sum_ - len(afters) + 1), min(sum_ + 1, len(befores))):
-            yield from _valid(iter([befores[first] + data + afters[sum_ - first]]))
+            yield f"{befores[first]}{text}{afters[sum_ - first]}"
 
 
-def _valid(candidates: Iterator[bytes]) -> Iterator[str]:
-    for candidate in candidates:
-        try:
-            yield candidate.decode()
-        except UnicodeDecodeError:
-            continue
-
-
-def _befores(count: int) -> Iterator[bytes]:
-    """Yield bytes that make a whole character when they stand before its last `count` bytes."""
-    for length in (4, 3, 2):
-        if length > count:
-            leads = sorted(_LEADS[length], key=lambda lead: lead not in _RARE)
-            for inner in itertools.islice(_runs(length - count - 1), 24):
-                yield from (bytes([lead]) + inner for lead in leads)
-
-
-def _around(count: int) -> Iterator[tuple[bytes, bytes]]:
-    """Yield pairs of bytes that make a whole character before and after `count` bytes inside it."""
-    for length in (4, 3, 2):
-        for after in range(length - count):
-            for last in itertools.islice(_runs(after), 16):
-                for before in itertools.islice(_runs(length - count - after - 1), 16):
-                    for lead in sorted(_LEADS[length], key=lambda lead: lead not in _RARE):
-                        yield bytes([lead]) + before, last
-
-
-def _runs(count: int) -> Iterator[bytes]:
-    """Yield runs of `count` continuation bytes: all runs of one byte, a fixed sample of longer ones."""
-    if count == 0:
-        yield b""
-    elif count == 1:
-        yield from (bytes([byte]) for byte in _CONTINUATIONS)
-    else:
-        chosen = random.Random(count)
-        for _ in range(192):
-            yield bytes(chosen.choices(_CONTINUATIONS, k=count))
+def _tried(codes: Codes) -> list[str]:
+    """Return some of the characters, in a random order that is the same in each run."""
+    chosen = np.random.default_rng(0).permutation(codes)
+    is_rare = (chosen >= _RARE[0]) & (chosen < _RARE[1])
+    return list(map(chr, np.concatenate([chosen[~is_rare], chosen[is_rare]])[:_MAX_TRIED].tolist()))

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..automata import Automaton
+
 
 def packed(columns: Sequence[ArrayLike]) -> str:
     """Return columns of numbers below 2^32 as a text of letters, digits and `+/=`.
@@ -32,3 +34,9 @@ def steps(numbers: ArrayLike) -> NDArray[np.int64]:
     if len(places):
         places = (places - np.concatenate([[-1], places[:-1]]) - 1) & 0xFFFF_FFFF
     return places
+
+
+def of_automaton(automaton: Automaton) -> str:
+    """Return an automaton as a block; `automaton.js` reads it. Classes are packed as stretches of equal ones."""
+    firsts = np.flatnonzero(np.diff(automaton.classes, prepend=255))
+    return packed([steps(firsts), automaton.classes[firsts], [automaton.symbols], automaton.transitions])

@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ...tokenizer import Tokenizer, tokenizer_of
-from .. import parts
+from .. import automata, parts
 from ..spans import Spans
 from ..text import write_whole
-from . import pretokens, vocabulary
+from . import blocks, vocabulary
 from .texts import Text, texts
 
 SCRIPTS = [
@@ -130,12 +130,12 @@ def _live(tokenizer: Tokenizer, data: _Data) -> dict[str, Any] | None:
     if parts.character_tokens(tokenizer) is not None or not (pipeline is None or pipeline.is_plain):
         return None
     try:
-        automaton = pretokens.automaton(pattern)
+        automaton = automata.automaton(pattern)
     except ValueError:
         return None
     return {
         "vocabulary": data.number(vocabulary.packed(tokenizer)),
-        "automaton": None if automaton is None else data.number(automaton.packed()),
+        "automaton": None if automaton is None else data.number(blocks.of_automaton(automaton)),
         "ranks": not parts.has_merges(tokenizer),
         "wholes": parts.ignores_merges(tokenizer),
         "keeps": pattern.unmatched == "keep",

@@ -1,4 +1,4 @@
-"""The automata that a page gets, run by a few lines of Python: they find the pretokens of the core."""
+"""The automata of patterns, run by a few lines of Python: they find the pretokens of the core."""
 
 import random
 from itertools import pairwise
@@ -8,8 +8,8 @@ import page_texts
 import pytest
 
 from toksmith import _core, patterns
-from toksmith.lab.page import pretokens
-from toksmith.lab.page.pretokens import Automaton
+from toksmith.lab import automata
+from toksmith.lab.automata import Automaton
 
 PATTERNS = [
     *patterns.NAMED,
@@ -56,7 +56,7 @@ def in_bytes(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
 @pytest.mark.parametrize("source", PATTERNS)
 def test_automaton_finds_what_the_core_finds(source: str, soup: page_texts.Soup) -> None:
     pattern = patterns.resolve(source, "keep" if source in patterns.NAMED else "drop")
-    automaton = pretokens.automaton(pattern)
+    automaton = automata.automaton(pattern)
     assert automaton is not None
     rng = random.Random(source)
     for text in [*page_texts.texts(20, soup, []), *(soup(rng, 30) for _ in range(20))]:
@@ -67,7 +67,7 @@ def test_automaton_finds_what_the_core_finds(source: str, soup: page_texts.Soup)
 @pytest.mark.parametrize("name", patterns.NAMED)
 def test_named_automata_have_the_classes_of_the_scanner(name: str) -> None:
     """Each code point between letters, and between spaces: the cuts tell the classes of a pattern apart."""
-    automaton = pretokens.automaton(patterns.resolve(name))
+    automaton = automata.automaton(patterns.resolve(name))
     assert automaton is not None
     kinds = automaton.classes
     # Code points of one class behave alike, so one of each stretch is enough.
@@ -105,8 +105,8 @@ def test_stretches_of_classes_leave_nothing_out() -> None:
 
 def test_what_needs_regex_is_refused() -> None:
     with pytest.raises(ValueError, match=r"its pattern needs the `regex` package: a look behind, at character 0"):
-        pretokens.automaton(patterns.resolve(r"(?<=a)b|."))
+        automata.automaton(patterns.resolve(r"(?<=a)b|."))
 
 
 def test_no_pattern_has_no_automaton() -> None:
-    assert pretokens.automaton(patterns.resolve(None)) is None
+    assert automata.automaton(patterns.resolve(None)) is None

@@ -1,4 +1,4 @@
-"""Patterns that cut text into pretokens, as automata that the page runs: the same ones that the core compiles."""
+"""Patterns that cut text into pretokens, as automata: the same ones that the core compiles."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import patterns
-from ...patterns import Pattern
-from ..parts import CompiledPattern, character_kinds
-from .blocks import packed, steps
+from .. import patterns
+from ..patterns import Pattern
+from .parts import CompiledPattern, character_kinds
 
 _CODE_POINTS = 0x110000
 # A character of each class of `Class` in the core. All are old, so every version of Unicode agrees on them.
@@ -22,18 +21,14 @@ _LONG_S = 0x17F
 class Automaton(NamedTuple):
     """An automaton of the core.
 
-    `classes` has the class of each code point, shape (0x110000,). `transitions` has a row for each state, each of
-    `symbols` numbers, as `transitions` of the core's compiled pattern.
+    `classes` has the class of each code point, shape (0x110000,). `transitions` has a row for each state, the first
+    of which is the start, with a number for each class and for the end of the text: 2 * (1 + next state), or 0 for
+    none, and 1 more if a match ends before that character.
     """
 
     classes: NDArray[np.uint8]
     symbols: int
     transitions: list[int]
-
-    def packed(self) -> str:
-        """Return the automaton as a block; `automaton.js` reads it. Classes are packed as stretches of equal ones."""
-        firsts = np.flatnonzero(np.diff(self.classes, prepend=255))
-        return packed([steps(firsts), self.classes[firsts], [self.symbols], self.transitions])
 
 
 def automaton(pattern: Pattern) -> Automaton | None:
