@@ -73,7 +73,6 @@ def inspect(
         special=tuple(vocabulary.token(id) for id in sorted(vocabulary.special)),
         lengths=figures.lengths(vocabulary, top),
         contents=figures.contents(vocabulary),
-        partial=figures.partial(vocabulary, top),
         reach=reached,
         merging=figures.merging(vocabulary, tree, top),
         duplicates=figures.duplicates(vocabulary, top),

@@ -22,7 +22,6 @@ class Inspection:
         special: The special tokens, by id.
         lengths: How long the ordinary tokens are.
         contents: What they are made of.
-        partial: Which of them are no whole characters.
         reach: Which of them some text is encoded to, and which ones no text is encoded to.
         merging: How they are merged.
         duplicates: Which of them differ only by case or by a space.
@@ -33,7 +32,6 @@ class Inspection:
     special: tuple[results.VocabularyToken, ...]
     lengths: results.Lengths
     contents: results.Contents
-    partial: results.Partial
     reach: results.Reach
     merging: results.Merging
     duplicates: results.Duplicates
@@ -54,7 +52,7 @@ class Inspection:
         return "\n".join(map(_text, sections(self))).rstrip("\n")
 
     def _repr_html_(self) -> str:
-        return "\n".join(map(_html, sections(self)))
+        return f"<pre>{html.escape(str(self))}</pre>"
 
 
 MAX_CHARACTERS = 60
@@ -84,7 +82,7 @@ class Section(NamedTuple):
 
 def sections(inspection: Inspection) -> list[Section]:
     """Return everything that is shown, in order: the vocabulary, then the texts."""
-    makers = (_sizes, _contents, _lengths, _merging, _partial, _reach, _duplicates)
+    makers = (_sizes, _contents, _lengths, _merging, _reach, _duplicates)
     vocabulary = [make(inspection) for make in makers]
     texts = [] if inspection.usage is None else _usage(inspection, inspection.usage)
     named = (("Vocabulary", vocabulary), ("Texts", texts))
@@ -157,8 +155,8 @@ def _contents(inspection: Inspection) -> Section:
 
 def _lengths(inspection: Inspection) -> Section:
     lengths = inspection.lengths
-    facts = [("mean, in bytes", f"{lengths.mean_bytes:.2f}"), ("median, in bytes", f"{lengths.median_bytes:,}")]
-    tables = [_distribution("bytes", lengths.by_bytes), _distribution("characters", lengths.by_characters)]
+    facts = [("mean, in bytes", f"{lengths.mean_bytes:.2f}")]
+    tables = [_distribution("bytes", lengths.by_bytes)]
     rows = [(str(id), f"{len(token):,}", word(token)) for id, token in lengths.longest]
     tables.append(Table(("id", "bytes", "longest tokens"), rows))
     return Section("lengths", facts, [table for table in tables if table.rows])
@@ -186,24 +184,7 @@ def _merging(inspection: Inspection) -> Section:
     tables = [_distribution("depth", merging.by_depth)]
     if rows:
         tables.append(Table(("id", "depth", "deepest tokens"), rows))
-        chain = [(str(id), str(depth), word(token)) for depth, (id, token) in enumerate(merging.chain)]
-        tables.append(Table(("id", "depth", "the longest chain of merges"), chain))
     return Section("depth of merges", facts, [table for table in tables if table.rows])
-
-
-def _partial(inspection: Inspection) -> Section:
-    partial, ordinary = inspection.partial, inspection.sizes.ordinary
-    facts = [
-        (name, f"{count:,}  {_share(count, ordinary)}")
-        for name, count in (
-            ("tokens", partial.tokens),
-            ("  single bytes", partial.single_bytes),
-            ("  several bytes of one character", partial.inside_character),
-            ("  a part of a character, and others", partial.across_characters),
-            ("  in no UTF-8 text", partial.in_no_text),
-        )
-    ]
-    return Section("tokens that are no whole characters", facts, _tokens("lowest ids", partial.examples))
 
 
 def _tokens(title: str, tokens: Iterable[results.VocabularyToken]) -> list[Table]:
@@ -259,8 +240,6 @@ def _usage(inspection: Inspection, usage: results.Usage) -> Iterator[Section]:
         ("  special", f"{usage.special:,}"),
         ("bytes per token", f"{usage.bytes_per_token:.4f}"),
         ("characters per token", f"{usage.characters_per_token:.4f}"),
-        ("single bytes of characters", f"{usage.single_bytes:,}  {_share(usage.single_bytes, usage.tokens)}"),
-        ("no whole characters", f"{usage.partial:,}  {_share(usage.partial, usage.tokens)}"),
     ]
     yield Section("sizes", facts, [])
     yield _used(inspection, usage)
@@ -271,12 +250,10 @@ def _used(inspection: Inspection, usage: results.Usage) -> Section:
     ordinary = inspection.sizes.ordinary
     counts = (
         ("used", usage.used),
-        ("  once", usage.used_once),
         ("only as a part of others", usage.parts_only),
         ("never", usage.unused),
     )
     facts = [(name, f"{count:,}  {_share(count, ordinary)}") for name, count in counts]
-    facts.append(("make half of the text", f"{usage.half:,}"))
     if usage.zipf is not None:
         facts.append(("slope of uses over rank", f"{usage.zipf.slope:.3f}  (R² {usage.zipf.r_squared:.3f})"))
     rows = [(f"{uses:,}", _share(uses, usage.tokens), str(id), word(token)) for id, token, uses in usage.most_used]
@@ -305,12 +282,6 @@ def _saved(usage: results.Usage) -> Section:
     )
 
 
-_STYLE = (
-    "text-align:{};padding:0 1em 0 0;border:0;background:none;vertical-align:top;white-space:pre-wrap;"
-    "overflow-wrap:anywhere"
-)
-
-
 def _text(section: Section) -> str:
     """Return plain text of any width, without control characters."""
     lines = list(section.words)
@@ -320,27 +291,3 @@ def _text(section: Section) -> str:
         lines += ["", text.aligned([table.head, *table.rows], words_last=table.ends_with_words)]
     indented = (f"  {line}".rstrip() for part in lines for line in part.split("\n"))
     return "\n".join([visible(section.title), *indented]) + "\n"
-
-
-def _html(section: Section) -> str:
-    """Return a fragment of HTML without scripts. All text of tokens is escaped."""
-    parts = [f"<details open><summary><b>{html.escape(section.title)}</b></summary>"]
-    if section.facts:
-        parts.append(_table((), section.facts, False))
-    parts += [f"<div>{html.escape(line)}</div>" for line in section.words]
-    parts += [_table(table.head, table.rows, table.ends_with_words) for table in section.tables]
-    return "\n".join([*parts, "</details>"])
-
-
-def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]], ends_with_words: bool) -> str:
-    words = len(rows[0]) - 1 if rows and ends_with_words else 0
-
-    def row(cells: tuple[str, ...], tag: str) -> str:
-        written = (
-            f'<{tag} style="{_STYLE.format("left" if place == words else "right")}">{html.escape(cell)}</{tag}>'
-            for place, cell in enumerate(cells)
-        )
-        return f"<tr>{''.join(written)}</tr>"
-
-    lines = [*([row(head, "th")] if head else []), *(row(cells, "td") for cells in rows)]
-    return f'<table style="margin:0 0 .5em 1em">{"".join(lines)}</table>'

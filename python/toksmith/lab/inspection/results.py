@@ -39,11 +39,7 @@ class Lengths:
     """How long the ordinary tokens are."""
 
     by_bytes: dict[int, int]  # from a number of bytes to the number of tokens that have so many
-    # From a number of characters to the number of tokens that have so many. Only tokens of whole characters are
-    # counted.
-    by_characters: dict[int, int]
     mean_bytes: float
-    median_bytes: int  # the lower median of the number of bytes
     longest: tuple[VocabularyToken, ...]  # the longest tokens, by bytes; the lower id first where they are equal
 
 
@@ -61,18 +57,6 @@ class Contents:
     # script (Unicode's "Common" and "Inherited") are ignored: a token with no others is "Common". A token with more
     # than one script is "several".
     scripts: dict[str, int]
-
-
-@dataclass(frozen=True)
-class Partial:
-    """The ordinary tokens whose bytes alone are not UTF-8. Decoded alone, they contain U+FFFD."""
-
-    tokens: int  # how many there are: the sum of the following
-    single_bytes: int  # tokens of one byte
-    inside_character: int  # tokens of several bytes, all of one character
-    across_characters: int  # tokens with a part of one character and bytes of other characters
-    in_no_text: int  # tokens of one byte or more whose bytes are a part of no UTF-8 text
-    examples: tuple[VocabularyToken, ...]  # the lowest ids of more than one byte
 
 
 class Unreachable(NamedTuple):
@@ -117,7 +101,6 @@ class Merging:
     mean_depth: float  # the mean depth of the ordinary tokens that a merge makes
     # The deepest tokens with their depths; of equal depths the lower id comes first.
     deepest: tuple[tuple[VocabularyToken, int], ...]
-    chain: tuple[VocabularyToken, ...]  # how the first of these is merged: each token is a part of the next one
 
 
 @dataclass(frozen=True)
@@ -174,17 +157,9 @@ class Usage:
     special: int  # of these, special tokens
     bytes_per_token: float  # `bytes` over `tokens`
     characters_per_token: float  # `characters` over `tokens`
-    # Of the tokens, those of one byte that is a part of a character: the tokens that are left where no merge applies.
-    # If merging begins with characters, the tokens for bytes.
-    single_bytes: int
-    single_bytes_share: float  # `single_bytes` over `tokens`
-    partial: int  # of the tokens, those whose bytes alone are not UTF-8, single bytes included
-    partial_share: float  # `partial` over `tokens`
     used: int  # ordinary tokens that are used at least once
-    used_once: int  # ordinary tokens that are used exactly once
     parts_only: int  # ordinary tokens that are never used, but are a part of a token that is
     unused: int  # ordinary tokens that are neither used nor such a part; the unreachable ones are among them
-    half: int  # the least number of tokens whose uses together are half of all tokens of the text
     most_used: tuple[Used, ...]  # the most used tokens; the lower id first where they are equal
     # Candidates for glitch tokens: tokens of `unused` that are reachable, have two bytes or more and are whole
     # characters, the lowest ids first. A low id says that the token was frequent where the vocabulary was trained; a

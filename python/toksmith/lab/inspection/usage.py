@@ -92,7 +92,6 @@ def usage(vocabulary: Vocabulary, tree: Tree, reach: Reach, counter: Counter, to
     """Return how the counted texts use a vocabulary."""
     counts, ids, tokens = counter.counts, vocabulary.ids, vocabulary.tokens
     ordinary = np.array([id not in vocabulary.special for id in ids], np.bool_)
-    single, partial = _no_characters(vocabulary)
     total = int(counts.sum())
     parts = np.zeros(len(ids), np.bool_)
     parts[list(tree.parts(counts))] = True
@@ -105,7 +104,6 @@ def usage(vocabulary: Vocabulary, tree: Tree, reach: Reach, counter: Counter, to
     )
     applied = tree.applied(counts)
     order = np.argsort(-counts, kind="stable")
-    singles, partials = int(counts[single].sum()), int(counts[partial].sum())
     return Usage(
         documents=counter.documents,
         bytes=counter.bytes,
@@ -114,15 +112,9 @@ def usage(vocabulary: Vocabulary, tree: Tree, reach: Reach, counter: Counter, to
         special=int(counts[~ordinary].sum()),
         bytes_per_token=_over(counter.bytes, total),
         characters_per_token=_over(counter.characters, total),
-        single_bytes=singles,
-        single_bytes_share=_over(singles, total),
-        partial=partials,
-        partial_share=_over(partials, total),
         used=int((ordinary & (counts > 0)).sum()),
-        used_once=int((ordinary & (counts == 1)).sum()),
         parts_only=int((ordinary & (counts == 0) & parts).sum()),
         unused=int(unused.sum()),
-        half=int(np.searchsorted(2 * np.cumsum(counts[order]), total)) + 1 if total else 0,
         most_used=tuple(
             Used(ids[place], tokens[place], int(counts[place])) for place in order[:top].tolist() if counts[place]
         ),
@@ -138,17 +130,6 @@ def usage(vocabulary: Vocabulary, tree: Tree, reach: Reach, counter: Counter, to
 
 def _over(number: int, total: int) -> float:
     return number / total if total else 0.0
-
-
-def _no_characters(vocabulary: Vocabulary) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return which tokens are single bytes of a character, and which are no whole characters, in order of ids."""
-    of_bytes = () if vocabulary.character_tokens is None else vocabulary.character_tokens.bytes
-    single, partial = [], []
-    for id, token in zip(vocabulary.ids, vocabulary.tokens, strict=True):
-        is_partial = id not in vocabulary.texts and id not in vocabulary.special
-        partial.append(is_partial)
-        single.append(id in of_bytes if of_bytes else is_partial and len(token) == 1)
-    return np.array(single, np.bool_), np.array(partial, np.bool_)
 
 
 def zipf(counts: NDArray[np.int64]) -> Zipf | None:

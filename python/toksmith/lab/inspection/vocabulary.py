@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from ...tokenizer import Tokenizer
 from .. import parts
 from ..characters import KINDS, distinct, kinds_of, scripts_of
-from .results import Contents, Duplicates, Lengths, Merging, Partial, Saved, Sizes, VocabularyToken
-from .utf8 import is_in_text
+from .results import Contents, Duplicates, Lengths, Merging, Saved, Sizes, VocabularyToken
 
 META = "\u2581"
 """The character that SentencePiece writes for a space."""
@@ -78,9 +77,7 @@ def lengths(vocabulary: Vocabulary, top: int) -> Lengths:
     longest = sorted(vocabulary.ordinary, key=lambda token: (-len(token.token), token.id))[:top]
     return Lengths(
         by_bytes=_counted(sized),
-        by_characters=_counted(map(len, vocabulary.texts.values())),
         mean_bytes=sum(sized) / max(len(sized), 1),
-        median_bytes=sorted(sized)[(len(sized) - 1) // 2] if sized else 0,
         longest=tuple(longest),
     )
 
@@ -117,29 +114,6 @@ def _script(text: str, script_of: dict[str, str]) -> str:
 def without_space(text: str) -> str:
     """Return a text without the space in front, if the text has other characters."""
     return text[1:] if len(text) > 1 and text[0] in (" ", META) else text
-
-
-def partial(vocabulary: Vocabulary, top: int) -> Partial:
-    """Return which ordinary tokens are no whole characters."""
-    tokens = [token for token in vocabulary.ordinary if token.id not in vocabulary.texts]
-    counts = collections.Counter(_part(token) for _, token in tokens)
-    return Partial(
-        tokens=len(tokens),
-        single_bytes=counts["single"],
-        inside_character=counts["inside"],
-        across_characters=counts["across"],
-        in_no_text=counts["nowhere"],
-        examples=tuple(token for token in tokens if len(token.token) > 1)[:top],
-    )
-
-
-def _part(token: bytes) -> str:
-    if not is_in_text(token):
-        return "nowhere"
-    if len(token) == 1:
-        return "single"
-    # The bytes of one character: no ASCII, and only continuation bytes after the first byte.
-    return "inside" if all(byte & 0xC0 == 0x80 for byte in token[1:]) and token[0] >= 0x80 else "across"
 
 
 def duplicates(vocabulary: Vocabulary, top: int) -> Duplicates:
@@ -214,15 +188,10 @@ def merging(vocabulary: Vocabulary, tree: Tree, top: int) -> Merging:
     ordinary = [place for place, id in enumerate(vocabulary.ids) if id not in vocabulary.special]
     merged = [depths[place] for place in ordinary if depths[place]]
     deepest = sorted((place for place in ordinary if depths[place]), key=lambda place: (-depths[place], place))[:top]
-    chain = deepest[:1]
-    while chain and depths[chain[-1]]:
-        left, right = tree.left[chain[-1]], tree.right[chain[-1]]
-        chain.append(left if depths[left] >= depths[right] else right)
     return Merging(
         by_depth=dict(sorted(collections.Counter(depths[place] for place in ordinary).items())),
         mean_depth=sum(merged) / max(len(merged), 1),
         deepest=tuple((vocabulary.token(vocabulary.ids[place]), depths[place]) for place in deepest),
-        chain=tuple(vocabulary.token(vocabulary.ids[place]) for place in reversed(chain)),
     )
 
 

@@ -4,7 +4,6 @@ import dataclasses
 import html
 import html.parser
 import json
-import re
 
 import pytest
 from own_data import unescaped
@@ -72,18 +71,11 @@ def test_no_token_is_markup(hostile: Inspection) -> None:
     drawn = hostile._repr_html_()
     reader = Reader()
     reader.feed(drawn)
-    assert reader.tags == {"details", "summary", "b", "div", "table", "tr", "td", "th"}
-    assert reader.attributes == {"open", "style"}
+    assert reader.tags == {"pre"}
+    assert reader.attributes == set()
     assert not reader.open
-    assert "<script>alert(1)</script>" in reader.text
+    assert "".join(reader.text) == str(hostile)
     assert all(one.isprintable() for one in drawn.split("\n"))
-
-
-def test_text_and_html_show_the_same(hostile: Inspection) -> None:
-    reader = Reader()
-    reader.feed(hostile._repr_html_())
-    words = re.sub(r"\s+", " ", " ".join(reader.text)).split()
-    assert sorted(words) == sorted(str(hostile).split())
 
 
 def test_json_has_every_field(hostile: Inspection) -> None:
@@ -106,7 +98,7 @@ def test_an_inspection_is_frozen(hostile: Inspection) -> None:
 def test_the_vocabulary_comes_before_the_texts() -> None:
     lines = str(toksmith.inspect(Tokenizer(), iter(["a b"]))).splitlines()
     groups = [line.partition(":")[0] for line in lines if line[:1] not in ("", " ")]
-    assert groups == ["Vocabulary"] * 7 + ["Texts"] * 3
+    assert groups == ["Vocabulary"] * 6 + ["Texts"] * 3
 
 
 def test_without_texts_and_without_examples() -> None:

@@ -83,20 +83,6 @@ def test_counts_are_those_of_the_definition(counted: Counted) -> None:
     assert found.most_used == tuple((id, tokenizer.vocab[id], uses[id]) for id in most)
 
 
-def test_single_bytes_and_parts_of_characters(counted: Counted) -> None:
-    tokenizer, texts, found, *_ = counted
-    singles = broken = 0
-    for text in texts:
-        for id in tokenizer.encode(text):
-            token = tokenizer.token_bytes(id)
-            singles += len(token) == 1 and token[0] > 0x7F
-            broken += token.decode("utf-8", "replace").encode() != token
-    assert (found.single_bytes, found.partial) == (singles, broken)
-    assert math.isclose(found.single_bytes_share, singles / found.tokens)
-    assert math.isclose(found.partial_share, broken / found.tokens)
-    assert broken >= singles > 0
-
-
 def test_merges_are_counted_as_plain_code_applies_them(counted: Counted) -> None:
     tokenizer, _, found, _, uses, merged = counted
     ids = sorted(tokenizer.vocab)
@@ -119,7 +105,6 @@ def test_used_and_unused_tokens(counted: Counted) -> None:
     ordinary = tokenizer._parts.ordinary
     is_used = {id for id in ordinary if uses[id]}
     assert found.used == len(is_used)
-    assert found.used_once == sum(uses[id] == 1 for id in ordinary)
     # What was merged, or was a byte, on the way, and is a part of what stands there.
     on_the_way = set(merged) | {bytes([byte]) for id in is_used for byte in ordinary[id]}
     parts = {id for id, token in ordinary.items() if token in on_the_way and not uses[id]}
@@ -129,10 +114,6 @@ def test_used_and_unused_tokens(counted: Counted) -> None:
     idle = whole - is_used - parts - unreachable
     candidates = [(id, token) for id, token in sorted(ordinary.items()) if id in idle and len(token) > 1]
     assert found.candidates == tuple(candidates[:12])
-    falling, half = sorted(uses.values(), reverse=True), 0
-    while sum(falling[:half]) * 2 < found.tokens:
-        half += 1
-    assert found.half == half
 
 
 def test_zipf(counted: Counted) -> None:
