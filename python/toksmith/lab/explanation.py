@@ -9,39 +9,28 @@ from dataclasses import dataclass
 from typing import overload
 
 from .. import reference
+from .._internal.messages import shown
 from ..tokenizer import Tokenizer, tokenizer_of
 from . import parts
-from .text import quoted
 
 
 class Step:
     """One merge: `left` and `right`, whose rank was the lowest, became one of the `pieces`.
 
-    A step unpacks as (left, right, rank, pieces). Cost: `left`, `right` and `pieces` are made when they are asked
-    for, `pieces` in time linear in the pretoken.
+    A step unpacks as (left, right, rank, pieces). Cost: `pieces` are made when they are asked for, in time linear in
+    the pretoken.
     """
 
-    __slots__ = ("_index", "_steps")
+    __slots__ = ("_index", "_steps", "left", "rank", "right")
+
+    left: bytes  # the left piece of the pair
+    right: bytes  # the right piece
+    rank: int  # the rank of the pair
 
     def __init__(self, steps: Steps, index: int) -> None:
         self._steps, self._index = steps, index
-
-    @property
-    def left(self) -> bytes:
-        """The left piece of the pair."""
-        start, middle, _, _ = self._steps._merges[self._index]
-        return self._steps._word[start:middle]
-
-    @property
-    def right(self) -> bytes:
-        """The right piece of the pair."""
-        _, middle, end, _ = self._steps._merges[self._index]
-        return self._steps._word[middle:end]
-
-    @property
-    def rank(self) -> int:
-        """The rank of the pair."""
-        return self._steps._merges[self._index][3]
+        start, middle, end, self.rank = steps._merges[index]
+        self.left, self.right = steps._word[start:middle], steps._word[middle:end]
 
     @property
     def pieces(self) -> tuple[bytes, ...]:
@@ -57,7 +46,7 @@ class Step:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"Step(left={quoted(self.left)}, right={quoted(self.right)}, rank={self.rank})"
+        return f"Step(left={shown(self.left)}, right={shown(self.right)}, rank={self.rank})"
 
 
 class Steps(Sequence[Step]):
@@ -139,7 +128,7 @@ def explain(tokenizer: Tokenizer | object, text: str, *, special: bool = True) -
     [(b'l', b'ow'), (b'low',)]
     """
     tokenizer = tokenizer_of(tokenizer)
-    if parts.character_tokens(tokenizer) is not None:
+    if parts.merges_characters(tokenizer):
         raise ValueError("explain shows merges of bytes; this tokenizer merges characters (see docs/huggingface.md)")
     parts.check_plain(tokenizer, text, special, "explain")
     ids = {token: id for id, token in parts.ordinary_tokens(tokenizer).items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from .. import patterns
 from .._core import CompiledPattern, character_kinds
@@ -13,14 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["CharacterTokens", "CompiledPattern", "character_kinds"]
-
-
-class CharacterTokens(NamedTuple):
-    """Tokens of a vocabulary of characters: those that spell the bytes of other characters, and the unknown token."""
-
-    bytes: frozenset[int]
-    unknown: int | None
+__all__ = ["CompiledPattern", "character_kinds"]
 
 
 def ordinary_tokens(tokenizer: Tokenizer) -> dict[int, bytes]:
@@ -38,10 +31,15 @@ def ignores_merges(tokenizer: Tokenizer) -> bool:
     return tokenizer._core.ignores_merges()
 
 
-def character_tokens(tokenizer: Tokenizer) -> CharacterTokens | None:
-    """Return the tokens for unknown characters, if merging begins with characters; None if it begins with bytes."""
+def merges_characters(tokenizer: Tokenizer) -> bool:
+    """Return whether merging begins with characters instead of bytes."""
+    return tokenizer._core.characters() is not None
+
+
+def unknown_token(tokenizer: Tokenizer) -> int | None:
+    """Return the token that stands for any character that is no token, if merging begins with characters."""
     characters = tokenizer._core.characters()
-    return None if characters is None else CharacterTokens(frozenset(characters[0]), characters[1])
+    return None if characters is None else characters[1]
 
 
 def last_merges(tokenizer: Tokenizer) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from rich.cells import cell_len
 
+from .._internal.messages import counted
 from .spans import Span, spaced
-from .text import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

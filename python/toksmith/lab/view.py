@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import html
 
+from .._internal.arguments import checked_text, whole
 from ..tokenizer import Tokenizer, tokenizer_of
 from . import notebook, terminal
 from . import spans as spans_of
 from .spans import Span
-from .text import at_least
 
 LIMIT = 2000
 """Tokens that are drawn by default; of a longer text, the first ones."""
@@ -24,10 +24,7 @@ class View:
     """
 
     def __init__(self, tokenizer: Tokenizer, text: str, *, special: bool, show_ids: bool, limit: int) -> None:
-        if not isinstance(text, str):
-            hint = "; encode_batch takes a list of texts" if isinstance(text, (list, tuple)) else ""
-            raise TypeError(f"a text is a str, not {type(text).__name__}{hint}")
-        self.text, self.limit = text, limit
+        self.text, self.limit = checked_text(text), limit
         self.ids = tokenizer.encode(text, special=special)
         self._tokenizer, self._show_ids = tokenizer, show_ids
 
@@ -78,5 +75,5 @@ def view(
     97│32│98│256
     4 tokens, 10 bytes, 2.50 bytes per token
     """
-    limit = at_least("limit", limit, 0)
+    limit = whole("limit", limit, 0)
     return View(tokenizer_of(tokenizer), text, special=special, show_ids=ids, limit=limit)

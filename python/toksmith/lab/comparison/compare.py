@@ -6,9 +6,10 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from ..._internal.arguments import checked_workers, whole
+from ..._internal.messages import shown
+from ..._internal.progress import Report, reporter, summing
 from ...corpus import CorpusOptions, check_options
-from ..progress import Report, reading
-from ..text import at_least, quoted, threads
 from . import statistics
 from .comparison import Comparison
 from .encoders import encoders_of
@@ -71,19 +72,19 @@ def compare(
     [12, 5]
     """
     check_options(compare, corpus)
-    count = threads(workers)
+    count = checked_workers(workers)
     bootstrap = _bootstrap(resamples, level, seed)
     texts = None if on is None else Texts(on, language_field, **corpus)
     sentences = None if parallel is None else Parallel(parallel, corpus.get("errors", "strict"))
     languages = [] if sentences is None else sentences.languages
     if reference is not None and reference not in languages:
         raise ValueError(
-            f"reference is one of the languages of the parallel texts, {languages}, not {quoted(reference)}"
+            f"reference is one of the languages of the parallel texts, {languages}, not {shown(reference)}"
         )
     encoders = encoders_of(tokenizers, count)
     if texts is not None:
-        with reading(progress, texts.total_bytes) as read:
-            table = Measuring(encoders).measure(texts.documents(read))
+        with reporter(progress) as report:
+            table = Measuring(encoders).measure(texts.documents(summing(report, "encode", texts.total_bytes)))
     elif sentences is not None:
         table = Measuring(encoders).measure(sentences.documents())
     else:
@@ -100,5 +101,5 @@ def compare(
 
 def _bootstrap(resamples: int, level: float, seed: int) -> statistics.Bootstrap:
     if isinstance(level, str) or not 0 < level < 1:
-        raise ValueError(f"level is a number between 0 and 1, not {quoted(level)}")
-    return statistics.Bootstrap(at_least("resamples", resamples, 0), level, at_least("seed", seed, 0))
+        raise ValueError(f"level is a number between 0 and 1, not {shown(level)}")
+    return statistics.Bootstrap(whole("resamples", resamples, 0), level, whole("seed", seed, 0))

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from ..._internal.messages import counted, shown, size
+from ...files import whole_files
 from ..spans import visible
-from ..text import aligned, counted, plain, quoted, size, write_whole
+from ..text import aligned, plain
 from . import plots as drawing
 from .results import Estimate, Figures, Group, Parity
 
@@ -119,14 +121,14 @@ class Comparison:
         pictures = {f"{name}.{format}": drawing.picture(self._plot(name), format) for name in self.plots}
         Path(folder).mkdir(parents=True, exist_ok=True)
         for name, data in pictures.items():
-            write_whole(Path(folder, name), data)
+            whole_files.write(Path(folder, name), [data])
         return [str(Path(folder, name)) for name in pictures]
 
     def _plot(self, name: str, by: str | None = None) -> drawing.Plot:
         if name not in drawing.TITLES:
-            raise ValueError(f"name is one of {', '.join(map(repr, drawing.TITLES))}, not {quoted(name)}")
+            raise ValueError(f"name is one of {', '.join(map(repr, drawing.TITLES))}, not {shown(name)}")
         if name not in self.plots:
-            raise ValueError(f"there is nothing to draw in the plot {quoted(name)}")
+            raise ValueError(f"there is nothing to draw in the plot {shown(name)}")
         if name == "compression":
             rows = self._compression(by)
             return drawing.Plot(name, self.tokenizers, rows, "bytes per token (more is better)")
@@ -139,7 +141,7 @@ class Comparison:
         """Return the names of groups, and the bytes per token of each tokenizer."""
         if by is not None:
             if by not in GROUP_KINDS:
-                raise ValueError(f"by is one of {', '.join(map(repr, GROUP_KINDS))}, not {quoted(by)}")
+                raise ValueError(f"by is one of {', '.join(map(repr, GROUP_KINDS))}, not {shown(by)}")
             groups = self.by(by)
             if not groups:
                 raise ValueError(f"there are no groups by {by}")

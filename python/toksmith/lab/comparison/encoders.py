@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._internal.messages import shown
 from ...tokenizer import Tokenizer, tokenizer_of
-from ..text import quoted
 
 Batch: TypeAlias = "tuple[NDArray[np.uint32], NDArray[np.int64]]"
 
@@ -52,7 +52,7 @@ def encoders_of(tokenizers: Any, workers: int) -> list[Encoder]:
     if not isinstance(tokenizers, Iterable):
         raise TypeError(
             "tokenizers is a list of tokenizers, or a mapping of names to tokenizers; each is a Tokenizer, a name, a "
-            f"path, or an object with encode, not {type(tokenizers).__name__}: {quoted(tokenizers)}"
+            f"path, or an object with encode, not {type(tokenizers).__name__}: {shown(tokenizers)}"
         )
     named = tokenizers.items() if isinstance(tokenizers, Mapping) else _named(tokenizers)
     encoders = [_encoder_of(str(name), tokenizer, workers) for name, tokenizer in named]
@@ -61,7 +61,7 @@ def encoders_of(tokenizers: Any, workers: int) -> list[Encoder]:
     names = [encoder.name for encoder in encoders]
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(f"two tokenizers are called {quoted(name)}: give a mapping of names to tokenizers")
+            raise ValueError(f"two tokenizers are called {shown(name)}: give a mapping of names to tokenizers")
     return encoders
 
 
@@ -81,7 +81,7 @@ def _encoder_of(name: str, tokenizer: Any, workers: int) -> Encoder:
         encode = functools.partial(ours.encode_batch_to_numpy, special=False, workers=workers)
         return Encoder(name, encode, ours, workers)
     if not callable(getattr(tokenizer, "encode", None)):
-        raise TypeError(f"{quoted(name)} is no tokenizer: {type(tokenizer).__name__} has no method encode")
+        raise TypeError(f"{shown(name)} is no tokenizer: {type(tokenizer).__name__} has no method encode")
     return Encoder(name, _foreign_encode(tokenizer, workers))
 
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
+from ..._internal.messages import shown
 from ..spans import visible
-from ..text import quoted
 from .results import Estimate
 
 Format: TypeAlias = Literal["svg", "png"]
@@ -67,7 +67,7 @@ def draw(plot: Plot, axes: Any) -> Any:
 def picture(plot: Plot, format: Format) -> bytes:
     """Return a plot as the content of a file."""
     if format not in FORMATS:
-        raise ValueError(f"format is one of {', '.join(map(repr, FORMATS))}, not {quoted(format)}")
+        raise ValueError(f"format is one of {', '.join(map(repr, FORMATS))}, not {shown(format)}")
     with _style():
         figure = _imported("matplotlib.figure").Figure(figsize=_size(plot), layout="constrained")
         _rows(plot, figure.subplots())

@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from ..._internal.messages import shown
 from ...corpus import Corpus, CorpusOptions, TextSources
-from ..text import quoted
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -44,7 +44,7 @@ class Texts:
             names = [source.name for source in corpus.sources if source.is_text]
             if language_field is not None and names:
                 raise ValueError(
-                    f"{names[0]} has no records, and so no field {quoted(language_field)} with a language"
+                    f"{names[0]} has no records, and so no field {shown(language_field)} with a language"
                 )
 
     @property

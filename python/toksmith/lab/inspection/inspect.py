@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..._internal.arguments import whole
+from ..._internal.progress import Report, reporter, summing
 from ...corpus import Corpus, CorpusOptions, TextSources, check_options
 from ...tokenizer import Tokenizer, tokenizer_of
-from ..progress import Report, reading
-from ..text import at_least
 from . import vocabulary as figures
 from .reach import reach
 from .report import Inspection
@@ -56,7 +56,7 @@ def inspect(
     (12, Used(id=108, token=b'l', uses=3))
     """
     check_options(inspect, corpus)
-    tokenizer, top = tokenizer_of(tokenizer), at_least("top", top, 0)
+    tokenizer, top = tokenizer_of(tokenizer), whole("top", top, 0)
     texts = Corpus.of(iter([]) if on is None else on, **corpus)
     texts.check_local()
     vocabulary = figures.Vocabulary(tokenizer)
@@ -65,7 +65,8 @@ def inspect(
     used = None
     if on is not None:
         counter = Counter(tokenizer, vocabulary.ids, special, workers)
-        with reading(progress, texts.total_bytes) as read:
+        with reporter(progress) as report:
+            read = summing(report, "encode", texts.total_bytes)
             counter.add(document.pieces for document in texts.documents(read))
         used = usage(vocabulary, tree, reached, counter, top)
     return Inspection(

@@ -77,8 +77,9 @@ def _without_text(vocabulary: Vocabulary, workers: int | None) -> list[Vocabular
     """Return the tokens that are not among the ids of their own text, and that no other rule makes reachable."""
     pipeline = vocabulary.tokenizer.pipeline
     reachable = {token.id for token in pipeline.added_tokens} if pipeline is not None else set()
-    if vocabulary.character_tokens is not None and vocabulary.character_tokens.unknown is not None:
-        reachable.add(vocabulary.character_tokens.unknown)  # it stands for any character that is no token
+    unknown = parts.unknown_token(vocabulary.tokenizer)
+    if unknown is not None:
+        reachable.add(unknown)
     texts = [(id, text) for id, text in vocabulary.texts.items() if id not in reachable and text]
     reachable |= _among_ids(vocabulary, texts, workers)
     return [token for token in vocabulary.ordinary if token.id not in reachable]
@@ -166,7 +167,7 @@ def _beside_others(
     vocabulary: Vocabulary, tokens: list[VocabularyToken], workers: int | None
 ) -> tuple[list[Unreachable], list[VocabularyToken]]:
     """Return the tokens that need a neighbour and can have none, and those that stay undecided."""
-    if not tokens or vocabulary.character_tokens is not None:
+    if not tokens or parts.merges_characters(vocabulary.tokenizer):
         return [], tokens
     pattern, neighbours = inside.of_pattern(parts.pattern(vocabulary.tokenizer)), Neighbours(vocabulary)
     looked_at = tokens[: _MAX_PAIRS // max(neighbours.count, 1)]

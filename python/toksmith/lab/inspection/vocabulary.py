@@ -22,7 +22,6 @@ class Vocabulary:
 
     Attributes:
         tokenizer: The tokenizer.
-        character_tokens: Where merging begins with characters, the tokens for unknown characters; else None.
         ids: All ids, ascending.
         tokens: The bytes of each of `ids`.
         special: The ids of special tokens.
@@ -31,7 +30,7 @@ class Vocabulary:
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        self.tokenizer, self.character_tokens = tokenizer, parts.character_tokens(tokenizer)
+        self.tokenizer = tokenizer
         self._vocab = tokenizer.vocab
         self.ids = sorted(self._vocab)
         self.tokens = [self._vocab[id] for id in self.ids]
@@ -65,7 +64,7 @@ def sizes(vocabulary: Vocabulary) -> Sizes:
         free_ids=tokenizer.max_id + 1 - len(vocabulary.ids),
         token_bytes=sum(len(token) for _, token in vocabulary.ordinary),
         merges=len(tokenizer.merges),
-        rule=rule if vocabulary.character_tokens is None else "characters",
+        rule="characters" if parts.merges_characters(tokenizer) else rule,
         whole_pretokens=parts.ignores_merges(tokenizer),
         pattern=pattern.name or pattern.text,
     )

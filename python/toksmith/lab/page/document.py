@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ...files import whole_files
 from ...tokenizer import Tokenizer, tokenizer_of
 from .. import automata, parts
 from ..spans import Spans
-from ..text import write_whole
 from . import blocks, vocabulary
 from .texts import Text, texts
 
@@ -63,7 +63,7 @@ def write(path: str | os.PathLike[str], tokenizers: Mapping[str, Tokenizer | obj
     >>> page.read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
-    write_whole(path, document(tokenizers, text).encode())
+    whole_files.write(path, [document(tokenizers, text).encode()])
 
 
 def document(tokenizers: Mapping[str, Tokenizer | object], text: str) -> str:
@@ -127,7 +127,7 @@ def _described(name: str, tokenizer: Tokenizer, shown: Sequence[Text], data: _Da
 def _live(tokenizer: Tokenizer, data: _Data) -> dict[str, Any] | None:
     """Return what the page needs to encode any text; None for a tokenizer that it cannot run."""
     pipeline, pattern = tokenizer.pipeline, parts.pattern(tokenizer)
-    if parts.character_tokens(tokenizer) is not None or not (pipeline is None or pipeline.is_plain):
+    if parts.merges_characters(tokenizer) or not (pipeline is None or pipeline.is_plain):
         return None
     try:
         automaton = automata.automaton(pattern)
