@@ -6,12 +6,15 @@ import heapq
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import TypeAlias
 
 from .. import reference
 from .._internal.messages import shown
 from ..tokenizer import Tokenizer, tokenizer_of
 from . import parts
+
+Merge: TypeAlias = "tuple[int, int, int, int]"
+"""The start of the left piece, the start of the right one, its end, and the rank of the pair."""
 
 
 class Step:
@@ -21,69 +24,27 @@ class Step:
     the pretoken.
     """
 
-    __slots__ = ("_index", "_steps", "left", "rank", "right")
+    __slots__ = ("_count", "_merges", "_word", "left", "rank", "right")
 
     left: bytes  # the left piece of the pair
     right: bytes  # the right piece
     rank: int  # the rank of the pair
 
-    def __init__(self, steps: Steps, index: int) -> None:
-        self._steps, self._index = steps, index
-        start, middle, end, self.rank = steps._merges[index]
-        self.left, self.right = steps._word[start:middle], steps._word[middle:end]
+    def __init__(self, word: bytes, merges: Sequence[Merge], count: int) -> None:
+        start, middle, end, self.rank = merges[count - 1]
+        self.left, self.right = word[start:middle], word[middle:end]
+        self._word, self._merges, self._count = word, merges, count
 
     @property
     def pieces(self) -> tuple[bytes, ...]:
         """The pieces of the pretoken after this step."""
-        return self._steps.pieces(self._index + 1)
+        return pieces_of(self._word, self._merges[: self._count])
 
     def __iter__(self) -> Iterator[bytes | int | tuple[bytes, ...]]:
         return iter((self.left, self.right, self.rank, self.pieces))
 
-    def __eq__(self, other: object) -> bool:
-        return tuple(self) == tuple(other) if isinstance(other, (Step, tuple)) else NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
         return f"Step(left={shown(self.left)}, right={shown(self.right)}, rank={self.rank})"
-
-
-class Steps(Sequence[Step]):
-    """The merges of one pretoken, in order. Memory is linear in the pretoken: a merge has three places and a rank."""
-
-    __slots__ = ("_merges", "_word")
-
-    def __init__(self, word: bytes, merges: list[tuple[int, int, int, int]]) -> None:
-        self._word, self._merges = word, merges
-
-    def pieces(self, count: int) -> tuple[bytes, ...]:
-        """Return the pieces after the first `count` merges. A merge removes the cut in its middle."""
-        gone = {middle for _, middle, _, _ in self._merges[:count]}
-        cuts = [0, *(place for place in range(1, len(self._word)) if place not in gone), len(self._word)]
-        return tuple(self._word[start:end] for start, end in itertools.pairwise(cuts))
-
-    def __len__(self) -> int:
-        return len(self._merges)
-
-    @overload
-    def __getitem__(self, index: int) -> Step: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Step]: ...
-    def __getitem__(self, index: int | slice) -> Step | list[Step]:
-        places = range(len(self._merges))[index]
-        return Step(self, places) if isinstance(places, int) else [Step(self, place) for place in places]
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, Steps):
-            return (self._word, self._merges) == (other._word, other._merges)
-        return list(self) == other if isinstance(other, list) else NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        first = ", ".join(map(repr, self[:3]))
-        return f"[{first}]" if len(self) <= 3 else f"[{first}, … ({len(self)} steps)]"
 
 
 @dataclass(frozen=True)
@@ -98,7 +59,7 @@ class Explanation:
 
     text: bytes
     ids: list[int]
-    steps: Sequence[Step]
+    steps: list[Step]
     special: bool = False
     whole: bool = False
 
@@ -141,15 +102,23 @@ def explain(tokenizer: Tokenizer | object, text: str, *, special: bool = True) -
             explanations.append(Explanation(piece.encode(), [specials[piece]], [], special=True))
             continue
         for pretoken in split(piece.encode()):
-            steps = steps_of(pretoken, rank_of)
+            merges = merges_of(pretoken, rank_of)
+            steps = [Step(pretoken, merges, count) for count in range(1, len(merges) + 1)]
             whole = ignores_merges and pretoken in ids
-            tokens = (pretoken,) if whole else steps.pieces(len(steps))
+            tokens = (pretoken,) if whole else pieces_of(pretoken, merges)
             explanations.append(Explanation(pretoken, [ids[token] for token in tokens], steps, whole=whole))
     return explanations
 
 
-def steps_of(word: bytes, rank_of: reference.RankFunction) -> Steps:
-    """Return the steps of `reference.encode_steps`, in time n log n: pairs wait in a heap, by rank and place."""
+def pieces_of(word: bytes, merges: Sequence[Merge]) -> tuple[bytes, ...]:
+    """Return the pieces of a pretoken after some merges, each of which removes the cut in its middle."""
+    gone = {middle for _, middle, _, _ in merges}
+    cuts = [0, *(place for place in range(1, len(word)) if place not in gone), len(word)]
+    return tuple(word[start:end] for start, end in itertools.pairwise(cuts))
+
+
+def merges_of(word: bytes, rank_of: reference.RankFunction) -> list[Merge]:
+    """Return the merges of `reference.encode_steps`, in time n log n: pairs wait in a heap, by rank and place."""
     ends = list(range(1, len(word) + 1))  # the end of the piece that begins at each byte
     starts = list(range(-1, len(word)))  # the start of the piece that ends at each byte
     waiting: list[tuple[int, int, int, int]] = []
@@ -162,7 +131,7 @@ def steps_of(word: bytes, rank_of: reference.RankFunction) -> Steps:
 
     for start in range(len(word) - 1):
         add(start, start + 1)
-    merges = []
+    merges: list[Merge] = []
     while waiting:
         rank, start, middle, end = heapq.heappop(waiting)
         if ends[start] != middle or ends[middle] != end:
@@ -173,4 +142,4 @@ def steps_of(word: bytes, rank_of: reference.RankFunction) -> Steps:
             add(starts[start], start)
         if end < len(word):
             add(start, end)
-    return Steps(word, merges)
+    return merges

@@ -33,21 +33,19 @@ def tokens(spans: Sequence[Span], *, ids: bool = False) -> str:
     r"""Return the HTML of some tokens, in order: one `<div class="toksmith-tokens">` with a `<span>` for each.
 
     Neighbours have two backgrounds in turn (classes `a` and `b`), special tokens a third (`special`). Marks are
-    `<i>`, tokens that are no whole characters have the class `partial`, and the title of each has id, bytes and
-    characters. `STYLE` must be in the same document, once.
+    `<i>`, tokens that are no whole characters have the class `partial`, and the title of each has id and bytes.
+    `STYLE` must be in the same document, once.
 
     >>> from toksmith import Tokenizer
     >>> from toksmith.lab import spans
     >>> print(tokens(spans.of_ids(Tokenizer(), [60])))
     <div class="toksmith-tokens"><span class="a" title="id 60, byte 3c">&lt;</span></div>
     """
-    wholes = spans_of.characters(spans)
-    numbered = enumerate(zip(spans, wholes, strict=True))
-    parts = [_token(span, whole, "ab"[place % 2], ids) for place, (span, whole) in numbered]
+    parts = [_token(span, "ab"[place % 2], ids) for place, span in enumerate(spans)]
     return f'<div class="toksmith-tokens{" ids" if ids else ""}">{"".join(parts)}</div>'
 
 
-def _token(span: Span, whole: str, colour: str, ids: bool) -> str:
+def _token(span: Span, colour: str, ids: bool) -> str:
     classes = ["special" if span.special else colour, *(["partial"] if span.partial else [])]
     shown = "".join(
         f"<i>{html.escape(text)}</i>" if is_mark else html.escape(text) for text, is_mark in _marked(span, ids)
@@ -55,7 +53,7 @@ def _token(span: Span, whole: str, colour: str, ids: bool) -> str:
     below = f"<small>{span.id}</small>" if ids else ""
     # A line of the text ends after the mark of its newline.
     after = "<br>" if span.token.endswith(b"\n") else ""
-    title = html.escape(_title(span, whole))
+    title = html.escape(_title(span))
     return f'<span class="{" ".join(classes)}" title="{title}">{shown}{below}</span>{after}'
 
 
@@ -64,9 +62,7 @@ def _marked(span: Span, ids: bool) -> list[tuple[str, bool]]:
     return spans_of.marked(span.token, spans_of.SPACE if ids else " ")
 
 
-def _title(span: Span, whole: str) -> str:
+def _title(span: Span) -> str:
     size = "byte" if len(span.token) == 1 else f"{len(span.token)} bytes"
     title = f"id {span.id}, {size} {span.token[:64].hex(' ')}{' …' if len(span.token) > 64 else ''}"
-    if span.partial and whole:
-        title += f", part of {spans_of.visible(whole)}"
     return title + (", special token" if span.special else "")

@@ -14,7 +14,7 @@ page. Visible characters of a token are shown as they are, and all others as mar
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from ..tokenizer import Tokenizer
@@ -82,33 +82,6 @@ def is_partial(token: bytes) -> bool:
     return False
 
 
-def characters(spans: Sequence[Span]) -> list[str]:
-    r"""Return, for each span, the whole characters of the text that it has a part of; "" for bytes of no character.
-
-    >>> from toksmith import Tokenizer
-    >>> characters(of_ids(Tokenizer(), [*"é!".encode()]))
-    ['é', 'é', '!']
-    """
-    text = b"".join(span.token for span in spans).decode("utf-8", "surrogateescape")
-    owners = [place for place, character in enumerate(text) for _ in range(_size(character))]
-    wholes, start = [], 0
-    for span in spans:
-        end = start + len(span.token)
-        touched = text[owners[start] : owners[end - 1] + 1] if span.token else ""
-        wholes.append("".join(character for character in touched if not _is_byte(character)))
-        start = end
-    return wholes
-
-
-def _size(character: str) -> int:
-    return 1 if _is_byte(character) else len(character.encode())
-
-
-def _is_byte(character: str) -> bool:
-    """Return whether "surrogateescape" has made this character of a byte that is not part of a character."""
-    return "\udc80" <= character <= "\udcff"
-
-
 # Characters and their marks
 
 
@@ -155,7 +128,7 @@ def marked(token: bytes, space: str = " ") -> list[tuple[str, bool]]:
 def _mark(character: str) -> str:
     if character == "\\":
         return "\\\\"
-    if _is_byte(character):
+    if "\udc80" <= character <= "\udcff":  # "surrogateescape" has made it of a byte that is part of no character
         return f"\\x{ord(character) - 0xDC00:02x}"
     return _visible(character)
 

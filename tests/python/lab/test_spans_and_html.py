@@ -66,21 +66,7 @@ def test_a_combining_character_stands_on_a_circle() -> None:
     assert spans.shown("\u0301a\u0301".encode()) == "◌\u0301a\u0301"
 
 
-@given(st.text(max_size=30))
-def test_characters_of_spans(text: str) -> None:
-    found = spans.of_ids(bare, bare.encode(text, special=False))
-    expected = [character for character in text for _ in character.encode()]
-    assert spans.characters(found) == expected
-    assert [span.partial for span in found] == [len(character.encode()) > 1 for character in expected]
-    long = spans.of_ids(trained, trained.encode(text))
-    assert b"".join(span.token for span in long) == text.encode()
-    for span, whole in zip(long, spans.characters(long), strict=True):
-        assert span.token in whole.encode()
-        assert (span.token == whole.encode()) is not span.partial
-
-
-def test_bytes_of_no_character() -> None:
-    assert spans.characters(spans.of_ids(bare, [255, 97, 0xC3])) == ["", "a", ""]
+def test_ids_without_a_token() -> None:
     assert spans.of_ids(bare, [256]) == [(256, SPECIAL.encode(), SPECIAL, True, False)]
     with pytest.raises(KeyError):
         spans.of_ids(bare, [999])
@@ -136,9 +122,9 @@ def test_no_text_gets_out_of_its_html(text: str) -> None:
         assert ids.text == "".join(spans.shown(span.token) + str(span.id) for span in found)
 
 
-def test_a_title_says_what_a_part_is_part_of() -> None:
+def test_a_title_says_id_and_bytes() -> None:
     shown = notebook.tokens(spans.of_ids(bare, bare.encode("é" + SPECIAL)))
-    assert 'title="id 195, byte c3, part of é"' in shown
+    assert 'title="id 195, byte c3"' in shown
     assert "special token" in shown
     long = toksmith.train_from_iterator(["=" * 500], 263)
     assert notebook.tokens(spans.of_ids(long, long.encode("=" * 128))).count("3d") <= 64

@@ -106,19 +106,17 @@ class Comparison:
         """
         return drawing.draw(self._plot(name, by), axes)
 
-    def save_plots(self, folder: str | os.PathLike[str], format: drawing.Format = "svg") -> list[str]:
-        """Write each of `plots` to a file of its own in a folder, which is made if need be; return their paths.
+    def save_plots(self, folder: str | os.PathLike[str]) -> list[str]:
+        """Write each of `plots` as SVG to a file of a folder, which is made if need be; return their paths.
 
         Args:
             folder: Where they go. A file of the same name is replaced.
-            format: "svg" or "png".
 
         Raises:
             ImportError: matplotlib is not installed.
             OSError: A file cannot be written.
-            ValueError: The format is none of these.
         """
-        pictures = {f"{name}.{format}": drawing.picture(self._plot(name), format) for name in self.plots}
+        pictures = {f"{name}.svg": drawing.picture(self._plot(name)) for name in self.plots}
         Path(folder).mkdir(parents=True, exist_ok=True)
         for name, data in pictures.items():
             whole_files.write(Path(folder, name), [data])

@@ -9,11 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..batches import batches
 from .encoders import Encoder
 from .texts import Document
-
-BATCH_CHARACTERS = 1 << 21
-"""Characters of documents that are encoded together: enough for all threads. A longer one is encoded in parts."""
 
 
 class Table(NamedTuple):
@@ -50,22 +48,16 @@ class Measuring:
         Raises:
             ValueError: There is no text.
         """
-        batch: list[str] = []
-        size = 0
-        for document in documents:
-            text, following = _gathered(document.pieces)
-            if following is not None:
-                self._add_batch(batch)
-                self._add_long(document, itertools.chain([text], following))
-                batch, size = [], 0
-                continue
-            self._add(document, len(text.encode()), len(text))
-            batch.append(text)
-            size += len(text)
-            if size >= BATCH_CHARACTERS:
-                self._add_batch(batch)
-                batch, size = [], 0
-        self._add_batch(batch)
+        for batch, texts, pieces in batches(documents):
+            if pieces is None:
+                sizes = [(len(text.encode()), len(text)) for text in texts]
+                tokens = np.stack([np.diff(encoder.encode(texts)[1]) for encoder in self._encoders])
+            else:
+                sizes, tokens = self._of_long(pieces)
+            self._tokens.append(tokens)
+            for document, (size, characters) in zip(batch, sizes, strict=True):
+                file, language = map(self._number, (document.file, document.language or ""))
+                self._rows.append((file, language, size, characters))
         if not any(tokens.any() for tokens in self._tokens):
             raise ValueError("there is no text to compare on: all documents are empty, or there is none")
         columns = np.array(self._rows, np.int64).T
@@ -73,45 +65,23 @@ class Measuring:
         tokens = np.concatenate(self._tokens, axis=1)
         return Table(list(self._names), file.astype(np.int32), language.astype(np.int32), bytes, characters, tokens)
 
-    def _add(self, document: Document, size: int, characters: int) -> None:
-        file, language = (
-            self._names.setdefault(name, len(self._names)) for name in (document.file, document.language or "")
-        )
-        self._rows.append((file, language, size, characters))
+    def _number(self, name: str) -> int:
+        return self._names.setdefault(name, len(self._names))
 
-    def _add_batch(self, texts: list[str]) -> None:
-        if texts:
-            self._tokens.append(np.stack([np.diff(encoder.encode(texts)[1]) for encoder in self._encoders]))
+    def _of_long(self, pieces: Iterator[str]) -> tuple[list[tuple[int, int]], NDArray[np.int64]]:
+        """Return the size of a document and its tokens. All tokenizers take a part in turn: none is far ahead."""
+        size = characters = 0
 
-    def _add_long(self, document: Document, pieces: Iterable[str]) -> None:
-        """Add a document in parts, which all tokenizers take in turn: none is far ahead of the others."""
-        sizes = np.zeros(2, np.int64)
-        tokens = np.zeros((len(self._encoders), 1), np.int64)
-        copies = itertools.tee(_measured(pieces, sizes), len(self._encoders))
+        def measured() -> Iterator[str]:
+            nonlocal size, characters
+            for piece in pieces:
+                size += len(piece.encode())
+                characters += len(piece)
+                yield piece
+
+        copies = itertools.tee(measured(), len(self._encoders))
         counts = [map(len, encoder.encode_long(copy)) for encoder, copy in zip(self._encoders, copies, strict=True)]
+        tokens = np.zeros((len(counts), 1), np.int64)
         for of_all in itertools.zip_longest(*counts, fillvalue=0):
             tokens[:, 0] += of_all
-        self._add(document, *sizes.tolist())
-        self._tokens.append(tokens)
-
-
-def _gathered(pieces: Iterable[str]) -> tuple[str, Iterator[str] | None]:
-    """Return a whole document and None, or the beginning of a long one and the pieces that follow."""
-    remaining = iter(pieces)
-    beginning: list[str] = []
-    size = 0
-    for piece in remaining:
-        beginning.append(piece)
-        size += len(piece)
-        if size > BATCH_CHARACTERS:
-            return "".join(beginning), remaining
-    return "".join(beginning), None
-
-
-def _measured(pieces: Iterable[str], sizes: NDArray[np.int64]) -> Iterator[str]:
-    """Yield the pieces in parts of a batch, and add their bytes and characters to `sizes`."""
-    for piece in pieces:
-        for start in range(0, len(piece), BATCH_CHARACTERS):
-            part = piece[start : start + BATCH_CHARACTERS]
-            sizes += [len(part.encode()), len(part)]
-            yield part
+        return [(size, characters)], tokens

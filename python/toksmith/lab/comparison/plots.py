@@ -10,14 +10,11 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, NamedTuple, TypeAlias
 
-from ..._internal.messages import shown
 from ..spans import visible
 from .results import Estimate
 
-Format: TypeAlias = Literal["svg", "png"]
-FORMATS: tuple[Format, ...] = get_args(Format)
 Row: TypeAlias = "tuple[str, Sequence[Estimate | None]]"
 
 MISSING = "plots need matplotlib: pip install 'toksmith[plots]'"
@@ -64,23 +61,20 @@ def draw(plot: Plot, axes: Any) -> Any:
     return axes
 
 
-def picture(plot: Plot, format: Format) -> bytes:
-    """Return a plot as the content of a file."""
-    if format not in FORMATS:
-        raise ValueError(f"format is one of {', '.join(map(repr, FORMATS))}, not {shown(format)}")
+def picture(plot: Plot) -> bytes:
+    """Return a plot as the content of an SVG file."""
     with _style():
         figure = _imported("matplotlib.figure").Figure(figsize=_size(plot), layout="constrained")
         _rows(plot, figure.subplots())
         file = io.BytesIO()
         # A picture depends on the comparison alone: no date, no version.
-        nothing = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}[format]
-        figure.savefig(file, format=format, dpi=160, metadata=nothing)
+        figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
     return file.getvalue()
 
 
 def inline(plot: Plot) -> str:
     """Return a plot as an `svg` element in the colours of the page that it stands in."""
-    text = picture(plot, "svg").decode()
+    text = picture(plot).decode()
     text = text[text.index("<svg") :]
     # Ids of groups are removed: nothing refers to them, and they would not be unique with several plots on a page.
     # The background is removed, so that the page shows through.

@@ -66,8 +66,7 @@ def inspect(
     if on is not None:
         counter = Counter(tokenizer, vocabulary.ids, special, workers)
         with reporter(progress) as report:
-            read = summing(report, "encode", texts.total_bytes)
-            counter.add(document.pieces for document in texts.documents(read))
+            counter.add(texts.documents(summing(report, "encode", texts.total_bytes)))
         used = usage(vocabulary, tree, reached, counter, top)
     return Inspection(
         sizes=figures.sizes(vocabulary),

@@ -13,7 +13,7 @@ A token is *reachable* if a text was found that has it among its ids. It is *unr
 - **Neighbours.** If two tokens stand side by side in a result, then merging the bytes of both alone gives these two,
   for the same reason as above. A token that begins or ends inside a character has a neighbour in its pretoken that
   completes the character. The token is unreachable if merging or the pattern rules out every token of the vocabulary
-  as this neighbour (`Neighbours`).
+  as this neighbour.
 - **UTF-8.** A text is UTF-8, and no UTF-8 has the bytes of the token. Only encoding bytes gives it.
 
 A token with neither a text nor a proof is *undecided*.
@@ -24,13 +24,13 @@ from __future__ import annotations
 import collections
 import functools
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
 from ... import reference
 from .. import parts
-from ..explanation import steps_of
+from ..explanation import merges_of, pieces_of
 from . import inside, utf8
 from .results import Reach, Unreachable, VocabularyToken
 from .vocabulary import Vocabulary
@@ -50,6 +50,8 @@ _MAX_TRIES = 4800
 _MAX_CHARACTERS = 1 << 25
 # Pairs of tokens that are merged, in Python, to find neighbours. Tokens beyond it stay undecided.
 _MAX_PAIRS = 1 << 17
+# Pairs of tokens with more bytes than this are not merged; they are taken to be possible.
+_MAX_BYTES = 64
 # Characters of texts that are encoded together.
 _BATCH = 1 << 22
 
@@ -169,15 +171,37 @@ def _beside_others(
     """Return the tokens that need a neighbour and can have none, and those that stay undecided."""
     if not tokens or parts.merges_characters(vocabulary.tokenizer):
         return [], tokens
-    pattern, neighbours = inside.of_pattern(parts.pattern(vocabulary.tokenizer)), Neighbours(vocabulary)
-    looked_at = tokens[: _MAX_PAIRS // max(neighbours.count, 1)]
-    pairs = {token: neighbours.pairs(token.token, pattern) for token in looked_at}
-    proved = [Unreachable(*token, "neighbours", ()) for token, joined in pairs.items() if joined == []]
-    texts = {
-        token: itertools.chain.from_iterable(map(_texts_of, joined)) for token, joined in pairs.items() if joined
-    }
-    undecided = _searched(vocabulary, texts, workers)
-    return proved, [token for token in tokens if token in undecided or pairs.get(token) is None]
+    broken = [token for id, token in vocabulary.ordinary if id not in vocabulary.texts and utf8.is_in_text(token)]
+    may_meet, alone, texts = _meeting(vocabulary), [], {}
+    for token in tokens[: _MAX_PAIRS // (2 * len(broken) + 1)]:
+        firsts, _, last = utf8.shape(token.token)
+        befores = [other + token.token for other in broken if firsts and may_meet(other, token.token)]
+        afters = [token.token + other for other in broken if last is not None and may_meet(token.token, other)]
+        if (firsts and not befores) or (last is not None and not afters):
+            alone.append(token)
+        elif pairs := afters or befores:
+            texts[token] = itertools.chain.from_iterable(map(_texts_of, pairs))
+    decided = {*alone, *texts} - {*_searched(vocabulary, texts, workers)}
+    return [Unreachable(*token, "neighbours", ()) for token in alone], [one for one in tokens if one not in decided]
+
+
+def _meeting(vocabulary: Vocabulary) -> Callable[[bytes, bytes], bool]:
+    """Return a function that says whether a token may stand beside another one that completes its character."""
+    tokenizer = vocabulary.tokenizer
+    ids = {token: id for id, token in vocabulary.ordinary}
+    rank_of = reference.rank_function(tokenizer.merges if parts.has_merges(tokenizer) else ids)
+    pattern = inside.of_pattern(parts.pattern(tokenizer))
+
+    def may_meet(left: bytes, right: bytes) -> bool:
+        both = left + right
+        if not utf8.is_in_text(both):
+            return False
+        firsts, text, last = utf8.shape(both)
+        if pattern is not None and not pattern.may_hold(text, firsts, last):
+            return False
+        return len(both) > _MAX_BYTES or pieces_of(both, merges_of(both, rank_of)) == (left, right)
+
+    return may_meet
 
 
 def _texts_of(pair: bytes) -> Iterator[str]:
@@ -204,61 +228,3 @@ def _surroundings() -> list[tuple[str, str]]:
     numbered = itertools.product(enumerate(_AROUND), repeat=2)
     ordered = sorted(numbered, key=lambda pair: pair[0][0] + pair[1][0])
     return [(before, after) for (_, before), (_, after) in ordered[1:]]
-
-
-# Pairs of tokens with more bytes than this are not merged here; they are taken to be possible.
-_MAX_BYTES = 64
-_CONTINUATIONS = bytes(range(0x80, 0xC0))
-
-
-class Neighbours:
-    """The tokens that begin or end inside a character, and which two of them can stand side by side."""
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        tokenizer = vocabulary.tokenizer
-        ids = {token: id for id, token in vocabulary.ordinary}
-        self._rank_of = reference.rank_function(tokenizer.merges if parts.has_merges(tokenizer) else ids)
-        broken = [token for id, token in vocabulary.ordinary if id not in vocabulary.texts and utf8.is_in_text(token)]
-        self._befores = [token for token in broken if _ends_inside(token) or not token.strip(_CONTINUATIONS)]
-        self._afters = [token for token in broken if _begins_inside(token)]
-
-    @property
-    def count(self) -> int:
-        """The number of tokens that are tried beside another one."""
-        return len(self._befores) + len(self._afters)
-
-    def pairs(self, token: bytes, pattern: inside.Inside | None) -> list[bytes] | None:
-        """Return the bytes of a token joined with each neighbour that can complete its first or last character.
-
-        If both characters are incomplete, the pairs are those that complete the last one.
-
-        Returns:
-            None if both characters are whole, so that no neighbour is needed. An empty list if one of them is
-            incomplete and no token can complete it.
-        """
-        pairs: list[bytes] | None = None
-        if _begins_inside(token):
-            pairs = [before + token for before in self._befores if self._may_meet(before, token, pattern)]
-        if pairs != [] and _ends_inside(token):
-            pairs = [token + after for after in self._afters if self._may_meet(token, after, pattern)]
-        return pairs
-
-    def _may_meet(self, left: bytes, right: bytes, pattern: inside.Inside | None) -> bool:
-        both = left + right
-        if not utf8.is_in_text(both):
-            return False
-        firsts, text, last = utf8.shape(both)
-        if pattern is not None and not pattern.may_hold(text, firsts, last):
-            return False
-        if len(both) > _MAX_BYTES:
-            return True
-        steps = steps_of(both, self._rank_of)
-        return steps.pieces(len(steps)) == (left, right)
-
-
-def _begins_inside(token: bytes) -> bool:
-    return token[0] in _CONTINUATIONS
-
-
-def _ends_inside(token: bytes) -> bool:
-    return utf8.shape(token).last is not None

@@ -15,11 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...tokenizer import Tokenizer
+from ..batches import Document, batches
 from .results import Reach, Usage, Used, VocabularyToken, Zipf
 from .vocabulary import Tree, Vocabulary, top_saved
-
-# Characters of short documents that are encoded together.
-_BATCH = 1 << 21
 
 
 class Counter:
@@ -37,55 +35,32 @@ class Counter:
         self.counts: NDArray[np.int64] = np.zeros(len(ids), np.int64)
         self.documents = self.bytes = self.characters = 0
 
-    def add(self, documents: Iterable[Iterable[str]]) -> None:
-        """Count documents, each the pieces of its text."""
-        batch: list[str] = []
-        size = 0
-        for document in documents:
-            self.documents += 1
-            pieces = self._measured(document)
-            first = _first(pieces, _BATCH)
-            length = sum(map(len, first))
-            if length >= _BATCH:
-                whole = itertools.chain(first, pieces)
-                for ids in self._tokenizer.encode_iterable(
-                    whole, special=self._special, workers=self._workers, arrays=True
-                ):
-                    self._count(ids)
-                continue
-            batch.append("".join(first))
-            size += length
-            if size >= _BATCH or len(batch) >= _BATCH // 16:
-                self._add_batch(batch)
-                batch, size = [], 0
-        if batch:
-            self._add_batch(batch)
+    def add(self, documents: Iterable[Document]) -> None:
+        """Count documents."""
+        for batch, texts, pieces in batches(documents):
+            self.documents += len(batch)
+            for ids in self._of_batch(texts) if pieces is None else self._of_long(pieces):
+                self._count(ids)
 
-    def _measured(self, pieces: Iterable[str]) -> Iterator[str]:
-        for piece in pieces:
-            self.characters += len(piece)
-            self.bytes += len(piece) if piece.isascii() else len(piece.encode())
-            yield piece
+    def _of_batch(self, texts: list[str]) -> Iterator[NDArray[np.uint32]]:
+        texts = list(self._measured(texts))
+        yield self._tokenizer.encode_batch_to_numpy(texts, special=self._special, workers=self._workers)[0]
 
-    def _add_batch(self, texts: list[str]) -> None:
-        ids, _ = self._tokenizer.encode_batch_to_numpy(texts, special=self._special, workers=self._workers)
-        self._count(ids)
+    def _of_long(self, pieces: Iterator[str]) -> Iterator[NDArray[np.uint32]]:
+        pieces = self._measured(pieces)
+        return self._tokenizer.encode_iterable(pieces, special=self._special, workers=self._workers, arrays=True)
+
+    def _measured(self, texts: Iterable[str]) -> Iterator[str]:
+        for text in texts:
+            self.characters += len(text)
+            self.bytes += len(text.encode())
+            yield text
 
     def _count(self, ids: NDArray[np.uint32]) -> None:
         if self._slots:
             self.counts += np.bincount(ids, minlength=self._slots)[self._ids]
         else:
             self.counts += np.bincount(np.searchsorted(self._ids, ids), minlength=len(self._ids))
-
-
-def _first(pieces: Iterator[str], size: int) -> list[str]:
-    """Take pieces until they have so many characters, or end."""
-    taken: list[str] = []
-    count = 0
-    while count < size and (piece := next(pieces, None)) is not None:
-        taken.append(piece)
-        count += len(piece)
-    return taken
 
 
 def usage(vocabulary: Vocabulary, tree: Tree, reach: Reach, counter: Counter, top: int) -> Usage:

@@ -12,7 +12,8 @@ from pytest import approx
 import toksmith
 from toksmith import Tokenizer
 from toksmith.encoding import text_streaming
-from toksmith.lab.comparison import measure, statistics
+from toksmith.lab import batches
+from toksmith.lab.comparison import statistics
 from toksmith.lab.comparison.comparison import Comparison
 from toksmith.lab.comparison.results import Group
 
@@ -106,7 +107,7 @@ def test_the_size_of_batches_changes_nothing(
     for number, text in enumerate([*texts, "".join(texts)]):
         (tmp_path / f"{number:03}.txt").write_bytes(text.encode())
     expected = toksmith.compare(chosen, str(tmp_path), resamples=3, workers=1)
-    monkeypatch.setattr(measure, "BATCH_CHARACTERS", 500)
+    monkeypatch.setattr(batches, "MAX_CHARACTERS", 500)
     monkeypatch.setattr(text_streaming, "CHUNK_CHARACTERS", 200)
     monkeypatch.setattr(text_streaming, "_TAIL_CHARACTERS", 50)
     assert toksmith.compare(chosen, str(tmp_path), resamples=3, workers=2).to_dict() == expected.to_dict()

@@ -11,8 +11,7 @@ from conftest import Soup
 
 import toksmith
 from toksmith import Tokenizer, patterns
-from toksmith.lab import parts
-from toksmith.lab.inspection import inside, reach, utf8, vocabulary
+from toksmith.lab.inspection import inside, utf8
 
 BYTES = {byte: bytes([byte]) for byte in range(256)}
 
@@ -110,8 +109,9 @@ def test_a_token_of_o200k_that_no_text_gives(o200k: Tokenizer) -> None:
     cuts before large ones."""
     token = o200k.token_bytes(439)
     assert token == "о".encode() + b"\xd0"
-    tokens = vocabulary.Vocabulary(o200k)
-    assert reach.Neighbours(tokens).pairs(token, inside.of_pattern(parts.pattern(o200k))) == []
+    found = toksmith.inspect(o200k).reach
+    assert (found.by_reason, found.undecided) == ({"neighbours": 1, "utf8": 13}, ())
+    assert [one.id for one in found.unreachable if one.reason == "neighbours"] == [439]
     letters = [
         text for code in range(0x400, 0x440) for text in (f"о{chr(code)}", f"оо{chr(code)}а", f" О{chr(code)}")
     ]

@@ -5,6 +5,7 @@ import gzip
 import itertools
 import json
 import math
+import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ import pytest
 
 import toksmith
 from toksmith import Tokenizer, reference
+from toksmith.lab import batches
 from toksmith.lab.inspection import results, usage
 
 EOT = "<|endoftext|>"
@@ -152,11 +154,11 @@ def pieces(text: str, size: int) -> Iterator[str]:
 
 def test_documents_of_all_lengths(corpora: dict[str, str], monkeypatch: pytest.MonkeyPatch, gpt2: Tokenizer) -> None:
     """Short documents are encoded together, long ones in pieces: the counts are those of `encode`."""
-    monkeypatch.setattr(usage, "_BATCH", 5000)
+    monkeypatch.setattr(batches, "MAX_CHARACTERS", 5000)
     text = corpora["multi"][:60_000]
     documents = [text[:10], "", text[10:400], text[400:30_000], text[30_000:30_100], text[30_100:]]
     counter = usage.Counter(gpt2, sorted(gpt2.vocab), True, 2)
-    counter.add(pieces(document, 700) for document in documents)
+    counter.add(types.SimpleNamespace(pieces=pieces(document, 700)) for document in documents)
     expected = collections.Counter(id for document in documents for id in gpt2.encode(document))
     assert {id: count for id, count in enumerate(counter.counts.tolist()) if count} == expected
     assert (counter.documents, counter.characters, counter.bytes) == (6, len(text), len(text.encode()))

@@ -1,0 +1,60 @@
+"""Documents in batches that are encoded together, and long ones by themselves."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import Protocol, TypeVar
+
+MAX_CHARACTERS = 1 << 21
+"""Characters of a batch: enough for all threads. A longer document is a batch of its own, in pieces."""
+_MAX_DOCUMENTS = 1 << 17
+
+
+class Document(Protocol):
+    """A document in pieces, which are read before the next document."""
+
+    @property
+    def pieces(self) -> Iterable[str]:
+        """The text."""
+
+
+D = TypeVar("D", bound=Document)
+
+
+def batches(documents: Iterable[D]) -> Iterator[tuple[list[D], list[str], Iterator[str] | None]]:
+    """Yield documents, their texts, and None; or one long document, no texts, and its pieces, to be read at once."""
+    batch: list[D] = []
+    texts: list[str] = []
+    size = 0
+    for document in documents:
+        text, pieces = _gathered(document.pieces)
+        if pieces is None:
+            batch.append(document)
+            texts.append(text)
+            size += len(text)
+        if batch and (pieces is not None or size >= MAX_CHARACTERS or len(batch) >= _MAX_DOCUMENTS):
+            yield batch, texts, None
+            batch, texts, size = [], [], 0
+        if pieces is not None:
+            yield [document], [], pieces
+    if batch:
+        yield batch, texts, None
+
+
+def _gathered(pieces: Iterable[str]) -> tuple[str, Iterator[str] | None]:
+    """Return the text of a document, and None; or for a long one "", and its pieces, none of them long."""
+    remaining = iter(pieces)
+    beginning: list[str] = []
+    size = 0
+    for piece in remaining:
+        beginning.append(piece)
+        size += len(piece)
+        if size > MAX_CHARACTERS:
+            return "", _cut(itertools.chain(beginning, remaining))
+    return "".join(beginning), None
+
+
+def _cut(pieces: Iterable[str]) -> Iterator[str]:
+    for piece in pieces:
+        yield from (piece[start : start + MAX_CHARACTERS] for start in range(0, len(piece), MAX_CHARACTERS))
