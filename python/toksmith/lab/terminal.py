@@ -7,7 +7,6 @@ fast as it is encoded.
 from __future__ import annotations
 
 import itertools
-import re
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -56,8 +55,6 @@ def has_colours() -> bool:
 def drawn(spans: Mapping[int, Span], blocks: Blocks, *, colours: bool, ids: bool = False) -> Iterator[str]:
     r"""Yield the drawing of tokens in parts. A line ends with a token that ends with a newline, and at the end.
 
-    On a terminal a line also ends before an escape, such as `\xe7`, that the edge would break.
-
     With colours each token has a background that differs from its neighbours', and spaces stay. Without colours,
     tokens are separated by `│`, a space is `␣`, special tokens stand in `⟦` and `⟧`, and these signs in a text are
     escaped.
@@ -82,9 +79,9 @@ def drawn(spans: Mapping[int, Span], blocks: Blocks, *, colours: bool, ids: bool
     a │␣ │⟦<|end|>⟧
     97│32│256
     """
-    width = shutil.get_terminal_size().columns
-    drawing = rows(spans, blocks, colours, width) if ids else (_coloured if colours else _separated)(spans, blocks)
-    return wrapped(drawing, width) if is_terminal() else drawing
+    if ids:
+        return rows(spans, blocks, colours, shutil.get_terminal_size().columns)
+    return (_coloured if colours else _separated)(spans, blocks)
 
 
 def counts(tokens: int, size: int) -> str:
@@ -230,45 +227,3 @@ def _cell(span: Span, colours: bool) -> _Cell:
         texts = (f"{colour(span, 0)}{upper}{END}", f"{colour(span, 1)}{upper}{END}")
         lower = f"{FAINT}{lower}{END}"
     return _Cell(width, texts, lower, span.token.endswith(b"\n"))
-
-
-# Lines that end between signs: a terminal by itself breaks an escape wherever its width ends
-
-
-_SIGNS = re.compile(r"(\x1b\[[0-9;]*m)|\n|(\\x[0-9a-f]{2}|\\u\{[0-9a-f]+\}|\\.)|[^\x1b\n\\]+|.")
-
-
-def wrapped(parts: Iterable[str], width: int) -> Iterator[str]:
-    r"""Yield a drawing with a line end before each escape that the end of a line would break.
-
-    >>> "".join(wrapped(["ab\\xe7"], 4)), "".join(wrapped(["abcde\\xe7"], 4))
-    ('ab\n\\xe7', 'abcde\n\\xe7')
-    """
-    colour, column = "", 0
-    for part in parts:
-        pieces = []
-        for sign in _SIGNS.finditer(part):
-            text, is_escape = sign[0], sign[2] is not None
-            if sign[1] is not None:
-                colour = "" if text == END else text
-            elif text == "\n":
-                column = 0
-            elif is_escape:
-                if column + len(text) > width:
-                    pieces.append(f"{END}\n{colour}" if colour else "\n")
-                    column = 0
-                column += len(text)
-            else:
-                column = _column_after(text, column, width)
-            pieces.append(text)
-        yield "".join(pieces)
-
-
-def _column_after(text: str, column: int, width: int) -> int:
-    """Return the column behind a text that the terminal breaks where a line is full."""
-    if text.isascii():
-        return (column + len(text) - 1) % width + 1
-    for character in text:
-        size = cell_len(character)
-        column = size if column + size > width else column + size
-    return column

@@ -71,7 +71,6 @@ def inspect(
     return Inspection(
         sizes=figures.sizes(vocabulary),
         special=tuple(vocabulary.token(id) for id in sorted(vocabulary.special)),
-        lengths=figures.lengths(vocabulary, top),
         contents=figures.contents(vocabulary),
         reach=reached,
         merging=figures.merging(vocabulary, tree, top),

@@ -20,7 +20,6 @@ class Inspection:
     Attributes:
         sizes: How large the vocabulary is, and by which rules it encodes.
         special: The special tokens, by id.
-        lengths: How long the ordinary tokens are.
         contents: What they are made of.
         reach: Which of them some text is encoded to, and which ones no text is encoded to.
         merging: How they are merged.
@@ -30,7 +29,6 @@ class Inspection:
 
     sizes: results.Sizes
     special: tuple[results.VocabularyToken, ...]
-    lengths: results.Lengths
     contents: results.Contents
     reach: results.Reach
     merging: results.Merging
@@ -82,7 +80,7 @@ class Section(NamedTuple):
 
 def sections(inspection: Inspection) -> list[Section]:
     """Return everything that is shown, in order: the vocabulary, then the texts."""
-    makers = (_sizes, _contents, _lengths, _merging, _reach, _duplicates)
+    makers = (_sizes, _contents, _merging, _reach, _duplicates)
     vocabulary = [make(inspection) for make in makers]
     texts = [] if inspection.usage is None else _usage(inspection, inspection.usage)
     named = (("Vocabulary", vocabulary), ("Texts", texts))
@@ -151,15 +149,6 @@ def _contents(inspection: Inspection) -> Section:
         Table(("script", "tokens", "share"), named, ends_with_words=False),
     ]
     return Section("what ordinary tokens are made of", facts, [table for table in tables if table.rows])
-
-
-def _lengths(inspection: Inspection) -> Section:
-    lengths = inspection.lengths
-    facts = [("mean, in bytes", f"{lengths.mean_bytes:.2f}")]
-    tables = [_distribution("bytes", lengths.by_bytes)]
-    rows = [(str(id), f"{len(token):,}", word(token)) for id, token in lengths.longest]
-    tables.append(Table(("id", "bytes", "longest tokens"), rows))
-    return Section("lengths", facts, [table for table in tables if table.rows])
 
 
 def _distribution(name: str, counts: Mapping[int, int]) -> Table:
@@ -254,8 +243,8 @@ def _used(inspection: Inspection, usage: results.Usage) -> Section:
         ("never", usage.unused),
     )
     facts = [(name, f"{count:,}  {_share(count, ordinary)}") for name, count in counts]
-    if usage.zipf is not None:
-        facts.append(("slope of uses over rank", f"{usage.zipf.slope:.3f}  (R² {usage.zipf.r_squared:.3f})"))
+    if usage.slope is not None:
+        facts.append(("slope of uses over rank", f"{usage.slope:.3f}"))
     rows = [(f"{uses:,}", _share(uses, usage.tokens), str(id), word(token)) for id, token, uses in usage.most_used]
     tables = [Table(("uses", "share", "id", "most used tokens"), rows)] if rows else []
     title = "candidates for glitch tokens: reachable, never used, lowest ids"

@@ -35,15 +35,6 @@ class Sizes:
 
 
 @dataclass(frozen=True)
-class Lengths:
-    """How long the ordinary tokens are."""
-
-    by_bytes: dict[int, int]  # from a number of bytes to the number of tokens that have so many
-    mean_bytes: float
-    longest: tuple[VocabularyToken, ...]  # the longest tokens, by bytes; the lower id first where they are equal
-
-
-@dataclass(frozen=True)
 class Contents:
     """What the ordinary tokens are made of."""
 
@@ -136,17 +127,6 @@ class Saved(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Zipf:
-    """How the number of uses falls with the rank: the most used token has rank 1."""
-
-    # The slope of the least-squares line of log10(uses) over log10(rank), through `points`; -1 under Zipf's law.
-    slope: float
-    r_squared: float  # the share of the variance that the line explains
-    # (rank, uses), at ten ranks or less in each power of ten, and at the last rank.
-    points: tuple[tuple[int, int], ...]
-
-
-@dataclass(frozen=True)
 class Usage:
     """How a text uses a vocabulary."""
 
@@ -165,7 +145,9 @@ class Usage:
     # characters, the lowest ids first. A low id says that the token was frequent where the vocabulary was trained; a
     # model that learns from texts like this one never meets it.
     candidates: tuple[VocabularyToken, ...]
-    zipf: Zipf | None  # how uses fall with the rank; None if fewer than two tokens are used
+    # The slope of the least-squares line of log10(uses) over log10(rank), at ten ranks or less in each power of ten;
+    # -1 under Zipf's law. The most used token has rank 1. None if fewer than two tokens are used.
+    slope: float | None
     # How often merges were applied in all. Each application made one token of two, so this is also the number of
     # tokens that all merges together saved.
     merged: int

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ...tokenizer import Tokenizer
 from ..batches import Document, batches
-from .results import Reach, Usage, Used, VocabularyToken, Zipf
+from .results import Reach, Usage, Used, VocabularyToken
 from .vocabulary import Tree, Vocabulary, top_saved
 
 
@@ -94,7 +94,7 @@ def usage(vocabulary: Vocabulary, tree: Tree, reach: Reach, counter: Counter, to
             Used(ids[place], tokens[place], int(counts[place])) for place in order[:top].tolist() if counts[place]
         ),
         candidates=tuple(itertools.islice(candidates, top)),
-        zipf=zipf(counts),
+        slope=slope(counts),
         merged=int(applied.sum()),
         most_saved=top_saved(vocabulary, tree, applied, top),
         idle_merges=int(((np.array(tree.left) >= 0) & (applied == 0)).sum()),
@@ -107,20 +107,11 @@ def _over(number: int, total: int) -> float:
     return number / total if total else 0.0
 
 
-def zipf(counts: NDArray[np.int64]) -> Zipf | None:
+def slope(counts: NDArray[np.int64]) -> float | None:
     """Return how uses fall with the rank; None if fewer than two tokens are used."""
     falling = -np.sort(-counts[counts > 0])
     if len(falling) < 2:
         return None
     exponents = np.arange(0, math.floor(10 * math.log10(len(falling))) + 1) / 10
     ranks = np.unique(np.append(np.round(10**exponents), len(falling)).astype(np.int64))
-    ranks = ranks[ranks <= len(falling)]
-    x, y = np.log10(ranks), np.log10(falling[ranks - 1])
-    x, y = x - x.mean(), y - y.mean()
-    slope = float(x @ y / (x @ x))
-    spread = float(y @ y)
-    return Zipf(
-        slope=slope,
-        r_squared=float((x @ y) ** 2 / (x @ x) / spread) if spread else 1.0,
-        points=tuple(zip(ranks.tolist(), falling[ranks - 1].tolist(), strict=True)),
-    )
+    return float(np.polyfit(np.log10(ranks), np.log10(falling[ranks - 1]), 1)[0])

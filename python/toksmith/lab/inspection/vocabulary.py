@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from ...tokenizer import Tokenizer
 from .. import parts
 from ..characters import KINDS, distinct, kinds_of, scripts_of
-from .results import Contents, Duplicates, Lengths, Merging, Saved, Sizes, VocabularyToken
+from .results import Contents, Duplicates, Merging, Saved, Sizes, VocabularyToken
 
 META = "\u2581"
 """The character that SentencePiece writes for a space."""
@@ -68,21 +67,6 @@ def sizes(vocabulary: Vocabulary) -> Sizes:
         whole_pretokens=parts.ignores_merges(tokenizer),
         pattern=pattern.name or pattern.text,
     )
-
-
-def lengths(vocabulary: Vocabulary, top: int) -> Lengths:
-    """Return how long the ordinary tokens are, with the `top` longest."""
-    sized = [len(token) for _, token in vocabulary.ordinary]
-    longest = sorted(vocabulary.ordinary, key=lambda token: (-len(token.token), token.id))[:top]
-    return Lengths(
-        by_bytes=_counted(sized),
-        mean_bytes=sum(sized) / max(len(sized), 1),
-        longest=tuple(longest),
-    )
-
-
-def _counted(numbers: Iterable[int]) -> dict[int, int]:
-    return dict(sorted(collections.Counter(numbers).items()))
 
 
 def contents(vocabulary: Vocabulary) -> Contents:

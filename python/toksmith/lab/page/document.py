@@ -9,14 +9,14 @@ import itertools
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...files import whole_files
 from ...tokenizer import Tokenizer, tokenizer_of
 from .. import automata, parts
 from ..spans import Spans
-from . import blocks, vocabulary
+from . import packing, vocabulary
 from .texts import Text, texts
 
 SCRIPTS = [
@@ -85,8 +85,8 @@ def document(tokenizers: Mapping[str, Tokenizer | object], text: str) -> str:
     policy = f"default-src 'none'; script-src '{_hash(program)}'; style-src '{_hash(style)}'; img-src data:"
     named = {name: tokenizer_of(each) for name, each in tokenizers.items()}
     shown = texts(named, text)
-    data = _Data()
-    described = [_described(name, tokenizer, shown, data) for name, tokenizer in named.items()]
+    blocks: dict[str, int] = {}  # equal ones are stored once: several tokenizers may have the same pattern
+    described = [_described(name, tokenizer, shown, blocks) for name, tokenizer in named.items()]
     content = {
         "texts": [each._asdict() for each in shown],
         "hasSpecial": any(tokenizer.special_tokens for tokenizer in named.values()),
@@ -96,35 +96,19 @@ def document(tokenizers: Mapping[str, Tokenizer | object], text: str) -> str:
         "POLICY": f"{policy}; base-uri 'none'; form-action 'none'",
         "STYLE": style,
         "DATA": _json(content),
-        "BLOCKS": "\n".join(data.elements()),
+        "BLOCKS": "\n".join(map(_block_element, blocks.values(), blocks)),
         "PROGRAM": program,
     }
     return re.sub(r"{{([A-Z]+)}}", lambda match: fields[match[1]], _asset("page.html"))
 
 
-class _Data:
-    """The blocks of a page. Equal blocks are stored once: several tokenizers may have the same pattern."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-
-    def number(self, block: str) -> int:
-        """Return the number of a block, which is added if need be."""
-        return self._numbers.setdefault(block, len(self._numbers))
-
-    def elements(self) -> Iterator[str]:
-        """Yield the element of each block."""
-        for block, number in self._numbers.items():
-            yield f'<script type="text/plain" id="block-{number}">{block}</script>'
-
-
-def _described(name: str, tokenizer: Tokenizer, shown: Sequence[Text], data: _Data) -> dict[str, Any]:
+def _described(name: str, tokenizer: Tokenizer, shown: Sequence[Text], blocks: dict[str, int]) -> dict[str, Any]:
     """Return the data of a tokenizer that the program needs besides its blocks, as plain data."""
-    made = _live(tokenizer, data) or _computed(tokenizer, shown)
+    made = _live(tokenizer, blocks) or _computed(tokenizer, shown)
     return {"name": name.encode(errors="backslashreplace").decode(), **made}  # a path may have lone surrogates
 
 
-def _live(tokenizer: Tokenizer, data: _Data) -> dict[str, Any] | None:
+def _live(tokenizer: Tokenizer, blocks: dict[str, int]) -> dict[str, Any] | None:
     """Return what the page needs to encode any text; None for a tokenizer that it cannot run."""
     pipeline, pattern = tokenizer.pipeline, parts.pattern(tokenizer)
     if parts.merges_characters(tokenizer) or not (pipeline is None or pipeline.is_plain):
@@ -134,8 +118,8 @@ def _live(tokenizer: Tokenizer, data: _Data) -> dict[str, Any] | None:
     except ValueError:
         return None
     return {
-        "vocabulary": data.number(vocabulary.packed(tokenizer)),
-        "automaton": None if automaton is None else data.number(blocks.of_automaton(automaton)),
+        "vocabulary": _number(blocks, vocabulary.packed(tokenizer)),
+        "automaton": None if automaton is None else _number(blocks, packing.of_automaton(automaton)),
         "ranks": not parts.has_merges(tokenizer),
         "wholes": parts.ignores_merges(tokenizer),
         "keeps": pattern.unmatched == "keep",
@@ -164,6 +148,15 @@ def _encoding(tokenizer: Tokenizer, text: str, special: bool) -> dict[str, Any]:
     units = [0, *itertools.accumulate(1 + (character > "\uffff") for character in text)]
     starts, ends = ([units[place] for place in column] for column in spans.T.tolist())
     return {"readsSpecial": special, "ids": ids, "starts": starts, "ends": ends}
+
+
+def _number(blocks: dict[str, int], block: str) -> int:
+    """Return the number of a block, which is added if need be."""
+    return blocks.setdefault(block, len(blocks))
+
+
+def _block_element(number: int, block: str) -> str:
+    return f'<script type="text/plain" id="block-{number}">{block}</script>'
 
 
 def _program() -> str:

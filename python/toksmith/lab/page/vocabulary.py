@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...tokenizer import Tokenizer
 from .. import parts
-from . import blocks
+from . import packing
 
 
 def packed(tokenizer: Tokenizer) -> str:
@@ -17,9 +17,9 @@ def packed(tokenizer: Tokenizer) -> str:
     ids, spelled = zip(*sorted(parts.ordinary_tokens(tokenizer).items()), strict=True)
     merges = tokenizer.merges if parts.has_merges(tokenizer) else []
     place_of = dict(zip(spelled, range(len(spelled)), strict=True))
-    return blocks.packed(
+    return packing.packed(
         [
-            blocks.steps(ids),
+            packing.steps(ids),
             list(map(len, spelled)),
             list(b"".join(spelled)),
             [place_of[left] for left, _ in merges],

@@ -55,16 +55,6 @@ def test_sizes(looked: Looked) -> None:
     assert sizes.whole_pretokens == tokenizer._core.ignores_merges() == (sizes.rule == "ranks")
 
 
-def test_lengths(looked: Looked) -> None:
-    _tokenizer, found, tokens, _texts = looked
-    lengths = [len(token) for token in tokens.values()]
-    assert found.lengths.by_bytes == collections.Counter(lengths)
-    assert list(found.lengths.by_bytes) == sorted(set(lengths))
-    assert math.isclose(found.lengths.mean_bytes, statistics.fmean(lengths))
-    longest = sorted(tokens, key=lambda id: (-len(tokens[id]), id))[:7]
-    assert found.lengths.longest == tuple((id, tokens[id]) for id in longest)
-
-
 def test_kinds(looked: Looked) -> None:
     """By Python's own tables of categories, which have another version of Unicode: few characters differ."""
     _tokenizer, found, tokens, texts = looked

@@ -1,4 +1,4 @@
-// Reads the blocks of the page: columns of numbers, compressed, as `blocks.py` writes them.
+// Reads the blocks of the page: columns of numbers, compressed, as `packing.py` writes them.
 
 /** Returns the columns of block `number`, each a Uint32Array. */
 export async function unpackBlock(number) {
