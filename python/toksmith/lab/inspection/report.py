@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import html
-import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -56,9 +55,7 @@ class Inspection:
 MAX_CHARACTERS = 60
 """Characters of a token that are shown: of a longer one, its beginning and its length."""
 MAX_ROWS = 16
-"""Rows of a table. A distribution has one row more, with the sum of the rest."""
-_BAR = 30
-"""Characters of the longest bar of a distribution."""
+"""Rows of a table; one of counts has one row more, with the sum of the rest."""
 
 
 class Table(NamedTuple):
@@ -70,7 +67,7 @@ class Table(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A section: pairs of a name and a figure, lines of words, then tables, in this order."""
+    """A section: pairs of a name and a figure, lines of words, then the tables that have rows."""
 
     title: str
     facts: Sequence[tuple[str, ...]]
@@ -121,9 +118,7 @@ def _sizes(inspection: Inspection) -> Section:
     words = [f"What merges: {rules[sizes.rule]}.", f"The pattern: {_cut(pattern)}"]
     if sizes.whole_pretokens:
         words.append("A pretoken that is a token stands for itself, before any merge.")
-    rows = [(str(id), word(token)) for id, token in inspection.special[:MAX_ROWS]]
-    tables = [Table(("id", f"special token{_of(rows, inspection.special)}"), rows)] if rows else []
-    return Section("sizes", facts, tables, words)
+    return Section("sizes", facts, [_tokens("special token", inspection.special)], words)
 
 
 def _cut(text: str) -> str:
@@ -137,30 +132,20 @@ def _of(rows: Sequence[object], whole: Sequence[object]) -> str:
 
 def _contents(inspection: Inspection) -> Section:
     ordinary, contents = inspection.sizes.ordinary, inspection.contents
-    whole = sum(contents.scripts.values())
-    kinds = [(kind, f"{count:,}", _share(count, ordinary)) for kind, count in contents.kinds.items() if count]
-    named = [(script, f"{count:,}", _share(count, whole)) for script, count in contents.scripts.items()]
     facts = [("begin with a space", f"{contents.leading_space:,}  {_share(contents.leading_space, ordinary)}")]
-    if len(named) > MAX_ROWS:
-        others = sum(itertools.islice(contents.scripts.values(), MAX_ROWS, None))
-        named[MAX_ROWS:] = [(f"{len(named) - MAX_ROWS} others", f"{others:,}", _share(others, whole))]
-    tables = [
-        Table(("kind", "tokens", "share"), kinds, ends_with_words=False),
-        Table(("script", "tokens", "share"), named, ends_with_words=False),
-    ]
-    return Section("what ordinary tokens are made of", facts, [table for table in tables if table.rows])
+    tables = [_counted("kind", contents.kinds), _counted("script", contents.scripts)]
+    return Section("what ordinary tokens are made of", facts, tables)
 
 
-def _distribution(name: str, counts: Mapping[int, int]) -> Table:
-    """Return a table of numbers with how many tokens have each, and a bar."""
-    rows = [(str(number), count) for number, count in itertools.islice(counts.items(), MAX_ROWS)]
-    others = list(counts)[MAX_ROWS:]
-    if others:
-        label = f"{others[0]}-{others[-1]}" if len(others) > 1 else str(others[0])
-        rows.append((label, sum(counts[number] for number in others)))
-    longest, total = max((count for _, count in rows), default=1), sum(counts.values())
-    drawn = [(n, f"{count:,}", _share(count, total), "█" * round(_BAR * count / longest)) for n, count in rows]
-    return Table((name, "tokens", "share", ""), drawn)
+def _counted(name: str, counts: Mapping[Any, int]) -> Table:
+    """Return a table of how many tokens each row has; of many rows the last ones are summed."""
+    rows = [(str(row), count) for row, count in counts.items() if count]
+    if len(rows) > MAX_ROWS:
+        others = rows[MAX_ROWS:]
+        rows[MAX_ROWS:] = [(f"{len(others)} others", sum(count for _, count in others))]
+    whole = sum(counts.values())
+    drawn = [(row, f"{count:,}", _share(count, whole)) for row, count in rows]
+    return Table((name, "tokens", "share"), drawn, ends_with_words=False)
 
 
 def _merging(inspection: Inspection) -> Section:
@@ -170,15 +155,13 @@ def _merging(inspection: Inspection) -> Section:
         ("greatest depth", f"{max(merging.by_depth, default=0):,}"),
     ]
     rows = [(str(item.id), str(depth), word(item.token)) for item, depth in merging.deepest]
-    tables = [_distribution("depth", merging.by_depth)]
-    if rows:
-        tables.append(Table(("id", "depth", "deepest tokens"), rows))
-    return Section("depth of merges", facts, [table for table in tables if table.rows])
+    tables = [_counted("depth", merging.by_depth), Table(("id", "depth", "deepest tokens"), rows)]
+    return Section("depth of merges", facts, tables)
 
 
-def _tokens(title: str, tokens: Iterable[results.VocabularyToken]) -> list[Table]:
-    rows = [(str(id), word(token)) for id, token in tokens]
-    return [Table(("id", title), rows)] if rows else []
+def _tokens(title: str, tokens: Sequence[results.VocabularyToken]) -> Table:
+    rows = [(str(id), word(token)) for id, token in tokens[:MAX_ROWS]]
+    return Table(("id", f"{title}{_of(rows, tokens)}"), rows)
 
 
 def _reach(inspection: Inspection) -> Section:
@@ -198,9 +181,7 @@ def _reach(inspection: Inspection) -> Section:
             tables.append(Table(("id", "token", title), rows))
         else:
             tables.append(Table(("id", title), [row[:2] for row in rows]))
-    undecided = reach.undecided[:MAX_ROWS]
-    tables += _tokens(f"undecided{_of(undecided, reach.undecided)}", undecided)
-    return Section("tokens that no text gives", facts, tables)
+    return Section("tokens that no text gives", facts, [*tables, _tokens("undecided", reach.undecided)])
 
 
 def _instead(item: results.Unreachable) -> str:
@@ -217,7 +198,7 @@ def _duplicates(inspection: Inspection) -> Section:
         ("groups that differ by either", f"{same.by_both:,} of {same.by_both_tokens:,} tokens"),
     ]
     rows = [(str(len(group)), " ".join(word(token) for _, token in group)) for group in same.largest]
-    return Section("near duplicates", facts, [Table(("tokens", "largest groups"), rows)] if rows else [])
+    return Section("near duplicates", facts, [Table(("tokens", "largest groups"), rows)])
 
 
 def _usage(inspection: Inspection, usage: results.Usage) -> Iterator[Section]:
@@ -246,9 +227,9 @@ def _used(inspection: Inspection, usage: results.Usage) -> Section:
     if usage.slope is not None:
         facts.append(("slope of uses over rank", f"{usage.slope:.3f}"))
     rows = [(f"{uses:,}", _share(uses, usage.tokens), str(id), word(token)) for id, token, uses in usage.most_used]
-    tables = [Table(("uses", "share", "id", "most used tokens"), rows)] if rows else []
-    title = "candidates for glitch tokens: reachable, never used, lowest ids"
-    return Section("use of ordinary tokens", facts, [*tables, *_tokens(title, usage.candidates)])
+    candidates = _tokens("candidates for glitch tokens: reachable, never used, lowest ids", usage.candidates)
+    tables = [Table(("uses", "share", "id", "most used tokens"), rows), candidates]
+    return Section("use of ordinary tokens", facts, tables)
 
 
 def _saved(usage: results.Usage) -> Section:
@@ -266,9 +247,7 @@ def _saved(usage: results.Usage) -> Section:
         )
         for item in usage.most_saved
     ]
-    return Section(
-        "what merges saved", facts, [Table(("applied", "share", "parts", "id", "token"), rows)] if rows else []
-    )
+    return Section("what merges saved", facts, [Table(("applied", "share", "parts", "id", "token"), rows)])
 
 
 def _text(section: Section) -> str:
@@ -276,7 +255,7 @@ def _text(section: Section) -> str:
     lines = list(section.words)
     if section.facts:
         lines.insert(0, text.aligned(section.facts))
-    for table in section.tables:
+    for table in filter(lambda table: table.rows, section.tables):
         lines += ["", text.aligned([table.head, *table.rows], words_last=table.ends_with_words)]
     indented = (f"  {line}".rstrip() for part in lines for line in part.split("\n"))
     return "\n".join([visible(section.title), *indented]) + "\n"
