@@ -73,7 +73,9 @@ def compare(
     """
     check_options(compare, corpus)
     count = checked_workers(workers)
-    bootstrap = _bootstrap(resamples, level, seed)
+    if isinstance(level, str) or not 0 < level < 1:
+        raise ValueError(f"level is a number between 0 and 1, not {shown(level)}")
+    bootstrap = statistics.Bootstrap(whole("resamples", resamples, 0), level, whole("seed", seed, 0))
     texts = None if on is None else Texts(on, language_field, **corpus)
     sentences = None if parallel is None else Parallel(parallel, corpus.get("errors", "strict"))
     languages = [] if sentences is None else sentences.languages
@@ -97,9 +99,3 @@ def compare(
         groups=tuple(statistics.groups_of(table, names, bootstrap)),
         parity=tuple(parity),
     )
-
-
-def _bootstrap(resamples: int, level: float, seed: int) -> statistics.Bootstrap:
-    if isinstance(level, str) or not 0 < level < 1:
-        raise ValueError(f"level is a number between 0 and 1, not {shown(level)}")
-    return statistics.Bootstrap(whole("resamples", resamples, 0), level, whole("seed", seed, 0))

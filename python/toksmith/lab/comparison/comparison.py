@@ -60,8 +60,7 @@ class Comparison:
         """Return the tables, for a terminal or a file of text."""
         return "\n".join([f"{about(self.all)}\n", *map(_text_section, sections(self))])
 
-    def __str__(self) -> str:
-        return self.to_text()
+    __str__ = to_text
 
     def to_html(self) -> str:
         """Return a report as one HTML page: tables and plots. It needs no other files and no network.
@@ -70,7 +69,7 @@ class Comparison:
         """
         parts = {
             "TITLE": " · ".join(map(_html_text, self.tokenizers)),
-            "STYLE": _html_style(),
+            "STYLE": _asset("report.css"),
             "NAMES": "".join(f"<span>{_html_text(name)}</span>" for name in self.tokenizers),
             "FACTS": about(self.all),
             "CONTENT": "".join([*_html_plots(self), *map(_html_section, sections(self))]),
@@ -80,7 +79,7 @@ class Comparison:
     def _repr_html_(self) -> str:
         """Return the tables for a notebook."""
         parts = "".join(map(_html_section, sections(self)))
-        return f'{_html_style()}<div class="toksmith-report">{parts}</div>'
+        return f'<style>{_asset("report.css")}</style><div class="toksmith-report">{parts}</div>'
 
     @property
     def plots(self) -> tuple[str, ...]:
@@ -296,10 +295,6 @@ def _text_section(section: Section) -> str:
 
 def _asset(name: str) -> str:
     return importlib.resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
-
-
-def _html_style() -> str:
-    return f"<style>\n{_asset('report.css')}</style>\n"
 
 
 def _html_text(text: str) -> str:

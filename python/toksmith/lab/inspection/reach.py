@@ -25,6 +25,7 @@ import collections
 import functools
 import itertools
 from collections.abc import Callable, Iterator, Mapping
+from typing import TypeVar
 
 import numpy as np
 
@@ -52,8 +53,7 @@ _MAX_CHARACTERS = 1 << 25
 _MAX_PAIRS = 1 << 17
 # Pairs of tokens with more bytes than this are not merged; they are taken to be possible.
 _MAX_BYTES = 64
-# Characters of texts that are encoded together.
-_BATCH = 1 << 22
+T = TypeVar("T")
 
 
 def reach(vocabulary: Vocabulary, workers: int | None) -> Reach:
@@ -90,7 +90,7 @@ def _without_text(vocabulary: Vocabulary, workers: int | None) -> list[Vocabular
 def _among_ids(vocabulary: Vocabulary, texts: list[tuple[int, str]], workers: int | None) -> set[int]:
     """Return the ids that are among the ids of their text; `texts` are pairs of an id and a text for it."""
     ids_with_text: set[int] = set()
-    for batch in _batches(texts):
+    for batch in _groups(texts):
         expected = np.array([id for id, _ in batch], np.int64)
         ids, starts = vocabulary.tokenizer.encode_batch_to_numpy(
             [text for _, text in batch], special=False, workers=workers
@@ -100,17 +100,9 @@ def _among_ids(vocabulary: Vocabulary, texts: list[tuple[int, str]], workers: in
     return ids_with_text
 
 
-def _batches(texts: list[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
-    batch: list[tuple[int, str]] = []
-    size = 0
-    for item in texts:
-        batch.append(item)
-        size += len(item[1])
-        if size >= _BATCH:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
+def _groups(items: list[T]) -> Iterator[list[T]]:
+    """Yield the items in groups whose texts are held in memory together."""
+    yield from (items[start : start + _GROUP] for start in range(0, len(items), _GROUP))
 
 
 def _proved(vocabulary: Vocabulary, tokens: list[VocabularyToken]) -> tuple[list[Unreachable], list[VocabularyToken]]:
@@ -150,7 +142,7 @@ def _searched(
     waiting = {token.id: token for token in texts}
     room = _MAX_CHARACTERS
     for _ in range(_MAX_TRIES // _ROUND):
-        for ids in _groups(list(waiting)):
+        for ids in _groups([*waiting]):
             tried = [(id, text) for id in ids for text in itertools.islice(texts[waiting[id]], _ROUND)]
             room -= sum(len(text) + 1 for _, text in tried)
             if room < 0:
@@ -158,11 +150,6 @@ def _searched(
             for id in _among_ids(vocabulary, tried, workers):
                 waiting.pop(id, None)
     return list(waiting.values())
-
-
-def _groups(ids: list[int]) -> Iterator[list[int]]:
-    """Yield the ids in groups whose texts are held in memory together."""
-    yield from (ids[start : start + _GROUP] for start in range(0, len(ids), _GROUP))
 
 
 def _beside_others(

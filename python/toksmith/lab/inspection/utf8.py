@@ -16,8 +16,6 @@ Codes = NDArray[np.int64]
 _LOWEST = {1: 0x80, 2: 0x800, 3: 0x10000}
 _CODE_POINTS = 0x110000
 _SURROGATES = (0xD800, 0xE000)
-# Planes without characters: hardly any vocabulary has tokens for their bytes, so these are tried last.
-_RARE = (0x40000, 0xE0000)
 # Characters that are tried before or after some bytes.
 _MAX_TRIED = 512
 
@@ -128,6 +126,4 @@ def texts_with(data: bytes) -> Iterator[str]:
 
 def _tried(codes: Codes) -> list[str]:
     """Return some of the characters, in a random order that is the same in each run."""
-    chosen = np.random.default_rng(0).permutation(codes)
-    is_rare = (chosen >= _RARE[0]) & (chosen < _RARE[1])
-    return list(map(chr, np.concatenate([chosen[~is_rare], chosen[is_rare]])[:_MAX_TRIED].tolist()))
+    return list(map(chr, np.random.default_rng(0).permutation(codes)[:_MAX_TRIED].tolist()))
