@@ -5,9 +5,6 @@ Scripts are Unicode's property Script, for which Python has no tables.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable
-
 import regex
 
 _NAMES = """
@@ -59,8 +56,3 @@ def kinds_of(characters: str) -> dict[str, str]:
     for kind, pattern in reversed(_CLASSES.items()):
         kinds |= dict.fromkeys(regex.findall(pattern, characters), kind)
     return kinds
-
-
-def distinct(texts: Iterable[str]) -> str:
-    """Return each character of some texts once."""
-    return "".join(set(itertools.chain.from_iterable(texts)))

@@ -47,19 +47,14 @@ def tokens(spans: Sequence[Span], *, ids: bool = False) -> str:
 
 def _token(span: Span, colour: str, ids: bool) -> str:
     classes = ["special" if span.special else colour, *(["partial"] if span.partial else [])]
-    shown = "".join(
-        f"<i>{html.escape(text)}</i>" if is_mark else html.escape(text) for text, is_mark in _marked(span, ids)
-    )
+    # In a box of its own a space at an end could not be seen.
+    marked = spans_of.marked(span.token, spans_of.SPACE if ids else " ")
+    shown = "".join(f"<i>{html.escape(text)}</i>" if is_mark else html.escape(text) for text, is_mark in marked)
     below = f"<small>{span.id}</small>" if ids else ""
     # A line of the text ends after the mark of its newline.
     after = "<br>" if span.token.endswith(b"\n") else ""
     title = html.escape(_title(span))
     return f'<span class="{" ".join(classes)}" title="{title}">{shown}{below}</span>{after}'
-
-
-def _marked(span: Span, ids: bool) -> list[tuple[str, bool]]:
-    # In a box of its own a space at an end could not be seen.
-    return spans_of.marked(span.token, spans_of.SPACE if ids else " ")
 
 
 def _title(span: Span) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-
 from .._internal.arguments import checked_text, whole
 from ..tokenizer import Tokenizer, tokenizer_of
 from . import notebook, terminal
@@ -36,19 +34,18 @@ class View:
     def __str__(self) -> str:
         table = spans_of.Spans(self._tokenizer)
         drawn = terminal.drawn(table, [self.ids[: self.limit]], colours=False, ids=self._show_ids)
-        return f"{''.join(drawn)}{self._more()}{self._counts()}"
+        return f"{''.join(drawn)}{self._below()}"
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        shown, more = notebook.tokens(self.spans, ids=self._show_ids), html.escape(self._more())
-        return f'<div>{notebook.STYLE}{shown}<div class="toksmith-counts">{more} {self._counts()}</div></div>'
+        shown = notebook.tokens(self.spans, ids=self._show_ids)
+        return f'<div>{notebook.STYLE}{shown}<div class="toksmith-counts">{self._below()}</div></div>'
 
-    def _more(self) -> str:
-        return terminal.more(len(self.ids) - self.limit)
-
-    def _counts(self) -> str:
-        return terminal.counts(len(self.ids), len(self.text.encode()))
+    def _below(self) -> str:
+        """Return how many tokens are not drawn, and the counts."""
+        count = len(self.ids)
+        return f"{terminal.more(count - self.limit)}{terminal.counts(count, len(self.text.encode()))}"
 
 
 def view(

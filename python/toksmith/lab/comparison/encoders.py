@@ -1,4 +1,4 @@
-"""Tokenizers of any library with one interface, which gives the ids of a batch of texts in one array."""
+"""Tokenizers of any library with one interface, which counts the tokens of a batch of texts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..._internal.messages import shown
 from ...tokenizer import Tokenizer, tokenizer_of
 
-Batch: TypeAlias = "tuple[NDArray[np.uint32], NDArray[np.int64]]"
+Counts: TypeAlias = "NDArray[np.int64]"
 
 
 class Encoder:
@@ -21,9 +21,8 @@ class Encoder:
 
     Args:
         name: Its name in the results.
-        encode: Takes texts and returns their ids in one array of `uint32`, and the places in it where each text
-            begins and the last one ends, `int64` of shape (texts + 1,). Special tokens are read as ordinary text, if
-            the library can do so.
+        count: Takes texts and returns how many tokens each has. Special tokens are read as ordinary text, if the
+            library can do so.
         tokenizer: The tokenizer, if it is one of this package.
         workers: Threads.
     """
@@ -31,18 +30,18 @@ class Encoder:
     def __init__(
         self,
         name: str,
-        encode: Callable[[Sequence[str]], Batch],
+        count: Callable[[Sequence[str]], Counts],
         tokenizer: Tokenizer | None = None,
         workers: int = 1,
     ) -> None:
-        self.name, self.encode, self.tokenizer = name, encode, tokenizer
-        self._workers = workers
+        self.name, self.count = name, count
+        self._tokenizer, self._workers = tokenizer, workers
 
-    def encode_long(self, pieces: Iterable[str]) -> Iterator[NDArray[np.uint32]]:
-        """Yield the ids of one long text, made on all threads if the library can do so."""
-        if self.tokenizer is None:
-            return iter([self.encode(["".join(pieces)])[0]])
-        return self.tokenizer.encode_iterable(pieces, special=False, workers=self._workers, arrays=True)
+    def count_long(self, pieces: Iterable[str]) -> Iterator[int]:
+        """Yield the numbers of tokens of the parts of one long text, made on all threads if the library can do so."""
+        if self._tokenizer is None:
+            return iter(self.count(["".join(pieces)]).tolist())
+        return map(len, self._tokenizer.encode_iterable(pieces, special=False, workers=self._workers, arrays=True))
 
 
 def encoders_of(tokenizers: Any, workers: int) -> list[Encoder]:
@@ -79,32 +78,23 @@ def _encoder_of(name: str, tokenizer: Any, workers: int) -> Encoder:
     if is_ours or isinstance(tokenizer, (str, bytes, os.PathLike)):
         ours = tokenizer_of(tokenizer)
         encode = functools.partial(ours.encode_batch_to_numpy, special=False, workers=workers)
-        return Encoder(name, encode, ours, workers)
+        return Encoder(name, lambda texts: np.diff(encode(texts)[1]), ours, workers)
     if not callable(getattr(tokenizer, "encode", None)):
         raise TypeError(f"{shown(name)} is no tokenizer: {type(tokenizer).__name__} has no method encode")
-    return Encoder(name, _foreign_encode(tokenizer, workers))
+    foreign = _foreign_encode(tokenizer, workers)
+
+    def count(texts: Sequence[str]) -> Counts:
+        return np.array([len(getattr(encoded, "ids", encoded)) for encoded in foreign(list(texts))], np.int64)
+
+    return Encoder(name, count)
 
 
-def _foreign_encode(tokenizer: Any, workers: int) -> Callable[[Sequence[str]], Batch]:
+def _foreign_encode(tokenizer: Any, workers: int) -> Callable[[list[str]], Iterable[Any]]:
     """Return the fastest call of another library's tokenizer that adds no tokens of its own."""
     if hasattr(tokenizer, "encode_ordinary_batch"):  # tiktoken
-        return lambda texts: _joined(tokenizer.encode_ordinary_batch(list(texts), num_threads=workers))
+        return functools.partial(tokenizer.encode_ordinary_batch, num_threads=workers)
     if hasattr(tokenizer, "encode_batch_fast"):  # tokenizers
-        encode = functools.partial(tokenizer.encode_batch_fast, add_special_tokens=False)
-        return lambda texts: _joined(list(map(_ids, encode(list(texts)))))
+        return functools.partial(tokenizer.encode_batch_fast, add_special_tokens=False)
     if hasattr(tokenizer, "convert_ids_to_tokens") and callable(tokenizer):  # transformers
-        encode = functools.partial(tokenizer.encode, add_special_tokens=False, verbose=False)
-        return lambda texts: _joined(list(map(encode, texts)))
-    return lambda texts: _joined([_ids(tokenizer.encode(text)) for text in texts])
-
-
-def _ids(encoded: Any) -> Sequence[int]:
-    ids: Sequence[int] = getattr(encoded, "ids", encoded)
-    return ids
-
-
-def _joined(rows: Sequence[Sequence[int]]) -> Batch:
-    starts = np.zeros(len(rows) + 1, np.int64)
-    np.cumsum([len(row) for row in rows], out=starts[1:])
-    ids = np.concatenate([np.zeros(0, np.uint32), *(np.asarray(row, np.uint32) for row in rows)])
-    return ids, starts
+        return functools.partial(map, functools.partial(tokenizer.encode, add_special_tokens=False, verbose=False))
+    return functools.partial(map, tokenizer.encode)

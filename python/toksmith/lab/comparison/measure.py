@@ -51,7 +51,7 @@ class Measuring:
         for batch, texts, pieces in batches(documents):
             if pieces is None:
                 sizes = [(len(text.encode()), len(text)) for text in texts]
-                tokens = np.stack([np.diff(encoder.encode(texts)[1]) for encoder in self._encoders])
+                tokens = np.stack([encoder.count(texts) for encoder in self._encoders])
             else:
                 sizes, tokens = self._of_long(pieces)
             self._tokens.append(tokens)
@@ -80,7 +80,7 @@ class Measuring:
                 yield piece
 
         copies = itertools.tee(measured(), len(self._encoders))
-        counts = [map(len, encoder.encode_long(copy)) for encoder, copy in zip(self._encoders, copies, strict=True)]
+        counts = [encoder.count_long(copy) for encoder, copy in zip(self._encoders, copies, strict=True)]
         tokens = np.zeros((len(counts), 1), np.int64)
         for of_all in itertools.zip_longest(*counts, fillvalue=0):
             tokens[:, 0] += of_all

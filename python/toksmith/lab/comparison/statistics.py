@@ -153,7 +153,7 @@ def _columns(parallel: Parallel, encoders: list[Encoder]) -> np.ndarray[tuple[in
             part[number, 0] = [len(sentence.encode()) for sentence in sentences]
             part[number, 1] = [len(sentence) for sentence in sentences]
             for column, encoder in enumerate(encoders, 2):
-                part[number, column] = np.diff(encoder.encode(sentences)[1])
+                part[number, column] = encoder.count(sentences)
         parts.append(part)
     if not parts:
         raise ValueError("the parallel texts are empty")

@@ -68,8 +68,9 @@ def usage(vocabulary: Vocabulary, tree: Tree, reach: Reach, counter: Counter, to
     counts, ids, tokens = counter.counts, vocabulary.ids, vocabulary.tokens
     ordinary = np.array([id not in vocabulary.special for id in ids], np.bool_)
     total = int(counts.sum())
-    parts = np.zeros(len(ids), np.bool_)
-    parts[list(tree.parts(counts))] = True
+    totals = tree.totals(counts)
+    is_merged, parts = np.array(tree.left) >= 0, totals > counts
+    applied = np.where(is_merged, totals, 0)
     unused = ordinary & (counts == 0) & ~parts
     never = {token.id for token in reach.unreachable} | {token.id for token in reach.undecided}
     candidates = (
@@ -77,7 +78,6 @@ def usage(vocabulary: Vocabulary, tree: Tree, reach: Reach, counter: Counter, to
         for place in np.flatnonzero(unused).tolist()
         if len(tokens[place]) > 1 and ids[place] in vocabulary.texts and ids[place] not in never
     )
-    applied = tree.applied(counts)
     order = np.argsort(-counts, kind="stable")
     return Usage(
         documents=counter.documents,
@@ -97,7 +97,7 @@ def usage(vocabulary: Vocabulary, tree: Tree, reach: Reach, counter: Counter, to
         slope=slope(counts),
         merged=int(applied.sum()),
         most_saved=top_saved(vocabulary, tree, applied, top),
-        idle_merges=int(((np.array(tree.left) >= 0) & (applied == 0)).sum()),
+        idle_merges=int((is_merged & (applied == 0)).sum()),
         counts=counts,
         applied=applied,
     )

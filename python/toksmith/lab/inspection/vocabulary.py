@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...tokenizer import Tokenizer
 from .. import parts
-from ..characters import KINDS, distinct, kinds_of, scripts_of
+from ..characters import KINDS, kinds_of, scripts_of
 from .results import Contents, Duplicates, Merging, Saved, Sizes, VocabularyToken
 
 META = "\u2581"
@@ -72,7 +72,7 @@ def sizes(vocabulary: Vocabulary) -> Sizes:
 def contents(vocabulary: Vocabulary) -> Contents:
     """Return what the ordinary tokens are made of."""
     texts = vocabulary.texts.values()
-    characters = distinct(texts)
+    characters = "".join(set("".join(texts)))
     kind_of, script_of = kinds_of(characters), scripts_of(characters)
     kinds = collections.Counter(_kind(text, kind_of) for text in texts)
     kinds["partial"] = len(vocabulary.ordinary) - len(texts)
@@ -143,8 +143,8 @@ class Tree:
             depths[place] = 1 + max(depths[self.left[place]], depths[self.right[place]])
         return depths
 
-    def applied(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return how often the last merge of each token was applied in a text whose tokens have these counts.
+    def totals(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how often each token was there, alone or as a part, in a text whose tokens have these counts.
 
         The merge of a token is applied for each use of the token, and for each use of a token that it is a part of.
         """
@@ -153,16 +153,7 @@ class Tree:
             if number := uses[place]:
                 uses[self.left[place]] += number
                 uses[self.right[place]] += number
-        return np.where(np.array(self.left) >= 0, np.array(uses, np.int64), 0)
-
-    def parts(self, counts: NDArray[np.int64]) -> set[int]:
-        """Return the tokens that are a part, or a part of a part and so on, of a token that is used."""
-        parts: set[int] = set()
-        uses = counts.tolist()
-        for place in reversed(self.order):
-            if uses[place] or place in parts:
-                parts |= {self.left[place], self.right[place]}
-        return parts
+        return np.array(uses, np.int64)
 
 
 def merging(vocabulary: Vocabulary, tree: Tree, top: int) -> Merging:
