@@ -57,8 +57,8 @@ def shape(data: bytes) -> Shape:
     r"""Return the characters that bytes of a text are parts of.
 
     >>> firsts, text, last = shape(b"a\xe2\x80")
-    >>> firsts, text, last.min(), last.max()
-    ([], 'a', 8192, 8255)
+    >>> firsts, text, last[[0, -1]].tolist()
+    ([], 'a', [8192, 8255])
     """
     head, tail = _apart(data)
     # If no character follows these bytes, more bytes of their own character may follow.
