@@ -122,7 +122,7 @@ def _live(tokenizer: Tokenizer, blocks: dict[str, int]) -> dict[str, Any] | None
         "automaton": None if automaton is None else _number(blocks, packing.of_automaton(automaton)),
         "ranks": not parts.has_merges(tokenizer),
         "wholes": parts.ignores_merges(tokenizer),
-        "keeps": pattern.unmatched == "keep",
+        "drops": automaton is not None and pattern.unmatched == "drop",
         "special": dict(tokenizer.special_tokens),
     }
 

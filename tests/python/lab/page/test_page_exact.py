@@ -84,7 +84,7 @@ def of_all_patterns(small: Tokenizer) -> dict[str, Tokenizer]:
         for name in ("gpt2", "cl100k", "llama3", "o200k", "qwen2", "nanochat", "qwen3.5", "tekken")
     }
     patterns |= {
-        "none": {"pattern": None},
+        "none": {"pattern": None, "unmatched": "drop"},
         "kept": {"pattern": r"[a-z]+|\d{2}", "unmatched": "keep"},
         "dropped": {"pattern": r"[a-z]+|\d{2}|\s*x", "unmatched": "drop"},
         "backwards": {"pattern": r"a*b|a|[^ab]+?\s|."},

@@ -330,8 +330,7 @@ def facts_of(chromium: browser.Browser) -> Any:
 
 def test_a_change_of_the_text_empties_the_details(opened: Open) -> None:
     chromium = opened()
-    point = "dispatchEvent(new PointerEvent('pointerover', { bubbles: true }))"
-    chromium.evaluate(f"document.querySelectorAll('.token')[1].{point}")
+    chromium.evaluate("document.querySelectorAll('.token')[1].focus()")
     assert facts_of(chromium) == 5
     chromium.evaluate("document.getElementById('text').focus()")
     chromium.type("x")

@@ -142,7 +142,7 @@ export class Panel {
     this.element.querySelector(".unit").textContent = count === 1 ? "token" : "tokens";
     this.copyButton.disabled = count === 0;
     const rate = count === 0 ? "" : `${(bytes / count).toFixed(2)} bytes per token`;
-    const lost = this.tokenizer.isLive ? bytes - this.#bytesInTokens() : 0;
+    const lost = this.tokenizer.drops ? bytes - this.#bytesInTokens() : 0;
     const missing = lost === 0 ? "" : `${counted(lost, "byte")} in no token: the pattern drops them`;
     this.element.querySelector(".rate").textContent = [rate, missing].filter(Boolean).join("; ");
     this.element.querySelector(".bar").style.setProperty("--share", highest === 0 ? 0 : count / highest);

@@ -59,8 +59,8 @@ export class LiveTokenizer {
     this.isLive = true;
     this.vocabulary = vocabulary;
     this.automaton = automaton;
-    /** Whether text that the pattern does not match is kept; whether a pretoken that is a token is not merged. */
-    this.keeps = description.keeps;
+    /** Whether text that the pattern does not match is dropped; whether a pretoken that is a token is not merged. */
+    this.drops = description.drops;
     this.wholes = description.wholes;
     this.special = new Map(Object.entries(description.special));
     this.specialNames = new Map([...this.special].map(([name, id]) => [id, name]));
@@ -106,11 +106,11 @@ export class LiveTokenizer {
     };
     let at = start;
     this.automaton?.findAll(text, start, end, (first, last) => {
-      if (this.keeps && first > at) add(at, first);
+      if (!this.drops && first > at) add(at, first);
       add(first, last);
       at = last;
     });
-    if (this.keeps && at < end) add(at, end);
+    if (!this.drops && at < end) add(at, end);
   }
 
   /** Returns the tokens of a pretoken: ids, and places in it. */
@@ -143,7 +143,7 @@ export class LiveTokenizer {
 export class ComputedTokenizer {
   constructor(description, texts) {
     this.name = description.name;
-    this.isLive = false;
+    this.isLive = this.drops = false;
     this.texts = texts;
     this.encodings = description.encodings;
     this.bytesById = new Map(Object.entries(description.bytes).map(([id, bytes]) => [Number(id), bytesOf(atob(bytes))]));
