@@ -62,7 +62,8 @@ class Browser:
         self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.call(f"{domain}.enable")
-        self.call("Emulation.setFocusEmulationEnabled", enabled=True)  # a page has the focus, whatever the Tab key did
+        # The page has the focus, wherever the Tab key has led.
+        self.call("Emulation.setFocusEmulationEnabled", enabled=True)
 
     def call(self, method: str, **params: Any) -> Any:
         """Call a method of the protocol; return its result."""
