@@ -1,6 +1,7 @@
 //! What a vocabulary accepts, what it refuses, and where special tokens go.
 
-use toksmith::vocab::{CharacterTokens, Semantics, SpecialSpec};
+use toksmith::formats::huggingface::TokenizerFile;
+use toksmith::vocab::{CharacterTokens, Semantics, SpecialSpec, TextSpelling};
 use toksmith::{Error, Vocab};
 
 type Merges<'a> = Option<&'a [(&'a str, &'a str)]>;
@@ -194,4 +195,80 @@ fn a_token_stays_with_what_it_is_merged_from() {
         vocab(&[(256, "bc"), (257, "xy"), (258, "xyz")], None, &[]).unwrap().state()
     );
     assert!(matches!(whole.pruned(&[7, 400], &[]), Err(Error::UnknownId { id: 400, .. })));
+}
+
+/// The beginning of a state of the tokens of all bytes and of `more`, and the numbers after it.
+fn state_of(flags: u32, more: &[(u32, &str)], numbers: &[u32]) -> Vec<u8> {
+    let mut tokens = bytes();
+    tokens.extend(more.iter().map(|(id, token)| (*id, token.as_bytes().to_vec())));
+    let rows = tokens.iter().flat_map(|(id, token)| [*id, token.len() as u32]);
+    let head: Vec<u32> = [flags, tokens.len() as u32].into_iter().chain(rows).collect();
+    let little_endian = |numbers: &[u32]| numbers.iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<u8>>();
+    let tokens = tokens.into_iter().flat_map(|(_, token)| token).collect();
+    [little_endian(&head), tokens, little_endian(numbers)].concat()
+}
+
+/// Pickles and fingerprints of users depend on these bytes.
+#[test]
+fn the_bytes_of_a_state_never_change() {
+    let more = [(256, "ab"), (70_000, "abc"), (70_001, "<s>")];
+    let list: Merges = Some(&[("a", "b"), ("ab", "c")]);
+    let pairs = [2, 97, 98, 256, 99];
+    let specials: [(&str, Option<u32>); 1] = [("<s>", Some(70_001))];
+    let of_bytes = |merges: Merges| vocab(&more[..2], merges, &specials).unwrap();
+    assert_eq!(of_bytes(None).state(), state_of(0, &more, &[0]));
+    assert_eq!(of_bytes(None).ignoring_merges().state(), state_of(0, &more, &[0]));
+    assert_eq!(of_bytes(list).state(), state_of(1, &more, &pairs));
+    assert_eq!(of_bytes(list).ignoring_merges().state(), state_of(3, &more, &pairs));
+
+    let all_bytes: Vec<u32> = (0..256).collect();
+    for (ties, flags, last) in [(vec![], 5, vec![]), (vec![1], 21, vec![1, 1])] {
+        let more = [(256, "ab"), (257, "abc"), (300, "<s>")];
+        let own: Vec<(u32, Vec<u8>)> =
+            more.iter().map(|&(id, token)| (id, token.as_bytes().to_vec())).chain(bytes()).collect();
+        let tokens = own.iter().map(|(id, token)| (*id, token.as_slice())).collect();
+        let characters = CharacterTokens {
+            bytes: all_bytes.clone(),
+            outside: [300].into(),
+            ties,
+            ..CharacterTokens::default()
+        };
+        let specials = [(b"<s>".to_vec(), Some(300))];
+        let made = Vocab::of_characters(tokens, &[(97, 98), (256, 99)], characters, &specials).unwrap();
+        let numbers = [&pairs[..], &[256], &all_bytes, &[0, 1, 300], &last].concat();
+        assert_eq!(made.state(), state_of(flags, &more, &numbers));
+        assert_eq!(Vocab::from_state(&made.state(), &specials).unwrap().state(), made.state());
+    }
+}
+
+#[test]
+fn the_bytes_of_a_state_of_names_never_change() {
+    let model = r##"{"type": "BPE", "dropout": 0.5, "unk_token": "?", "continuing_subword_prefix": "#",
+        "end_of_word_suffix": "!", "vocab": {"a": 3, "#b!": 5, "ab!": 1, "?": 9}, "merges": ["a #b!"]}"##;
+    let added = r#"[{"id": 12, "content": "<s>", "single_word": false, "lstrip": false, "rstrip": false,
+        "normalized": false, "special": true}]"#;
+    let json = format!(r#"{{"version": "1.0", "added_tokens": {added}, "model": {model}}}"#);
+    let file = TokenizerFile::read(json.as_bytes(), true).unwrap();
+    let numbers = |numbers: &[u32]| numbers.iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<u8>>();
+    for (spelling, outside) in [(0, &[][..]), (1, &[12]), (2, &[12])] {
+        let by_number = [TextSpelling::Bytes, TextSpelling::Characters, TextSpelling::Spaces];
+        let made = file.vocab(by_number[spelling], &["<s>".to_owned()], Some(1 << 33 | 7)).unwrap();
+        let mut state = numbers(&[8, 5, 1, 3, 3, 1, 5, 3, 9, 1, 12, 3]);
+        state.extend(b"ab!a#b!?<s>");
+        state.extend(numbers(&[spelling as u32, 0b11000, 0.5_f32.to_bits(), 7, 2, 4]));
+        for (id, name) in [(3, "a"), (5, "#b!"), (1, "ab!"), (9, "?")] {
+            state.extend(numbers(&[id, name.len() as u32]));
+            state.extend(name.as_bytes());
+        }
+        for option in ["#", "!", "?"] {
+            state.extend(numbers(&[1]));
+            state.extend(option.as_bytes());
+        }
+        state.extend(numbers(&[1, 3, 5, 1, outside.len() as u32]));
+        state.extend(numbers(outside));
+        state.extend(numbers(&[0]));
+        assert_eq!(made.state(), state);
+        let specials = [(b"<s>".to_vec(), Some(12))];
+        assert_eq!(Vocab::from_state(&state, &specials).unwrap().state(), state);
+    }
 }
