@@ -97,7 +97,7 @@ impl Lookup<'_> {
         let token = if pretoken.len() > KEY_BYTES { self.vocab.ordinary_index(pretoken) } else { None };
         match token {
             Some(index) if !self.vocab.is_unmergeable(index) => tokens.push(index),
-            _ => self.merger.merge(self.vocab.pairs(), pretoken, tokens, self.control)?,
+            _ => self.vocab.merge(self.merger, pretoken, tokens, self.control)?,
         }
         ids.clear();
         room::reserve(ids, tokens.len())?;

@@ -2,9 +2,8 @@
 
 use super::lookup::Lookup;
 use crate::error::Result;
-use crate::merge::NEVER;
+use crate::merge::{NEVER, Pairs};
 use crate::room;
-use crate::vocab::Vocab;
 
 /// Neighbouring tokens that may merge, but for the last one.
 #[derive(Default)]
@@ -25,23 +24,23 @@ impl Section {
         room::push(&mut self.ranks, rank)
     }
 
-    /// Adds the ids of the section, which is empty afterwards. `ids` has room for all of them.
+    /// Adds the ids of the section, which is empty afterwards. `id` gives the id of a token, and `ids` has room for all.
     pub(super) fn finish(
         &mut self,
         last: u32,
-        vocab: &Vocab,
+        pairs: &Pairs,
+        id: impl Fn(&u32) -> u32,
         lookup: &mut Lookup<'_>,
         ids: &mut Vec<u32>,
     ) -> Result<()> {
         let Section { tokens, ranks } = self;
-        let (pairs, id) = (vocab.pairs(), |token: u32| vocab.tokens().id_at(token));
         match (&**tokens, &**ranks) {
-            (&[first], &[rank]) if rank != NEVER => ids.push(id(pairs.result(rank, (first, last)))),
-            (&[first], _) => ids.extend([id(first), id(last)]),
+            (&[first], &[rank]) if rank != NEVER => ids.push(id(&pairs.result(rank, (first, last)))),
+            (&[first], _) => ids.extend([id(&first), id(&last)]),
             _ => {
                 room::push(tokens, last)?;
                 lookup.merger.merge_tokens(pairs, tokens, ranks, lookup.control)?;
-                ids.extend(tokens.iter().map(|&token| id(token)));
+                ids.extend(tokens.iter().map(id));
             }
         }
         self.clear();

@@ -21,12 +21,12 @@ use super::joined_pairs::JoinedPairs;
 use super::lookup::Lookup;
 use super::output::{Sink, StagedOutput, StagingBuffer};
 use super::section::Section;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::pretokenize::class::{char_start, decode_char};
 use crate::pretokenize::spellings::NAMES;
 use crate::pretokenize::{ENDS, Isa, Junctions, Named, Pattern, Pretokenizer, Scanner, WordRuns};
 use crate::room;
-use crate::vocab::{Semantics, Vocab};
+use crate::vocab::{Model, Vocab};
 
 /// The part of the merges, one eighth, that the first stage has at least. With fewer, the tokens of a word are many.
 const FIRST_STAGE_DIVISOR: usize = 8;
@@ -120,10 +120,8 @@ impl Superwords {
     /// # Errors
     /// [`crate::Error::OutOfMemory`].
     pub(super) fn with_first_stage(vocab: &Vocab, count: usize) -> Result<Option<Self>> {
-        if !is_plain(vocab) {
-            return Ok(None);
-        }
-        let (tokens, merges, pairs) = (vocab.tokens(), vocab.merges_by_index(), vocab.pairs());
+        let Some(pairs) = vocab.pairs().filter(|_| is_plain(vocab)) else { return Ok(None) };
+        let (tokens, merges) = (vocab.tokens(), vocab.merges_by_index());
         // The first and the last token of the first stage in each token.
         let mut ends = room::filled((NOWHERE, NOWHERE), tokens.len())?;
         (0..=255).map(|byte| pairs.byte_token(byte)).for_each(|token| ends[token as usize] = (token, token));
@@ -293,6 +291,7 @@ impl Superwords {
         lookup: &mut Lookup<'_>,
         buffers: &mut Buffers,
     ) -> Result<()> {
+        let pairs = vocab.pairs().ok_or(Error::BrokenState)?;
         let count = self.find_places(start, buffers)?;
         let Buffers { tokens, places, section, ids, .. } = buffers;
         ids.clear();
@@ -310,7 +309,7 @@ impl Superwords {
                 continue;
             }
             if done < at - 1 && !section.is_empty() {
-                section.finish(tokens[done], vocab, lookup, ids)?;
+                section.finish(tokens[done], pairs, id, lookup, ids)?;
                 done += 1;
             }
             ids.extend(tokens[done..at - 1].iter().map(id));
@@ -318,7 +317,7 @@ impl Superwords {
             done = at;
         }
         if !section.is_empty() {
-            section.finish(tokens[done], vocab, lookup, ids)?;
+            section.finish(tokens[done], pairs, id, lookup, ids)?;
             done += 1;
         }
         ids.extend(tokens[done..].iter().map(id));
@@ -365,10 +364,7 @@ fn grown<T: Copy + Default>(items: &mut Vec<T>, len: usize) -> Result<&mut [T]> 
 
 /// Whether the tokens are the bytes and what the merges of a list make, so that the list can be divided.
 fn is_plain(vocab: &Vocab) -> bool {
-    vocab.semantics() == Semantics::Merges
-        && vocab.covers_text_exactly()
-        && vocab.characters().is_none()
-        && !vocab.has_unmergeable()
+    matches!(vocab.model(), Model::Merges { .. }) && !vocab.has_unmergeable()
 }
 
 /// Whether a space between two letters is at the place where two tokens meet.

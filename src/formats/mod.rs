@@ -3,6 +3,7 @@
 //! [`FORMATS`] has a row for each format: its name, how it is recognised, and its reader. To add a format, add a file here and
 //! a row there. Folders of several files are read by the Python package.
 
+mod exchange;
 pub mod gguf;
 pub mod huggingface;
 mod load;
@@ -12,6 +13,7 @@ mod others;
 mod ranks;
 mod rows;
 pub mod sentencepiece;
+mod state;
 mod tekken;
 
 pub use load::{FORMATS, FileKind, HEAD_BYTES, recognise};

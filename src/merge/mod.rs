@@ -4,7 +4,8 @@
 //! Under both semantics, the pair of adjacent tokens with the lowest rank merges first, of several the
 //! leftmost, until no pair merges. [`short`] finds it by a scan, [`long`] with a heap, and [`windows`]
 //! handles a long pretoken with both. All give the same tokens; the tests compare them with the definition.
-//! [`spelled`] is for models whose options allow neither, and [`random`] leaves out merges at random.
+//! [`random`] leaves out merges at random. [`spelled`] is for models whose options allow none of these: they have no
+//! table of [`Pairs`].
 
 mod dropout;
 mod first_tokens;
@@ -63,10 +64,7 @@ impl Merger {
         if pretoken.len() >= u32::MAX as usize {
             return Err(Error::PretokenTooLong { bytes: pretoken.len() });
         }
-        match pairs.spelled() {
-            Some(spelled) => spelled.merge(pretoken, out, control),
-            None => self.long.merge(self.isa, pairs, pretoken, out, control),
-        }
+        self.long.merge(self.isa, pairs, pretoken, out, control)
     }
 
     /// Merges two tokens or more further, by the pairs whose ranks are above all that made them. `ranks`, which is empty

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::first_tokens::FirstTokens;
-use super::spelled::SpelledBpe;
 use crate::hashing::spread;
 use crate::memory::LargeTable;
 
@@ -44,8 +43,6 @@ pub(crate) struct Pairs {
     results: Results,
     /// The tokens with which merging begins; `None` if it begins with bytes.
     first_tokens: Option<Box<FirstTokens>>,
-    /// A model that merges by itself; then the other fields are empty.
-    spelled: Option<Box<SpelledBpe>>,
 }
 
 /// The token that results from each rank.
@@ -134,7 +131,6 @@ impl Pairs {
             others: HashMap::default(),
             results: Results::Shifted { by: 0, ranks: 0 },
             first_tokens: None,
-            spelled: None,
         }
     }
 
@@ -143,19 +139,6 @@ impl Pairs {
     pub(crate) fn of_first_tokens(first_tokens: FirstTokens, count: usize) -> Self {
         let pairs = Pairs::new(first_tokens.of_bytes(), count);
         Pairs { first_tokens: Some(Box::new(first_tokens)), ..pairs }
-    }
-
-    /// The table of a model that merges by itself. It says that it has more ranks than the scan for short pretokens takes,
-    /// so that nothing but the way of long pretokens asks for the model.
-    pub(crate) fn of_spelled(spelled: SpelledBpe) -> Self {
-        let results = Results::Shifted { by: 0, ranks: usize::MAX };
-        Pairs { results, spelled: Some(Box::new(spelled)), ..Pairs::new([0; 256], 0) }
-    }
-
-    /// The model that merges by itself, if there is one.
-    #[inline(always)]
-    pub(crate) fn spelled(&self) -> Option<&SpelledBpe> {
-        self.spelled.as_deref()
     }
 
     /// A table of the same first tokens, without a pair, with room for `count` pairs.
@@ -303,6 +286,11 @@ impl Pairs {
     /// The highest rank plus 1.
     pub(crate) fn ranks(&self) -> usize {
         self.results.ranks()
+    }
+
+    /// The token that two first tokens or longer ones merge into. The table must have the pair.
+    pub(crate) fn made(&self, pair: (u32, u32)) -> u32 {
+        self.result(self.rank_of_symbols(pair.0, pair.1), pair)
     }
 
     /// The token that a pair of a rank merges into.

@@ -197,7 +197,8 @@ impl SpelledBpe {
     /// Appends the tokens of a pretoken to `out`.
     ///
     /// # Errors
-    /// [`Error::MissingUnknown`], [`Error::Interrupted`], [`Error::OutOfMemory`].
+    /// [`Error::MissingUnknown`], [`Error::Interrupted`], [`Error::OutOfMemory`]; [`Error::PretokenTooLong`] for 4 GiB or
+    /// more.
     pub(crate) fn merge(&self, pretoken: &[u8], out: &mut Vec<u32>, control: &Control) -> Result<()> {
         let symbols = self.merged(&self.spelled(pretoken)?, pretoken, control)?;
         for symbol in symbols.iter().filter(|symbol| symbol.len != 0) {
@@ -233,6 +234,9 @@ impl SpelledBpe {
 
     /// The spelling of a pretoken. Bytes that are not UTF-8 are U+FFFD where characters are spelled.
     fn spelled(&self, pretoken: &[u8]) -> Result<String> {
+        if pretoken.len() >= u32::MAX as usize {
+            return Err(Error::PretokenTooLong { bytes: pretoken.len() });
+        }
         let mut spelled = String::new();
         room::reserve_text(&mut spelled, 3 * pretoken.len())?;
         match self.spelling {

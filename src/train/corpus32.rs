@@ -83,7 +83,7 @@ impl<'v> Layout<'v> {
             return Ok(());
         }
         self.tokens.clear();
-        self.merger.merge(vocab.pairs(), word, &mut self.tokens, control)?;
+        vocab.merge(&mut self.merger, word, &mut self.tokens, control)?;
         if self.tokens.len() > 1 {
             let length = |token: u32| vocab.tokens().bytes_at(token).len();
             if self.has_token_cells {

@@ -26,7 +26,7 @@ pub(super) fn merges(base: Option<&Vocab>, tokens: &[Vec<u8>]) -> Result<Vec<Mer
     }
     let room = tokens.iter().map(Vec::len).sum();
     let mut pairs = match base {
-        Some(base) => base.pairs().with_room(room),
+        Some(base) => base.pairs().ok_or(Error::BrokenState)?.with_room(room),
         None => Pairs::new(std::array::from_fn(|byte| byte as u32), room),
     };
     let mut next = base.map_or(BYTE_TOKENS, |base| base.tokens().len() as u32);

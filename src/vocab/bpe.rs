@@ -6,20 +6,19 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use once_cell::race::OnceBox;
 use rustc_hash::FxHashSet;
 
-use super::build::{SpecialSpec, check_ids};
+use super::build::{SpecialSpec, placed_as_given, ready};
+use super::model::{CharacterTokens, Model};
 use super::ordinary::Ordinary;
 use super::reach;
 use super::tokens::TokenBytes;
-use super::vocabulary::{CharacterTokens, Semantics, Vocab, memory_of_pairs};
+use super::vocabulary::{Vocab, memory_of_pairs};
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::merge::{BpeOptions, Pairs, SpelledBpe, TextSpelling, byte_name};
+use crate::merge::{BpeOptions, SpelledBpe, TextSpelling, byte_name};
 use crate::names::Names;
 use crate::room;
-use crate::special::Specials;
 use crate::spelling::unspelled;
 
 /// A model whose merges are all of known tokens, each pair once.
@@ -190,38 +189,31 @@ impl BpeModel {
 }
 
 /// The parts of a vocabulary that merges by names, all by id.
-pub(super) struct SpelledParts<'a> {
-    pub(super) spelling: TextSpelling,
-    pub(super) options: BpeOptions,
-    pub(super) names: Names,
+pub(crate) struct SpelledParts<'a> {
+    pub(crate) spelling: TextSpelling,
+    pub(crate) options: BpeOptions,
+    pub(crate) names: Names,
     /// The id of each name.
-    pub(super) ids: Vec<u32>,
-    pub(super) merges: Vec<[u32; 3]>,
+    pub(crate) ids: Vec<u32>,
+    pub(crate) merges: Vec<[u32; 3]>,
     /// The places of the merges that have the rank of the merge before them.
-    pub(super) ties: Vec<u32>,
+    pub(crate) ties: Vec<u32>,
     /// All tokens with the bytes that they stand for.
-    pub(super) tokens: Vec<(u32, &'a [u8])>,
+    pub(crate) tokens: Vec<(u32, &'a [u8])>,
     /// The tokens without a name.
-    pub(super) outside: std::collections::BTreeSet<u32>,
+    pub(crate) outside: std::collections::BTreeSet<u32>,
     /// The tokens that no pretoken becomes without merging.
-    pub(super) never_whole: Vec<u32>,
+    pub(crate) never_whole: Vec<u32>,
 }
 
 impl Vocab {
     /// A vocabulary that merges by names. All special tokens must have the id of a token.
-    pub(super) fn of_spelled(parts: SpelledParts<'_>, specials: &[SpecialSpec]) -> Result<Self> {
-        let SpelledParts { spelling, options, names, ids, merges, ties, mut tokens, outside, never_whole } =
+    pub(crate) fn of_spelled(parts: SpelledParts<'_>, specials: &[SpecialSpec]) -> Result<Self> {
+        let SpelledParts { spelling, options, names, ids, merges, ties, tokens, outside, never_whole } =
             parts;
         room::check_available(128 * tokens.len() + memory_of_pairs(tokens.len(), merges.len()))?;
-        tokens.sort_by_key(|(id, _)| *id);
-        check_ids(&tokens)?;
-        let tokens = TokenBytes::new(&tokens);
+        let (tokens, specials, special_ids) = placed_as_given(tokens, specials)?;
         let index = |id: u32| tokens.index_of(id).ok_or(Error::BrokenState);
-        let special_ids = specials
-            .iter()
-            .map(|(_, id)| id.filter(|&id| tokens.index_of(id).is_some()).ok_or(Error::BrokenState))
-            .collect::<Result<Vec<u32>>>()?;
-        let specials = Specials::new(specials.iter().map(|(name, _)| name.clone()).collect())?;
         let indices = room::collected(ids.iter().map(|&id| index(id)))?.into_iter().collect::<Result<_>>()?;
         let listed = merges.iter().map(|merge| Ok([index(merge[0])?, index(merge[1])?, index(merge[2])?]));
         let listed = listed.collect::<Result<Vec<[u32; 3]>>>()?;
@@ -237,29 +229,14 @@ impl Vocab {
         let apart =
             characters.iter().flat_map(|characters| characters.bytes.iter().chain(&characters.outside));
         let ordinary = ordinary(&tokens, apart.copied().collect());
-        let pairs = Pairs::of_spelled(bpe);
         let unmergeable = match is_random {
             true => (0..tokens.len() as u32).collect(),
-            false => reach::not_made(&tokens, &pairs)?,
+            false => reach::unmade(&tokens, 0..tokens.len() as u32, |bytes, parts| {
+                bpe.merge(bytes, parts, &Control::none())
+            })?,
         };
-        Ok(Vocab {
-            tokens,
-            ordinary: Arc::new(OnceBox::with_value(Box::new(ordinary))),
-            pairs: Arc::new(OnceBox::with_value(Box::new(pairs))),
-            trained: None,
-            semantics: Semantics::Merges,
-            whole: false, // the model itself looks for whole pretokens
-            merges,
-            unmergeable,
-            specials,
-            special_ids,
-            characters,
-        })
-    }
-
-    /// The model that merges by names; `None` for vocabularies of bytes and of characters.
-    pub(crate) fn spelled(&self) -> Option<&SpelledBpe> {
-        if self.trained.is_some() { None } else { self.pairs().spelled() }
+        let (ordinary, model) = (ready(ordinary), Model::Spelled { bpe: Arc::new(bpe), tokens: characters });
+        Ok(Vocab { tokens, ordinary, model, merges, unmergeable, specials, special_ids })
     }
 
     /// The name of a token, for a vocabulary that does not [cover text exactly](Vocab::covers_text_exactly); `None` for an
@@ -301,7 +278,11 @@ impl Vocab {
 
     /// Whether a text may be cut between two characters that no merge joins ([`Vocab::joined_bytes`]).
     pub(crate) fn has_junctions(&self) -> bool {
-        self.characters().is_some() && self.spelled().is_none_or(SpelledBpe::may_be_cut)
+        match self.model() {
+            Model::Ranks(_) | Model::Merges { .. } => false,
+            Model::Characters { .. } => true,
+            Model::Spelled { bpe, .. } => bpe.may_be_cut(),
+        }
     }
 }
 

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use once_cell::race::OnceBox;
 use rustc_hash::FxHashMap;
 
+use super::model::{Model, Table};
 use super::ordinary::Ordinary;
 use super::reach;
 use super::tokens::TokenBytes;
-use super::vocabulary::{Semantics, Vocab, memory_of_pairs, special_indices};
+use super::vocabulary::{Vocab, indices_of, memory_of_pairs};
 use crate::error::{Error, Result};
 use crate::merge::Pairs;
 use crate::room;
@@ -20,6 +21,8 @@ pub type SpecialSpec = (Vec<u8>, Option<u32>);
 
 type TokenList<'a> = Vec<(u32, &'a [u8])>;
 type MergeList<'a> = Option<Vec<(&'a [u8], &'a [u8])>>;
+/// The bytes of each special token, with the ids of all tokens with these bytes.
+type Names<'a> = FxHashMap<&'a [u8], Vec<u32>>;
 
 /// About how many bytes building a vocabulary takes.
 fn memory_of(tokens: &[(u32, &[u8])], merges: usize) -> usize {
@@ -100,44 +103,26 @@ fn build(
     proper: bool,
 ) -> Result<Vocab> {
     room::check_available(memory_of(&tokens, merges.as_ref().map_or(0, Vec::len)))?;
-    let mut tokens: TokenList<'_> = tokens; // shortened to live as long as the special tokens
-    tokens.sort_by_key(|(id, _)| *id);
-    check_ids(&tokens)?;
-    let finder = Specials::new(specials.iter().map(|(name, _)| name.clone()).collect())?;
-    let of_bytes = ids_of(specials, &tokens);
-    let needed = needed_by_merges(merges.as_ref(), &of_bytes);
-    let special_ids = place_specials(&mut tokens, &of_bytes, &needed, specials)?;
-    let tokens = TokenBytes::new(&tokens);
-    let special = special_indices(&tokens, &special_ids);
+    let needed = |names: &Names<'_>| needed_by_merges(merges.as_ref(), names);
+    let (tokens, specials, special_ids) = placed(tokens, needed, specials)?;
+    let special = indices_of(&tokens, &special_ids);
     let ordinary = ordinary_tokens(&tokens, &special)?;
-    let byte_tokens = byte_tokens(&tokens, &ordinary)?;
-    let (semantics, pairs, merges, unmergeable) = match merges {
+    let mut pairs =
+        Pairs::new(byte_tokens(&tokens, &ordinary)?, merges.as_ref().map_or(tokens.len(), Vec::len));
+    let (model, merges, unmergeable) = match merges {
         Some(list) => {
-            let mut pairs = Pairs::new(byte_tokens, list.len());
             let merges = listed_pairs(&list, &tokens, &ordinary, &mut pairs)?;
             let unmergeable = if proper { Vec::new() } else { reach::listed(&tokens, &special, &pairs)? };
-            (Semantics::Merges, pairs, merges, unmergeable)
+            let table = Table::Checked(Arc::new(pairs));
+            (Model::Merges { table, ignored: false }, merges, unmergeable)
         }
         None => {
-            let mut pairs = Pairs::new(byte_tokens, tokens.len());
             let (merges, unmergeable) = reach::ranked(&tokens, &special, &mut pairs)?;
-            (Semantics::Ranks, pairs, merges, unmergeable)
+            (Model::Ranks(Arc::new(pairs)), merges, unmergeable)
         }
     };
-    let whole = semantics == Semantics::Ranks;
-    Ok(Vocab {
-        tokens,
-        ordinary: Arc::new(OnceBox::with_value(Box::new(ordinary))),
-        pairs: Arc::new(OnceBox::with_value(Box::new(pairs))),
-        trained: None,
-        semantics,
-        whole,
-        merges: Arc::new(merges),
-        unmergeable,
-        specials: finder,
-        special_ids,
-        characters: None,
-    })
+    let (ordinary, merges) = (ready(ordinary), Arc::new(merges));
+    Ok(Vocab { tokens, ordinary, model, merges, unmergeable, specials, special_ids })
 }
 
 /// The implementation of [`Vocab::of_training`].
@@ -148,40 +133,56 @@ fn trained(
     specials: &[SpecialSpec],
 ) -> Result<Vocab> {
     room::check_available(memory_of(&tokens, merges.len()))?;
-    let mut tokens: TokenList<'_> = tokens;
-    if !tokens.is_sorted_by_key(|(id, _)| *id) {
-        tokens.sort_by_key(|(id, _)| *id);
-    }
-    check_ids(&tokens)?;
-    let finder = Specials::new(specials.iter().map(|(name, _)| name.clone()).collect())?;
-    let of_bytes = ids_of(specials, &tokens);
     // Merging needs every token here: each one is a byte or the result of a merge.
-    let needed: HashSet<Vec<u8>> =
-        of_bytes.iter().filter(|(_, ids)| !ids.is_empty()).map(|(name, _)| name.to_vec()).collect();
-    let special_ids = place_specials(&mut tokens, &of_bytes, &needed, specials)?;
-    let tokens = TokenBytes::new(&tokens);
+    let needed = |names: &Names<'_>| {
+        names.iter().filter(|(_, ids)| !ids.is_empty()).map(|(name, _)| name.to_vec()).collect()
+    };
+    let (tokens, specials, special_ids) = placed(tokens, needed, specials)?;
     let index = |id: u32| tokens.index_of(id).ok_or(Error::BrokenState);
     let first = if merges.is_empty() { 0 } else { index(first)? };
     let merges =
         merges.iter().map(|&(left, right)| Ok((index(left)?, index(right)?))).collect::<Result<_>>()?;
-    Ok(Vocab {
-        tokens,
-        ordinary: Arc::default(),
-        pairs: Arc::default(),
-        trained: Some(first),
-        semantics: Semantics::Merges,
-        whole: false,
-        merges: Arc::new(merges),
-        unmergeable: Vec::new(),
-        specials: finder,
-        special_ids,
-        characters: None,
-    })
+    let (ordinary, merges, unmergeable) = (Arc::default(), Arc::new(merges), Vec::new());
+    let model = Model::Merges { table: Table::Trained { first, pairs: Arc::default() }, ignored: false };
+    Ok(Vocab { tokens, ordinary, model, merges, unmergeable, specials, special_ids })
 }
 
-/// Checks that no id is given twice. The tokens are sorted by id. A token may be empty: published vocabularies have one
+/// An index that needs not be made later.
+pub(super) fn ready(ordinary: Ordinary) -> Arc<OnceBox<Ordinary>> {
+    Arc::new(OnceBox::with_value(Box::new(ordinary)))
+}
+
+/// The tokens of a vocabulary, its special tokens, and the ids of these.
+type Placed = (TokenBytes, Specials, Vec<u32>);
+
+/// Gives every special token its id. `needed` are those of the names that merging needs.
+fn placed(
+    tokens: TokenList<'_>,
+    needed: impl FnOnce(&Names<'_>) -> HashSet<Vec<u8>>,
+    specials: &[SpecialSpec],
+) -> Result<Placed> {
+    let mut tokens: TokenList<'_> = tokens; // shortened to live as long as the special tokens
+    sort(&mut tokens)?;
+    let finder = Specials::new(specials.iter().map(|(name, _)| name.clone()).collect())?;
+    let names = ids_of(specials, &tokens);
+    let special_ids = place_specials(&mut tokens, &names, &needed(&names), specials)?;
+    Ok((TokenBytes::new(&tokens), finder, special_ids))
+}
+
+/// The same where each special token has the id of a token.
+pub(super) fn placed_as_given(mut tokens: TokenList<'_>, specials: &[SpecialSpec]) -> Result<Placed> {
+    sort(&mut tokens)?;
+    let tokens = TokenBytes::new(&tokens);
+    let id = |id: &Option<u32>| id.filter(|&id| tokens.index_of(id).is_some()).ok_or(Error::BrokenState);
+    let special_ids = specials.iter().map(|(_, given)| id(given)).collect::<Result<_>>()?;
+    let finder = Specials::new(specials.iter().map(|(name, _)| name.clone()).collect())?;
+    Ok((tokens, finder, special_ids))
+}
+
+/// Sorts tokens by id, and checks that no id is given twice. A token may be empty: published vocabularies have one
 /// (Whisper's), which no text is encoded to and which decodes to nothing.
-pub(super) fn check_ids(tokens: &[(u32, &[u8])]) -> Result<()> {
+fn sort(tokens: &mut [(u32, &[u8])]) -> Result<()> {
+    tokens.sort_by_key(|(id, _)| *id);
     match tokens.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         Some(pair) => {
             Err(Error::IdTaken { id: pair[0].0, token: pair[1].1.to_vec(), owner: pair[0].1.to_vec() })
@@ -190,10 +191,8 @@ pub(super) fn check_ids(tokens: &[(u32, &[u8])]) -> Result<()> {
     }
 }
 
-/// For the bytes of each special token, the ids of all tokens with these bytes.
-fn ids_of<'a>(specials: &'a [SpecialSpec], tokens: &[(u32, &[u8])]) -> FxHashMap<&'a [u8], Vec<u32>> {
-    let mut of_bytes: FxHashMap<&[u8], Vec<u32>> =
-        specials.iter().map(|(name, _)| (name.as_slice(), Vec::new())).collect();
+fn ids_of<'a>(specials: &'a [SpecialSpec], tokens: &[(u32, &[u8])]) -> Names<'a> {
+    let mut of_bytes: Names<'_> = specials.iter().map(|(name, _)| (name.as_slice(), Vec::new())).collect();
     // The length alone rules most tokens out.
     let mut has_length = [false; 64];
     specials.iter().for_each(|(name, _)| has_length[name.len() % 64] = true);
@@ -208,7 +207,7 @@ fn ids_of<'a>(specials: &'a [SpecialSpec], tokens: &[(u32, &[u8])]) -> FxHashMap
 /// Gives every special token its id. Special tokens that the vocabulary lacks are added to `tokens`.
 fn place_specials<'a>(
     tokens: &mut TokenList<'a>,
-    of_bytes: &FxHashMap<&[u8], Vec<u32>>,
+    of_bytes: &Names<'_>,
     needed: &HashSet<Vec<u8>>,
     specials: &'a [SpecialSpec],
 ) -> Result<Vec<u32>> {
@@ -280,10 +279,7 @@ fn number_remaining<'a>(
 }
 
 /// The special tokens whose bytes are also a part or the result of a merge.
-fn needed_by_merges(
-    merges: Option<&Vec<(&[u8], &[u8])>>,
-    names: &FxHashMap<&[u8], Vec<u32>>,
-) -> HashSet<Vec<u8>> {
+fn needed_by_merges(merges: Option<&Vec<(&[u8], &[u8])>>, names: &Names<'_>) -> HashSet<Vec<u8>> {
     let mut needed = HashSet::new();
     if names.is_empty() {
         return needed;

@@ -3,18 +3,17 @@
 
 use std::sync::Arc;
 
-use once_cell::race::OnceBox;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::build::SpecialSpec;
+use super::build::{SpecialSpec, placed_as_given, ready};
+use super::model::{CharacterTokens, Model};
 use super::ordinary::Ordinary;
 use super::reach;
 use super::tokens::TokenBytes;
-use super::vocabulary::{CharacterTokens, Semantics, Vocab, memory_of_pairs};
+use super::vocabulary::{Vocab, memory_of_pairs};
 use crate::error::{Error, Result};
 use crate::merge::{FirstTokens, Pairs};
 use crate::room;
-use crate::special::Specials;
 
 impl Vocab {
     /// Validates and indexes a vocabulary of characters.
@@ -27,7 +26,7 @@ impl Vocab {
     /// # Errors
     /// The variants of [`Error`] for vocabularies; each names the token or the merge.
     pub fn of_characters(
-        mut tokens: Vec<(u32, &[u8])>,
+        tokens: Vec<(u32, &[u8])>,
         merges: &[(u32, u32)],
         characters: CharacterTokens,
         specials: &[SpecialSpec],
@@ -36,31 +35,13 @@ impl Vocab {
         room::check_available(
             2 * bytes + 128 * tokens.len() + memory_of_pairs(tokens.len(), merges.len()) + (2 << 20),
         )?;
-        tokens.sort_by_key(|(id, _)| *id);
-        super::build::check_ids(&tokens)?;
-        let tokens = TokenBytes::new(&tokens);
-        let special_ids = specials
-            .iter()
-            .map(|(_, id)| id.filter(|&id| tokens.index_of(id).is_some()).ok_or(Error::BrokenState))
-            .collect::<Result<Vec<u32>>>()?;
-        let specials = Specials::new(specials.iter().map(|(name, _)| name.clone()).collect())?;
+        let (tokens, specials, special_ids) = placed_as_given(tokens, specials)?;
         let ordinary = ordinary(&tokens, &characters)?;
         let mut pairs = Pairs::of_first_tokens(first_tokens(&tokens, &characters)?, merges.len());
-        let merges = add_merges(&mut pairs, merges, &characters.ties, &tokens, &ordinary)?;
-        let unmergeable = reach::not_made(&tokens, &pairs)?;
-        Ok(Vocab {
-            tokens,
-            ordinary: Arc::new(OnceBox::with_value(Box::new(ordinary))),
-            pairs: Arc::new(OnceBox::with_value(Box::new(pairs))),
-            trained: None,
-            semantics: Semantics::Merges,
-            whole: false,
-            merges: Arc::new(merges),
-            unmergeable,
-            specials,
-            special_ids,
-            characters: Some(characters),
-        })
+        let merges = Arc::new(add_merges(&mut pairs, merges, &characters.ties, &tokens, &ordinary)?);
+        let (ordinary, unmergeable) = (ready(ordinary), reach::not_made(&tokens, &pairs)?);
+        let model = Model::Characters { pairs: Arc::new(pairs), tokens: characters };
+        Ok(Vocab { tokens, ordinary, model, merges, unmergeable, specials, special_ids })
     }
 
     /// [`Vocab::of_characters`], where merges are the bytes of their parts.
@@ -87,11 +68,6 @@ impl Vocab {
         };
         let pairs: Vec<(u32, u32)> = merges.iter().enumerate().map(pair).collect::<Result<_>>()?;
         Self::of_characters(tokens, &pairs, characters, specials)
-    }
-
-    /// The special cases of a vocabulary of characters; `None` if merging begins with bytes.
-    pub fn characters(&self) -> Option<&CharacterTokens> {
-        self.characters.as_ref()
     }
 
     /// The last byte of the left part and the first byte of the right part of each merge; and of characters without a

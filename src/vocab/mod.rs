@@ -7,21 +7,20 @@
 mod bpe;
 mod build;
 mod characters;
-mod exchange;
+mod model;
 mod ordinary;
 mod reach;
-mod spelled_state;
-mod state;
-mod state_reader;
 mod surgery;
 mod tokens;
 mod vocabulary;
 mod words;
 
 pub use crate::merge::{BpeOptions, Dropout, TextSpelling};
-pub(crate) use bpe::{Additions, BpeModel};
+pub(crate) use bpe::{Additions, BpeModel, SpelledParts};
 pub use build::SpecialSpec;
+pub(crate) use model::Model;
+pub use model::{CharacterTokens, Semantics};
 pub use surgery::Pruned;
 pub use tokens::TokenBytes;
 pub(crate) use tokens::{SLOT_BYTES, TAG_LENGTH_MASK, TAG_NOT_ASCII, TAG_OFFSET, TokenSlot};
-pub use vocabulary::{CharacterTokens, Semantics, Vocab};
+pub use vocabulary::Vocab;

@@ -69,9 +69,9 @@ fn each_made(
 pub(super) fn last_pairs_of_ranks(
     tokens: &TokenBytes,
     special: &[u32],
-    mut pairs: Pairs,
+    all: &Pairs,
 ) -> Result<Vec<LastPair>> {
-    let mut last = vec![None; tokens.len()];
+    let (mut last, mut pairs) = (vec![None; tokens.len()], all.without_merges(tokens.len()));
     each_made(tokens, special, &mut pairs, |index, pair| last[index as usize] = Some(pair))?;
     Ok(last)
 }
@@ -79,22 +79,20 @@ pub(super) fn last_pairs_of_ranks(
 /// Under merges semantics: for each token by index, the pair of its last merge; `None` for a token that no merge
 /// makes.
 ///
-/// `listed` are the merges as indices, with the index of the token that each makes. `pairs` is a table without
-/// merges, and `all` the table of all merges. Pairs are added by the length of the tokens that they make. Merging the
-/// bytes of a token with the pairs of all shorter tokens does all its merges but the last, and leaves the two parts
-/// of that last merge.
+/// `merges` are pairs of indices, and `all` is their table. Pairs are added by the length of the tokens that they make.
+/// Merging the bytes of a token with the pairs of all shorter tokens does all its merges but the last, and leaves the
+/// two parts of that last merge.
 pub(super) fn last_pairs_of_list(
     tokens: &TokenBytes,
     special: &[u32],
-    listed: &[((u32, u32), u32)],
-    mut pairs: Pairs,
+    merges: &[(u32, u32)],
     all: &Pairs,
 ) -> Result<Vec<LastPair>> {
     let length = |index: u32| tokens.bytes_at(index).len();
-    let mut by_result = room::copied(listed)?;
+    let mut by_result = room::collected(merges.iter().map(|&pair| (pair, all.made(pair))))?;
     by_result.sort_by_key(|&(_, made)| length(made));
     let mut waiting = by_result.into_iter().peekable();
-    let mut last = vec![None; tokens.len()];
+    let (mut last, mut pairs) = (vec![None; tokens.len()], all.without_merges(merges.len()));
     let (mut merger, mut parts) = (Merger::new(Isa::best()), Vec::new());
     for &index in &by_length(tokens, special) {
         while let Some(((left, right), _)) = waiting.next_if(|&(_, made)| length(made) < length(index)) {
@@ -110,13 +108,6 @@ pub(super) fn last_pairs_of_list(
         }
     }
     Ok(last)
-}
-
-/// What merging makes of the bytes of a token, as indices.
-pub(super) fn parts_of(tokens: &TokenBytes, index: u32, pairs: &Pairs) -> Result<Vec<u32>> {
-    let mut parts = Vec::new();
-    Merger::new(Isa::best()).merge(pairs, tokens.bytes_at(index), &mut parts, &Control::none())?;
-    Ok(parts)
 }
 
 /// How merging makes a token.
@@ -155,22 +146,31 @@ fn by_length(tokens: &TokenBytes, special: &[u32]) -> Vec<u32> {
 /// Under merges semantics: the ordinary tokens that merging their own bytes does not make. `special` are the
 /// special tokens, in ascending order.
 pub(super) fn listed(tokens: &TokenBytes, special: &[u32], pairs: &Pairs) -> Result<Vec<u32>> {
-    unmade(tokens, candidates(tokens, special), pairs)
+    unmade(tokens, candidates(tokens, special), by_pairs(pairs))
 }
 
 /// In a vocabulary of characters: the tokens that merging their own bytes does not make. Added tokens are among them,
 /// since a token of the model can be one too. So may be a token that stands for a byte, if a character has the same
 /// byte.
 pub(super) fn not_made(tokens: &TokenBytes, pairs: &Pairs) -> Result<Vec<u32>> {
-    unmade(tokens, 0..tokens.len() as u32, pairs)
+    unmade(tokens, 0..tokens.len() as u32, by_pairs(pairs))
 }
 
-fn unmade(tokens: &TokenBytes, indices: impl Iterator<Item = u32>, pairs: &Pairs) -> Result<Vec<u32>> {
-    let mut unmergeable = Vec::new();
-    let (mut merger, mut parts) = (Merger::new(Isa::best()), Vec::new());
+fn by_pairs(pairs: &Pairs) -> impl FnMut(&[u8], &mut Vec<u32>) -> Result<()> {
+    let mut merger = Merger::new(Isa::best());
+    move |bytes, parts| merger.merge(pairs, bytes, parts, &Control::none())
+}
+
+/// The tokens that merging their own bytes does not make. `merge` appends what it makes of bytes.
+pub(super) fn unmade(
+    tokens: &TokenBytes,
+    indices: impl Iterator<Item = u32>,
+    mut merge: impl FnMut(&[u8], &mut Vec<u32>) -> Result<()>,
+) -> Result<Vec<u32>> {
+    let (mut unmergeable, mut parts) = (Vec::new(), Vec::new());
     for index in indices {
         parts.clear();
-        merger.merge(pairs, tokens.bytes_at(index), &mut parts, &Control::none())?;
+        merge(tokens.bytes_at(index), &mut parts)?;
         if parts != [index] {
             unmergeable.push(index);
         }

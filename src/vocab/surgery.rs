@@ -6,7 +6,8 @@
 //! what merging made, it still makes, with the merges among the tokens that stay, in their order.
 
 use super::build::SpecialSpec;
-use super::vocabulary::{CharacterTokens, Semantics, Vocab, special_indices};
+use super::model::{CharacterTokens, Model, Semantics};
+use super::vocabulary::Vocab;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::merge::Merger;
@@ -61,7 +62,7 @@ impl Vocab {
             let mut ids = room::filled(None, stays.len())?;
             old.iter().zip(0..).for_each(|(&at, id)| ids[at as usize] = Some(id));
             let (vocab, merges) = self.relabeled(&ids, &[])?;
-            let unmade = |id: u32| !vocab.whole && vocab.is_unmergeable(id);
+            let unmade = |id: u32| !vocab.ignores_merges() && vocab.is_unmergeable(id);
             let is_gone = |id: u32| unmade(id) || vocab.tokens.bytes_at(id).is_empty();
             let is_free = |&(&at, id): &(&u32, u32)| !fixed[at as usize] && is_gone(id);
             let gone: Vec<u32> = old.iter().zip(0..).filter(is_free).map(|(&at, _)| at).collect();
@@ -83,9 +84,7 @@ impl Vocab {
     /// # Errors
     /// [`Error::BrokenState`] for a vocabulary that merges by names; and the errors of [`Vocab::new`].
     pub fn relabeled(&self, ids: &[Option<u32>], added: &[(u32, Vec<u8>)]) -> Result<(Vocab, Vec<usize>)> {
-        if self.spelled().is_some() {
-            return Err(Error::BrokenState);
-        }
+        let pairs = self.pairs().ok_or(Error::BrokenState)?;
         let id_of = |index: u32| ids.get(index as usize).copied().flatten();
         let moved = |id: &u32| id_of(self.tokens.index_of(*id)?);
         let indices = 0..self.tokens.len() as u32;
@@ -97,32 +96,34 @@ impl Vocab {
             names.filter_map(|(name, id)| Some((name.clone(), Some(moved(id)?)))).collect();
         specials.extend(added.iter().map(|(id, name)| (name.clone(), Some(*id))));
         let (mut places, mut merges) = (Vec::new(), Vec::new());
-        if self.semantics == Semantics::Merges {
-            let pairs = self.pairs();
-            for (place, &(left, right)) in self.merges.iter().enumerate() {
-                let made = pairs.result(pairs.rank_of_symbols(left, right), (left, right));
-                if let (Some(_), Some(_), Some(_)) = (id_of(left), id_of(right), id_of(made)) {
-                    room::push(&mut places, place)?;
-                    room::push(&mut merges, (left, right))?;
-                }
+        let listed = if self.semantics() == Semantics::Ranks { &[] } else { &self.merges[..] };
+        for (place, &(left, right)) in listed.iter().enumerate() {
+            if [left, right, pairs.made((left, right))].iter().all(|&index| id_of(index).is_some()) {
+                room::push(&mut places, place)?;
+                room::push(&mut merges, (left, right))?;
             }
         }
-        let vocab = if let Some(characters) = &self.characters {
-            let mut characters = characters.moved(moved);
-            let ranks = CharacterTokens::ranks(&characters.ties, self.merges.len())?;
-            let is_tie = |&place: &usize| place > 0 && ranks[places[place]] == ranks[places[place - 1]];
-            characters.ties = (0..places.len()).filter(is_tie).map(|place| place as u32).collect();
-            characters.outside.extend(added.iter().map(|(id, _)| *id));
-            let pair = |&(left, right): &(u32, u32)| Some((id_of(left)?, id_of(right)?));
-            let merges: Vec<(u32, u32)> = merges.iter().filter_map(pair).collect();
-            Vocab::of_characters(tokens, &merges, characters, &specials)?
-        } else {
-            let bytes =
-                |&(left, right): &(u32, u32)| (self.tokens.bytes_at(left), self.tokens.bytes_at(right));
-            let listed = (self.semantics == Semantics::Merges).then(|| merges.iter().map(bytes).collect());
-            Vocab::of_views(tokens, listed, &specials)?
+        let vocab = match self.model() {
+            Model::Spelled { .. } => return Err(Error::BrokenState),
+            Model::Ranks(_) => Vocab::of_views(tokens, None, &specials)?,
+            Model::Merges { ignored, .. } => {
+                let bytes = |index: u32| self.tokens.bytes_at(index);
+                let listed = merges.iter().map(|&(left, right)| (bytes(left), bytes(right))).collect();
+                let vocab = Vocab::of_views(tokens, Some(listed), &specials)?;
+                if *ignored { vocab.ignoring_merges() } else { vocab }
+            }
+            Model::Characters { tokens: characters, .. } => {
+                let mut characters = characters.moved(moved);
+                let ranks = CharacterTokens::ranks(&characters.ties, self.merges.len())?;
+                let is_tie = |&place: &usize| place > 0 && ranks[places[place]] == ranks[places[place - 1]];
+                characters.ties = (0..places.len()).filter(is_tie).map(|place| place as u32).collect();
+                characters.outside.extend(added.iter().map(|(id, _)| *id));
+                let pair = |&(left, right): &(u32, u32)| Some((id_of(left)?, id_of(right)?));
+                let merges: Vec<(u32, u32)> = merges.iter().filter_map(pair).collect();
+                Vocab::of_characters(tokens, &merges, characters, &specials)?
+            }
         };
-        Ok((if self.whole { vocab.ignoring_merges() } else { vocab }, places))
+        Ok((vocab, places))
     }
 
     /// The new id of each token by its index, `None` for those that go, in the vocabulary of `size` tokens that has the
@@ -132,25 +133,17 @@ impl Vocab {
     /// # Errors
     /// [`Error::OutOfMemory`]; [`Error::BrokenState`] for a vocabulary that merges by names.
     pub fn shrunk_ids(&self, size: usize) -> Result<Vec<Option<u32>>> {
-        if self.spelled().is_some() {
-            return Err(Error::BrokenState);
-        }
+        let pairs = self.pairs().ok_or(Error::BrokenState)?;
         let count = self.tokens.len();
-        let special = special_indices(&self.tokens, &self.special_ids);
+        let special = self.special_indices();
         let ordinary = |index: &u32| special.binary_search(index).is_err();
         let mut gone = room::filled(false, count)?;
         let mut excess = count.saturating_sub(size);
-        let mut last: Vec<u32> = match self.semantics {
-            Semantics::Ranks => {
+        let mut last: Vec<u32> = match self.model() {
+            Model::Ranks(_) => {
                 (0..count as u32).filter(ordinary).filter(|&at| self.tokens.bytes_at(at).len() > 1).collect()
             }
-            Semantics::Merges => {
-                let pairs = self.pairs();
-                let made = |&(left, right): &(u32, u32)| {
-                    pairs.result(pairs.rank_of_symbols(left, right), (left, right))
-                };
-                self.merges.iter().map(made).collect()
-            }
+            _ => self.merges.iter().map(|&pair| pairs.made(pair)).collect(),
         };
         let mut makers = room::filled(0_u32, count)?;
         last.iter().for_each(|&at| makers[at as usize] += 1);
@@ -178,12 +171,12 @@ impl Vocab {
     ///
     /// What two neighbours are merged to alone, they are merged to in every text ([`super::reach`]).
     fn lone(&self) -> Result<Vec<u32>> {
-        let special = special_indices(&self.tokens, &self.special_ids);
+        let special = self.special_indices();
         let bytes = |index: u32| self.tokens.bytes_at(index);
         let is_broken =
             |index: &u32| special.binary_search(index).is_err() && str::from_utf8(bytes(*index)).is_err();
         let mut broken: Vec<u32> = (0..self.tokens.len() as u32).filter(is_broken).collect();
-        if self.characters.is_some() {
+        if self.characters().is_some() {
             broken.clear();
         }
         broken.sort_by_key(|&index| bytes(index).len());
@@ -192,7 +185,7 @@ impl Vocab {
             let both = [bytes(left), bytes(right)].concat();
             parts.clear();
             if is_inside_text(&both) {
-                merger.merge(self.pairs(), &both, &mut parts, &Control::none())?;
+                self.merge(&mut merger, &both, &mut parts, &Control::none())?;
             }
             Ok(parts == [left, right])
         };
@@ -227,14 +220,14 @@ impl Vocab {
 
     /// Marks the tokens that no vocabulary is without.
     fn mark_basic(&self, marks: &mut [bool]) {
-        let mut basic: Vec<u32> = match &self.characters {
+        let mut basic: Vec<u32> = match self.characters() {
             None => (0..=255).filter_map(|byte| self.ordinary_index(&[byte])).collect(),
             Some(characters) => {
                 let ids = characters.bytes.iter().chain(&characters.unknown);
                 ids.filter_map(|&id| self.tokens.index_of(id)).collect()
             }
         };
-        basic.extend(self.characters.as_ref().and_then(|_| self.ordinary_index(b" ")));
+        basic.extend(self.characters().and_then(|_| self.ordinary_index(b" ")));
         basic.into_iter().for_each(|index| marks[index as usize] = true);
     }
 

@@ -4,65 +4,16 @@ use std::sync::Arc;
 
 use once_cell::race::OnceBox;
 
+use super::model::{CharacterTokens, Model, Semantics, Table};
 use super::ordinary::Ordinary;
 use super::reach;
 use super::tokens::TokenBytes;
+use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::merge::Pairs;
+use crate::merge::{Merger, Pairs, SpelledBpe};
 use crate::room;
+use crate::simd::Isa;
 use crate::special::Specials;
-
-/// The rule that decides which pairs merge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Semantics {
-    /// Only the pairs of a merges list, in its order (CS336, GPT-2's files, Hugging Face).
-    Merges,
-    /// Any adjacent pair whose bytes are a token, the lowest id first. A pretoken that is a token becomes
-    /// that token without merging (tiktoken's rank files).
-    Ranks,
-}
-
-/// The special cases of a vocabulary of characters: the tokens for characters that are not tokens, and the tokens
-/// that no text becomes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CharacterTokens {
-    /// The ids of the tokens of the 256 bytes, for characters that are not tokens; empty if they are not all there.
-    pub bytes: Vec<u32>,
-    /// The id that stands for a character that is not a token, where not all bytes have tokens.
-    pub unknown: Option<u32>,
-    /// The ids of tokens that take no part in merging.
-    pub outside: std::collections::BTreeSet<u32>,
-    /// The places in the list of merges, in ascending order, of those that have the rank of the merge before them: of
-    /// several the leftmost in the text comes first.
-    pub ties: Vec<u32>,
-}
-
-impl CharacterTokens {
-    /// The same with other ids, as `moved` gives them; tokens without one are left out. The merges stay.
-    pub(crate) fn moved(&self, moved: impl Fn(&u32) -> Option<u32>) -> Self {
-        CharacterTokens {
-            bytes: self.bytes.iter().filter_map(&moved).collect(),
-            unknown: self.unknown.as_ref().and_then(&moved),
-            outside: self.outside.iter().filter_map(&moved).collect(),
-            ties: self.ties.clone(),
-        }
-    }
-
-    /// The rank of each merge of a list.
-    ///
-    /// # Errors
-    /// [`Error::BrokenState`] if the ties are not places in the list.
-    pub(crate) fn ranks(ties: &[u32], merges: usize) -> Result<Vec<u32>> {
-        let mut ranks = room::collected(0..merges as u32)?;
-        let ascend = ties.is_sorted_by(|tie, next| tie < next);
-        for &place in ties {
-            let before = (place as usize).checked_sub(1).and_then(|before| ranks.get(before).copied());
-            let rank = ranks.get_mut(place as usize).filter(|_| ascend);
-            *rank.ok_or(Error::BrokenState)? = before.ok_or(Error::BrokenState)?;
-        }
-        Ok(ranks)
-    }
-}
 
 /// A validated vocabulary.
 ///
@@ -71,17 +22,9 @@ impl CharacterTokens {
 #[derive(Clone, Debug)]
 pub struct Vocab {
     pub(super) tokens: TokenBytes,
-    /// Ordinary tokens by their bytes.
+    /// Ordinary tokens by their bytes. Those of trained merges are indexed when they are first looked up.
     pub(super) ordinary: Arc<OnceBox<Ordinary>>,
-    /// The table of merges.
-    pub(super) pairs: Arc<OnceBox<Pairs>>,
-    /// For a vocabulary whose merges were all trained from the bytes: the index of the token that the first
-    /// merge makes; later merges make the tokens that follow. Such a vocabulary needs no checks, and
-    /// `ordinary` and `pairs` are made when they are first used.
-    pub(super) trained: Option<u32>,
-    pub(super) semantics: Semantics,
-    /// Whether a pretoken that is a token becomes that token without merging.
-    pub(super) whole: bool,
+    pub(super) model: Model,
     /// The list of merges as indices; under rank semantics, the pairs that make tokens with lower ranks only.
     pub(super) merges: Arc<Vec<(u32, u32)>>,
     /// Tokens that merging their own bytes does not make, by ascending index: the ordinary ones, and in a vocabulary
@@ -90,8 +33,6 @@ pub struct Vocab {
     pub(super) specials: Specials,
     /// The ids of the special tokens, in the order of `specials`.
     pub(super) special_ids: Vec<u32>,
-    /// The special cases of a vocabulary of characters; `None` if merging begins with bytes.
-    pub(super) characters: Option<CharacterTokens>,
 }
 
 impl Vocab {
@@ -130,10 +71,52 @@ impl Vocab {
         memory_of_pairs(self.tokens.len(), self.merges.len())
     }
 
-    /// The table of merges, by index.
+    /// What merging begins with, and which pairs merge.
+    pub(crate) fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// The table of merges, by index; `None` for a vocabulary that merges by names.
     #[inline]
-    pub(crate) fn pairs(&self) -> &Pairs {
-        self.pairs.get_or_init(|| Box::new(trained_pairs(self)))
+    pub(crate) fn pairs(&self) -> Option<&Pairs> {
+        match &self.model {
+            Model::Ranks(pairs) | Model::Characters { pairs, .. } => Some(pairs),
+            Model::Merges { table, .. } => Some(self.listed(table)),
+            Model::Spelled { .. } => None,
+        }
+    }
+
+    #[inline]
+    fn listed<'a>(&self, table: &'a Table) -> &'a Pairs {
+        match table {
+            Table::Checked(pairs) => pairs,
+            Table::Trained { first, pairs } => pairs.get_or_init(|| Box::new(trained_pairs(self, *first))),
+        }
+    }
+
+    /// The model that merges by names; `None` for vocabularies of bytes and of characters.
+    pub(crate) fn spelled(&self) -> Option<&SpelledBpe> {
+        if let Model::Spelled { bpe, .. } = &self.model { Some(bpe) } else { None }
+    }
+
+    /// Appends the tokens that a pretoken is merged to, as indices, to `out`.
+    ///
+    /// # Errors
+    /// Those of [`Merger::merge`]; [`Error::MissingUnknown`].
+    #[inline]
+    pub(crate) fn merge(
+        &self,
+        merger: &mut Merger,
+        pretoken: &[u8],
+        out: &mut Vec<u32>,
+        control: &Control,
+    ) -> Result<()> {
+        let pairs = match &self.model {
+            Model::Ranks(pairs) | Model::Characters { pairs, .. } => pairs,
+            Model::Merges { table, .. } => self.listed(table),
+            Model::Spelled { bpe, .. } => return bpe.merge(pretoken, out, control),
+        };
+        merger.merge(pairs, pretoken, out, control)
     }
 
     #[inline]
@@ -170,41 +153,50 @@ impl Vocab {
         let names = self.specials.tokens().iter().chain(more.iter().map(|(name, _)| name));
         let specials = Specials::new(names.cloned().collect())?;
         let ids = || more.iter().map(|&(_, id)| id);
-        let (mut characters, mut unmergeable) = (self.characters.clone(), self.unmergeable.clone());
-        if let Some(characters) = &mut characters {
+        let special_ids = self.special_ids.iter().copied().chain(ids()).collect();
+        let (mut model, mut unmergeable) = (self.model.clone(), self.unmergeable.clone());
+        if let Model::Characters { tokens: characters, .. } = &mut model {
             characters.outside.extend(ids());
             unmergeable.extend(self.tokens.len() as u32..tokens.len() as u32);
         }
-        Ok(Some(Vocab {
-            tokens,
-            ordinary: self.ordinary.clone(),
-            pairs: self.pairs.clone(),
-            merges: self.merges.clone(),
-            unmergeable,
-            specials,
-            special_ids: self.special_ids.iter().copied().chain(ids()).collect(),
-            characters,
-            ..*self
-        }))
+        let (ordinary, merges) = (self.ordinary.clone(), self.merges.clone());
+        Ok(Some(Vocab { tokens, ordinary, model, merges, unmergeable, specials, special_ids }))
     }
 
     /// Lets a pretoken that is a token become that token without merging, also under merges semantics
-    /// (`ignore_merges` of Hugging Face's files). Under rank semantics that is always so.
+    /// (`ignore_merges` of Hugging Face's files). Under rank semantics that is always so; a vocabulary of characters, or
+    /// one that merges by names, stays as it is.
     #[must_use]
     pub fn ignoring_merges(mut self) -> Self {
-        self.whole = true;
+        if let Model::Merges { ignored, .. } = &mut self.model {
+            *ignored = true;
+        }
         self
     }
 
-    /// Whether a pretoken that is a token becomes that token without merging.
+    /// Whether a pretoken that is a token becomes that token without merging. A model that merges by names looks for such
+    /// pretokens itself.
     #[inline]
     pub fn ignores_merges(&self) -> bool {
-        self.whole
+        match self.model {
+            Model::Ranks(_) => true,
+            Model::Merges { ignored, .. } => ignored,
+            Model::Characters { .. } | Model::Spelled { .. } => false,
+        }
     }
 
     /// The rule that decides which pairs merge.
     pub fn semantics(&self) -> Semantics {
-        self.semantics
+        if matches!(self.model, Model::Ranks(_)) { Semantics::Ranks } else { Semantics::Merges }
+    }
+
+    /// The special cases of a vocabulary of characters; `None` if merging begins with bytes.
+    pub fn characters(&self) -> Option<&CharacterTokens> {
+        match &self.model {
+            Model::Characters { tokens, .. } => Some(tokens),
+            Model::Spelled { tokens, .. } => tokens.as_ref(),
+            Model::Ranks(_) | Model::Merges { .. } => None,
+        }
     }
 
     /// The special tokens with their search.
@@ -226,7 +218,7 @@ impl Vocab {
 
     /// The places of the merges that have the rank of the merge before them.
     pub fn ties(&self) -> &[u32] {
-        self.characters.as_ref().map_or(&[], |characters| &characters.ties)
+        self.characters().map_or(&[], |characters| &characters.ties)
     }
 
     /// The list of merges as pairs of indices.
@@ -244,8 +236,7 @@ impl Vocab {
 
     /// The ordinary tokens that merging their own bytes makes, by ascending index.
     pub(crate) fn made_by_merging(&self) -> impl Iterator<Item = u32> + '_ {
-        let mut others: Vec<u32> =
-            self.special_ids.iter().filter_map(|&id| self.tokens.index_of(id)).collect();
+        let mut others = self.special_indices();
         others.extend_from_slice(&self.unmergeable);
         others.sort_unstable();
         others.dedup();
@@ -267,11 +258,13 @@ impl Vocab {
         let id = |index: u32| self.tokens.id_at(index);
         let bytes: usize = self.unmergeable.iter().map(|&index| self.tokens.bytes_at(index).len()).sum();
         room::check_available(32 * self.unmergeable.len() + 8 * bytes)?;
-        let parts = |index: u32| {
-            let parts = reach::parts_of(&self.tokens, index, self.pairs())?;
+        let mut merger = Merger::new(Isa::best());
+        let parts = |&index: &u32| {
+            let mut parts = Vec::new();
+            self.merge(&mut merger, self.tokens.bytes_at(index), &mut parts, &Control::none())?;
             Ok((id(index), parts.into_iter().map(id).collect()))
         };
-        self.unmergeable.iter().map(|&index| parts(index)).collect()
+        self.unmergeable.iter().map(parts).collect()
     }
 
     /// For each token by its index (its place among all ids), the indices of the two tokens that the last merge of its
@@ -287,39 +280,36 @@ impl Vocab {
                 + 16 * self.merges.len()
                 + 12 * self.tokens.len(),
         )?;
-        if let Some(spelled) = self.spelled() {
-            let mut last = vec![None; self.tokens.len()];
-            for ((left, right), made) in spelled.merges() {
-                last[made as usize].get_or_insert((left, right));
+        let mut last = room::filled(None, self.tokens.len())?;
+        match &self.model {
+            Model::Ranks(pairs) => {
+                return reach::last_pairs_of_ranks(&self.tokens, &self.special_indices(), pairs);
             }
-            return Ok(last);
-        }
-        if let Some(first) = self.trained {
-            let mut last = vec![None; self.tokens.len()];
-            for (made, &pair) in last.iter_mut().skip(first as usize).zip(self.merges.iter()) {
-                *made = Some(pair);
+            Model::Merges { table: Table::Checked(pairs), .. } => {
+                let special = self.special_indices();
+                return reach::last_pairs_of_list(&self.tokens, &special, &self.merges, pairs);
             }
-            return Ok(last);
-        }
-        let special = match &self.characters {
-            None => special_indices(&self.tokens, &self.special_ids),
-            // Other special tokens can be results of merges.
-            Some(characters) => {
-                special_indices(&self.tokens, &characters.outside.iter().copied().collect::<Vec<u32>>())
+            Model::Characters { pairs, tokens: characters } => {
+                // Other special tokens can be results of merges.
+                let outside = indices_of(&self.tokens, &characters.outside);
+                return reach::last_pairs_of_list(&self.tokens, &outside, &self.merges, pairs);
             }
-        };
-        let all = self.pairs();
-        match self.semantics {
-            Semantics::Ranks => {
-                reach::last_pairs_of_ranks(&self.tokens, &special, all.without_merges(self.tokens.len()))
+            Model::Merges { table: Table::Trained { first, .. }, .. } => {
+                let made = last.iter_mut().skip(*first as usize);
+                made.zip(self.merges.iter()).for_each(|(made, &pair)| *made = Some(pair));
             }
-            Semantics::Merges => {
-                let made = |&pair: &(u32, u32)| (pair, all.result(all.rank_of_symbols(pair.0, pair.1), pair));
-                let listed: Vec<_> = self.merges.iter().map(made).collect();
-                let pairs = all.without_merges(listed.len());
-                reach::last_pairs_of_list(&self.tokens, &special, &listed, pairs, all)
+            Model::Spelled { bpe, .. } => {
+                for (pair, made) in bpe.merges() {
+                    last[made as usize].get_or_insert(pair);
+                }
             }
         }
+        Ok(last)
+    }
+
+    /// The indices of the special tokens, in ascending order.
+    pub(crate) fn special_indices(&self) -> Vec<u32> {
+        indices_of(&self.tokens, &self.special_ids)
     }
 }
 
@@ -332,7 +322,7 @@ pub(super) fn memory_of_pairs(tokens: usize, merges: usize) -> usize {
 /// Indexes the ordinary tokens of a trained vocabulary, which are all different.
 fn trained_tokens(vocab: &Vocab) -> Ordinary {
     let tokens = &vocab.tokens;
-    let mut special = special_indices(tokens, &vocab.special_ids).into_iter().peekable();
+    let mut special = vocab.special_indices().into_iter().peekable();
     let mut ordinary = Ordinary::with_room(tokens.len());
     for index in 0..tokens.len() as u32 {
         if special.next_if_eq(&index).is_none() {
@@ -343,18 +333,18 @@ fn trained_tokens(vocab: &Vocab) -> Ordinary {
 }
 
 /// Makes the table of merges of a trained vocabulary, in which no pair is listed twice.
-fn trained_pairs(vocab: &Vocab) -> Pairs {
+fn trained_pairs(vocab: &Vocab, first: u32) -> Pairs {
     let token = |byte: u8| vocab.ordinary_index(&[byte]).unwrap_or_default();
     let mut pairs = Pairs::new(std::array::from_fn(|byte| token(byte as u8)), vocab.merges.len());
     for (rank, &(left, right)) in (0..).zip(vocab.merges.iter()) {
-        let _ = pairs.insert(left, right, rank, vocab.trained.unwrap_or_default() + rank);
+        let _ = pairs.insert(left, right, rank, first + rank);
     }
     pairs
 }
 
-/// The indices of the special tokens, in ascending order.
-pub(super) fn special_indices(tokens: &TokenBytes, special_ids: &[u32]) -> Vec<u32> {
-    let mut indices: Vec<u32> = special_ids.iter().filter_map(|&id| tokens.index_of(id)).collect();
+/// The indices of tokens, in ascending order.
+pub(super) fn indices_of<'a>(tokens: &TokenBytes, ids: impl IntoIterator<Item = &'a u32>) -> Vec<u32> {
+    let mut indices: Vec<u32> = ids.into_iter().filter_map(|&id| tokens.index_of(id)).collect();
     indices.sort_unstable();
     indices.dedup();
     indices

@@ -19,7 +19,7 @@ impl Vocab {
     /// [`Error::UnknownId`], [`Error::OutOfMemory`].
     pub fn words_of(&self, ids: &[u32]) -> Result<(Vec<u8>, Vec<Range<usize>>)> {
         let mut is_apart = room::filled(false, self.tokens.len())?;
-        let characters = self.characters.iter().flat_map(|characters| {
+        let characters = self.characters().into_iter().flat_map(|characters| {
             characters.bytes.iter().chain(&characters.unknown).chain(&characters.outside)
         });
         for id in characters.chain(&self.special_ids) {

@@ -25,7 +25,7 @@ impl Encoder {
     pub(in crate::encode) fn merge_bytes(&self, piece: &[u8], control: &Control) -> Result<Vec<u32>> {
         let mut tokens = Vec::new();
         self.pool.with(self.isa, 0, |scratch| {
-            scratch.merger.merge(self.vocab.pairs(), piece, &mut tokens, control)
+            self.vocab.merge(&mut scratch.merger, piece, &mut tokens, control)
         })?;
         tokens.iter_mut().for_each(|token| *token = self.vocab.tokens().id_at(*token));
         Ok(tokens)

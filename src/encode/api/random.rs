@@ -6,7 +6,7 @@ use crate::control::{BYTES_PER_CHECK, Control};
 use crate::encode::encoder::Encoder;
 use crate::encode::parallel::{EncodedBatch, runs};
 use crate::error::{Error, Result};
-use crate::merge::{Draws, RandomMerger};
+use crate::merge::{Draws, Pairs, RandomMerger};
 use crate::pipeline::Stretch;
 use crate::room;
 use crate::workers;
@@ -35,9 +35,7 @@ impl Encoder {
         workers: usize,
         control: &Control,
     ) -> Result<EncodedBatch> {
-        if self.vocab.spelled().is_some() {
-            return Err(Error::BrokenState);
-        }
+        let pairs = self.vocab.pairs().ok_or(Error::BrokenState)?;
         let runs = runs(texts)?;
         let bytes = texts.iter().map(|text| text.len()).sum();
         let workers = self.useful_workers(Some(workers), bytes)?.min(runs.len()).max(1);
@@ -47,7 +45,7 @@ impl Encoder {
             let (mut ids, mut ends, mut merger) = (Vec::new(), Vec::new(), RandomMerger::default());
             for number in run {
                 let mut pretokens =
-                    Pretokens { encoder: self, merges, text: number as u64, count: 0, unchecked: 0 };
+                    Pretokens { encoder: self, pairs, merges, text: number as u64, count: 0, unchecked: 0 };
                 pretokens.add(&mut merger, texts[number], special, &mut ids, control)?;
                 room::push(&mut ends, ids.len())?;
                 control.advance(texts[number].len() as u64);
@@ -68,6 +66,7 @@ impl Encoder {
 /// The pretokens of one text, which are counted.
 struct Pretokens<'a> {
     encoder: &'a Encoder,
+    pairs: &'a Pairs,
     merges: RandomMerges,
     /// The number of the text.
     text: u64,
@@ -114,7 +113,7 @@ impl Pretokens<'_> {
             let mut draws = Draws::of_pretoken(rate, seed, self.text, self.count);
             self.count += 1;
             let first = ids.len();
-            merger.merge(vocab.pairs(), &text[range], &mut draws, ids, control)?;
+            merger.merge(self.pairs, &text[range], &mut draws, ids, control)?;
             ids[first..].iter_mut().for_each(|index| *index = vocab.tokens().id_at(*index));
             Ok(())
         })

@@ -4,23 +4,23 @@
 //! the same ids for every text, by the substring property of BPE: a pair that one of them merges and the other does not would
 //! be a token that does not re-encode to itself.
 
-use super::vocabulary::{Semantics, Vocab, special_indices};
 use crate::error::{Error, Result};
 use crate::room;
 use crate::spelling::{spell, unspelled};
+use crate::vocab::{Semantics, Vocab};
 
 impl Vocab {
     /// A list of merges, as pairs of indices, that stands for the vocabulary, and whether a pretoken that is a token
     /// skips it.
     ///
-    /// Under rank semantics only one pair of parts of each token can ever meet ([`super::reach`]): the list has these pairs,
+    /// Under rank semantics only one pair of parts of each token can ever meet ([`crate::vocab::reach`]): the list has these pairs,
     /// by the ids of the tokens that they make. Skipping it has no effect if the bytes of every token merge to that token.
     ///
     /// # Errors
     /// Same as [`Vocab::last_pairs`].
     pub fn listed_merges(&self) -> Result<(Vec<(u32, u32)>, bool)> {
-        if self.semantics == Semantics::Merges {
-            return Ok((room::copied(&self.merges)?, self.whole));
+        if self.semantics() == Semantics::Merges {
+            return Ok((room::copied(self.merges_by_index())?, self.ignores_merges()));
         }
         let merges = room::collected(self.last_pairs()?.into_iter().flatten())?;
         let as_list = self.without_specials(Some(&merges))?;
@@ -51,9 +51,9 @@ impl Vocab {
             let name = name.escape_debug();
             return Err(Error::Unwritable(format!("special token '{name}'{reason}: give it another name")));
         }
-        room::reserve(&mut names, self.tokens.len())?;
-        let special = special_indices(&self.tokens, &self.special_ids);
-        for (index, (id, token)) in (0_u32..).zip(self.tokens.iter()) {
+        room::reserve(&mut names, self.tokens().len())?;
+        let special = self.special_indices();
+        for (index, (id, token)) in (0_u32..).zip(self.tokens().iter()) {
             if special.binary_search(&index).is_err() {
                 names.push((token.iter().map(|&byte| spell(byte)).collect(), id));
             }
@@ -68,12 +68,12 @@ impl Vocab {
     /// # Errors
     /// [`Error::Unwritable`], which names a token; [`Error::OutOfMemory`].
     pub fn check_as_list(&self) -> Result<()> {
-        match self.semantics {
-            Semantics::Merges if !self.whole => Ok(()),
+        match self.semantics() {
+            Semantics::Merges if !self.ignores_merges() => Ok(()),
             Semantics::Merges => self.check_reachable(),
             Semantics::Ranks => {
                 self.check_reachable()?;
-                self.without_specials(Some(&self.merges))?.check_reachable()
+                self.without_specials(Some(self.merges_by_index()))?.check_reachable()
             }
         }
     }
@@ -83,12 +83,12 @@ impl Vocab {
     /// # Errors
     /// [`Error::Unwritable`], which names a merge or a token; [`Error::OutOfMemory`].
     pub fn check_as_ranks(&self) -> Result<()> {
-        if self.semantics == Semantics::Ranks {
+        if self.semantics() == Semantics::Ranks {
             return Ok(());
         }
         let mut last = None;
-        for &(left, right) in self.merges.iter() {
-            let (left, right) = (self.tokens.bytes_at(left), self.tokens.bytes_at(right));
+        for &(left, right) in self.merges_by_index() {
+            let (left, right) = (self.tokens().bytes_at(left), self.tokens().bytes_at(right));
             let id = self.ordinary_id(&[left, right].concat());
             if let (Some(last), Some(id)) = (last, id)
                 && id <= last
@@ -113,10 +113,10 @@ impl Vocab {
 
     /// The vocabulary of the ordinary tokens, with a list of merges, or with ranks.
     fn without_specials(&self, merges: Option<&[(u32, u32)]>) -> Result<Vocab> {
-        let special = special_indices(&self.tokens, &self.special_ids);
-        let ordinary = (0..self.tokens.len() as u32).filter(|index| special.binary_search(index).is_err());
-        let bytes = |index| self.tokens.bytes_at(index);
-        let tokens = room::collected(ordinary.map(|index| (self.tokens.id_at(index), bytes(index))))?;
+        let special = self.special_indices();
+        let ordinary = (0..self.tokens().len() as u32).filter(|index| special.binary_search(index).is_err());
+        let bytes = |index| self.tokens().bytes_at(index);
+        let tokens = room::collected(ordinary.map(|index| (self.tokens().id_at(index), bytes(index))))?;
         let pair = |&(left, right): &(u32, u32)| (bytes(left), bytes(right));
         let listed = merges.map(|merges| room::collected(merges.iter().map(pair))).transpose()?;
         Vocab::of_views(tokens, listed, &[])
@@ -124,7 +124,7 @@ impl Vocab {
 }
 
 /// Bytes as messages show them.
-pub(super) fn shown(token: &[u8]) -> String {
+fn shown(token: &[u8]) -> String {
     match token.get(..60) {
         Some(start) if token.len() > 60 => format!("b'{}…' ({} bytes)", start.escape_ascii(), token.len()),
         _ => format!("b'{}'", token.escape_ascii()),

@@ -5,12 +5,15 @@
 //! a vocabulary of characters has three more lists of ids: of the 256 bytes, of the unknown token, and of the tokens
 //! that take no part in merging. Where merges have the rank of the one before, their places follow.
 
-use super::build::SpecialSpec;
-use super::spelled_state::{put_spelled, read_spelled};
-use super::state_reader::{StateReader, put};
-use super::vocabulary::{CharacterTokens, Semantics, Vocab};
+mod reader;
+mod spelled;
+
+use reader::{StateReader, put, put_list};
+use spelled::{put_spelled, read_spelled};
+
 use crate::error::{Error, Result};
 use crate::room;
+use crate::vocab::{CharacterTokens, Model, SpecialSpec, Vocab};
 
 /// The flag for merges semantics.
 const MERGES_FLAG: u32 = 1;
@@ -27,56 +30,47 @@ impl Vocab {
     /// The maximum number of bytes of memory that [`Vocab::state`] takes.
     #[cfg(feature = "python")]
     pub(crate) fn state_bytes(&self) -> usize {
-        let mut bytes: usize = self.tokens.iter().map(|(_, token)| token.len()).sum();
+        let mut bytes: usize = self.tokens().iter().map(|(_, token)| token.len()).sum();
+        let merges = self.merges_by_index().len();
         if let Some(bpe) = self.spelled() {
-            bytes += bpe.names().map(|(name, _)| name.len() + 8).sum::<usize>() + 4 * self.merges.len();
+            bytes += bpe.names().map(|(name, _)| name.len() + 8).sum::<usize>() + 4 * merges;
         }
         // Twice the bytes, since a list may have twice the memory it needs while it grows.
-        2 * (16
-            + 8 * self.tokens.len()
-            + bytes
-            + 16 * self.merges.len()
-            + (1 << 12)
-            + 8 * self.tokens.len()
-            + 4 * self.ties().len())
+        2 * ((1 << 12) + bytes + 16 * self.tokens().len() + 16 * merges + 4 * self.ties().len())
     }
 
     /// The tokens and merges as bytes for [`Vocab::from_state`].
     pub fn state(&self) -> Vec<u8> {
         let mut state = Vec::new();
-        let (merges, whole) = (self.semantics == Semantics::Merges, self.whole);
-        let mut flags = if merges { MERGES_FLAG | if whole { WHOLE_TOKENS_FLAG } else { 0 } } else { 0 };
-        let spelled = self.spelled();
-        if spelled.is_some() {
-            flags = SPELLED_FLAG;
-        } else if self.characters.is_some() {
-            flags |= CHARACTERS_FLAG | if self.ties().is_empty() { 0 } else { TIES_FLAG };
-        }
+        let flags = match self.model() {
+            Model::Ranks(_) => 0,
+            Model::Merges { ignored: false, .. } => MERGES_FLAG,
+            Model::Merges { ignored: true, .. } => MERGES_FLAG | WHOLE_TOKENS_FLAG,
+            Model::Characters { tokens, .. } if tokens.ties.is_empty() => MERGES_FLAG | CHARACTERS_FLAG,
+            Model::Characters { .. } => MERGES_FLAG | CHARACTERS_FLAG | TIES_FLAG,
+            Model::Spelled { .. } => SPELLED_FLAG,
+        };
         put(&mut state, flags);
-        put(&mut state, self.tokens.len() as u32);
-        for (id, bytes) in self.tokens.iter() {
+        put(&mut state, self.tokens().len() as u32);
+        for (id, bytes) in self.tokens().iter() {
             put(&mut state, id);
             put(&mut state, bytes.len() as u32);
         }
-        for (_, bytes) in self.tokens.iter() {
+        for (_, bytes) in self.tokens().iter() {
             state.extend_from_slice(bytes);
         }
-        if let Some(bpe) = spelled {
-            put_spelled(&mut state, self, bpe);
-            return state;
-        }
-        let merges = if self.semantics == Semantics::Merges { self.merges() } else { Vec::new() };
-        put(&mut state, merges.len() as u32);
-        for (left, right) in merges {
-            put(&mut state, left);
-            put(&mut state, right);
-        }
-        if let Some(CharacterTokens { bytes, unknown, outside, ties }) = &self.characters {
-            let lists = [bytes, &Vec::from_iter(*unknown), &outside.iter().copied().collect()];
-            for numbers in lists.into_iter().chain((!ties.is_empty()).then_some(ties)) {
-                put(&mut state, numbers.len() as u32);
-                numbers.iter().for_each(|&number| put(&mut state, number));
+        match self.model() {
+            Model::Ranks(_) => put(&mut state, 0),
+            Model::Merges { .. } => put_merges(&mut state, &self.merges()),
+            Model::Characters { tokens: CharacterTokens { bytes, unknown, outside, ties }, .. } => {
+                put_merges(&mut state, &self.merges());
+                let lists = [bytes, &Vec::from_iter(*unknown), &outside.iter().copied().collect()];
+                lists.into_iter().for_each(|numbers| put_list(&mut state, numbers));
+                if !ties.is_empty() {
+                    put_list(&mut state, ties);
+                }
             }
+            Model::Spelled { bpe, tokens } => put_spelled(&mut state, self, bpe, tokens.as_ref()),
         }
         state
     }
@@ -122,6 +116,11 @@ impl Vocab {
         let vocab = Vocab::of_views(tokens, (semantics & MERGES_FLAG != 0).then_some(merges), specials)?;
         Ok(if semantics & WHOLE_TOKENS_FLAG != 0 { vocab.ignoring_merges() } else { vocab })
     }
+}
+
+fn put_merges(state: &mut Vec<u8>, merges: &[(u32, u32)]) {
+    put(state, merges.len() as u32);
+    merges.iter().for_each(|&(left, right)| [left, right].iter().for_each(|&id| put(state, id)));
 }
 
 /// The vocabulary of characters with these tokens.

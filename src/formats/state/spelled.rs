@@ -1,13 +1,11 @@
 //! The state of a vocabulary that merges by names: written as bytes, and read again.
 
-use super::bpe::SpelledParts;
-use super::build::SpecialSpec;
-use super::state_reader::{StateReader, put};
-use super::vocabulary::Vocab;
+use super::reader::{StateReader, put, put_list};
 use crate::error::{Error, Result};
 use crate::merge::{BpeOptions, Dropout, SpelledBpe, TextSpelling};
 use crate::names::{Names, Texts};
 use crate::room;
+use crate::vocab::{CharacterTokens, SpecialSpec, SpelledParts, Vocab};
 
 /// How many flags there are.
 const FLAGS: u32 = 6;
@@ -15,7 +13,13 @@ const FLAGS: u32 = 6;
 const TIES: usize = 5;
 
 /// Appends what the state of such a vocabulary has besides its tokens.
-pub(super) fn put_spelled(state: &mut Vec<u8>, vocab: &Vocab, bpe: &SpelledBpe) {
+pub(super) fn put_spelled(
+    state: &mut Vec<u8>,
+    vocab: &Vocab,
+    bpe: &SpelledBpe,
+    tokens: Option<&CharacterTokens>,
+) {
+    let ties = tokens.map_or(&[][..], |tokens| &tokens.ties);
     let options = &bpe.options;
     let BpeOptions { prefix, suffix, unknown, dropout, .. } = options;
     let spelling = match bpe.spelling {
@@ -29,7 +33,7 @@ pub(super) fn put_spelled(state: &mut Vec<u8>, vocab: &Vocab, bpe: &SpelledBpe) 
         options.ignore_merges,
         unknown.is_some(),
         dropout.seed.is_some(),
-        !vocab.ties().is_empty(),
+        !ties.is_empty(),
     ];
     let flags = flags.iter().rev().fold(0, |bits, &flag| bits << 1 | u32::from(flag));
     let seed = dropout.seed.unwrap_or(0);
@@ -51,13 +55,10 @@ pub(super) fn put_spelled(state: &mut Vec<u8>, vocab: &Vocab, bpe: &SpelledBpe) 
     for ((left, right), made) in merges {
         [left, right, made].iter().for_each(|&index| put(state, id(index)));
     }
-    let outside =
-        vocab.characters().map_or_else(Vec::new, |characters| characters.outside.iter().copied().collect());
-    let never_whole: Vec<u32> = bpe.never_whole().iter().map(|&index| id(index)).collect();
-    let ties = (!vocab.ties().is_empty()).then(|| vocab.ties().to_vec());
-    for numbers in [outside, never_whole].into_iter().chain(ties) {
-        put(state, numbers.len() as u32);
-        numbers.iter().for_each(|&number| put(state, number));
+    put_list(state, &tokens.map_or_else(Vec::new, |tokens| tokens.outside.iter().copied().collect()));
+    put_list(state, &bpe.never_whole().iter().map(|&index| id(index)).collect::<Vec<u32>>());
+    if !ties.is_empty() {
+        put_list(state, ties);
     }
 }
 

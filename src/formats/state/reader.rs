@@ -1,4 +1,4 @@
-//! The parts of a state: numbers, and bytes of a known number.
+//! The parts of a state: numbers, lists of them, and bytes of a known number.
 
 use crate::error::{Error, Result};
 use crate::room;
@@ -6,6 +6,12 @@ use crate::room;
 /// Appends a number.
 pub(super) fn put(state: &mut Vec<u8>, number: u32) {
     state.extend_from_slice(&number.to_le_bytes());
+}
+
+/// Appends a list of numbers.
+pub(super) fn put_list(state: &mut Vec<u8>, numbers: &[u32]) {
+    put(state, numbers.len() as u32);
+    numbers.iter().for_each(|&number| put(state, number));
 }
 
 /// Reads the parts of a state from its front.
