@@ -52,11 +52,9 @@ impl Vocab {
             return Err(Error::Unwritable(format!("special token '{name}'{reason}: give it another name")));
         }
         room::reserve(&mut names, self.tokens().len())?;
-        let special = self.special_indices();
-        for (index, (id, token)) in (0_u32..).zip(self.tokens().iter()) {
-            if special.binary_search(&index).is_err() {
-                names.push((token.iter().map(|&byte| spell(byte)).collect(), id));
-            }
+        for index in self.tokens().indices_but(self.special_indices()) {
+            let spelled = self.tokens().bytes_at(index).iter().map(|&byte| spell(byte)).collect();
+            names.push((spelled, self.tokens().id_at(index)));
         }
         names.sort_unstable_by_key(|(_, id)| *id);
         Ok(names)
@@ -113,13 +111,12 @@ impl Vocab {
 
     /// The vocabulary of the ordinary tokens, with a list of merges, or with ranks.
     fn without_specials(&self, merges: Option<&[(u32, u32)]>) -> Result<Vocab> {
-        let special = self.special_indices();
-        let ordinary = (0..self.tokens().len() as u32).filter(|index| special.binary_search(index).is_err());
         let bytes = |index| self.tokens().bytes_at(index);
+        let ordinary = self.tokens().indices_but(self.special_indices());
         let tokens = room::collected(ordinary.map(|index| (self.tokens().id_at(index), bytes(index))))?;
         let pair = |&(left, right): &(u32, u32)| (bytes(left), bytes(right));
         let listed = merges.map(|merges| room::collected(merges.iter().map(pair))).transpose()?;
-        Vocab::of_views(tokens, listed, &[])
+        Vocab::new(&tokens, listed.as_deref(), &[])
     }
 }
 

@@ -103,7 +103,7 @@ impl Tokenizer {
     ) -> Result<Self> {
         let pattern = SourcePattern::of_tiktoken(pattern)?;
         of_file(path.as_ref(), |data| {
-            let vocab = Vocab::of_views(RankLines::parse(data)?.tokens(), None, &specs(special_tokens))?;
+            let vocab = Vocab::new(&RankLines::parse(data)?.tokens(), None, &specs(special_tokens))?;
             Tokenizer::new(vocab, pattern)
         })
     }

@@ -42,12 +42,7 @@ impl Tokenizer {
         let tokens = tokens_of(vocab)?;
         let merges = merges.map(merges_of).transpose()?;
         let encoder = call::long(py, None, move |_| {
-            let tokens = room::collected(tokens.iter().map(|(id, bytes)| (*id, &**bytes)))?;
-            let merges = match &merges {
-                Some(list) => Some(room::collected(list.iter().map(|(left, right)| (&**left, &**right)))?),
-                None => None,
-            };
-            let vocab = Vocab::of_views(tokens, merges, specials)?;
+            let vocab = Vocab::new(&tokens, merges.as_deref(), specials)?;
             Encoder::try_new(
                 if ignore_merges { vocab.ignoring_merges() } else { vocab },
                 pretokenizer.clone(),
@@ -74,7 +69,7 @@ impl Tokenizer {
     ) -> PyResult<Self> {
         let encoder = call::long(py, None, move |_| {
             room::check_available(4 * file.len())?;
-            let vocab = Vocab::of_views(RankLines::parse(file)?.tokens(), None, specials)?;
+            let vocab = Vocab::new(&RankLines::parse(file)?.tokens(), None, specials)?;
             Encoder::try_new(vocab, pretokenizer.clone())
         })?;
         Ok(Tokenizer::of(Arc::new(encoder)))

@@ -9,12 +9,13 @@ use super::tokens::BYTE_TOKENS;
 use crate::count::MAX_COUNT;
 use crate::error::{Error, Result};
 use crate::room;
-use crate::vocab::{Semantics, SpecialSpec, Vocab};
+use crate::vocab::{Model, SpecialSpec, Vocab};
 
 /// What exists before the first merge is learned. The default is the 256 bytes alone.
 #[derive(Clone, Copy, Default)]
 pub struct Start<'a> {
-    /// A vocabulary to extend: its tokens and merges are kept, and words are laid out as it encodes them.
+    /// A vocabulary to extend: its tokens and merges are kept, and words are laid out as it encodes them. One that merges
+    /// by names cannot be extended.
     pub base: Option<&'a Vocab>,
     /// Tokens that are made before any pair is counted, whatever the counts are.
     pub forced: &'a [Vec<u8>],
@@ -39,6 +40,9 @@ impl<'a> Start<'a> {
 
     /// The merges that exist before the first one is learned.
     pub(super) fn first_merges(&self, options: &Options) -> Result<Vec<Merge>> {
+        if self.base.is_some_and(|base| !base.covers_text_exactly()) {
+            return Err(Error::BrokenState);
+        }
         if self.made.is_empty() {
             let merges = forced::merges(self.base, self.forced)?;
             let room = options.max_merges;
@@ -85,7 +89,7 @@ impl<'a> Start<'a> {
 /// `id_of` maps internal ids to ids; `specials` are all special tokens, including those of `base`.
 ///
 /// # Errors
-/// Those of [`Vocab::new`]; [`Error::BrokenState`] if a merge makes a token of other bytes.
+/// Those of [`Vocab::new`]; [`Error::BrokenState`] if a merge makes a token of other bytes, or `base` merges by names.
 pub fn build_vocab(
     base: Option<&Vocab>,
     merges: &[Merge],
@@ -112,27 +116,27 @@ fn checked(
     specials: &[SpecialSpec],
 ) -> Result<Vocab> {
     let bytes = InternalTokens::new(base, merges)?;
-    let tokens = bytes.all().map(|(token, bytes)| (id_of(token), bytes)).collect();
-    if let Some((base, characters)) = base.and_then(|base| Some((base, base.characters()?))) {
-        let characters = characters.moved(|&id| base.tokens().index_of(id).map(&id_of));
-        let added = merges.iter().map(|merge| (merge.left, merge.right));
-        let all = base.merges_by_index().iter().copied().chain(added);
-        let pairs: Vec<(u32, u32)> = all.map(|(left, right)| (id_of(left), id_of(right))).collect();
-        return Vocab::of_characters(tokens, &pairs, characters, specials);
-    }
-    let listed = base.is_none_or(|base| base.semantics() == Semantics::Merges).then(|| {
-        let old_merges = base.map(|base| base.merges_by_index()).unwrap_or_default();
-        let new_merges = merges.iter().map(|merge| (merge.left, merge.right));
-        let all = old_merges.iter().copied().chain(new_merges);
-        all.map(|(left, right)| (bytes.of(left), bytes.of(right))).collect()
-    });
-    let vocab = match listed {
-        Some(merges) if base.is_none_or(|base| !base.has_unmergeable()) => {
-            Vocab::of_extension(tokens, merges, specials)
+    let tokens: Vec<_> = bytes.all().map(|(token, bytes)| (id_of(token), bytes)).collect();
+    let old_merges = base.map_or(&[][..], Vocab::merges_by_index);
+    let all = old_merges.iter().copied().chain(merges.iter().map(|merge| (merge.left, merge.right)));
+    let listed = || all.clone().map(|(left, right)| (bytes.of(left), bytes.of(right))).collect::<Vec<_>>();
+    match base.map(|base| (base, base.model())) {
+        Some((_, Model::Spelled { .. })) => Err(Error::BrokenState),
+        Some((_, Model::Ranks(_))) => Vocab::new(&tokens, None, specials),
+        Some((base, Model::Characters { tokens: characters, .. })) => {
+            let characters = characters.moved(|&id| base.tokens().index_of(id).map(&id_of));
+            let pairs: Vec<(u32, u32)> = all.map(|(left, right)| (id_of(left), id_of(right))).collect();
+            Vocab::of_characters(tokens, &pairs, characters, specials)
         }
-        listed => Vocab::of_views(tokens, listed, specials),
-    }?;
-    Ok(if base.is_some_and(Vocab::ignores_merges) { vocab.ignoring_merges() } else { vocab })
+        Some((base, Model::Merges { ignored, .. })) => {
+            let vocab = match base.has_unmergeable() {
+                true => Vocab::new(&tokens, Some(&listed()), specials),
+                false => Vocab::of_extension(tokens, listed(), specials),
+            }?;
+            Ok(if *ignored { vocab.ignoring_merges() } else { vocab })
+        }
+        None => Vocab::of_extension(tokens, listed(), specials),
+    }
 }
 
 /// The bytes of tokens by internal id.

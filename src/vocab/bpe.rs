@@ -1,6 +1,6 @@
 //! The model of a `tokenizer.json`: named tokens, merges of names, and options; and the vocabulary that it becomes.
 //!
-//! Most models become a vocabulary of bytes ([`Vocab::of_views`]) or of characters ([`Vocab::of_characters`]), which merge
+//! Most models become a vocabulary of bytes ([`Vocab::new`]) or of characters ([`Vocab::of_characters`]), which merge
 //! fast. The others keep the names and merge by them ([`SpelledBpe`]).
 
 use std::ops::Range;
@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use super::build::{SpecialSpec, placed_as_given, ready};
+use super::build::{SpecialSpec, memory_of, placed_as_given, ready};
 use super::model::{CharacterTokens, Model};
 use super::ordinary::Ordinary;
 use super::reach;
 use super::tokens::TokenBytes;
-use super::vocabulary::{Vocab, memory_of_pairs};
+use super::vocabulary::Vocab;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::merge::{BpeOptions, SpelledBpe, TextSpelling, byte_name};
@@ -65,7 +65,7 @@ impl BpeModel {
     /// `None`. `left_out` are places of names that no merge takes or makes.
     ///
     /// # Errors
-    /// Those of [`Vocab::of_views`].
+    /// Those of [`Vocab::new`].
     pub(crate) fn bytes_vocab(&self, left_out: &[u32], specials: &[SpecialSpec]) -> Result<Option<Vocab>> {
         if !self.is_plain() {
             return Ok(None);
@@ -94,7 +94,7 @@ impl BpeModel {
         }
         let merges =
             room::collected(self.merges.iter().map(|&[left, right, _]| (token(left), token(right))))?;
-        let vocab = Vocab::of_views(tokens, Some(merges), specials)?;
+        let vocab = Vocab::new(&tokens, Some(&merges), specials)?;
         Ok(Some(if self.options.ignore_merges { vocab.ignoring_merges() } else { vocab }))
     }
 
@@ -211,7 +211,10 @@ impl Vocab {
     pub(crate) fn of_spelled(parts: SpelledParts<'_>, specials: &[SpecialSpec]) -> Result<Self> {
         let SpelledParts { spelling, options, names, ids, merges, ties, tokens, outside, never_whole } =
             parts;
-        room::check_available(128 * tokens.len() + memory_of_pairs(tokens.len(), merges.len()))?;
+        if spelling == TextSpelling::Bytes && !ties.is_empty() {
+            return Err(Error::BrokenState); // the ties are among the `CharacterTokens`
+        }
+        room::check_available(memory_of(&tokens, merges.len()))?;
         let (tokens, specials, special_ids) = placed_as_given(tokens, specials)?;
         let index = |id: u32| tokens.index_of(id).ok_or(Error::BrokenState);
         let indices = room::collected(ids.iter().map(|&id| index(id)))?.into_iter().collect::<Result<_>>()?;

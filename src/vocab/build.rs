@@ -6,7 +6,7 @@ use std::sync::Arc;
 use once_cell::race::OnceBox;
 use rustc_hash::FxHashMap;
 
-use super::model::{Model, Table};
+use super::model::{CharacterTokens, Model, Table};
 use super::ordinary::Ordinary;
 use super::reach;
 use super::tokens::TokenBytes;
@@ -25,7 +25,7 @@ type MergeList<'a> = Option<Vec<(&'a [u8], &'a [u8])>>;
 type Names<'a> = FxHashMap<&'a [u8], Vec<u32>>;
 
 /// About how many bytes building a vocabulary takes.
-fn memory_of(tokens: &[(u32, &[u8])], merges: usize) -> usize {
+pub(super) fn memory_of(tokens: &[(u32, &[u8])], merges: usize) -> usize {
     let bytes: usize = tokens.iter().map(|(_, bytes)| bytes.len()).sum();
     2 * bytes + 128 * tokens.len() + memory_of_pairs(tokens.len(), merges) + (2 << 20)
 }
@@ -40,30 +40,18 @@ impl Vocab {
     ///
     /// # Errors
     /// The variants of [`Error`] for vocabularies; each names the token or the merge.
-    pub fn new(
-        tokens: &[(u32, Vec<u8>)],
-        merges: Option<&[(Vec<u8>, Vec<u8>)]>,
+    pub fn new<B: AsRef<[u8]>>(
+        tokens: &[(u32, B)],
+        merges: Option<&[(B, B)]>,
         specials: &[SpecialSpec],
     ) -> Result<Self> {
-        let tokens = tokens.iter().map(|(id, bytes)| (*id, bytes.as_slice())).collect();
-        let merges =
-            merges.map(|list| list.iter().map(|(left, right)| (left.as_slice(), right.as_slice())).collect());
-        Vocab::of_views(tokens, merges, specials)
-    }
-
-    /// [`Vocab::new`] with borrowed bytes.
-    ///
-    /// # Errors
-    /// Same as [`Vocab::new`].
-    pub fn of_views(
-        tokens: Vec<(u32, &[u8])>,
-        merges: Option<Vec<(&[u8], &[u8])>>,
-        specials: &[SpecialSpec],
-    ) -> Result<Self> {
+        let tokens = room::collected(tokens.iter().map(|(id, bytes)| (*id, bytes.as_ref())))?;
+        let pairs = merges.map(|list| list.iter().map(|(left, right)| (left.as_ref(), right.as_ref())));
+        let merges = pairs.map(room::collected).transpose()?;
         build(tokens, merges, specials, false)
     }
 
-    /// [`Vocab::of_views`] for the merges of a training that began with the bytes, or with a vocabulary all
+    /// [`Vocab::new`] for the merges of a training that began with the bytes, or with a vocabulary all
     /// of whose tokens its merges make.
     ///
     /// Then the merges make all new tokens, too: the two parts of a token are neighbours only if nothing made
@@ -91,7 +79,19 @@ impl Vocab {
         first: u32,
         specials: &[SpecialSpec],
     ) -> Result<Self> {
-        trained(tokens, merges, first, specials)
+        room::check_available(memory_of(&tokens, merges.len()))?;
+        // Merging needs every token here: each one is a byte or the result of a merge.
+        let needed = |names: &Names<'_>| {
+            names.iter().filter(|(_, ids)| !ids.is_empty()).map(|(name, _)| name.to_vec()).collect()
+        };
+        let (tokens, specials, special_ids) = placed(tokens, needed, specials)?;
+        let index = |id: u32| tokens.index_of(id).ok_or(Error::BrokenState);
+        let first = if merges.is_empty() { 0 } else { index(first)? };
+        let merges =
+            merges.iter().map(|&(left, right)| Ok((index(left)?, index(right)?))).collect::<Result<_>>()?;
+        let (ordinary, merges, unmergeable) = (Arc::default(), Arc::new(merges), Vec::new());
+        let model = Model::Merges { table: Table::Trained { first, pairs: Arc::default() }, ignored: false };
+        Ok(Vocab { tokens, ordinary, model, merges, unmergeable, specials, special_ids })
     }
 }
 
@@ -103,15 +103,23 @@ fn build(
     proper: bool,
 ) -> Result<Vocab> {
     room::check_available(memory_of(&tokens, merges.as_ref().map_or(0, Vec::len)))?;
-    let needed = |names: &Names<'_>| needed_by_merges(merges.as_ref(), names);
+    let needed = |names: &Names<'_>| needed_by_merges(merges.iter().flatten(), names);
     let (tokens, specials, special_ids) = placed(tokens, needed, specials)?;
     let special = indices_of(&tokens, &special_ids);
-    let ordinary = ordinary_tokens(&tokens, &special)?;
+    let ordinary = Ordinary::new(&tokens, tokens.indices_but(special.iter().copied()))?;
     let mut pairs =
         Pairs::new(byte_tokens(&tokens, &ordinary)?, merges.as_ref().map_or(tokens.len(), Vec::len));
     let (model, merges, unmergeable) = match merges {
         Some(list) => {
-            let merges = listed_pairs(&list, &tokens, &ordinary, &mut pairs)?;
+            let part = |index, pair, part: &[u8]| {
+                let token = ordinary.get(&tokens, part).filter(|_| !part.is_empty());
+                token.ok_or_else(|| unknown_part(index, pair, part))
+            };
+            let pair = |(index, &(left, right))| {
+                Ok((part(index, (left, right), left)?, part(index, (left, right), right)?))
+            };
+            let merges = list.iter().enumerate().map(pair);
+            let merges = add_merges(&mut pairs, merges, &[], &tokens, &ordinary)?;
             let unmergeable = if proper { Vec::new() } else { reach::listed(&tokens, &special, &pairs)? };
             let table = Table::Checked(Arc::new(pairs));
             (Model::Merges { table, ignored: false }, merges, unmergeable)
@@ -122,28 +130,6 @@ fn build(
         }
     };
     let (ordinary, merges) = (ready(ordinary), Arc::new(merges));
-    Ok(Vocab { tokens, ordinary, model, merges, unmergeable, specials, special_ids })
-}
-
-/// The implementation of [`Vocab::of_training`].
-fn trained(
-    tokens: TokenList<'_>,
-    merges: &[(u32, u32)],
-    first: u32,
-    specials: &[SpecialSpec],
-) -> Result<Vocab> {
-    room::check_available(memory_of(&tokens, merges.len()))?;
-    // Merging needs every token here: each one is a byte or the result of a merge.
-    let needed = |names: &Names<'_>| {
-        names.iter().filter(|(_, ids)| !ids.is_empty()).map(|(name, _)| name.to_vec()).collect()
-    };
-    let (tokens, specials, special_ids) = placed(tokens, needed, specials)?;
-    let index = |id: u32| tokens.index_of(id).ok_or(Error::BrokenState);
-    let first = if merges.is_empty() { 0 } else { index(first)? };
-    let merges =
-        merges.iter().map(|&(left, right)| Ok((index(left)?, index(right)?))).collect::<Result<_>>()?;
-    let (ordinary, merges, unmergeable) = (Arc::default(), Arc::new(merges), Vec::new());
-    let model = Model::Merges { table: Table::Trained { first, pairs: Arc::default() }, ignored: false };
     Ok(Vocab { tokens, ordinary, model, merges, unmergeable, specials, special_ids })
 }
 
@@ -182,7 +168,9 @@ pub(super) fn placed_as_given(mut tokens: TokenList<'_>, specials: &[SpecialSpec
 /// Sorts tokens by id, and checks that no id is given twice. A token may be empty: published vocabularies have one
 /// (Whisper's), which no text is encoded to and which decodes to nothing.
 fn sort(tokens: &mut [(u32, &[u8])]) -> Result<()> {
-    tokens.sort_by_key(|(id, _)| *id);
+    if !tokens.is_sorted_by_key(|(id, _)| *id) {
+        tokens.sort_by_key(|(id, _)| *id);
+    }
     match tokens.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         Some(pair) => {
             Err(Error::IdTaken { id: pair[0].0, token: pair[1].1.to_vec(), owner: pair[0].1.to_vec() })
@@ -247,13 +235,7 @@ fn check_added(tokens: &[(u32, &[u8])], added: &mut [(u32, &[u8])]) -> Result<()
             return Err(Error::IdTaken { id, token: name.to_vec(), owner: tokens[taken].1.to_vec() });
         }
     }
-    added.sort_by_key(|(id, _)| *id);
-    match added.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-        Some(&[(id, owner), (_, name)]) => {
-            Err(Error::IdTaken { id, token: name.to_vec(), owner: owner.to_vec() })
-        }
-        _ => Ok(()),
-    }
+    sort(added)
 }
 
 /// Gives the special tokens without an id the next ids, from `next` on, in the order of the list.
@@ -279,16 +261,17 @@ fn number_remaining<'a>(
 }
 
 /// The special tokens whose bytes are also a part or the result of a merge.
-fn needed_by_merges(merges: Option<&Vec<(&[u8], &[u8])>>, names: &Names<'_>) -> HashSet<Vec<u8>> {
+fn needed_by_merges<'a>(
+    merges: impl Iterator<Item = &'a (&'a [u8], &'a [u8])>,
+    names: &Names<'_>,
+) -> HashSet<Vec<u8>> {
     let mut needed = HashSet::new();
     if names.is_empty() {
         return needed;
     }
     let mut result = Vec::new();
-    for (left, right) in merges.into_iter().flatten() {
-        result.clear();
-        result.extend_from_slice(left);
-        result.extend_from_slice(right);
+    for &(left, right) in merges {
+        join(&mut result, left, right);
         for bytes in [left, right, result.as_slice()] {
             if names.contains_key(bytes) {
                 needed.insert(bytes.to_vec());
@@ -296,24 +279,6 @@ fn needed_by_merges(merges: Option<&Vec<(&[u8], &[u8])>>, names: &Names<'_>) -> 
         }
     }
     needed
-}
-
-/// Indexes the ordinary tokens by their bytes.
-fn ordinary_tokens(tokens: &TokenBytes, special: &[u32]) -> Result<Ordinary> {
-    let mut special = special.iter().copied().peekable();
-    let mut ordinary = Ordinary::with_room(tokens.len());
-    for index in 0..tokens.len() as u32 {
-        let id = tokens.id_at(index);
-        if special.next_if_eq(&index).is_some() {
-            continue;
-        }
-        ordinary.insert(tokens, index).map_err(|first| Error::RepeatedToken {
-            token: tokens.bytes_at(index).to_vec(),
-            first: tokens.id_at(first),
-            second: id,
-        })?;
-    }
-    Ok(ordinary)
 }
 
 /// The index of the token of each byte.
@@ -325,36 +290,47 @@ fn byte_tokens(tokens: &TokenBytes, ordinary: &Ordinary) -> Result<[u32; 256]> {
     Ok(indices)
 }
 
-/// Adds the list of merges to `pairs`, and returns it as indices.
-fn listed_pairs(
-    list: &[(&[u8], &[u8])],
+/// Adds a list of merges to `pairs`, and returns it. Those at the places `ties` have the rank of the one before.
+pub(super) fn add_merges(
+    pairs: &mut Pairs,
+    merges: impl ExactSizeIterator<Item = Result<(u32, u32)>>,
+    ties: &[u32],
     tokens: &TokenBytes,
     ordinary: &Ordinary,
-    pairs: &mut Pairs,
 ) -> Result<Vec<(u32, u32)>> {
-    let mut merges = Vec::with_capacity(list.len());
+    let ranks = CharacterTokens::ranks(ties, merges.len())?;
+    let mut listed = room::for_items(merges.len())?;
     let mut result = Vec::new();
-    for (index, &(left, right)) in list.iter().enumerate() {
-        let find = |token: &[u8]| {
-            ordinary.get(tokens, token).filter(|_| !token.is_empty()).ok_or_else(|| Error::MergeUnknown {
-                index,
-                left: left.to_vec(),
-                right: right.to_vec(),
-                unknown: token.to_vec(),
-            })
+    for (index, pair) in merges.enumerate() {
+        let pair = pair?;
+        let (left, right) = (tokens.bytes_at(pair.0), tokens.bytes_at(pair.1));
+        join(&mut result, left, right);
+        let made = ordinary.get(tokens, &result);
+        let made = made.ok_or_else(|| unknown_part(index, (left, right), &result))?;
+        let rank = ranks[index];
+        let is_shared = rank < index as u32 || ranks.get(index + 1) == Some(&rank);
+        let inserted = match is_shared {
+            true => pairs.insert_shared(pair.0, pair.1, rank, made),
+            false => pairs.insert(pair.0, pair.1, rank, made),
         };
-        let pair = (find(left)?, find(right)?);
-        result.clear();
-        result.extend_from_slice(left);
-        result.extend_from_slice(right);
-        let merged = find(&result)?;
-        pairs.insert(pair.0, pair.1, index as u32, merged).map_err(|first| Error::RepeatedMerge {
+        inserted.map_err(|first| Error::RepeatedMerge {
             index,
             first: first as usize,
             left: left.to_vec(),
             right: right.to_vec(),
         })?;
-        merges.push(pair);
+        listed.push(pair);
     }
-    Ok(merges)
+    Ok(listed)
+}
+
+/// The error for a part or the result of a merge that is no token.
+pub(super) fn unknown_part(index: usize, (left, right): (&[u8], &[u8]), unknown: &[u8]) -> Error {
+    Error::MergeUnknown { index, left: left.to_vec(), right: right.to_vec(), unknown: unknown.to_vec() }
+}
+
+fn join(result: &mut Vec<u8>, left: &[u8], right: &[u8]) {
+    result.clear();
+    result.extend_from_slice(left);
+    result.extend_from_slice(right);
 }

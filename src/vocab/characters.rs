@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::build::{SpecialSpec, placed_as_given, ready};
+use super::build::{SpecialSpec, add_merges, memory_of, placed_as_given, ready, unknown_part};
 use super::model::{CharacterTokens, Model};
 use super::ordinary::Ordinary;
 use super::reach;
 use super::tokens::TokenBytes;
-use super::vocabulary::{Vocab, memory_of_pairs};
+use super::vocabulary::Vocab;
 use crate::error::{Error, Result};
 use crate::merge::{FirstTokens, Pairs};
 use crate::room;
@@ -31,15 +31,15 @@ impl Vocab {
         characters: CharacterTokens,
         specials: &[SpecialSpec],
     ) -> Result<Self> {
-        let bytes: usize = tokens.iter().map(|(_, bytes)| bytes.len()).sum();
-        room::check_available(
-            2 * bytes + 128 * tokens.len() + memory_of_pairs(tokens.len(), merges.len()) + (2 << 20),
-        )?;
+        room::check_available(memory_of(&tokens, merges.len()))?;
         let (tokens, specials, special_ids) = placed_as_given(tokens, specials)?;
         let ordinary = ordinary(&tokens, &characters)?;
         let mut pairs = Pairs::of_first_tokens(first_tokens(&tokens, &characters)?, merges.len());
-        let merges = Arc::new(add_merges(&mut pairs, merges, &characters.ties, &tokens, &ordinary)?);
-        let (ordinary, unmergeable) = (ready(ordinary), reach::not_made(&tokens, &pairs)?);
+        let index = |id: u32| tokens.index_of(id).ok_or(Error::UnknownId { id: i128::from(id), index: None });
+        let merges = merges.iter().map(|&(left, right)| Ok((index(left)?, index(right)?)));
+        let merges = add_merges(&mut pairs, merges, &characters.ties, &tokens, &ordinary)?;
+        let unmergeable = reach::not_made(&tokens, &pairs)?;
+        let (ordinary, merges) = (ready(ordinary), Arc::new(merges));
         let model = Model::Characters { pairs: Arc::new(pairs), tokens: characters };
         Ok(Vocab { tokens, ordinary, model, merges, unmergeable, specials, special_ids })
     }
@@ -59,11 +59,8 @@ impl Vocab {
         let merged = tokens.iter().filter(|(id, _)| !apart.contains(id)).map(|&(id, bytes)| (bytes, id));
         let ids: FxHashMap<&[u8], u32> = merged.collect();
         let pair = |(index, &(left, right)): (usize, &(&[u8], &[u8]))| {
-            let unknown = |part: &[u8]| {
-                let (left, right, unknown) = (left.to_vec(), right.to_vec(), part.to_vec());
-                Error::MergeUnknown { index, left, right, unknown }
-            };
-            let id = |part: &[u8]| ids.get(part).copied().ok_or_else(|| unknown(part));
+            let id =
+                |part: &[u8]| ids.get(part).copied().ok_or_else(|| unknown_part(index, (left, right), part));
             Ok((id(left)?, id(right)?))
         };
         let pairs: Vec<(u32, u32)> = merges.iter().enumerate().map(pair).collect::<Result<_>>()?;
@@ -87,19 +84,10 @@ impl Vocab {
 /// Indexes the tokens that text can become, by their bytes. A token for a byte is left out if a character has the
 /// same bytes.
 fn ordinary(tokens: &TokenBytes, characters: &CharacterTokens) -> Result<Ordinary> {
-    let mut ordinary = Ordinary::with_room(tokens.len());
-    let bytes: std::collections::HashSet<u32> = characters.bytes.iter().copied().collect();
-    for index in 0..tokens.len() as u32 {
-        let id = tokens.id_at(index);
-        if bytes.contains(&id) || characters.outside.contains(&id) {
-            continue;
-        }
-        ordinary.insert(tokens, index).map_err(|first| Error::RepeatedToken {
-            token: tokens.bytes_at(index).to_vec(),
-            first: tokens.id_at(first),
-            second: id,
-        })?;
-    }
+    let bytes: FxHashSet<u32> = characters.bytes.iter().copied().collect();
+    let is_apart = |id: u32| bytes.contains(&id) || characters.outside.contains(&id);
+    let indices = (0..tokens.len() as u32).filter(|&index| !is_apart(tokens.id_at(index)));
+    let mut ordinary = Ordinary::new(tokens, indices)?;
     for &id in &characters.bytes {
         let index = tokens.index_of(id).ok_or(Error::BrokenState)?;
         let _ = ordinary.insert(tokens, index);
@@ -125,45 +113,4 @@ fn first_tokens(tokens: &TokenBytes, characters: &CharacterTokens) -> Result<Fir
     let first_tokens =
         (0..tokens.len() as u32).filter(is_character).map(|index| (tokens.bytes_at(index), index));
     Ok(FirstTokens::new(first_tokens, bytes))
-}
-
-/// Adds the list of merges to `pairs`, and returns it as indices.
-fn add_merges(
-    pairs: &mut Pairs,
-    merges: &[(u32, u32)],
-    ties: &[u32],
-    tokens: &TokenBytes,
-    ordinary: &Ordinary,
-) -> Result<Vec<(u32, u32)>> {
-    let ranks = CharacterTokens::ranks(ties, merges.len())?;
-    let mut listed = room::for_items(merges.len())?;
-    let mut result = Vec::new();
-    for (index, &(left, right)) in merges.iter().enumerate() {
-        let find = |id: u32| tokens.index_of(id).ok_or(Error::UnknownId { id: i128::from(id), index: None });
-        let pair = (find(left)?, find(right)?);
-        let (left, right) = (tokens.bytes_at(pair.0), tokens.bytes_at(pair.1));
-        result.clear();
-        result.extend_from_slice(left);
-        result.extend_from_slice(right);
-        let made = ordinary.get(tokens, &result).ok_or_else(|| Error::MergeUnknown {
-            index,
-            left: left.to_vec(),
-            right: right.to_vec(),
-            unknown: result.clone(),
-        })?;
-        let rank = ranks[index];
-        let is_shared = rank < index as u32 || ranks.get(index + 1) == Some(&rank);
-        let inserted = match is_shared {
-            true => pairs.insert_shared(pair.0, pair.1, rank, made),
-            false => pairs.insert(pair.0, pair.1, rank, made),
-        };
-        inserted.map_err(|first| Error::RepeatedMerge {
-            index,
-            first: first as usize,
-            left: left.to_vec(),
-            right: right.to_vec(),
-        })?;
-        listed.push(pair);
-    }
-    Ok(listed)
 }

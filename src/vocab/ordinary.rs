@@ -6,6 +6,7 @@ use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 
 use super::tokens::TokenBytes;
+use crate::error::{Error, Result};
 
 /// Maps bytes to the index of an ordinary token. Takes five bytes for each token, since it refers to the
 /// table of tokens for their bytes.
@@ -17,8 +18,24 @@ impl Ordinary {
         Ordinary(HashTable::with_capacity(count))
     }
 
+    /// Indexes tokens.
+    ///
+    /// # Errors
+    /// [`Error::RepeatedToken`] for two with the same bytes.
+    pub(super) fn new(tokens: &TokenBytes, indices: impl Iterator<Item = u32>) -> Result<Self> {
+        let mut ordinary = Ordinary::with_room(tokens.len());
+        for index in indices {
+            ordinary.insert(tokens, index).map_err(|first| Error::RepeatedToken {
+                token: tokens.bytes_at(index).to_vec(),
+                first: tokens.id_at(first),
+                second: tokens.id_at(index),
+            })?;
+        }
+        Ok(ordinary)
+    }
+
     /// Adds the token at `index`. If another token has the same bytes, returns its index as an error.
-    pub(super) fn insert(&mut self, tokens: &TokenBytes, index: u32) -> Result<(), u32> {
+    pub(super) fn insert(&mut self, tokens: &TokenBytes, index: u32) -> std::result::Result<(), u32> {
         let bytes = tokens.bytes_at(index);
         let entry = self.0.entry(
             hash(bytes),

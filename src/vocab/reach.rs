@@ -129,9 +129,7 @@ impl Default for Made {
 
 /// The ordinary tokens of more than one byte, by ascending index.
 fn candidates<'a>(tokens: &'a TokenBytes, special: &'a [u32]) -> impl Iterator<Item = u32> + 'a {
-    let mut special = special.iter().copied().peekable();
-    (0..tokens.len() as u32)
-        .filter(move |&index| special.next_if_eq(&index).is_none() && tokens.bytes_at(index).len() > 1)
+    tokens.indices_but(special.iter().copied()).filter(|&index| tokens.bytes_at(index).len() > 1)
 }
 
 /// The ordinary tokens of more than one byte, the shortest first.

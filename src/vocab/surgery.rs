@@ -105,11 +105,12 @@ impl Vocab {
         }
         let vocab = match self.model() {
             Model::Spelled { .. } => return Err(Error::BrokenState),
-            Model::Ranks(_) => Vocab::of_views(tokens, None, &specials)?,
+            Model::Ranks(_) => Vocab::new(&tokens, None, &specials)?,
             Model::Merges { ignored, .. } => {
                 let bytes = |index: u32| self.tokens.bytes_at(index);
-                let listed = merges.iter().map(|&(left, right)| (bytes(left), bytes(right))).collect();
-                let vocab = Vocab::of_views(tokens, Some(listed), &specials)?;
+                let pair = |&(left, right): &(u32, u32)| (bytes(left), bytes(right));
+                let listed = room::collected(merges.iter().map(pair))?;
+                let vocab = Vocab::new(&tokens, Some(&listed), &specials)?;
                 if *ignored { vocab.ignoring_merges() } else { vocab }
             }
             Model::Characters { tokens: characters, .. } => {

@@ -187,6 +187,12 @@ impl TokenBytes {
         (self.len as u32).checked_sub(1).map(|last| self.id_at(last))
     }
 
+    /// The indices of all tokens but of `others`, which ascend.
+    pub(crate) fn indices_but(&self, others: impl IntoIterator<Item = u32>) -> impl Iterator<Item = u32> {
+        let mut others = others.into_iter().peekable();
+        (0..self.len as u32).filter(move |index| others.next_if_eq(index).is_none())
+    }
+
     /// Ids and bytes by ascending id.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &[u8])> {
         (0..self.len as u32).map(|index| (self.id_at(index), self.bytes_at(index)))

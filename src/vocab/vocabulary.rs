@@ -121,7 +121,9 @@ impl Vocab {
 
     #[inline]
     fn ordinary(&self) -> &Ordinary {
-        self.ordinary.get_or_init(|| Box::new(trained_tokens(self)))
+        // Trained tokens are all different.
+        let of = || Ordinary::new(&self.tokens, self.tokens.indices_but(self.special_indices()));
+        self.ordinary.get_or_init(|| Box::new(of().unwrap_or_default()))
     }
 
     /// Whether there are ordinary tokens that merging their own bytes does not make.
@@ -240,8 +242,7 @@ impl Vocab {
         others.extend_from_slice(&self.unmergeable);
         others.sort_unstable();
         others.dedup();
-        let mut others = others.into_iter().peekable();
-        (0..self.tokens.len() as u32).filter(move |index| others.next_if_eq(index).is_none())
+        self.tokens.indices_but(others)
     }
 
     /// The lowest id of an ordinary token that merging its own bytes does not make.
@@ -317,19 +318,6 @@ impl Vocab {
 pub(super) fn memory_of_pairs(tokens: usize, merges: usize) -> usize {
     let slots = (tokens.max(merges) * 5 / 4 + 1).next_power_of_two();
     9 * slots + 16 * (tokens + merges) + (1 << 20)
-}
-
-/// Indexes the ordinary tokens of a trained vocabulary, which are all different.
-fn trained_tokens(vocab: &Vocab) -> Ordinary {
-    let tokens = &vocab.tokens;
-    let mut special = vocab.special_indices().into_iter().peekable();
-    let mut ordinary = Ordinary::with_room(tokens.len());
-    for index in 0..tokens.len() as u32 {
-        if special.next_if_eq(&index).is_none() {
-            let _ = ordinary.insert(tokens, index);
-        }
-    }
-    ordinary
 }
 
 /// Makes the table of merges of a trained vocabulary, in which no pair is listed twice.

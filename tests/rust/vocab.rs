@@ -1,8 +1,9 @@
 //! What a vocabulary accepts, what it refuses, and where special tokens go.
 
 use toksmith::formats::huggingface::TokenizerFile;
+use toksmith::train::{Options, Saver, Start, build_vocab, resume};
 use toksmith::vocab::{CharacterTokens, Semantics, SpecialSpec, TextSpelling};
-use toksmith::{Error, Vocab};
+use toksmith::{Control, Error, Vocab};
 
 type Merges<'a> = Option<&'a [(&'a str, &'a str)]>;
 
@@ -264,11 +265,37 @@ fn the_bytes_of_a_state_of_names_never_change() {
             state.extend(numbers(&[1]));
             state.extend(option.as_bytes());
         }
+        let mut tied = state.clone();
+        tied[63] |= 1 << 5;
+        tied.extend(numbers(&[2, 3, 5, 1, 3, 3, 1, 0, 0, 1, 1]));
         state.extend(numbers(&[1, 3, 5, 1, outside.len() as u32]));
         state.extend(numbers(outside));
         state.extend(numbers(&[0]));
         assert_eq!(made.state(), state);
         let specials = [(b"<s>".to_vec(), Some(12))];
         assert_eq!(Vocab::from_state(&state, &specials).unwrap().state(), state);
+        // Among byte-level names no merges have one rank: a state of them would lose it.
+        assert_eq!(
+            Vocab::from_state(&tied, &specials).map(|tied| tied.ties().to_vec()).ok(),
+            [None, Some(vec![1])][spelling.min(1)]
+        );
     }
+}
+
+#[test]
+fn a_vocabulary_of_names_is_not_extended() {
+    let bytes: Vec<String> = (0..=255).map(|byte| format!("\"<0x{byte:02X}>\": {byte}")).collect();
+    let model = format!(
+        r#"{{"byte_fallback": true, "dropout": 0.5, "vocab": {{{}}}, "merges": []}}"#,
+        bytes.join(",")
+    );
+    let json = format!(r#"{{"version": "1.0", "model": {model}}}"#);
+    let file = TokenizerFile::read(json.as_bytes(), false).unwrap();
+    let names = file.vocab(TextSpelling::Characters, &[], None).unwrap();
+    let start = Start { base: Some(&names), ..Start::default() };
+    let options = Options { max_merges: 1, ..Options::default() };
+    let word = (b"abab".as_slice(), 1);
+    let learned = resume([word].into_iter(), &start, &options, &mut Saver::none(), &Control::none());
+    assert!(matches!(learned, Err(Error::BrokenState)));
+    assert!(matches!(build_vocab(Some(&names), &[], |id| id, &[]), Err(Error::BrokenState)));
 }

@@ -113,7 +113,7 @@ impl Vocab {
         if !reader.is_empty() {
             return Err(Error::BrokenState);
         }
-        let vocab = Vocab::of_views(tokens, (semantics & MERGES_FLAG != 0).then_some(merges), specials)?;
+        let vocab = Vocab::new(&tokens, (semantics & MERGES_FLAG != 0).then_some(&merges), specials)?;
         Ok(if semantics & WHOLE_TOKENS_FLAG != 0 { vocab.ignoring_merges() } else { vocab })
     }
 }
