@@ -106,6 +106,8 @@ def check_base(base: Tokenizer, special_ids: SpecialIds | None, byte_order: Byte
     if base.pipeline is not None and not base.pipeline.is_plain:
         reasons = " and ".join(base.pipeline.reasons())
         raise ValueError(f"the base has {reasons}, which training does not have: it cannot be extended")
+    if base._core.is_spelled():
+        raise ValueError("the base merges by the names of its tokens, which training does not: it cannot be extended")
     for name, value in (("special_ids", special_ids), ("byte_order", byte_order)):
         if value is not None:
             raise ValueError(f"{name} cannot be given with a base: its ids stay, and new ones follow the highest")
