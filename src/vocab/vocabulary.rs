@@ -90,7 +90,7 @@ impl Vocab {
     fn listed<'a>(&self, table: &'a Table) -> &'a Pairs {
         match table {
             Table::Checked(pairs) => pairs,
-            Table::Trained { first, pairs } => pairs.get_or_init(|| Box::new(trained_pairs(self, *first))),
+            Table::Trained { first, pairs } => pairs.get_or_init(|| Box::new(self.trained_pairs(*first))),
         }
     }
 
@@ -121,9 +121,24 @@ impl Vocab {
 
     #[inline]
     fn ordinary(&self) -> &Ordinary {
-        // Trained tokens are all different.
-        let of = || Ordinary::new(&self.tokens, self.tokens.indices_but(self.special_indices()));
-        self.ordinary.get_or_init(|| Box::new(of().unwrap_or_default()))
+        self.ordinary.get_or_init(|| Box::new(self.trained_tokens()))
+    }
+
+    /// Indexes the ordinary tokens of a trained vocabulary, which are all different.
+    #[cold]
+    fn trained_tokens(&self) -> Ordinary {
+        Ordinary::new(&self.tokens, self.tokens.indices_but(self.special_indices())).unwrap_or_default()
+    }
+
+    /// Makes the table of merges of a trained vocabulary, in which no pair is listed twice.
+    #[cold]
+    fn trained_pairs(&self, first: u32) -> Pairs {
+        let token = |byte: usize| self.ordinary_index(&[byte as u8]).unwrap_or_default();
+        let mut pairs = Pairs::new(std::array::from_fn(token), self.merges.len());
+        for (rank, &(left, right)) in (0..).zip(self.merges.iter()) {
+            let _ = pairs.insert(left, right, rank, first + rank);
+        }
+        pairs
     }
 
     /// Whether there are ordinary tokens that merging their own bytes does not make.
@@ -318,16 +333,6 @@ impl Vocab {
 pub(super) fn memory_of_pairs(tokens: usize, merges: usize) -> usize {
     let slots = (tokens.max(merges) * 5 / 4 + 1).next_power_of_two();
     9 * slots + 16 * (tokens + merges) + (1 << 20)
-}
-
-/// Makes the table of merges of a trained vocabulary, in which no pair is listed twice.
-fn trained_pairs(vocab: &Vocab, first: u32) -> Pairs {
-    let token = |byte: u8| vocab.ordinary_index(&[byte]).unwrap_or_default();
-    let mut pairs = Pairs::new(std::array::from_fn(|byte| token(byte as u8)), vocab.merges.len());
-    for (rank, &(left, right)) in (0..).zip(vocab.merges.iter()) {
-        let _ = pairs.insert(left, right, rank, first + rank);
-    }
-    pairs
 }
 
 /// The indices of tokens, in ascending order.
