@@ -20,7 +20,7 @@ from tokenizers import Tokenizer as HuggingFace
 from tokenizers import models, pre_tokenizers, trainers
 
 import toksmith
-from toksmith.formats.spelling import unspell
+from toksmith._core import unspell
 
 DECLARATIONS = {
     "Latin": "Die Allgemeine Erklärung der Menschenrechte",

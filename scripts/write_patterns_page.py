@@ -11,7 +11,7 @@ from typing import Any
 
 from toksmith import _core, patterns
 from toksmith._core import CompiledPattern
-from toksmith.formats.huggingface.file_patterns import steps_of
+from toksmith.compat.huggingface.components import steps_of
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "tests" / "data" / "published_patterns.json"
@@ -51,8 +51,8 @@ def _of_stages(stages: list[Any]) -> str:
         steps = steps_of(pre_tokenizer={"type": "Sequence", "pretokenizers": stages})
     except ValueError:
         return "refused"
-    if steps.pattern is not None and steps.has_prefix is not None:
-        one = patterns.of_source(steps.pattern[0], 0, "keep")
+    one = patterns.of_core(steps)
+    if not isinstance(one, patterns.Staged):
         name = f"`{one.name}`" if one.name else one.engine().engine
         return name + (", a space put before" if steps.has_prefix else "")
     names = dict.fromkeys(_of_stage(kind, argument) for kind, argument, _, _ in steps.stages)

@@ -1,8 +1,8 @@
 #![cfg_attr(not(feature = "shards"), allow(dead_code, unused_imports))] // what training and shards alone use
 //! Byte-level BPE: train a vocabulary, encode text to ids, decode ids to bytes. Exactly, and fast.
 //!
-//! [`Tokenizer`] loads the files that models come with: tiktoken's rank files, `tokenizer.json` of Hugging Face, and
-//! toksmith's own. Its ids are those of the original libraries. `train` and `train_files` make a new one:
+//! [`Tokenizer`] loads the files that models come with, and its ids are those of the original libraries. `train` and
+//! `train_files` make a new one:
 //!
 //! ```
 //! # #[cfg(feature = "train")]
@@ -21,6 +21,28 @@
 //! # #[cfg(not(feature = "train"))]
 //! # fn main() {}
 //! ```
+//!
+//! In a manifest: `toksmith = { git = "…" }`, or `path = "…"` beside a checkout; the crate is not on a registry yet.
+//!
+//! # By task
+//!
+//! | to | use |
+//! |---|---|
+//! | load a file or the folder of a model | [`Tokenizer::load`]; a rank file: [`Tokenizer::from_tiktoken`] |
+//! | write a file | `Tokenizer::save`; in another format: [`Tokenizer::to_bytes`], [`Tokenizer::to_gpt2`] |
+//! | encode a text | [`Tokenizer::encode`], [`encode_with_offsets`](Tokenizer::encode_with_offsets) |
+//! | encode many on several threads | [`Tokenizer::encode_batch`] |
+//! | encode a text that comes in pieces | [`Tokenizer::stream`] |
+//! | choose which names of special tokens count | [`SpecialTokens`], [`SpecialSet`] |
+//! | count, cut to a length, split | [`Tokenizer::count`], [`truncate`](Tokenizer::truncate), [`split`](Tokenizer::split) |
+//! | keep the ids of a text under edits | [`Tokenizer::document`] |
+//! | decode | [`Tokenizer::decode`], [`decode_bytes`](Tokenizer::decode_bytes) |
+//! | decode ids as a model gives them, up to stop strings | [`Tokenizer::decode_stream`] |
+//! | add special tokens, shrink, renumber | [`Tokenizer::with_special_tokens`], [`shrunk`](Tokenizer::shrunk), [`relabeled`](Tokenizer::relabeled) |
+//! | compare | `==`, [`Tokenizer::fingerprint`] |
+//! | train | `train`, `train_files`, `TrainOptions` |
+//!
+//! `examples/rust/tour.rs` does most of it in one program.
 //!
 //! # Features
 //!
@@ -119,7 +141,7 @@ pub use control::Control;
 pub use encode::Encoder;
 pub use encode::{SpecialSet, SpecialTokens};
 pub use error::{Error, Result};
-pub use tokenizer::{EncodeStream, Tokenizer};
+pub use tokenizer::{DecodeOptions, DecodeStream, Document, EncodeStream, Tokenizer};
 #[cfg(feature = "train")]
 pub use tokenizer::{TrainOptions, train, train_files};
 #[cfg(feature = "train")]

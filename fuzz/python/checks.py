@@ -6,7 +6,7 @@ import pickle
 import tempfile
 from pathlib import Path
 
-from toksmith import Tokenizer, reference
+from toksmith import Tokenizer, patterns, reference
 
 TEXT = "ab lower  low\n é中😀e\u0301 1's<|end|> x\t12345 \u3000\n"
 FOLDER = Path(tempfile.mkdtemp(prefix="toksmith-fuzz-"))
@@ -42,7 +42,7 @@ def _check(tokenizer: Tokenizer, pickled: bytes, ids: list[int]) -> None:
     assert tokenizer.encode_with_offsets(text)[0] == ids
     assert tokenizer.encode_batch([text, text]) == [ids, ids]
     if tokenizer.pipeline is None and not tokenizer._core.is_spelled():
-        pattern = tokenizer._parts.pattern
+        pattern = patterns.of_core(tokenizer._core)
         merges = tokenizer.merges if tokenizer._core.has_merges() else None
         assert ids == reference.encode(
             text,

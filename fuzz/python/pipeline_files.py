@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import tokenizers
 
-from toksmith.formats.spelling import spell
+from toksmith._core import spell
 
 if TYPE_CHECKING:
     from choices import Input

@@ -18,7 +18,7 @@ import tokenizers
 from choices import Input
 
 from toksmith import Encoding, _core, patterns
-from toksmith.formats.huggingface.file_patterns import steps_of
+from toksmith.compat.huggingface.components import steps_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

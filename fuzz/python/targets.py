@@ -30,10 +30,10 @@ import splitting
 from checks import FOLDER, written
 from choices import Input, changed_bytes, changed_value
 
+import toksmith.tokenizer
 from toksmith import Encoding, PretokenCounts, Tokenizer, train_from_iterator
+from toksmith._core import spell
 from toksmith.compat.minbpe import BasicTokenizer, RegexTokenizer
-from toksmith.formats import parts
-from toksmith.formats.spelling import spell
 
 Target = Callable[[bytes], None]
 
@@ -299,8 +299,7 @@ def pickled(data: bytes) -> None:
     input = Input(data)
     original, stream = input.pick(_pickles())
     # Else it is the one that is here already.
-    parts.by_fingerprint.clear()
-    parts.without_fingerprint.clear()
+    toksmith.tokenizer._cores.clear()
     stream = changed_bytes(stream, input)
     if _is_bomb(stream):
         return

@@ -25,19 +25,8 @@ The names of published encodings, such as `cl100k_base`, are taken as well: `pat
 GPT2, CL100K, CL100K_OLD, O200K = map(NAMED.__getitem__, ("gpt2", "cl100k", "cl100k_old", "o200k"))
 QWEN2, NANOCHAT, QWEN35, TEKKEN = map(NAMED.__getitem__, ("qwen2", "nanochat", "qwen3.5", "tekken"))
 
-COMPILED: dict[str, str] = {
-    "kimi": (
-        r"[\p{Han}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*"
-        r"[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
-        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+"
-        r"[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
-        r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-    )
-}
-"""The pattern of each name that runs compiled rather than as a scanner, in tiktoken's dialect.
-
-That of Kimi K2 is from its tokenization_kimi.py.
-"""
+COMPILED: dict[str, str] = _core.COMPILED_PATTERNS
+"""The pattern of each name that runs compiled rather than as a scanner, in tiktoken's dialect: `kimi`."""
 
 SPELLINGS: dict[str, str] = _core.PATTERN_SPELLINGS
 """Published spellings, with the name of the pattern that each is proven equal to in
@@ -46,6 +35,7 @@ tests/python/regex_dialects/test_patterns.py. The core has them: src/pretokenize
 # All flags of `regex` but TEMPLATE, which does nothing, and DEBUG, which prints.
 _FLAGS = 0x1FDFE
 _REVERSE = 0x400
+_SURROGATE = re.compile("((?:\\\\\\\\)*)\\\\?([\ud800-\udfff])")
 _SCOPED_CASE = re.compile(r"\(\?[a-zA-Z0-9-]*i")
 
 
@@ -106,10 +96,37 @@ class Pattern(NamedTuple):
         return Engine("compiled", size if automaton.is_bimachine else f"{size}, too many for the faster bimachine")
 
     def core(self) -> _core.Pretokenizer:
-        """Return the pretokenizer that the core runs."""
+        """Return what the core runs."""
+        runs = None if self.text is None else self.name or runner(self.text, self.flags)
+        return _core.Pretokenizer(
+            runs, unmatched=self.unmatched, source=self.text, flags=self.flags, unicode=self.unicode
+        )
+
+
+class Staged(Pattern):
+    """What cuts pretokens where no single pattern does: stages, or Metaspace. `text` names them."""
+
+    cuts: _core.Pretokenizer
+
+    def compiled(self) -> Regex:
+        """Return None if nothing is cut; refuse anything else, which is no pattern of `regex`."""
         if self.text is None:
-            return _core.Pretokenizer(None, unmatched=self.unmatched)
-        return _core.Pretokenizer(self.name or runner(self.text, self.flags), unmatched=self.unmatched)
+            return None
+        raise ValueError(f"this tokenizer splits in stages ({self.text}): no single pattern describes it")
+
+    def core(self) -> _core.Pretokenizer:
+        """Return what the core runs."""
+        return self.cuts
+
+
+def of_core(core: _core.Tokenizer | _core.Pipeline) -> Pattern:
+    """Return the `Pattern` of a tokenizer, or of a pipeline."""
+    text, flags, name, unmatched, unicode, has_stages, cuts = core.pattern()
+    if not has_stages:
+        return Pattern(text, flags, name, unmatched, unicode)
+    staged = Staged(text, flags, name, unmatched, unicode)
+    staged.cuts = cuts
+    return staged
 
 
 def resolve(pattern: object, unmatched: choices.Unmatched = "keep") -> Pattern:
@@ -172,6 +189,8 @@ def of_source(text: str | None, flags: int, unmatched: choices.Unmatched) -> Pat
         raise ValueError(f"unmatched is {known}, not {shown(unmatched)}")
     if text is None:
         return Pattern(None, 0, None, unmatched, None)
+    # The core keeps patterns as UTF-8, which has no lone surrogates: they are escaped.
+    text = _SURROGATE.sub(lambda match: f"{match[1]}\\u{ord(match[2]):04x}", text)
     if flags & ~_FLAGS:
         shown_flags = hex(flags) if flags < 1 << 64 else shown(flags)
         raise ValueError(f"the flags {shown_flags} of the pattern {shown(text)} are not supported")
@@ -269,6 +288,12 @@ def runner(text: str, flags: int) -> Regex | _core.CompiledPattern:
     """
     automaton = _automaton(text, flags)
     return _searched(text, flags) if isinstance(automaton, str) else automaton
+
+
+def engine_of(text: str, is_nullable: bool) -> Regex | _core.CompiledPattern:
+    """Return what runs a pattern of a file. Only `regex` finds empty matches."""
+    searched = of_source(text, 0, "keep").compiled()
+    return searched if is_nullable else runner(text, 0)
 
 
 def explain(pattern: object, dialect: Literal["regex", "tiktoken"] = "regex") -> Engine:

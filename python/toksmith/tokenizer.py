@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import itertools
 import os
+import pickle
 import types
+import warnings
+import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
 from . import formats, patterns
-from ._core import DecodeStream, Document
+from ._core import DecodeStream, Document, Pipeline
 from ._core import Tokenizer as CoreTokenizer
 from ._internal import arguments, choices
 from ._internal.choices import Errors, FileFormat, Unmatched
@@ -18,7 +21,6 @@ from ._internal.messages import shown
 from ._internal.progress import Report
 from ._internal.views import ListView
 from .encoding import text_streaming
-from .formats.parts import Parts, register
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer, Self
 
     from .chat.conversation import Conversation
-    from .formats.huggingface.pipeline import Pipeline
 
     Messages = Iterable[Mapping[str, Any]]
     Ids = Iterable[int] | NDArray[np.integer]
@@ -35,6 +36,9 @@ StrPath = str | os.PathLike[str]
 Pairs = Iterable[tuple[bytes, bytes]]
 Specials = Iterable[str] | Mapping[str, int]
 SpecialToken = str | EllipsisType | None
+
+_cores: weakref.WeakValueDictionary[int, CoreTokenizer] = weakref.WeakValueDictionary()
+"""The tokenizers of this process by address. Unpickling one of them shares it, and reads nothing."""
 
 
 class Tokenizer:
@@ -73,10 +77,11 @@ class Tokenizer:
     'the th'
     """
 
-    __slots__ = ("__weakref__", "_core", "_parts")
+    __slots__ = ("__weakref__", "_core", "_merges", "_vocab")
 
     _core: CoreTokenizer
-    _parts: Parts
+    _merges: list[tuple[bytes, bytes]] | None
+    _vocab: dict[int, bytes] | None
 
     def __init__(
         self,
@@ -103,20 +108,23 @@ class Tokenizer:
             resolved.core(),
             ignore_merges,
         )
-        self._fill(Parts(core, resolved))
+        self._fill(core)
 
     @classmethod
-    def _of(cls, parts: Parts) -> Self:
+    def _of(cls, core: CoreTokenizer) -> Self:
+        """Return the tokenizer of a core, with the warnings of loading it."""
         made = cls.__new__(cls)
-        made._fill(parts)
+        made._fill(core)
+        for warning in core.warnings:
+            warnings.warn(warning, stacklevel=3)
         return made
 
-    def _fill(self, parts: Parts) -> None:
-        if hasattr(self, "_parts"):
+    def _fill(self, core: CoreTokenizer) -> None:
+        if hasattr(self, "_core"):
             raise AttributeError("a Tokenizer is immutable: it is made once; make a new one")
-        object.__setattr__(self, "_parts", parts)
-        object.__setattr__(self, "_core", parts.core)
-        register(parts)
+        for name, value in (("_core", core), ("_merges", None), ("_vocab", None)):
+            object.__setattr__(self, name, value)
+        _cores[id(core)] = core
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a Tokenizer is immutable: cannot set {name!r}; make a new one")
@@ -472,7 +480,7 @@ class Tokenizer:
     def _conversation(self, messages: Messages, options: dict[str, Any]) -> Conversation:
         from .chat.conversation import conversation
 
-        return conversation(self._parts, messages, **options)
+        return conversation(self._core, messages, **options)
 
     def truncate(self, text: str, max_tokens: int, *, special: bool = True) -> str:
         """Return the longest prefix of at most `max_tokens` whole tokens of `encode(text)`.
@@ -584,12 +592,18 @@ class Tokenizer:
     @property
     def vocab(self) -> Mapping[int, bytes]:
         """Token bytes by id, special tokens included; read-only."""
-        return types.MappingProxyType(self._parts.vocab)
+        if self._vocab is None:
+            object.__setattr__(self, "_vocab", self._core.vocab())
+        return types.MappingProxyType(self._vocab or {})
 
     @property
     def merges(self) -> Sequence[tuple[bytes, bytes]]:
         """The merges in order; read-only. Under rank semantics, the pair that each token's bytes reach."""
-        return ListView(self._parts.merges)
+        if self._merges is None:
+            vocab = self.vocab
+            merges = [(vocab[left], vocab[right]) for left, right in self._core.merges()]
+            object.__setattr__(self, "_merges", merges)
+        return ListView(self._merges or [])
 
     @property
     def special_tokens(self) -> Mapping[str, int]:
@@ -603,7 +617,7 @@ class Tokenizer:
         Raises:
             ValueError: The tokenizer splits in stages, as some Hugging Face tokenizers do: no single pattern does it.
         """
-        return self._parts.pattern.compiled()
+        return patterns.of_core(self._core).compiled()
 
     @property
     def pipeline(self) -> Pipeline | None:
@@ -611,7 +625,7 @@ class Tokenizer:
 
         None for a tokenizer that has no such steps. See `docs/huggingface.md`.
         """
-        return self._parts.pipeline
+        return self._core.pipeline
 
     @property
     def vocab_size(self) -> int:
@@ -635,7 +649,10 @@ class Tokenizer:
         >>> Tokenizer().with_special_tokens({"<|im_start|>": 300}).encode("a<|im_start|>")
         [97, 300]
         """
-        return type(self)._of(formats.added.with_special_tokens(self._parts, special_tokens))
+        if not hasattr(special_tokens, "items"):
+            raise TypeError(f"special_tokens is a mapping from names to ids, not {type(special_tokens).__name__}")
+        more = [(name, id) for name, id in arguments.special_list(special_tokens) if id is not None]
+        return type(self)._of(self._core.with_special_tokens(more))
 
     # Files
 
@@ -691,7 +708,8 @@ class Tokenizer:
         """
         for name, path in (("vocab_filepath", vocab_filepath), ("merges_filepath", merges_filepath)):
             arguments.path_of(name, path)
-        return cls._of(formats.gpt2.load(vocab_filepath, merges_filepath, special_tokens, pattern, unmatched))
+        specials, resolved = arguments.special_list(special_tokens), patterns.resolve(pattern, unmatched)
+        return cls._of(CoreTokenizer.load_pair(vocab_filepath, merges_filepath, specials, resolved.core()))
 
     @classmethod
     def from_tiktoken(
@@ -721,7 +739,8 @@ class Tokenizer:
             ValueError: The file is malformed, or lacks a single byte; names file and line. Or the pattern is broken,
                 has a part without an equal in `regex`, or looks like a name but is none.
         """
-        return cls._of(formats.ranks.load(arguments.path_of("path", path), pattern, special_tokens, unmatched))
+        name = arguments.path_of("path", path)
+        return cls._of(formats.sources.load_ranks(name, pattern, special_tokens, unmatched))
 
     @classmethod
     def from_huggingface(cls, source: object, *, dropout_seed: int | None = None) -> Self:
@@ -741,7 +760,7 @@ class Tokenizer:
             ValueError: The file is malformed or inconsistent, or has a part that cannot be reproduced exactly; names
                 the part by its place in the file.
         """
-        return cls._of(formats.huggingface_reader.read(source, dropout_seed))
+        return cls._of(formats.sources.load_huggingface(source, dropout_seed))
 
     @classmethod
     def load(cls, path: StrPath) -> Self:
@@ -751,16 +770,7 @@ class Tokenizer:
             OSError: The file cannot be read.
             ValueError: The file is no such file, of a later version, or inconsistent; names what is wrong.
         """
-        name = arguments.path_of("path", path)
-        try:
-            return cls._of(formats.native.load(name))
-        except (FileNotFoundError, ValueError) as error:
-            if formats.native.is_native(name):
-                raise
-            hint = "load reads files of save; Tokenizer.from_pretrained reads names and other files"
-            if isinstance(error, FileNotFoundError):
-                raise FileNotFoundError(error.errno, f"{error.strerror} ({hint})", name) from None
-            raise ValueError(f"{error} ({hint})") from None
+        return cls._of(formats.sources.load_own(arguments.path_of("path", path)))
 
     def save(self, path: StrPath, *, format: FileFormat = "toksmith", verify: bool = True) -> None:
         """Save the tokenizer to a file, or to a folder for GPT-2's two files.
@@ -782,7 +792,7 @@ class Tokenizer:
                 ids. Nothing is written.
         """
         arguments.one_of("format", format, choices.FILE_FORMATS)
-        formats.save(self._parts, arguments.path_of("path", path), format, verify)
+        formats.saving.save(self._core, arguments.path_of("path", path), format, verify)
 
     def save_huggingface(
         self,
@@ -822,7 +832,7 @@ class Tokenizer:
         """
         roles = {"bos_token": bos_token, "eos_token": eos_token, "unk_token": unk_token, "pad_token": pad_token}
         formats.huggingface_folder.save(
-            self._parts, arguments.path_of("folder", folder), roles, chat_template, model_max_length, verify
+            self._core, arguments.path_of("folder", folder), roles, chat_template, model_max_length, verify
         )
 
     # Identity
@@ -830,18 +840,18 @@ class Tokenizer:
     @property
     def fingerprint(self) -> str:
         """SHA-256, in hex, of all parts of the tokenizer's identity: equal exactly for equal tokenizers."""
-        return formats.identity.fingerprint(self._parts)
+        return self._core.fingerprint
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tokenizer):
             return NotImplemented
-        return self._parts is other._parts or self.fingerprint == other.fingerprint
+        return self._core is other._core or self.fingerprint == other.fingerprint
 
     def __hash__(self) -> int:
         return hash(self.fingerprint)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _restored, (type(self), *formats.identity.pickled(self._parts))
+        return restored, (type(self), self.fingerprint, *self._core.state(), self._core.extras())
 
     def __copy__(self) -> Self:
         return self
@@ -850,14 +860,24 @@ class Tokenizer:
         return self
 
     def __repr__(self) -> str:
-        pattern = shown(self._parts.pattern.name or self._parts.pattern.text)
+        text, _, name, *_ = self._core.pattern()
+        pattern = shown(name or text)
         return f"<Tokenizer of {self.vocab_size} tokens, {len(self.special_tokens)} special, pattern {pattern}>"
 
 
-def _restored(kind: type[Tokenizer], *content: Any) -> Tokenizer:
-    """Return the tokenizer of a pickle."""
-    formats.identity.check("Tokenizer", isinstance(kind, type) and issubclass(kind, Tokenizer))
-    return kind._of(formats.identity.restored(*content))
+def restored(kind: type[Tokenizer], fingerprint: str, fields: str, core: bytes, extras: str = "{}") -> Tokenizer:
+    """Return the tokenizer of a pickle: the one that this process has, or a new one."""
+    if not (isinstance(kind, type) and issubclass(kind, Tokenizer)):
+        raise pickle.UnpicklingError("the pickle of the Tokenizer is damaged: it is of another class")
+    known = next((core for core in list(_cores.values()) if core.fingerprint == fingerprint), None)
+    # An equal tokenizer may come from a file that holds no record of the training, or from another folder.
+    if known is not None and extras in ("{}", known.extras()):
+        return kind._of(known)
+    try:
+        made = kind._of(CoreTokenizer.of_state(fields, core, extras))
+    except (AttributeError, TypeError, ValueError) as error:
+        raise pickle.UnpicklingError(f"the pickle of the Tokenizer is damaged: {error}") from None
+    return made
 
 
 def tokenizer_of(tokenizer: object, argument: str = "tokenizer") -> Tokenizer:
@@ -902,5 +922,5 @@ def merge_counts(tokenizer: Tokenizer | object) -> Sequence[int | None] | None:
     >>> list(merge_counts(toksmith.train(toksmith.PretokenCounts({b"low": 5, b"lower": 2}), 258)))
     [7, 7]
     """
-    counts = tokenizer_of(tokenizer)._parts.merge_counts
-    return None if counts is None else ListView(counts)
+    record = tokenizer_of(tokenizer)._core.record()
+    return None if record is None else ListView(record[2])

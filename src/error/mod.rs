@@ -5,7 +5,7 @@ mod show;
 use std::path::PathBuf;
 
 use show::{asked, offered, place};
-pub(crate) use show::{show, show_reason, show_text};
+pub(crate) use show::{show, show_reason, show_text, unexpected_map};
 
 /// The result of a function of the core that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -249,6 +249,14 @@ pub enum Error {
     #[error("{0}; save() keeps everything")]
     Unwritable(String),
 
+    /// A file, whose name the caller adds, could not be read.
+    #[error("{0}")]
+    Reading(std::io::Error),
+
+    /// A change of a tokenizer that cannot be made; says why.
+    #[error("{0}")]
+    Change(String),
+
     /// A pattern that cannot be used; says why.
     #[error("{0}")]
     Pattern(String),
@@ -381,6 +389,13 @@ pub enum Error {
     /// A file that is no tokenizer: what it is, and what to do.
     #[error("this is {0}")]
     NoTokenizer(&'static str),
+
+    /// A file that is larger than any of its kind.
+    #[error("larger than {max_bytes} bytes: no file of this kind is")]
+    TooLarge {
+        /// The maximum number of bytes that are read.
+        max_bytes: u64,
+    },
 
     /// A file of a tokenizer whose content cannot be used.
     #[error("{}: {source}", path.display())]

@@ -1,5 +1,10 @@
 //! Values in error messages; a long value is cut.
 
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, Expected, MapAccess, Unexpected};
+use serde_json::Value;
+
 /// The maximum number of bytes of a value that a message shows.
 const MAX_SHOWN_BYTES: usize = 60;
 
@@ -33,6 +38,12 @@ pub(crate) fn show_reason(reason: &str) -> String {
         }
     }
     shown
+}
+
+/// The error of serde for a map that is not expected: serde_json hands numbers with a fraction or an exponent over as maps.
+pub(crate) fn unexpected_map<'de, M: MapAccess<'de>>(map: M, expected: &dyn Expected) -> M::Error {
+    let number = Value::deserialize(MapAccessDeserializer::new(map)).ok().and_then(|value| value.as_f64());
+    M::Error::invalid_type(number.map_or(Unexpected::Map, Unexpected::Float), expected)
 }
 
 /// Text as a message shows it: whole if it is short, else its beginning and its length.

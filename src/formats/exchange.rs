@@ -65,14 +65,18 @@ impl Vocab {
     ///
     /// # Errors
     /// [`Error::Unwritable`], which names a token; [`Error::OutOfMemory`].
-    pub fn check_as_list(&self) -> Result<()> {
+    pub fn check_as_list(&self, format: &str) -> Result<()> {
+        let because =
+            |why, error| because(&format!("{format} holds a merges list, and this tokenizer {why}"), error);
         match self.semantics() {
             Semantics::Merges if !self.ignores_merges() => Ok(()),
-            Semantics::Merges => self.check_reachable(),
-            Semantics::Ranks => {
-                self.check_reachable()?;
-                self.without_specials(Some(self.merges_by_index()))?.check_reachable()
-            }
+            Semantics::Merges => self
+                .check_reachable()
+                .map_err(|error| because("ignores it for pretokens that are tokens", error)),
+            Semantics::Ranks => self
+                .check_reachable()
+                .and_then(|()| self.without_specials(Some(self.merges_by_index()))?.check_reachable())
+                .map_err(|error| because("has ranks", error)),
         }
     }
 
@@ -80,10 +84,16 @@ impl Vocab {
     ///
     /// # Errors
     /// [`Error::Unwritable`], which names a merge or a token; [`Error::OutOfMemory`].
-    pub fn check_as_ranks(&self) -> Result<()> {
-        if self.semantics() == Semantics::Ranks {
-            return Ok(());
+    pub fn check_as_ranks(&self, format: &str) -> Result<()> {
+        let why = format!("{format} holds ranks, and this tokenizer has a merges list");
+        match self.semantics() {
+            Semantics::Ranks => Ok(()),
+            Semantics::Merges => self.check_merges_in_order().map_err(|error| because(&why, error)),
         }
+    }
+
+    /// Checks that merging by ids does what the list of merges does.
+    fn check_merges_in_order(&self) -> Result<()> {
         let mut last = None;
         for &(left, right) in self.merges_by_index() {
             let (left, right) = (self.tokens().bytes_at(left), self.tokens().bytes_at(right));
@@ -117,6 +127,14 @@ impl Vocab {
         let pair = |&(left, right): &(u32, u32)| (bytes(left), bytes(right));
         let listed = merges.map(|merges| room::collected(merges.iter().map(pair))).transpose()?;
         Vocab::new(&tokens, listed.as_deref(), &[])
+    }
+}
+
+/// Puts the reason before the message of an error.
+fn because(why: &str, error: Error) -> Error {
+    match error {
+        Error::Unwritable(reason) => Error::Unwritable(format!("{why}: {reason}")),
+        other => other,
     }
 }
 

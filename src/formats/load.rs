@@ -1,201 +1,276 @@
-//! Tokenizers from files of any format.
+//! Tokenizers from files of any format, and into them.
 
 use std::fs::File;
-use std::io::Read;
-#[cfg(feature = "train")]
-use std::io::Write;
-use std::path::Path;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
 
-use super::huggingface::TokenizerFile;
-use super::native::NativeFile;
+use serde_json::Map;
+
+use super::huggingface::{self, TokenizerFile};
+use super::minbpe::{self, MinbpeFile};
+use super::native::{self, NativeFile};
+use super::options::{Context, LoadOptions};
 use super::others::other;
-use super::ranks::RankLines;
-use super::tekken::TekkenFile;
-use crate::dialects::SyntaxTables;
+use super::ranks::{self, RankLines};
+use super::reading::{self, HEAD_BYTES};
+use super::tekken::{self, TekkenFile};
+use super::{gguf, sentencepiece};
 use crate::error::{Error, Result};
 use crate::room;
-use crate::tokenizer::parts::read_post_processor;
-use crate::tokenizer::{SourcePattern, Tokenizer};
-use crate::vocab::Vocab;
+use crate::tokenizer::Tokenizer;
+use crate::tokenizer::parts::PatternEngines;
 
 /// The maximum number of bytes of a file that holds a tokenizer: ten times the largest published one.
 const MAX_BYTES: u64 = 1 << 28;
-/// The number of bytes at the beginning of a file by which it is recognised.
-pub const HEAD_BYTES: usize = 1 << 12;
+
+/// The maximum number of bytes of a `tokenizer.json`. The largest published ones have 35 MB.
+const MAX_JSON: u64 = 100 << 20;
+
+/// The content of a file: its bytes, or a stream where gigabytes may follow what is read.
+pub(super) struct Content<'a> {
+    reader: &'a mut dyn Read,
+    /// The number of bytes of a regular file.
+    len: usize,
+}
+
+impl Content<'_> {
+    /// All bytes, of which there are at most `max_bytes`.
+    fn bytes(&mut self, max_bytes: u64) -> Result<Vec<u8>> {
+        let too_large = Error::TooLarge { max_bytes };
+        if self.len as u64 > max_bytes {
+            return Err(too_large);
+        }
+        // A vocabulary takes several times as much.
+        room::check_available(4 * self.len)?;
+        let mut data = room::for_items(self.len + 1)?;
+        self.reader.take(max_bytes + 1).read_to_end(&mut data).map_err(Error::Reading)?;
+        if data.len() as u64 > max_bytes { Err(too_large) } else { Ok(data) }
+    }
+}
 
 /// A format of files that hold a tokenizer.
+#[derive(Clone, Copy)]
 pub struct FileKind {
     /// Its name.
     pub name: &'static str,
+    /// The suffix by which a file is recognised whatever its content is.
+    suffix: Option<&'static str>,
     /// Whether a file is of this format, by its first [`HEAD_BYTES`].
     is_beginning: fn(&[u8]) -> bool,
-    read: fn(&[u8]) -> Result<Tokenizer>,
+    read: fn(&mut Content<'_>, Context<'_>) -> Result<Tokenizer>,
+    write: fn(&Tokenizer, &dyn PatternEngines) -> Result<Vec<u8>>,
 }
 
-/// All formats, in the order in which they are tried.
-pub const FORMATS: [FileKind; 6] = [
-    FileKind { name: "ranks", is_beginning: RankLines::is_beginning, read: refuse_ranks },
+/// All formats of one file, in the order in which they are tried. Folders of several files are in [`super::folder`].
+pub const FORMATS: [FileKind; 7] = [
+    FileKind {
+        name: "tiktoken",
+        suffix: Some("tiktoken"),
+        is_beginning: RankLines::is_beginning,
+        read: |content, Context { options, .. }| {
+            let pattern = options.pattern.clone().ok_or_else(|| Error::Pattern(NO_PATTERN.into()))?;
+            ranks::read(&content.bytes(MAX_BYTES)?, pattern, &options.special_tokens)
+        },
+        write: |tokenizer, _| ranks::write(tokenizer),
+    },
     FileKind {
         name: "gguf",
+        suffix: None,
         is_beginning: |head| head.starts_with(b"GGUF"),
-        read: |data| of_huggingface(TokenizerFile::read_gguf(data, None)?),
+        read: |content, context| {
+            let pre = context.options.pre_tokenizer.as_deref();
+            huggingface::tokenizer_of(TokenizerFile::read_gguf(&mut content.reader, pre)?, None, context)
+        },
+        write: |tokenizer, engines| gguf::writer::write(tokenizer, engines),
     },
     FileKind {
         name: "sentencepiece",
+        suffix: None,
         is_beginning: TokenizerFile::is_sentencepiece,
-        read: |data| of_huggingface(TokenizerFile::read_sentencepiece(data)?),
+        read: |content, context| {
+            huggingface::tokenizer_of(
+                TokenizerFile::read_sentencepiece(&content.bytes(MAX_BYTES)?)?,
+                None,
+                context,
+            )
+        },
+        write: |tokenizer, _| sentencepiece::writer::write(tokenizer),
     },
-    FileKind { name: "native", is_beginning: NativeFile::is_beginning, read: of_native },
-    FileKind { name: "tekken", is_beginning: TekkenFile::is_beginning, read: of_tekken },
+    FileKind {
+        name: "minbpe",
+        suffix: None,
+        is_beginning: MinbpeFile::is_beginning,
+        read: |content, context| minbpe::read(&content.bytes(MAX_BYTES)?, context.engines),
+        write: |tokenizer, _| minbpe::write(tokenizer),
+    },
+    FileKind {
+        name: "toksmith",
+        suffix: None,
+        is_beginning: NativeFile::is_beginning,
+        read: |content, context| native::read(&content.bytes(MAX_BYTES)?, context.engines),
+        write: |tokenizer, _| native::write(tokenizer),
+    },
+    FileKind {
+        name: "tekken",
+        suffix: None,
+        is_beginning: TekkenFile::is_beginning,
+        read: |content, context| tekken::read(&content.bytes(MAX_BYTES)?, context.engines),
+        write: tekken::write,
+    },
     FileKind {
         name: "huggingface",
+        suffix: None,
         is_beginning: |head| head.trim_ascii_start().starts_with(b"{"),
-        read: |data| of_huggingface(TokenizerFile::read(data, false)?),
+        read: |content, context| {
+            let file = TokenizerFile::read(&content.bytes(MAX_JSON)?, false)?;
+            huggingface::tokenizer_of(file, Some(Map::new()), context)
+        },
+        write: |tokenizer, engines| huggingface::file_content(tokenizer, engines),
     },
 ];
+/// The message of a rank file without a pattern.
+pub const NO_PATTERN: &str = "a rank file holds no pattern: Tokenizer::from_tiktoken takes one beside it";
 
-/// Recognises the format of a file by its first bytes; `None` if no format matches.
+/// Recognises the format of a file by its suffix or its first bytes; toksmith's own, whose reader raises the error, if no
+/// format matches.
 ///
 /// # Errors
 /// [`Error::NoTokenizer`] for a file of another kind that is known: says what it is, and what to do.
-pub fn recognise(head: &[u8]) -> Result<Option<&'static FileKind>> {
+pub fn recognise(path: &Path, head: &[u8]) -> Result<&'static FileKind> {
+    recognise_among(&FORMATS, path, head).and_then(|kind| kind.map_or_else(|| kind_of("toksmith"), Ok))
+}
+
+fn recognise_among<'k>(kinds: &'k [FileKind], path: &Path, head: &[u8]) -> Result<Option<&'k FileKind>> {
+    let suffix = path.extension();
+    let has_suffix =
+        |kind: &&FileKind| kind.suffix.is_some_and(|known| suffix.is_some_and(|suffix| suffix == known));
+    if let Some(kind) = kinds.iter().find(has_suffix) {
+        return Ok(Some(kind));
+    }
     match other(head) {
-        Some(kind) if !RankLines::is_beginning(head) => Err(Error::NoTokenizer(kind)),
-        _ => Ok(FORMATS.iter().find(|format| (format.is_beginning)(head))),
+        Some(reason) if !RankLines::is_beginning(head) => Err(Error::NoTokenizer(reason)),
+        _ => Ok(kinds.iter().find(|kind| (kind.is_beginning)(head))),
     }
 }
 
-impl Tokenizer {
-    /// Loads a file, or the `tokenizer.json` in a folder: toksmith's own file, a `tokenizer.json` of Hugging Face, Mistral's
-    /// `tekken.json`, a `.model` of SentencePiece or a GGUF file. The format is recognised by the content, not by the name.
-    ///
-    /// Ids are those of the library of the format; a part that cannot be reproduced exactly is refused. A template adds no
-    /// tokens around a text, and texts are neither truncated nor padded.
+/// The format of a name.
+///
+/// # Errors
+/// [`Error::NoTokenizer`] for a name that no format has.
+pub fn kind_of(name: &str) -> Result<&'static FileKind> {
+    FORMATS.iter().find(|kind| kind.name == name).ok_or(Error::NoTokenizer("no format has this name"))
+}
+
+impl FileKind {
+    /// The tokenizer of a file's content.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::InFile`] for a malformed file, or a part that is not supported, with its place; for a rank
-    /// file, which [`Tokenizer::from_tiktoken`] loads; and for a pattern that only the Python package runs.
-    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
-        let path = path.as_ref();
-        let inside = path.join("tokenizer.json");
-        of_file(if path.is_dir() { &inside } else { path }, |data| {
-            match recognise(&data[..data.len().min(HEAD_BYTES)])? {
-                Some(format) => (format.read)(data),
-                None => of_native(data),
-            }
-        })
+    /// Those of the format's reader.
+    pub fn read(
+        &self,
+        data: &[u8],
+        options: &LoadOptions,
+        engines: &dyn PatternEngines,
+    ) -> Result<Tokenizer> {
+        let mut content = Content { len: data.len(), reader: &mut &*data };
+        (self.read)(&mut content, Context { engines, options })
     }
 
-    /// Loads a rank file of tiktoken, such as `cl100k_base.tiktoken`, or the `tokenizer.model` of Llama 3.
-    ///
-    /// `pattern` is a name or a regular expression. The names are `gpt2`, `cl100k`, `o200k`, `llama3`, `qwen2`, `qwen3.5`,
-    /// `tekken` and `nanochat`, and those of tiktoken's encodings. An expression is in the dialect of tiktoken, and text
-    /// that it does not match is dropped, as tiktoken does. `special_tokens` are names with ids.
+    /// The content of the file of a tokenizer.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::InFile`] for a malformed file, and for special tokens that do not fit its ids;
-    /// [`Error::Pattern`] for a pattern that looks like a name and is none, and for one with a construct that is not
-    /// regular, such as a look behind, which it names.
-    pub fn from_tiktoken(
-        path: impl AsRef<Path>,
-        pattern: &str,
-        special_tokens: &[(&str, u32)],
-    ) -> Result<Self> {
-        let pattern = SourcePattern::of_tiktoken(pattern)?;
-        of_file(path.as_ref(), |data| {
-            let vocab = Vocab::new(&RankLines::parse(data)?.tokens(), None, &specs(special_tokens))?;
-            Tokenizer::new(vocab, pattern)
-        })
+    /// [`Error::Unwritable`] if the format cannot hold the tokenizer; [`Error::OutOfMemory`].
+    pub fn write(&self, tokenizer: &Tokenizer, engines: &dyn PatternEngines) -> Result<Vec<u8>> {
+        (self.write)(tokenizer, engines)
     }
+}
 
-    /// Saves the tokenizer as toksmith's own file, which [`Tokenizer::load`] and the Python package read. The file is the old
-    /// one or all of the new one, whatever happens meanwhile.
-    ///
-    /// # Errors
-    /// [`Error::Io`]; [`Error::InFile`] for a tokenizer of Hugging Face, whose `tokenizer.json` is its file.
-    #[cfg(feature = "train")]
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        let path = path.as_ref();
+/// A file that is open, with its format.
+pub(super) struct OpenFile {
+    path: PathBuf,
+    head: Vec<u8>,
+    rest: BufReader<File>,
+    len: u64,
+    pub(super) kind: &'static FileKind,
+}
+
+impl OpenFile {
+    /// Opens a file of any format, or of the format of a name.
+    pub(super) fn new(path: &Path, format: Option<&str>) -> Result<Self> {
         let failed = |source| Error::Io { path: path.to_owned(), source };
-        let content = match self.pattern() {
-            Some(pattern) => NativeFile::write(self.vocab(), &pattern.fields()),
-            None => Err(Error::Pattern("a tokenizer of Hugging Face is kept as its tokenizer.json".into())),
-        };
-        let content = content.map_err(|error| in_file(path, error))?;
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let mut file = new_file(folder.unwrap_or(Path::new("."))).map_err(failed)?;
-        file.write_all(&content).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
-        file.persist(path).map(drop).map_err(|error| failed(error.error))
+        let file = reading::open(path).map_err(failed)?;
+        let len = file.metadata().map_err(failed)?.len();
+        let (mut head, mut rest) = (Vec::new(), BufReader::new(file));
+        (&mut rest).take(HEAD_BYTES as u64).read_to_end(&mut head).map_err(failed)?;
+        reading::check_whole(path, &head)?;
+        let kind = format.map_or_else(|| recognise(path, &head), kind_of);
+        let kind = kind.map_err(|error| in_file(path, error))?;
+        Ok(OpenFile { path: path.to_owned(), head, rest, len, kind })
     }
-}
 
-fn of_native(data: &[u8]) -> Result<Tokenizer> {
-    let file = NativeFile::read(data)?;
-    let tokenizer = if let Some(steps) = file.steps()? {
-        Tokenizer::with_steps(file.vocab()?, &steps)?
-    } else {
-        let (source, flags, unmatched) = file.pattern()?;
-        Tokenizer::new(file.vocab()?, SourcePattern::of_source(source.as_deref(), flags, unmatched)?)?
-    };
-    let warnings = tokenizer.unicode_warning(file.unicode()?).into_iter().collect();
-    Ok(tokenizer.with_warnings(warnings))
-}
-
-fn of_huggingface(file: TokenizerFile) -> Result<Tokenizer> {
-    let steps = file.steps(&SyntaxTables)?;
-    let post_processor = file.part("post_processor")?;
-    if !post_processor.is_null() {
-        read_post_processor(&post_processor)?;
-    }
-    let vocab = file.vocab(steps.spelling(), &steps.token_texts()?, None)?;
-    Ok(Tokenizer::with_steps(vocab, &steps)?.with_warnings(file.warnings))
-}
-
-fn of_tekken(data: &[u8]) -> Result<Tokenizer> {
-    let file = TekkenFile::parse(data)?;
-    Tokenizer::new(file.vocab()?, SourcePattern::of_tiktoken_source(&file.pattern)?)
-}
-
-fn refuse_ranks(_: &[u8]) -> Result<Tokenizer> {
-    let reason = "a rank file holds no pattern: Tokenizer::from_tiktoken takes one beside it";
-    Err(Error::Pattern(reason.into()))
-}
-
-/// Special tokens with their ids, as a vocabulary takes them.
-fn specs(special_tokens: &[(&str, u32)]) -> Vec<(Vec<u8>, Option<u32>)> {
-    special_tokens.iter().map(|(name, id)| (name.as_bytes().to_vec(), Some(*id))).collect()
-}
-
-/// Reads a file and makes a tokenizer of its content; an error in it names the file.
-fn of_file(path: &Path, make: impl FnOnce(&[u8]) -> Result<Tokenizer>) -> Result<Tokenizer> {
-    let data = read(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
-    // Behind the tokenizer of a GGUF file there may be gigabytes of weights.
-    let is_too_large = data.len() as u64 > MAX_BYTES && !data.starts_with(b"GGUF");
-    let made = room::check_available(4 * data.len()).and_then(|()| match is_too_large {
-        true => {
-            Err(Error::BrokenPart("too large".into(), format!("a tokenizer has at most {MAX_BYTES} bytes")))
+    /// Calls `read` with the content; an error in it names the file.
+    fn with_content<T>(self, read: impl FnOnce(&mut Content<'_>) -> Result<T>) -> Result<T> {
+        let len = usize::try_from(self.len).unwrap_or(usize::MAX);
+        match read(&mut Content { len, reader: &mut self.head.chain(self.rest) }) {
+            Err(Error::Reading(source)) => Err(Error::Io { path: self.path, source }),
+            result => result.map_err(|error| in_file(&self.path, error)),
         }
-        false => make(&data),
-    });
-    made.map_err(|error| in_file(path, error))
+    }
+
+    /// All bytes.
+    pub(super) fn bytes(self) -> Result<Vec<u8>> {
+        let max_bytes = if self.kind.name == "huggingface" { MAX_JSON } else { MAX_BYTES };
+        self.with_content(|content| content.bytes(max_bytes))
+    }
+
+    /// The tokenizer of the file alone.
+    pub(super) fn tokenizer(self, context: Context<'_>) -> Result<Tokenizer> {
+        let kind = self.kind;
+        self.with_content(|content| (kind.read)(content, context))
+    }
 }
 
-fn in_file(path: &Path, error: Error) -> Error {
-    Error::InFile { path: path.to_owned(), source: Box::new(error) }
+/// An error with the file that it is of; memory that is not there is of no file.
+pub(super) fn in_file(path: &Path, error: Error) -> Error {
+    match error {
+        Error::InFile { .. } | Error::Io { .. } | Error::Unread { .. } | Error::OutOfMemory { .. } => error,
+        error => Error::InFile { path: path.to_owned(), source: Box::new(error) },
+    }
 }
 
-/// A file that has no name yet, with the permissions of any new file.
-#[cfg(feature = "train")]
-fn new_file(folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
-    let builder = &mut tempfile::Builder::new();
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialects::SyntaxTables;
+    use crate::pretokenize::Unmatched;
+    use crate::tokenizer::SourcePattern;
+    use crate::vocab::Vocab;
 
-/// The content of a file, or the first bytes of one that is too large.
-fn read(path: &Path) -> std::io::Result<Vec<u8>> {
-    let mut data = Vec::new();
-    File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut data)?;
-    Ok(data)
+    /// A format of one line: the word `toy`, and a token of two letters.
+    const TOY: FileKind = FileKind {
+        name: "toy",
+        suffix: None,
+        is_beginning: |head| head.starts_with(b"toy "),
+        read: |content, _| {
+            let token = content.bytes(MAX_BYTES)?.split_off(4);
+            let mut tokens: Vec<_> = (0..=255_u8).map(|byte| (byte.into(), vec![byte])).collect();
+            tokens.push((256, token));
+            let vocab = Vocab::new(&tokens, None, &[])?;
+            Tokenizer::new(vocab, SourcePattern::whole(Unmatched::Keep))
+        },
+        write: |tokenizer, _| Ok([b"toy ", tokenizer.token_bytes(256).unwrap_or_default()].concat()),
+    };
+
+    #[test]
+    fn a_format_is_a_row_of_the_table() {
+        let kinds: Vec<FileKind> = FORMATS.into_iter().chain([TOY]).collect();
+        let kind =
+            |head: &[u8]| recognise_among(&kinds, Path::new("a.b"), head).unwrap().map(|kind| kind.name);
+        assert_eq!(kind(b"toy lo"), Some("toy"));
+        assert_eq!(kind(b"minbpe v1\n"), Some("minbpe"));
+        assert_eq!(kind(b"other"), None);
+        let toy = TOY.read(b"toy lo", &LoadOptions::default(), &SyntaxTables).unwrap();
+        assert_eq!(toy.encode("lol", true).unwrap(), [256, 108]);
+        assert_eq!(TOY.write(&toy, &SyntaxTables).unwrap(), b"toy lo");
+    }
 }

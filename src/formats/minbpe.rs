@@ -4,10 +4,14 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::{Error, Result, show};
+use crate::pretokenize::Unmatched;
 use crate::room;
+use crate::tokenizer::parts::PatternEngines;
+use crate::tokenizer::{SourcePattern, Tokenizer};
 use crate::vocab::Vocab;
 
 const VERSION: &str = "minbpe v1";
+const KIND: &str = "a .model file of minbpe";
 /// The maximum number of bytes of all tokens together. Each line can double the longest token, so 40 lines could fill any
 /// memory.
 const MAX_BYTES: usize = 1 << 26;
@@ -63,12 +67,113 @@ impl<'a> MinbpeFile<'a> {
     }
 }
 
+impl MinbpeFile<'_> {
+    pub(super) fn is_beginning(head: &[u8]) -> bool {
+        head.starts_with(VERSION.as_bytes())
+    }
+
+    /// The vocabulary: the bytes by their values, the merges from 256 on, and the special tokens.
+    ///
+    /// # Errors
+    /// The variants of [`Error`] for vocabularies.
+    pub fn vocab(&self) -> Result<Vocab> {
+        let mut tokens: Vec<(u32, Vec<u8>)> = (0..=255_u8).map(|byte| (byte.into(), vec![byte])).collect();
+        for (id, &(left, right)) in (256..).zip(&self.merges) {
+            let part = |id: u32| &*tokens[id as usize].1;
+            let token = [part(left), part(right)].concat();
+            room::push(&mut tokens, (id, token))?;
+        }
+        let part = |id: u32| tokens[id as usize].1.clone();
+        let merges = room::collected(self.merges.iter().map(|&(left, right)| (part(left), part(right))))?;
+        let specials = self.special_tokens.iter();
+        let specials: Vec<_> = specials.map(|(name, id)| (name.as_bytes().to_vec(), Some(*id))).collect();
+        Vocab::new(&tokens, Some(&merges), &specials)
+    }
+}
+
+/// Reads the tokenizer of a file.
+///
+/// # Errors
+/// Those of [`MinbpeFile::parse`], of the pattern and of the vocabulary; [`Error::BrokenPart`] for a special token that minbpe
+/// never finds, while toksmith does.
+pub(super) fn read(data: &[u8], engines: &dyn PatternEngines) -> Result<Tokenizer> {
+    let text = str::from_utf8(data).map_err(|error| {
+        Error::BrokenPart(KIND.into(), format!("not UTF-8 at byte {}", error.valid_up_to()))
+    })?;
+    let file = MinbpeFile::parse(text)?;
+    for (number, (name, _)) in file.special_tokens.iter().enumerate() {
+        let mut earlier = file.special_tokens[..number].iter();
+        if let Some((earlier, _)) = earlier.find(|(earlier, _)| name.starts_with(earlier)) {
+            return Err(broken(
+                number + 4,
+                format!(
+                    "the special token {} begins with {}, which stands before it: minbpe finds the earlier one, and toksmith \
+                 the longer: put the longer one first",
+                    shown(name),
+                    shown(earlier)
+                ),
+            ));
+        }
+    }
+    let pattern = match file.pattern {
+        "" => SourcePattern::whole(Unmatched::Drop),
+        pattern => engines.pattern(pattern, 0, Unmatched::Drop)?,
+    };
+    Tokenizer::new(file.vocab()?, pattern)
+}
+
+/// The content of a file.
+///
+/// # Errors
+/// [`Error::Unwritable`] for a tokenizer that minbpe could not have.
+pub(super) fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
+    check(tokenizer)?;
+    tokenizer.vocab().check_as_list(KIND)?;
+    let mut specials: Vec<(&str, u32)> = tokenizer.special_tokens().collect();
+    // minbpe finds the first name in the list that fits: with the longest first, it is the longest, as in toksmith.
+    specials.sort_by_key(|(name, id)| (usize::MAX - name.chars().count(), *id));
+    let pattern = tokenizer.pattern().source.as_deref().unwrap_or_default();
+    let names = specials.iter().map(|(name, _)| ("special token", *name));
+    for (what, text) in [("pattern", pattern)].into_iter().chain(names) {
+        if text.contains(['\n', '\r']) {
+            let reason = format!("{KIND} has one line for the {what}, and {} has a line break", shown(text));
+            return Err(Error::Unwritable(reason));
+        }
+    }
+    let mut lines = vec![VERSION.to_owned(), pattern.to_owned(), specials.len().to_string()];
+    lines.extend(specials.into_iter().map(|(name, id)| format!("{name} {id}")));
+    lines
+        .extend(minbpe_merges(tokenizer.vocab())?.into_iter().map(|(left, right)| format!("{left} {right}")));
+    Ok((lines.join("\n") + "\n").into_bytes())
+}
+
+/// Checks that the file can hold the steps, the pattern and the special tokens.
+fn check(tokenizer: &Tokenizer) -> Result<()> {
+    if let Some(pipeline) = tokenizer.pipeline() {
+        pipeline.check_fits(KIND)?;
+    }
+    let pattern = tokenizer.pattern();
+    let reason = if let (None, Some((name, _))) = (&pattern.source, tokenizer.special_tokens().next()) {
+        format!("without a pattern holds no special tokens, and there is {}", shown(name))
+    } else if pattern.flags != 0 {
+        "holds no flags of the pattern: write them into it, as in (?i)".into()
+    } else if pattern.source.is_some()
+        && pattern.named().is_none()
+        && pattern.pretokenizer.unmatched == Unmatched::Keep
+    {
+        "loses text that the pattern does not match, and this tokenizer keeps it".into()
+    } else {
+        return Ok(());
+    };
+    Err(Error::Unwritable(format!("{KIND} {reason}")))
+}
+
 /// The ids of the two parts of each merge of a tokenizer that minbpe could have: the bytes have their values as ids, and the
 /// merges count up from 256.
 ///
 /// # Errors
 /// [`Error::Unwritable`] for other ids; [`Error::OutOfMemory`].
-pub fn minbpe_merges(vocab: &Vocab) -> Result<Vec<(u32, u32)>> {
+fn minbpe_merges(vocab: &Vocab) -> Result<Vec<(u32, u32)>> {
     let id = |token: &[u8]| vocab.ordinary_id(token).unwrap_or_default();
     for byte in 0..=255_u8 {
         let id = id(&[byte]);

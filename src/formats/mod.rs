@@ -1,23 +1,34 @@
 //! Files of tokenizers: one file or folder for each format, with its reader and its writer.
 //!
-//! [`FORMATS`] has a row for each format: its name, how it is recognised, and its reader. To add a format, add a file here and
-//! a row there. Folders of several files are read by the Python package.
+//! [`FORMATS`] has a row for each format: its name, how it is recognised, its reader and its writer. To add a format, add a file
+//! here and a row there. [`tokenizer`] loads files and [folders](folder).
 
 mod exchange;
-pub mod gguf;
+mod folder;
+mod gguf;
+mod gpt2;
 pub mod huggingface;
 mod load;
 mod minbpe;
 mod native;
+mod options;
 mod others;
 mod ranks;
+mod reading;
 mod rows;
-pub mod sentencepiece;
+mod sentencepiece;
 mod state;
 mod tekken;
+mod tokenizer;
 
-pub use load::{FORMATS, FileKind, HEAD_BYTES, recognise};
-pub use minbpe::{MinbpeFile, minbpe_merges};
-pub use native::NativeFile;
+pub use folder::{Lead, files_of};
+pub use huggingface::read_huggingface;
+pub use huggingface::side_files::SideFiles;
+pub use load::{FORMATS, FileKind, NO_PATTERN, kind_of, recognise};
+pub use minbpe::MinbpeFile;
+pub use native::{extras, of_state};
+pub use options::LoadOptions;
 pub use ranks::RankLines;
-pub use tekken::{TekkenFile, tekken_file};
+pub use reading::HEAD_BYTES;
+pub use tekken::TekkenFile;
+pub use tokenizer::{format_of, lead, load, load_pair};

@@ -1,26 +1,23 @@
 //! toksmith's own file: one JSON object with all parts of a tokenizer, one token a line.
 //!
-//! The vocabulary is read and written here. The pattern, the pipeline, the training record and the files of Hugging Face are
-//! passed on as JSON.
+//! Tokens are written as text where they are UTF-8; a byte that is not UTF-8 is `\\xNN`, a backslash is `\\\\`.
 
-use std::collections::HashSet;
-use std::fmt;
-use std::marker::PhantomData;
+use std::collections::{BTreeSet, HashMap};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error as _, MapAccess, Visitor};
-use serde_json::Value;
+use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
+use super::reading::Entries;
 use super::rows::{merge_rows, token_rows, unescape};
-use crate::dialects::SyntaxTables;
 use crate::error::{Error, Result, show_reason, show_text};
-use crate::pipeline::AddedToken;
 use crate::pretokenize::Unmatched;
-use crate::tokenizer::parts::FilePipeline;
-use crate::vocab::{CharacterTokens, Semantics, Vocab};
+use crate::tokenizer::parts::PatternEngines;
+use crate::tokenizer::{Origin, PARTS, Pipeline, Record, SourcePattern, Tokenizer, json_line, vocab_fields};
+use crate::vocab::{CharacterTokens, Semantics, SpecialSpec, Vocab};
 
 /// The latest version of the file. A reader refuses a later one.
 const VERSION: u64 = 5;
@@ -40,57 +37,16 @@ const FIELDS: [(&str, &[u8], &str); 7] = [
 ];
 
 /// A file that was read: its fields, as JSON.
-pub struct NativeFile(Entries<Box<RawValue>>);
+pub(super) struct NativeFile(Entries<Box<RawValue>>);
 
 /// The two tokens of a merge.
 type Merge = (Vec<u8>, Vec<u8>);
-
-/// The values of an object by name, in the order of the file.
-struct Entries<T>(Vec<(String, T)>);
 
 #[derive(serde::Deserialize)]
 struct Characters {
     bytes: Vec<u32>,
     unknown: Option<u32>,
     outside: Vec<u32>,
-}
-
-/// The steps of a Hugging Face tokenizer.
-#[derive(serde::Deserialize)]
-struct Steps {
-    #[serde(default)]
-    normalizer: Value,
-    #[serde(default)]
-    pre_tokenizer: Value,
-    #[serde(default)]
-    decoder: Value,
-    added_tokens: Vec<AddedToken>,
-    kept: Vec<u32>,
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Entries<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        struct InOrder<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for InOrder<T> {
-            type Value = Entries<T>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a JSON object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Entries<T>, A::Error> {
-                let (mut entries, mut names) = (Vec::new(), HashSet::new());
-                while let Some((name, value)) = map.next_entry::<String, T>()? {
-                    if !names.insert(name.clone()) {
-                        return Err(A::Error::custom(format!("{} is there twice", show_text(&name))));
-                    }
-                    entries.push((name, value));
-                }
-                Ok(Entries(entries))
-            }
-        }
-        deserializer.deserialize_map(InOrder(PhantomData))
-    }
 }
 
 impl NativeFile {
@@ -108,7 +64,7 @@ impl NativeFile {
     /// # Errors
     /// [`Error::Line`] for what is no JSON object, [`Error::BrokenPart`] for another format or version, or a field of the
     /// wrong kind.
-    pub fn read(data: &[u8]) -> Result<Self> {
+    fn read(data: &[u8]) -> Result<Self> {
         let text = str::from_utf8(data).map_err(|error| {
             Error::BrokenPart(
                 "not a toksmith file".into(),
@@ -147,11 +103,13 @@ impl NativeFile {
                 Some(text) if !is_right(text) => {
                     return Err(broken(name, format!("expected {kind}, got {}", show_text(text))));
                 }
-                None if matches!(name, "pattern" | "unmatched" | "unicode") => return Err(missing(name)),
+                None if matches!(name, "pattern" | "pattern_flags" | "unmatched" | "unicode") => {
+                    return Err(missing(name));
+                }
                 _ => (),
             }
         }
-        self.field::<i128>("pattern_flags").map(drop)
+        Ok(())
     }
 
     /// The JSON of a field.
@@ -183,50 +141,48 @@ impl NativeFile {
         })
     }
 
-    /// Names and JSON of the fields besides those of the vocabulary: `pattern`, `pattern_flags`, `unmatched`, `unicode`,
-    /// and where the file has them `pipeline`, `training` and `huggingface`.
-    pub fn fields(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        FIELDS.iter().filter_map(|(name, ..)| Some((*name, self.text(name)?)))
-    }
-
-    /// The steps of a Hugging Face tokenizer; `None` if it has none.
-    ///
-    /// # Errors
-    /// [`Error::BrokenPart`], and those of the steps.
-    pub fn steps(&self) -> Result<Option<FilePipeline>> {
-        let Some(steps) = self.optional::<Steps>("pipeline")? else { return Ok(None) };
-        let parts = [steps.normalizer, steps.pre_tokenizer, steps.decoder];
-        FilePipeline::read(&parts, &SyntaxTables)?.with_tokens(steps.added_tokens, steps.kept).map(Some)
-    }
-
-    /// The expression in the dialect of `regex`, with its flags, and what becomes of text that it does not match.
-    ///
-    /// # Errors
-    /// [`Error::BrokenPart`].
-    pub fn pattern(&self) -> Result<(Option<String>, u32, Unmatched)> {
+    /// The pattern, which a tokenizer with steps has from these.
+    fn pattern(&self, engines: &dyn PatternEngines) -> Result<SourcePattern> {
         let unmatched = match &*self.field::<String>("unmatched")? {
             "keep" => Unmatched::Keep,
             "drop" => Unmatched::Drop,
             other => return Err(broken("unmatched", format!("{}, not keep or drop", show_text(other)))),
         };
-        Ok((self.optional::<Option<String>>("pattern")?.flatten(), self.field("pattern_flags")?, unmatched))
+        match self.optional::<Option<String>>("pattern")?.flatten() {
+            None => Ok(SourcePattern::whole(unmatched)),
+            Some(source) => {
+                let flags: Value = self.field("pattern_flags")?;
+                let known = flags.as_u64().and_then(|flags| u32::try_from(flags).ok());
+                let flags = known.ok_or_else(|| {
+                    let flags = show_reason(&flags.to_string());
+                    broken("pattern_flags", format!("the flags {flags} of the pattern are not supported"))
+                })?;
+                engines.pattern(&source, flags, unmatched)
+            }
+        }
     }
 
-    /// The version of Unicode that the pattern was made under.
-    ///
-    /// # Errors
-    /// [`Error::BrokenPart`].
-    pub fn unicode(&self) -> Result<Option<String>> {
-        Ok(self.optional::<Option<String>>("unicode")?.flatten())
+    /// A warning if the pattern was made under another version of Unicode.
+    fn unicode_warning(&self, pattern: &SourcePattern) -> Result<Option<String>> {
+        let made: Option<String> = self.optional("unicode")?.flatten();
+        let shown =
+            |version: &Option<String>| version.as_deref().map_or_else(|| "None".to_owned(), show_text);
+        Ok((made != pattern.unicode).then(|| {
+            format!(
+                "made under Unicode {}; its pattern runs under {} here: characters that changed class between the two may \
+                 be cut differently",
+                shown(&made),
+                shown(&pattern.unicode)
+            )
+        }))
     }
 
     /// The vocabulary.
     ///
     /// # Errors
     /// [`Error::BrokenPart`], and those of a vocabulary.
-    pub fn vocab(&self) -> Result<Vocab> {
-        let specials: Vec<_> =
-            self.special_tokens()?.into_iter().map(|(name, id)| (name.into_bytes(), Some(id))).collect();
+    fn vocab(&self) -> Result<Vocab> {
+        let specials = self.specials()?;
         if let Some(model) = self.optional::<String>("model")? {
             let state =
                 STANDARD.decode(model).map_err(|error| broken("model", format!("not base64: {error}")))?;
@@ -271,42 +227,145 @@ impl NativeFile {
         };
         merges.map(pair).collect::<Result<_>>().map(Some)
     }
+}
 
-    /// The content of the file of a vocabulary, with the JSON of the fields that [`NativeFile::fields`] names.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`].
-    pub fn write(vocab: &Vocab, fields: &[(String, String)]) -> Result<Vec<u8>> {
-        let of_vocab = head(vocab)?;
-        let text = |name: &str| {
-            let field = fields.iter().find(|(field, _)| field == name).map(|(_, json)| json.as_str());
-            field.or_else(|| of_vocab.iter().find(|(field, _)| *field == name).map(|(_, json)| json.as_str()))
+/// Reads the tokenizer of a file.
+///
+/// # Errors
+/// Those of [`NativeFile::read`], and of the parts of the tokenizer.
+pub(super) fn read(data: &[u8], engines: &dyn PatternEngines) -> Result<Tokenizer> {
+    let file = NativeFile::read(data)?;
+    file.with_record(file.tokenizer(engines, || file.vocab())?, engines)
+}
+
+/// The JSON of what is known of a tokenizer besides its identity.
+pub fn extras(tokenizer: &Tokenizer) -> String {
+    let mut extras = Map::new();
+    let merges = tokenizer.vocab().merges_by_index().len();
+    extras.extend(tokenizer.record().map(|record| ("training".to_owned(), record.to_value(merges))));
+    extras.extend(tokenizer.origin().map(|origin| ("huggingface".to_owned(), origin.to_value())));
+    json_line(&extras.into())
+}
+
+/// The tokenizer of the parts of its identity, and of its [`extras`].
+///
+/// # Errors
+/// [`Error::BrokenState`], [`Error::BrokenPart`]; those of the parts of the tokenizer.
+pub fn of_state(fields: &str, core: &[u8], extras: &str, engines: &dyn PatternEngines) -> Result<Tokenizer> {
+    let parsed = |json: &str| serde_json::from_str(json).map(NativeFile).map_err(|_| Error::BrokenState);
+    let (file, extras) = (parsed(fields)?, parsed(extras)?);
+    extras.with_record(file.tokenizer(engines, || Vocab::from_state(core, &file.specials()?))?, engines)
+}
+
+impl NativeFile {
+    /// The tokenizer of a vocabulary, under the pattern or between the steps of the file.
+    fn tokenizer(
+        &self,
+        engines: &dyn PatternEngines,
+        vocab: impl FnOnce() -> Result<Vocab>,
+    ) -> Result<Tokenizer> {
+        let pipeline = self.optional::<Value>("pipeline")?.filter(|pipeline| !pipeline.is_null());
+        let Some(pipeline) = pipeline else {
+            let pattern = self.pattern(engines)?;
+            let warning = self.unicode_warning(&pattern)?;
+            return Ok(Tokenizer::new(vocab()?, pattern)?.with_warnings(warning.into_iter().collect()));
         };
-        let version = SINCE.iter().filter(|(name, _)| text(name).is_some()).map(|(_, since)| *since).max();
-        let mut file = format!("{{\n \"format\": \"toksmith\",\n \"version\": {}", version.unwrap_or(1));
-        for name in HEAD {
-            if let Some(json) = text(name) {
-                file += &format!(",\n \"{name}\": {json}");
-            }
-        }
-        let tokens = vocab.tokens();
-        let merge = |&(left, right): &(u32, u32)| (tokens.bytes_at(left), tokens.bytes_at(right));
-        let merges = match vocab.semantics() == Semantics::Merges {
-            true => [b"[\n  ", &*merge_rows(vocab.merges_by_index().iter().map(merge))?, b"\n ]"].concat(),
-            false => b"null".to_vec(),
-        };
-        let training = text("training").map(|json| format!(",\n \"training\": {json}")).unwrap_or_default();
-        let parts: [&[u8]; 7] = [
-            file.as_bytes(),
-            b",\n \"tokens\": [\n  ",
-            &token_rows(tokens.iter())?,
-            b"\n ],\n \"merges\": ",
-            &merges,
-            training.as_bytes(),
-            b"\n}\n",
-        ];
-        Ok(parts.concat())
+        let pipeline = Pipeline::read(&pipeline, engines)?;
+        let warning = self.unicode_warning(pipeline.pattern())?;
+        Ok(Tokenizer::with_steps(vocab()?, pipeline)?.with_warnings(warning.into_iter().collect()))
     }
+
+    /// The tokenizer with the record of its training, and what its folder says besides.
+    fn with_record(&self, tokenizer: Tokenizer, engines: &dyn PatternEngines) -> Result<Tokenizer> {
+        let vocab = tokenizer.vocab();
+        let record = self.optional::<Value>("training")?.filter(|record| !record.is_null());
+        let record = record.map(|record| Record::read(&record)).transpose()?;
+        let counts = record.as_ref().map_or(0, |record| record.counts.len());
+        let merges = vocab.merges_by_index().len();
+        if record.is_some() && vocab.semantics() == Semantics::Merges && counts != merges {
+            return Err(broken(
+                "training.merge_counts",
+                format!("there are {counts} counts for {merges} merges"),
+            ));
+        }
+        let origin = self.optional::<Value>("huggingface")?.filter(|origin| !origin.is_null());
+        let origin = origin.map(|origin| Origin::read(&origin)).transpose()?;
+        if let Some(origin) = &origin {
+            check_origin(origin, &tokenizer, engines)?;
+        }
+        Ok(tokenizer.with_record(record).with_origin(origin))
+    }
+
+    /// The special tokens with their ids.
+    fn specials(&self) -> Result<Vec<SpecialSpec>> {
+        let names = self.special_tokens()?.into_iter();
+        Ok(names.map(|(name, id)| (name.into_bytes(), Some(id))).collect())
+    }
+}
+
+/// Checks that the parts of a `tokenizer.json` belong to a tokenizer.
+fn check_origin(origin: &Origin, tokenizer: &Tokenizer, engines: &dyn PatternEngines) -> Result<()> {
+    let Some(content) = &origin.content else { return Ok(()) };
+    let names = PARTS.iter().chain(&["added_tokens"]);
+    let spec: Map<String, Value> =
+        names.map(|name| ((*name).to_owned(), content.get(*name).cloned().unwrap_or_default())).collect();
+    let is_same = match tokenizer.pipeline() {
+        Some(pipeline) => spec.iter().all(|(name, part)| pipeline.spec().get(name) == Some(part)),
+        None => {
+            let made = Pipeline::new(spec, [], engines)?;
+            let tokens = made.added_tokens().iter();
+            let ids: BTreeSet<(&str, u32)> = tokens.map(|token| (&*token.content, token.id)).collect();
+            let is_plain = made.is_trivial()? && made.pattern() == &**tokenizer.pattern();
+            is_plain && ids == tokenizer.special_tokens().collect()
+        }
+    };
+    let rows = content["added_tokens"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let is_listed = |name: &String| rows.iter().any(|row| row["content"] == **name);
+    match is_same && origin.beside.iter().all(is_listed) {
+        true => Ok(()),
+        false => Err(broken("huggingface", "it is that of another tokenizer")),
+    }
+}
+
+/// The content of the file of a tokenizer.
+///
+/// # Errors
+/// [`Error::OutOfMemory`].
+pub(super) fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
+    let vocab = tokenizer.vocab();
+    let mut fields: HashMap<&str, Value> = tokenizer.pattern().fields().into_iter().collect();
+    fields.extend(vocab_fields(vocab));
+    if !vocab.covers_text_exactly() {
+        fields.insert("model", STANDARD.encode(vocab.state()).into());
+    }
+    fields.extend(tokenizer.pipeline().map(|pipeline| ("pipeline", pipeline.spec().clone())));
+    fields.extend(tokenizer.origin().map(|origin| ("huggingface", origin.to_value())));
+    let version = SINCE.iter().filter(|(name, _)| fields.contains_key(name)).map(|(_, since)| *since).max();
+    let mut file = format!("{{\n \"format\": \"toksmith\",\n \"version\": {}", version.unwrap_or(1));
+    for name in HEAD {
+        if let Some(value) = fields.get(name) {
+            file += &format!(",\n \"{name}\": {}", json_line(value));
+        }
+    }
+    let tokens = vocab.tokens();
+    let merge = |&(left, right): &(u32, u32)| (tokens.bytes_at(left), tokens.bytes_at(right));
+    let merges = match vocab.semantics() == Semantics::Merges {
+        true => [b"[\n  ", &*merge_rows(vocab.merges_by_index().iter().map(merge))?, b"\n ]"].concat(),
+        false => b"null".to_vec(),
+    };
+    let training = tokenizer.record().map(|record| record.to_value(vocab.merges_by_index().len()));
+    let training =
+        training.map(|record| format!(",\n \"training\": {}", json_line(&record))).unwrap_or_default();
+    let parts: [&[u8]; 7] = [
+        file.as_bytes(),
+        b",\n \"tokens\": [\n  ",
+        &token_rows(tokens.iter())?,
+        b"\n ],\n \"merges\": ",
+        &merges,
+        training.as_bytes(),
+        b"\n}\n",
+    ];
+    Ok(parts.concat())
 }
 
 /// The fields before the tokens, in the order of a file.
@@ -323,34 +382,6 @@ const HEAD: [&str; 11] = [
     "model",
     "huggingface",
 ];
-
-/// The fields of a vocabulary besides its rows.
-fn head(vocab: &Vocab) -> Result<Vec<(&'static str, String)>> {
-    let names = vocab.specials().tokens().iter().map(|name| String::from_utf8_lossy(name));
-    let mut specials: Vec<_> = vocab.special_ids().iter().zip(names).collect();
-    specials.sort();
-    let specials: Vec<String> =
-        specials.into_iter().map(|(id, name)| format!("{}: {id}", Value::from(name))).collect();
-    let mut fields = vec![("special_tokens", format!("{{{}}}", specials.join(", ")))];
-    if vocab.semantics() == Semantics::Merges && vocab.ignores_merges() {
-        fields.push(("ignore_merges", "true".to_owned()));
-    }
-    if !vocab.covers_text_exactly() {
-        fields.push(("model", Value::from(STANDARD.encode(vocab.state())).to_string()));
-    } else if let Some(characters) = vocab.characters() {
-        let unknown = characters.unknown.map_or("null".to_owned(), |id| id.to_string());
-        let outside: Vec<u32> = characters.outside.iter().copied().collect();
-        let json = format!(
-            "{{\"bytes\": {:?}, \"unknown\": {unknown}, \"outside\": {outside:?}}}",
-            characters.bytes
-        );
-        fields.push(("characters", json));
-        if !vocab.ties().is_empty() {
-            fields.push(("ties", format!("{:?}", vocab.ties())));
-        }
-    }
-    Ok(fields)
-}
 
 impl Characters {
     fn vocab(

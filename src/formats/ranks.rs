@@ -10,6 +10,9 @@ use base64::alphabet::STANDARD;
 use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
 
 use crate::error::{Error, Result, show};
+use crate::room;
+use crate::tokenizer::{SourcePattern, Tokenizer};
+use crate::vocab::{SpecialSpec, Vocab};
 
 /// Like Python's `b64decode(validate=True)`: padding is required, and unused bits of the last character are
 /// ignored.
@@ -104,6 +107,40 @@ impl RankLines {
         };
         self.ends.iter().map(token).collect()
     }
+}
+
+/// Reads the tokenizer of a file, which holds neither a pattern nor special tokens.
+///
+/// # Errors
+/// Those of [`RankLines::parse`] and of the vocabulary.
+pub(super) fn read(data: &[u8], pattern: SourcePattern, specials: &[SpecialSpec]) -> Result<Tokenizer> {
+    Tokenizer::new(Vocab::new(&RankLines::parse(data)?.tokens(), None, specials)?, pattern)
+}
+
+/// The content of a file: the ordinary tokens by their ids.
+///
+/// # Errors
+/// Those of [`check`]; [`Error::OutOfMemory`].
+pub(super) fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
+    check(tokenizer, "a rank file")?;
+    let special: HashSet<u32> = tokenizer.vocab().special_ids().iter().copied().collect();
+    let mut file = Vec::new();
+    for (id, token) in tokenizer.tokens().filter(|(id, _)| !special.contains(id)) {
+        let encoded = if token.is_empty() { "=".to_owned() } else { BASE64.encode(token) };
+        room::extend(&mut file, format!("{encoded} {id}\n").as_bytes())?;
+    }
+    Ok(file)
+}
+
+/// Checks that a format of ranks, without steps before the pattern, can hold a tokenizer.
+///
+/// # Errors
+/// [`Error::Unwritable`] if it cannot: names the format, and a step, a merge or a token.
+pub(super) fn check(tokenizer: &Tokenizer, format: &str) -> Result<()> {
+    if let Some(pipeline) = tokenizer.pipeline() {
+        pipeline.check_fits(format)?;
+    }
+    tokenizer.vocab().check_as_ranks(format)
 }
 
 fn number(digits: &[u8]) -> Option<u32> {

@@ -12,6 +12,8 @@ use serde_json::{Value, json};
 
 use crate::error::{Error, Result, show_text};
 use crate::room;
+use crate::tokenizer::parts::PatternEngines;
+use crate::tokenizer::{SourcePattern, Tokenizer};
 use crate::vocab::Vocab;
 
 /// The special tokens of files that list none.
@@ -127,11 +129,35 @@ impl TekkenFile {
     }
 }
 
-/// The content of a file, a token a line. `pattern` is in the dialect of tiktoken's engine.
+/// Reads the tokenizer of a file. Its special tokens are those that the file lists, and `<SPECIAL_n>` for the others.
 ///
 /// # Errors
-/// [`Error::Unwritable`] for ids of another order; [`Error::OutOfMemory`].
-pub fn tekken_file(vocab: &Vocab, pattern: &str) -> Result<Vec<u8>> {
+/// Those of [`TekkenFile::parse`], of the pattern and of the vocabulary.
+pub(super) fn read(data: &[u8], engines: &dyn PatternEngines) -> Result<Tokenizer> {
+    let file = TekkenFile::parse(data)?;
+    let pattern = SourcePattern::of_tiktoken_source(&file.pattern, engines)?;
+    Tokenizer::new(file.vocab()?, pattern)
+}
+
+/// The content of a file, a token a line.
+///
+/// # Errors
+/// [`Error::Unwritable`] for steps that the file does not hold, and for ids of another order; [`Error::OutOfMemory`].
+pub(super) fn write(tokenizer: &Tokenizer, engines: &dyn PatternEngines) -> Result<Vec<u8>> {
+    super::ranks::check(tokenizer, "tekken.json")?;
+    let pattern = tokenizer.pattern();
+    let read = |source: &str| SourcePattern::of_tiktoken_source(source, engines).ok();
+    match pattern.source.as_deref().filter(|source| read(source).is_some_and(|read| read == **pattern)) {
+        Some(source) => content(tokenizer.vocab(), source),
+        None => Err(Error::Unwritable(format!(
+            "tekken.json has a pattern in the dialect of tiktoken's engine, and {} is not known to mean the same there",
+            pattern.source.as_deref().map_or_else(|| "None".to_owned(), show_text)
+        ))),
+    }
+}
+
+/// The content of a file. `pattern` is in the dialect of tiktoken's engine.
+fn content(vocab: &Vocab, pattern: &str) -> Result<Vec<u8>> {
     let (tokens, specials) = (vocab.tokens(), vocab.special_ids().len() as u32);
     let mut names: Vec<(u32, String)> = room::for_items(specials as usize)?;
     let names_of_core = vocab.specials().tokens().iter().map(|name| String::from_utf8_lossy(name));
@@ -149,13 +175,13 @@ pub fn tekken_file(vocab: &Vocab, pattern: &str) -> Result<Vec<u8>> {
         ));
     }
     let config = json!({
-        "pattern": pattern,
-        "num_vocab_tokens": tokens.len() - names.len(),
-        "default_vocab_size": tokens.len(),
         "default_num_special_tokens": names.len(),
+        "default_vocab_size": tokens.len(),
+        "num_vocab_tokens": tokens.len() - names.len(),
+        "pattern": pattern,
         "version": VERSION,
     });
-    let special = |(id, name): &(u32, String)| json!({"rank": id, "token_str": name, "is_control": true});
+    let special = |(id, name): &(u32, String)| json!({"is_control": true, "rank": id, "token_str": name});
     let token = |(rank, (_, bytes)): (u32, (u32, &[u8]))| {
         let (encoded, text) = (BASE64_STANDARD.encode(bytes), str::from_utf8(bytes).ok());
         json!({"rank": rank, "token_bytes": encoded, "token_str": text})

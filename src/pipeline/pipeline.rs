@@ -15,7 +15,7 @@ use crate::special::{AddedTokens, Flags, Specials, overlap};
 pub(super) const META: &str = "\u{2581}";
 
 /// An added token.
-#[derive(Clone, Debug, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
 pub struct AddedToken {
     /// Its id.
     pub id: u32,

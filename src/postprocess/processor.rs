@@ -89,6 +89,31 @@ impl PostProcessor {
         self.0.iter().map(|step| step.pieces(is_pair)).find(|pieces| !pieces.is_empty()).unwrap_or_default()
     }
 
+    /// The ids of one text, or two, with those that are added.
+    ///
+    /// # Errors
+    /// Same as [`PostProcessor::process`].
+    pub fn ids(&self, texts: Vec<Vec<u32>>) -> Result<Vec<u32>> {
+        let run = |ids| Run::of_text(ids, Source::Repeated("".into()));
+        let encodings = texts.into_iter().map(|ids| Encoding::of_runs(vec![run(ids)], 0)).collect();
+        Ok(self.process(encodings, true)?.ids().collect())
+    }
+
+    /// The ids that are put before and behind a text; `None` if the text is left out, or repeated.
+    ///
+    /// # Errors
+    /// Same as [`PostProcessor::process`].
+    pub fn around(&self) -> Result<Option<(Vec<u32>, Vec<u32>)>> {
+        let added = self.ids(vec![Vec::new()])?;
+        let Some(text) = (0..).find(|id| !added.contains(id)) else { return Ok(None) };
+        let ids = self.ids(vec![vec![text]])?;
+        let mut places = ids.iter().enumerate().filter(|(_, id)| **id == text).map(|(place, _)| place);
+        match (places.next(), places.next()) {
+            (Some(place), None) => Ok(Some((ids[..place].to_vec(), ids[place + 1..].to_vec()))),
+            _ => Ok(None),
+        }
+    }
+
     /// One encoding of one text or two. With `adds_tokens` false no tokens are added.
     ///
     /// # Errors

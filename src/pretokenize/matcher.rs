@@ -77,6 +77,19 @@ pub enum Matcher {
 }
 
 impl Matcher {
+    /// The name of its kind.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Matcher::Literal(_) => "literal",
+            Matcher::CharKind(_) => "kind",
+            Matcher::Words => "words",
+            Matcher::Scripts => "scripts",
+            Matcher::Length(_) => "length",
+            Matcher::Named(..) => "scanner",
+            Matcher::Compiled(_) | Matcher::Outside(_) => "pattern",
+        }
+    }
+
     /// Calls `on_match` with each match, in order, in bytes. Invalid UTF-8 is of no kind.
     ///
     /// # Errors

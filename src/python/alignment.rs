@@ -58,7 +58,7 @@ pub(super) fn vocab_map<'py>(
     b: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyArray1<i64>>> {
     let (a, b) = (Tokenizer::of_public(a, "a")?, Tokenizer::of_public(b, "b")?);
-    let (a, b) = (&a.get().encoder, &b.get().encoder);
+    let (a, b) = (&a.get().encoder(), &b.get().encoder());
     arrays::array(py, call::long(py, None, |_| decode::ids_in(a.vocab(), b.vocab()))?)
 }
 
@@ -82,7 +82,7 @@ pub(super) fn retokenization(
     let ids = tokenizer.all_ids(ids)?;
     let run = |ids| tokenizer.token_run(ids);
     let (old, again) = (run(&ids)?, run(&ids)?);
-    let encoder = &tokenizer.encoder;
+    let encoder = &tokenizer.encoder();
     let encoded = call::sized(py, size_of_val(&ids[..]), |control| {
         encoder.encode_long(&old.joined(control)?[..], true, None, control)
     })?;
@@ -97,7 +97,7 @@ impl Tokenizer {
     /// The ids that an argument has.
     pub(super) fn all_ids(&self, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
         let mut all = Vec::new();
-        let max_id = self.encoder.vocab().tokens().max_id().unwrap_or(0);
+        let max_id = self.encoder().vocab().tokens().max_id().unwrap_or(0);
         ids::for_runs(ids, max_id, &mut |run| match run {
             IdRun::Length(count) => Ok(room::reserve(&mut all, count)?),
             IdRun::Ids(ids) => Ok(room::extend(&mut all, ids)?),
@@ -107,7 +107,7 @@ impl Tokenizer {
 
     /// The tokens of ids.
     pub(super) fn token_run<'a>(&'a self, ids: &'a [u32]) -> PyResult<TokenRun<'a>> {
-        TokenRun::new(self.encoder.vocab(), self.decoder.as_deref(), ids)
+        TokenRun::new(self.encoder().vocab(), self.decoder().map(|decoder| &**decoder), ids)
             .ok_or_else(|| PyValueError::new_err("the decoder of the tokenizer does more than to join bytes"))
     }
 }

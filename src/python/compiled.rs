@@ -21,7 +21,7 @@ impl PyCompiledPattern {
     /// `flags` are those of the pattern that `regex` has compiled.
     #[new]
     fn new(py: Python<'_>, pattern: &Bound<'_, PyString>, flags: u32) -> PyResult<Self> {
-        let steps = Steps::read(call::text(pattern)?, flags, &PyTables(py))?;
+        let steps = Steps::read(call::text(pattern)?, flags, &PyTables)?;
         Ok(PyCompiledPattern { automaton: py.detach(|| steps.compile())? })
     }
 

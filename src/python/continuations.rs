@@ -29,7 +29,7 @@ impl PyContinuations {
     #[new]
     fn new(py: Python<'_>, tokenizer: &Bound<'_, PyAny>) -> PyResult<Self> {
         let tokenizer = Tokenizer::of_public(tokenizer, "tokenizer")?;
-        let encoder = &tokenizer.get().encoder;
+        let encoder = &tokenizer.get().encoder();
         let inner = call::long(py, None, |_| Ok(Continuations::new(encoder)))?;
         Ok(PyContinuations { tokenizer, inner })
     }
@@ -80,7 +80,7 @@ impl PyContinuations {
     ///         cut.
     fn next_mask<'py>(&self, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<bool>>> {
         let tokenizer = self.tokenizer.get();
-        if tokenizer.decoder.as_ref().is_some_and(|decoder| decoder.stripped() != Some(0)) {
+        if tokenizer.decoder().is_some_and(|decoder| decoder.stripped() != Some(0)) {
             return Err(PyValueError::new_err("the decoder of the tokenizer does more than to join bytes"));
         }
         let all = tokenizer.all_ids(ids)?;

@@ -186,7 +186,8 @@ impl PyCounting {
             temporary,
             min_count,
         };
-        let counting = count::Counting::new(specials(special_tokens)?, pretokenizer.inner.clone(), options);
+        let counting =
+            count::Counting::new(specials(special_tokens)?, pretokenizer.inner.pretokenizer.clone(), options);
         Ok(PyCounting { counting: Mutex::new(Some(counting)), oversized: Mutex::default() })
     }
 

@@ -42,10 +42,10 @@ impl Tokenizer {
         ids: &Bound<'py, PyAny>,
         errors: Option<&Errors>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        if let Some(decoder) = self.decoder.as_ref().filter(|decoder| !decoder.is_plain()) {
+        if let Some(decoder) = self.decoder().filter(|decoder| !decoder.is_plain()) {
             return self.decoded_by(decoder, ids, errors);
         }
-        let tokens = self.encoder.vocab().tokens();
+        let tokens = self.encoder().vocab().tokens();
         let mut output = DecodeBuffer::new(ids.py(), errors.is_some());
         // Many ids are first read, which needs the GIL, and then decoded without it.
         let (mut many, mut all) = (false, Vec::new());
@@ -70,7 +70,7 @@ impl Tokenizer {
         errors: Option<&Errors>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = ids.py();
-        let vocab = self.encoder.vocab();
+        let vocab = self.encoder().vocab();
         let mut all = Vec::new();
         ids::for_runs(ids, vocab.tokens().max_id().unwrap_or(0), &mut |run| match run {
             IdRun::Length(ids) => Ok(room::reserve(&mut all, ids)?),
@@ -104,7 +104,7 @@ impl Tokenizer {
         is_text: bool,
         py: Python<'py>,
     ) -> PyResult<DecodeBuffer<'py>> {
-        let tokens = self.encoder.vocab().tokens();
+        let tokens = self.encoder().vocab().tokens();
         let mut output = DecodeBuffer::new(py, is_text);
         output.reserve_for(ids.len())?;
         let bytes_of = |id: u32| decoder.replaced().get(&id).map(Vec::as_slice);

@@ -9,44 +9,55 @@ use crate::dialects::{self, Ranges, Step, Steps, Tables, Translation, size};
 use crate::error::{Error, Result};
 use crate::pretokenize::compiled::Repeat;
 
-/// The installed `regex` package.
-pub(super) struct PyTables<'py>(pub(super) Python<'py>);
+/// The installed `regex` package, which takes the GIL when it is asked.
+pub(super) struct PyTables;
 
-impl<'py> PyTables<'py> {
-    fn function(&self, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        self.0.import("toksmith._internal.characters")?.getattr(name)
-    }
-
-    fn ranges(&self, source: &str, among: Option<&str>) -> Result<Ranges> {
-        let spans = self.function("matched").and_then(|matched| match among {
-            Some(among) => matched.call1((source, among)),
-            None => matched.call1((source,)),
-        });
-        let spans = spans.and_then(|spans| spans.extract::<Vec<(u32, u32)>>());
-        let spans = spans.map_err(|error| refused(self.0, error))?;
-        Ok(spans.into_iter().map(|(start, end)| start..end).collect())
-    }
+/// Calls a function of a module of the package; a `ValueError` of it becomes an [`Error::Pattern`].
+pub(super) fn asked<T>(
+    module: &str,
+    name: &str,
+    call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
+) -> Result<T> {
+    let result = call::attached(|py| {
+        let function = py.import(module)?.getattr(name)?;
+        Ok(call(&function).map_err(|error| refused(py, error)))
+    });
+    result.map_err(errors::raised)?
 }
 
-impl Tables for PyTables<'_> {
+fn ranges(source: &str, among: Option<&str>) -> Result<Ranges> {
+    let spans: Vec<(u32, u32)> = asked("toksmith._internal.characters", "matched", |matched| {
+        let spans = match among {
+            Some(among) => matched.call1((source, among)),
+            None => matched.call1((source,)),
+        };
+        spans?.extract()
+    })?;
+    Ok(spans.into_iter().map(|(start, end)| start..end).collect())
+}
+
+impl Tables for PyTables {
     fn matched(&self, source: &str) -> Result<Ranges> {
-        self.ranges(source, None)
+        ranges(source, None)
     }
 
     fn matched_among(&self, source: &str, among: &str) -> Result<Ranges> {
-        self.ranges(source, Some(among))
+        ranges(source, Some(among))
     }
 
     fn folded(&self, characters: &str) -> Result<Vec<String>> {
-        let folded = |character: char| {
-            PyString::new(self.0, character.encode_utf8(&mut [0; 4])).call_method0("casefold")?.extract()
-        };
-        characters.chars().map(folded).collect::<PyResult<_>>().map_err(errors::raised)
+        let all = call::attached(|py| {
+            let folded = |character: char| {
+                PyString::new(py, character.encode_utf8(&mut [0; 4])).call_method0("casefold")?.extract()
+            };
+            characters.chars().map(folded).collect()
+        });
+        all.map_err(errors::raised)
     }
 }
 
 /// The error of a pattern that a function of Python refuses with a `ValueError`.
-pub(super) fn refused(py: Python<'_>, error: PyErr) -> Error {
+fn refused(py: Python<'_>, error: PyErr) -> Error {
     match error.is_instance_of::<PyValueError>(py) {
         true => Error::Pattern(error.value(py).to_string()),
         false => errors::raised(error),
@@ -65,21 +76,21 @@ pub(super) fn check_pattern_size(pattern: &Bound<'_, PyString>, flags: u32) -> P
 
 /// The pattern of `regex` that means what `pattern` means to fancy-regex.
 #[pyfunction]
-pub(super) fn from_fancy_regex(py: Python<'_>, pattern: &Bound<'_, PyString>) -> PyResult<String> {
-    Ok(dialects::from_fancy_regex(call::text(pattern)?, &PyTables(py))?)
+pub(super) fn from_fancy_regex(pattern: &Bound<'_, PyString>) -> PyResult<String> {
+    Ok(dialects::from_fancy_regex(call::text(pattern)?, &PyTables)?)
 }
 
 /// The pattern of `regex` that means what `pattern` means to Oniguruma, and whether it may match the empty text.
 #[pyfunction]
-pub(super) fn from_oniguruma(py: Python<'_>, pattern: &Bound<'_, PyString>) -> PyResult<(String, bool)> {
-    let Translation { pattern, nullable } = dialects::from_oniguruma(call::text(pattern)?, &PyTables(py))?;
+pub(super) fn from_oniguruma(pattern: &Bound<'_, PyString>) -> PyResult<(String, bool)> {
+    let Translation { pattern, nullable } = dialects::from_oniguruma(call::text(pattern)?, &PyTables)?;
     Ok((pattern, nullable))
 }
 
 /// The pattern of Oniguruma that means what `pattern` means to `regex`, with these flags.
 #[pyfunction]
-pub(super) fn to_oniguruma(py: Python<'_>, pattern: &Bound<'_, PyString>, flags: u32) -> PyResult<String> {
-    Ok(dialects::to_oniguruma(call::text(pattern)?, flags, &PyTables(py))?)
+pub(super) fn to_oniguruma(pattern: &Bound<'_, PyString>, flags: u32) -> PyResult<String> {
+    Ok(dialects::to_oniguruma(call::text(pattern)?, flags, &PyTables)?)
 }
 
 /// The sets of a pattern as ranges of code points, its steps, and the number of the set that is the newline.
@@ -90,8 +101,8 @@ type StepRows = (Vec<Vec<(u32, u32)>>, Vec<(&'static str, i64, i64)>, usize);
 /// "lazy" and "possessive" (the minimum and the maximum, -1 for no maximum), "atomic", "ahead" and "not_ahead" apply to
 /// the one part before them.
 #[pyfunction]
-pub(super) fn pattern_steps(py: Python<'_>, pattern: &Bound<'_, PyString>, flags: u32) -> PyResult<StepRows> {
-    let Steps { sets, steps, newline, .. } = Steps::read(call::text(pattern)?, flags, &PyTables(py))?;
+pub(super) fn pattern_steps(pattern: &Bound<'_, PyString>, flags: u32) -> PyResult<StepRows> {
+    let Steps { sets, steps, newline, .. } = Steps::read(call::text(pattern)?, flags, &PyTables)?;
     let ranges = |ranges: Ranges| ranges.into_iter().map(|range| (range.start, range.end)).collect();
     Ok((sets.into_iter().map(ranges).collect(), steps.into_iter().map(row).collect(), newline))
 }

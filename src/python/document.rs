@@ -45,7 +45,7 @@ impl PyDocument {
             return Err(PyValueError::new_err(format!("chunk_bytes is at least 1, not {chunk_bytes}")));
         };
         let options = DocumentOptions { special, chunk_bytes };
-        let encoder = Tokenizer::of_public(tokenizer, "tokenizer")?.get().encoder.clone();
+        let encoder = Tokenizer::of_public(tokenizer, "tokenizer")?.get().encoder().clone();
         let made = text::with_utf8(text, 0, |text, control| Document::new(encoder, text, options, control))?;
         Ok(PyDocument(Mutex::new(made)))
     }

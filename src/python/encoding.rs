@@ -75,7 +75,7 @@ fn refusal<'py>(
 impl Encoding {
     #[new]
     fn new(tokenizer: &Tokenizer) -> Self {
-        Encoding { encoder: tokenizer.encoder.clone(), sorted: OnceBox::new() }
+        Encoding { encoder: tokenizer.encoder().clone(), sorted: OnceBox::new() }
     }
 
     #[pyo3(signature = (text, allowed, refused))]

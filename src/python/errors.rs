@@ -6,7 +6,7 @@ use std::path::Path;
 use pyo3::PyErr;
 use pyo3::Python;
 use pyo3::exceptions::{
-    PyKeyError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyTypeError, PyValueError,
+    PyIsADirectoryError, PyKeyError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyTypeError, PyValueError,
 };
 use pyo3::types::PyAnyMethods;
 
@@ -27,12 +27,18 @@ impl From<Error> for PyErr {
                 allocator::leave_some();
                 PyMemoryError::new_err(error.to_string())
             }
+            Error::Io { ref path, ref source } if source.kind() == std::io::ErrorKind::InvalidInput => {
+                PyValueError::new_err(message(path, &format!("{}: {source}", path.display())))
+            }
             // The subclass of OSError for the errno: FileNotFoundError, PermissionError, …
             Error::Io { path, source } => match source.raw_os_error() {
                 Some(code) => {
                     let text = source.to_string();
                     let reason = text.split(" (os error").next().unwrap_or(&text).to_owned();
                     PyOSError::new_err((code, reason, path))
+                }
+                None if source.kind() == std::io::ErrorKind::IsADirectory => {
+                    PyIsADirectoryError::new_err(message(&path, &format!("{}: {source}", path.display())))
                 }
                 None => PyOSError::new_err(message(&path, &format!("{}: {source}", path.display()))),
             },

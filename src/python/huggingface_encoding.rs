@@ -8,18 +8,14 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyList, PyTuple};
 
-use super::tokenizer::Tokenizer;
-use super::{objects, vocabulary};
+use super::objects;
 use crate::control::Control;
-use crate::decode::TextDecoder;
-use crate::encode::Encoder;
 use crate::error::Result;
 use crate::postprocess::{Columns, Encoding, Run, Source, Span, TextColumns};
 
 /// A text of which tokens, spans and words are computed when they are first asked for.
 struct LazyText {
-    encoder: Arc<Encoder>,
-    decoder: Option<Arc<TextDecoder>>,
+    tokenizer: crate::Tokenizer,
     text: PyBackedStr,
     special: bool,
     /// The number of the word that the whole text is.
@@ -29,15 +25,12 @@ struct LazyText {
 
 impl LazyText {
     fn computed(&self) -> Result<(Vec<u32>, Columns)> {
-        let words = self.encoder.encode_words(&self.text, self.special, &Control::none())?;
+        let words = self.tokenizer.encoder().encode_words(&self.text, self.special, &Control::none())?;
         let places = words.spans.in_characters(self.text.as_bytes())?;
         let mut added = words.added.into_iter().peekable();
         let spelled = |(at, &id): (usize, &u32)| match added.next_if(|(index, _)| *index == at) {
             Some((_, text)) => Ok(text),
-            None => match &self.decoder {
-                Some(decoder) => decoder.spelled_by_model(self.encoder.vocab(), id),
-                None => vocabulary::spelled(self.encoder.vocab(), id),
-            },
+            None => self.tokenizer.spelled(id),
         };
         let columns = Columns {
             tokens: words.spans.ids.iter().enumerate().map(spelled).collect::<Result<_>>()?,
@@ -56,16 +49,15 @@ impl TextColumns for LazyText {
 
 /// The run of a text with its ids. Where the ids are random, they are made again together with what is known of them.
 pub(super) fn run_of(
-    tokenizer: &Tokenizer,
+    tokenizer: &crate::Tokenizer,
     text: PyBackedStr,
     ids: Vec<u32>,
     special: bool,
     word: Option<usize>,
 ) -> Result<Run> {
-    let (encoder, decoder) = (Arc::clone(&tokenizer.encoder), tokenizer.decoder.clone());
     let word = word.map(|word| word as u32);
-    let lazy = LazyText { encoder, decoder, text, special, word, columns: OnceBox::new() };
-    if !tokenizer.encoder.vocab().is_random() {
+    let lazy = LazyText { tokenizer: tokenizer.clone(), text, special, word, columns: OnceBox::new() };
+    if !tokenizer.encoder().vocab().is_random() {
         return Ok(Run::of_text(ids, Source::Text(Arc::new(lazy))));
     }
     let (ids, columns) = lazy.computed()?;

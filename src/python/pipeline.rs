@@ -1,215 +1,250 @@
-//! The class `Pipeline`: the steps around the model of a `tokenizer.json`.
+//! The class `Pipeline`: the steps around the model of a Hugging Face tokenizer.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyAny, PyDict, PyList, PyString};
+use pyo3::types::{PyAny, PyList, PyString};
+use serde_json::{Map, Value};
 
 use super::compiled::PyCompiledPattern;
-use super::dialects::{self, PyTables};
+use super::dialects::PyTables;
+use super::formats::{object_of, value_of};
+use super::post_processor::PyPostProcessor;
 use super::pretokenizer::PyPretokenizer;
-use super::regex::{Nullable, Regex};
 use super::{call, objects};
-use crate::dialects::{Ranges, Tables, Translation};
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::normalize::NormalizeStep;
 use crate::pipeline::{AddedToken, Prefix};
 use crate::pretokenize::{Matcher, SplitStage};
 use crate::special::Flags;
-use crate::tokenizer::parts::{FilePipeline, PatternEngines};
+use crate::tokenizer::{Pipeline, token_value};
 use crate::vocab::TextSpelling;
-
-/// An added token: its id, its text, and whether it is a single word, strips on the left and on the right, is
-/// normalized, and is special.
-type TokenRow = (u32, String, bool, bool, bool, bool, bool);
 
 /// The kind of a matcher, its argument, the behavior and whether it is inverted.
 type StageRow<'py> = (&'static str, Option<Bound<'py, PyAny>>, &'static str, bool);
 
-/// The steps around the model of a `tokenizer.json`.
+/// An added token, with the id that the original gives it.
+#[pyclass(frozen, eq, name = "AddedToken", module = "toksmith._core")]
+#[derive(Clone, PartialEq)]
+pub(super) struct PyAddedToken {
+    pub(super) token: AddedToken,
+}
+
+#[pymethods]
+impl PyAddedToken {
+    #[new]
+    #[pyo3(signature = (id, content, *, single_word=false, lstrip=false, rstrip=false, normalized=false, special=false))]
+    fn new(
+        id: u32,
+        content: String,
+        single_word: bool,
+        lstrip: bool,
+        rstrip: bool,
+        normalized: bool,
+        special: bool,
+    ) -> Self {
+        let flags = Flags { single_word, lstrip, rstrip, special };
+        PyAddedToken { token: AddedToken { id, content, flags, normalized } }
+    }
+
+    #[getter]
+    fn id(&self) -> u32 {
+        self.token.id
+    }
+
+    #[getter]
+    fn content(&self) -> &str {
+        &self.token.content
+    }
+
+    #[getter]
+    fn single_word(&self) -> bool {
+        self.token.flags.single_word
+    }
+
+    #[getter]
+    fn lstrip(&self) -> bool {
+        self.token.flags.lstrip
+    }
+
+    #[getter]
+    fn rstrip(&self) -> bool {
+        self.token.flags.rstrip
+    }
+
+    #[getter]
+    fn normalized(&self) -> bool {
+        self.token.normalized
+    }
+
+    #[getter]
+    fn special(&self) -> bool {
+        self.token.flags.special
+    }
+
+    /// Whether the token is found wherever its content occurs, and takes no whitespace around it.
+    #[getter]
+    fn is_plain(&self) -> bool {
+        let Flags { single_word, lstrip, rstrip, .. } = self.token.flags;
+        !(single_word || lstrip || rstrip)
+    }
+
+    /// The token as a `tokenizer.json` has it.
+    fn row<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        object_of(py, &token_value(&self.token))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("AddedToken({})", token_value(&self.token))
+    }
+}
+
+/// The steps of a Hugging Face tokenizer around its model. Immutable.
+///
+/// Its parts are those of the `tokenizer.json`; `docs/huggingface.md` has the meaning of each.
 #[pyclass(frozen, name = "Pipeline", module = "toksmith._core")]
 pub(super) struct PyPipeline {
-    pub(super) steps: FilePipeline,
+    pub(super) inner: Arc<Pipeline>,
 }
 
 #[pymethods]
 impl PyPipeline {
-    /// `parts` has the JSON of "normalizer", "pre_tokenizer" and "decoder". `engine` returns what runs a pattern without a
-    /// scanner, in the dialect of `regex`, given whether it may match nothing: a `CompiledPattern`, or a compiled pattern of
-    /// `regex`. `mergeable` are the ids of added tokens that ordinary text can be encoded to, too.
+    /// Compiles parts of a `tokenizer.json`, as JSON.
     #[new]
-    #[pyo3(signature = (parts, engine, added_tokens=Vec::new(), mergeable=HashSet::new()))]
-    fn new(
-        parts: &Bound<'_, PyDict>,
-        engine: Bound<'_, PyAny>,
-        added_tokens: Vec<TokenRow>,
-        mergeable: HashSet<u32>,
-    ) -> PyResult<Self> {
-        let value = |name: &str| -> PyResult<_> {
-            match parts.get_item(name)? {
-                Some(json) => Ok(json_value(&json.extract::<String>()?, name)?),
-                None => Ok(serde_json::Value::Null),
-            }
+    fn new(py: Python<'_>, parts: &str) -> PyResult<Self> {
+        let Value::Object(parts) = value_of(parts, "pipeline")? else {
+            return Err(Error::BrokenPart("$.pipeline".into(), "not an object".into()).into());
         };
-        let parts = [value("normalizer")?, value("pre_tokenizer")?, value("decoder")?];
-        let steps = FilePipeline::read(&parts, &Engines { engine })?;
-        Ok(PyPipeline { steps: steps.with_tokens(added_tokens.into_iter().map(token), mergeable)? })
+        let inner = call::long(py, None, |_| Pipeline::new(complete(parts), [], &PyTables))?;
+        Ok(PyPipeline { inner: inner.into() })
     }
 
-    /// The same steps with more added tokens.
-    fn with_tokens(&self, added_tokens: Vec<TokenRow>) -> PyResult<Self> {
-        Ok(PyPipeline { steps: self.steps.clone().with_tokens(added_tokens.into_iter().map(token), [])? })
-    }
-
-    /// The added tokens.
+    /// All parts as JSON has them: those of a `tokenizer.json` without its model. A copy.
     #[getter]
-    fn added_tokens(&self) -> Vec<TokenRow> {
-        let row = |AddedToken { id, content, flags, normalized }: &AddedToken| {
-            (*id, content.clone(), flags.single_word, flags.lstrip, flags.rstrip, *normalized, flags.special)
-        };
-        self.steps.parts().added_tokens.iter().map(row).collect()
+    fn spec<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        object_of(py, self.inner.spec())
+    }
+
+    /// The added tokens, by id.
+    #[getter]
+    fn added_tokens(&self) -> Vec<PyAddedToken> {
+        self.inner.added_tokens().iter().map(|token| PyAddedToken { token: token.clone() }).collect()
+    }
+
+    /// The post-processor, which puts tokens around encoded texts; None if there is none.
+    #[getter]
+    fn template(&self) -> Option<PyPostProcessor> {
+        self.inner.template().map(|template| PyPostProcessor { inner: template.clone() })
     }
 
     /// The names of the steps of the normalizer.
     #[getter]
     fn normalizer(&self) -> Vec<&'static str> {
-        self.steps.normalizer().0.iter().map(NormalizeStep::name).collect()
+        self.inner.steps().normalizer().0.iter().map(NormalizeStep::name).collect()
     }
 
-    /// How the file spells text: in "bytes", in "characters", or in characters with U+2581 for "spaces".
+    /// Whether the vocabulary has a plain space for each U+2581 of the file.
     #[getter]
-    fn spelling(&self) -> &'static str {
-        match self.steps.spelling() {
-            TextSpelling::Bytes => "bytes",
-            TextSpelling::Characters => "characters",
-            TextSpelling::Spaces => "spaces",
-        }
+    fn spaces_are_plain(&self) -> bool {
+        self.inner.steps().spelling() == TextSpelling::Spaces
+    }
+
+    /// Whether the model merges characters instead of bytes.
+    #[getter]
+    fn merges_characters(&self) -> bool {
+        self.inner.merges_characters()
+    }
+
+    /// Whether no single pattern splits like the pipeline.
+    #[getter]
+    fn is_staged(&self) -> bool {
+        self.inner.is_staged()
+    }
+
+    /// Whether the core does everything without these steps.
+    #[getter]
+    fn is_plain(&self) -> PyResult<bool> {
+        Ok(self.inner.steps().is_plain()?)
     }
 
     /// Whether ByteLevel puts a space before a text; None if the pre-tokenizer changes text otherwise before the stages.
     #[getter]
     fn has_prefix(&self) -> Option<bool> {
-        self.steps.prefix().map(|prefix| prefix != Prefix::None)
+        self.inner.steps().prefix().map(|prefix| prefix != Prefix::None)
     }
 
     /// Whether a pretoken begins at each space; None if the pre-tokenizer does more than that.
     #[getter]
     fn splits_at_spaces(&self) -> Option<bool> {
-        self.steps.splits_at_spaces()
-    }
-
-    /// The one pattern that cuts all pretokens, in the dialect of `regex`, and whether unmatched text is kept.
-    #[getter]
-    fn pattern(&self) -> Option<(String, bool)> {
-        self.steps.pattern().cloned()
+        self.inner.steps().splits_at_spaces()
     }
 
     /// The stages that cut a text into pretokens. Each is the kind of a matcher, its argument (None for a pattern of `regex`),
     /// a behavior and whether it is inverted.
     #[getter]
     fn stages<'py>(&self, py: Python<'py>) -> PyResult<Vec<StageRow<'py>>> {
-        self.steps.stages().iter().map(|stage| row(py, stage)).collect()
+        self.inner.steps().stages().iter().map(|stage| row(py, stage)).collect()
     }
 
-    /// What cuts a text into pretokens after all other steps.
-    fn pretokenizer(&self) -> PyPretokenizer {
-        PyPretokenizer { inner: self.steps.pretokenizer() }
+    /// The names of the parts that change the ids, besides one pattern and special tokens.
+    fn reasons(&self) -> PyResult<Vec<String>> {
+        Ok(self.inner.reasons()?)
     }
 
-    /// Whether the vocabulary's own special tokens and a pretokenizer do all that these steps do.
-    #[getter]
-    fn is_plain(&self) -> PyResult<bool> {
-        Ok(self.steps.is_plain()?)
-    }
-
-    /// The ids of the added tokens that a search for the vocabulary's special tokens does not find as these steps do.
-    fn irregular(&self) -> PyResult<Vec<u32>> {
-        Ok(self.steps.parts().irregular()?.iter().map(|token| token.id).collect())
+    /// The pattern: its text or stages, flags, name, `unmatched`, Unicode version, and what runs it.
+    fn pattern<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        PyPretokenizer::row(py, self.inner.pattern(), self.inner.has_stages())
     }
 
     /// The normalized text.
     fn normalize<'py>(&self, py: Python<'py>, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyString>> {
         let text = call::text(text)?;
-        let changed = call::sized(py, text.len(), |_| self.steps.normalizer().normalized(text))?;
+        let changed = call::sized(py, text.len(), |_| self.inner.steps().normalizer().normalized(text))?;
         objects::string(py, &changed)
     }
 
     /// The pretokens of a normalized text, each as the file spells it, with its place in characters.
     fn pre_tokenize(&self, text: &str) -> PyResult<Vec<(String, (usize, usize))>> {
-        let pretokens = self.steps.pre_tokenized(text)?.into_iter();
+        let pretokens = self.inner.steps().pre_tokenized(text)?.into_iter();
         Ok(pretokens.map(|(pretoken, place)| (pretoken, (place.start, place.end))).collect())
     }
 
     /// The pieces of a text, normalized and with prefixes, for a training; cut into pretokens if no one pattern does that.
     fn pieces<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyList>> {
-        let is_cut = self.steps.pattern().is_none();
-        let pieces = call::sized(py, text.len(), |_| self.steps.pieces(text, is_cut))?;
+        let steps = self.inner.steps();
+        let pieces = call::sized(py, text.len(), |_| steps.pieces(text, steps.pattern().is_none()))?;
         let pieces = pieces.iter().map(|piece| objects::string(py, &String::from_utf8_lossy(piece)));
         objects::list_of(py, pieces)
     }
 
-    /// The text that the decoder makes of tokens.
+    /// The text that the decoder makes of tokens, as the file spells them.
     fn decode<'py>(&self, py: Python<'py>, tokens: Vec<String>) -> PyResult<Bound<'py, PyString>> {
-        objects::string(py, &self.steps.decoder().decode(tokens.iter().map(String::as_str))?)
+        let decoder = self.inner.steps().decoder();
+        objects::string(py, &decoder.decode(tokens.iter().map(String::as_str))?)
     }
 }
 
-/// What runs the patterns of a file: a function of Python.
-struct Engines<'py> {
-    engine: Bound<'py, PyAny>,
-}
-
-impl Tables for Engines<'_> {
-    fn matched(&self, source: &str) -> Result<Ranges> {
-        PyTables(self.engine.py()).matched(source)
+/// Adds the parts that are missing.
+fn complete(mut parts: Map<String, Value>) -> Map<String, Value> {
+    for name in ["normalizer", "pre_tokenizer", "post_processor", "decoder"] {
+        parts.entry(name).or_insert(Value::Null);
     }
-
-    fn matched_among(&self, source: &str, among: &str) -> Result<Ranges> {
-        PyTables(self.engine.py()).matched_among(source, among)
-    }
-
-    fn folded(&self, characters: &str) -> Result<Vec<String>> {
-        PyTables(self.engine.py()).folded(characters)
-    }
-}
-
-impl PatternEngines for Engines<'_> {
-    fn engine(&self, Translation { pattern, nullable }: &Translation) -> Result<Matcher> {
-        let py = self.engine.py();
-        let engine = self.engine.call1((pattern, nullable)).map_err(|error| dialects::refused(py, error))?;
-        Ok(match engine.cast::<PyCompiledPattern>() {
-            Ok(compiled) => Matcher::Compiled(Arc::clone(&compiled.get().automaton)),
-            Err(_) if *nullable => Matcher::Outside(Arc::new(Nullable::new(&engine))),
-            Err(_) => Matcher::Outside(Arc::new(Regex::new(&engine))),
-        })
-    }
+    parts.entry("added_tokens").or_insert(Value::Array(Vec::new()));
+    parts
 }
 
 fn row<'py>(py: Python<'py>, stage: &SplitStage) -> PyResult<StageRow<'py>> {
     let text = |text: &str| objects::string(py, text).map(|text| Some(text.into_any()));
-    let (kind, argument) = match &stage.matcher {
-        Matcher::Literal(literal) => ("literal", text(&String::from_utf8_lossy(literal))?),
-        Matcher::CharKind(kind) => ("kind", text(kind.name())?),
-        Matcher::Words => ("words", None),
-        Matcher::Scripts => ("scripts", None),
-        Matcher::Length(length) => ("length", Some(objects::int(py, *length as u64)?)),
-        Matcher::Named(named, _) => ("scanner", text(named.name())?),
+    let argument = match &stage.matcher {
+        Matcher::Literal(literal) => text(&String::from_utf8_lossy(literal))?,
+        Matcher::CharKind(kind) => text(kind.name())?,
+        Matcher::Length(length) => Some(objects::int(py, *length as u64)?),
+        Matcher::Named(named, _) => text(named.name())?,
         Matcher::Compiled(automaton) => {
             let compiled = PyCompiledPattern { automaton: Arc::clone(automaton) };
-            ("pattern", Some(Bound::new(py, compiled)?.into_any()))
+            Some(Bound::new(py, compiled)?.into_any())
         }
-        Matcher::Outside(_) => ("pattern", None),
+        Matcher::Words | Matcher::Scripts | Matcher::Outside(_) => None,
     };
-    Ok((kind, argument, stage.behavior.name(), stage.invert))
-}
-
-fn token((id, content, single_word, lstrip, rstrip, normalized, special): TokenRow) -> AddedToken {
-    AddedToken { id, content, flags: Flags { single_word, lstrip, rstrip, special }, normalized }
-}
-
-/// The value of the JSON of a field of the file.
-pub(super) fn json_value(json: &str, name: &str) -> Result<serde_json::Value> {
-    serde_json::from_str(json)
-        .map_err(|error| Error::BrokenPart(format!("$.{name}"), format!("not JSON: {error}")))
+    Ok((stage.matcher.kind(), argument, stage.behavior.name(), stage.invert))
 }

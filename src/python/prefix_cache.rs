@@ -47,7 +47,7 @@ impl PyPrefixCache {
         let Ok(max_bytes) = usize::try_from(max_bytes) else {
             return Err(PyValueError::new_err(format!("max_bytes is at least 0, not {max_bytes}")));
         };
-        let encoder = Tokenizer::of_public(tokenizer, "tokenizer")?.get().encoder.clone();
+        let encoder = Tokenizer::of_public(tokenizer, "tokenizer")?.get().encoder().clone();
         Ok(PyPrefixCache(PrefixCache::new(encoder, max_bytes, special)))
     }
 

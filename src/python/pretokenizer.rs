@@ -11,21 +11,52 @@ use super::compiled::PyCompiledPattern;
 use super::objects;
 use super::regex::Regex;
 use crate::pretokenize::{self, CutRule, Isa, Named, Pattern, Unmatched};
+use crate::tokenizer::SourcePattern;
 
 /// Finds pretokens in text.
 #[pyclass(frozen, name = "Pretokenizer", module = "toksmith._core")]
 pub(super) struct PyPretokenizer {
-    pub(super) inner: pretokenize::Pretokenizer,
+    pub(super) inner: SourcePattern,
+}
+
+impl PyPretokenizer {
+    /// The pattern as `toksmith.patterns` has it: text, flags, name, `unmatched`, Unicode version, whether the text names
+    /// stages, and what runs it.
+    pub(super) fn row<'py>(
+        py: Python<'py>,
+        pattern: &SourcePattern,
+        has_stages: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let unmatched = if pattern.pretokenizer.unmatched == Unmatched::Keep { "keep" } else { "drop" };
+        let core = Bound::new(py, PyPretokenizer { inner: pattern.clone() })?;
+        let row =
+            (&pattern.source, pattern.flags, pattern.name(), unmatched, &pattern.unicode, has_stages, core);
+        Ok(row.into_pyobject(py)?.into_any())
+    }
+
+    /// A pretokenizer without a text.
+    pub(super) fn of(pretokenizer: pretokenize::Pretokenizer) -> Self {
+        PyPretokenizer { inner: SourcePattern { source: None, flags: 0, unicode: None, pretokenizer } }
+    }
 }
 
 #[pymethods]
 impl PyPretokenizer {
     /// `pattern` is None, the name of a scanner, a `CompiledPattern`, or a compiled `regex` pattern; `cut_rule`
     /// applies only to the last.
-    /// `isa` is the instruction set of a scanner, for tests; by default the best of the machine.
+    /// `isa` is the instruction set of a scanner, for tests; by default the best of the machine. `source`, `flags` and
+    /// `unicode` are what files have for the pattern.
     #[new]
-    #[pyo3(signature = (pattern, cut_rule="never", unmatched="keep", isa=None))]
-    fn new(pattern: Bound<'_, PyAny>, cut_rule: &str, unmatched: &str, isa: Option<&str>) -> PyResult<Self> {
+    #[pyo3(signature = (pattern, cut_rule="never", unmatched="keep", isa=None, *, source=None, flags=0, unicode=None))]
+    fn new(
+        pattern: Bound<'_, PyAny>,
+        cut_rule: &str,
+        unmatched: &str,
+        isa: Option<&str>,
+        source: Option<String>,
+        flags: u32,
+        unicode: Option<String>,
+    ) -> PyResult<Self> {
         let pattern = if pattern.is_none() {
             Pattern::Whole
         } else if let Ok(name) = pattern.extract::<String>() {
@@ -45,7 +76,8 @@ impl PyPretokenizer {
                 )));
             }
         };
-        Ok(PyPretokenizer { inner: pretokenize::Pretokenizer { pattern, unmatched } })
+        let pretokenizer = pretokenize::Pretokenizer { pattern, unmatched };
+        Ok(PyPretokenizer { inner: SourcePattern { source, flags, unicode, pretokenizer } })
     }
 
     /// The names of the instruction sets that this machine has and the core supports, best first.
@@ -56,13 +88,13 @@ impl PyPretokenizer {
 
     /// The ends of the pretokens of a text without special tokens, in bytes.
     fn ends<'py>(&self, py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyList>> {
-        let ranges = self.inner.ranges(text)?;
+        let ranges = self.inner.pretokenizer.ranges(text)?;
         objects::list_of(py, ranges.into_iter().map(|range| objects::int(py, range.end as u64)))
     }
 
     /// The starts and ends of the pretokens of a text without special tokens, in bytes.
     fn ranges<'py>(&self, py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyList>> {
-        let ranges = self.inner.ranges(text)?;
+        let ranges = self.inner.pretokenizer.ranges(text)?;
         let int = |place| objects::int(py, place as u64);
         let pair = |range: Range<usize>| objects::tuple(py, [int(range.start)?, int(range.end)?]);
         objects::list_of(py, ranges.into_iter().map(pair))
@@ -70,19 +102,19 @@ impl PyPretokenizer {
 
     /// The places where cutting a text does not change its pretokens, in bytes.
     fn cuts<'py>(&self, py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyList>> {
-        let rule = self.inner.cut_rule();
+        let rule = self.inner.pretokenizer.cut_rule();
         let cuts = (0..=text.len()).filter(|&at| rule.is_cut(text, at));
         objects::list_of(py, cuts.map(|at| objects::int(py, at as u64)))
     }
 
     /// The end of the part of a text whose pretokens cannot be changed by text that follows, in bytes.
     fn settled_end(&self, text: &[u8]) -> usize {
-        self.inner.cut_rule().settled_end(text)
+        self.inner.pretokenizer.cut_rule().settled_end(text)
     }
 
     /// The pretokens of a text without special tokens.
     fn split<'py>(&self, py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyList>> {
-        let pieces = self.inner.ranges(text)?;
+        let pieces = self.inner.pretokenizer.ranges(text)?;
         objects::list_of(py, pieces.into_iter().map(|range| objects::bytes(py, &text[range])))
     }
 }

@@ -258,7 +258,7 @@ impl PyShardRun {
         snapshot: Option<&PyShardSnapshot>,
     ) -> PyResult<Self> {
         let (special, workers) = (options.special, options.workers);
-        let encoder = DocumentEncoder { encoder: tokenizer.encoder.clone(), special, workers };
+        let encoder = DocumentEncoder { encoder: tokenizer.encoder().clone(), special, workers };
         let sources = sources.into_iter().map(source_of).collect::<PyResult<Vec<_>>>()?;
         let options = options.in_folder(folder)?;
         let snapshot = snapshot.map(|snapshot| snapshot.0.clone());

@@ -1,5 +1,6 @@
 //! The class `Tokenizer`: each method makes one call of the core.
 
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,26 +10,29 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
+use serde_json::{Map, Value};
 
+use super::dialects::PyTables;
+use super::formats::{object_of, value_of};
 use super::output::Errors;
-use super::pipeline::PyPipeline;
+use super::pipeline::{PyAddedToken, PyPipeline};
 use super::pretokenizer::PyPretokenizer;
 use super::stream::EncodeStream;
 use super::vocabulary::{self, special_specs};
 use super::{arrays, call, file, ids, objects, text};
-use crate::decode::TextDecoder;
+use crate::control::Control;
 use crate::encode::{Encoder, FileOptions, RandomMerges};
 use crate::error::show;
+use crate::formats::{self, LoadOptions, huggingface};
 use crate::room;
 use crate::source::Text;
+use crate::tokenizer;
 use crate::vocab::Semantics;
 
-/// A vocabulary with a pattern.
-#[pyclass(frozen, module = "toksmith._core")]
+/// A tokenizer of the crate.
+#[pyclass(frozen, weakref, module = "toksmith._core")]
 pub(super) struct Tokenizer {
-    pub(super) encoder: Arc<Encoder>,
-    /// The decoder of a Hugging Face tokenizer; `None` where the bytes of ids are joined.
-    pub(super) decoder: Option<Arc<TextDecoder>>,
+    pub(super) inner: crate::Tokenizer,
 }
 
 impl Tokenizer {
@@ -55,6 +59,8 @@ pub(super) fn public_of<'py>(tokenizer: &Bound<'py, PyAny>, argument: &str) -> P
 pub(super) type ArrayAndStarts<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
 type LastPairs<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
 type CharacterIds = (Vec<u32>, Option<u32>, Vec<u32>);
+type RecordRow<'a> = (&'a str, u32, Vec<Option<u64>>);
+type PrunedParts<'py> = (Tokenizer, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
 pub(super) type IdsWithRanges = (Vec<u32>, Vec<(usize, usize)>);
 pub(super) type IdsAndSpans<'py> = (Bound<'py, PyList>, Bound<'py, PyArray2<i64>>);
 
@@ -62,121 +68,270 @@ pub(super) type IdsAndSpans<'py> = (Bound<'py, PyList>, Bound<'py, PyArray2<i64>
 impl Tokenizer {
     /// `special_tokens` are tuples of name and id; an id may be None.
     #[new]
-    #[pyo3(signature = (vocab, merges, special_tokens, pretokenizer, ignore_merges=false))]
+    #[pyo3(signature = (vocab, merges, special_tokens, pattern, ignore_merges=false))]
     fn new(
         py: Python<'_>,
         vocab: &Bound<'_, PyDict>,
         merges: Option<&Bound<'_, PyAny>>,
         special_tokens: Vec<(String, Option<i128>)>,
-        pretokenizer: &PyPretokenizer,
+        pattern: &PyPretokenizer,
         ignore_merges: bool,
     ) -> PyResult<Self> {
-        let specials = special_specs(special_tokens)?;
-        Self::merging_bytes(py, vocab, merges, &specials, &pretokenizer.inner, ignore_merges)
+        Self::merging_bytes(py, vocab, merges, &special_specs(special_tokens)?, &pattern.inner, ignore_merges)
+    }
+
+    /// Loads a file. `format` is its name in the table of formats; by default it is recognised.
+    #[staticmethod]
+    #[pyo3(signature = (path, *, format=None, pattern=None, special_tokens=vec![], pre_tokenizer=None, dropout_seed=None))]
+    fn load(
+        py: Python<'_>,
+        path: PathBuf,
+        format: Option<&str>,
+        pattern: Option<&PyPretokenizer>,
+        special_tokens: Vec<(String, Option<i128>)>,
+        pre_tokenizer: Option<String>,
+        dropout_seed: Option<u64>,
+    ) -> PyResult<Self> {
+        let pattern = pattern.map(|pattern| pattern.inner.clone());
+        let special_tokens = special_specs(special_tokens)?;
+        let options = LoadOptions { pattern, special_tokens, pre_tokenizer, dropout_seed };
+        let inner = call::long(py, None, |_| formats::load(&path, format, &options, &PyTables))?;
+        Ok(Tokenizer { inner })
+    }
+
+    /// Loads GPT-2's two files.
+    #[staticmethod]
+    fn load_pair(
+        py: Python<'_>,
+        vocab: PathBuf,
+        merges: PathBuf,
+        special_tokens: Vec<(String, Option<i128>)>,
+        pattern: &PyPretokenizer,
+    ) -> PyResult<Self> {
+        let (specials, pattern) = (special_specs(special_tokens)?, pattern.inner.clone());
+        let load = |_: &Control<'_>| formats::load_pair(&[vocab, merges], &specials, pattern);
+        Ok(Tokenizer { inner: call::long(py, None, load)? })
+    }
+
+    /// The tokenizer of the content of a rank file.
+    #[staticmethod]
+    fn from_ranks(
+        py: Python<'_>,
+        data: &[u8],
+        special_tokens: Vec<(String, Option<i128>)>,
+        pattern: &PyPretokenizer,
+    ) -> PyResult<Self> {
+        let special_tokens = special_specs(special_tokens)?;
+        let options =
+            LoadOptions { pattern: Some(pattern.inner.clone()), special_tokens, ..LoadOptions::default() };
+        let format = formats::kind_of("tiktoken")?;
+        Ok(Tokenizer { inner: call::long(py, None, |_| format.read(data, &options, &PyTables))? })
+    }
+
+    /// The tokenizer of the content of a `tokenizer.json`. `files` is the JSON of those beside it, by name. With `keep_ids` new
+    /// added tokens have the ids that the content gives them.
+    #[staticmethod]
+    #[pyo3(signature = (data, files=None, *, keep_ids=false, dropout_seed=None))]
+    fn of_huggingface(
+        py: Python<'_>,
+        data: &[u8],
+        files: Option<&str>,
+        keep_ids: bool,
+        dropout_seed: Option<u64>,
+    ) -> PyResult<Self> {
+        let files = match files.map(|files| value_of(files, "files")).transpose()? {
+            Some(Value::Object(files)) => files,
+            _ => Map::new(),
+        };
+        let options = LoadOptions { dropout_seed, ..LoadOptions::default() };
+        let read = |_: &Control<'_>| formats::read_huggingface(data, files, keep_ids, &options, &PyTables);
+        Ok(Tokenizer { inner: call::long(py, None, read)? })
+    }
+
+    /// The tokenizer of a `state`.
+    #[staticmethod]
+    fn of_state(py: Python<'_>, fields: &str, core: &[u8], extras: &str) -> PyResult<Self> {
+        Ok(Tokenizer { inner: call::long(py, None, |_| formats::of_state(fields, core, extras, &PyTables))? })
+    }
+
+    /// The parts of the identity, as JSON and as bytes.
+    fn state<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyString>, Bound<'py, PyBytes>)> {
+        let (fields, core) = call::long(py, None, |_| tokenizer::state(&self.inner))?;
+        Ok((objects::string(py, &fields)?, objects::bytes(py, &core)?))
+    }
+
+    /// The JSON of what is known besides the identity.
+    fn extras<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
+        objects::string(py, &formats::extras(&self.inner))
+    }
+
+    /// The content of the file of a format, by its name in the table.
+    fn written<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let kind = formats::kind_of(format)?;
+        objects::bytes(py, &call::long(py, None, |_| kind.write(&self.inner, &PyTables))?)
+    }
+
+    /// The contents of GPT-2's two files.
+    fn written_pair<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
+        let [vocab, merges] = call::long(py, None, |_| self.inner.to_gpt2())?;
+        Ok((objects::bytes(py, &vocab)?, objects::bytes(py, &merges)?))
+    }
+
+    /// The pre-tokenizer of a `tokenizer.json` that cuts text at the places of the pattern, as JSON has it.
+    fn pre_tokenizer<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        object_of(py, &huggingface::pre_tokenizer(self.inner.pattern(), &PyTables)?)
+    }
+
+    /// What was noticed while loading.
+    #[getter]
+    fn warnings(&self) -> &[String] {
+        self.inner.warnings()
+    }
+
+    /// SHA-256, in hexadecimal, of the parts of the identity.
+    #[getter]
+    fn fingerprint(&self, py: Python<'_>) -> PyResult<String> {
+        call::long(py, None, |_| self.inner.fingerprint().map(str::to_owned))
+    }
+
+    /// The steps of a Hugging Face tokenizer around its model; None for a tokenizer without any.
+    #[getter]
+    fn pipeline(&self) -> Option<PyPipeline> {
+        self.inner.pipeline().map(|pipeline| PyPipeline { inner: Arc::clone(pipeline) })
+    }
+
+    /// The pattern. See `Pipeline.pattern`.
+    fn pattern<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let has_stages = self.inner.pipeline().is_some_and(|pipeline| pipeline.has_stages());
+        PyPretokenizer::row(py, self.inner.pattern(), has_stages)
+    }
+
+    /// The rule of ties of the training, the number of tokens before its first merge, and the count of each merge; None
+    /// without a record.
+    fn record(&self) -> Option<RecordRow<'_>> {
+        let record = self.inner.record()?;
+        Some((&record.ties, record.initial_tokens, self.inner.merge_counts().unwrap_or_default()))
+    }
+
+    /// The files beside the `tokenizer.json` that the tokenizer came with, by name.
+    fn files<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let files = self.inner.origin().map(|origin| origin.files.clone()).unwrap_or_default();
+        object_of(py, &Value::Object(files))
+    }
+
+    /// The parts of the `tokenizer.json` as they were spelled; None if they are not known.
+    fn content<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let content = self.inner.origin().and_then(|origin| origin.content.clone());
+        content.map(|content| object_of(py, &Value::Object(content))).transpose()
+    }
+
+    /// The added tokens that are not in the vocabulary of the model.
+    fn beside(&self) -> HashSet<String> {
+        self.inner.origin().map(|origin| origin.beside.iter().cloned().collect()).unwrap_or_default()
+    }
+
+    /// The special tokens that the files give names, such as `bos_token`; and the chat templates by name.
+    fn chat(&self) -> (BTreeMap<String, String>, Vec<(String, String)>) {
+        let origin = self.inner.origin();
+        origin.map(|origin| (origin.special_tokens(), origin.chat_templates())).unwrap_or_default()
+    }
+
+    /// The ids of special and other added tokens.
+    fn added_ids(&self) -> HashSet<u32> {
+        self.inner.added_ids()
+    }
+
+    /// The tokenizer with more special tokens. See `crate::Tokenizer::with_special_tokens`.
+    fn with_special_tokens(&self, py: Python<'_>, more: Vec<(String, u32)>) -> PyResult<Self> {
+        let more: Vec<_> = more.iter().map(|(name, id)| (&**name, *id)).collect();
+        Ok(Tokenizer { inner: call::long(py, None, |_| self.inner.with_special_tokens(&more))? })
+    }
+
+    /// The tokenizer with more added tokens; None if their ids do not ascend above all others. `steps` are those of a
+    /// tokenizer without a pipeline, if a token is found otherwise than a special token is.
+    #[pyo3(signature = (tokens, steps=None))]
+    fn with_added_tokens(
+        &self,
+        py: Python<'_>,
+        tokens: Vec<PyRef<'_, PyAddedToken>>,
+        steps: Option<&PyPipeline>,
+    ) -> PyResult<Option<Self>> {
+        let tokens: Vec<_> = tokens.iter().map(|token| token.token.clone()).collect();
+        let steps = steps.map(|steps| &*steps.inner);
+        let made = call::long(py, None, |_| self.inner.with_added_tokens(tokens, steps))?;
+        Ok(made.map(|inner| Tokenizer { inner }))
+    }
+
+    /// The tokenizer in which the added tokens of these contents are special as well, for the texts of a chat template.
+    fn with_special(&self, py: Python<'_>, contents: HashSet<String>) -> PyResult<Self> {
+        let is_special = |content: &str| contents.contains(content);
+        Ok(Tokenizer { inner: call::long(py, None, |_| self.inner.with_special(&is_special))? })
+    }
+
+    /// The tokenizer of some tokens, the old id of each new one, and the old ids that were needed. See `Vocab::pruned`.
+    fn pruned<'py>(&self, py: Python<'py>, keep: Vec<u32>, fixed: Vec<u32>) -> PyResult<PrunedParts<'py>> {
+        let (inner, old_ids, needed) = call::long(py, None, |_| {
+            let (inner, old_ids, needed) = self.inner.pruned(&keep, &fixed)?;
+            let old_ids = room::collected(old_ids.into_iter().map(i64::from))?;
+            Ok((inner, old_ids, room::collected(needed.into_iter().map(i64::from))?))
+        })?;
+        Ok((Tokenizer { inner }, arrays::array(py, old_ids)?, arrays::array(py, needed)?))
+    }
+
+    /// The tokenizer without its last merges or ranks.
+    fn shrunk(&self, py: Python<'_>, size: usize) -> PyResult<Self> {
+        Ok(Tokenizer { inner: call::long(py, None, |_| self.inner.shrunk(size))? })
+    }
+
+    /// The tokenizer of some tokens under other ids: pairs of old and new ids.
+    fn relabeled(&self, py: Python<'_>, ids: Vec<(u32, u32)>) -> PyResult<Self> {
+        Ok(Tokenizer { inner: call::long(py, None, |_| self.inner.relabeled(&ids))? })
+    }
+
+    /// The tokenizer with the tokens of another one, which has these ids as well: what is around its model stays.
+    fn with_tokens_of(&self, py: Python<'_>, other: &Tokenizer, keeps_record: bool) -> PyResult<Self> {
+        let made = call::long(py, None, |_| self.inner.with_tokens_of(&other.inner, keeps_record))?;
+        Ok(Tokenizer { inner: made })
     }
 
     /// The ids of the tokens of all bytes, of the unknown token, and of those that no text becomes; None where merging begins
     /// with bytes.
     fn characters(&self) -> Option<CharacterIds> {
-        let characters = self.encoder.vocab().characters()?.clone();
+        let characters = self.encoder().vocab().characters()?.clone();
         Some((characters.bytes, characters.unknown, characters.outside.into_iter().collect()))
-    }
-
-    /// The places in the list of merges of those that have the rank of the merge before them.
-    fn ties(&self) -> Vec<u32> {
-        self.encoder.vocab().ties().to_vec()
     }
 
     /// Whether merging goes by the names of tokens.
     fn is_spelled(&self) -> bool {
-        !self.encoder.vocab().covers_text_exactly()
-    }
-
-    /// The model as a `tokenizer.json` has it, where merging goes by the names of tokens; else None.
-    fn spelled_model<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        vocabulary::model_of(py, self.encoder.vocab())
+        !self.encoder().vocab().covers_text_exactly()
     }
 
     /// A token as a `tokenizer.json` spells it; `KeyError` if there is none.
     fn spelled<'py>(&self, py: Python<'py>, id: u32) -> PyResult<Bound<'py, PyString>> {
-        match &self.decoder {
-            Some(decoder) => objects::string(py, &decoder.spelled_by_model(self.encoder.vocab(), id)?),
-            None => objects::string(py, &vocabulary::spelled(self.encoder.vocab(), id)?),
-        }
+        objects::string(py, &self.inner.spelled(id)?)
     }
 
     /// The id that the model has for a spelling; None if it has none.
     fn id_of_spelling(&self, text: &str) -> PyResult<Option<u32>> {
-        match &self.decoder {
-            Some(decoder) => Ok(decoder.id_of(self.encoder.vocab(), text)?),
+        match self.decoder() {
+            Some(decoder) => Ok(decoder.id_of(self.encoder().vocab(), text)?),
             None => Ok(None),
         }
     }
 
-    /// The tokenizer of a `state`. Special tokens must have their ids.
-    #[staticmethod]
-    fn from_state(
-        py: Python<'_>,
-        state: &[u8],
-        special_tokens: Vec<(String, Option<i128>)>,
-        pretokenizer: &PyPretokenizer,
-    ) -> PyResult<Self> {
-        Self::of_state(py, state, &special_specs(special_tokens)?, &pretokenizer.inner)
-    }
-
-    /// The tokenizer of a rank file.
-    #[staticmethod]
-    fn from_ranks(
-        py: Python<'_>,
-        file: &[u8],
-        special_tokens: Vec<(String, Option<i128>)>,
-        pretokenizer: &PyPretokenizer,
-    ) -> PyResult<Self> {
-        Self::of_ranks(py, file, &special_specs(special_tokens)?, &pretokenizer.inner)
-    }
-
-    /// The same tokenizer between the steps of a `tokenizer.json`, sharing all its tables.
-    fn with_pipeline(&self, py: Python<'_>, pipeline: &PyPipeline) -> PyResult<Self> {
-        let (encoder, decoder) = call::long(py, None, |_| pipeline.steps.around(&self.encoder))?;
-        Ok(Tokenizer { encoder, decoder: Some(Arc::new(decoder)) })
-    }
-
     /// Whether the pipeline, if there is one, does nothing to a text.
     fn leaves(&self, text: &Bound<'_, PyAny>, special: bool) -> PyResult<bool> {
-        text::with_utf8(text, 0, |text, _| self.encoder.leaves(text.as_bytes(), special))
-    }
-
-    /// The tokenizer with more special tokens, tuples of name and id; None if their ids do not ascend above all others.
-    fn with_special_tokens(&self, py: Python<'_>, more: Vec<(String, u32)>) -> PyResult<Option<Self>> {
-        let more: Vec<_> = more.into_iter().map(|(name, id)| (name.into_bytes(), id)).collect();
-        let encoder = call::long(py, None, |_| self.encoder.with_specials(&more))?;
-        Ok(encoder.map(|encoder| Tokenizer::of(Arc::new(encoder))))
-    }
-
-    /// The tokens and merges, serialized as bytes.
-    fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        room::check_available(self.encoder.vocab().state_bytes())?;
-        objects::bytes(py, &py.detach(|| self.encoder.vocab().state()))
+        text::with_utf8(text, 0, |text, _| self.encoder().leaves(text.as_bytes(), special))
     }
 
     /// The lowest id of an ordinary token that merging the token's own bytes does not produce.
     fn first_unmergeable(&self, py: Python<'_>) -> Option<u32> {
-        py.detach(|| self.encoder.vocab().first_unmergeable())
-    }
-
-    /// Checks that a list of the merges alone gives the same ids for every text. See `Vocab::check_as_list`.
-    fn check_as_list(&self, py: Python<'_>) -> PyResult<()> {
-        call::long(py, None, |_| self.encoder.vocab().check_as_list())
-    }
-
-    /// Checks that the ids as ranks give the same ids for every text. See `Vocab::check_as_ranks`.
-    fn check_as_ranks(&self, py: Python<'_>) -> PyResult<()> {
-        call::long(py, None, |_| self.encoder.vocab().check_as_ranks())
+        py.detach(|| self.encoder().vocab().first_unmergeable())
     }
 
     /// By id, the ordinary tokens that merging their own bytes does not produce, each with the ids that it produces.
     fn unmade(&self, py: Python<'_>) -> PyResult<Vec<(u32, Vec<u32>)>> {
-        call::long(py, None, |_| self.encoder.vocab().unmade())
+        call::long(py, None, |_| self.encoder().vocab().unmade())
     }
 
     /// The last merge of each token, by ascending id: the indexes of its two parts in the list of all ids, in two
@@ -229,7 +384,7 @@ impl Tokenizer {
         workers: usize,
     ) -> PyResult<Bound<'py, PyList>> {
         let batches = self.with_texts(py, texts, |texts, control| {
-            self.encoder.encode_batch(texts, special, workers, control)
+            self.encoder().encode_batch(texts, special, workers, control)
         })?;
         ids::to_lists(py, &batches)
     }
@@ -286,7 +441,7 @@ impl Tokenizer {
     }
 
     fn stream(&self, special: bool) -> EncodeStream {
-        EncodeStream::new(self.encoder.clone(), special)
+        EncodeStream::new(Arc::clone(self.encoder()), special)
     }
 
     /// `continues` is that of `encode_to_numpy`.
@@ -301,7 +456,7 @@ impl Tokenizer {
     ) -> PyResult<usize> {
         let text = text::of(text)?;
         call::sized(py, text.len(), |control| {
-            self.encoder.count_part(text, special, !continues, workers, control)
+            self.encoder().count_part(text, special, !continues, workers, control)
         })
     }
 
@@ -309,7 +464,7 @@ impl Tokenizer {
     /// follows; 0 if there is no such place.
     fn late_cut(&self, text: &Bound<'_, PyAny>, special: bool) -> PyResult<usize> {
         text::with_utf8(text, 0, |text, _| {
-            let cut = self.encoder.late_cut(text.as_bytes(), special).unwrap_or(0);
+            let cut = self.encoder().late_cut(text.as_bytes(), special).unwrap_or(0);
             Ok(text[..cut].chars().count())
         })
     }
@@ -351,7 +506,7 @@ impl Tokenizer {
     ) -> PyResult<Bound<'py, PyAny>> {
         let window_bytes = window_bytes.unwrap_or(FileOptions::default().window_bytes);
         let options = FileOptions { special, replace, workers, window_bytes };
-        let request = file::FileRequest { encoder: &self.encoder, path, options, out };
+        let request = file::FileRequest { encoder: self.encoder(), path, options, out };
         if wide {
             file::encode::<u32>(py, request, progress)
         } else {
@@ -384,59 +539,44 @@ impl Tokenizer {
 
     fn token_bytes<'py>(&self, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let number = ids::extract_id(id, None)?;
-        let token = self.encoder.vocab().token_bytes(number)?;
-        let decoder = self.decoder.as_ref().filter(|decoder| decoder.pieces().is_none());
+        let token = self.encoder().vocab().token_bytes(number)?;
+        let decoder = self.decoder().filter(|decoder| decoder.pieces().is_none());
         let replaced = decoder.and_then(|decoder| decoder.replaced().get(&number));
         objects::bytes(id.py(), replaced.map_or(token, Vec::as_slice))
     }
 
     fn token_id(&self, token: &[u8]) -> PyResult<u32> {
-        let vocab = self.encoder.vocab();
+        let vocab = self.encoder().vocab();
         let id = vocab.ordinary_id(token).or_else(|| vocab.special_id(token));
         id.ok_or_else(|| PyKeyError::new_err(format!("there is no token {}", show(token))))
     }
 
     fn vocab<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        vocabulary::dict_of(py, self.encoder.vocab())
+        vocabulary::dict_of(py, self.encoder().vocab())
     }
 
     /// The merges as pairs of ids.
     fn merges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        vocabulary::merge_ids_of(py, self.encoder.vocab())
-    }
-
-    /// A list of merges as a `tokenizer.json` spells them, and whether a pretoken that is a token skips it.
-    fn listed_merges<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyList>, bool)> {
-        vocabulary::listed_merges_of(py, self.encoder.vocab())
-    }
-
-    /// The ids of ordinary tokens by their spellings in a `tokenizer.json`, and of special tokens by their `names`.
-    fn spelled_vocab<'py>(&self, py: Python<'py>, names: Vec<(String, u32)>) -> PyResult<Bound<'py, PyDict>> {
-        let spelled = call::long(py, None, |_| self.encoder.vocab().spelled_with(names))?;
-        let dict = objects::dict(py)?;
-        for (token, id) in spelled {
-            dict.set_item(objects::string(py, &token)?, objects::int(py, id.into())?)?;
-        }
-        Ok(dict)
+        vocabulary::merge_ids_of(py, self.encoder().vocab())
     }
 
     fn special_tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        vocabulary::specials_of(py, self.encoder.vocab())
+        vocabulary::specials_of(py, self.encoder().vocab())
     }
 
     fn vocab_size(&self) -> usize {
-        self.encoder.vocab().tokens().len()
+        self.encoder().vocab().tokens().len()
     }
 
     fn max_id(&self) -> u32 {
-        self.encoder.vocab().tokens().max_id().unwrap_or(0)
+        self.encoder().vocab().tokens().max_id().unwrap_or(0)
     }
 
     fn has_merges(&self) -> bool {
-        self.encoder.vocab().semantics() == Semantics::Merges
+        self.encoder().vocab().semantics() == Semantics::Merges
     }
 
     fn ignores_merges(&self) -> bool {
-        self.encoder.vocab().ignores_merges()
+        self.encoder().vocab().ignores_merges()
     }
 }

@@ -11,23 +11,23 @@ use super::tokenizer::{ArrayAndStarts, IdsAndSpans, IdsWithRanges, Tokenizer};
 use super::vocabulary::{merges_of, tokens_of};
 use super::{arrays, call, ids, objects, text};
 use crate::control::Control;
+use crate::decode::TextDecoder;
 use crate::encode::{EncodedBatch, Encoder, RandomMerges, Spans, recycle};
 use crate::error::Result;
-use crate::formats::RankLines;
-use crate::pretokenize::Pretokenizer;
 use crate::room;
 use crate::source::Text;
+use crate::tokenizer::SourcePattern;
 use crate::vocab::{SpecialSpec, Vocab};
 
 impl Tokenizer {
-    /// The tokenizer of an encoder.
-    pub(super) fn of(encoder: Arc<Encoder>) -> Self {
-        Tokenizer { encoder, decoder: None }
+    /// The encoder of the core.
+    pub(super) fn encoder(&self) -> &Arc<Encoder> {
+        self.inner.encoder()
     }
 
-    /// The encoder of the core.
-    pub(super) fn encoder(&self) -> &Encoder {
-        &self.encoder
+    /// What decodes a tokenizer of Hugging Face.
+    pub(super) fn decoder(&self) -> Option<&Arc<TextDecoder>> {
+        self.inner.decoder()
     }
 
     /// The tokenizer of a vocabulary of bytes. Without `merges` the ids are ranks.
@@ -36,43 +36,28 @@ impl Tokenizer {
         vocab: &Bound<'_, PyDict>,
         merges: Option<&Bound<'_, PyAny>>,
         specials: &[SpecialSpec],
-        pretokenizer: &Pretokenizer,
+        pattern: &SourcePattern,
         ignore_merges: bool,
     ) -> PyResult<Self> {
         let tokens = tokens_of(vocab)?;
         let merges = merges.map(merges_of).transpose()?;
-        let encoder = call::long(py, None, move |_| {
+        let inner = call::long(py, None, move |_| {
             let vocab = Vocab::new(&tokens, merges.as_deref(), specials)?;
-            Encoder::try_new(
+            crate::Tokenizer::new(
                 if ignore_merges { vocab.ignoring_merges() } else { vocab },
-                pretokenizer.clone(),
+                pattern.clone(),
             )
         })?;
-        Ok(Tokenizer::of(Arc::new(encoder)))
+        Ok(Tokenizer { inner })
     }
 
     /// For each token by ascending id, the indexes of both parts of its last merge; -1 if no merge makes the token.
     pub(super) fn parts_of_last_merges(&self, py: Python<'_>) -> PyResult<(Vec<i64>, Vec<i64>)> {
-        let pairs = call::long(py, None, |_| self.encoder.vocab().last_pairs())?;
+        let pairs = call::long(py, None, |_| self.encoder().vocab().last_pairs())?;
         let part = |take: fn((u32, u32)) -> u32| {
             room::collected(pairs.iter().map(move |pair| pair.map_or(-1, |pair| i64::from(take(pair)))))
         };
         Ok((part(|(left, _)| left)?, part(|(_, right)| right)?))
-    }
-
-    /// The tokenizer of a rank file; `None` if a line is not in the form that tiktoken writes.
-    pub(super) fn of_ranks(
-        py: Python<'_>,
-        file: &[u8],
-        specials: &[SpecialSpec],
-        pretokenizer: &Pretokenizer,
-    ) -> PyResult<Self> {
-        let encoder = call::long(py, None, move |_| {
-            room::check_available(4 * file.len())?;
-            let vocab = Vocab::new(&RankLines::parse(file)?.tokens(), None, specials)?;
-            Encoder::try_new(vocab, pretokenizer.clone())
-        })?;
-        Ok(Tokenizer::of(Arc::new(encoder)))
     }
 
     /// The ids of a text as a list.
@@ -93,7 +78,7 @@ impl Tokenizer {
             }
         };
         let fill = |ids: &mut Vec<u32>| {
-            call::sized(py, text.len(), |control| self.encoder.encode(text, special, ids, control))
+            call::sized(py, text.len(), |control| self.encoder().encode(text, special, ids, control))
         };
         call::with_ids(fill, |ids| ids::to_list(py, ids))
     }
@@ -107,7 +92,7 @@ impl Tokenizer {
         workers: Option<usize>,
     ) -> PyResult<Vec<u32>> {
         call::sized(py, text.len(), |control| {
-            self.encoder.encode_part(text, special, !continues, workers, control)
+            self.encoder().encode_part(text, special, !continues, workers, control)
         })
     }
 
@@ -130,10 +115,10 @@ impl Tokenizer {
 
     /// The ids that the model makes of the bytes of one pretoken, and their spans in these.
     pub(super) fn spans_of_pretoken(&self, py: Python<'_>, pretoken: &[u8]) -> PyResult<IdsWithRanges> {
-        let vocab = self.encoder.vocab();
+        let vocab = self.encoder().vocab();
         call::sized(py, pretoken.len(), |control| {
             if vocab.covers_text_exactly() {
-                let ids = self.encoder.encode_as_pretoken(pretoken, control)?;
+                let ids = self.encoder().encode_as_pretoken(pretoken, control)?;
                 let mut at = 0;
                 let span = |id: &u32| {
                     let start = at;
@@ -158,7 +143,7 @@ impl Tokenizer {
     ) -> PyResult<IdsAndSpans<'py>> {
         let (ids, spans) = text::with_utf8(text, 0, |text, control| {
             let mut tokens = Spans::default();
-            self.encoder.encode(text.as_bytes(), special, &mut tokens, control)?;
+            self.encoder().encode(text.as_bytes(), special, &mut tokens, control)?;
             let spans =
                 if characters { tokens.in_characters(text.as_bytes())? } else { tokens.in_bytes()? };
             Ok((tokens.ids, spans))
@@ -180,7 +165,7 @@ impl Tokenizer {
         let of_bytes: Vec<(&[u8], bool)> =
             room::collected(texts.iter().map(|(text, trusted)| (text.as_bytes(), *trusted)))?;
         let bytes = of_bytes.iter().map(|(part, _)| part.len()).sum();
-        call::sized(parts.py(), bytes, |control| work(&self.encoder, &of_bytes, control))
+        call::sized(parts.py(), bytes, |control| work(self.encoder(), &of_bytes, control))
     }
 
     /// The ids of parts.
@@ -213,7 +198,7 @@ impl Tokenizer {
         special: bool,
     ) -> PyResult<Bound<'py, PyString>> {
         let piece = text::with_utf8(text, 0, |text, control| {
-            room::text(&text[self.encoder.truncate(text, 0, max_tokens, special, control)?.range])
+            room::text(&text[self.encoder().truncate(text, 0, max_tokens, special, control)?.range])
         })?;
         objects::string(text.py(), &piece)
     }
@@ -226,7 +211,7 @@ impl Tokenizer {
         special: bool,
     ) -> PyResult<Bound<'py, PyList>> {
         let pieces = text::with_utf8(text, 0, |text, control| {
-            let ranges = self.encoder.split(text, max_tokens, overlap, special, control)?;
+            let ranges = self.encoder().split(text, max_tokens, overlap, special, control)?;
             ranges.into_iter().map(|range| room::text(&text[range])).collect::<Result<Vec<_>>>()
         })?;
         objects::list_of(text.py(), pieces.into_iter().map(|piece| objects::string(text.py(), &piece)))
@@ -241,7 +226,7 @@ impl Tokenizer {
         workers: usize,
     ) -> PyResult<ArrayAndStarts<'py>> {
         let EncodedBatch { ids, starts } = self.with_texts(py, texts, |texts, control| {
-            self.encoder.encode_batch_joined(texts, special, workers, control)
+            self.encoder().encode_batch_joined(texts, special, workers, control)
         })?;
         let starts = room::collected(starts.into_iter().map(|start| start as i64))?;
         Ok((arrays::ids(py, ids)?, arrays::array(py, starts)?))
@@ -257,24 +242,10 @@ impl Tokenizer {
         merges: RandomMerges,
     ) -> PyResult<ArrayAndStarts<'py>> {
         let work = |texts: &[&[u8]], control: &Control| {
-            self.encoder.encode_batch_randomly(texts, special, merges, workers, control)
+            self.encoder().encode_batch_randomly(texts, special, merges, workers, control)
         };
         let EncodedBatch { ids, starts } = self.with_texts(py, texts, work)?;
         let starts = room::collected(starts.into_iter().map(|start| start as i64))?;
         Ok((arrays::ids(py, ids)?, arrays::array(py, starts)?))
-    }
-
-    /// The tokenizer of a state.
-    pub(super) fn of_state(
-        py: Python<'_>,
-        state: &[u8],
-        specials: &[SpecialSpec],
-        pretokenizer: &Pretokenizer,
-    ) -> PyResult<Self> {
-        let pretokenizer = pretokenizer.clone();
-        let encoder = call::long(py, None, move |_| {
-            Encoder::try_new(Vocab::from_state(state, specials)?, pretokenizer)
-        })?;
-        Ok(Tokenizer::of(Arc::new(encoder)))
     }
 }

@@ -14,6 +14,7 @@ use super::tokenizer::Tokenizer;
 use super::{call, objects};
 use crate::encode::Encoder;
 use crate::error::Error;
+use crate::tokenizer::Record;
 use crate::train::{
     self, Layout, Measure, Merge, Options, Runs, Saver, SpecialIds, Start, Superwords, Ties, Window,
 };
@@ -202,7 +203,7 @@ impl PyRuns {
     /// `pretokenizer` finds the runs.
     #[new]
     fn new(py: Python<'_>, tokenizer: &Tokenizer, pretokenizer: &PyPretokenizer) -> PyResult<Self> {
-        let (vocab, pattern) = (tokenizer.encoder().vocab(), pretokenizer.inner.clone());
+        let (vocab, pattern) = (tokenizer.encoder().vocab(), pretokenizer.inner.pretokenizer.clone());
         let runs = call::long(py, None, |_| Runs::new(vocab.clone(), pattern))?;
         let runs = runs.ok_or_else(|| {
             PyValueError::new_err(
@@ -214,12 +215,12 @@ impl PyRuns {
 
     /// A pretokenizer that finds nothing, but adds up the neighbours in a text.
     fn sums(&self) -> PyPretokenizer {
-        PyPretokenizer { inner: self.runs.sums() }
+        PyPretokenizer::of(self.runs.sums())
     }
 
     /// A pretokenizer that finds the pieces of runs in which the sums of all neighbours are at least `least`.
     fn pieces(&self, least: u64) -> PyPretokenizer {
-        PyPretokenizer { inner: self.runs.pieces(least) }
+        PyPretokenizer::of(self.runs.pieces(least))
     }
 
     /// A number that at most `count` sums exceed.
@@ -243,18 +244,11 @@ pub(super) fn memory_to_learn(
 }
 
 fn ties_of(name: &str) -> PyResult<Ties> {
-    match name {
-        "bytes" => Ok(Ties::Bytes),
-        "ids" => Ok(Ties::Ids),
-        "smallest_ids" => Ok(Ties::SmallestIds),
-        "printable_ids" => Ok(Ties::PrintableIds),
-        "spelling" => Ok(Ties::Spelling),
-        "first" => Ok(Ties::First),
-        "huggingface" => Ok(Ties::HuggingFace),
-        other => Err(PyValueError::new_err(format!(
-            "ties is \"bytes\", \"ids\", \"smallest_ids\", \"first\" or \"huggingface\", not {other:?}"
-        ))),
-    }
+    Ties::from_name(name).ok_or_else(|| {
+        PyValueError::new_err(format!(
+            "ties is \"bytes\", \"ids\", \"smallest_ids\", \"first\" or \"huggingface\", not {name:?}"
+        ))
+    })
 }
 
 /// The fingerprint of counts in hexadecimal.
@@ -266,17 +260,21 @@ pub(super) fn fingerprint(py: Python<'_>, counts: &PyPretokenCounts) -> PyResult
 }
 
 /// The tokenizer of a training, with new special tokens. Without a base, `special_ids` and `byte_order` say in which order
-/// special tokens, bytes and merges have their ids.
+/// special tokens, bytes and merges have their ids. `ties` and `initial_tokens` are for the record of the training; without
+/// `ties` there is none.
 #[pyfunction]
-#[pyo3(signature = (learned, base, names, pretokenizer, special_ids="first", byte_order="value"))]
+#[pyo3(signature = (learned, base, names, pattern, special_ids="first", byte_order="value", ties=None, initial_tokens=256))]
+#[expect(clippy::too_many_arguments, reason = "keyword options, one each")]
 pub(super) fn build_tokenizer(
     py: Python<'_>,
     learned: &Learned,
     base: Option<&Tokenizer>,
     names: Vec<String>,
-    pretokenizer: &PyPretokenizer,
+    pattern: &PyPretokenizer,
     special_ids: &str,
     byte_order: &str,
+    ties: Option<String>,
+    initial_tokens: u32,
 ) -> PyResult<Tokenizer> {
     let order = match special_ids {
         "first" => SpecialIds::First,
@@ -284,16 +282,24 @@ pub(super) fn build_tokenizer(
         _ => SpecialIds::Last,
     };
     let (is_gpt2, specials) = (byte_order == "gpt2", names.len() as u32);
-    let pretokenizer = pretokenizer.inner.clone();
-    let encoder = call::long(py, None, move |_| {
-        let base = base.map(|base| base.encoder().vocab());
-        let layout = match base {
+    let (pattern, base) = (pattern.inner.clone(), base.map(|base| &base.inner));
+    let inner = call::long(py, None, move |_| {
+        let vocab = base.map(|base| base.vocab());
+        let layout = match vocab {
             Some(base) => Layout::above(base, specials),
             None => Layout::new(order, is_gpt2, specials, learned.added() as u32),
         };
         let id_of = |token| layout.id_of(token);
-        let vocab = train::build_vocab(base, &learned.merges, id_of, &layout.specials(&names))?;
-        Ok(Encoder::of_training(vocab, pretokenizer))
+        let vocab = train::build_vocab(vocab, &learned.merges, id_of, &layout.specials(&names))?;
+        let encoder = Encoder::of_training(vocab, pattern.pretokenizer.clone());
+        let old = base.map(|base| {
+            let none = || vec![None; base.vocab().merges_by_index().len()];
+            base.merge_counts().unwrap_or_else(none)
+        });
+        let counts = learned.merges.iter().map(|merge| Some(merge.count).filter(|&count| count > 0));
+        let counts = old.unwrap_or_default().into_iter().chain(counts).collect();
+        let record = ties.map(|ties| Record { ties, initial_tokens, counts });
+        Ok(crate::Tokenizer::of_encoder(encoder.into(), pattern).with_record(record))
     })?;
-    Ok(Tokenizer::of(Arc::new(encoder)))
+    Ok(Tokenizer { inner })
 }

@@ -7,11 +7,9 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
-use super::{call, objects};
+use super::objects;
 use crate::error::{show, show_text};
-use crate::formats::RankLines;
 use crate::room;
-use crate::spelling::spell;
 use crate::vocab::{SpecialSpec, Vocab};
 
 /// A merge as the bytes of its two parts.
@@ -58,17 +56,6 @@ pub(super) fn dict_of<'py>(py: Python<'py>, vocab: &Vocab) -> PyResult<Bound<'py
     Ok(dict)
 }
 
-/// The tokens of a rank file, by id.
-#[pyfunction]
-pub(super) fn tokens_of_ranks<'py>(py: Python<'py>, file: &[u8]) -> PyResult<Bound<'py, PyDict>> {
-    let lines = py.detach(|| RankLines::parse(file))?;
-    let tokens = objects::dict(py)?;
-    for (id, token) in lines.tokens() {
-        tokens.set_item(objects::int(py, id.into())?, objects::bytes(py, token)?)?;
-    }
-    Ok(tokens)
-}
-
 /// The ids of the special tokens by name.
 pub(super) fn specials_of<'py>(py: Python<'py>, vocab: &Vocab) -> PyResult<Bound<'py, PyDict>> {
     let dict = objects::dict(py)?;
@@ -88,16 +75,6 @@ pub(super) fn merge_ids_of<'py>(py: Python<'py>, vocab: &Vocab) -> PyResult<Boun
         py,
         merges.into_iter().map(|(left, right)| objects::tuple(py, [int(left)?, int(right)?])),
     )
-}
-
-/// A list of merges as a `tokenizer.json` spells them, and whether a pretoken that is a token skips it. See
-/// `Vocab::listed_merges`.
-pub(super) fn listed_merges_of<'py>(py: Python<'py>, vocab: &Vocab) -> PyResult<(Bound<'py, PyList>, bool)> {
-    let (merges, is_skipped) = call::long(py, None, |_| vocab.listed_merges())?;
-    let spelled =
-        |index: u32| vocab.tokens().bytes_at(index).iter().map(|&byte| spell(byte)).collect::<String>();
-    let merge = |(left, right)| objects::string(py, &format!("{} {}", spelled(left), spelled(right)));
-    Ok((objects::list_of(py, merges.into_iter().map(merge))?, is_skipped))
 }
 
 fn vocab_id(id: &Bound<'_, PyAny>, token: &Bound<'_, PyAny>) -> PyResult<u32> {
@@ -136,53 +113,4 @@ pub(super) fn shown(value: &Bound<'_, PyAny>) -> String {
     }
     let repr = value.repr().map_or_else(|_| "?".to_owned(), |repr| repr.to_string());
     if repr.len() <= 80 { repr } else { show_text(&repr) }
-}
-
-/// The model of a vocabulary that merges by names, as a `tokenizer.json` has it; `None` for any other vocabulary.
-pub(super) fn model_of<'py>(py: Python<'py>, vocab: &Vocab) -> PyResult<Option<Bound<'py, PyDict>>> {
-    let Some(bpe) = vocab.spelled() else { return Ok(None) };
-    let names = objects::dict(py)?;
-    for (name, token) in bpe.names() {
-        let id = objects::int(py, u64::from(vocab.tokens().id_at(token)))?;
-        names.set_item(objects::string(py, name)?, id)?;
-    }
-    let listed = bpe.merges();
-    let parts = |&((left, right), _): &((u32, u32), u32)| {
-        [left, right].map(|token| bpe.name(token).unwrap_or_default())
-    };
-    // A merge as one text is read by every version of the original, but cannot hold a space.
-    let have_spaces = listed.iter().flat_map(parts).any(|part| part.contains(' '));
-    let merge = |merge: &((u32, u32), u32)| {
-        let [left, right] = parts(merge);
-        if !have_spaces {
-            return Ok(objects::string(py, &format!("{left} {right}"))?.into_any());
-        }
-        let pair = objects::list(py)?;
-        pair.append(objects::string(py, left)?)?;
-        pair.append(objects::string(py, right)?)?;
-        Ok(pair.into_any())
-    };
-    let merges = objects::list_of(py, listed.iter().map(merge))?;
-    let options = &bpe.options;
-    let model = objects::dict(py)?;
-    model.set_item("type", "BPE")?;
-    model.set_item("dropout", Some(options.dropout.rate).filter(|&rate| rate > 0.0))?;
-    model.set_item("unk_token", &options.unknown)?;
-    model.set_item("continuing_subword_prefix", Some(&options.prefix).filter(|prefix| !prefix.is_empty()))?;
-    model.set_item("end_of_word_suffix", Some(&options.suffix).filter(|suffix| !suffix.is_empty()))?;
-    model.set_item("fuse_unk", options.fuse_unknown)?;
-    model.set_item("byte_fallback", options.byte_fallback)?;
-    model.set_item("ignore_merges", options.ignore_merges)?;
-    model.set_item("vocab", names)?;
-    model.set_item("merges", merges)?;
-    Ok(Some(model))
-}
-
-/// A token as a `tokenizer.json` spells it: by its name, where merging goes by names, else with a character for each byte.
-pub(super) fn spelled(vocab: &Vocab, id: u32) -> crate::error::Result<String> {
-    let bytes = vocab.token_bytes(id)?;
-    if !vocab.covers_text_exactly() {
-        return Ok(vocab.name(id).map_or_else(|| String::from_utf8_lossy(bytes).into_owned(), str::to_owned));
-    }
-    Ok(bytes.iter().map(|&byte| spell(byte)).collect())
 }

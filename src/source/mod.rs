@@ -28,7 +28,6 @@ mod json_scan;
 mod kinds;
 #[cfg(feature = "train")]
 mod records;
-#[cfg(feature = "shards")]
 mod regular;
 #[cfg(feature = "train")]
 mod section;
@@ -67,7 +66,6 @@ pub(crate) use file::{SourceFile, read_at, write_at, write_through_at};
 pub use input::{DocumentFormat, InputFile};
 #[cfg(feature = "train")]
 pub use kinds::{Format, not_plain, substitute};
-#[cfg(feature = "shards")]
 pub(crate) use regular::{Links, open_regular};
 #[cfg(feature = "train")]
 pub use sniff::format_of_file;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::error::{show_reason, show_text};
+use crate::error::{show_reason, show_text, unexpected_map};
 use crate::room;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
@@ -281,6 +281,10 @@ impl<'de> Visitor<'de> for FieldText<'_> {
 
     fn visit_unit<E: serde::de::Error>(self) -> Result<Self::Value, E> {
         Err(E::custom(format_args!("the field {} is null, not a string", show_text(self.0))))
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<Self::Value, M::Error> {
+        Err(unexpected_map(map, &self))
     }
 }
 

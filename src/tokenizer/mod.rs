@@ -1,17 +1,44 @@
-//! What programs in Rust use: tokenizers from files, and training.
+//! What a tokenizer is, and what it does.
+//!
+//! [`Tokenizer`](tokenizer) is whole from the start: an encoder, the [pattern] or the [pipeline] around it, and what is known
+//! besides, the [record] of its training and its [origin]. [`identity`] says when two are equal, [`change`] makes others of it,
+//! and [`parts`] reads the steps of a pipeline.
 
+mod change;
+mod decode_stream;
+mod identity;
+mod json;
+mod origin;
 pub mod parts;
+mod pattern;
 mod patterns;
+mod pipeline;
+mod record;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod text;
 #[expect(clippy::module_inception, reason = "the type that the folder is about")]
 mod tokenizer;
 #[cfg(feature = "train")]
 mod training;
 
-pub(crate) use patterns::SourcePattern;
+pub use decode_stream::{DecodeOptions, DecodeStream};
+#[cfg(feature = "python")]
+pub(crate) use decode_stream::{StreamDecoder, StreamState};
+pub use identity::state;
+pub(crate) use identity::vocab_fields;
+pub(crate) use json::line as json_line;
+pub use origin::Origin;
+pub(crate) use origin::{
+    ADDED, BPE_OPTIONS, CONFIG, MODEL, OBJECTS, ROLES, SPECIALS, TEMPLATE, TEMPLATES, is_known,
+};
+pub use pattern::SourcePattern;
+pub use pipeline::Pipeline;
+pub(crate) use pipeline::{PARTS, SETTINGS, added_token, cannot_hold, token_value};
+pub use record::Record;
 pub use stream::EncodeStream;
+pub use text::Document;
 pub use tokenizer::Tokenizer;
 #[cfg(feature = "train")]
 pub use training::{TrainOptions, train, train_files};

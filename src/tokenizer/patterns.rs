@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-#[cfg(feature = "train")]
-use serde_json::Value;
-
 use super::parts::PatternEngines;
+use super::pattern::SourcePattern;
 use crate::dialects::{SYNTAX_UNICODE_VERSION, Steps, SyntaxTables, Translation, from_fancy_regex, size};
 use crate::error::{Error, Result, show_text};
 use crate::pretokenize::compiled::Automaton;
@@ -24,15 +22,27 @@ impl PatternEngines for SyntaxTables {
             false => compiled(pattern, 0).map(Matcher::Compiled),
         }
     }
-}
 
-/// A pattern as toksmith's own file has it, and what runs it.
-#[derive(Clone)]
-pub(crate) struct SourcePattern {
-    /// The expression in the dialect of `regex`; `None` for no pattern.
-    source: Option<String>,
-    flags: u32,
-    pub(super) pretokenizer: Pretokenizer,
+    fn pattern(&self, source: &str, flags: u32, unmatched: Unmatched) -> Result<SourcePattern> {
+        let (pattern, unicode) = match Named::of(source, &SPELLINGS).filter(|_| flags == 0) {
+            Some(named) => (Pattern::Named(named, Isa::best()), UNICODE_VERSION),
+            None => (Pattern::Compiled(compiled(source, flags)?), SYNTAX_UNICODE_VERSION),
+        };
+        Ok(SourcePattern {
+            source: Some(source.to_owned()),
+            flags,
+            unicode: Some(unicode.to_owned()),
+            pretokenizer: Pretokenizer { pattern, unmatched },
+        })
+    }
+
+    fn unicode(&self) -> Result<String> {
+        Ok(SYNTAX_UNICODE_VERSION.to_owned())
+    }
+
+    fn tokenizer_class(&self, _model_type: &str) -> Option<String> {
+        None
+    }
 }
 
 impl SourcePattern {
@@ -40,60 +50,25 @@ impl SourcePattern {
     #[cfg(feature = "train")]
     pub(super) fn of_regex(pattern: &str) -> Result<Self> {
         match named(pattern)? {
-            Some(named) => Self::of_source(Some(named.expression()), 0, Unmatched::Keep),
-            None => Self::of_source(Some(pattern), 0, Unmatched::Keep),
+            Some(named) => SyntaxTables.pattern(named.expression(), 0, Unmatched::Keep),
+            None => SyntaxTables.pattern(pattern, 0, Unmatched::Keep),
         }
     }
 
     /// The pattern of a name, or of an expression in the dialect of tiktoken, which drops text that is not matched.
     pub(crate) fn of_tiktoken(pattern: &str) -> Result<Self> {
         match named(pattern)? {
-            Some(named) => Self::of_source(Some(named.expression()), 0, Unmatched::Keep),
-            None => Self::of_tiktoken_source(pattern),
+            Some(named) => SyntaxTables.pattern(named.expression(), 0, Unmatched::Keep),
+            None => Self::of_tiktoken_source(pattern, &SyntaxTables),
         }
     }
 
     /// The pattern of an expression in the dialect of tiktoken, which is no name.
-    pub(crate) fn of_tiktoken_source(source: &str) -> Result<Self> {
+    pub(crate) fn of_tiktoken_source(source: &str, engines: &dyn PatternEngines) -> Result<Self> {
         match Named::of(source, &SPELLINGS) {
-            Some(_) => Self::of_source(Some(source), 0, Unmatched::Keep),
-            None => Self::of_source(Some(&from_fancy_regex(source, &SyntaxTables)?), 0, Unmatched::Drop),
+            Some(_) => engines.pattern(source, 0, Unmatched::Keep),
+            None => engines.pattern(&from_fancy_regex(source, engines)?, 0, Unmatched::Drop),
         }
-    }
-
-    /// The pattern of an expression of `regex`, which is no name, with its flags.
-    pub(crate) fn of_source(source: Option<&str>, flags: u32, unmatched: Unmatched) -> Result<Self> {
-        let pattern = match source {
-            None => Pattern::Whole,
-            Some(source) => match Named::of(source, &SPELLINGS).filter(|_| flags == 0) {
-                Some(named) => Pattern::Named(named, Isa::best()),
-                None => Pattern::Compiled(compiled(source, flags)?),
-            },
-        };
-        let pretokenizer = Pretokenizer { pattern, unmatched };
-        Ok(SourcePattern { source: source.map(str::to_owned), flags, pretokenizer })
-    }
-
-    /// The fields of toksmith's own file that hold the pattern, with their JSON.
-    #[cfg(feature = "train")]
-    pub(crate) fn fields(&self) -> [(String, String); 4] {
-        let unmatched = if self.pretokenizer.unmatched == Unmatched::Keep { "keep" } else { "drop" };
-        [
-            ("pattern", Value::from(self.source.clone())),
-            ("pattern_flags", Value::from(self.flags)),
-            ("unmatched", Value::from(unmatched)),
-            ("unicode", Value::from(unicode_of(&self.pretokenizer.pattern))),
-        ]
-        .map(|(name, value)| (name.to_owned(), value.to_string()))
-    }
-}
-
-/// The Unicode version of a pattern's classes; `None` for a pattern without any.
-pub(super) fn unicode_of(pattern: &Pattern) -> Option<&'static str> {
-    match pattern {
-        Pattern::Named(..) => Some(UNICODE_VERSION),
-        Pattern::Compiled(_) => Some(SYNTAX_UNICODE_VERSION),
-        _ => None,
     }
 }
 

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use super::*;
+use crate::dialects::SyntaxTables;
 use crate::error::Error;
-use crate::formats::NativeFile;
+use crate::formats::{LoadOptions, kind_of};
 use crate::random::Random;
 
 /// A tokenizer of Hugging Face that merges characters and normalizes.
@@ -83,7 +84,7 @@ fn a_saved_tokenizer_is_loaded_again() {
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "nothing is left behind");
     let text = std::fs::read_to_string(&file).unwrap().replace("16.0", "13.0");
     let other = Tokenizer::load(path(&folder, "other.json", text.as_bytes())).unwrap();
-    assert!(other.warnings()[0].starts_with("made under Unicode 13.0"));
+    assert!(other.warnings()[0].starts_with("made under Unicode \"13.0\""));
     let error = tokenizer.save(folder.path().join("none/own.json")).unwrap_err();
     assert!(matches!(error, Error::Io { .. }), "{error}");
 }
@@ -134,7 +135,7 @@ fn a_changed_file_of_its_own_is_loaded_or_refused() {
                 _ => drop(changed.splice(at..at, content[at..(at + 9).min(content.len())].to_vec())),
             }
         }
-        let Ok(read) = NativeFile::read(&changed) else { continue };
-        let (_, _, _) = (read.steps().is_ok(), read.pattern().is_ok(), read.vocab().is_ok());
+        let native = kind_of("toksmith").unwrap();
+        let _ = native.read(&changed, &LoadOptions::default(), &SyntaxTables);
     }
 }

@@ -1,14 +1,17 @@
 //! The tokenizer of the crate.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use super::parts::FilePipeline;
-use super::patterns::{SourcePattern, unicode_of};
+use super::origin::Origin;
+use super::pattern::SourcePattern;
+use super::pipeline::Pipeline;
+use super::record::Record;
 use super::stream::EncodeStream;
 use crate::control::Control;
 use crate::decode::{TextDecoder, decode};
 use crate::encode::{Encoder, SpecialTokens};
 use crate::error::Result;
+use crate::spelling::spell;
 use crate::vocab::Vocab;
 
 /// A tokenizer: text to ids, and ids to text.
@@ -47,49 +50,129 @@ pub struct Tokenizer {
     encoder: Arc<Encoder>,
     /// The decoder of a Hugging Face tokenizer; `None` where the bytes of ids are joined.
     decoder: Option<Arc<TextDecoder>>,
-    /// The pattern of a tokenizer without the steps of Hugging Face.
-    pattern: Option<SourcePattern>,
+    pattern: Arc<SourcePattern>,
+    pipeline: Option<Arc<Pipeline>>,
+    record: Option<Arc<Record>>,
+    origin: Option<Arc<Origin>>,
     warnings: Vec<String>,
+    fingerprint: Arc<OnceLock<String>>,
 }
 
 impl Tokenizer {
-    /// A tokenizer without the steps of Hugging Face.
+    /// A tokenizer whose pattern cuts all text.
     pub(crate) fn new(vocab: Vocab, pattern: SourcePattern) -> Result<Self> {
-        Ok(Self::of(Encoder::try_new(vocab, pattern.pretokenizer.clone())?, pattern))
+        Ok(Self::of_encoder(Encoder::try_new(vocab, pattern.pretokenizer.clone())?.into(), pattern))
     }
 
-    pub(super) fn of(encoder: Encoder, pattern: SourcePattern) -> Self {
-        Tokenizer { encoder: Arc::new(encoder), decoder: None, pattern: Some(pattern), warnings: Vec::new() }
+    /// A tokenizer between the steps of a Hugging Face file.
+    pub(crate) fn with_steps(vocab: Vocab, pipeline: Pipeline) -> Result<Self> {
+        let encoder = Encoder::try_new(vocab, pipeline.steps().pretokenizer())?;
+        Self::between(&encoder.into(), pipeline)
     }
 
-    /// A tokenizer between the steps of Hugging Face.
-    pub(crate) fn with_steps(vocab: Vocab, steps: &FilePipeline) -> Result<Self> {
-        let (encoder, decoder) = steps.around(&Arc::new(Encoder::try_new(vocab, steps.pretokenizer())?))?;
-        Ok(Tokenizer { encoder, decoder: Some(Arc::new(decoder)), pattern: None, warnings: Vec::new() })
+    /// The tokenizer of an encoder whose pretokenizer is that of the pattern.
+    pub(crate) fn of_encoder(encoder: Arc<Encoder>, pattern: impl Into<Arc<SourcePattern>>) -> Self {
+        Tokenizer {
+            encoder,
+            decoder: None,
+            pattern: pattern.into(),
+            pipeline: None,
+            record: None,
+            origin: None,
+            warnings: Vec::new(),
+            fingerprint: Arc::default(),
+        }
     }
 
+    /// The tokenizer of an encoder between the steps of a pipeline, with which it shares its tables.
+    pub(super) fn between(encoder: &Arc<Encoder>, pipeline: Pipeline) -> Result<Self> {
+        let (encoder, decoder) = pipeline.steps().around(encoder)?;
+        let plain = Self::of_encoder(encoder, pipeline.pattern().clone());
+        Ok(Tokenizer { decoder: Some(decoder.into()), pipeline: Some(pipeline.into()), ..plain })
+    }
+
+    /// The same tokenizer with the record of its training.
+    #[must_use]
+    pub(crate) fn with_record(self, record: Option<Record>) -> Self {
+        Tokenizer { record: record.map(Arc::new), ..self }
+    }
+
+    /// The same tokenizer with what its folder says besides ids.
+    #[must_use]
+    pub(crate) fn with_origin(self, origin: Option<Origin>) -> Self {
+        Tokenizer { origin: origin.map(Arc::new), ..self }
+    }
+
+    #[must_use]
     pub(crate) fn with_warnings(self, warnings: Vec<String>) -> Self {
         Tokenizer { warnings, ..self }
     }
 
-    pub(crate) fn vocab(&self) -> &Vocab {
+    /// What encodes.
+    #[doc(hidden)]
+    pub fn encoder(&self) -> &Arc<Encoder> {
+        &self.encoder
+    }
+
+    /// What decodes a tokenizer of Hugging Face; `None` where the bytes of ids are joined.
+    #[doc(hidden)]
+    pub fn decoder(&self) -> Option<&Arc<TextDecoder>> {
+        self.decoder.as_ref()
+    }
+
+    #[doc(hidden)]
+    pub fn vocab(&self) -> &Vocab {
         self.encoder.vocab()
     }
 
-    /// The pattern; `None` for a tokenizer with steps of Hugging Face.
-    #[cfg(feature = "train")]
-    pub(crate) fn pattern(&self) -> Option<&SourcePattern> {
-        self.pattern.as_ref()
+    /// The pattern that cuts text into pretokens.
+    #[doc(hidden)]
+    pub fn pattern(&self) -> &Arc<SourcePattern> {
+        &self.pattern
     }
 
-    /// A warning if the pattern was made under another version of Unicode.
-    pub(crate) fn unicode_warning(&self, made: Option<String>) -> Option<String> {
-        let here = unicode_of(&self.encoder.pretokenizer().pattern)?;
-        let made = made.filter(|made| made != here)?;
-        Some(format!(
-            "made under Unicode {made}; its pattern runs under {here} here: characters that changed class between the two \
-             may be cut differently"
-        ))
+    /// The steps of a Hugging Face tokenizer around its model; `None` for a tokenizer without any.
+    #[doc(hidden)]
+    pub fn pipeline(&self) -> Option<&Arc<Pipeline>> {
+        self.pipeline.as_ref()
+    }
+
+    /// The record of the training; `None` for a tokenizer that was not trained here.
+    #[doc(hidden)]
+    pub fn record(&self) -> Option<&Record> {
+        self.record.as_deref()
+    }
+
+    /// What the folder of a Hugging Face tokenizer says besides its ids.
+    #[doc(hidden)]
+    pub fn origin(&self) -> Option<&Origin> {
+        self.origin.as_deref()
+    }
+
+    /// How often the pair of each merge occurred when training chose it; `None` without a record.
+    pub fn merge_counts(&self) -> Option<Vec<Option<u64>>> {
+        let merges = self.vocab().merges_by_index().len();
+        self.record.as_ref().map(|record| record.counts_of(merges))
+    }
+
+    pub(super) fn known_fingerprint(&self) -> &OnceLock<String> {
+        &self.fingerprint
+    }
+
+    /// A token as a `tokenizer.json` spells it.
+    ///
+    /// # Errors
+    /// [`crate::Error::UnknownId`]; [`crate::Error::OutOfMemory`].
+    pub(crate) fn spelled(&self, id: u32) -> Result<String> {
+        let vocab = self.vocab();
+        if let Some(decoder) = &self.decoder {
+            return decoder.spelled_by_model(vocab, id);
+        }
+        let bytes = vocab.token_bytes(id)?;
+        if vocab.covers_text_exactly() {
+            return Ok(bytes.iter().map(|&byte| spell(byte)).collect());
+        }
+        Ok(vocab.name(id).map_or_else(|| String::from_utf8_lossy(bytes).into_owned(), str::to_owned))
     }
 
     /// What was noticed while loading: an id that differs from the one in the file, or a pattern that was made under

@@ -3,7 +3,8 @@
 use std::fs::File;
 use std::path::Path;
 
-use super::patterns::SourcePattern;
+use super::pattern::SourcePattern;
+use super::record::Record;
 use super::tokenizer::Tokenizer;
 use crate::control::Control;
 use crate::count::{CountOptions, Counting};
@@ -120,9 +121,15 @@ fn trained(
     };
     let counts = counting.finish(&control)?;
     let merges = learn_from(counts, &Start::default(), &rules, &mut Saver::none(), &control)?;
+    let record = Record {
+        ties: options.ties.record_name().to_owned(),
+        initial_tokens: 256 + special,
+        counts: merges.iter().map(|merge| Some(merge.count)).collect(),
+    };
     let specials: Vec<_> = names.into_iter().zip(0..).map(|(name, id)| (name, Some(id))).collect();
     let vocab = build_vocab(None, &merges, |token| special + token, &specials)?;
-    Ok(Tokenizer::of(Encoder::of_training(vocab, pattern.pretokenizer.clone()), pattern))
+    let encoder = Encoder::of_training(vocab, pattern.pretokenizer.clone());
+    Ok(Tokenizer::of_encoder(encoder.into(), pattern).with_record(Some(record)))
 }
 
 /// A file with its format.

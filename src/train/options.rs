@@ -24,6 +24,33 @@ pub enum Ties {
     Spelling,
 }
 
+impl Ties {
+    /// The names of the rules, with those that a user may choose first.
+    const NAMES: [(&str, Ties); 7] = [
+        ("bytes", Ties::Bytes),
+        ("ids", Ties::Ids),
+        ("smallest_ids", Ties::SmallestIds),
+        ("first", Ties::First),
+        ("huggingface", Ties::HuggingFace),
+        ("printable_ids", Ties::PrintableIds),
+        ("spelling", Ties::Spelling),
+    ];
+
+    /// The rule of a name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, ties)| *ties)
+    }
+
+    /// The name under which the record of a training has the rule.
+    pub(crate) fn record_name(self) -> &'static str {
+        match self {
+            Ties::PrintableIds => "ids",
+            Ties::Spelling => "bytes",
+            ties => Self::NAMES.iter().find(|(_, known)| *known == ties).map_or("bytes", |(name, _)| name),
+        }
+    }
+}
+
 /// The options of the merge loop.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {

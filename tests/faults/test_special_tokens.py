@@ -12,8 +12,8 @@ import pytest
 from child import Limits, run
 
 import toksmith
+from toksmith._core import spell
 from toksmith.compat.minbpe import RegexTokenizer
-from toksmith.formats.spelling import spell
 
 HARD = """
 import toksmith

@@ -4,9 +4,9 @@
 use serde_json::Value;
 use toksmith::dialects::{Ranges, Tables, Translation};
 use toksmith::formats::huggingface::TokenizerFile;
-use toksmith::pipeline::{AddedToken, Pipeline};
-use toksmith::pretokenize::Matcher;
-use toksmith::special::Flags;
+use toksmith::pipeline::Pipeline;
+use toksmith::pretokenize::{Matcher, UNICODE_VERSION, Unmatched};
+use toksmith::tokenizer::SourcePattern;
 use toksmith::tokenizer::parts::{FilePipeline, PatternEngines, read_post_processor};
 use toksmith::{Control, Encoder, Error, Result, Vocab, decode};
 
@@ -50,6 +50,18 @@ impl PatternEngines for Scanners {
     fn engine(&self, pattern: &Translation) -> Result<Matcher> {
         Err(Error::Pattern(pattern.pattern.clone()))
     }
+
+    fn pattern(&self, source: &str, _: u32, _: Unmatched) -> Result<SourcePattern> {
+        Err(Error::Pattern(source.to_owned()))
+    }
+
+    fn unicode(&self) -> Result<String> {
+        Ok(UNICODE_VERSION.to_owned())
+    }
+
+    fn tokenizer_class(&self, _: &str) -> Option<String> {
+        None
+    }
 }
 
 /// The tokenizer of a file. Its vocabulary is the same when it is saved and loaded again.
@@ -62,11 +74,7 @@ pub(super) fn opened(file: &TokenizerFile) -> Result<Encoder> {
     if !value("post_processor").is_null() {
         read_post_processor(&value("post_processor"))?;
     }
-    let added = file.added.iter().map(|token| {
-        let [single_word, lstrip, rstrip, normalized, special] = token.flags;
-        let flags = Flags { single_word, lstrip, rstrip, special };
-        AddedToken { id: token.id, content: token.content.clone(), flags, normalized }
-    });
+    let added = file.added.iter().map(|token| token.token.clone());
     let kept = file.kept().map(|token| token.id);
     let steps = FilePipeline::read(&parts, &Scanners)?.with_tokens(added, kept)?;
     let vocab = file.vocab(steps.spelling(), &steps.token_texts()?, None)?;

@@ -45,3 +45,13 @@ def matched(source: str, among: str | None = None) -> Ranges:
     except (regex.error, OverflowError) as error:  # the latter for a property that is an infinite number
         raise ValueError(f"the expression {shown(source)} is broken: {error}") from None
     return tuple(match.span() for match in matches)
+
+
+def tokenizer_class(model_type: str) -> str | None:
+    """Return the class of the installed `transformers` for the tokenizers of a type of model; None if it has none."""
+    try:
+        from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES
+    except ImportError:
+        return None
+    name: str | tuple[str | None, str | None] | None = TOKENIZER_MAPPING_NAMES.get(model_type)
+    return name[-1] or name[0] if isinstance(name, tuple) else name

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 from .. import _core
 from .._internal.messages import printable
 from ..formats.huggingface import folder, templates
-from ..formats.huggingface.pipeline import Pipeline
-from ..formats.parts import Parts
 from . import bounds, sandbox
 from .marked_text import ASSISTANT, GENERATED, TRUSTED, UNKNOWN, MarkedText, flagged, flags, marked
 
@@ -23,9 +21,10 @@ _NOT_HERE = {"tokenize", "padding", "truncation", "return_tensors", "return_dict
 _MAX_REASON = 1000
 """Characters of an error that a template raises."""
 _OPEN_END = "THE_MESSAGE_IS_CONTINUED_HERE "
+_ROLES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 _REASONING = ("reasoning_content", "thinking", "reasoning")
 
-_cores: weakref.WeakKeyDictionary[Parts, dict[str, _core.Tokenizer]] = weakref.WeakKeyDictionary()
+_cores: weakref.WeakKeyDictionary[_core.Tokenizer, dict[str, _core.Tokenizer]] = weakref.WeakKeyDictionary()
 
 
 class Conversation:
@@ -78,7 +77,7 @@ class Conversation:
 
 
 def conversation(
-    parts: Parts,
+    core: _core.Tokenizer,
     messages: Iterable[Mapping[str, Any]],
     *,
     tools: Iterable[Mapping[str, Any]] | None = None,
@@ -92,29 +91,28 @@ def conversation(
     """Return a conversation. See `Tokenizer.apply_chat_template` and `Tokenizer.encode_messages`."""
     if wrong := _NOT_HERE & variables.keys():
         raise TypeError(f"there is no option {min(wrong)!r}: apply_chat_template returns text, encode_messages ids")
-    source = _source(parts, chat_template, tools is not None)
+    named, known = core.chat()
+    source = _source(dict(known), chat_template, tools is not None)
     rows = _messages(messages, {trusted} if isinstance(trusted, str) else set(trusted))
     if continue_final_message and add_generation_prompt:
         raise ValueError("either continue_final_message or add_generation_prompt: both say what comes next")
     field = "content" if continue_final_message is True else continue_final_message
     last = _open(rows[-1], field) if field else None
-    files = parts.origin.files if parts.origin is not None else {}
-    named = templates.special_tokens(files) if files else folder.roles(parts, {})
+    named = named if core.files() else folder.roles(core, {})
     values = {
         **marked(named, TRUSTED),
-        **{key: marked(value, TRUSTED if key in templates.ROLES else 0) for key, value in variables.items()},
+        **{key: marked(value, TRUSTED if key in _ROLES else 0) for key, value in variables.items()},
         "messages": rows,
         "tools": _rows("tools", tools),
         "documents": _rows("documents", documents),
         "add_generation_prompt": add_generation_prompt,
     }
     text, has_generation = _rendered(source, values)
-    return Conversation(_core_for(parts, source), text if last is None else _cut(text, last), has_generation)
+    return Conversation(_core_for(core, source), text if last is None else _cut(text, last), has_generation)
 
 
-def _source(parts: Parts, name: str | None, has_tools: bool) -> str:
+def _source(known: Mapping[str, str], name: str | None, has_tools: bool) -> str:
     """Return the source of a template by its name, or of the one for a call."""
-    known = templates.templates(parts.origin.files) if parts.origin is not None else {}
     if name is not None:
         return known[name] if name in known else templates.checked_source(name, known)
     for default in ["tool_use"] * has_tools + ["default"]:
@@ -192,20 +190,19 @@ def _rendered(source: str, values: dict[str, Any]) -> tuple[MarkedText, bool]:
         raise ValueError(f"the chat template failed{f' in line {line}' if line else ''}: {reason}") from error
 
 
-def _core_for(parts: Parts, source: str) -> _core.Tokenizer:
+def _core_for(core: _core.Tokenizer, source: str) -> _core.Tokenizer:
     """Return the core to encode with: added tokens that the template writes count as special tokens, too.
 
     Hugging Face's files call `<think>` or `<tool_call>` ordinary added tokens, which are found in any text. In a
     message they would speak for the template.
     """
-    if parts.pipeline is None or all(token.special for token in parts.pipeline.added_tokens):
-        return parts.core
-    cores = _cores.setdefault(parts, {})
+    pipeline = core.pipeline
+    if pipeline is None or all(token.special for token in pipeline.added_tokens):
+        return core
+    cores = _cores.setdefault(core, {})
     if source not in cores:
-        spec = parts.pipeline.spec
-        for row in spec["added_tokens"]:
-            row["special"] |= templates.writes(source, row["content"])
         if len(cores) >= 8:
             cores.clear()
-        cores[source] = parts.core.with_pipeline(Pipeline.of_spec(spec).steps)
+        contents = (token.content for token in pipeline.added_tokens)
+        cores[source] = core.with_special({text for text in contents if text in source and not text.isspace()})
     return cores[source]

@@ -9,9 +9,11 @@ from typing import Annotated, Literal
 
 import typer
 
+from .. import patterns
 from .._internal.messages import counted
+from ..compat.minbpe import files as minbpe
 from ..files import whole_files
-from ..formats import minbpe, sources
+from ..formats import sources
 from ..tokenizer import Tokenizer
 from . import options, streams
 from .options import UsageError
@@ -57,7 +59,7 @@ def convert(
 ) -> None:
     """Write a tokenizer in another format."""
     _check_out(out, to, sources.files_of(source))
-    tokenizer = _loaded(source, parts)
+    tokenizer = options.load(source, parts)
     try:
         _save(tokenizer, out, to)
     except ValueError as error:
@@ -84,19 +86,11 @@ def _check_out(out: str, to: Format, read: list[Path]) -> None:
         raise UsageError(f"{out}: -t would read a file of this name as a rank file: give it another ending")
 
 
-def _loaded(source: str, parts: options.TokenizerParts) -> Tokenizer:
-    if not minbpe.is_model(source):
-        return options.load(source, parts)
-    if (parts.pattern, parts.specials, parts.unmatched) != (None, None, None):
-        raise options.has_its_own(source)
-    return Tokenizer._of(minbpe.load(source))
-
-
 def _save(tokenizer: Tokenizer, out: str, to: Format) -> None:
     if to == "huggingface":
         tokenizer.save_huggingface(out)
     elif to == "minbpe":
-        minbpe.save(tokenizer._parts, out)
+        minbpe.save(tokenizer._core, out)
     else:
         with warnings.catch_warnings():
             if to == "gpt2":  # `_warn_of_losses` says that the files hold no pattern
@@ -108,7 +102,7 @@ def _warn_of_losses(tokenizer: Tokenizer, out: str, to: Format) -> None:
     """Say which options load the file again, where it does not hold everything."""
     if to not in _UNMATCHED:
         return
-    cut = tokenizer._parts.pattern
+    cut = patterns.of_core(tokenizer._core)
     is_known = to == "gpt2" and cut.name == "gpt2"
     flags = [] if is_known else ["--pattern", cut.name or cut.text or "none"]
     if cut.text is not None and cut.name is None and cut.unmatched != _UNMATCHED[to]:

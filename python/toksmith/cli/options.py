@@ -266,11 +266,11 @@ def load(source: str, parts: TokenizerParts = NO_PARTS) -> Tokenizer:
     pattern, specials, unmatched = parts.pattern, parts.specials, parts.unmatched
     published = _of_plugin(source)
     kind = "published" if published else sources.kind_of(source, parts.download)
-    if kind == "ranks" and pattern is None:
+    if kind == "tiktoken" and pattern is None:
         raise UsageError(sources.no_pattern(source, "--pattern"))
     # A GGUF file may lack its pattern.
     has_options = (pattern if kind != "gguf" else None, specials, unmatched) != (None, None, None)
-    if has_options and kind != "ranks" and sources.pair_in(source) is None:
+    if has_options and not sources.takes_options(source, parts.download):
         raise has_its_own(source)
     return published or Tokenizer.from_pretrained(
         source,
@@ -300,7 +300,7 @@ def load_all(sources_: list[str], parts: TokenizerParts) -> list[tuple[str, Toke
 
 
 def _takes_options(source: str) -> bool:
-    return Path(source).exists() and (sources.pair_in(source) is not None or sources.kind_of(source) == "ranks")
+    return Path(source).exists() and sources.takes_options(source)
 
 
 def _of_plugin(source: str) -> Tokenizer | None:

@@ -200,7 +200,7 @@ class _BaseParts(options.TokenizerParts):
 
 def _base(source: str, parts: _BaseParts) -> Tokenizer:
     """Return the tokenizer to extend. Where it holds its own pattern, training compares the option with it."""
-    if not Path(source).exists() or sources.kind_of(source) not in ("ranks", "gpt2"):
+    if not Path(source).exists() or not sources.takes_options(source):
         parts = dataclasses.replace(parts, pattern=None, unmatched=None)
     return options.load(source, parts)
 

@@ -15,11 +15,11 @@ from typing import Annotated, Literal, Protocol
 import typer
 
 from .. import patterns
+from .._core import tokens_of_ranks
 from ..compat.tiktoken import registry
 from ..files import reading
 from ..formats import sources, stress, verification
 from ..formats.published import encodings, rank_cache
-from ..formats.ranks import read as read_ranks
 from ..lab import first_difference
 from ..lab.first_difference import Side
 from ..lab.spans import visible
@@ -92,7 +92,7 @@ def _tiktoken(source: str, ours: Tokenizer, pattern: str | None) -> tuple[Side, 
     published = None if exists else sources.encoding_of(source)
     theirs: _Encoding
     origin = f"tiktoken {importlib.metadata.version('tiktoken')}"
-    if exists and published is None and sources.kind_of(source) == "ranks":
+    if exists and published is None and sources.kind_of(source) == "tiktoken":
         published = encodings.name_of(reading.read(source), ours.special_tokens)
         origin = origin if published is None else f"{published} of {origin}"
     if published is not None:
@@ -134,15 +134,15 @@ def _published(tiktoken: ModuleType, name: str) -> _Encoding:
 
 def _ranks_and_pattern(source: str, ours: Tokenizer, pattern: str | None) -> tuple[dict[int, bytes], str]:
     """Return what tiktoken makes an encoding of: of a rank file the pattern as `--pattern` has it."""
-    own_pattern = ours._parts.pattern.text
+    own_pattern = patterns.of_core(ours._core).text
     if own_pattern is None:
         raise ValueError(f"{source} has no pattern, and tiktoken needs one")
-    if sources.kind_of(source) == "ranks" and pattern is not None:
-        return read_ranks(source), patterns.expression(options.pattern_of(pattern) or "")
+    if sources.kind_of(source) == "tiktoken" and pattern is not None:
+        return tokens_of_ranks(reading.read(source)), patterns.expression(options.pattern_of(pattern) or "")
     with tempfile.TemporaryDirectory() as folder:
         ranks = Path(folder) / "ranks.tiktoken"
         ours.save(ranks, format="tiktoken")
-        return read_ranks(ranks), own_pattern
+        return tokens_of_ranks(reading.read(ranks)), own_pattern
 
 
 def _huggingface(source: str) -> tuple[Side, Iterable[str]]:

@@ -14,11 +14,10 @@ import operator
 from collections.abc import Iterable, Sequence
 
 from .. import patterns
-from ..formats import minbpe
-from ..formats.parts import Parts
 from ..tokenizer import Tokenizer as ToksmithTokenizer
 from . import _merges, aliases
 from ._merges import GPT4_PATTERN
+from .minbpe import files
 
 __all__ = ["GPT4_PATTERN", "Tokenizer"]
 
@@ -36,7 +35,7 @@ class Tokenizer:
 
     def _replace(self, merges: Iterable[tuple[int, int]], spelling: str, pattern: patterns.Pattern) -> None:
         self._pattern = spelling
-        self.tokenizer = ToksmithTokenizer._of(Parts(minbpe.core_of(merges, {}, pattern), pattern))
+        self.tokenizer = ToksmithTokenizer._of(files.core_of(merges, {}, pattern))
 
     def train_from_iterator(
         self, iterator: Iterable[str], vocab_size: int, buffer_size: int = 8192, pattern: str | None = None

@@ -18,12 +18,12 @@ from pathlib import Path
 from types import EllipsisType
 from typing import Any
 
+from .. import _core
 from .._internal.messages import shown
 from ..files import text_files, whole_files
-from ..formats.huggingface import folder, origin
-from ..formats.huggingface.checks import Json
-from ..formats.parts import Parts
+from ..formats.huggingface import folder, side_files
 from ..tokenizer import Tokenizer as Native
+from .huggingface.added import Json
 from .huggingface.tokenizers import Tokenizer
 
 try:
@@ -155,10 +155,10 @@ def pretrained(
     if callable(getattr(tokenizer, "save_pretrained", None)):
         return _of_object(tokenizer, {**{k: v for k, v in roles.items() if v is not ...}, **options})
     adapter = tokenizer if isinstance(tokenizer, Tokenizer) else Tokenizer(tokenizer)
-    parts = adapter._tokenizer._parts
-    if parts.origin is not None and parts.origin.files and not isinstance(tokenizer, Tokenizer):
-        return _of_origin(parts, parts.origin.files, roles, options)
-    chosen = folder.roles(parts, roles)
+    core = adapter._tokenizer._core
+    if (files := core.files()) and not isinstance(tokenizer, Tokenizer):
+        return _of_files(core, files, roles, options)
+    chosen = folder.roles(core, roles)
     names = adapter._tokenizer.special_tokens
     special = [name for id, name in sorted((id, name) for name, id in names.items()) if _is_special(adapter, id)]
     others = [name for name in special if name not in chosen.values()]
@@ -185,10 +185,10 @@ def _of_object(tokenizer: Fast, changes: Json) -> ToksmithTokenizer:
     return made
 
 
-def _of_origin(parts: Parts, files_beside: origin.Files, roles: Json, options: Json) -> ToksmithTokenizer:
-    """Return the tokenizer that `transformers` loads from the folder of an origin, with toksmith inside."""
-    files = folder.files_of(parts, roles, None, None)
-    config = json.loads(files[origin.CONFIG])
+def _of_files(core: _core.Tokenizer, files_beside: side_files.Files, roles: Json, options: Json) -> ToksmithTokenizer:
+    """Return the tokenizer that `transformers` loads from a folder of these files, with toksmith inside."""
+    files = folder.files_of(core, roles, None, None)
+    config = json.loads(files[side_files.CONFIG])
     if tokenizer_class_from_name(config["tokenizer_class"]) is None:
         raise ValueError(
             f"the folder names the class {shown(config['tokenizer_class'])}, which transformers does not have: load "
@@ -196,10 +196,10 @@ def _of_origin(parts: Parts, files_beside: origin.Files, roles: Json, options: J
             "the result"
         )
     config.pop("auto_map", None)  # the class is loaded already, and the code that auto_map names is not here
-    files[origin.CONFIG] = origin.as_json(config)
+    files[side_files.CONFIG] = side_files.as_json(config)
     with tempfile.TemporaryDirectory() as made:
-        if origin.MODEL in files_beside:
-            files[origin.MODEL] = origin.as_json(files_beside[origin.MODEL])
+        if side_files.MODEL in files_beside:
+            files[side_files.MODEL] = side_files.as_json(files_beside[side_files.MODEL])
         for name, content in files.items():
             path = Path(made, name)
             path.parent.mkdir(exist_ok=True)

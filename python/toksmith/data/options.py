@@ -131,7 +131,7 @@ class Options:
                 "template=False"
             )
         elif append is None and not prepended and not template:
-            end = folder.end_of_text(tokenizer._parts)
+            end = folder.end_of_text(tokenizer._core)
             self.warning = end and (
                 "the documents have no token between them, and the tokenizer has one to end a text: choose "
                 f'append="{end}", or append="{NONE}"'

@@ -11,8 +11,7 @@ from .. import _core
 from .._internal import arguments
 from .._internal.messages import shown
 from ..encoding.file_encoding import is_wide
-from ..formats import identity, native
-from ..tokenizer import Tokenizer, tokenizer_of
+from ..tokenizer import Tokenizer, restored, tokenizer_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -201,13 +200,12 @@ class BatchFunction:
 
     def __reduce__(self) -> tuple[object, ...]:
         # The records of a tokenizer's training and files are left out: equal tokenizers may differ in them.
-        state = (type(self.tokenizer), self.tokenizer.fingerprint, *native.state(self.tokenizer._parts))
+        state = (type(self.tokenizer), self.tokenizer.fingerprint, *self.tokenizer._core.state())
         return _restored, (*state, self.column, self.out, self.wide, self.keep, self.special, self.workers)
 
 
-def _restored(kind: type[Tokenizer], digest: str, head: bytes, core: bytes, *options: Any) -> BatchFunction:
-    identity.check("Tokenizer", isinstance(kind, type) and issubclass(kind, Tokenizer))
-    return BatchFunction(kind._of(identity.restored(digest, head, core)), *options)
+def _restored(kind: type[Tokenizer], fingerprint: str, fields: str, core: bytes, *options: Any) -> BatchFunction:
+    return BatchFunction(restored(kind, fingerprint, fields, core), *options)
 
 
 def column_of(batch: RecordBatch | Table, name: str) -> Array | ChunkedArray:

@@ -6,29 +6,21 @@ import difflib
 import errno
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from .. import _core, patterns
-from .._internal import choices
+from .._internal import arguments, choices
 from .._internal.messages import shown
 from ..files import reading, text_files
-from . import gpt2, native, ranks, tekken
-from .huggingface import auto, origin, read, write
-from .huggingface.checks import Json
-from .parts import Parts
+from . import verification
+from .huggingface import side_files
 from .published import encodings, models
-from .spelling import spell
 
 StrPath = str | os.PathLike[str]
-Kind = Literal["published", "huggingface", "gpt2", "ranks", "native", "tekken", "sentencepiece", "gguf"]
+Specials = Iterable[str] | Mapping[str, int] | None
 
-_PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
-"""Names of GPT-2's two files: the usual ones, and those of its release."""
-_WHOLE = ("tekken.json", "tokenizer.model", "*.model", "qwen.tiktoken", "*.gguf")
-"""Names of a file that is a whole tokenizer: Mistral's, SentencePiece's, and any of SentencePiece or llama.cpp."""
-_HEAD_BYTES = 1 << 12
 _HUB_NAME = re.compile(r"([\w-][\w.-]*)/([\w-][\w.-]*)(?:@([\w./-]+))?", re.ASCII)
 _HUB_FILES = ["*.json", "*.jinja", "*.txt", "*.model", "*.bpe", "*.tiktoken"]
 ALLOW_DOWNLOAD = "TOKSMITH_DOWNLOAD"
@@ -36,20 +28,28 @@ ALLOW_DOWNLOAD = "TOKSMITH_DOWNLOAD"
 _SUFFIXES = (".json", ".tiktoken", ".txt", ".model", ".bpe", ".gguf")  # those that only a path has
 
 
-def kind_of(source: StrPath, download: bool | None = None) -> Kind:
-    """Return the kind of a name or a path. A file or a folder goes before a published encoding of the same name."""
-    return _located(source, download)[0]
+def kind_of(source: StrPath, download: bool | None = None) -> str:
+    """Return the format of a name or a path, "published" for a published encoding.
+
+    A file or a folder goes before a published encoding of the same name.
+    """
+    path = _located(source, download)
+    return "published" if path is None else _core.tokenizer_kind(path)
 
 
-def _located(source: StrPath, download: bool | None) -> tuple[Kind, str]:
-    """Return the kind of a name or a path, and the path of the file or folder, or the name of the encoding."""
+def takes_options(source: StrPath, download: bool | None = None) -> bool:
+    """Return whether a pattern and special tokens are given beside a file: a rank file, or GPT-2's two files."""
+    path = _located(source, download)
+    return path is not None and _core.tokenizer_kind(path, True) in ("tiktoken", "gpt2")
+
+
+def _located(source: StrPath, download: bool | None) -> str | None:
+    """Return the path of the file or folder of a name or a path; None for the name of a published encoding."""
     path = Path(in_hub_cache(source, download) or source)
-    if path.is_dir():
-        return _in_folder(path)
     if path.exists():
-        return _kind_of_file(path), os.fspath(path)
+        return os.fspath(path)
     if isinstance(source, str) and encoding_of(source) is not None:
-        return "published", source
+        return None
     raise _unknown(os.fspath(source))
 
 
@@ -107,57 +107,9 @@ def _reason(error: Exception) -> str:
     }.get(type(error).__name__, str(error))
 
 
-def _in_folder(folder: Path) -> tuple[Kind, str]:
-    """Return the kind of a folder and its path, or those of the file in it that is a whole tokenizer."""
-    path = folder / "tokenizer.json"  # other files in the folder are for older readers
-    if path.is_file():
-        kind = _kind_of_file(path)
-        return kind, os.fspath(folder if kind == "huggingface" else path)
-    if pair_in(folder) is not None:
-        return "gpt2", os.fspath(folder)
-    for pattern in _WHOLE:
-        paths = _files_like(folder, pattern)
-        if len(paths) > 1:
-            names = ", ".join(path.name for path in paths[:3]) + (", …" if len(paths) > 3 else "")
-            raise ValueError(f"{folder}: {len(paths)} files are {pattern} ({names}): name the file of the tokenizer")
-        if paths:
-            return _kind_of_file(paths[0]), os.fspath(paths[0])
-    raise ValueError(
-        f"{folder}: this folder holds neither tokenizer.json nor vocab.json with merges.txt, {' or '.join(_WHOLE)}: "
-        "name the file of the tokenizer"
-    )
-
-
-def _files_like(folder: Path, pattern: str) -> list[Path]:
-    return sorted(path for path in folder.glob(pattern) if path.is_file())
-
-
-def pair_in(folder: StrPath) -> tuple[Path, Path] | None:
-    """Return GPT-2's two files in a folder; None if it does not have both."""
-    pairs = ((Path(folder, vocab), Path(folder, merges)) for vocab, merges in _PAIRS)
-    return next((pair for pair in pairs if pair[0].is_file() and pair[1].is_file()), None)
-
-
 def files_of(source: StrPath) -> list[Path]:
     """Return the paths of the files that a tokenizer may be read from; not all need exist."""
-    path = Path(in_hub_cache(source) or source)
-    folder = path if path.is_dir() else path.parent if path.name == "tokenizer.json" else None
-    if folder is None:
-        return [path]
-    pairs = [folder / name for names in _PAIRS for name in names]
-    whole = [path for pattern in _WHOLE for path in _files_like(folder, pattern)]
-    return [folder / "tokenizer.json", *pairs, *whole, *origin.paths_in(folder)]
-
-
-def _kind_of_file(path: Path) -> Kind:
-    if path.suffix == ".tiktoken":
-        return "ranks"
-    with path.open("rb") as file:
-        head = file.read(_HEAD_BYTES) if path.is_file() else b""
-    _core.check_whole(path, head)
-    with text_files.naming(path):
-        kind: Kind | None = _core.tokenizer_format(head)
-    return kind or "native"  # whose reader raises the error
+    return [Path(path) for path in _core.tokenizer_files(in_hub_cache(source) or source)]
 
 
 def encoding_of(name: str) -> str | None:
@@ -203,91 +155,136 @@ def _unknown(source: str) -> OSError:
 def open_source(
     source: object,
     pattern: object,
-    special_tokens: Iterable[str] | Mapping[str, int] | None,
+    special_tokens: Specials,
     unmatched: choices.Unmatched | None,
-    download: bool | None = None,
-) -> Parts:
+    download: bool | None,
+) -> _core.Tokenizer:
     """Load the tokenizer of a name or a path. See `Tokenizer.from_pretrained`; a pattern of `...` is not given."""
     is_bare = pattern is ... and special_tokens is None and unmatched is None
     if not isinstance(source, (str, os.PathLike)):
         if not is_bare:
             raise ValueError("an object has its own pattern and special tokens: leave them and unmatched out")
         return _of_object(source)
-    kind, name = _located(source, download)
-    if kind == "huggingface" and not is_bare and pair_in(name) is not None:
-        kind = "gpt2"
-    if is_bare and (kind == "gpt2" or name != os.fspath(source)):
-        made = _beside(kind, Path(name))
-        if made is not None:
-            return made
-    if kind == "ranks":
-        if pattern is ...:
-            raise ValueError(no_pattern(name, "pattern="))
-        return ranks.load(name, pattern, special_tokens, unmatched)
-    if kind == "gpt2":
-        vocab, merges = pair_in(name) or _PAIRS[0]
-        chosen = "gpt2" if pattern is ... else pattern
-        return gpt2.load(vocab, merges, special_tokens, chosen, unmatched or "keep")
-    if kind == "gguf" and pattern is not ... and special_tokens is None and unmatched is None:
-        return read.read_gguf(name, pattern or "none")
-    if not is_bare:
+    name = _located(source, download)
+    if name is None and is_bare:
+        return published(encoding_of(os.fspath(source)) or "")
+    kind = "published" if name is None else _core.tokenizer_kind(name, not is_bare)
+    only_pattern = pattern is not ... and special_tokens is None and unmatched is None
+    if name is None or not (is_bare or kind in ("tiktoken", "gpt2") or (kind == "gguf" and only_pattern)):
         raise ValueError(
-            f"{name} has its own pattern and special tokens: leave pattern, special_tokens and unmatched out"
+            f"{source} has its own pattern and special tokens: leave pattern, special_tokens and unmatched out"
         )
-    if kind == "published":
-        return published(encoding_of(name) or name)
-    readers: dict[Kind, Callable[[str], Parts]] = {
-        "huggingface": read.read,
-        "sentencepiece": read.read_sentencepiece,
-        "gguf": read.read_gguf,
-        "tekken": tekken.load,
-        "native": native.load,
-    }
-    return readers[kind](name)
+    if is_bare:
+        return _load_bare(name)
+    return _load_with(name, kind, pattern, special_tokens, unmatched)
 
 
-def _beside(kind: Kind, path: Path) -> Parts | None:
-    """Return the tokenizer of a vocabulary in a folder and of the files beside it; None where they say nothing."""
-    files = origin.files_of(path if path.is_dir() else path.parent)
-    if kind == "gpt2" and auto.says_something(files):
-        vocab, merges = pair_in(path) or _PAIRS[0]
-        lines = (f"{spell(left)} {spell(right)}" for left, right in gpt2.read_merges(merges))
-        content = auto.content_of_pair(text_files.read_object(vocab, "vocabulary"), lines)
-        return read.read_beside(content, path, files)
-    if kind == "sentencepiece" and auto.says_something(files):
-        return read.read_sentencepiece_beside(path, files)
-    if kind == "ranks":
-        return _of_model_ranks(path, files)
-    return None
+def _load_bare(name: str) -> _core.Tokenizer:
+    try:
+        return _core.Tokenizer.load(name)
+    except ValueError as error:
+        path, separator, _ = str(error).rpartition(f": {_core.NO_PATTERN}")
+        raise ValueError(no_pattern(path, "pattern=")) if separator else error from None
 
 
-def _of_model_ranks(path: Path, files: Json) -> Parts | None:
-    """Return the tokenizer of a rank file of Kimi or Qwen 1, whose pattern and special tokens stand in their code."""
-    count = len(ranks.read(path))
-    pattern_and_tokens = auto.of_rank_file(path.name, count, files)
-    if pattern_and_tokens is None:
-        return None
-    pattern, special_tokens, normalizer = pattern_and_tokens
-    parts = ranks.load(path, pattern, special_tokens, None)
-    if normalizer is None:
-        return Parts(parts.core, parts.pattern, None, None, origin.Origin(None, frozenset(), files))
-    content = {**write.tokenizer_object(parts), "normalizer": normalizer}
-    return read.parts_of(content, files)
+def _load_with(
+    name: str, kind: str, pattern: object, special_tokens: Specials, unmatched: choices.Unmatched | None
+) -> _core.Tokenizer:
+    """Load a file that does not say all of its tokenizer."""
+    if kind == "gguf":
+        if not isinstance(pattern, str | None):
+            raise ValueError(f"the pattern is the name of a pre-tokenizer of llama.cpp, not {pattern!r:.80}")
+        return _core.Tokenizer.load(name, pre_tokenizer=pattern or "none")
+    if kind == "tiktoken":
+        path = _core.tokenizer_lead(name)
+        if pattern is ...:
+            raise ValueError(no_pattern(path, "pattern="))
+        return load_ranks(path, pattern, special_tokens, unmatched)
+    resolved = patterns.resolve("gpt2" if pattern is ... else pattern, unmatched or "keep")
+    return _core.Tokenizer.load(
+        name, format="gpt2", pattern=resolved.core(), special_tokens=arguments.special_list(special_tokens)
+    )
 
 
-def _of_object(source: object) -> Parts:
+def load_own(path: str) -> _core.Tokenizer:
+    """Load toksmith's own file. See `Tokenizer.load`."""
+    hint = "load reads files of save; Tokenizer.from_pretrained reads names and other files"
+    try:
+        return _core.Tokenizer.load(path, format="toksmith")
+    except IsADirectoryError as error:
+        message = "this is a folder: Tokenizer.from_pretrained reads folders"
+        raise IsADirectoryError(error.errno, message, path) from None
+    except FileNotFoundError as error:
+        raise FileNotFoundError(error.errno, f"{error.strerror} ({hint})", path) from None
+    except ValueError as error:
+        if "not a toksmith file" not in str(error):
+            raise
+        raise ValueError(f"{error} ({hint})") from None
+
+
+def load_ranks(
+    path: StrPath, pattern: object, special_tokens: Specials, unmatched: choices.Unmatched | None
+) -> _core.Tokenizer:
+    """Load a rank file; warns of a published one if `special_tokens` is None. See `Tokenizer.from_tiktoken`."""
+    resolved = patterns.of_tiktoken(pattern, unmatched)
+    specials = arguments.special_list(special_tokens)
+    data = reading.read(path)
+    with text_files.naming(path):
+        core = _core.Tokenizer.from_ranks(data, specials, resolved.core())
+    encodings.warn_of_pattern(path, data, resolved, stacklevel=3)
+    if special_tokens is None:
+        encodings.warn_of_missing(path, data, resolved.name, stacklevel=3)
+    return core
+
+
+def load_huggingface(source: object, seed: int | None = None) -> _core.Tokenizer:
+    """Load a `tokenizer.json`, or an object that gives one. `seed` is that of the model's dropout."""
+    if isinstance(source, (str, os.PathLike)):
+        return _core.Tokenizer.load(source, format="huggingface", dropout_seed=seed)
+    kind = type(source).__name__
+    inner = getattr(source, "backend_tokenizer", source)
+    to_str = getattr(inner, "to_str", None)
+    if not callable(to_str):
+        raise TypeError(
+            "expected the path of a tokenizer.json, a tokenizers.Tokenizer or a fast tokenizer of transformers, "
+            f"not {kind}"
+        )
+    if getattr(inner, "encode_special_tokens", False):
+        raise ValueError(f"{kind}: encode_special_tokens is set: unset it, and give special=False when encoding")
+    with verification.peer(kind):
+        data = str(to_str()).encode()
+    with text_files.naming(kind):
+        return _core.Tokenizer.of_huggingface(data, side_files.of_object(source), dropout_seed=seed)
+
+
+def _of_object(source: object) -> _core.Tokenizer:
     """Return the tokenizer that an object of another library is."""
     if _library_of(source) == "mistral_common":
         inner: Any = getattr(getattr(source, "instruct_tokenizer", None), "tokenizer", source)
-        return open_source(inner.file_path, ..., None, None)
+        return open_source(inner.file_path, ..., None, None, None)
     if hasattr(source, "_mergeable_ranks"):
-        return ranks.of_encoding(source)
+        return _of_encoding(source)
     if not is_source(source):
         raise TypeError(
             "a tokenizer is a name, a path, a tiktoken.Encoding, a tokenizers.Tokenizer, a fast tokenizer of "
             f"transformers, or a tokenizer of mistral_common, not {type(source).__name__}"
         )
-    return read.read(source)
+    return load_huggingface(source)
+
+
+def _of_encoding(encoding: Any) -> _core.Tokenizer:
+    """Return the tokenizer of a `tiktoken.Encoding`."""
+    pattern = patterns.of_tiktoken_source(encoding._pat_str)
+    vocab = {rank: token for token, rank in encoding._mergeable_ranks.items()}
+    return _core.Tokenizer(vocab, None, one_name_each(encoding._special_tokens), pattern.core())
+
+
+def one_name_each(special_tokens: Mapping[str, int]) -> list[tuple[str, int | None]]:
+    """Return special tokens with their ids; of several with one id the first, as `o200k_harmony` has."""
+    first: dict[int, str] = {}
+    for token, id in special_tokens.items():
+        first.setdefault(id, token)
+    return [(token, id) for id, token in first.items()]
 
 
 def is_source(source: object) -> bool:
@@ -315,12 +312,11 @@ def no_pattern(name: str, option: str) -> str:
     return f"{name} is a rank file, which holds no pattern: give {option}, such as gpt2, cl100k or o200k{hint}"
 
 
-def published(name: str) -> Parts:
+def published(name: str) -> _core.Tokenizer:
     """Return a published encoding: its rank file is looked for on this machine, else downloaded.
 
     Of several special tokens that have one id (`o200k_harmony` has two), the tokenizer has the first.
     """
     file, pat_str, special_tokens, _ = encodings.ENCODINGS[name]
     pattern = patterns.of_tiktoken_source(pat_str)
-    specials = ranks.one_name_each(special_tokens)
-    return Parts(_core.Tokenizer.from_ranks(encodings.rank_file(file), specials, pattern.core()), pattern)
+    return _core.Tokenizer.from_ranks(encodings.rank_file(file), one_name_each(special_tokens), pattern.core())

@@ -1,4 +1,4 @@
-"""Checks that a format can hold a tokenizer, and that a written file holds it.
+"""Checks that a written file holds a tokenizer.
 
 Before a file takes its name it is read back, and compared with the tokenizer on stress texts: by the library that it
 is for, if that is installed, else by toksmith. A rank file and GPT-2's files hold no pattern, so pretokens are
@@ -15,30 +15,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from .. import _core, patterns
-from .parts import Parts
 from .stress import PROSE, SPACES
 
 _Case = TypeVar("_Case", str, bytes)
 _Read = TypeVar("_Read")
-
-
-# What a format can hold
-
-
-def check_merges_list(parts: Parts, kind: str) -> None:
-    """Check that the merges as a list, without ranks, give the same ids for every text."""
-    why = "ignores it for pretokens that are tokens" if parts.core.has_merges() else "has ranks"
-    with refusing(f"{kind} holds a merges list, and this tokenizer {why}"):
-        parts.core.check_as_list()
-
-
-@contextlib.contextmanager
-def refusing(why: str) -> Iterator[None]:
-    """Put the reason before the message of an error."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(f"{why}: {error}") from None
 
 
 # Comparing
@@ -83,15 +63,15 @@ def compare(
             raise _refused(kind, short, ours(short), theirs(short))
 
 
-def compare_texts(kind: str, parts: Parts, core: _core.Tokenizer) -> None:
-    """Compare the ids that a core gives for the stress texts with those of a tokenizer."""
-    compare(kind, stress_texts(parts), encoder(parts.core), encoder(core))
+def compare_texts(kind: str, core: _core.Tokenizer, other: _core.Tokenizer) -> None:
+    """Compare the ids that two tokenizers give for the stress texts of the first."""
+    compare(kind, stress_texts(core), encoder(core), encoder(other))
 
 
-def compare_pretokens(kind: str, parts: Parts, encode: Callable[[bytes], list[int]]) -> None:
+def compare_pretokens(kind: str, core: _core.Tokenizer, encode: Callable[[bytes], list[int]]) -> None:
     """Compare the ids that a function gives for pretokens with those that the tokens and merges alone give."""
-    core = bare(parts)
-    compare(kind, _pretokens(parts), lambda piece: core.encode_bytes(piece, True), encode)
+    alone = bare(core)
+    compare(kind, _pretokens(core), lambda piece: alone.encode_bytes(piece, True), encode)
 
 
 def _shortest(case: _Case, ours: Callable[[_Case], list[int]], theirs: Callable[[_Case], list[int]]) -> _Case:
@@ -109,13 +89,19 @@ def _shortest(case: _Case, ours: Callable[[_Case], list[int]], theirs: Callable[
 # Texts to compare
 
 
-def stress_texts(parts: Parts, keep: Callable[[set[str]], set[str]] | None = None) -> Iterator[str]:
+def ordinary(core: _core.Tokenizer) -> dict[int, bytes]:
+    """Return the tokens that are not special, by id."""
+    special = set(core.special_tokens().values())
+    return {id: token for id, token in core.vocab().items() if id not in special}
+
+
+def stress_texts(core: _core.Tokenizer, keep: Callable[[set[str]], set[str]] | None = None) -> Iterator[str]:
     """Yield texts of many scripts, of whitespace, of special tokens, and of every token that is UTF-8."""
-    tokens = [text for text in map(text_of, parts.ordinary.values()) if text is not None]
+    tokens = [text for text in map(text_of, ordinary(core).values()) if text is not None]
     characters = set().union(PROSE, *SPACES, *tokens)
     dropped = characters - keep(characters) if keep else set()
     table = str.maketrans(dict.fromkeys(dropped))
-    for text in _texts(tokens, sorted(parts.special_tokens)):
+    for text in _texts(tokens, sorted(core.special_tokens())):
         # Special tokens stay as they are: the pattern does not see them.
         yield text.translate(table) if dropped else text
 
@@ -150,19 +136,20 @@ def _with_specials(specials: list[str], words: list[str]) -> Iterator[str]:
         yield f"{special[:-1]} {special[1:]}{special}"
 
 
-def _pretokens(parts: Parts) -> list[bytes]:
+def _pretokens(core: _core.Tokenizer) -> list[bytes]:
     """Return the pretokens of the stress text, each once, and every ordinary token but the empty one."""
-    split = parts.pattern.core().split
+    split = patterns.of_core(core).core().split
     pretokens = dict.fromkeys(itertools.chain.from_iterable(split(text.encode()) for text in _texts([], [])))
-    return [*pretokens, *(token for token in parts.ordinary.values() if token and token not in pretokens)]
+    return [*pretokens, *(token for token in ordinary(core).values() if token and token not in pretokens)]
 
 
-def bare(parts: Parts) -> _core.Tokenizer:
+def bare(core: _core.Tokenizer) -> _core.Tokenizer:
     """Return a core of the same ordinary tokens and merges that takes each text as one pretoken."""
-    vocab = {parts.core.token_id(token): token for token in parts.ordinary.values()}
-    merges = parts.merges if parts.core.has_merges() else None
-    ignore_merges = merges is not None and parts.core.ignores_merges()
-    return _core.Tokenizer(vocab, merges, [], patterns.resolve(None).core(), ignore_merges)
+    vocab = {core.token_id(token): token for token in ordinary(core).values()}
+    all_tokens = core.vocab()
+    merges = [(all_tokens[left], all_tokens[right]) for left, right in core.merges()] if core.has_merges() else None
+    ignore_merges = merges is not None and core.ignores_merges()
+    return _core.Tokenizer(vocab, merges, [], _core.Pretokenizer(None), ignore_merges)
 
 
 def encoder(core: _core.Tokenizer) -> Callable[[str], list[int]]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from .. import patterns
 from .._core import CompiledPattern, character_kinds
-from ..formats.huggingface import templates
+from ..formats import verification
 from ..tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ __all__ = ["CompiledPattern", "character_kinds"]
 
 def ordinary_tokens(tokenizer: Tokenizer) -> dict[int, bytes]:
     """Return the tokens that are not special, by id."""
-    return tokenizer._parts.ordinary
+    return verification.ordinary(tokenizer._core)
 
 
 def has_merges(tokenizer: Tokenizer) -> bool:
@@ -54,7 +54,7 @@ def merged_differently(tokenizer: Tokenizer) -> dict[int, list[int]]:
 
 def pattern(tokenizer: Tokenizer) -> patterns.Pattern:
     """Return the pattern, with its engine and what becomes of text that it does not match."""
-    return tokenizer._parts.pattern
+    return patterns.of_core(tokenizer._core)
 
 
 def check_plain(tokenizer: Tokenizer, text: str, special: bool, purpose: str) -> None:
@@ -67,5 +67,4 @@ def check_plain(tokenizer: Tokenizer, text: str, special: bool, purpose: str) ->
 
 def has_chat_template(tokenizer: Tokenizer) -> bool:
     """Return whether `apply_chat_template` has a template by default."""
-    origin = tokenizer._parts.origin
-    return origin is not None and "default" in templates.templates(origin.files)
+    return "default" in dict(tokenizer._core.chat()[1])

@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _core
+from .. import _core, patterns
 from .._internal import arguments
 from .._internal.choices import Ties
 from .._internal.messages import shown
 from ..corpus import Corpus, CorpusOptions, TextSources, check_options
-from ..formats.parts import Parts
 from ..tokenizer import Tokenizer, tokenizer_of
 from ..training.counts import PretokenCounts
 from ..training.train import train
 from .change import VocabChange
-from .pruning import added_ids, check_merges_bytes, encoded, renumbered
+from .pruning import check_merges_bytes, encoded
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -82,18 +81,18 @@ def replace_tokens(
     ([256, 257], array([-1, -1]), array([97, 98]))
     """
     tokenizer, new = tokenizer_of(tokenizer), _replacements(slots, tokens)
-    parts, taken = tokenizer._parts, {slot for slot, _ in new}
-    check_merges_bytes(parts, "given other tokens")
-    ordinary = parts.vocab.keys() - added_ids(parts)
+    core, vocab, taken = tokenizer._core, tokenizer.vocab, {slot for slot, _ in new}
+    check_merges_bytes(core, "given other tokens")
+    ordinary = vocab.keys() - core.added_ids()
     for slot in sorted(taken & ordinary):
-        raise ValueError(f"id {slot} is that of the ordinary token {shown(parts.vocab[slot])}: it is not reserved")
-    ids = {id: id for id in parts.vocab if id not in taken}
-    parts = renumbered(parts, _core.relabel(parts.core, [*ids.items()]), ids, parts.record)
+        raise ValueError(f"id {slot} is that of the ordinary token {shown(vocab[slot])}: it is not reserved")
+    ids = {id: id for id in vocab if id not in taken}
+    core = core.relabeled([*ids.items()])
     merged = {token: slot for slot, token in new if isinstance(token, bytes)}
     if merged:
-        parts = _with_merged(parts, merged, max(ordinary))
+        core = _with_merged(core, merged, max(ordinary))
     names = {token: slot for slot, token in new if isinstance(token, str)}
-    replaced = tokenizer._of(parts).with_special_tokens(names)
+    replaced = tokenizer._of(core).with_special_tokens(names)
     for token, slot in merged.items():
         if replaced.encode(token, special=False) != [slot]:
             raise ValueError(f"{shown(token)} is more than one pretoken: no text would be encoded to it")
@@ -122,26 +121,26 @@ def _trained_on_words(
     workers: int | None = None,
     **corpus: Unpack[CorpusOptions],
 ) -> Tokenizer:
-    parts = tokenizer._parts
-    check_merges_bytes(parts, "extended")
+    core = tokenizer._core
+    check_merges_bytes(core, "extended")
     if isinstance(sources, PretokenCounts):
         counts = sources._core
     else:
         counts = _core.PretokenCounts([])
         for ids in encoded(tokenizer, Corpus.of(sources, **corpus), workers):
-            counts = counts.plus(_core.words_of(parts.core, ids))
+            counts = counts.plus(_core.words_of(core, ids))
     learned = _core.learn_merges(
-        counts, n, ties=ties, min_frequency=min_frequency, max_token_length=max_token_length, base=parts.core
+        counts, n, ties=ties, min_frequency=min_frequency, max_token_length=max_token_length, base=core
     )
     if learned.added() < n:
         warnings.warn(f"no pair is left that occurs often enough: {learned.added()} tokens are added", stacklevel=3)
-    core = _core.build_tokenizer(learned, parts.core, [], parts.pattern.core())
-    return tokenizer._of(renumbered(parts, core, {id: id for id in parts.vocab}))
+    made = _core.build_tokenizer(learned, core, [], patterns.of_core(core).core())
+    return tokenizer._of(core.with_tokens_of(made, keeps_record=False))
 
 
-def _with_merged(parts: Parts, tokens: dict[bytes, int], highest: int) -> Parts:
-    """Return the parts with a last merge for each of the tokens, which have their ids."""
-    core, slots = parts.core, [*tokens.values()]
+def _with_merged(core: _core.Tokenizer, tokens: dict[bytes, int], highest: int) -> _core.Tokenizer:
+    """Return the tokenizer with a last merge for each of the tokens, which have their ids."""
+    slots = [*tokens.values()]
     if core.characters() is not None:
         raise ValueError("a tokenizer that merges characters takes special tokens only: give each as a str")
     if not core.has_merges() and (slots != sorted(slots) or slots[0] < highest):
@@ -150,9 +149,9 @@ def _with_merged(parts: Parts, tokens: dict[bytes, int], highest: int) -> Parts:
     learned = _core.learn_merges(_core.PretokenCounts([]), room, base=core, forced=[*tokens])
     if learned.added() != len(tokens):
         raise ValueError("bytes are not encoded to two tokens, but to one or to more: put their parts before them")
-    ids = {id: id for id in parts.vocab} | dict(enumerate(slots, core.max_id() + 1))
-    extended = _core.build_tokenizer(learned, core, [], parts.pattern.core())
-    return renumbered(parts, _core.relabel(extended, [*ids.items()]), ids, parts.record)
+    ids = {id: id for id in core.vocab()} | dict(enumerate(slots, core.max_id() + 1))
+    extended = _core.build_tokenizer(learned, core, [], patterns.of_core(core).core())
+    return core.with_tokens_of(extended.relabeled([*ids.items()]), keeps_record=True)
 
 
 def _change(old: Tokenizer, new: Tokenizer, same: Collection[int]) -> VocabChange:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from .. import _core
 from .._internal import arguments
 from ..corpus import Corpus, CorpusOptions, TextSources, check_options
-from ..formats.parts import Parts, Record
 from ..tokenizer import Tokenizer, tokenizer_of
 from .change import VocabChange
 
@@ -63,53 +62,34 @@ def prune(
     """
     check_options(prune, corpus)
     tokenizer = tokenizer_of(tokenizer)
-    parts = tokenizer._parts
+    core = tokenizer._core
     if sum(option is not None for option in (keep, drop, min_count)) != 1 or (min_count is None) != (on is None):
         raise ValueError("prune takes keep, drop, or min_count with on: exactly one of them")
-    check_merges_bytes(parts, "pruned")
-    fixed = added_ids(parts)
+    check_merges_bytes(core, "pruned")
+    fixed = core.added_ids()
     if keep is not None:
-        kept = _checked(parts, "keep", keep)
+        kept = _checked(tokenizer, "keep", keep)
     elif drop is not None:
-        gone = _checked(parts, "drop", drop)
-        kept, fixed = parts.vocab.keys() - gone, fixed - gone
+        gone = _checked(tokenizer, "drop", drop)
+        kept, fixed = tokenizer.vocab.keys() - gone, fixed - gone
     else:
         least = arguments.whole("min_count", min_count)
         uses = _uses(tokenizer, Corpus.of(() if on is None else on, **corpus), workers)
-        kept = {id for id in parts.vocab if uses[id] >= least}
-    core, old_ids, needed, places = _core.prune(parts.core, sorted(kept - fixed), sorted(fixed))
-    new_ids = dict(zip(old_ids.tolist(), itertools.count()))
-    record = parts.record and parts.record.pruned(len(parts.core.merges()), places.tolist(), 256 + len(fixed))
-    pruned = tokenizer._of(renumbered(parts, core, new_ids, record))
+        kept = {id for id in tokenizer.vocab if uses[id] >= least}
+    made, old_ids, needed = core.pruned(sorted(kept - fixed), sorted(fixed))
+    pruned = tokenizer._of(made)
     return pruned, VocabChange.between(tokenizer, pruned, old_ids, needed)
 
 
-def check_merges_bytes(parts: Parts, change: str) -> None:
+def check_merges_bytes(core: _core.Tokenizer, change: str) -> None:
     """Raise ValueError for a tokenizer that merges by the names of its tokens."""
-    if parts.core.is_spelled():
+    if core.is_spelled():
         raise ValueError(f"a tokenizer that merges by the names of its tokens cannot be {change}")
 
 
-def renumbered(
-    parts: Parts, core: _core.Tokenizer, new_ids: Mapping[int, int], record: Record | None = None
-) -> Parts:
-    """Return the parts of a tokenizer with other ids; `core` has them already, but no pipeline."""
-    pipeline = parts.pipeline and parts.pipeline.renumbered(new_ids)
-    if pipeline is not None:
-        core = core.with_pipeline(pipeline.steps)
-    pattern = parts.pattern if pipeline is None else pipeline.pattern
-    return Parts(core, pattern, pipeline, record, parts.origin and parts.origin.moved())
-
-
-def added_ids(parts: Parts) -> set[int]:
-    """Return the ids of special and other added tokens."""
-    added = () if parts.pipeline is None else parts.pipeline.added_tokens
-    return {*parts.special_tokens.values(), *(token.id for token in added)}
-
-
-def _checked(parts: Parts, name: str, ids: Ids) -> set[int]:
+def _checked(tokenizer: Tokenizer, name: str, ids: Ids) -> set[int]:
     checked = {arguments.whole(f"{name}: an id", id) for id in arguments.listed(name, ids, "ids")}
-    for id in checked - parts.vocab.keys():
+    for id in checked - tokenizer.vocab.keys():
         raise ValueError(f"{name}: {id} is the id of no token")
     return checked
 
@@ -148,33 +128,23 @@ def shrink(tokenizer: Tokenizer | object, n: int) -> Tokenizer:
     True
     """
     tokenizer = tokenizer_of(tokenizer)
-    parts = _shrunk(tokenizer._parts, arguments.whole("n", n))
-    return tokenizer if parts is tokenizer._parts else tokenizer._of(parts)
-
-
-def _shrunk(parts: Parts, size: int) -> Parts:
-    has = parts.core.vocab_size()
-    specials, record = parts.special_tokens, parts.record
+    size, has = arguments.whole("n", n), tokenizer.vocab_size
     if size > has:
         raise ValueError(f"cannot shrink to {size} tokens: there are {has}")
-    if size < parts.min_size:
-        what = "256 bytes and special tokens"
-        if record and parts.min_size > 256 + len(specials):
-            what = "those of the tokenizer that was extended, and its special tokens"
-        raise ValueError(f"cannot shrink to {size} tokens: {parts.min_size} stay, {what}")
+    plain = 256 + len(tokenizer.special_tokens)
+    record = tokenizer._core.record()
+    least = max(plain, record[1] if record else 0)
+    if size < least:
+        extended = "those of the tokenizer that was extended, and its special tokens"
+        what = extended if least > plain else "256 bytes and special tokens"
+        raise ValueError(f"cannot shrink to {size} tokens: {least} stay, {what}")
     if size == has:
-        return parts
-    pipeline, template = parts.pipeline, parts.pipeline and parts.pipeline.template
+        return tokenizer
+    pipeline = tokenizer.pipeline
+    template = pipeline and pipeline.template
     if pipeline and (not pipeline.is_plain or pipeline.is_staged or (template and template.added())):
         raise ValueError(
             "cannot shrink a tokenizer that does more than its vocabulary says (a normalizer, several stages of "
             "splitting, added tokens with conditions, or a template): these hold ids that would move"
         )
-    new_ids = dict(_core.shrunk_ids(parts.core, size))
-    if len(new_ids) > size:
-        raise ValueError(f"cannot shrink to {size} tokens: without any merge there are still {len(new_ids)}")
-    core = _core.relabel(parts.core, [*new_ids.items()])
-    left = range(len(core.merges()))
-    return renumbered(
-        parts, core, new_ids, record and record.pruned(len(parts.core.merges()), left, record.initial_tokens)
-    )
+    return tokenizer._of(tokenizer._core.shrunk(size))

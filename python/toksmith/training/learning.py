@@ -8,7 +8,6 @@ from collections.abc import Callable
 from .. import _core
 from .._internal import memory
 from .._internal.progress import Report, reporter
-from ..formats.parts import Parts, Record
 from ..tokenizer import Tokenizer
 from .checkpoint import Checkpoint
 from .counts import PretokenCounts
@@ -144,10 +143,7 @@ def build(options: Options, learned: _core.Learned) -> Tokenizer:
         options.pattern.core(),
         options.special_ids,
         options.byte_order,
+        options.ties,
+        options.min_vocab_size,
     )
-    old_counts: list[int | None] = []
-    if base is not None:
-        merges = len(base._core.merges())
-        old_counts = base._parts.record.counts_of(merges) if base._parts.record else [None] * merges
-    record = Record(options.ties, options.min_vocab_size, old_counts, learned)
-    return Tokenizer._of(Parts(core, options.pattern, None, record))
+    return Tokenizer._of(core)

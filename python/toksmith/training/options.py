@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import cast
 
 from .. import patterns
 from .._internal import arguments, choices
@@ -117,7 +118,7 @@ def pattern_of(base: Tokenizer | None, pattern: object, unmatched: Unmatched | N
     """Return the pattern, which a base decides."""
     if base is None:
         return patterns.resolve("gpt2" if pattern is ... else pattern, "keep" if unmatched is None else unmatched)
-    own = base._parts.pattern
+    own = patterns.of_core(base._core)
     unmatched = own.unmatched if unmatched is None else unmatched
     if pattern is ...:
         resolved = patterns.of_source(own.text, own.flags, unmatched)
@@ -132,12 +133,13 @@ def ties_of(base: Tokenizer | None, ties: Ties | None) -> Ties:
     """Return the rule for ties, which a trained base decides."""
     if ties is not None:
         arguments.one_of("ties", ties, choices.TIES)
-    record = base._parts.record if base else None
+    record = base._core.record() if base else None
     if record is None:
         return ties or "bytes"
-    if ties not in (None, record.ties):
-        raise ValueError(f"the base was trained with ties={shown(record.ties)}, not {shown(ties)}: leave ties out")
-    return record.ties
+    own = cast(Ties, record[0])
+    if ties not in (None, own):
+        raise ValueError(f"the base was trained with ties={shown(own)}, not {shown(ties)}: leave ties out")
+    return own
 
 
 def length_of(max_token_length: int | None) -> int | None:

@@ -15,7 +15,6 @@ from .._internal.choices import ByteOrder, Parity, SpecialIds, SuperwordRule, Ti
 from .._internal.progress import Report
 from ..corpus import Corpus, CorpusOptions, FilePath, check_options
 from ..files import whole_files
-from ..formats.native import escape
 from ..tokenizer import Tokenizer, merge_counts, tokenizer_of
 from .balance import Text, languages_of, memory_left
 from .checkpoint import Checkpoint
@@ -307,7 +306,12 @@ def _log_rows(tokenizer: Tokenizer) -> Iterator[tuple[int | str | None, ...]]:
     counts = merge_counts(tokenizer) or [None] * len(tokenizer.merges)
     for number, ((left, right), count) in enumerate(zip(tokenizer.merges, counts, strict=True), 1):
         token = left + right
-        yield number, tokenizer.token_id(token), escape(left), escape(right), escape(token), count, len(token)
+        yield number, tokenizer.token_id(token), _escaped(left), _escaped(right), _escaped(token), count, len(token)
+
+
+def _escaped(token: bytes) -> str:
+    """Return the text that stands for a token, as in toksmith's own file."""
+    return token.replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
 
 
 def _csv_log(tokenizer: Tokenizer) -> Iterator[bytes]:

@@ -2,6 +2,4 @@
 
 mod llama_cpp;
 mod reader;
-mod writer;
-
-pub use writer::{Templates, gguf_of_bytes, gguf_of_characters, llama_cpp_name};
+pub(super) mod writer;

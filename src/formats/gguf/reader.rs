@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::llama_cpp::{PreTokenizer, Stage};
 use crate::error::{Error, Result};
-use crate::formats::huggingface::added::AddedToken;
+use crate::formats::huggingface::added::FileToken;
 use crate::formats::huggingface::file::TokenizerFile;
 use crate::formats::huggingface::model::merges_of;
 use crate::formats::huggingface::reader::RawMerges;
@@ -353,7 +353,7 @@ impl TokenizerFile {
             }
             None => Err(refused(place, "missing: the file has no tokenizer")),
         }?;
-        file.config = fields_of(&fields.config()?);
+        file.config = fields_of(fields.config()?);
         Ok(file)
     }
 }
@@ -375,7 +375,7 @@ fn spm_file(fields: &Fields) -> Result<TokenizerFile> {
     };
     let mut file = file_of(&pieces, &rules, |names| merges_by_score(&pieces, names))?;
     let template = fields.template(tokens, true, [Some(1), Some(2)])?;
-    file.parts.extend(fields_of(&json!({"post_processor": template})));
+    file.parts.extend(fields_of(json!({"post_processor": template})));
     Ok(file)
 }
 
@@ -389,7 +389,7 @@ fn gemma_file(fields: &Fields) -> Result<TokenizerFile> {
     let rules = Rules { byte_fallback: true, add_dummy_prefix: false, ..RULES };
     let mut file = file_of(&pieces, &rules, |names| Ok((listed_merges(fields, names)?, Vec::new())))?;
     let template = fields.template(tokens, true, [None, None])?;
-    file.parts.extend(fields_of(&json!({"post_processor": template})));
+    file.parts.extend(fields_of(json!({"post_processor": template})));
     Ok(file)
 }
 
@@ -465,7 +465,7 @@ fn byte_level_file(fields: &Fields, pre: Option<&str>) -> Result<TokenizerFile> 
         "decoder": byte_level,
         "post_processor": fields.template(tokens, pre.adds_bos, [None, None])?,
     });
-    let added: Vec<AddedToken> = added_of(&pieces, true);
+    let added: Vec<FileToken> = added_of(&pieces, true);
     Ok(TokenizerFile {
         model: BpeModel {
             names,
@@ -474,8 +474,8 @@ fn byte_level_file(fields: &Fields, pre: Option<&str>) -> Result<TokenizerFile> 
             ties: Vec::new(),
             options: BpeOptions { ignore_merges: pre.ignores_merges, ..BpeOptions::default() },
         },
-        parts: fields_of(&parts),
-        options: fields_of(&json!({"ignore_merges": pre.ignores_merges})),
+        parts: fields_of(parts),
+        options: fields_of(json!({"ignore_merges": pre.ignores_merges})),
         added,
         warnings: Vec::new(),
         config: Vec::new(),

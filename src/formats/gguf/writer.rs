@@ -1,5 +1,6 @@
 //! The metadata of a GGUF file, written: that of a tokenizer, as llama.cpp's conversion has it.
 
+use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 use super::llama_cpp::pre_tokenizer_name;
@@ -7,16 +8,14 @@ use crate::dialects::Tables;
 use crate::error::Result;
 use crate::formats::sentencepiece::reader::Kind;
 use crate::formats::sentencepiece::writer::{Model, Steps, unwritable};
+use crate::pipeline::Prefix;
 use crate::pretokenize::spellings;
 use crate::room;
 use crate::spelling::spell;
 use crate::tokenizer::parts::place::quoted;
 use crate::tokenizer::parts::steps::FilePipeline;
+use crate::tokenizer::{Origin, Tokenizer, cannot_hold};
 use crate::vocab::Vocab;
-
-/// The tokens that are put before and behind a text; the BOS and EOS token that chat templates name, where others are not
-/// around a text; and the chat templates by name.
-pub type Templates = (Vec<u32>, Vec<u32>, [Option<u32>; 2], Vec<(String, String)>);
 
 /// The types of values.
 const U32: u32 = 4;
@@ -26,13 +25,61 @@ const BOOL: u32 = 7;
 const TEXT: u32 = 8;
 const LIST: u32 = 9;
 
+/// What a file has for the templates of a tokenizer.
+struct Templates {
+    /// The tokens that are put before and behind a text.
+    around: (Vec<u32>, Vec<u32>),
+    /// The BOS and the EOS token that chat templates name, where others are not around a text.
+    named: [Option<u32>; 2],
+    /// The chat templates by name.
+    chat: Vec<(String, String)>,
+}
+
+impl Templates {
+    fn of(tokenizer: &Tokenizer) -> Result<Self> {
+        let template = tokenizer.pipeline().and_then(|pipeline| pipeline.template());
+        let around = template.map_or(Ok(Some(Default::default())), |template| template.around())?;
+        let around =
+            around.ok_or_else(|| unwritable("GGUF holds tokens around a text, and no other template"))?;
+        let origin = tokenizer.origin();
+        let roles = origin.map(Origin::special_tokens).unwrap_or_default();
+        let ids: FxHashMap<&str, u32> = tokenizer.special_tokens().collect();
+        let id = |role: &str| roles.get(role).and_then(|token| ids.get(&**token).copied());
+        let chat = origin.map(Origin::chat_templates).unwrap_or_default();
+        Ok(Templates { around, named: [id("bos_token"), id("eos_token")], chat })
+    }
+}
+
+/// The content of a GGUF file of the tokenizer alone.
+///
+/// # Errors
+/// [`crate::Error::Unwritable`] for a tokenizer that llama.cpp does not have; [`crate::Error::OutOfMemory`].
+pub(in crate::formats) fn write(tokenizer: &Tokenizer, tables: &dyn Tables) -> Result<Vec<u8>> {
+    let (vocab, pipeline) = (tokenizer.vocab(), tokenizer.pipeline());
+    let is_character_level = vocab.characters().is_some();
+    if let Some(pipeline) = pipeline.filter(|_| !is_character_level) {
+        let steps = pipeline.steps();
+        let has_steps = !steps.normalizer().0.is_empty() || steps.prefix() != Some(Prefix::None);
+        if has_steps || !steps.parts().irregular()?.is_empty() {
+            return Err(cannot_hold("GGUF", &pipeline.reasons()?));
+        }
+    }
+    let templates = Templates::of(tokenizer)?;
+    if is_character_level {
+        return of_characters(vocab, Steps::of(tokenizer).as_ref(), &templates);
+    }
+    let (merges, ignores_merges) = vocab.listed_merges()?;
+    let pattern = tokenizer.pattern();
+    let cuts = pattern.name().or(pattern.source.as_deref()).unwrap_or("none");
+    let pre_tokenizer = pipeline.map_or(&Value::Null, |pipeline| &pipeline.spec()["pre_tokenizer"]);
+    let pre = llama_cpp_name(pre_tokenizer, cuts, ignores_merges, tables)?;
+    of_bytes(vocab, pipeline.map(|pipeline| pipeline.steps()), &merges, pre, &templates)
+}
+
 /// Llama.cpp's name of the pre-tokenizer of a byte-level tokenizer. `pre_tokenizer` is the one of its `tokenizer.json`, or
 /// null where `pattern`, the name of a pattern or an expression, does all. `ignores_merges` says whether a pretoken that is
 /// a token becomes it without merging.
-///
-/// # Errors
-/// [`crate::Error::Unwritable`] if there is none; errors of the tables.
-pub fn llama_cpp_name(
+fn llama_cpp_name(
     pre_tokenizer: &Value,
     pattern: &str,
     ignores_merges: bool,
@@ -69,10 +116,7 @@ fn stages_of(pre_tokenizer: &Value) -> Vec<String> {
 }
 
 /// The file of a byte-level tokenizer. `merges` are pairs of indices, and `pre` is llama.cpp's name of the pre-tokenizer.
-///
-/// # Errors
-/// [`crate::Error::Unwritable`]; [`crate::Error::OutOfMemory`].
-pub fn gguf_of_bytes(
+fn of_bytes(
     vocab: &Vocab,
     pipeline: Option<&FilePipeline>,
     merges: &[(u32, u32)],
@@ -105,14 +149,7 @@ pub fn gguf_of_bytes(
 }
 
 /// The file of a tokenizer that merges characters.
-///
-/// # Errors
-/// Same as [`gguf_of_bytes`].
-pub fn gguf_of_characters(
-    vocab: &Vocab,
-    steps: Option<&Steps<'_>>,
-    templates: &Templates,
-) -> Result<Vec<u8>> {
+fn of_characters(vocab: &Vocab, steps: Option<&Steps<'_>>, templates: &Templates) -> Result<Vec<u8>> {
     let model = Model::new(vocab, steps)?;
     let rules = ["remove_extra_whitespaces", "treat_whitespace_as_suffix"];
     let mut others: Vec<&str> = rules.into_iter().filter(|rule| model.does(rule)).collect();
@@ -188,7 +225,10 @@ impl Metadata {
     }
 
     /// The file, with templates.
-    fn finished(mut self, (before, behind, named, chat): &Templates) -> Result<Vec<u8>> {
+    fn finished(
+        mut self,
+        Templates { around: (before, behind), named, chat }: &Templates,
+    ) -> Result<Vec<u8>> {
         if before.len() > 1 || behind.len() > 1 {
             return Err(unwritable("GGUF holds at most one token before a text and one behind it"));
         }

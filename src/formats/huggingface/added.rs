@@ -1,41 +1,36 @@
 //! Added tokens: the ids that the original gives them.
 
-use std::borrow::Cow;
+use std::ops::Deref;
 
 use rustc_hash::FxHashMap;
-use serde::Deserialize;
 use serde_json::Value;
 
 use crate::error::Result;
+use crate::pipeline::AddedToken;
+use crate::special::Flags;
 use crate::spelling::unspelled;
-use crate::tokenizer::parts::part::Part;
-use crate::tokenizer::parts::place::{quoted, refused, shown};
+use crate::tokenizer::added_token;
+use crate::tokenizer::parts::place::{quoted, refused};
 use crate::vocab::BpeModel;
 
-/// An added token.
+/// An added token of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AddedToken {
-    /// Its id.
-    pub id: u32,
-    /// Its text.
-    pub content: String,
-    /// `single_word`, `lstrip`, `rstrip`, `normalized` and `special`, as the file names them.
-    pub flags: [bool; 5],
+pub struct FileToken {
+    /// The token, with the id that the original gives it.
+    pub token: AddedToken,
     /// The place of its name in the vocabulary of the model; `None` if it is not there.
     pub(in crate::formats) place: Option<u32>,
 }
 
-const FLAGS: [&str; 5] = ["single_word", "lstrip", "rstrip", "normalized", "special"];
+impl Deref for FileToken {
+    type Target = AddedToken;
 
-impl AddedToken {
-    pub(in crate::formats) fn is_normalized(&self) -> bool {
-        self.flags[3]
+    fn deref(&self) -> &AddedToken {
+        &self.token
     }
+}
 
-    pub(in crate::formats) fn is_special(&self) -> bool {
-        self.flags[4]
-    }
-
+impl FileToken {
     /// Whether no ordinary text can become the token, which is in the vocabulary of a byte-level model, if no merge takes
     /// or makes it.
     pub(in crate::formats) fn can_be_special(&self, ignores_merges: bool) -> bool {
@@ -48,8 +43,8 @@ impl AddedToken {
         }
         // With `ignore_merges` a pretoken of its bytes becomes the token where it is not found as an added one. Text never
         // becomes a token marked special in this way, so that it is safe to read special tokens as text.
-        let [single_word, lstrip, rstrip, normalized, special] = self.flags;
-        let is_missed = is_spelled && (single_word || lstrip || rstrip || !normalized);
+        let Flags { single_word, lstrip, rstrip, special } = self.flags;
+        let is_missed = is_spelled && (single_word || lstrip || rstrip || !self.normalized);
         special || !(ignores_merges && is_missed)
     }
 }
@@ -64,17 +59,21 @@ pub(in crate::formats) fn read(
     rows: &[String],
     model: &BpeModel,
     keep_ids: bool,
-) -> Result<(Vec<AddedToken>, Vec<String>)> {
-    let mut tokens: Vec<AddedToken> = Vec::new();
-    let mut of_content: FxHashMap<Cow<'_, str>, usize> = FxHashMap::default();
+) -> Result<(Vec<FileToken>, Vec<String>)> {
+    let mut tokens: Vec<FileToken> = Vec::new();
+    let mut of_content: FxHashMap<String, usize> = FxHashMap::default();
     let (mut warnings, mut next) = (Vec::new(), model.ids.len() as u64);
     for (number, json) in rows.iter().enumerate() {
         let place = || format!("$.added_tokens[{number}]");
-        let row = match serde_json::from_str(json) {
-            Ok(row) => row,
-            Err(_) => checked_row(json, &place())?,
+        let mut token = match serde_json::from_str::<AddedToken>(json) {
+            Ok(token) => token,
+            Err(_) => {
+                let row: Value = serde_json::from_str(json)
+                    .map_err(|error| refused(place(), format!("not JSON: {error}")))?;
+                added_token(&row, place())?
+            }
         };
-        let (flags, Row { content, id: wanted, .. }) = (row.flags(), row);
+        let (wanted, content) = (token.id, token.content.clone());
         if content.is_empty() {
             continue;
         }
@@ -98,7 +97,8 @@ pub(in crate::formats) fn read(
                 quoted(&content)
             ));
         }
-        let token = AddedToken { id, content: content.clone().into_owned(), flags, place: in_model };
+        token.id = id;
+        let token = FileToken { token, place: in_model };
         match known {
             Some(at) => tokens[at] = token,
             None => {
@@ -111,51 +111,9 @@ pub(in crate::formats) fn read(
     Ok((tokens, warnings))
 }
 
-/// A row of a file.
-#[derive(Deserialize)]
-struct Row<'r> {
-    #[serde(borrow)]
-    content: Cow<'r, str>,
-    id: u32,
-    single_word: bool,
-    lstrip: bool,
-    rstrip: bool,
-    normalized: bool,
-    special: bool,
-}
-
-impl Row<'_> {
-    fn flags(&self) -> [bool; 5] {
-        [self.single_word, self.lstrip, self.rstrip, self.normalized, self.special]
-    }
-}
-
-/// A row that is malformed, or has a field twice, read field by field.
-fn checked_row<'r>(json: &str, place: &str) -> Result<Row<'r>> {
-    let row: Value =
-        serde_json::from_str(json).map_err(|error| refused(place, format!("not JSON: {error}")))?;
-    let row = Part::new(&row, place.to_owned())?;
-    let content = Cow::Owned(row.text("content")?.to_owned());
-    let id = row.get("id").unwrap_or(&Value::Null);
-    let number = id.as_u64().and_then(|id| u32::try_from(id).ok());
-    let id = number.ok_or_else(|| {
-        row.refused_in("id", format!("the id is {}, not a whole number below 2^32", shown(id)))
-    })?;
-    let [single_word, lstrip, rstrip, normalized, special] = FLAGS.map(|name| row.flag(name));
-    Ok(Row {
-        content,
-        id,
-        single_word: single_word?,
-        lstrip: lstrip?,
-        rstrip: rstrip?,
-        normalized: normalized?,
-        special: special?,
-    })
-}
-
 /// Checks that no two tokens share an id.
-fn check(tokens: &[AddedToken], model: &BpeModel) -> Result<()> {
-    let mut of_id: FxHashMap<u32, &AddedToken> = FxHashMap::default();
+fn check(tokens: &[FileToken], model: &BpeModel) -> Result<()> {
+    let mut of_id: FxHashMap<u32, &FileToken> = FxHashMap::default();
     for token in tokens {
         if let Some(other) = of_id.insert(token.id, token) {
             let (id, name) = (token.id, quoted(&other.content));

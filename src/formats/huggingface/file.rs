@@ -1,17 +1,13 @@
 //! A `tokenizer.json` that was read, and the vocabulary of its model and its added tokens.
 
 use rustc_hash::FxHashSet;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::added::{self, AddedToken};
+use super::added::{self, FileToken};
 use super::{model, reader};
-use crate::encode::Encoder;
 use crate::error::{Error, Result};
-use crate::pipeline;
-use crate::special::Flags;
-use crate::tokenizer::parts::patterns::PatternEngines;
+use crate::tokenizer::CONFIG;
 use crate::tokenizer::parts::place::{refused, shown};
-use crate::tokenizer::parts::steps::FilePipeline;
 use crate::vocab::{Additions, BpeModel, TextSpelling, Vocab};
 
 /// The maximum number of bytes of the parts besides vocabulary, merges and added tokens.
@@ -41,7 +37,7 @@ pub struct TokenizerFile {
     /// The JSON of the fields of the model besides its vocabulary and merges, by name.
     pub options: Vec<(String, String)>,
     /// The added tokens, with the ids that the original gives them.
-    pub added: Vec<AddedToken>,
+    pub added: Vec<FileToken>,
     /// A warning for each id that differs from the one in the file.
     pub warnings: Vec<String>,
     /// The JSON of the fields that a `tokenizer_config.json` has beside a `tokenizer.json`, by name, if the file has them.
@@ -68,45 +64,35 @@ impl TokenizerFile {
         }
     }
 
-    /// The steps around the model, with the added tokens.
-    ///
-    /// # Errors
-    /// Those of [`FilePipeline::read`] and [`FilePipeline::with_tokens`].
-    pub fn steps(&self, engines: &dyn PatternEngines) -> Result<FilePipeline> {
-        let parts = [self.part("normalizer")?, self.part("pre_tokenizer")?, self.part("decoder")?];
-        let tokens = self.added.iter().map(|AddedToken { id, content, flags, .. }| {
-            let [single_word, lstrip, rstrip, normalized, special] = *flags;
-            let flags = Flags { single_word, lstrip, rstrip, special };
-            pipeline::AddedToken { id: *id, content: content.clone(), flags, normalized }
-        });
-        FilePipeline::read(&parts, engines)?.with_tokens(tokens, self.kept().map(|token| token.id))
-    }
-
     /// The JSON of a field; null if it is missing.
     ///
     /// # Errors
     /// [`Error::BrokenPart`] with the place, for what is nested too deep.
     pub fn part(&self, name: &str) -> Result<Value> {
         let json = self.parts.iter().find(|(other, _)| other == name).map_or("null", |(_, json)| json);
-        serde_json::from_str(json).map_err(|error| refused(format!("$.{name}"), format!("not JSON: {error}")))
+        serde_json::from_str(json).map_err(|_| refused(format!("$.{name}"), "nested too deep"))
     }
 
-    /// The tokenizer without the steps around its model. `seed` is that of the dropout.
-    ///
-    /// # Errors
-    /// Those of [`TokenizerFile::vocab`].
-    pub fn encoder(&self, steps: &FilePipeline, seed: Option<u64>) -> Result<Encoder> {
-        let vocab = self.vocab(steps.spelling(), &steps.token_texts()?, seed)?;
-        Encoder::try_new(vocab, steps.pretokenizer())
+    /// A field of the model besides its vocabulary and merges, by its name.
+    pub(in crate::formats) fn option(&self, name: &str) -> Option<Value> {
+        let (_, json) = self.options.iter().find(|(other, _)| other == name)?;
+        serde_json::from_str(json).ok()
+    }
+
+    /// The files that a folder would have beside the file, which has their fields itself.
+    pub(in crate::formats) fn config_files(&self) -> Option<Map<String, Value>> {
+        let field = |(name, json): &(String, String)| Some((name.clone(), serde_json::from_str(json).ok()?));
+        let config: Map<String, Value> = self.config.iter().filter_map(field).collect();
+        (!config.is_empty()).then(|| Map::from_iter([(CONFIG.to_owned(), config.into())]))
     }
 
     /// The added tokens that the vocabulary of the model does not have.
-    pub fn beside(&self) -> impl Iterator<Item = &AddedToken> {
+    pub fn beside(&self) -> impl Iterator<Item = &FileToken> {
         self.added.iter().filter(|token| token.place.is_none())
     }
 
     /// In a byte-level file, the added tokens that ordinary text can become as well.
-    pub fn kept(&self) -> impl Iterator<Item = &AddedToken> {
+    pub fn kept(&self) -> impl Iterator<Item = &FileToken> {
         let needed = self.model.needed();
         let ignores_merges = self.model.options.ignore_merges;
         self.added.iter().filter(move |token| {
@@ -114,7 +100,7 @@ impl TokenizerFile {
         })
     }
 
-    /// The vocabulary. `texts` are the texts that the added tokens stand for; `seed` is that of the dropout.
+    /// The vocabulary. `texts` are the texts that the added tokens stand for, in their order; `seed` is that of the dropout.
     ///
     /// # Errors
     /// The variants of [`Error`] for vocabularies.
@@ -178,7 +164,7 @@ impl TokenizerFile {
                 None => additions.beside.push((token.id, text)),
                 Some(place) => {
                     let is_symbol = token.content.chars().nth(1).is_none() || Some(place) == unknown;
-                    if token.is_normalized() && !needed[place as usize] && !is_symbol {
+                    if token.normalized && !needed[place as usize] && !is_symbol {
                         additions.texts.push((place, text));
                     }
                 }
@@ -189,7 +175,7 @@ impl TokenizerFile {
     }
 
     fn special_places(&self) -> Vec<u32> {
-        self.added.iter().filter(|token| token.is_special()).filter_map(|token| token.place).collect()
+        self.added.iter().filter(|token| token.flags.special).filter_map(|token| token.place).collect()
     }
 }
 

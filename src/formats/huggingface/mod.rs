@@ -1,13 +1,26 @@
 //! The `tokenizer.json` of Hugging Face's `tokenizers`.
 //!
 //! [`reader`] takes the file apart in one pass, [`model`] checks what it says about tokens and merges, [`added`] gives the
-//! added tokens their ids, and [`mod@file`] makes a vocabulary of all of it. The steps around the model are
-//! [parts](crate::tokenizer::parts) of a tokenizer.
+//! added tokens their ids, and [`mod@file`] makes a vocabulary of all of it, and [`tokenizer`] what the file says around it.
+//! [`auto`] applies what the [files](side_files) of a folder say.
+//! The steps around the model are [parts](crate::tokenizer::parts) of a tokenizer. [`writer`] writes the file.
 
 pub(super) mod added;
+pub(super) mod auto;
+pub(super) mod classes;
+mod fields;
 pub(super) mod file;
 pub(super) mod model;
 pub(super) mod reader;
+pub(super) mod side_files;
+#[cfg(test)]
+mod tests;
+pub(super) mod tokenizer;
+pub(super) mod vocabularies;
+pub(super) mod writer;
 
-pub use added::AddedToken;
 pub use file::TokenizerFile;
+pub use tokenizer::read_huggingface;
+pub(super) use tokenizer::{file_content, tokenizer_of};
+pub(super) use writer::names;
+pub use writer::{pre_tokenizer, special_token, write};

@@ -8,7 +8,7 @@ use serde::de::{
 };
 use serde_json::value::RawValue;
 
-use crate::error::{Error, show_reason};
+use crate::error::{Error, show_reason, unexpected_map};
 use crate::names::Texts;
 use crate::room;
 use crate::tokenizer::parts::place::{quoted, refused};
@@ -128,7 +128,10 @@ impl<'de> DeserializeSeed<'de> for Reader<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
-        json.deserialize_any(self)
+        match self.of {
+            Of::Id => json.deserialize_u64(self),
+            _ => json.deserialize_any(self),
+        }
     }
 }
 
@@ -180,7 +183,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
             Of::File => self.file.read_fields(map),
             Of::Model => self.file.read_model(map),
             Of::Vocab => self.file.read_vocab(map),
-            _ => Err(M::Error::invalid_type(serde::de::Unexpected::Map, &self)),
+            _ => Err(unexpected_map(map, &self)),
         }
     }
 

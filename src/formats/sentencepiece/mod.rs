@@ -3,5 +3,3 @@
 mod protobuf;
 pub(super) mod reader;
 pub(super) mod writer;
-
-pub use writer::{Steps, sentencepiece_model};

@@ -6,10 +6,12 @@ use serde_json::{Value, json};
 
 use super::protobuf::{Field, Fields};
 use crate::error::Result;
-use crate::formats::huggingface::added::AddedToken;
+use crate::formats::huggingface::added::FileToken;
 use crate::formats::huggingface::file::TokenizerFile;
 use crate::names::{Names, Texts};
+use crate::pipeline::AddedToken;
 use crate::room;
+use crate::special::Flags;
 use crate::tokenizer::parts::place::{quoted, refused};
 use crate::vocab::{BpeModel, BpeOptions};
 
@@ -243,8 +245,8 @@ pub(in crate::formats) fn file_of(
     let model_options = json!({"unk_token": unknown, "fuse_unk": true, "byte_fallback": rules.byte_fallback});
     Ok(TokenizerFile {
         model: BpeModel { names, ids: (0..pieces.len() as u32).collect(), merges, ties, options },
-        parts: fields_of(&parts_of(pieces, rules)),
-        options: fields_of(&model_options),
+        parts: fields_of(parts_of(pieces, rules)),
+        options: fields_of(model_options),
         added: added_of(pieces, rules.symbols_first),
         warnings: Vec::new(),
         config: Vec::new(),
@@ -417,22 +419,24 @@ fn decoder_of(pieces: &[Piece<'_>], rules: &Rules<'_>) -> Value {
 }
 
 /// The fields of an object, each as JSON.
-pub(in crate::formats) fn fields_of(object: &Value) -> Vec<(String, String)> {
+pub(in crate::formats) fn fields_of(mut object: Value) -> Vec<(String, String)> {
+    object.sort_all_objects();
     let fields = object.as_object().into_iter().flatten();
     fields.map(|(name, value)| (name.clone(), value.to_string())).collect()
 }
 
 /// Control pieces, which text never becomes by merging, and user-defined ones, which are found first.
-pub(in crate::formats) fn added_of(pieces: &[Piece<'_>], symbols_first: bool) -> Vec<AddedToken> {
+pub(in crate::formats) fn added_of(pieces: &[Piece<'_>], symbols_first: bool) -> Vec<FileToken> {
     let token = |(id, piece): (u32, &Piece<'_>)| {
         let is_symbol = piece.kind == Kind::UserDefined;
         let is_added = is_symbol || matches!(piece.kind, Kind::Control | Kind::Unknown);
-        is_added.then(|| AddedToken {
+        let token = || AddedToken {
             id,
             content: piece.text.to_owned(),
-            flags: [false, false, false, is_symbol && !symbols_first, !is_symbol],
-            place: Some(id),
-        })
+            flags: Flags { special: !is_symbol, ..Flags::default() },
+            normalized: is_symbol && !symbols_first,
+        };
+        is_added.then(|| FileToken { token: token(), place: Some(id) })
     };
     (0..).zip(pieces).filter_map(token).collect()
 }

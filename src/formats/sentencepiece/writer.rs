@@ -10,18 +10,26 @@ use super::reader::{Kind, UNK_SURFACE, byte_of};
 use crate::decode::TextDecoder;
 use crate::error::{Error, Result};
 use crate::room;
+use crate::tokenizer::Tokenizer;
 use crate::tokenizer::parts::place::quoted;
 use crate::tokenizer::parts::steps::FilePipeline;
 use crate::vocab::{BpeOptions, Vocab};
 
 /// A tokenizer that is to be written, with the steps around its model.
-pub struct Steps<'a> {
+pub(in crate::formats) struct Steps<'a> {
     /// Knows how tokens are spelled.
-    pub decoder: &'a TextDecoder,
+    decoder: &'a TextDecoder,
     /// The steps.
-    pub pipeline: &'a FilePipeline,
+    pipeline: &'a FilePipeline,
     /// The same as a `tokenizer.json` has them, and the options of the model as `characters`.
-    pub spec: &'a Value,
+    spec: &'a Value,
+}
+
+impl<'a> Steps<'a> {
+    pub(in crate::formats) fn of(tokenizer: &'a Tokenizer) -> Option<Self> {
+        let (decoder, pipeline) = tokenizer.decoder().zip(tokenizer.pipeline())?;
+        Some(Steps { decoder, pipeline: pipeline.steps(), spec: pipeline.spec() })
+    }
 }
 
 /// The pieces of a model, and what it does besides merging.
@@ -36,7 +44,9 @@ pub(in crate::formats) struct Model {
 ///
 /// # Errors
 /// [`Error::Unwritable`] for a tokenizer that is not of SentencePiece's kind; [`Error::OutOfMemory`].
-pub fn sentencepiece_model(vocab: &Vocab, steps: Option<&Steps<'_>>) -> Result<Vec<u8>> {
+pub(in crate::formats) fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
+    let (vocab, steps) = (tokenizer.vocab(), Steps::of(tokenizer));
+    let steps = steps.as_ref();
     let model = Model::new(vocab, steps)?;
     let mut tokens = steps.iter().flat_map(|steps| &steps.pipeline.parts().added_tokens);
     if tokens.any(|token| !token.flags.special && !token.normalized) {

@@ -28,7 +28,6 @@ const TIES_FLAG: u32 = 16;
 
 impl Vocab {
     /// The maximum number of bytes of memory that [`Vocab::state`] takes.
-    #[cfg(feature = "python")]
     pub(crate) fn state_bytes(&self) -> usize {
         let mut bytes: usize = self.tokens().iter().map(|(_, token)| token.len()).sum();
         let merges = self.merges_by_index().len();

@@ -74,7 +74,7 @@ fn step(part: &Part<'_>, patterns: &mut FilePatterns<'_>) -> Result<NormalizeSte
     })
 }
 
-/// What SentencePiece does to a text: the part that [`crate::formats::sentencepiece`] writes.
+/// What SentencePiece does to a text: the part that the format `sentencepiece` writes.
 fn sentencepiece_rule(part: &Part<'_>) -> Result<SentencePieceRule> {
     let charsmap = base64::engine::general_purpose::STANDARD
         .decode(part.text("precompiled_charsmap")?)

@@ -7,7 +7,8 @@ use serde_json::Value;
 use crate::dialects::{Tables, Translation, from_oniguruma, size};
 use crate::error::{Error, Result};
 use crate::pretokenize::spellings::IN_ONIGURUMA;
-use crate::pretokenize::{Isa, Matcher, Named};
+use crate::pretokenize::{Isa, Matcher, Named, Unmatched};
+use crate::tokenizer::pattern::SourcePattern;
 
 /// A regular expression of a file, made ready for the core.
 pub(crate) struct FilePattern {
@@ -19,13 +20,28 @@ pub(crate) struct FilePattern {
     pub(super) is_nullable: bool,
 }
 
-/// What runs the regular expressions of a file.
+/// What runs regular expressions: the core alone, or the package `regex` as well.
 pub trait PatternEngines: Tables {
     /// What runs a pattern without a scanner, in the dialect of `regex`.
     ///
     /// # Errors
     /// [`Error::Pattern`] for one that is broken or too large.
     fn engine(&self, pattern: &Translation) -> Result<Matcher>;
+
+    /// The pattern of an expression of `regex`, which is no name, with its flags.
+    ///
+    /// # Errors
+    /// Those of [`PatternEngines::engine`].
+    fn pattern(&self, source: &str, flags: u32, unmatched: Unmatched) -> Result<SourcePattern>;
+
+    /// The Unicode version of the classes of its patterns.
+    ///
+    /// # Errors
+    /// Those of the package that knows.
+    fn unicode(&self) -> Result<String>;
+
+    /// The class of `transformers` for the tokenizers of a type of model; `None` if that is not known.
+    fn tokenizer_class(&self, model_type: &str) -> Option<String>;
 }
 
 /// The scanner of a pattern that is proven equal to a named one.

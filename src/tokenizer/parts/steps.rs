@@ -94,6 +94,17 @@ impl FilePipeline {
         Ok(self)
     }
 
+    /// The same steps with other added tokens, which have been checked.
+    pub(crate) fn with_other_tokens(
+        mut self,
+        tokens: Vec<AddedToken>,
+        mergeable: impl IntoIterator<Item = u32>,
+    ) -> Self {
+        self.parts.added_tokens = tokens;
+        self.parts.mergeable = mergeable.into_iter().collect();
+        self
+    }
+
     /// Checks that what the original finds does not depend on its search: it finds an empty text between any two bytes, and
     /// of two equal texts one by chance.
     fn check_normalized_tokens(&self) -> Result<()> {

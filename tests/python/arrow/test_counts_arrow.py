@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from toksmith import PretokenCounts, Tokenizer, _core, count_pretokens_from_iterator, train
+from toksmith import PretokenCounts, Tokenizer, _core, count_pretokens_from_iterator, patterns, train
 
 pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
 
@@ -88,7 +88,7 @@ def test_tables_that_hold_no_counts() -> None:
 
 def test_columns_of_texts_are_counted() -> None:
     texts = pa.chunked_array([[*TEXTS, None], ["the there"]])
-    core = Tokenizer()._parts.pattern.core()
+    core = patterns.of_core(Tokenizer()._core).core()
     for workers in (1, 2):
         counting = _core.Counting(["<|end|>"], core, workers=workers)
         _core.count_texts(counting, _core.ArrowColumn(texts), False)
@@ -101,7 +101,7 @@ def test_columns_of_texts_are_counted() -> None:
 
 def test_columns_that_are_not_utf8_are_not_counted() -> None:
     column = _core.ArrowColumn(pa.array([b"the", b"th\xff"]))
-    core = Tokenizer()._parts.pattern.core()
+    core = patterns.of_core(Tokenizer()._core).core()
     with pytest.raises(ValueError, match="text 1: not UTF-8 at byte 2"):
         _core.count_texts(_core.Counting([], core), column, False)
     counting = _core.Counting([], core)

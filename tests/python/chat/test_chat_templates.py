@@ -271,7 +271,7 @@ def test_a_chat_is_its_parts(ours: Tokenizer) -> None:
 def without_added(tokenizer: Tokenizer) -> Any:
     tokenizers = pytest.importorskip("tokenizers")
     content = json.loads(
-        toksmith.formats.huggingface_folder.files_of(tokenizer._parts, {}, None, None)["tokenizer.json"]
+        toksmith.formats.huggingface_folder.files_of(tokenizer._core, {}, None, None)["tokenizer.json"]
     )
     for row in content["added_tokens"]:
         row["special"] = True
@@ -358,7 +358,7 @@ def write_gguf(path: Path, tokenizer: Tokenizer, rows: dict[str, str]) -> None:
     writer = gguf.GGUFWriter(str(path), "llama")
     writer.add_tokenizer_model("gpt2")
     writer.add_tokenizer_pre("gpt-2")
-    from toksmith.formats.spelling import spell
+    from toksmith._core import spell
 
     tokens = {id: spell(token) for id, token in tokenizer.vocab.items()}
     tokens |= {id: name for name, id in tokenizer.special_tokens.items()}

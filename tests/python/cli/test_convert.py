@@ -206,7 +206,7 @@ def test_a_folder_of_several_files(tmp_path: Path, folder: Path) -> None:
 def test_a_model_file_that_is_broken(tmp_path: Path) -> None:
     (tmp_path / "bad.model").write_text("minbpe v1\n\n0\n97 98\n300 97\n")
     message = run("bad.model", "x", "--to", "toksmith", cwd=tmp_path, status=1)
-    assert "bad.model, line 5: 300 97: there is no token 300 yet" in message
+    assert "bad.model: line 5: 300 97: there is no token 300 yet" in message
 
 
 def test_special_tokens_that_begin_alike(tmp_path: Path) -> None:

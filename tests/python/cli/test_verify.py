@@ -13,7 +13,8 @@ from huggingface_cases import DEEPSEEK
 
 import toksmith
 from toksmith import Tokenizer, train_from_iterator
-from toksmith.formats import ranks, stress
+from toksmith._core import tokens_of_ranks
+from toksmith.formats import stress
 from toksmith.formats.published import encodings, rank_cache
 from toksmith.lab import first_difference
 from toksmith.lab.first_difference import Side
@@ -197,7 +198,7 @@ def test_encode_gives_the_ids_that_verify_approves(pattern: str, folder: Path) -
     """A rank file means tiktoken's dialect and its rule for unmatched text, by every way of loading it."""
     text = "Hello WORLD, it's 1234 new low 今天天气 abc\n\n  ok 🙂\n"
     (folder / "mixed.txt").write_text(text, encoding="utf-8")
-    by_token = {token: rank for rank, token in ranks.read(folder / "t.tiktoken").items()}
+    by_token = {token: rank for rank, token in tokens_of_ranks((folder / "t.tiktoken").read_bytes()).items()}
     expected = tiktoken.Encoding("t", pat_str=pattern, mergeable_ranks=by_token, special_tokens={}).encode(text)
     assert toksmith.Encoding.from_tiktoken(folder / "t.tiktoken", pattern=pattern).encode(text) == expected
     assert Tokenizer.from_tiktoken(folder / "t.tiktoken", pattern=pattern).encode(text) == expected

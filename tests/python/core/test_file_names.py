@@ -74,7 +74,7 @@ def test_shards_and_their_manifest(folder: Path, tmp_path: Path, form: str) -> N
         ["inspect", "TOKENIZER", "--on", "GOOD", "--json"],
         ["compare", "TOKENIZER", "b=TOKENIZER", "--on", "GOOD"],
         ["compare", "TOKENIZER", "b=TOKENIZER", "--on", "GOOD", "--json"],
-        ["compare", "TOKENIZER", "b=TOKENIZER", "--on", "GOOD", "-o", "OUT.md"],
+        ["compare", "TOKENIZER", "b=TOKENIZER", "--on", "GOOD", "-o", "OUT.txt"],
         ["compare", "TOKENIZER", "b=TOKENIZER", "--on", "GOOD", "-o", "OUT.html", "--plots", "OUT"],
         ["compare", f"{NAME}=TOKENIZER", "b=TOKENIZER", "--language", f"{NAME}=TEXT"],
         ["convert", "TOKENIZER", "OUT", "--to", "huggingface"],

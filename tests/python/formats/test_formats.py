@@ -18,9 +18,9 @@ import regex
 from hypothesis import given, strategies
 
 from toksmith import Tokenizer, patterns, train_from_iterator
+from toksmith._core import spell
 from toksmith.files import whole_files
-from toksmith.formats.native import escape
-from toksmith.formats.spelling import spell
+from toksmith.training.train import _escaped as escape
 
 BYTES = {byte: bytes([byte]) for byte in range(256)}
 EOT = "<|endoftext|>"
@@ -198,13 +198,13 @@ BAD_NATIVE: list[tuple[dict[str, Any], str]] = [
     ({"pattern": 5}, r"\$\.pattern: expected a text or null, got .5"),
     ({"pattern_flags": True}, r"\$\.pattern_flags: expected a whole number"),
     ({"pattern_flags": None}, r"\$\.pattern_flags: expected a whole number"),
-    ({"pattern_flags": -1}, "flags -0x1"),
+    ({"pattern_flags": -1}, "flags -1 of the pattern"),
     ({"pattern_flags": 2**70}, f"flags {2**70}"),
     ({"pattern_flags": 0x200}, "flags 0x200"),  # DEBUG, which prints
     ({"pattern_flags": 0x400}, "matches backwards"),
     ({"pattern": "("}, r"the pattern '\(' is broken: missing \) at position 1"),
     ({"pattern": "(", "pattern_flags": 2}, r"the pattern '\(' is broken"),
-    ({"unmatched": "lose"}, "'lose'"),
+    ({"unmatched": "lose"}, '"lose"'),
     ({"tokens": [*ROWS, [256, "ab", 1]]}, r"\$\.tokens\[256\]: .*256.* is not \[id, text\]"),
     ({"tokens": [*ROWS, "ab"]}, r"\$\.tokens\[256\]: .*ab"),
     ({"tokens": [*ROWS, [256, None]]}, r"\$\.tokens\[256\]"),
@@ -296,7 +296,7 @@ def test_files_that_cannot_be_read(load: Callable[[Any], Tokenizer], tmp_path: P
     for wrong in (None, 5.5, ["a"]):
         with pytest.raises(TypeError):
             load(wrong)
-    with pytest.raises(ValueError, match="null"):
+    with pytest.raises(ValueError, match=r"null|NUL"):
         load("a\0b")
 
 
@@ -314,13 +314,13 @@ def test_another_unicode_version_is_said(native: Callable[..., Path], recwarn: p
     path = native(unicode="13.0")
     here = patterns.installed_unicode()
     with pytest.warns(
-        UserWarning, match=rf"native\.json was made under Unicode '13\.0'; its pattern runs under {here} here"
+        UserWarning, match=rf"native\.json: made under Unicode \"13\.0\"; its pattern runs under \"{here}\" here"
     ) as caught:
         loaded = Tokenizer.load(path)
     assert caught[0].filename == __file__
     # The Unicode version is part of the tokenizer: this one runs under that of this machine.
     assert loaded == Tokenizer.load(native())
-    assert loaded._parts.pattern.unicode == here
+    assert patterns.of_core(loaded._core).unicode == here
     with pytest.warns(UserWarning, match="Unicode None"):
         Tokenizer.load(native(unicode=None))
     Tokenizer(pattern=None).save(path)
@@ -402,7 +402,7 @@ def test_the_first_line_and_the_merge_of_two_hashes(tmp_path: Path) -> None:
             assert list(Tokenizer.from_files(*paths).merges) == merges
     assert list(Tokenizer.from_files(*gpt2_files(tmp_path, vocab, "# #\n## ##")).merges) == merges
     # Only the first line may be one.
-    with pytest.raises(ValueError, match=r"merges\.txt, line 2: the merge \(b'#version:', b'0\.2'\) needs"):
+    with pytest.raises(ValueError, match=r"merges\.txt: line 2: the merge \(b\"#version:\", b\"0\.2\"\) needs"):
         Tokenizer.from_files(*gpt2_files(tmp_path, vocab, "# #\n#version: 0.2\n"))
     # A merge that begins as the first line does survives a round trip.
     tokens = [b"#version"[:end] for end in range(2, 9)]
@@ -421,9 +421,9 @@ BAD_VOCAB: list[tuple[Any, str]] = [
     (SPELLED | {"ab": -1}, "the id of token 'ab' is -1"),
     (SPELLED | {"ab": 2**32}, f"the id of token 'ab' is {2**32}"),
     (SPELLED | {"ab": 1.0}, "the id of token 'ab' is 1.0"),
-    (SPELLED | {"ab": None}, "the id of token 'ab' is None"),
-    (SPELLED | {"ab": True}, "the id of token 'ab' is True"),
-    (SPELLED | {"ab": 97}, "id 97 is given to both b'a' and b'ab'"),
+    (SPELLED | {"ab": None}, "the id of token 'ab' is null"),
+    (SPELLED | {"ab": True}, "the id of token 'ab' is true"),
+    (SPELLED | {"ab": 97}, r"id 97 is given to both b\"a\" and b\"ab\""),
     (SPELLED | {"a b": 256}, "token 'a b' holds a character that stands for no byte.*list it in special_tokens"),
     (SPELLED | {"中": 256}, "token '中' holds a character"),
     ({k: v for k, v in SPELLED.items() if v != 7}, "single byte 0x07"),
@@ -447,12 +447,12 @@ BAD_MERGES: list[tuple[str | bytes, str]] = [
     ("a b \n", "line 1: expected two tokens"),
     ("a\tb\n", "line 1: expected two tokens"),
     ("a 中\n", "line 1: expected two tokens"),
-    ("#version: 0.2\n\na b\nb c\n", r"line 4: the merge \(b'b', b'c'\) needs the token b'bc', which is not in"),
-    ("xy z\n", "line 1: .* needs the token b'xy'"),
+    ("#version: 0.2\n\na b\nb c\n", r"line 4: the merge \(b\"b\", b\"c\"\) needs the token b\"bc\", which is not in"),
+    ("xy z\n", r"line 1: .* needs the token b\"xy\""),
     ("#version: 0.2\na b\n\na b\n", "line 4: the merge 'a b' repeats line 2"),
     (b"a b\n\xff b\n", "not UTF-8 at byte 4"),
     ("x " + "y" * 100_000, "line 1: the merge"),
-    ("x" * 100_000, r"line 1: expected two tokens with one space between, got 'x{79}… \(100000 characters\)$"),
+    ("x" * 100_000, r"line 1: expected two tokens with one space between, got 'x{60}…'$"),
 ]
 
 
@@ -614,7 +614,7 @@ def test_merges_that_ranks_cannot_hold(tmp_path: Path, vocab: Any, merges: Any, 
 
 def test_two_ids_for_the_same_bytes_in_a_vocabulary(tmp_path: Path) -> None:
     tokenizer = Tokenizer(vocab_of(b"ab"), [(b"a", b"b")], ["ab"])
-    with pytest.raises(ValueError, match=r"vocab\.json cannot hold two ids, 256 and 257, for b'ab'"):
+    with pytest.raises(ValueError, match=r"vocab\.json cannot hold two ids, 256 and 257, for b\"ab\""):
         tokenizer.save(tmp_path, format="gpt2")
     assert left_behind(tmp_path) == []
     tokenizer.save(tmp_path / "t", format="tiktoken")

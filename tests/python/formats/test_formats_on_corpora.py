@@ -14,7 +14,7 @@ import tiktoken
 
 import toksmith
 from toksmith import Tokenizer, patterns
-from toksmith.formats.spelling import spell
+from toksmith._core import spell
 
 gguf = pytest.importorskip("gguf")
 spm = pytest.importorskip("sentencepiece")

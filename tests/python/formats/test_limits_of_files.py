@@ -19,9 +19,9 @@ from toksmith import Encoding, PretokenCounts, Tokenizer, _core, reference
 from toksmith._internal.messages import shown
 from toksmith.compat import minbpe
 from toksmith.compat.huggingface import settings
+from toksmith.compat.huggingface.components import steps_of
 from toksmith.compat.tiktoken import load as tiktoken_load
 from toksmith.files import reading, text_files
-from toksmith.formats.huggingface.file_patterns import steps_of
 from toksmith.lab import explanation
 
 RANKS = {bytes([byte]): byte for byte in range(256)}

@@ -15,9 +15,9 @@ import pytest
 
 import toksmith
 from toksmith import Tokenizer, patterns
+from toksmith._core import spell
 from toksmith._internal import messages
 from toksmith.compat.minbpe import RegexTokenizer
-from toksmith.formats.spelling import spell
 
 HOSTILE: list[Any] = [
     "\x1b[31m\x1b]0;title\x07",

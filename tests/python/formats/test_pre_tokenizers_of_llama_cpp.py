@@ -11,8 +11,8 @@ import pytest
 import regex
 
 from toksmith import Tokenizer, patterns
+from toksmith._core import spell
 from toksmith.cli.options import TokenizerParts, load
-from toksmith.formats.spelling import spell
 
 gguf = pytest.importorskip("gguf")
 
@@ -152,7 +152,7 @@ def _compiled(expression: str) -> Any:
 @pytest.mark.parametrize("pre", ONE_OF_EACH)
 def test_texts_are_split_as_by_the_regex_package(pre: str, count: int, tmp_path: Path) -> None:
     loaded = Tokenizer.from_pretrained(written(tmp_path / "t.gguf", pre))
-    ours, expressions = loaded._parts.pattern.core(), [_compiled(expression) for expression in STAGES[pre]]
+    ours, expressions = patterns.of_core(loaded._core).core(), [_compiled(expression) for expression in STAGES[pre]]
     for text in texts(count, pre):
         assert ours.split(text.encode()) == split(text, expressions), text
     loaded.save(tmp_path / "again.gguf", format="gguf")

@@ -154,7 +154,7 @@ def test_the_difference_is_cut_down() -> None:
 
 def test_the_stress_text_has_every_token_and_every_special() -> None:
     tokenizer = trained("last")
-    texts = list(verification.stress_texts(tokenizer._parts))
+    texts = list(verification.stress_texts(tokenizer._core))
     joined = "\0\0".join(texts)
     special = set(tokenizer.special_tokens.values())
     assert all(token.decode() in joined for token in tokenizer.vocab.values() if token.isascii())

@@ -9,8 +9,8 @@ import tokenizers
 from tokenizers import AddedToken, Regex, decoders, models, normalizers, pre_tokenizers
 
 from toksmith import Tokenizer
-from toksmith._core import EncodingSettings, HuggingFaceEncoding
-from toksmith.formats.spelling import BYTE_ORDER, spell
+from toksmith._core import EncodingSettings, HuggingFaceEncoding, spell
+from toksmith.reference import GPT2_BYTE_ORDER
 
 
 def encoded(tokenizer: Tokenizer, text: str) -> HuggingFaceEncoding:
@@ -94,7 +94,7 @@ def sequence(*parts: Any) -> Any:
 
 def vocab_and_merges(rng: random.Random, count: int = 60) -> tuple[dict[str, int], list[tuple[str, str]]]:
     """The 256 bytes and some merges, most of them of parts of the seeds."""
-    vocab = {spell(bytes([byte])): i for i, byte in enumerate(BYTE_ORDER)}
+    vocab = {spell(bytes([byte])): i for i, byte in enumerate(GPT2_BYTE_ORDER)}
     merges = []
     while len(merges) < count:
         if rng.random() < 0.8:

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from toksmith import Tokenizer, _core, patterns
-from toksmith.formats.parts import Parts
 
 sys.path.append(str(Path(__file__).resolve().parents[3] / "benches/peers"))
 import published_ranks
@@ -52,12 +51,9 @@ def on(tokenizer: Tokenizer, pattern: str, isa: str | None) -> Tokenizer:
     specials = dict(tokenizer.special_tokens)
     ordinary = {id: token for id, token in tokenizer.vocab.items() if id not in specials.values()}
     merges = list(tokenizer.merges) if tokenizer._core.has_merges() else None
-    pretokenizer = _core.Pretokenizer(pattern, isa=isa)
-    made = Tokenizer.__new__(Tokenizer)
-    made._fill(
-        Parts(_core.Tokenizer(ordinary, merges, list(specials.items()), pretokenizer), tokenizer._parts.pattern)
-    )
-    return made
+    own = patterns.of_core(tokenizer._core)
+    pretokenizer = _core.Pretokenizer(pattern, isa=isa, source=own.text, flags=own.flags, unicode=own.unicode)
+    return Tokenizer._of(_core.Tokenizer(ordinary, merges, list(specials.items()), pretokenizer))
 
 
 @functools.cache

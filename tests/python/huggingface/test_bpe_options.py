@@ -12,8 +12,8 @@ from huggingface_cases import encoded
 from tokenizers import AddedToken, models, pre_tokenizers, trainers
 
 from toksmith import Tokenizer
-from toksmith.formats.huggingface.file_patterns import steps_of
-from toksmith.formats.spelling import spell
+from toksmith._core import spell
+from toksmith.compat.huggingface.components import steps_of
 from toksmith.formats.stress import PROSE
 
 META = "\u2581"

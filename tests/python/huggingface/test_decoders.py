@@ -17,7 +17,7 @@ import toksmith
 from toksmith import Tokenizer
 from toksmith.compat import huggingface
 from toksmith.compat.huggingface import DecodeStream
-from toksmith.formats.huggingface.file_patterns import steps_of
+from toksmith.compat.huggingface.components import steps_of
 
 TOKENS = (
     *(

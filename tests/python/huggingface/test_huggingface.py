@@ -275,7 +275,7 @@ def test_templates(name: str, prefix: bool) -> None:
             if ours.pipeline is None or ours.pipeline.template is None:
                 assert [id for part in parts for id in part.ids] == truth.ids
                 continue
-            whole = ours.pipeline.template._core.process(parts, add)
+            whole = ours.pipeline.template.process(parts, add)
             assert (whole.ids, whole.tokens, whole.offsets) == (truth.ids, truth.tokens, truth.offsets)
             assert whole.type_ids == truth.type_ids
             if add:
@@ -288,7 +288,7 @@ def test_the_template_tells_what_it_adds() -> None:
     template = Tokenizer.from_huggingface(made).pipeline.template
     assert template is not None
     assert (template.added(), template.added(is_pair=True), template.trims_offsets) == (1, 2, True)
-    assert [sequence for sequence, _, _ in template._core.pieces(True)] == [None, "A", None, "B"]
+    assert [sequence for sequence, _, _ in template.pieces(True)] == [None, "A", None, "B"]
 
 
 # On the published vocabularies.
@@ -308,7 +308,7 @@ def test_published_vocabularies(data: Path, corpora: dict[str, str], pattern: st
     if pattern == "qwen2":
         theirs.normalizer = normalizers.NFC()
     ours = Tokenizer.from_huggingface(theirs)
-    assert ours._parts.pattern.name == pattern  # it runs as a scanner
+    assert patterns.of_core(ours._core).name == pattern  # it runs as a scanner
     for corpus, text in corpora.items():
         start = random.Random(f"{pattern} {corpus}").randrange(len(text) - size)
         documents = documents_of(text[start : start + size])
@@ -325,7 +325,7 @@ def test_llama3_ignores_merges(shared_data: Path) -> None:
     data["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"] = patterns.CL100K_OLD
     theirs = tokenizers.Tokenizer.from_str(json.dumps(data))
     ours = Tokenizer.from_huggingface(theirs)
-    assert ours._parts.pattern.name == "cl100k_old"
+    assert patterns.of_core(ours._core).name == "cl100k_old"
     unreachable = [id for id, token in ours.vocab.items() if len(token) > 1][-3000:]
     for id in unreachable:
         text = ours.token_bytes(id).decode(errors="ignore")

@@ -95,7 +95,7 @@ REFUSED: list[tuple[str, Change]] = [
     (r"\$\.decoder: the decoder Other", lambda data: data.update(decoder={"type": "Other"})),
     (r"\$\.added_tokens: expected a list", lambda data: data.update(added_tokens={"a": 1})),
     (r"\$\.added_tokens\[0\]: the field 'lstrip'", lambda data: data["added_tokens"][0].pop("lstrip")),
-    (r"\$\.added_tokens\[0\]\.id: the id is '7'", lambda data: data["added_tokens"][0].update(id="7")),
+    (r"\$\.added_tokens\[0\]\.id: expected .*, got '7'", lambda data: data["added_tokens"][0].update(id="7")),
 ]  # fmt: skip
 
 
@@ -130,7 +130,7 @@ def test_normalized_tokens_without_a_text_of_their_own(normalizer: Any, contents
             return json.dumps(data)
 
     assert tokenizers.Tokenizer.from_str(json.dumps(data)).get_vocab_size() > 300
-    with pytest.raises(ValueError, match=rf"\$\.added_tokens: .*{message}"), pytest.warns(match="the original"):
+    with pytest.raises(ValueError, match=rf"\$\.added_tokens: .*{message}"):
         Tokenizer.from_huggingface(Source())
 
 

@@ -10,7 +10,7 @@ from huggingface_cases import NORMALIZERS, split
 from tokenizers import normalizers, pre_tokenizers
 
 from toksmith import _core
-from toksmith.formats.huggingface.file_patterns import steps_of
+from toksmith.compat.huggingface.components import steps_of
 
 EVERY = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
 # From U+34000 on there are tags, and characters that are unassigned or private: of these, one in fifty.
@@ -49,10 +49,11 @@ def test_normalizers_on_code_points(name: str, characters: list[str]) -> None:
 def test_what_is_left_alone_is_left_alone_in_parts(name: str) -> None:
     rng = random.Random(name)
     byte_level = {"type": "ByteLevel", "add_prefix_space": False}
-    steps = steps_of(normalizer=json.loads(ALL[name].__getstate__()), pre_tokenizer=byte_level)
-    normalize = steps.normalize
-    plain = _core.Tokenizer({byte: bytes([byte]) for byte in range(256)}, [], [], _core.Pretokenizer(None))
-    core = plain.with_pipeline(steps)
+    parts = {"normalizer": json.loads(ALL[name].__getstate__()), "pre_tokenizer": byte_level}
+    normalize = steps_of(**parts).normalize
+    vocab = {_core.spell(bytes([byte])): byte for byte in range(256)}
+    model = {"type": "BPE", "vocab": vocab, "merges": []}
+    core = _core.Tokenizer.of_huggingface(json.dumps({**parts, "model": model}).encode())
     alphabet = [*MARKS, *STARTERS, *rng.sample(EVERY, 60), "é", "\u1100\u1161", "ﬁ", "\t"]
     left = 0
     for _ in range(3000):

@@ -18,7 +18,6 @@ import toksmith
 from toksmith import Encoding, PretokenCounts, Tokenizer, _core, patterns
 from toksmith.compat import minbpe, rustbpe
 from toksmith.compat import tiktoken as compat_tiktoken
-from toksmith.compat.tiktoken import core
 
 BOMB = "(?:(?:a{1000}){1000}){50}"
 REFUSED = r"come(s|) to \d+ parts"
@@ -86,9 +85,9 @@ def minbpe_model(folder: Path) -> Path:
 
 
 def forged_pickle() -> Any:
-    """Return what a pickle of an encoding with the bomb restores, with the digest that belongs to it."""
+    """Return what a pickle of an encoding with the bomb restores."""
     state = {"name": "x", "pat_str": BOMB, "mergeable_ranks": RANKS, "special_tokens": {}}
-    return core.restore(Encoding, state, core.digest(state))
+    return Encoding.__new__(Encoding).__setstate__(state)
 
 
 DOORS: dict[str, Callable[[Path], Any]] = {

@@ -122,4 +122,4 @@ def test_what_is_no_pattern_is_refused(pattern, error, says):
 
 def test_the_installed_unicode_version_is_found():
     assert re.fullmatch(r"\d\d\.\d", patterns.installed_unicode())
-    assert Tokenizer(pattern=r"\w+")._parts.pattern.unicode == patterns.installed_unicode()
+    assert patterns.of_core(Tokenizer(pattern=r"\w+")._core).unicode == patterns.installed_unicode()

@@ -15,7 +15,7 @@ from tokenizers import pre_tokenizers as originals
 
 import toksmith
 from toksmith import patterns
-from toksmith.formats.huggingface.file_patterns import steps_of
+from toksmith.compat.huggingface.components import steps_of
 
 ROOT = next(folder for folder in Path(__file__).resolve().parents if (folder / "pyproject.toml").is_file())
 sys.path.append(str(ROOT / "scripts"))

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 import regex
 
-from toksmith import patterns
-from toksmith.formats.huggingface import file_patterns
+from toksmith import _core, patterns
 
 tokenizers = pytest.importorskip("tokenizers", reason="needs Oniguruma, in the package tokenizers")
 
@@ -41,6 +40,13 @@ def split_there(spelled: str, unmatched: str) -> Any:
     return tokenizers.pre_tokenizers.Split(tokenizers.Regex(spelled), "removed" if dropped else "isolated", dropped)
 
 
+def spelling(pattern: patterns.Pattern) -> str:
+    """The spelling of a pattern for Oniguruma, as it is written into a `tokenizer.json`."""
+    if pattern.name is not None:
+        return next(text for text, name in _core.ONIGURUMA_SPELLINGS.items() if name == pattern.name)
+    return _core.to_oniguruma(pattern.text or "", pattern.flags)
+
+
 def there(spelled: str, text: str, unmatched: str = "keep") -> list[str]:
     """The pieces of a text in Oniguruma."""
     return [piece for piece, _ in split_there(spelled, unmatched).pre_tokenize_str(text)]
@@ -52,7 +58,7 @@ def here(pattern: patterns.Pattern, text: str) -> list[str]:
 
 def assert_same(source: Any, texts: list[str], unmatched: Any = "keep") -> None:
     pattern = patterns.resolve(source, unmatched)
-    spelled = file_patterns.spelling(pattern)
+    spelled = spelling(pattern)
     for text in texts:
         assert there(spelled, text, unmatched) == here(pattern, text), (source, text)
 
@@ -158,7 +164,7 @@ def test_random_patterns(times: int) -> None:
     while compared < times:
         source = alternatives(2)
         try:
-            file_patterns.spelling(patterns.of_source(source, 0, "keep"))
+            spelling(patterns.of_source(source, 0, "keep"))
         except ValueError as error:
             assert regex.search("nothing|the empty text", str(error)) or "beside (?i:…)" in str(error)
             refused += 1
@@ -193,7 +199,7 @@ REFUSED = [
 @pytest.mark.parametrize(("source", "message"), REFUSED)
 def test_what_has_no_equal_is_named(source: str, message: str) -> None:
     with pytest.raises(ValueError, match=message) as caught:
-        file_patterns.spelling(patterns.resolve(source))
+        spelling(patterns.resolve(source))
     assert repr(source)[:60] in str(caught.value)
 
 
@@ -203,7 +209,7 @@ def test_flags_of_a_compiled_pattern() -> None:
         assert_same(regex.compile(r"as?.|s|[a-b]|\n", flags), texts)
     for flags in (regex.M, regex.X, regex.A, regex.V1, regex.F | regex.I):
         with pytest.raises(ValueError, match="has flags 0x"):
-            file_patterns.spelling(patterns.resolve(regex.compile("a", flags)))
+            spelling(patterns.resolve(regex.compile("a", flags)))
 
 
 # All characters; or all below the Han, and of the others one in so many.

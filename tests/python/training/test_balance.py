@@ -12,7 +12,7 @@ from tokenizers import models, pre_tokenizers, trainers
 from training_data import ALPHABETS, BYTE_ORDERS, END, TIES, assert_equal, pairs_of, quietly, random_text
 
 from toksmith import PretokenCounts, Tokenizer, _core, count_pretokens, merge_counts, reference, train
-from toksmith.formats.spelling import unspell
+from toksmith._core import unspell
 from toksmith.training import balance
 
 Counts = dict[bytes, int]

@@ -51,7 +51,7 @@ def documents(rng: random.Random, count: int = 12) -> list[str]:
 
 
 def expected(tokenizer: Tokenizer, text: str | bytes) -> list[int]:
-    specials, pattern = tokenizer.special_tokens, tokenizer._parts.pattern
+    specials, pattern = tokenizer.special_tokens, patterns.of_core(tokenizer._core)
     return reference.encode(text, tokenizer.vocab, tokenizer.merges, specials, pattern=pattern.text)
 
 
@@ -178,7 +178,9 @@ def test_tokens_cross_what_the_rule_says(trained: Tokenizer) -> None:
     tokens = [token.decode("utf-8", "replace") for token in trained.vocab.values() if len(token.split()) > 1]
     assert len(tokens) > 20 and max(len(token.split()) for token in tokens) <= 4
     is_words = all(re_letters.fullmatch(token) for token in tokens)
-    assert is_words == (trained._parts.pattern.text != Superwords(rule="spaces").cuts(patterns.resolve("gpt2")).text)
+    assert is_words == (
+        patterns.of_core(trained._core).text != Superwords(rule="spaces").cuts(patterns.resolve("gpt2")).text
+    )
 
 
 def test_ids_are_those_of_the_definition_through_every_door(
@@ -230,7 +232,7 @@ def test_files_hold_superwords(trained: Tokenizer, texts: list[str], tmp_path: P
     theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "hub/tokenizer.json"))
     assert [encoding.ids for encoding in theirs.encode_batch(texts)] == ids
     trained.save(tmp_path / "ranks.tiktoken", format="tiktoken")
-    pattern = trained._parts.pattern.text
+    pattern = patterns.of_core(trained._core).text
     ranks = Tokenizer.from_tiktoken(tmp_path / "ranks.tiktoken", pattern=pattern, special_tokens={END: 0})
     assert ranks.encode_batch(texts) == ids
     for kind, reason in [

@@ -35,7 +35,7 @@ from toksmith import (
     train_bpe,
     train_from_iterator,
 )
-from toksmith.formats.spelling import unspell
+from toksmith._core import unspell
 
 Published = dict[str, str]
 

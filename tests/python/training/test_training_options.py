@@ -18,8 +18,8 @@ from tokenizers import models, pre_tokenizers, trainers
 from training_data import END, TIES, assert_equal, quietly
 
 from toksmith import PretokenCounts, Tokenizer, merge_counts, reference, train, train_from_iterator
+from toksmith._core import unspell
 from toksmith._internal import memory
-from toksmith.formats.spelling import unspell
 
 Published = dict[str, str]
 
@@ -231,4 +231,4 @@ def test_pickles_find_a_tokenizer_whose_fingerprint_nobody_asked_for() -> None:
     data = pickle.dumps(train(counts, 258))
     gc.collect()
     other = train(counts, 258)
-    assert pickle.loads(data)._parts is other._parts
+    assert pickle.loads(data)._core is other._core

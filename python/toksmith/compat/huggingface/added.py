@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
-from ...formats.huggingface.checks import Json
+Json = dict[str, Any]
+"""An object of JSON."""
 
 FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 _FIELDS = ("content", *FLAGS)

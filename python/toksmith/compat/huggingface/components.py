@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from ... import _core
 from ..._core import HuggingFaceEncoding as Encoding
-from ...formats.huggingface.checks import Json
-from ...formats.huggingface.file_patterns import steps_of
-from ...formats.spelling import BYTE_ORDER, spell
+from ..._core import spell
+from .added import Json
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -76,7 +75,7 @@ class Normalizer(Component):
     def normalize_str(self, sequence: str) -> str:
         """Return the normalized text."""
         check_text(sequence)
-        return steps_of(normalizer=dict(self)).normalize(sequence)
+        return steps_of(normalizer=self).normalize(sequence)
 
 
 class PreTokenizer(Component):
@@ -87,12 +86,12 @@ class PreTokenizer(Component):
     def pre_tokenize_str(self, sequence: str) -> list[tuple[str, tuple[int, int]]]:
         """Return the pretokens of a text, spelled, each with its place in characters."""
         check_text(sequence)
-        return steps_of(pre_tokenizer=dict(self)).pre_tokenize(sequence)
+        return steps_of(pre_tokenizer=self).pre_tokenize(sequence)
 
     @staticmethod
     def alphabet() -> list[str]:
         """Return the characters that stand for bytes."""
-        return [spell(bytes([byte])) for byte in BYTE_ORDER]
+        return sorted(spell(bytes([byte])) for byte in range(256))
 
 
 class PostProcessor(Component):
@@ -119,7 +118,12 @@ class Decoder(Component):
 
     def decode(self, tokens: Iterable[str]) -> str:
         """Return the text of tokens."""
-        return steps_of(decoder=dict(self)).decode(list(tokens))
+        return steps_of(decoder=self).decode(list(tokens))
+
+
+def steps_of(**parts: Json | None) -> _core.Pipeline:
+    """Return the steps of some parts of a `tokenizer.json`."""
+    return _core.Pipeline(json.dumps(parts))
 
 
 def content_of(part: object) -> Json:

@@ -8,11 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from ...files import text_files, whole_files
-from ...formats.huggingface.checks import BPE_OPTIONS, Json
+from .added import Json
 from .components import check_text
 from .state import State, Token
 
-_OPTIONS: Json = {**BPE_OPTIONS, "ignore_merges": False}
+_OPTIONS: Json = {
+    "unk_token": None,
+    "continuing_subword_prefix": None,
+    "end_of_word_suffix": None,
+    "fuse_unk": False,
+    "byte_fallback": False,
+    "ignore_merges": False,
+}
 
 
 class BPE:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ... import _core
 from ..._internal.messages import shown
-from ...formats.huggingface.checks import Json
+from .added import Json
 from .components import PostProcessor
 
 MAX_PADDED = 1 << 24

@@ -6,18 +6,16 @@ A change of a part gives a new state, with a new `toksmith.Tokenizer`.
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from ... import _core
+from ..._core import unspell
 from ..._internal.messages import shown
-from ...formats.huggingface import characters, read, write
-from ...formats.huggingface.checks import Json
-from ...formats.huggingface.pipeline import Pipeline
-from ...formats.parts import Parts
-from ...formats.spelling import unspell
 from ...tokenizer import Tokenizer as Native
 from . import components
-from .added import FLAGS, Added
+from .added import FLAGS, Added, Json
 from .components import Decoder, Normalizer
 
 _BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
@@ -78,17 +76,19 @@ class State:
 
     def content(self) -> Json:
         """Return the content of a `tokenizer.json`: a new dictionary, of parts that must not be changed."""
-        content = dict(self._source) if self._source is not None else write.tokenizer_object(self.core._parts)
+        content = (
+            dict(self._source) if self._source is not None else json.loads(self.core._core.written("huggingface"))
+        )
         content["added_tokens"] = list(self.added.rows.values())
         return content
 
     @property
     def settings(self) -> Json:
         """Post-processor, truncation and padding as the tokenizer came with them."""
-        parts = self.core._parts
-        if parts.origin is not None and parts.origin.content is not None:
-            return parts.origin.content
-        return parts.pipeline.spec if parts.pipeline is not None else {}
+        content = self.core._core.content()
+        if content is not None:
+            return content
+        return {} if self.core.pipeline is None else self.core.pipeline.spec
 
     def part(self, name: str) -> Json | None:
         """Return the normalizer, pre-tokenizer or decoder, as the file has it."""
@@ -98,7 +98,7 @@ class State:
         if self.settings:
             return self.settings.get(name)
         if name == "pre_tokenizer":
-            return write.pre_tokenizer(self.core._parts)
+            return self.core._core.pre_tokenizer()
         return dict(_BYTE_LEVEL) if name == "decoder" else None
 
     def with_part(self, name: str, part: Json | None) -> State:
@@ -121,21 +121,16 @@ class State:
         """
         old = {row["id"]: row for row in self.added.for_matching()}
         rows = [row for row in added.for_matching() if row != old.get(row["id"])]
-        parts, pipeline = self.core._parts, self.core.pipeline
         if any(row["id"] in old or row["id"] not in added.beside for row in rows):
             return None
         is_plain = all(row["special"] and not any(row[flag] for flag in FLAGS[:-1]) for row in rows)
-        core = parts.core.with_special_tokens([(row["content"], row["id"]) for row in rows])
-        if core is None:
-            return None
-        if pipeline is None and not is_plain:
+        steps = None
+        if self.core.pipeline is None and not is_plain:
             names = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
-            own = {"added_tokens": list(old.values()), **{name: self.part(name) for name in names}}
-            pipeline = Pipeline(own)
-        if pipeline is not None:
-            pipeline = pipeline.with_tokens(rows)
-            core = core.with_pipeline(pipeline.steps)
-        return Native._of(Parts(core, parts.pattern, pipeline, None, None))
+            parts = {name: self.part(name) for name in names}
+            steps = _core.Pipeline(json.dumps({"added_tokens": list(old.values()), **parts}))
+        core = self.core._core.with_added_tokens([_core.AddedToken(**row) for row in rows], steps)
+        return None if core is None else Native._of(core)
 
     # The vocabulary
 
@@ -187,7 +182,7 @@ class State:
         elif are_plain and " " in spelled:
             raise ValueError(f"{shown(spelled)} has a space: this model gets U+2581 in its place")
         else:
-            data = characters.plain(spelled, are_plain)
+            data = (spelled.replace("\u2581", " ") if are_plain else spelled).encode()
         tokens: list[Token] = []
         place = 0
         for id, (start, end) in zip(*core.encode_pretoken(data), strict=True):
@@ -203,7 +198,7 @@ class State:
     @property
     def _spaces_are_plain(self) -> bool:
         pipeline = self.core.pipeline
-        return pipeline is not None and pipeline.steps.spelling == "spaces"
+        return pipeline is not None and pipeline.spaces_are_plain
 
     @property
     def _merges_characters(self) -> bool:
@@ -242,15 +237,13 @@ class State:
 
 def of_core(core: Native) -> State:
     """Return the state of a `toksmith.Tokenizer`."""
-    parts = core._parts
-    origin = parts.origin
-    if origin is not None and origin.content is not None:
-        rows, beside = origin.content["added_tokens"], origin.beside
+    content, beside = core._core.content(), core._core.beside()
+    if content is not None:
+        rows = content["added_tokens"]
     else:
-        listed = {token.content: token._asdict() for token in core.pipeline.added_tokens} if core.pipeline else {}
-        rows = [listed.get(name) or write.added(name, id) for name, id in core.special_tokens.items()]
+        listed = {token.content: token.row() for token in core.pipeline.added_tokens} if core.pipeline else {}
+        rows = [listed.get(name) or _special(name, id) for name, id in core.special_tokens.items()]
         rows += [row for name, row in listed.items() if name not in core.special_tokens]
-        beside = frozenset()
     return State(core, Added(rows, [row["id"] for row in rows if row["content"] in beside]), None)
 
 
@@ -259,8 +252,12 @@ def of_content(content: Json) -> State:
     model = content.get("model")
     if isinstance(model, dict) and model.get("vocab") == {} and not content.get("added_tokens"):
         return State(None, Added((), ()), content)
-    core = Native._of(read.parts_of(content))
+    core = Native._of(_core.Tokenizer.of_huggingface(json.dumps(content).encode()))
     return State(core, of_core(core).added, content)
+
+
+def _special(name: str, id: int) -> Json:
+    return _core.AddedToken(id, name, special=True).row()
 
 
 def of_model(model: object, before: State | None = None) -> State:
@@ -277,5 +274,5 @@ def of_changed(content: Json, added: Added) -> State:
     """Return the state of a changed content with its added tokens; without any token nothing is checked."""
     if not content["model"]["vocab"] and not added.rows:
         return State(None, added, content)
-    parts = read.parts_of({**content, "added_tokens": added.for_matching()}, keep_ids=True)
-    return State(Native._of(parts), added, content)
+    data = json.dumps({**content, "added_tokens": added.for_matching()}).encode()
+    return State(Native._of(_core.Tokenizer.of_huggingface(data, keep_ids=True)), added, content)

@@ -19,10 +19,9 @@ from ..._core import HuggingFaceEncoding as Encoding
 from ..._internal import arguments
 from ...files import text_files, whole_files
 from ...formats.huggingface import folder
-from ...formats.huggingface.checks import Json
 from ...tokenizer import Tokenizer as Native
 from . import state
-from .added import AddedToken, TokenLike
+from .added import AddedToken, Json, TokenLike
 from .components import Decoder, Normalizer, PreTokenizer, checked_ids
 from .model import BPE
 from .settings import Settings
@@ -109,7 +108,7 @@ class Tokenizer(Settings):
         """Write a `tokenizer.json`; it is verified as `toksmith.Tokenizer.save_huggingface` does."""
         check = None
         if verify and self._state.trained is not None:
-            check = functools.partial(folder.verify_file, self._tokenizer._parts)
+            check = functools.partial(folder.verify_file, self._tokenizer._core)
         whole_files.write(path, [self.to_str(pretty).encode()], check)
 
     # Text to ids

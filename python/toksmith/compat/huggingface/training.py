@@ -8,16 +8,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from ... import patterns
+from ..._core import spell, unspell
 from ..._internal.messages import shown
 from ...files import text_files
-from ...formats.huggingface.checks import Json
-from ...formats.huggingface.pipeline import Pipeline, Staged
-from ...formats.spelling import spell, unspell
 from ...tokenizer import Tokenizer as Native
 from ...training.train import train_from_iterator as learn
 from . import state
-from .added import Added, AddedToken, TokenLike
-from .components import PreTokenizer
+from .added import Added, AddedToken, Json, TokenLike
+from .components import PreTokenizer, steps_of
 from .state import State
 
 
@@ -58,12 +56,12 @@ def train_from_iterator(before: State, iterator: Iterable[str | Iterable[str]], 
     _check(before, trainer, specials)
     content = before.content()
     spec = {name: content.get(name) for name in ("normalizer", "pre_tokenizer", "decoder")}
-    pipeline = Pipeline({**spec, "post_processor": None, "added_tokens": []})
+    pipeline = steps_of(**spec)
     if pipeline.merges_characters:
         raise ValueError("$.pre_tokenizer: there is no ByteLevel in it, and only byte-level models are trained")
-    cuts_in_stages = isinstance(pipeline.pattern, Staged)
-    pattern = patterns.resolve(None) if cuts_in_stages else pipeline.pattern
-    texts = (piece for text in _flat(iterator) for piece in pipeline.steps.pieces(text))
+    cuts = patterns.of_core(pipeline)
+    pattern = patterns.resolve(None) if isinstance(cuts, patterns.Staged) else cuts
+    texts = (piece for text in _flat(iterator) for piece in pipeline.pieces(text))
     names = list(dict.fromkeys(token.content for token in specials if token.content))
     size = max(trainer.vocab_size - len(names), 256)
     # Special tokens in the text are read as text, as in the original, so this training gets none.

@@ -9,10 +9,10 @@ import warnings
 from collections.abc import Mapping, Sequence
 
 from ... import patterns
-from ...formats import minbpe
-from ...formats.minbpe import Model, render_token, replace_control_characters
 from ...tokenizer import Tokenizer as ToksmithTokenizer
 from .. import _merges
+from . import files
+from .files import Model, render_token, replace_control_characters
 
 Pair = tuple[int, int]
 
@@ -69,7 +69,7 @@ class Tokenizer:
             self._vocab.update((id, name.encode()) for name, id in model.special_tokens.items())
 
     def _build(self, model: Model) -> ToksmithTokenizer:
-        return ToksmithTokenizer._of(minbpe.parts_of(model))
+        return ToksmithTokenizer._of(files.tokenizer_of(model))
 
     @property
     def tokenizer(self) -> ToksmithTokenizer:
@@ -129,12 +129,12 @@ class Tokenizer:
 
         Both files equal those of minbpe, byte for byte, as UTF-8.
         """
-        minbpe.write(os.fspath(file_prefix), self._model, self.vocab)
+        files.write(os.fspath(file_prefix), self._model, self.vocab)
 
     def load(self, model_file: str | os.PathLike[str]) -> None:
         """Take the pattern, special tokens and merges of a `.model` file."""
-        name = f"{minbpe.prefix_of(model_file)}.model"
-        model = minbpe.read(name)
+        name = f"{files.prefix_of(model_file)}.model"
+        model = files.read(name)
         self._check_kind(model, name)
         try:
             self._replace(model, is_loaded=True)

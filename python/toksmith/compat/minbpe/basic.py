@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...formats.minbpe import Model
 from .base import Tokenizer
+from .files import Model
 
 
 class BasicTokenizer(Tokenizer):

@@ -6,13 +6,12 @@ import os
 from collections.abc import Mapping
 
 from ... import patterns
+from ..._core import tokens_of_ranks
 from ..._internal.messages import shown
-from ...files import whole_files
-from ...formats import minbpe
-from ...formats import ranks as rank_files
-from ...formats.minbpe import Model
+from ...files import reading, text_files, whole_files
 from ...tokenizer import Tokenizer as ToksmithTokenizer
 from .. import tiktoken
+from .files import Model, vocab_lines
 from .regex import GPT4_SPLIT_PATTERN, RegexTokenizer
 
 GPT4_SPECIAL_TOKENS = {
@@ -63,7 +62,7 @@ class GPT4Tokenizer(RegexTokenizer):
     def save_vocab(self, vocab_file: str | os.PathLike[str]) -> None:
         """Write the tokens for people to read, in the form of a `.vocab` file."""
         vocab = {id: self.tokenizer.token_bytes(id) for id in self.vocab}
-        whole_files.write(vocab_file, minbpe.vocab_lines(vocab, self.merges))
+        whole_files.write(vocab_file, vocab_lines(vocab, self.merges))
 
 
 def recover_merges(mergeable_ranks: Mapping[bytes, int]) -> dict[tuple[int, int], int]:
@@ -90,7 +89,8 @@ def _ranks(path: str | os.PathLike[str] | None) -> dict[bytes, int]:
     if path is None:
         ranks = dict(tiktoken.get_encoding("cl100k_base")._mergeable_ranks)
     else:
-        ranks = {token: id for id, token in rank_files.read(path).items()}
+        with text_files.naming(path):
+            ranks = {token: id for id, token in tokens_of_ranks(reading.read(path)).items()}
     singles = [ranks.get(bytes([byte]), -1) for byte in range(256)]
     if sorted(singles) != list(range(256)) or sorted(ranks.values()) != list(range(len(ranks))):
         raise ValueError(f"{path or 'cl100k_base'}: expected ids without gaps, the single bytes first")

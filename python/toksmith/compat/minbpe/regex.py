@@ -10,9 +10,9 @@ import regex
 from ... import patterns
 from ..._internal import pattern_names
 from ..._internal.messages import shown
-from ...formats.minbpe import Model
 from .. import _merges
 from .base import Tokenizer
+from .files import Model
 
 GPT2_SPLIT_PATTERN = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"""
 GPT4_SPLIT_PATTERN = _merges.GPT4_PATTERN

@@ -6,7 +6,6 @@ allowed, text that the pattern does not match is lost, and lone surrogates are r
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import os
 import pickle
@@ -17,7 +16,6 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 from ... import patterns
 from ..._internal import arguments
 from ...files import reading, text_files
-from ...formats.parts import Parts
 from ...formats.published.encodings import warn_of_missing, warn_of_pattern
 from ...tokenizer import Tokenizer
 from . import special_rules
@@ -375,7 +373,7 @@ class Encoding:
         (`o200k_harmony` has two), it has the first. It lacks a special token that has the id of a rank.
         """
         if self._tokenizer is None:
-            self._tokenizer = Tokenizer._of(Parts(self._core, self._pattern))
+            self._tokenizer = Tokenizer._of(self._core)
         return self._tokenizer
 
     # Pickled by its arguments; the registry pickles the encodings that it made by their names
@@ -393,7 +391,7 @@ class Encoding:
 
     def __reduce__(self) -> tuple[Callable[..., Encoding], tuple[object, ...]]:
         state = self.__getstate__()
-        return restore, (type(self), state, digest(state))
+        return restore, (type(self), state)
 
 
 def _as_bytes(text_or_bytes: str | bytes) -> bytes:
@@ -417,22 +415,10 @@ def _checked_threads(num_threads: float | None) -> int:
     return max(1, int(min(num_threads, 1024)))
 
 
-def digest(state: object) -> str:
-    """Return the SHA-256, in hex, of what an `Encoding` is pickled by: its arguments, or its name."""
-    return hashlib.sha256(repr(state).encode()).hexdigest()
-
-
-def check_digest(state: object, expected: str) -> None:
-    """Refuse a damaged pickle: the state of an encoding that has another digest."""
-    if digest(state) != expected:
-        raise pickle.UnpicklingError("the pickle of the Encoding is damaged: its SHA-256 differs")
-
-
-def restore(kind: type[Encoding], state: EncodingState, expected: str) -> Encoding:
+def restore(kind: type[Encoding], state: EncodingState) -> Encoding:
     """Return the encoding of a pickled state."""
     if not (isinstance(kind, type) and issubclass(kind, Encoding)):
         raise pickle.UnpicklingError("the pickle of the Encoding is damaged: it is of another class")
-    check_digest(state, expected)
     encoding = kind.__new__(kind)
     encoding.__setstate__(state)
     return encoding

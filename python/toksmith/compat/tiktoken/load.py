@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import os
 from collections.abc import Mapping
 
-from ..._core import tokens_of_ranks
+from ..._core import tokens_of_ranks, unspell
 from ...files import reading, text_files, whole_files
-from ...formats import gpt2
-from ...formats.published import rank_cache
-from ...formats.ranks import line_of
-from ...formats.spelling import unspell
+from ...formats.published import encodings, rank_cache
 
 
 def read_file(blobpath: str) -> bytes:
@@ -53,7 +51,7 @@ def data_gym_to_mergeable_bpe_ranks(
 ) -> dict[bytes, int]:
     """Return the ranks in GPT-2's two files: bytes in its order, then the merges; the second file must agree."""
     merges = text_files.text_of(read_file_cached(vocab_bpe_file, vocab_bpe_hash), vocab_bpe_file)
-    ranks = {token: rank for rank, token in enumerate(gpt2.tokens_of_merges(merges))}
+    ranks = {token: rank for rank, token in enumerate(encodings.tokens_of_merges(merges))}
     encoder = text_files.parse_object(
         text_files.text_of(read_file_cached(encoder_json_file, encoder_json_hash), encoder_json_file),
         encoder_json_file,
@@ -71,4 +69,5 @@ def data_gym_to_mergeable_bpe_ranks(
 def dump_tiktoken_bpe(bpe_ranks: Mapping[bytes, int], tiktoken_bpe_file: str | os.PathLike[str]) -> None:
     """Write a rank file, by ascending rank."""
     ordered = sorted(bpe_ranks.items(), key=lambda item: item[1])
-    whole_files.write(tiktoken_bpe_file, (line_of(token, rank) for token, rank in ordered))
+    lines = ((base64.b64encode(token) or b"=") + b" %d\n" % rank for token, rank in ordered)
+    whole_files.write(tiktoken_bpe_file, lines)

@@ -21,7 +21,6 @@ from typing import cast
 from ..._internal.messages import shown
 from ...formats.published import encodings, models
 from .. import aliases
-from . import core
 from .core import Encoding, EncodingState
 
 TIKTOKEN_VERSION = "0.14.0"
@@ -170,13 +169,12 @@ def _as_tiktoken() -> contextlib.AbstractContextManager[object]:
 def _reduced(encoding: Encoding) -> tuple[Callable[..., Encoding], tuple[object, ...]]:
     """Pickle an encoding of this registry by its name, any other by its arguments."""
     if encoding is ENCODINGS.get(encoding.name):
-        return restored, (encoding.name, core.digest(encoding.name))
+        return restored, (encoding.name,)
     return encoding.__reduce__()
 
 
-def restored(name: str, digest: str) -> Encoding:
-    """Return the encoding of this name, which is pickled with a digest."""
-    core.check_digest(name, digest)
+def restored(name: str) -> Encoding:
+    """Return the encoding of this name."""
     copy = Encoding.__new__(Encoding)
     copy.__dict__ = get_encoding(name).__dict__
     return copy

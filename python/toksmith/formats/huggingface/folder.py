@@ -12,15 +12,16 @@ import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from types import EllipsisType, ModuleType
+from typing import Any
 
-from ... import patterns
+from ... import _core, patterns
 from ..._internal.messages import shown
 from ...files import whole_files
 from .. import stress, verification
-from ..parts import Parts
-from . import origin, read, templates, write
-from .checks import Json
-from .origin import CONFIG, GENERATION, SPECIALS, TEMPLATE, as_json
+from . import side_files, templates
+from .side_files import CONFIG, GENERATION, SPECIALS, TEMPLATE, TEMPLATES, Files
+
+Json = dict[str, Any]
 
 ROLES = ("bos_token", "eos_token", "unk_token", "pad_token")
 """The roles of special tokens that `transformers` knows."""
@@ -39,40 +40,43 @@ _BY_NAME = {
 _NO_LIMIT = 10**30  # what `transformers` reads as "this model has no longest input"
 
 
-def roles(parts: Parts, chosen: Roles) -> dict[str, str]:
+def roles(core: _core.Tokenizer, chosen: Roles) -> dict[str, str]:
     """Return the special token of each role: the chosen one, or, for `...`, one with a usual name, if any."""
     by_role: dict[str, str] = {}
     for role in ROLES:
         name = chosen.get(role, ...)
         if name is ...:
-            name = next((usual for usual in _BY_NAME[role] if usual in parts.special_tokens), None)
+            name = next((usual for usual in _BY_NAME[role] if usual in core.special_tokens()), None)
             if name is None and role == "pad_token":
                 name = by_role.get("eos_token")
-        elif name is not None and name not in parts.special_tokens:
+        elif name is not None and name not in core.special_tokens():
             raise ValueError(f"{role} is {shown(name)}, which is not a special token of this tokenizer")
         if name is not None:
             by_role[role] = name
     return by_role
 
 
-def end_of_text(parts: Parts) -> str | None:
+def end_of_text(core: _core.Tokenizer) -> str | None:
     """Return the special token that ends a text: one with a usual name, else the eos token that came with it."""
-    usual = roles(parts, {}).get("eos_token")
-    if usual is not None or parts.origin is None:
+    usual = roles(core, {}).get("eos_token")
+    if usual is not None:
         return usual
+    files = core.files()
     for file in (SPECIALS, CONFIG):
-        token = parts.origin.files.get(file, {}).get("eos_token")
+        token = files.get(file, {}).get("eos_token")
         name = token.get("content") if isinstance(token, dict) else token
-        if isinstance(name, str) and name in parts.special_tokens:
+        if isinstance(name, str) and name in core.special_tokens():
             return name
     return None
 
 
-def _own_files(parts: Parts, by_role: Mapping[str, str], rows: list[Json], model_max_length: int | None) -> Json:
+def _own_files(
+    core: _core.Tokenizer, by_role: Mapping[str, str], rows: list[Json], model_max_length: int | None
+) -> Json:
     """Return the configuration and the map of special tokens of a tokenizer that came without any."""
     usual = {*by_role.values(), *(row["content"] for row in rows if not row["special"])}
     others = [
-        name for _, name in sorted((id, name) for name, id in parts.special_tokens.items()) if name not in usual
+        name for _, name in sorted((id, name) for name, id in core.special_tokens().items()) if name not in usual
     ]
     specials = {**by_role, **({"additional_special_tokens": others} if others else {})}
     config = {
@@ -85,28 +89,28 @@ def _own_files(parts: Parts, by_role: Mapping[str, str], rows: list[Json], model
     return {CONFIG: config, SPECIALS: specials}
 
 
-def side_files(
-    parts: Parts, chosen: Roles, chat_template: str | None, model_max_length: int | None, rows: list[Json]
-) -> origin.Files:
+def _beside(
+    core: _core.Tokenizer, chosen: Roles, chat_template: str | None, model_max_length: int | None, rows: list[Json]
+) -> Files:
     """Return the files beside `tokenizer.json`: those that the tokenizer came with, changed by the arguments."""
-    came_with = parts.origin.files if parts.origin is not None else {}
+    came_with = core.files()
     if came_with:
-        files = _changed(parts, came_with, chosen, model_max_length)
+        files = _changed(core, came_with, chosen, model_max_length)
     else:
-        files = _own_files(parts, roles(parts, chosen), rows, model_max_length)
+        files = _own_files(core, roles(core, chosen), rows, model_max_length)
     if chat_template is not None:
         templates.checked_source(chat_template)
-        in_file = any(name == TEMPLATE or name.startswith(origin.TEMPLATES) for name in files)
+        in_file = any(name == TEMPLATE or name.startswith(TEMPLATES) for name in files)
         files[CONFIG].pop("chat_template", None)
         (files if in_file else files[CONFIG])[TEMPLATE if in_file else "chat_template"] = chat_template
     return files
 
 
-def _changed(parts: Parts, came_with: origin.Files, chosen: Roles, model_max_length: int | None) -> origin.Files:
+def _changed(core: _core.Tokenizer, came_with: Files, chosen: Roles, model_max_length: int | None) -> Files:
     files = copy.deepcopy(came_with)
     config, specials = files.setdefault(CONFIG, {}), files.get(SPECIALS, {})
     if not config.get("tokenizer_class"):
-        config["tokenizer_class"] = origin.tokenizer_class(files) or "PreTrainedTokenizerFast"
+        config["tokenizer_class"] = side_files.tokenizer_class(files) or "PreTrainedTokenizerFast"
     if "auto_map" in config:
         warnings.warn(
             f"tokenizer_config.json: auto_map names code beside it ({shown(config['auto_map'])}), which is not kept: "
@@ -119,21 +123,21 @@ def _changed(parts: Parts, came_with: origin.Files, chosen: Roles, model_max_len
         name = chosen.get(role, ...)
         if name is ...:
             continue
-        if name is not None and name not in parts.special_tokens:
+        if name is not None and name not in core.special_tokens():
             raise ValueError(f"{role} is {shown(name)}, which is not a special token of this tokenizer")
         config[role] = name
         specials.pop(role, None)
         if name is not None and specials:
             specials[role] = name
-        _check_generation(parts, files.get(GENERATION, {}), role, name)
+        _check_generation(core, files.get(GENERATION, {}), role, name)
     return files
 
 
-def _check_generation(parts: Parts, generation: Json, role: str, name: str | None) -> None:
+def _check_generation(core: _core.Tokenizer, generation: Json, role: str, name: str | None) -> None:
     """Warn if generation_config.json gives a role to another token than the one that is chosen now."""
     ids = generation.get(f"{role}_id")
     allowed = ids if isinstance(ids, list) else [ids]
-    if ids is not None and (name is None or parts.special_tokens[name] not in allowed):
+    if ids is not None and (name is None or core.special_tokens()[name] not in allowed):
         warnings.warn(
             f"generation_config.json keeps {role}_id {shown(ids)}, which is not the {role} that is chosen here, "
             f"{shown(name)}: change it there, too",
@@ -142,22 +146,23 @@ def _check_generation(parts: Parts, generation: Json, role: str, name: str | Non
 
 
 def files_of(
-    parts: Parts, chosen: Roles, chat_template: str | None, model_max_length: int | None
+    core: _core.Tokenizer, chosen: Roles, chat_template: str | None, model_max_length: int | None
 ) -> dict[str, bytes]:
     """Return the files of the folder by name."""
-    content = write.tokenizer_object(parts)
+    data = core.written("huggingface")
+    content = json.loads(data)
     model = content["model"]
-    beside = side_files(parts, chosen, chat_template, model_max_length, content["added_tokens"])
-    files = {"tokenizer.json": as_json(content), **origin.written(beside)}
+    beside = _beside(core, chosen, chat_template, model_max_length, content["added_tokens"])
+    files = {"tokenizer.json": data, **side_files.written(beside)}
     # GPT-2's two files hold neither a pattern nor `ignore_merges`: they are written only where the usual ones apply.
-    if parts.pattern.name == "gpt2" and not model["ignore_merges"]:
+    if core.pattern()[2] == "gpt2" and not model["ignore_merges"]:
         files["vocab.json"] = json.dumps(model["vocab"], ensure_ascii=False).encode()
         files["merges.txt"] = "\n".join(["#version: 0.2", *model["merges"], ""]).encode()
     return files
 
 
 def save(
-    parts: Parts,
+    core: _core.Tokenizer,
     folder: str | os.PathLike[str],
     roles: Roles,
     chat_template: str | None,
@@ -165,37 +170,37 @@ def save(
     verify: bool = True,
 ) -> None:
     """Write the files of `transformers`. See `Tokenizer.save_huggingface`."""
-    content = files_of(parts, roles, chat_template, model_max_length)
+    content = files_of(core, roles, chat_template, model_max_length)
     # The first of the paths that are read back is that of tokenizer.json.
     names = sorted(content, key=lambda name: name != "tokenizer.json")
     whole_files.write_all(
         [(Path(folder, name), [content[name]]) for name in names],
-        functools.partial(verify_file, parts) if verify else None,
+        functools.partial(verify_file, core) if verify else None,
         make_folder=True,
     )
 
 
-def verify_file(parts: Parts, paths: list[Path]) -> None:
+def verify_file(core: _core.Tokenizer, paths: list[Path]) -> None:
     """Verify a `tokenizer.json`: ids and text, by `tokenizers` where that is installed."""
-    path, ours = paths[0], verification.encoder(parts.core)
+    path, ours = paths[0], verification.encoder(core)
     module = verification.module("tokenizers")
     if module is None:
-        loaded = verification.reread("tokenizer.json", lambda: read.read(path))
-        verification.compare_texts("tokenizer.json", parts, loaded.core)
+        loaded = verification.reread("tokenizer.json", lambda: _core.Tokenizer.load(path, format="huggingface"))
+        verification.compare_texts("tokenizer.json", core, loaded)
         return
     other = verification.reread("tokenizer.json", lambda: module.Tokenizer.from_buffer(path.read_bytes()))
     other.no_truncation()
     other.no_padding()
     keep = functools.partial(_of_one_class, module)
-    texts = verification.stress_texts(parts, keep)
+    texts = verification.stress_texts(core, keep)
     verification.compare("tokenizer.json", texts, ours, lambda text: other.encode(text, add_special_tokens=False).ids)
     # SentencePiece's decoder becomes that of converters, which shows special tokens.
-    is_same = parts.pipeline is None or (parts.pipeline.spec["decoder"] or {}).get("type") != "SentencePiece"
-    specials = sorted(parts.special_tokens.values()) if is_same else []
+    is_same = core.pipeline is None or (core.pipeline.spec["decoder"] or {}).get("type") != "SentencePiece"
+    specials = sorted(core.special_tokens().values()) if is_same else []
     ids = ours(stress.PROSE) + specials + ours(stress.PROSE[:99])
     with verification.peer("tokenizer.json, read back, cannot be decoded, and was not written"):
         there = other.decode(ids, skip_special_tokens=False)
-    here = parts.core.decode(ids, "replace")
+    here = core.decode(ids, "replace")
     if here != there:
         at = next(i for i, pair in enumerate(itertools.zip_longest(here, there)) if pair[0] != pair[1])
         around = slice(max(0, at - 20), at + 20)

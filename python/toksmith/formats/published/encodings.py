@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ... import patterns
+from ..._core import spell, unspell
 from ..._internal.messages import shown
-from .. import gpt2
 from . import rank_cache
 
 
@@ -102,10 +102,21 @@ def here(name: str) -> bytes | None:
     if data is not None:
         return data
     if name == "r50k_base" and (merges := rank_cache.cached(*_VOCAB_BPE)) is not None:
-        data = _lines(gpt2.tokens_of_merges(merges.decode()), 0)
+        data = _lines(tokens_of_merges(merges.decode()), 0)
     if name == "p50k_base" and (r50k := here("r50k_base")) is not None:
         data = r50k + _lines((b" " * count for count in range(2, 26)), 50257)
     return data if data is not None and rank_cache.digest(data) == FILES[name].sha256 else None
+
+
+def tokens_of_merges(text: str) -> list[bytes]:
+    """Return the tokens of GPT-2's merges file in the order of its ids: 256 bytes, then the token of each line."""
+    tokens = sorted((bytes([byte]) for byte in range(256)), key=spell)
+    for number, line in enumerate(text.split("\n")[1:-1], 2):
+        parts = [unspell(part) for part in line.split()]
+        if len(parts) != 2 or None in parts:
+            raise ValueError(f"line {number} is not a merge of two tokens: {shown(line)}")
+        tokens.append(b"".join(part for part in parts if part))
+    return tokens
 
 
 def _lines(tokens: Iterable[bytes], first: int) -> bytes:

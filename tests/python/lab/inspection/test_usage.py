@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import toksmith
-from toksmith import Tokenizer, reference
+from toksmith import Tokenizer, patterns, reference
+from toksmith.formats import verification
 from toksmith.lab import batches
 from toksmith.lab.inspection import results, usage
 
@@ -49,7 +50,7 @@ def counted(request: pytest.FixtureRequest, corpora: dict[str, str]) -> Counted:
     assert found is not None
     uses: collections.Counter[int] = collections.Counter()
     merged: collections.Counter[bytes] = collections.Counter()
-    ordinary = tokenizer._parts.ordinary
+    ordinary = verification.ordinary(tokenizer._core)
     ids = {token: id for id, token in ordinary.items()}
     rank_of = reference.rank_function(tokenizer.merges if tokenizer._core.has_merges() else ids)
     steps: dict[bytes, tuple[list[bytes], list[bytes]]] = {}
@@ -58,7 +59,7 @@ def counted(request: pytest.FixtureRequest, corpora: dict[str, str]) -> Counted:
             if is_special:
                 uses[tokenizer.special_tokens[piece]] += 1
                 continue
-            for pretoken in tokenizer._parts.pattern.core().split(piece.encode()):
+            for pretoken in patterns.of_core(tokenizer._core).core().split(piece.encode()):
                 # Plain merging, step by step; a whole pretoken that is a token is made by its own merges, too.
                 if pretoken not in steps:
                     made = [step.left + step.right for step in reference.encode_steps(pretoken, rank_of)]
@@ -96,7 +97,7 @@ def test_merges_are_counted_as_plain_code_applies_them(counted: Counted) -> None
     special = {id: len(tokenizer.vocab[id]) for id in tokenizer.special_tokens.values()}
     ordinary_bytes = found.bytes - sum(size * uses[id] for id, size in special.items())
     assert found.merged == ordinary_bytes - (found.tokens - found.special)
-    places = {token: id for id, token in tokenizer._parts.ordinary.items()}
+    places = {token: id for id, token in verification.ordinary(tokenizer._core).items()}
     best = sorted(merged, key=lambda token: (-merged[token], places[token]))[:12]
     assert [(one.token, one.applied) for one in found.most_saved] == [(token, merged[token]) for token in best]
     for one in found.most_saved:
@@ -105,7 +106,7 @@ def test_merges_are_counted_as_plain_code_applies_them(counted: Counted) -> None
 
 def test_used_and_unused_tokens(counted: Counted) -> None:
     tokenizer, _, found, unreachable, uses, merged = counted
-    ordinary = tokenizer._parts.ordinary
+    ordinary = verification.ordinary(tokenizer._core)
     is_used = {id for id in ordinary if uses[id]}
     assert found.used == len(is_used)
     # What was merged, or was a byte, on the way, and is a part of what stands there.

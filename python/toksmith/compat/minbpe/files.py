@@ -9,20 +9,15 @@ from __future__ import annotations
 import os
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import NamedTuple
 
-from .. import _core, patterns
-from .._internal import arguments
-from .._internal.messages import shown
-from ..files import text_files, whole_files
-from . import verification
-from .parts import Parts
+from ... import _core, patterns
+from ..._internal import arguments
+from ..._internal.messages import shown
+from ...files import text_files, whole_files
+from ...formats import verification
 
 Pair = tuple[int, int]
-
-VERSION = "minbpe v1"
-_KIND = "a .model file of minbpe"
 
 
 class Model(NamedTuple):
@@ -44,29 +39,10 @@ def core_of(merges: Iterable[Pair], special_tokens: Mapping[str, int], pattern: 
     return _core.Tokenizer(dict(enumerate(tokens)), pairs, specials, pattern.core())
 
 
-def parts_of(model: Model) -> Parts:
-    """Return the tokenizer of a model file."""
+def tokenizer_of(model: Model) -> _core.Tokenizer:
+    """Return the tokenizer of a model."""
     pattern = patterns.of_source(model.pattern or None, 0, "drop")
-    return Parts(core_of(model.merges, model.special_tokens, pattern), pattern)
-
-
-# Reading
-
-
-def is_model(path: str | os.PathLike[str]) -> bool:
-    """Return whether `path` is a file that begins like a model of minbpe's."""
-    if not Path(path).is_file():
-        return False
-    with Path(path).open("rb") as file:
-        return file.read(len(VERSION)) == VERSION.encode()
-
-
-def load(path: str | os.PathLike[str]) -> Parts:
-    """Return the tokenizer of a `.model` file."""
-    model = read(path)
-    with text_files.naming(path):
-        _check_order(list(model.special_tokens))
-        return parts_of(model)
+    return core_of(model.merges, model.special_tokens, pattern)
 
 
 def read(path: str | os.PathLike[str]) -> Model:
@@ -81,34 +57,15 @@ def _parsed(text: str, name: str) -> Model:
         raise ValueError(f"{name}, {error}") from None
 
 
-def _check_order(names: list[str]) -> None:
-    """Refuse special tokens of which minbpe never finds one, while toksmith finds it, since it is longer."""
-    for number, name in enumerate(names):
-        for earlier in names[:number]:
-            if name.startswith(earlier):
-                raise ValueError(
-                    f"the special token {shown(name)} begins with {shown(earlier)}, which stands before it: minbpe "
-                    "finds the earlier one, and toksmith the longer: put the longer one first"
-                )
-
-
-# Writing
-
-
-def save(parts: Parts, path: str | os.PathLike[str]) -> None:
+def save(core: _core.Tokenizer, path: str | os.PathLike[str]) -> None:
     """Write the `.model` file of a tokenizer, and beside it the `.vocab` file, which minbpe writes for people.
 
     A tokenizer is refused unless its ids are those of the bytes by value, the merges, then the special tokens.
     """
     prefix = prefix_of(path)
-    _check_fits(parts)
-    # minbpe finds the first name in the list that fits: with the longest first, it is the longest, as in toksmith.
-    specials = dict(sorted(parts.special_tokens.items(), key=lambda item: (-len(item[0]), item[1])))
-    verification.check_merges_list(parts, _KIND)
-    merges = {pair: id for id, pair in enumerate(_core.minbpe_merges(parts.core), 256)}
-    model = Model(parts.pattern.text or "", specials, merges)
-    verification.compare_texts(_KIND, parts, parts_of(model).core)
-    write(prefix, model, parts.ordinary)
+    model = _parsed(core.written("minbpe").decode(), os.fspath(path))
+    verification.compare_texts("a .model file of minbpe", core, tokenizer_of(model))
+    write(prefix, model, verification.ordinary(core))
 
 
 def prefix_of(path: str | os.PathLike[str]) -> str:
@@ -136,7 +93,7 @@ def _written(model: Model) -> str:
                 f"a .model file has one line for the {what}, and {shown(text)} has a line break: "
                 "save `tokenizer`, the toksmith.Tokenizer inside, instead"
             )
-    lines = [VERSION, model.pattern, str(len(model.special_tokens))]
+    lines = ["minbpe v1", model.pattern, str(len(model.special_tokens))]
     lines += [f"{name} {id}" for name, id in model.special_tokens.items()]
     lines += [f"{left} {right}" for left, right in model.merges]
     return "\n".join(lines) + "\n"
@@ -159,16 +116,3 @@ def replace_control_characters(s: str) -> str:
 def render_token(t: bytes) -> str:
     """Return the text of a token, with U+FFFD for bytes that are not UTF-8, and control characters escaped."""
     return replace_control_characters(t.decode(errors="replace"))
-
-
-def _check_fits(parts: Parts) -> None:
-    if parts.pipeline is not None:
-        parts.pipeline.check_fits(_KIND)
-    pattern = parts.pattern
-    if pattern.text is None and parts.special_tokens:
-        name = shown(next(iter(parts.special_tokens)))
-        raise ValueError(f"{_KIND} without a pattern holds no special tokens, and there is {name}")
-    if pattern.flags:
-        raise ValueError(f"{_KIND} holds no flags of the pattern: write them into it, as in (?i)")
-    if pattern.text is not None and pattern.name is None and pattern.unmatched == "keep":
-        raise ValueError(f"{_KIND} loses text that the pattern does not match, and this tokenizer keeps it")

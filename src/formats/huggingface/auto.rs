@@ -1,0 +1,350 @@
+//! What the files of a folder make of its tokenizer, as `AutoTokenizer` of transformers reads them.
+//!
+//! The files beside a vocabulary add tokens, set their flags, and name a class, which has parts of its own: a pattern, a
+//! normalizer, a space before the text. They change the content of a `tokenizer.json` to one that means the same without
+//! them.
+
+use std::collections::{BTreeSet, HashSet};
+
+use indexmap::IndexMap;
+use serde::Deserialize;
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value, json};
+
+use super::added::FileToken;
+use super::classes::{Class, replacing, says_something};
+use super::fields::{Fields, Token};
+use super::file::TokenizerFile;
+use super::side_files::{SideFiles, is_true};
+use crate::error::Result;
+use crate::formats::gpt2::spelled;
+use crate::pipeline::AddedToken;
+use crate::tokenizer::parts::place::{quoted, refused};
+use crate::tokenizer::{ADDED, CONFIG, ROLES, SPECIALS, token_value};
+
+/// The maximum number of characters that are compared to find added tokens that overlap.
+const MAX_COMPARISONS: usize = 10_000_000;
+/// The fields of a model that are kept apart from its options.
+const LISTS: [&str; 2] = ["vocab", "merges"];
+
+/// Reads the content of a `tokenizer.json` and what the files beside it say, and returns the files that are kept beside
+/// the result. `class` is the class of transformers, without the suffix `Fast`. `has_file`: whether the content is that of a
+/// file, rather than made of a vocabulary in another format.
+///
+/// # Errors
+/// Those of [`TokenizerFile::read`].
+pub(in crate::formats) fn with_side_files(
+    data: &[u8],
+    has_file: bool,
+    files: SideFiles,
+    class: Option<&str>,
+    warnings: &mut Vec<String>,
+) -> Result<(TokenizerFile, SideFiles)> {
+    let file = TokenizerFile::read(data, false)?;
+    let changed = changed(&file, &files, class, has_file, warnings)?;
+    let has_pieces = !has_file && !file.added.is_empty();
+    match changed {
+        None if has_file => Ok((file, files)),
+        None => {
+            let files = kept(files, &file.added, has_file, has_pieces);
+            Ok((file, files))
+        }
+        Some(changed) => {
+            let files = kept(files, &changed.added, has_file, has_pieces);
+            Ok((TokenizerFile::read(&changed.content(data, &file)?, false)?, files))
+        }
+    }
+}
+
+/// What the files beside a `tokenizer.json` change in it.
+struct Changed {
+    /// The parts that are made anew, by name.
+    parts: Map<String, Value>,
+    /// The added tokens by ascending id.
+    added: Vec<FileToken>,
+    /// The fields of the model besides its lists, if they are made anew.
+    options: Option<Value>,
+    /// Tokens that no text reaches, but that still decode, with their ids.
+    hidden: Vec<(String, u32)>,
+}
+
+/// What the files change in a file; `None` for nothing.
+fn changed(
+    file: &TokenizerFile,
+    files: &SideFiles,
+    class: Option<&str>,
+    has_file: bool,
+    warnings: &mut Vec<String>,
+) -> Result<Option<Changed>> {
+    if !says_something(files) {
+        return Ok(None);
+    }
+    let (none, config) = (Map::new(), files.get(CONFIG));
+    let config = config.unwrap_or(&none);
+    let class = replacing(class, file, has_file, warnings)?;
+    let (rows, pieces): (&[_], &[_]) = match (has_file, class) {
+        (true, _) => (&file.added, &[]),
+        (false, Some(_)) => (&[], &file.added),
+        (false, None) => (&[], &[]),
+    };
+    let mut fields = Fields::read(files, rows, pieces, warnings);
+    if let Value::Object(padding) = file.part("padding")? {
+        let token = padding.get("pad_token").and_then(Value::as_str).map(Token::bare);
+        fields.named.entry("pad_token".to_owned()).or_insert(token);
+    }
+    for (role, name) in class.into_iter().flat_map(|class| class.tokens) {
+        fields.named.entry(role.to_owned()).or_insert_with(|| Some(Token::bare(name)));
+    }
+    let start = if class.is_some() { &[] } else { &*file.added };
+    let (mut added, specials) =
+        fields.added(start, file, class.is_some_and(|class| class.name == "Qwen2Tokenizer"))?;
+    let mut parts: Map<String, Value> = class
+        .into_iter()
+        .flat_map(|class| class.parts(config))
+        .map(|(name, part)| (name.to_owned(), part))
+        .collect();
+    let adds = |name: &str| config.get(name).is_some_and(|value| !value.is_null());
+    if !has_file && (adds("add_bos_token") || adds("add_eos_token")) {
+        parts.insert("post_processor".to_owned(), template(config, &fields, &added));
+    }
+    let mut hidden = Vec::new();
+    if splits_special_tokens(files) {
+        let is_special = |token: &FileToken| specials.contains(&token.content);
+        let special = added.iter().filter(|token| is_special(token));
+        hidden.extend(special.map(|token| (spelled(token.content.as_bytes()), token.id)));
+        added.retain(|token| !is_special(token));
+        warnings.extend(warning_of_overlaps(&added, &specials));
+    }
+    added.sort_by_key(|token| token.id);
+    let mut rows = file.added.clone();
+    rows.sort_by_key(|token| token.id);
+    if added == rows {
+        let mut is_same = true;
+        for (name, part) in &parts {
+            is_same &= bare(part) == bare(&file.part(name)?);
+        }
+        if is_same {
+            return Ok(None);
+        }
+    }
+    let options = class.map(Class::options);
+    Ok(Some(Changed { parts, added, options, hidden }))
+}
+
+impl Changed {
+    /// The content of the file with the changes. `data` is what the file was read from.
+    fn content(&self, data: &[u8], file: &TokenizerFile) -> Result<Vec<u8>> {
+        #[derive(Deserialize)]
+        struct Whole<'d> {
+            #[serde(borrow)]
+            model: &'d RawValue,
+        }
+        let failed = |error: serde_json::Error| refused("$", error.to_string());
+        let whole: Whole<'_> = serde_json::from_slice(data).map_err(failed)?;
+        let mut content: IndexMap<&str, Box<RawValue>> = IndexMap::new();
+        for (name, json) in &file.parts {
+            content.insert(name, RawValue::from_string(json.clone()).map_err(failed)?);
+        }
+        for (name, part) in &self.parts {
+            content.insert(name, to_raw_value(part).map_err(failed)?);
+        }
+        let rows: Vec<Value> = self.added.iter().map(|token| row(token, true)).collect();
+        content.insert("added_tokens", to_raw_value(&rows).map_err(failed)?);
+        let model = if self.options.is_some() || !self.hidden.is_empty() {
+            self.model(whole.model).and_then(|model| to_raw_value(&model)).map_err(failed)?
+        } else {
+            whole.model.to_owned()
+        };
+        content.insert("model", model);
+        serde_json::to_vec(&content).map_err(failed)
+    }
+
+    fn model(&self, raw: &RawValue) -> serde_json::Result<IndexMap<String, Box<RawValue>>> {
+        let mut model: IndexMap<String, Box<RawValue>> = serde_json::from_str(raw.get())?;
+        if let Some(Value::Object(options)) = &self.options {
+            model.retain(|name, _| LISTS.contains(&&**name));
+            for (name, value) in options {
+                model.insert(name.clone(), to_raw_value(value)?);
+            }
+        }
+        if let Some(vocab) = model.get_mut("vocab").filter(|_| !self.hidden.is_empty()) {
+            let mut ids: IndexMap<String, u32> = serde_json::from_str(vocab.get())?;
+            let hidden = self.hidden.iter();
+            let hidden: Vec<_> =
+                hidden.map(|(name, id)| (name.clone(), ids.shift_remove(name).unwrap_or(*id))).collect();
+            let all: IndexMap<String, u32> = hidden.into_iter().chain(ids).collect();
+            *vocab = to_raw_value(&all)?;
+        }
+        Ok(model)
+    }
+}
+
+/// The files that are kept beside the content that they have changed, whose added tokens are `rows`. The files may lack
+/// those of a vocabulary without a `tokenizer.json`. Under `split_special_tokens` it has no special ones, and no file may
+/// add them again.
+fn kept(mut files: SideFiles, rows: &[FileToken], has_file: bool, has_pieces: bool) -> SideFiles {
+    if has_file && !splits_special_tokens(&files) {
+        return files;
+    }
+    let has_list = is_true(files.field(CONFIG, "extra_special_tokens"));
+    let config = files.0.get_mut(CONFIG).and_then(Value::as_object_mut);
+    if let Some(decoder @ Value::Object(_)) = config.and_then(|config| config.get_mut("added_tokens_decoder"))
+    {
+        *decoder = rows.iter().map(|token| (token.id.to_string(), row(token, false))).collect();
+    }
+    if has_pieces {
+        // They took the place of a list that is not `extra_special_tokens`.
+        for file in [Some(SPECIALS), has_list.then_some(CONFIG)].into_iter().flatten() {
+            let fields = files.0.get_mut(file).and_then(Value::as_object_mut);
+            fields.and_then(|fields| fields.shift_remove("additional_special_tokens"));
+        }
+    }
+    files.0.shift_remove(ADDED);
+    files
+}
+
+fn splits_special_tokens(files: &SideFiles) -> bool {
+    files.field(CONFIG, "split_special_tokens") == Some(&Value::Bool(true))
+}
+
+/// The row of an added token in a file.
+fn row(token: &AddedToken, with_id: bool) -> Value {
+    let mut row = token_value(token);
+    row.as_object_mut().filter(|_| !with_id).and_then(|fields| fields.shift_remove("id"));
+    row
+}
+
+/// A warning of added tokens that transformers does not find where it passes over a special token.
+fn warning_of_overlaps(tokens: &[FileToken], specials: &BTreeSet<String>) -> Option<String> {
+    let characters = |text: &String| text.chars().count();
+    let contents: usize = tokens.iter().map(|token| characters(&token.content)).sum();
+    let too_many = contents * specials.iter().map(characters).sum::<usize>() > MAX_COMPARISONS;
+    let mut pairs = tokens.iter().flat_map(|token| specials.iter().map(move |name| (&token.content, name)));
+    let (token, special) = pairs.find(|(token, special)| too_many || overlap(token, special))?;
+    Some(format!(
+        "{CONFIG}: split_special_tokens: added tokens may overlap special ones, such as {} and {}, and are found inside of \
+         these here, but not in transformers",
+        quoted(token),
+        quoted(special)
+    ))
+}
+
+fn overlap(first: &str, second: &str) -> bool {
+    let meet = |first: &str, second: &str| {
+        second.char_indices().skip(1).any(|(end, _)| first.ends_with(&second[..end]))
+    };
+    first.contains(second) || second.contains(first) || meet(first, second) || meet(second, first)
+}
+
+/// A part without what changes neither ids nor texts.
+fn bare(part: &Value) -> Value {
+    match part {
+        Value::Array(items) => items.iter().map(bare).collect(),
+        Value::Object(fields) => {
+            let fields = fields.iter().filter(|(name, _)| *name != "trim_offsets");
+            let mut fields: Map<String, Value> =
+                fields.map(|(name, value)| (name.clone(), bare(value))).collect();
+            if fields.get("type").is_some_and(|kind| kind == "ByteLevel") {
+                fields.entry("use_regex").or_insert(true.into());
+            }
+            Value::Object(fields)
+        }
+        other => other.clone(),
+    }
+}
+
+impl Fields {
+    /// The added tokens of a file after those of the files were added to `start` in the order of transformers.
+    ///
+    /// Also the names of those that were special once: they stay so for `split_special_tokens`, whatever flags follow.
+    /// `is_plain`: whether the class adds all special tokens again without flags.
+    fn added(
+        &self,
+        start: &[FileToken],
+        file: &TokenizerFile,
+        is_plain: bool,
+    ) -> Result<(Vec<FileToken>, BTreeSet<String>)> {
+        let of_role = ROLES.iter().filter_map(|role| self.named.get(*role)?.as_ref());
+        let others = self.named.iter().filter(|(name, _)| !ROLES.contains(&&***name));
+        let mut listed: Vec<&Token> = of_role.chain(others.filter_map(|(_, token)| token.as_ref())).collect();
+        let names: HashSet<&str> = listed.iter().map(|token| &*token.content).collect();
+        listed.extend(&self.extra);
+        let mut by_id: Vec<_> = self.by_id.iter().collect();
+        by_id.sort_by_key(|(id, _)| **id);
+        let mut have: HashSet<&str> = start.iter().map(|token| &*token.content).collect();
+        have.extend(self.by_id.values().map(|token| &*token.content));
+        // Tokens of one name and other flags are added one after the other.
+        let mut seen = HashSet::new();
+        let new = listed.iter().filter(|token| !have.contains(&*token.content) && seen.insert(token.key()));
+        let again = listed.iter().filter(|_| is_plain).map(|token| Token::bare(&token.content));
+        let tokens = by_id.into_iter().map(|(_, token)| token).chain(new.copied());
+        let tokens = tokens.map(|token| token.clone().or_special(names.contains(&*token.content)));
+        let mut added = Added::new(start, file);
+        for token in tokens.chain(again).filter(|token| !token.content.is_empty()) {
+            added.add(&token)?;
+        }
+        Ok((added.known.into_values().collect(), added.specials))
+    }
+}
+
+/// Added tokens by name, with those that were special once.
+struct Added<'f> {
+    file: &'f TokenizerFile,
+    known: IndexMap<String, FileToken>,
+    specials: BTreeSet<String>,
+    next: u64,
+}
+
+impl<'f> Added<'f> {
+    fn new(start: &[FileToken], file: &'f TokenizerFile) -> Self {
+        let known = start.iter().map(|token| (token.content.clone(), token.clone())).collect();
+        let specials = start.iter().filter(|token| token.flags.special);
+        let specials = specials.map(|token| token.content.clone()).collect();
+        let ends = start.iter().map(|token| u64::from(token.id) + 1);
+        Added { file, known, specials, next: ends.fold(file.model.ids.len() as u64, u64::max) }
+    }
+
+    /// Adds a token as tokenizers does: one that has an id keeps it, and another gets the next one.
+    fn add(&mut self, token: &Token) -> Result<()> {
+        let (content, model) = (&token.content, &self.file.model);
+        if token.is_special() {
+            self.specials.insert(content.clone());
+        }
+        let place = model.names.find(content);
+        let id = match (self.known.get(content), place) {
+            (Some(known), _) => known.id,
+            (None, Some(place)) => model.ids[place as usize],
+            (None, None) => u32::try_from(self.next)
+                .map_err(|_| refused(CONFIG, "there is no id left below 2^32 for an added token"))?,
+        };
+        self.next = self.next.max(u64::from(id) + 1);
+        self.known.insert(content.clone(), FileToken { token: token.added(id), place });
+        Ok(())
+    }
+}
+
+/// The post-processor that puts BOS and EOS around a text.
+fn template(config: &Map<String, Value>, fields: &Fields, added: &[FileToken]) -> Value {
+    let [bos, eos] = ["bos_token", "eos_token"].map(|role| {
+        let token =
+            fields.named.get(role)?.as_ref().filter(|_| is_true(config.get(&format!("add_{role}"))))?;
+        added.iter().find(|added| added.content == token.content)
+    });
+    let around = |name: &str, type_id: u32| {
+        let special = |token: &FileToken| json!({"SpecialToken": {"id": token.content, "type_id": type_id}});
+        let sequence = json!({"Sequence": {"id": name, "type_id": type_id}});
+        [bos.map(special), Some(sequence), eos.map(special)].into_iter().flatten().collect::<Vec<_>>()
+    };
+    let token = |token: &FileToken| {
+        let name = &token.content;
+        (name.clone(), json!({"id": name, "ids": [token.id], "tokens": [name]}))
+    };
+    let pair = [around("A", 0), around("B", 1)].concat();
+    let special_tokens: Map<_, _> = [bos, eos].into_iter().flatten().map(token).collect();
+    json!({
+        "type": "TemplateProcessing",
+        "single": around("A", 0),
+        "pair": pair,
+        "special_tokens": special_tokens,
+    })
+}

@@ -1,0 +1,185 @@
+//! Encoding with the truncation, post-processor and padding of `tokenizers`.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::types::{PyList, PyString, PyTuple};
+
+use super::call;
+use super::huggingface_encoding::{PyEncoding, copied, is_left, run_of};
+use super::post_processor::PyPostProcessor;
+use super::tokenizer::Tokenizer;
+use crate::postprocess::{Encoding, Padding, Run, Side, Source, Strategy, Truncation, finish, pad};
+
+/// How encodings are finished: truncation, post-processor and padding. Immutable.
+#[pyclass(frozen, name = "EncodingSettings", module = "toksmith._core")]
+pub(super) struct PyEncodingSettings {
+    truncation: Option<Truncation>,
+    processor: Option<Py<PyPostProcessor>>,
+    padding: Option<Padding>,
+}
+
+/// Maximum length, stride, strategy and direction.
+type TruncationRow = (usize, usize, PyBackedStr, PyBackedStr);
+/// Length, multiple, id, token, type id and direction.
+type PaddingRow = (Option<usize>, Option<usize>, u32, String, u32, PyBackedStr);
+
+#[pymethods]
+impl PyEncodingSettings {
+    #[new]
+    fn new(
+        truncation: Option<TruncationRow>,
+        processor: Option<Py<PyPostProcessor>>,
+        padding: Option<PaddingRow>,
+    ) -> PyResult<Self> {
+        let side = |direction: &str| {
+            is_left(direction, "direction").map(|is_left| if is_left { Side::Left } else { Side::Right })
+        };
+        let truncation = truncation.map(|(max_length, stride, strategy, direction)| {
+            let strategy = match &*strategy {
+                "only_first" => Strategy::OnlyFirst,
+                "only_second" => Strategy::OnlySecond,
+                _ => Strategy::LongestFirst,
+            };
+            Ok::<_, PyErr>(Truncation { max_length, stride, strategy, side: side(&direction)? })
+        });
+        let padding = padding.map(|(length, multiple, id, token, type_id, direction)| {
+            Ok::<_, PyErr>(Padding { length, multiple, id, token, type_id, side: side(&direction)? })
+        });
+        Ok(PyEncodingSettings {
+            truncation: truncation.transpose()?,
+            processor,
+            padding: padding.transpose()?,
+        })
+    }
+
+    /// The encoding of one text or two; with `is_pretokenized` each is a list of words. `special` says whether added tokens
+    /// are found, `adds_tokens` whether the post-processor adds its own.
+    fn encode(
+        &self,
+        tokenizer: &Tokenizer,
+        sequences: Vec<Bound<'_, PyAny>>,
+        is_pretokenized: bool,
+        special: bool,
+        adds_tokens: bool,
+    ) -> PyResult<PyEncoding> {
+        let mut encodings = Vec::new();
+        for (number, sequence) in sequences.iter().enumerate() {
+            let mut runs = Vec::new();
+            for (word, text) in words(sequence, is_pretokenized)?.into_iter().enumerate() {
+                let mut ids = Vec::new();
+                call::sized(sequence.py(), text.len(), |control| {
+                    tokenizer.encoder().encode(text.as_bytes(), special, &mut ids, control)
+                })?;
+                runs.push(run_of(&tokenizer.inner, text, ids, special, is_pretokenized.then_some(word))?);
+            }
+            encodings.push(Encoding::of_runs(runs, number as u32));
+        }
+        let mut encoding = self.finished(encodings, adds_tokens)?;
+        self.pad(std::slice::from_mut(&mut encoding));
+        Ok(PyEncoding::of(encoding))
+    }
+
+    /// The encodings of a batch, of which each item is a text or a pair of texts. With `is_fast` only ids are known.
+    #[expect(clippy::too_many_arguments, reason = "the options of one call")]
+    fn encode_batch(
+        &self,
+        py: Python<'_>,
+        tokenizer: &Tokenizer,
+        items: &Bound<'_, PyAny>,
+        is_pretokenized: bool,
+        special: bool,
+        adds_tokens: bool,
+        is_fast: bool,
+        workers: usize,
+    ) -> PyResult<Vec<PyEncoding>> {
+        let mut sequences = Vec::new();
+        for item in items.try_iter()? {
+            sequences.push(sequences_of(&item?, is_pretokenized)?);
+        }
+        let texts: Vec<&[u8]> = sequences.iter().flatten().flatten().map(|text| text.as_bytes()).collect();
+        let bytes = texts.iter().map(|text| text.len()).sum();
+        let batches = call::sized(py, bytes, |control| {
+            tokenizer.encoder().encode_batch(&texts, special, workers, control)
+        })?;
+        let mut ids =
+            batches.iter().flat_map(|batch| batch.starts.windows(2).map(|at| &batch.ids[at[0]..at[1]]));
+        let mut finished = Vec::with_capacity(sequences.len());
+        for item in sequences {
+            let mut encodings = Vec::with_capacity(item.len());
+            for (number, words) in item.into_iter().enumerate() {
+                let mut runs = Vec::with_capacity(words.len());
+                for (word, text) in words.into_iter().enumerate() {
+                    let ids = ids.next().unwrap_or_default().to_vec();
+                    runs.push(match is_fast {
+                        true => Run::of_text(ids, Source::Repeated("".into())),
+                        false => {
+                            run_of(&tokenizer.inner, text, ids, special, is_pretokenized.then_some(word))?
+                        }
+                    });
+                }
+                encodings.push(Encoding::of_runs(runs, if is_fast { 0 } else { number as u32 }));
+            }
+            finished.push(self.finished(encodings, adds_tokens)?);
+        }
+        self.pad(&mut finished);
+        Ok(finished.into_iter().map(PyEncoding::of).collect())
+    }
+
+    /// One encoding of one or two, which stay as they are.
+    fn finish(&self, encodings: Vec<Bound<'_, PyAny>>, adds_tokens: bool) -> PyResult<PyEncoding> {
+        let encodings = encodings.iter().map(copied).collect::<PyResult<_>>()?;
+        let mut encoding = self.finished(encodings, adds_tokens)?;
+        self.pad(std::slice::from_mut(&mut encoding));
+        Ok(PyEncoding::of(encoding))
+    }
+}
+
+impl PyEncodingSettings {
+    fn finished(&self, encodings: Vec<Encoding>, adds_tokens: bool) -> PyResult<Encoding> {
+        let processor = self.processor.as_ref().map(|processor| &processor.get().inner);
+        Ok(finish(encodings, self.truncation.as_ref(), processor, adds_tokens)?)
+    }
+
+    fn pad(&self, encodings: &mut [Encoding]) {
+        if let Some(padding) = &self.padding {
+            pad(encodings, padding);
+        }
+    }
+}
+
+/// The sequences of an item of a batch: one or two, each as its words, or as the only one.
+fn sequences_of(item: &Bound<'_, PyAny>, is_pretokenized: bool) -> PyResult<Vec<Vec<PyBackedStr>>> {
+    let is_list = item.is_instance_of::<PyTuple>() || item.is_instance_of::<PyList>();
+    if !is_list || (is_pretokenized && !is_pair_of_words(item)?) {
+        return Ok(vec![words(item, is_pretokenized)?]);
+    }
+    if item.len()? != 2 {
+        let reason = format!("an item of a batch is one sequence or two, not {}", item.len()?);
+        return Err(PyTypeError::new_err(reason));
+    }
+    item.try_iter()?.map(|sequence| words(&sequence?, is_pretokenized)).collect()
+}
+
+fn is_pair_of_words(item: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let is_text = |at: usize| Ok::<_, PyErr>(item.get_item(at)?.is_instance_of::<PyString>());
+    Ok(item.len()? == 2 && !is_text(0)? && !is_text(1)?)
+}
+
+/// The words of a sequence; the sequence itself is the only one, if it is not given as words.
+fn words(sequence: &Bound<'_, PyAny>, is_pretokenized: bool) -> PyResult<Vec<PyBackedStr>> {
+    let text = |word: &Bound<'_, PyAny>, reason: &dyn Fn() -> String| match word.cast::<PyString>() {
+        Ok(word) => call::backed_text(word),
+        Err(_) => Err(PyTypeError::new_err(reason())),
+    };
+    if !is_pretokenized {
+        let kind = || format!("a text must be a str, not {}", sequence.get_type());
+        return Ok(vec![text(sequence, &kind)?]);
+    }
+    let reason = || "with is_pretokenized, a text must be a list of str".to_owned();
+    if sequence.is_instance_of::<PyString>() {
+        return Err(PyTypeError::new_err(reason()));
+    }
+    let items = sequence.try_iter().map_err(|_| PyTypeError::new_err(reason()))?;
+    items.map(|word| text(&word?, &reason)).collect()
+}

@@ -1,0 +1,105 @@
+//! Files of tokenizers, as functions: what a file is, and the contents that stand-ins for other libraries read.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyString};
+use serde_json::Value;
+
+use super::dialects::PyTables;
+use super::objects;
+use crate::error::{Error, Result};
+use crate::formats::{self, Lead, MinbpeFile, RankLines, SideFiles};
+use crate::spelling;
+use crate::tokenizer::parts::PatternEngines;
+
+/// The name of the format of a file or a folder. See `formats::format_of`.
+#[pyfunction]
+#[pyo3(signature = (path, with_options=false))]
+pub(super) fn tokenizer_kind(path: PathBuf, with_options: bool) -> PyResult<&'static str> {
+    Ok(formats::format_of(&path, with_options)?)
+}
+
+/// The path of the file of a path, or of the first one that holds the tokenizer of a folder.
+#[pyfunction]
+pub(super) fn tokenizer_lead(path: PathBuf) -> PyResult<PathBuf> {
+    Ok(match formats::lead(&path, None)? {
+        Lead::File(file) => file,
+        Lead::Pair([vocab, _]) => vocab,
+    })
+}
+
+/// The paths of the files that a tokenizer may be read from; not all need exist.
+#[pyfunction]
+pub(super) fn tokenizer_files(path: PathBuf) -> Vec<PathBuf> {
+    formats::files_of(&path)
+}
+
+/// The JSON of the files beside a `tokenizer.json`, by name, and a warning for each that cannot be read.
+#[pyfunction]
+pub(super) fn side_files(folder: PathBuf) -> (String, Vec<String>) {
+    let (files, warnings) = SideFiles::read(&folder);
+    (Value::Object(files.0).to_string(), warnings)
+}
+
+/// The class of `transformers` that such files name, and a warning if it is not known.
+#[pyfunction]
+pub(super) fn tokenizer_class(files: &str) -> PyResult<(Option<String>, Vec<String>)> {
+    let Value::Object(files) = value_of(files, "files")? else { return Ok((None, Vec::new())) };
+    let (of_model, mut warnings) = (|model: &str| PyTables.tokenizer_class(model), Vec::new());
+    Ok((SideFiles(files).tokenizer_class(&of_model, &mut warnings), warnings))
+}
+
+/// The tokens of a rank file, by id.
+#[pyfunction]
+pub(super) fn tokens_of_ranks<'py>(py: Python<'py>, file: &[u8]) -> PyResult<Bound<'py, PyDict>> {
+    let lines = py.detach(|| RankLines::parse(file))?;
+    let tokens = objects::dict(py)?;
+    for (id, token) in lines.tokens() {
+        tokens.set_item(objects::int(py, id.into())?, objects::bytes(py, token)?)?;
+    }
+    Ok(tokens)
+}
+
+/// The pattern of a `.model` file of minbpe, ids by the names of its special tokens, and the id that each pair of ids is merged
+/// into.
+#[pyfunction]
+pub(super) fn minbpe_model<'py>(
+    py: Python<'py>,
+    text: &str,
+) -> PyResult<(String, Bound<'py, PyDict>, Bound<'py, PyDict>)> {
+    let file = py.detach(|| MinbpeFile::parse(text))?;
+    let (names, merges) = (objects::dict(py)?, objects::dict(py)?);
+    for (name, id) in file.special_tokens {
+        names.set_item(objects::string(py, name)?, objects::int(py, id.into())?)?;
+    }
+    for (id, (left, right)) in (256..).zip(file.merges) {
+        let pair = objects::tuple(py, [objects::int(py, left.into())?, objects::int(py, right.into())?])?;
+        merges.set_item(pair, objects::int(py, id)?)?;
+    }
+    Ok((file.pattern.to_owned(), names, merges))
+}
+
+/// GPT-2's spelling of a token: a character for each byte.
+#[pyfunction]
+pub(super) fn spell<'py>(py: Python<'py>, token: &[u8]) -> PyResult<Bound<'py, PyString>> {
+    objects::string(py, &token.iter().map(|&byte| spelling::spell(byte)).collect::<String>())
+}
+
+/// The bytes of a spelling; None if it has a character that stands for no byte.
+#[pyfunction]
+pub(super) fn unspell<'py>(text: &Bound<'py, PyString>) -> PyResult<Option<Bound<'py, PyBytes>>> {
+    let bytes = text.to_str().ok().and_then(spelling::unspelled);
+    bytes.map(|bytes| objects::bytes(text.py(), &bytes)).transpose()
+}
+
+/// The value of JSON that is called `name` in an error.
+pub(super) fn value_of(json: &str, name: &str) -> Result<Value> {
+    serde_json::from_str(json)
+        .map_err(|error| Error::BrokenPart(format!("$.{name}"), format!("not JSON: {error}")))
+}
+
+/// The object of Python that a value of JSON is.
+pub(super) fn object_of<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+    py.import("json")?.call_method1("loads", (objects::string(py, &value.to_string())?,))
+}

@@ -1,0 +1,307 @@
+//! Text of ids that arrive one by one, never half a character.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+
+use super::tokenizer::Tokenizer;
+use crate::decode::{DecoderState, StopStrings, TextDecoder};
+use crate::error::{Error, Result};
+use crate::room;
+
+/// Decodes bytes that are not all UTF-8, of which more may come unless the flag says that they are the last; returns how many
+/// it has taken.
+pub(crate) type OnInvalid<'a> = &'a dyn Fn(&[u8], bool, &mut Vec<u8>) -> Result<usize>;
+
+/// The options of a [`DecodeStream`].
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct DecodeOptions {
+    /// Whether special tokens have no text.
+    pub skip_special_tokens: bool,
+    /// Whether ids without a token have no text, rather than being an error.
+    pub skip_unknown: bool,
+    /// Strings of which the first to be complete ends the text.
+    pub stop: Vec<String>,
+}
+
+/// What makes the text of streams.
+pub(crate) struct StreamDecoder {
+    tokenizer: Tokenizer,
+    /// Whether the stages of the decoder run, instead of joining bytes.
+    is_staged: bool,
+    skipped: FxHashSet<u32>,
+    skips_unknown: bool,
+    stops: Option<StopStrings>,
+}
+
+/// What is known of one stream.
+#[derive(Clone, Default)]
+pub(crate) struct StreamState {
+    /// Bytes of a character that has not all arrived.
+    pub(crate) bytes: Vec<u8>,
+    /// How many spaces may still be taken off the front.
+    pub(crate) spaces: usize,
+    pub(crate) stages: DecoderState,
+    /// Text with which a stop string may begin.
+    pub(crate) pending: Vec<u8>,
+    /// The stop string that ended the text.
+    pub(crate) stop: Option<usize>,
+    /// Whether the text was ended.
+    pub(crate) is_over: bool,
+}
+
+impl StreamDecoder {
+    /// `replaces_invalid` says that bytes that are not UTF-8 become U+FFFD.
+    pub(crate) fn new(tokenizer: &Tokenizer, options: DecodeOptions, replaces_invalid: bool) -> Result<Self> {
+        let decoder = tokenizer.decoder();
+        let is_staged = decoder.is_some_and(|decoder| {
+            !decoder.joins_bytes() && (replaces_invalid || decoder.stripped().is_none())
+        });
+        let mut skipped = FxHashSet::default();
+        if options.skip_special_tokens {
+            skipped.extend(tokenizer.vocab().special_ids());
+            for token in tokenizer.pipeline().into_iter().flat_map(|pipeline| pipeline.added_tokens()) {
+                let _ =
+                    if token.flags.special { skipped.insert(token.id) } else { skipped.remove(&token.id) };
+            }
+        }
+        Ok(StreamDecoder {
+            tokenizer: tokenizer.clone(),
+            is_staged,
+            skipped,
+            skips_unknown: options.skip_unknown,
+            stops: StopStrings::new(options.stop)?,
+        })
+    }
+
+    /// A new stream.
+    pub(crate) fn begun(&self) -> StreamState {
+        let spaces = self.tokenizer.decoder().and_then(|decoder| decoder.stripped()).unwrap_or(0);
+        StreamState { spaces, ..StreamState::default() }
+    }
+
+    /// The strings that end a text.
+    pub(crate) fn stops(&self) -> &[String] {
+        self.stops.as_ref().map_or(&[], StopStrings::strings)
+    }
+
+    fn stages(&self) -> Option<&Arc<TextDecoder>> {
+        self.tokenizer.decoder().filter(|_| self.is_staged)
+    }
+
+    /// Whether an id has a text.
+    pub(crate) fn has_text(&self, id: u32, index: Option<usize>) -> Result<bool> {
+        match self.tokenizer.token_bytes(id) {
+            Some(_) => Ok(!self.skipped.contains(&id)),
+            None if self.skips_unknown => Ok(false),
+            None => Err(Error::UnknownId { id: i128::from(id), index }),
+        }
+    }
+
+    /// Takes an id of a prompt, whose text is not returned.
+    pub(crate) fn skip(&self, stream: &mut StreamState, id: u32, on_invalid: OnInvalid<'_>) -> Result<()> {
+        self.decode(stream, id, on_invalid, &mut Vec::new())
+    }
+
+    /// Ends a prompt.
+    pub(crate) fn end_prompt(&self, stream: &mut StreamState) -> Result<()> {
+        self.stages().map_or(Ok(()), |decoder| decoder.mark_shown(&mut stream.stages))
+    }
+
+    /// Adds an id that has a text; appends the text that is complete now.
+    pub(crate) fn add(
+        &self,
+        stream: &mut StreamState,
+        id: u32,
+        on_invalid: OnInvalid<'_>,
+        text: &mut Vec<u8>,
+    ) -> Result<()> {
+        if stream.is_over {
+            *stream = self.begun();
+        }
+        if stream.stop.is_some() {
+            return Ok(());
+        }
+        let Some(stops) = &self.stops else { return self.decode(stream, id, on_invalid, text) };
+        let mut more = Vec::new();
+        self.decode(stream, id, on_invalid, &mut more)?;
+        stream.stop = stops.push(&mut stream.pending, &more, false, text)?;
+        Ok(())
+    }
+
+    /// Ends a text; appends what is left of it. The next id starts a new text.
+    pub(crate) fn finish(
+        &self,
+        stream: &mut StreamState,
+        on_invalid: OnInvalid<'_>,
+        text: &mut Vec<u8>,
+    ) -> Result<()> {
+        if stream.is_over {
+            *stream = self.begun();
+        }
+        let mut last = std::mem::replace(stream, StreamState { is_over: true, ..StreamState::default() });
+        stream.stop = last.stop;
+        if last.stop.is_some() {
+            return Ok(());
+        }
+        let mut more = Vec::new();
+        match self.stages() {
+            Some(decoder) => {
+                let mut end = String::new();
+                decoder.finish(&mut last.stages, &mut end)?;
+                more = end.into_bytes();
+            }
+            None => complete(&mut last.bytes, &[], true, on_invalid, &mut more)?,
+        }
+        match &self.stops {
+            Some(stops) => stream.stop = stops.push(&mut last.pending, &more, true, text)?,
+            None => text.append(&mut more),
+        }
+        Ok(())
+    }
+
+    /// Appends the text of an id that is complete now.
+    fn decode(
+        &self,
+        stream: &mut StreamState,
+        id: u32,
+        on_invalid: OnInvalid<'_>,
+        text: &mut Vec<u8>,
+    ) -> Result<()> {
+        let vocab = self.tokenizer.vocab();
+        if let Some(decoder) = self.stages() {
+            let mut more = String::new();
+            decoder.push(vocab, &mut stream.stages, id, None, &mut more)?;
+            return room::extend(text, more.as_bytes());
+        }
+        let decoder = self.tokenizer.decoder();
+        let replaced = decoder.and_then(|decoder| decoder.replaced().get(&id));
+        let mut token = replaced.map_or_else(|| vocab.token_bytes(id), |token| Ok(token.as_slice()))?;
+        if let Some(decoder) = decoder {
+            token = decoder.strip(id, token, &mut stream.spaces);
+        }
+        complete(&mut stream.bytes, token, false, on_invalid, text)
+    }
+}
+
+/// Adds bytes to those of an unfinished character; appends the characters that are complete now.
+fn complete(
+    bytes: &mut Vec<u8>,
+    more: &[u8],
+    is_last: bool,
+    on_invalid: OnInvalid<'_>,
+    text: &mut Vec<u8>,
+) -> Result<()> {
+    if bytes.is_empty() && simdutf8::basic::from_utf8(more).is_ok() {
+        return room::extend(text, more);
+    }
+    let before = bytes.len();
+    room::extend(bytes, more)?;
+    let taken = match str::from_utf8(bytes) {
+        Ok(_) => bytes.len(),
+        Err(error) if error.error_len().is_none() && !is_last => error.valid_up_to(),
+        Err(_) => match on_invalid(bytes, is_last, text) {
+            Ok(taken) => {
+                bytes.drain(..taken);
+                return Ok(());
+            }
+            Err(error) => {
+                bytes.truncate(before);
+                return Err(error);
+            }
+        },
+    };
+    room::extend(text, &bytes[..taken])?;
+    bytes.drain(..taken);
+    Ok(())
+}
+
+/// Replaces what is not UTF-8 by U+FFFD.
+fn replacing(bytes: &[u8], is_last: bool, text: &mut Vec<u8>) -> Result<usize> {
+    let mut taken = 0;
+    for chunk in bytes.utf8_chunks() {
+        room::extend(text, chunk.valid().as_bytes())?;
+        taken += chunk.valid().len();
+        let rest = &bytes[taken..];
+        let is_open = !is_last && str::from_utf8(rest).is_err_and(|error| error.error_len().is_none());
+        if chunk.invalid().is_empty() || is_open {
+            break;
+        }
+        room::extend(text, "\u{fffd}".as_bytes())?;
+        taken += chunk.invalid().len();
+    }
+    Ok(taken)
+}
+
+/// Decodes ids that arrive one by one: [`Tokenizer::decode_stream`].
+pub struct DecodeStream {
+    decoder: StreamDecoder,
+    state: StreamState,
+}
+
+impl DecodeStream {
+    /// Adds an id; returns the text that is complete now. After a stop string there is none.
+    ///
+    /// # Errors
+    /// [`Error::UnknownId`]; [`Error::OutOfMemory`].
+    pub fn push(&mut self, id: u32) -> Result<String> {
+        let mut text = Vec::new();
+        if self.decoder.has_text(id, None)? {
+            self.decoder.add(&mut self.state, id, &replacing, &mut text)?;
+        }
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// Ends the text; returns what is left of it. The next id starts a new text.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn finish(&mut self) -> Result<String> {
+        let mut text = Vec::new();
+        self.decoder.finish(&mut self.state, &replacing, &mut text)?;
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// The stop string that ended the text; `None` if none did.
+    pub fn stopped(&self) -> Option<&str> {
+        self.state.stop.and_then(|stop| self.decoder.stops().get(stop)).map(String::as_str)
+    }
+}
+
+impl Tokenizer {
+    /// Decodes ids that arrive one by one. `prompt` are those that came before, whose text is not returned again.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), toksmith::Error> {
+    /// # #[cfg(feature = "train")] {
+    /// use toksmith::{DecodeOptions, TrainOptions, train};
+    ///
+    /// let tokenizer = train(["low low low lower"], &TrainOptions::new(260))?;
+    /// let mut options = DecodeOptions::default();
+    /// options.stop = vec!["we".into()];
+    /// let mut stream = tokenizer.decode_stream(&[], options)?;
+    /// let mut text = String::new();
+    /// for id in tokenizer.encode("é lower", true)? {
+    ///     text += &stream.push(id)?;
+    /// }
+    /// assert_eq!((&*text, stream.stopped()), ("é lo", Some("we")));
+    /// # }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::StopString`] for an empty or too long one; [`Error::UnknownId`] for an id of the prompt.
+    pub fn decode_stream(&self, prompt: &[u32], options: DecodeOptions) -> Result<DecodeStream> {
+        let decoder = StreamDecoder::new(self, options, true)?;
+        let mut state = decoder.begun();
+        for (index, &id) in prompt.iter().enumerate() {
+            if decoder.has_text(id, Some(index))? {
+                decoder.skip(&mut state, id, &replacing)?;
+            }
+        }
+        decoder.end_prompt(&mut state)?;
+        Ok(DecodeStream { decoder, state })
+    }
+}
