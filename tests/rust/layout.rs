@@ -190,6 +190,53 @@ fn no_modules_of_the_crate_import_each_other_in_a_circle() {
     }
 }
 
+/// What the binding takes from modules behind the public interface, and why.
+const INSIDE: [(&str, &str); 7] = [
+    ("encode::{EncodedBatch IdView Spans recycle}", "buffers whose memory becomes arrays"),
+    (
+        "encode::{FileOptions IdArray IdFile IdType DocumentOptions}",
+        "ids of 16 and 32 bits, and sizes of buffers",
+    ),
+    ("encode::{Encoder EncodeState RandomMerges SortedTokens}", "methods of the encoder for texts of Python"),
+    (
+        "encode::{Continuations PrefixCache Document SpecialSet}",
+        "types that Python wraps and Rust users need not",
+    ),
+    ("decode::{Stop TokenRun DecoderState Flow StageState TextDecoder self}", "pickles and alignments"),
+    (
+        "formats::{Lead LoadOptions MinbpeFile NO_PATTERN RankLines SideFiles huggingface self}",
+        "stand-ins' files",
+    ),
+    (
+        "pipeline::{AddedToken Prefix} vocab::{Semantics SpecialSpec TextSpelling TokenBytes Vocab}",
+        "stand-ins' parts",
+    ),
+];
+
+/// Every import of the binding from these modules is in the list, and everything in the list is imported.
+#[test]
+fn the_binding_uses_the_public_interface() {
+    let split =
+        |path: &str| path.split("::").skip(1).take(2).map(str::to_owned).collect::<Vec<_>>().join("::");
+    let is_inside = |path: &str| {
+        let modules = ["vocab", "formats", "encode", "decode", "pipeline", "merge"];
+        path.starts_with("crate::") && modules.contains(&path.split("::").nth(1).unwrap_or_default())
+    };
+    let binding = files().into_values().filter(|(path, _)| path.starts_with("python"));
+    let imports = binding.flat_map(|(_, text)| paths(&without_comments(&text)));
+    let used: BTreeSet<String> = imports
+        .filter(|path| is_inside(path))
+        .map(|path| split(&path))
+        .filter(|path| path.contains("::"))
+        .collect();
+    let mut allowed = BTreeSet::new();
+    for group in INSIDE.iter().flat_map(|(group, _)| group.split_terminator('}')) {
+        let (module, names) = group.trim().split_once("::{").unwrap();
+        allowed.extend(names.split(' ').map(|name| format!("{module}::{name}")));
+    }
+    assert_eq!(used, allowed);
+}
+
 #[test]
 fn imports_are_read_as_the_compiler_reads_them() {
     let code = "use a::b;\npub(super) use super::{c, d::{self, E as F}};\nuse crate::{\n    g::H,\n    i,\n};\nlet x = super::j::k();";
