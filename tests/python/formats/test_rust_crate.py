@@ -49,7 +49,7 @@ EXPRESSIONS = (
 @pytest.fixture(scope="module")
 def programs() -> Path:
     """The folder of the examples."""
-    command = ["cargo", "build", "--quiet", "--locked", "--example", "encode", "--example", "train"]
+    command = ["cargo", "build", "--quiet", "--locked", "--examples"]
     subprocess.run(command, cwd=ROOT, check=True)
     return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"), "debug/examples")
 
@@ -169,3 +169,20 @@ def test_what_is_wrong_is_said(arguments: Sequence[str], reason: str, programs: 
     done = subprocess.run([programs / "encode", *filled], input="", capture_output=True, text=True)
     assert done.returncode == 1
     assert reason in done.stderr, done.stderr
+
+
+def test_the_tour(programs: Path, tmp_path: Path) -> None:
+    """Files of each format that the crate writes are read here, and models of the other formats there."""
+    model = b"minbpe v1\n\n0\n116 104\n256 101\n"
+    (tmp_path / "m.model").write_bytes(model)
+    done = subprocess.run([programs / "tour", tmp_path, tmp_path / "m.model"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("the same ids: true") == 5
+    assert "258 tokens, [257, " in done.stdout
+    ours = Tokenizer.load(tmp_path / "t.toksmith")
+    assert f"fingerprint: {ours.fingerprint}" in done.stdout
+    for name in ("tokenizer.json", "tekken.json", "t.gguf", "gpt2"):
+        assert Tokenizer.from_pretrained(tmp_path / name).encode(PROSE, special=False) == ours.encode(
+            PROSE, special=False
+        )
+    assert Tokenizer.load(tmp_path / "chat.toksmith").special_tokens["<|user|>"] == 300
