@@ -143,11 +143,9 @@ impl NativeFile {
 
     /// The pattern, which a tokenizer with steps has from these.
     fn pattern(&self, engines: &dyn PatternEngines) -> Result<SourcePattern> {
-        let unmatched = match &*self.field::<String>("unmatched")? {
-            "keep" => Unmatched::Keep,
-            "drop" => Unmatched::Drop,
-            other => return Err(broken("unmatched", format!("{}, not keep or drop", show_text(other)))),
-        };
+        let unmatched = self.field::<String>("unmatched")?;
+        let unmatched = Unmatched::from_name(&unmatched)
+            .ok_or_else(|| broken("unmatched", format!("{}, not keep or drop", show_text(&unmatched))))?;
         match self.optional::<Option<String>>("pattern")?.flatten() {
             None => Ok(SourcePattern::whole(unmatched)),
             Some(source) => {

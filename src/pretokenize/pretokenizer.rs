@@ -22,6 +22,18 @@ pub enum Unmatched {
     Drop,
 }
 
+impl Unmatched {
+    /// The name of the value in files and options.
+    pub fn name(self) -> &'static str {
+        if self == Unmatched::Keep { "keep" } else { "drop" }
+    }
+
+    /// The value of a name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Unmatched::Keep, Unmatched::Drop].into_iter().find(|value| value.name() == name)
+    }
+}
+
 /// Where pretokens begin and end.
 #[derive(Clone)]
 pub enum Pattern {

@@ -27,9 +27,8 @@ impl PatternEngines for PyTables {
     }
 
     fn pattern(&self, source: &str, flags: u32, unmatched: Unmatched) -> Result<SourcePattern> {
-        let unmatched = if unmatched == Unmatched::Keep { "keep" } else { "drop" };
         asked("toksmith.patterns", "of_source", |of_source| {
-            let core = of_source.call1((source, flags, unmatched))?.call_method0("core")?;
+            let core = of_source.call1((source, flags, unmatched.name()))?.call_method0("core")?;
             Ok(core.cast::<PyPretokenizer>()?.get().inner.clone())
         })
     }

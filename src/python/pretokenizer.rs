@@ -27,7 +27,7 @@ impl PyPretokenizer {
         pattern: &SourcePattern,
         has_stages: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let unmatched = if pattern.pretokenizer.unmatched == Unmatched::Keep { "keep" } else { "drop" };
+        let unmatched = pattern.pretokenizer.unmatched.name();
         let core = Bound::new(py, PyPretokenizer { inner: pattern.clone() })?;
         let row =
             (&pattern.source, pattern.flags, pattern.name(), unmatched, &pattern.unicode, has_stages, core);
@@ -67,15 +67,9 @@ impl PyPretokenizer {
         } else {
             Pattern::Custom(Arc::new(Regex::new(&pattern)), rule(cut_rule)?)
         };
-        let unmatched = match unmatched {
-            "keep" => Unmatched::Keep,
-            "drop" => Unmatched::Drop,
-            other => {
-                return Err(PyValueError::new_err(format!(
-                    "unmatched is \"keep\" or \"drop\", not {other:?}"
-                )));
-            }
-        };
+        let unmatched = Unmatched::from_name(unmatched).ok_or_else(|| {
+            PyValueError::new_err(format!("unmatched is \"keep\" or \"drop\", not {unmatched:?}"))
+        })?;
         let pretokenizer = pretokenize::Pretokenizer { pattern, unmatched };
         Ok(PyPretokenizer { inner: SourcePattern { source, flags, unicode, pretokenizer } })
     }

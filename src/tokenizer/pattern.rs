@@ -36,11 +36,10 @@ impl SourcePattern {
 
     /// The fields of toksmith's own file that hold the pattern.
     pub fn fields(&self) -> [(&'static str, Value); 4] {
-        let unmatched = if self.pretokenizer.unmatched == Unmatched::Keep { "keep" } else { "drop" };
         [
             ("pattern", Value::from(self.source.clone())),
             ("pattern_flags", Value::from(self.flags)),
-            ("unmatched", Value::from(unmatched)),
+            ("unmatched", Value::from(self.pretokenizer.unmatched.name())),
             ("unicode", Value::from(self.unicode.clone())),
         ]
     }
