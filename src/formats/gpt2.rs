@@ -1,6 +1,7 @@
 //! GPT-2's two files: `vocab.json`, an object of tokens with their ids, and `merges.txt`, a merge a line. Tokens are spelled
 //! with a character for each byte.
 
+use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
@@ -42,12 +43,22 @@ impl Gpt2Files {
     /// [`Error::Unread`] and [`Error::Record`], which name the file, the token and the line; [`Error::OutOfMemory`].
     pub(super) fn read(vocab: NamedData<'_>, merges: NamedData<'_>, special_tokens: &[&str]) -> Result<Self> {
         let listed = merges_of(merges)?;
-        let made: HashSet<Vec<u8>> = listed.iter().flat_map(|(merge, _)| tokens_of(merge)).collect();
-        let tokens = tokens_of_vocab(vocab, special_tokens, &made)?;
+        let made = LazyCell::new(|| -> HashSet<Vec<u8>> {
+            listed
+                .iter()
+                .flat_map(|((left, right), _)| [left.clone(), right.clone(), [&**left, right].concat()])
+                .collect()
+        });
+        let tokens = tokens_of_vocab(vocab, special_tokens, &|token| made.contains(token))?;
         let known: HashSet<&[u8]> = tokens.iter().map(|(_, token)| &**token).collect();
-        for (merge, line) in &listed {
-            if let Some(unknown) = tokens_of(merge).into_iter().find(|token| !known.contains(&**token)) {
-                let [left, right, unknown] = [&merge.0, &merge.1, &unknown].map(|token| show(token));
+        let mut joined = Vec::new();
+        for ((left, right), line) in &listed {
+            joined.clear();
+            joined.extend_from_slice(left);
+            joined.extend_from_slice(right);
+            if let Some(unknown) = [left, right, &joined].into_iter().find(|token| !known.contains(&***token))
+            {
+                let [left, right, unknown] = [left, right, unknown].map(|token| show(token));
                 let reason = format!(
                     "the merge ({left}, {right}) needs the token {unknown}, which is not in {}",
                     vocab.0.display()
@@ -102,7 +113,7 @@ pub(super) fn merges_of((path, data): NamedData<'_>) -> Result<Vec<(Merge, usize
             let reason = format!("expected two tokens with one space between, got {}", quoted(text));
             return Err(in_line(path, line, reason));
         };
-        if let Some(first) = first.insert(merge.clone(), line) {
+        if let Some(first) = first.insert(text, line) {
             return Err(in_line(path, line, format!("the merge {} repeats line {first}", quoted(text))));
         }
         room::push(&mut merges, (merge, line))?;
@@ -127,11 +138,11 @@ fn entries<'d>((path, data): NamedData<'d>) -> Result<(&'d str, Vec<(String, &'d
     }
 }
 
-/// Ids and bytes of the tokens in a `vocab.json`; `made` are the tokens of merges.
+/// Ids and bytes of the tokens in a `vocab.json`; `is_made` says whether a token is one of a merge.
 fn tokens_of_vocab(
     (path, data): NamedData<'_>,
     special_tokens: &[&str],
-    made: &HashSet<Vec<u8>>,
+    is_made: &dyn Fn(&[u8]) -> bool,
 ) -> Result<Vec<(u32, Vec<u8>)>> {
     let (_, entries) = entries((path, data))?;
     let mut literal: HashSet<&str> =
@@ -139,7 +150,7 @@ fn tokens_of_vocab(
     if !literal.is_empty() {
         let names: HashSet<&str> = entries.iter().map(|(name, _)| &**name).collect();
         literal.retain(|name| {
-            let is_other = || unspelled(name).is_some_and(|bytes| made.contains(&bytes));
+            let is_other = || unspelled(name).is_some_and(|bytes| is_made(&bytes));
             !names.contains(&*spelled(name.as_bytes())) && !is_other()
         });
     }
@@ -166,11 +177,6 @@ fn tokens_of_vocab(
         tokens.push((id, token));
     }
     Ok(tokens)
-}
-
-/// The three tokens of a merge: its parts, and what it makes.
-fn tokens_of((left, right): &Merge) -> [Vec<u8>; 3] {
-    [left.clone(), right.clone(), [&**left, &**right].concat()]
 }
 
 /// The spelling of a token.

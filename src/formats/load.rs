@@ -69,7 +69,7 @@ pub const FORMATS: [FileKind; 7] = [
         is_beginning: RankLines::is_beginning,
         read: |content, Context { options, .. }| {
             let pattern = options.pattern.clone().ok_or_else(|| Error::Pattern(NO_PATTERN.into()))?;
-            ranks::read(&content.bytes(MAX_BYTES)?, pattern, &options.special_tokens)
+            ranks::read(content.bytes(MAX_BYTES)?, pattern, &options.special_tokens)
         },
         write: |tokenizer, _| ranks::write(tokenizer),
     },

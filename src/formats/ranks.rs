@@ -113,8 +113,12 @@ impl RankLines {
 ///
 /// # Errors
 /// Those of [`RankLines::parse`] and of the vocabulary.
-pub(super) fn read(data: &[u8], pattern: SourcePattern, specials: &[SpecialSpec]) -> Result<Tokenizer> {
-    Tokenizer::new(Vocab::new(&RankLines::parse(data)?.tokens(), None, specials)?, pattern)
+pub(super) fn read(data: Vec<u8>, pattern: SourcePattern, specials: &[SpecialSpec]) -> Result<Tokenizer> {
+    let lines = RankLines::parse(&data)?;
+    drop(data);
+    let vocab = Vocab::of_views(lines.tokens(), None, specials)?;
+    drop(lines);
+    Tokenizer::new(vocab, pattern)
 }
 
 /// The content of a file: the ordinary tokens by their ids.

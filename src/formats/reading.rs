@@ -128,12 +128,13 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Entries<T> {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Entries<T>, A::Error> {
-                let (mut entries, mut names) = (Vec::new(), HashSet::new());
-                while let Some((name, value)) = map.next_entry::<String, T>()? {
-                    if !names.insert(name.clone()) {
-                        return Err(A::Error::custom(format!("{} is there twice", quoted(&name))));
-                    }
-                    entries.push((name, value));
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry::<String, T>()? {
+                    entries.push(entry);
+                }
+                let mut names = HashSet::with_capacity(entries.len());
+                if let Some((name, _)) = entries.iter().find(|(name, _)| !names.insert(&**name)) {
+                    return Err(A::Error::custom(format!("{} is there twice", quoted(name))));
                 }
                 Ok(Entries(entries))
             }

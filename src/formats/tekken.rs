@@ -136,7 +136,9 @@ impl TekkenFile {
 pub(super) fn read(data: &[u8], engines: &dyn PatternEngines) -> Result<Tokenizer> {
     let file = TekkenFile::parse(data)?;
     let pattern = SourcePattern::of_tiktoken_source(&file.pattern, engines)?;
-    Tokenizer::new(file.vocab()?, pattern)
+    let vocab = file.vocab()?;
+    drop(file);
+    Tokenizer::new(vocab, pattern)
 }
 
 /// The content of a file, a token a line.

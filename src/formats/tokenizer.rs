@@ -47,7 +47,7 @@ pub fn load(
     let made = match open.kind.name {
         "huggingface" if is_folder || is_named => of_huggingface(open.bytes()?, &file, context),
         "sentencepiece" if is_folder => of_pieces(open, &file, context),
-        "tiktoken" if is_folder && options.pattern.is_none() => of_ranks(&open.bytes()?, &file, context),
+        "tiktoken" if is_folder && options.pattern.is_none() => of_ranks(open.bytes()?, &file, context),
         _ => return open.tokenizer(context).map(|made| naming(made, &file)),
     };
     made.map(|made| naming(made, &file)).map_err(|error| in_file(&file, error))
@@ -120,18 +120,18 @@ fn of_pair(folder: &Path, pair: &[PathBuf; 2], context: Context<'_>) -> Result<T
     let data = [reading::read(&pair[0], MAX_BYTES)?, reading::read(&pair[1], MAX_BYTES)?];
     let merges: Vec<_> = gpt2::merges_of((&pair[1], &data[1]))?.into_iter().map(|(merge, _)| merge).collect();
     let content = content_of_pair(gpt2::vocab_text((&pair[0], &data[0]))?, &merges)?;
-    beside(&content, false, (files, warnings), context).map_err(|error| in_file(folder, error))
+    beside(content, false, (files, warnings), context).map_err(|error| in_file(folder, error))
 }
 
 /// The tokenizer of a `tokenizer.json`, with what the files beside it say.
 fn of_huggingface(data: Vec<u8>, path: &Path, context: Context<'_>) -> Result<Tokenizer> {
-    beside(&data, true, SideFiles::read(parent(path)), context)
+    beside(data, true, SideFiles::read(parent(path)), context)
 }
 
 /// The tokenizer of the content of a `tokenizer.json`, which stands in a file or is made of another vocabulary, with what the
 /// files beside it say.
 fn beside(
-    data: &[u8],
+    data: Vec<u8>,
     has_file: bool,
     (files, mut warnings): (SideFiles, Vec<String>),
     context: Context<'_>,
@@ -168,7 +168,7 @@ fn of_pieces(open: OpenFile, path: &Path, context: Context<'_>) -> Result<Tokeni
         }
         None => huggingface::file_content(&plain, context.engines),
     };
-    let made = content.and_then(|content| beside(&content, false, (files, warnings.clone()), context));
+    let made = content.and_then(|content| beside(content, false, (files, warnings.clone()), context));
     match made {
         Err(Error::OutOfMemory { bytes }) => Err(Error::OutOfMemory { bytes }),
         Err(error) => {
@@ -182,10 +182,10 @@ fn of_pieces(open: OpenFile, path: &Path, context: Context<'_>) -> Result<Tokeni
 }
 
 /// The tokenizer of a rank file whose pattern and special tokens stand in the code of its model: Kimi's or Qwen 1's.
-fn of_ranks(data: &[u8], path: &Path, context: Context<'_>) -> Result<Tokenizer> {
+fn of_ranks(data: Vec<u8>, path: &Path, context: Context<'_>) -> Result<Tokenizer> {
     let engines = context.engines;
     let (files, mut warnings) = SideFiles::read(parent(path));
-    let count = RankLines::parse(data)?.tokens().len() as u32;
+    let count = RankLines::parse(&data)?.tokens().len() as u32;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let Some(known) = of_rank_file(&name, count, &files, &mut warnings) else {
         return Err(Error::Pattern(NO_PATTERN.into()));

@@ -47,7 +47,18 @@ impl Vocab {
     ) -> Result<Self> {
         let tokens = room::collected(tokens.iter().map(|(id, bytes)| (*id, bytes.as_ref())))?;
         let pairs = merges.map(|list| list.iter().map(|(left, right)| (left.as_ref(), right.as_ref())));
-        let merges = pairs.map(room::collected).transpose()?;
+        Vocab::of_views(tokens, pairs.map(room::collected).transpose()?, specials)
+    }
+
+    /// [`Vocab::new`] of views, which are not copied: lists of 200,000 of them take 11 MB.
+    ///
+    /// # Errors
+    /// Same as [`Vocab::new`].
+    pub(crate) fn of_views(
+        tokens: Vec<(u32, &[u8])>,
+        merges: Option<Vec<(&[u8], &[u8])>>,
+        specials: &[SpecialSpec],
+    ) -> Result<Self> {
         build(tokens, merges, specials, false)
     }
 

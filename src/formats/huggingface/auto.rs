@@ -34,13 +34,13 @@ const LISTS: [&str; 2] = ["vocab", "merges"];
 /// # Errors
 /// Those of [`TokenizerFile::read`].
 pub(in crate::formats) fn with_side_files(
-    data: &[u8],
+    data: Vec<u8>,
     has_file: bool,
     files: SideFiles,
     class: Option<&str>,
     warnings: &mut Vec<String>,
 ) -> Result<(TokenizerFile, SideFiles)> {
-    let file = TokenizerFile::read(data, false)?;
+    let file = TokenizerFile::read(&data, false)?;
     let changed = changed(&file, &files, class, has_file, warnings)?;
     let has_pieces = !has_file && !file.added.is_empty();
     match changed {
@@ -51,7 +51,7 @@ pub(in crate::formats) fn with_side_files(
         }
         Some(changed) => {
             let files = kept(files, &changed.added, has_file, has_pieces);
-            Ok((TokenizerFile::read(&changed.content(data, &file)?, false)?, files))
+            Ok((TokenizerFile::read(&changed.content(&data, &file)?, false)?, files))
         }
     }
 }

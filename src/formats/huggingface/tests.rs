@@ -42,7 +42,7 @@ fn read(data: &[u8], has_file: bool, files: Value) -> Result<Read> {
     let (files, mut warnings) = (side_files(files), Vec::new());
     let class =
         class_of(&files, &|model| (model == "gpt2").then(|| "GPT2Tokenizer".to_owned()), &mut warnings);
-    let (file, kept) = with_side_files(data, has_file, files, class.as_deref(), &mut warnings)?;
+    let (file, kept) = with_side_files(data.to_vec(), has_file, files, class.as_deref(), &mut warnings)?;
     let flags = |token: &FileToken| {
         let Flags { single_word, lstrip, rstrip, special } = token.flags;
         let flags = [single_word, lstrip, rstrip, token.normalized, special];

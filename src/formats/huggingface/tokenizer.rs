@@ -12,7 +12,7 @@ use crate::tokenizer::{Origin, PARTS, Pipeline, SETTINGS, Tokenizer, token_value
 
 /// The tokenizer of a file, with what its folder says besides: `files` by name, or `None` for a file of another format.
 pub(in crate::formats) fn tokenizer_of(
-    file: TokenizerFile,
+    mut file: TokenizerFile,
     files: Option<Map<String, Value>>,
     Context { engines, options }: Context<'_>,
 ) -> Result<Tokenizer> {
@@ -48,11 +48,13 @@ pub(in crate::formats) fn tokenizer_of(
     let texts = file.added.iter().map(|token| names.get(&token.id).cloned().unwrap_or_default());
     let texts: Vec<String> = texts.collect();
     let vocab = file.vocab(pipeline.steps().spelling(), &texts, options.dropout_seed)?;
+    let warnings = std::mem::take(&mut file.warnings);
+    drop(file); // before the tables of the encoder take memory
     let tokenizer = match pipeline.is_trivial()? {
         true => Tokenizer::new(vocab, pipeline.pattern().clone())?,
         false => Tokenizer::with_steps(vocab, pipeline)?,
     };
-    Ok(tokenizer.with_origin(origin).with_warnings(file.warnings))
+    Ok(tokenizer.with_origin(origin).with_warnings(warnings))
 }
 
 /// The tokenizer of the content of a `tokenizer.json`, with the files beside it by name. `keep_ids` says that new added tokens
