@@ -12,8 +12,11 @@ from .tokenizer import Tokenizer as _Tokenizer
 
 __all__ = [
     "COMPILED_PATTERNS",
+    "LLM_C_HEADER_BYTES",
+    "MAX_LISTED",
     "NAMED_PATTERNS",
     "NO_PATTERN",
+    "NPY_HEADER_BYTES",
     "ONIGURUMA_SPELLINGS",
     "PATTERN_ALIASES",
     "PATTERN_SPELLINGS",
@@ -70,6 +73,7 @@ __all__ = [
     "join_pieces",
     "learn_balanced",
     "learn_merges",
+    "llm_c_header",
     "memory_to_learn",
     "minbpe_model",
     "npy_header",
@@ -94,6 +98,9 @@ COMPILED_PATTERNS: dict[str, str]
 PATTERN_ALIASES: dict[str, str]
 PATTERN_SPELLINGS: dict[str, str]
 ONIGURUMA_SPELLINGS: dict[str, str]
+LLM_C_HEADER_BYTES: int
+MAX_LISTED: int
+NPY_HEADER_BYTES: int
 UNICODE_VERSION: str
 REGEX_VERSION: str
 
@@ -169,6 +176,7 @@ def join_pieces(
     pieces: Sequence[tuple[PathLike[str], PathLike[str], int, int]],
 ) -> int: ...
 def npy_header(count: int, dtype: str) -> bytes: ...
+def llm_c_header(tokens: int, is_wide: bool) -> bytes: ...
 def side_files(folder: str | PathLike[str]) -> tuple[str, list[str]]: ...
 def tokenizer_class(files: str) -> tuple[str | None, list[str]]: ...
 def tokenizer_files(path: str | PathLike[str]) -> list[str]: ...

@@ -103,6 +103,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(shards::complete_shard, module)?)?;
     module.add_function(wrap_pyfunction!(shards::join_pieces, module)?)?;
     module.add_function(wrap_pyfunction!(shards::npy_header, module)?)?;
+    module.add_function(wrap_pyfunction!(shards::llm_c_header, module)?)?;
     module.add_function(wrap_pyfunction!(formats::tokenizer_kind, module)?)?;
     module.add_function(wrap_pyfunction!(formats::tokenizer_lead, module)?)?;
     module.add_function(wrap_pyfunction!(formats::tokenizer_files, module)?)?;
@@ -130,6 +131,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("PATTERN_ALIASES", names_of(module.py(), &spellings::ENCODINGS)?)?;
     module.add("PATTERN_SPELLINGS", names_of(module.py(), &spellings::SPELLINGS)?)?;
     module.add("ONIGURUMA_SPELLINGS", names_of(module.py(), &spellings::IN_ONIGURUMA)?)?;
+    module.add("NPY_HEADER_BYTES", crate::shards::NPY_HEADER_BYTES)?;
+    module.add("LLM_C_HEADER_BYTES", crate::shards::LLM_C_HEADER_BYTES)?;
+    module.add("MAX_LISTED", crate::shards::MAX_LISTED)?;
     module.add("UNICODE_VERSION", UNICODE_VERSION)?;
     module.add("REGEX_VERSION", REGEX_VERSION)
 }

@@ -402,3 +402,9 @@ pub(super) fn join_pieces(
 pub(super) fn npy_header<'py>(py: Python<'py>, count: u64, dtype: &str) -> PyResult<Bound<'py, PyBytes>> {
     objects::bytes(py, &shards::npy_header(count, dtype))
 }
+
+/// The header of a shard of llm.c.
+#[pyfunction]
+pub(super) fn llm_c_header(py: Python<'_>, tokens: u64, is_wide: bool) -> PyResult<Bound<'_, PyBytes>> {
+    objects::bytes(py, &shards::llm_c_header(tokens, is_wide))
+}

@@ -15,7 +15,7 @@ use crate::source::{Links, WrittenHashes, checksum, open_regular};
 /// Bytes of a header of NumPy: a multiple of 64, with room for any count.
 pub const NPY_HEADER_BYTES: usize = 128;
 /// Bytes of a header of llm.c.
-const LLM_C_HEADER_BYTES: usize = 1024;
+pub const LLM_C_HEADER_BYTES: usize = 1024;
 
 /// A format of shards, as far as the core writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,12 +57,7 @@ impl RawShard {
             ShardFormat::Npy => {
                 put_header(&self.ids, &npy_header(self.tokens, if self.wide { "<u4" } else { "<u2" }))
             }
-            ShardFormat::LlmC => {
-                let [magic, version] = if self.wide { [20_240_801, 7] } else { [20_240_520, 1] };
-                let mut header = [magic, version, self.tokens as u32].map(u32::to_le_bytes).concat();
-                header.resize(LLM_C_HEADER_BYTES, 0);
-                put_header(&self.ids, &header)
-            }
+            ShardFormat::LlmC => put_header(&self.ids, &llm_c_header(self.tokens, self.wide)),
             ShardFormat::Megatron => self.put_megatron_index(&self.ids.with_extension("idx")),
         }
     }
@@ -205,6 +200,14 @@ fn next_number(numbers: &mut impl Read) -> std::io::Result<u64> {
     let mut bytes = [0; 8];
     numbers.read_exact(&mut bytes)?;
     Ok(u64::from_le_bytes(bytes))
+}
+
+/// The header of a file of llm.c with ids of 16 bits, or, if `is_wide`, 32.
+pub fn llm_c_header(tokens: u64, is_wide: bool) -> Vec<u8> {
+    let [magic, version] = if is_wide { [20_240_801, 7] } else { [20_240_520, 1] };
+    let mut header = [magic, version, tokens as u32].map(u32::to_le_bytes).concat();
+    header.resize(LLM_C_HEADER_BYTES, 0);
+    header
 }
 
 /// The header of a `.npy` file of numbers of a type such as "<u2".

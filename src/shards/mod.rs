@@ -31,10 +31,14 @@ mod write;
 
 pub use documents::TextBatch;
 pub use encoder::DocumentEncoder;
-pub use files::{NPY_HEADER_BYTES, Piece, RawShard, ShardFormat, join_pieces, npy_header, synced};
+pub use files::{
+    LLM_C_HEADER_BYTES, NPY_HEADER_BYTES, Piece, RawShard, ShardFormat, join_pieces, llm_c_header,
+    npy_header, synced,
+};
 pub use ledger::Snapshot;
 pub use options::{HASHED_BYTES, ShardOptions, Shuffle, Split};
 pub use permutation::{KEY_BYTES, Permutation};
+pub use place::MAX_LISTED;
 pub use run::{Counts, Keeper, ShardRun, TextJob};
 pub use shard::Filling;
 pub use sources::{Cursor, Opener, Skipped, Source};

@@ -16,7 +16,7 @@ use crate::control::Control;
 use crate::error::Result;
 
 /// How many skipped documents are listed; the rest are only counted.
-const MAX_LISTED: usize = 10_000;
+pub const MAX_LISTED: usize = 10_000;
 /// Ids of a shuffled buffer that one worker gathers and writes at a time.
 const GATHERED_IDS: u64 = 1 << 19;
 

@@ -7,12 +7,10 @@ use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
+use super::files::NPY_HEADER_BYTES;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::source::{Links, WrittenHashes, checksum_of_start, open_regular, write_through_at};
-
-/// Bytes before the numbers in the index, for the header of a NumPy file.
-pub(super) const INDEX_HEAD_BYTES: u64 = 128;
 
 /// How much a shard holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,8 +71,10 @@ impl Shard {
             open(&path).map_err(failed)?,
             open(&index_path).map_err(|source| Error::Io { path: index_path.clone(), source })?,
         );
-        let wanted =
-            [place.head_bytes + place.width * filling.ids, INDEX_HEAD_BYTES + 8 * (filling.documents + 1)];
+        let wanted = [
+            place.head_bytes + place.width * filling.ids,
+            NPY_HEADER_BYTES as u64 + 8 * (filling.documents + 1),
+        ];
         for (path, file, wanted) in [(&path, &ids, wanted[0]), (&index_path, &index, wanted[1])] {
             let failed = |source| Error::Io { path: path.clone(), source };
             let size = file.metadata().map_err(failed)?.len();
@@ -139,7 +139,7 @@ impl Shard {
     pub(super) fn write(&self, at: Filling, bytes: &[u8], ends: &[u8]) -> Result<()> {
         let ids_at = self.head_bytes + self.width * at.ids;
         // The first number of the index is where the first document begins, so the ends stand one place later.
-        let ends_at = INDEX_HEAD_BYTES + 8 * (at.documents + 1);
+        let ends_at = NPY_HEADER_BYTES as u64 + 8 * (at.documents + 1);
         let written = write_through_at(&self.ids, bytes, ids_at)
             .and_then(|()| write_through_at(&self.index, ends, ends_at));
         written.map_err(|source| Error::Io { path: self.path.clone(), source })?;
@@ -153,8 +153,8 @@ impl Shard {
     /// Headers do not count.
     pub(super) fn checksums(&self, filling: Filling, control: &Control) -> Result<[String; 2]> {
         let ids = self.head_bytes + self.width * filling.ids;
-        let index = INDEX_HEAD_BYTES + 8 * (filling.documents + 1);
-        let head = [self.head_bytes as usize, INDEX_HEAD_BYTES as usize];
+        let index = NPY_HEADER_BYTES as u64 + 8 * (filling.documents + 1);
+        let head = [self.head_bytes as usize, NPY_HEADER_BYTES];
         Ok([
             checksum_of_start((&self.path, &self.ids), (head[0], ids), &self.hashes, control)?,
             checksum_of_start(

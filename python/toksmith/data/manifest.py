@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from .. import _core
 from .._internal.choices import SHARD_FORMATS
 from .._internal.messages import shown
 from ..files import text_files, whole_files
@@ -22,9 +23,8 @@ TOKENIZER = "tokenizer.toksmith"
 """The name of the file with the tokenizer."""
 WIDTHS = {"uint16": 2, "uint32": 4}
 """Types of ids, with their bytes."""
-HEADER_BYTES = {"bin": 0, "nanogpt": 0, "llm.c": 1024, "megatron": 0}
+HEADER_BYTES = {"bin": 0, "nanogpt": 0, "llm.c": _core.LLM_C_HEADER_BYTES, "megatron": 0}
 """Bytes before the ids, for the formats in which the other bytes of a shard are only ids."""
-NPY_HEADER_BYTES = 128
 MEGATRON_HEADER_BYTES = 34
 REPAIR = "copy the folder again, or run the same toksmith tokenize again, which repairs it"
 """What to do about a damaged file; `--verify` finds those of the right size, too."""
@@ -84,7 +84,7 @@ class Manifest(NamedTuple):
 
     def files_of(self, shard: Shard) -> list[File]:
         """Return the files of a shard: its ids, its index, and Megatron's index."""
-        index_bytes = NPY_HEADER_BYTES + 8 * (shard.documents + 1)
+        index_bytes = _core.NPY_HEADER_BYTES + 8 * (shard.documents + 1)
         files = [
             File(shard.file, shard.bytes, shard.checksum),
             File(shard.index_file, index_bytes, shard.index_checksum),

@@ -11,7 +11,6 @@ import contextlib
 import functools
 import itertools
 import mmap
-import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
@@ -20,7 +19,7 @@ from .. import _core
 from .._internal.messages import shown
 from ..files import reading, whole_files
 from . import manifest as manifests
-from .manifest import HEADER_BYTES, NPY_HEADER_BYTES, WIDTHS, Manifest, Shard
+from .manifest import HEADER_BYTES, WIDTHS, Manifest, Shard
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
 
 _Number = TypeVar("_Number", bound="np.integer[Any]")
 
-# Magic number and version of llm.c's header by the type of the ids (its `dev/data/data_common.py`).
-_LLM_C_KINDS = {"uint16": (20240520, 1), "uint32": (20240801, 7)}
 # Documents of a row group of Parquet, at the most.
 _DOCUMENTS = 1 << 16
 # About how many ids a row group of Parquet has. Lists of lists can hold fewer than 2^31.
@@ -56,7 +53,7 @@ class Raw(NamedTuple):
         """Where each document begins, and the end of the last."""
         import numpy as np
 
-        return np.memmap(self.starts_file, "<i8", "r", NPY_HEADER_BYTES, (self.documents + 1,))
+        return np.memmap(self.starts_file, "<i8", "r", _core.NPY_HEADER_BYTES, (self.documents + 1,))
 
 
 class Format(NamedTuple):
@@ -85,7 +82,7 @@ FORMATS = {
         # The number of ids is an int32 there.
         Format("llm.c", ".bin", HEADER_BYTES["llm.c"], 2**31 - 1),
         Format("megatron", ".bin"),
-        Format("npy", ".npy", NPY_HEADER_BYTES),
+        Format("npy", ".npy", _core.NPY_HEADER_BYTES),
         Format("parquet", ".parquet"),
     )
 }
@@ -176,11 +173,9 @@ def open_ids(manifest: Manifest, shard: Shard) -> Ids:
         return _open_npy(path, dtype, shard.tokens)
     if manifest.file_format == "llm.c":
         with reading.open_regular(path) as file:
-            header = file.read(12)
-        expected = (*_LLM_C_KINDS[manifest.dtype], shard.tokens)
-        actual = struct.unpack("<3i", header) if len(header) == 12 else ()
-        if actual != expected:
-            raise ValueError(f"{path}: the header of llm.c begins with {actual}, and not with {expected}")
+            header = file.read(_core.LLM_C_HEADER_BYTES)
+        if header != _core.llm_c_header(shard.tokens, dtype.itemsize == 4):
+            raise ValueError(f"{path}: the header of llm.c is not that of {shard.tokens:,} ids of {manifest.dtype}")
     return _mapped(path, dtype, HEADER_BYTES[manifest.file_format], shard.tokens)
 
 
@@ -201,14 +196,14 @@ def open_index(manifest: Manifest, shard: Shard) -> NDArray[np.int64]:
 def _open_npy(path: Path, dtype: np.dtype[_Number], count: int) -> NDArray[_Number]:
     """Return the array in a NumPy file, which must be of this type and length."""
     with reading.open_regular(path) as file:
-        header = file.read(NPY_HEADER_BYTES)
+        header = file.read(_core.NPY_HEADER_BYTES)
     if header != _core.npy_header(count, dtype.str):
         raise ValueError(
             f"{path}: not the NumPy file that {manifests.NAME} describes, of {count:,} numbers of {dtype}: it was "
             f"replaced; {manifests.REPAIR}"
         )
-    manifests.check_size(path, NPY_HEADER_BYTES + count * dtype.itemsize)
-    return _mapped(path, dtype, NPY_HEADER_BYTES, count)
+    manifests.check_size(path, _core.NPY_HEADER_BYTES + count * dtype.itemsize)
+    return _mapped(path, dtype, _core.NPY_HEADER_BYTES, count)
 
 
 def _mapped(path: Path, dtype: np.dtype[_Number], start: int, count: int) -> NDArray[_Number]:

@@ -17,6 +17,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from .. import _core
 from ..data.folder import ON_ENGINE, STATE, Folder
 from ..data.manifest import NAME, TOKENIZER, Outcome, is_file_name
 from ..files import text_files, whole_files
@@ -26,9 +27,6 @@ from .workers import PIECES, SHARDS, Piece, PieceJob, Range, SplitOfPiece, check
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-_MAX_LISTED = 10_000
-"""Documents that are listed as left out, as on one machine."""
 
 
 class RunFolder(Folder):
@@ -170,7 +168,7 @@ def outcome(pieces: list[Piece], source: str, splits: int) -> Outcome:
     skipped: list[dict[str, str]] = []
     before = 0
     for piece in pieces:
-        for text in piece.skipped[: _MAX_LISTED - len(skipped)]:
+        for text in piece.skipped[: _core.MAX_LISTED - len(skipped)]:
             place = f"text number {before + text.number}"
             skipped.append({"source": source, "place": place, "reason": text.reason})
         before += piece.texts
