@@ -7,6 +7,7 @@ downloaded. `--check` compares the file in the repository with what would be wri
 
 import argparse
 import importlib.metadata
+import itertools
 import re
 import sys
 from pathlib import Path
@@ -75,6 +76,11 @@ def two_stage(table: bytes) -> tuple[list[int], bytes]:
     return index, b"".join(numbers)
 
 
+def runs(values: "list[int] | bytes") -> list[int]:
+    """Return the runs of equal numbers: each number, plus 256 times one less than how often it follows itself."""
+    return [number | (len(list(run)) - 1) << 8 for number, run in itertools.groupby(values)]
+
+
 def rust_array(name: str, values: "list[int] | bytes", doc: str, kind: str = "u8") -> str:
     """Return a static array of numbers as rustfmt lays it out."""
     lines = [f"/// {doc}", f"pub(super) static {name}: [{kind}; {len(values)}] = ["]
@@ -101,8 +107,11 @@ pub const UNICODE_VERSION: &str = "{name}";
 /// The version of the Python package `regex` that the tables were read off.
 pub const REGEX_VERSION: &str = "{version}";
 
-{rust_array("BLOCK_OF", index, "The number of the block that holds a code point, by its upper bits.")}
-{rust_array("BLOCKS", blocks, "Blocks of 256 classes each, by the lower 8 bits of a code point.")}"""
+/// The number of different blocks.
+pub(super) const BLOCKS: usize = {len(blocks) // BLOCK};
+
+{rust_array("BLOCK_OF", runs(index), "The block that holds a code point, by its upper bits, in runs.", "u32")}
+{rust_array("CLASS_OF", runs(blocks), "The classes of the code points of each block, in runs.", "u32")}"""
 
 
 def write(target: Path, text: str, only_check: bool) -> None:

@@ -1,6 +1,6 @@
 //! The classes of characters that the named patterns need, and strict decoding of UTF-8.
 
-use super::unicode_tables::{BLOCK_OF, BLOCKS};
+use super::unicode_tables::{self, BLOCKS};
 
 /// The classes of characters that the named patterns distinguish.
 ///
@@ -67,16 +67,35 @@ impl Class {
     }
 }
 
-/// The blocks of the tables, as classes, so that nothing has to be converted when a character is looked up.
-static CLASSES: [Class; BLOCKS.len()] = {
-    let mut classes = [Class::Other; BLOCKS.len()];
+/// The number of the block that holds a code point, by its upper bits.
+static BLOCK_OF: [u8; 0x1100] = expanded(&unicode_tables::BLOCK_OF);
+
+/// The class of each code point of each block, by the lower 8 bits.
+static CLASSES: [Class; BLOCKS << 8] = {
+    let numbers: [u8; BLOCKS << 8] = expanded(&unicode_tables::CLASS_OF);
+    let mut classes = [Class::Other; BLOCKS << 8];
     let mut at = 0;
-    while at < BLOCKS.len() {
-        classes[at] = Class::ALL[BLOCKS[at] as usize];
+    while at < classes.len() {
+        classes[at] = Class::ALL[numbers[at] as usize];
         at += 1;
     }
     classes
 };
+
+/// The numbers of runs, which have a number in the lower 8 bits, and one less than its count above.
+const fn expanded<const N: usize>(runs: &[u32]) -> [u8; N] {
+    let (mut numbers, mut at, mut run) = ([0; N], 0, 0);
+    while run < runs.len() {
+        let end = at + (runs[run] >> 8) as usize + 1;
+        while at < end {
+            numbers[at] = runs[run] as u8;
+            at += 1;
+        }
+        run += 1;
+    }
+    assert!(at == N);
+    numbers
+}
 
 /// The class of a code point; surrogates and numbers above U+10FFFF are [`Class::Other`].
 #[inline]
