@@ -1,4 +1,4 @@
-"""`toksmith.align` beside a loop in Python that goes through both lists of ids.
+"""`toksmith.surgery.align` beside a loop in Python that goes through both lists of ids.
 
 usage: python benches/align.py RANKS_A PATTERN_A RANKS_B PATTERN_B TEXT
 
@@ -64,12 +64,12 @@ def main() -> None:
     tokens = [[one.vocab.get(id, b"") for id in range(one.max_id + 1)] for one in (a, b)]
     tables = [(one, list(map(len, one))) for one in tokens]
     python = two_pointers(tables[0], lists[0], tables[1], lists[1])
-    assert toksmith.align(a, lists[0], b, lists[1]).tolist() == python
+    assert toksmith.surgery.align(a, lists[0], b, lists[1]).tolist() == python
     print(f"{len(text.encode()):,} bytes, {len(lists[0]):,} and {len(lists[1]):,} ids, {len(python) - 1:,} groups")
     calls: dict[str, Callable[[], Any]] = {
         "two pointers": lambda: two_pointers(tables[0], lists[0], tables[1], lists[1]),
-        "align, lists": lambda: toksmith.align(a, lists[0], b, lists[1]),
-        "align, arrays": lambda: toksmith.align(a, arrays[0], b, arrays[1]),
+        "align, lists": lambda: toksmith.surgery.align(a, lists[0], b, lists[1]),
+        "align, arrays": lambda: toksmith.surgery.align(a, arrays[0], b, arrays[1]),
     }
     times = lowest(arguments.rounds, [*calls.values()])
     for name, took in zip(calls, times, strict=True):

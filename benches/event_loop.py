@@ -57,7 +57,7 @@ def main() -> None:
         "encode": lambda: tokenizer.encode(text, workers=1),
         "decode of an array": lambda: tokenizer.decode(ids),
         "document": lambda: tokenizer.document(text),
-        "align": lambda: toksmith.align(tokenizer, ids, tokenizer, ids),
+        "align": lambda: toksmith.surgery.align(tokenizer, ids, tokenizer, ids),
     }
     print(f"{len(ids):,} tokens, {len(text.encode()):,} bytes, toksmith {toksmith.__version__}")
     for name, call in calls.items():

@@ -110,7 +110,7 @@ def pieces(tokens: Iterable[bytes]) -> Text:
 
 def show_explanation(tokenizer: toksmith.Tokenizer) -> None:
     title(f"How {shown(WORD.encode())} is encoded: the pair of the lowest rank merges first")
-    console.print(merge_table(toksmith.explain(tokenizer, WORD)))
+    console.print(merge_table(toksmith.lab.explain(tokenizer, WORD)))
 
 
 def save_and_load(tokenizer: toksmith.Tokenizer) -> None:

@@ -64,7 +64,7 @@ def compare(texts: list[str], options: argparse.Namespace) -> None:
             warnings.filterwarnings("ignore", message="no pair is left")
             largest = train(counts, max(options.sizes), workers=1)
         for size in sorted(options.sizes):
-            tokenizer = toksmith.shrink(largest, min(size, largest.vocab_size))
+            tokenizer = toksmith.surgery.shrink(largest, min(size, largest.vocab_size))
             merges, tokens = list(tokenizer.merges), _tokens(tokenizer, chunks)
             if name == "all":
                 base[size] = merges, tokens

@@ -46,6 +46,7 @@ NAVIGATION = {
         "docs/site/tokenizer",
         "docs/site/training",
         "docs/site/serving",
+        "docs/site/surgery",
         "docs/site/data",
         "docs/site/engines",
         "docs/site/lab",

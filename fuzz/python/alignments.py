@@ -1,4 +1,4 @@
-"""`toksmith.align` against its definition: where as many bytes come before in both."""
+"""`toksmith.surgery.align` against its definition: where as many bytes come before in both."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def ids_of(rng: random.Random, tokenizer: Tokenizer, data: bytes) -> list[int]:
 
 
 def alignments(data: bytes) -> None:
-    """`toksmith.align`."""
+    """`toksmith.surgery.align`."""
     rng = random.Random(data)
     for _ in range(PAIRS):
         pair = rng.choices(tokenizers(), k=2)
         text = "".join(rng.choices(PIECES, k=rng.choice((0, 1, 3, 10, 30)))).encode()
         both = [ids_of(rng, tokenizer, text) for tokenizer in pair]
         lengths = [[len(one.token_bytes(id)) for id in ids] for one, ids in zip(pair, both, strict=True)]
-        ends = toksmith.align(pair[0], both[0], pair[1], np.array(both[1], rng.choice((np.uint32, np.int64))))
+        ends = toksmith.surgery.align(pair[0], both[0], pair[1], np.array(both[1], rng.choice((np.uint32, np.int64))))
         assert ends.tolist() == naive(lengths), (text, both)
         outcomes["compared"] += 1

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from ._core import DecodeStreams as DecodeStreams
     from ._core import Document as Document
     from ._core import PrefixCache as PrefixCache
-    from ._core import align as align
-    from ._core import retokenization as retokenization
-    from ._core import vocab_map as vocab_map
     from .compat.tiktoken.core import Encoding as Encoding
     from .compat.tiktoken.registry import encoding_for_model as encoding_for_model
     from .compat.tiktoken.registry import get_encoding as get_encoding
@@ -25,17 +22,8 @@ if TYPE_CHECKING:
     from .corpus import Corpus as Corpus
     from .data.tokenize import tokenize as tokenize
     from .formats.published.models import encoding_name_for_model as encoding_name_for_model
-    from .lab.comparison.compare import compare as compare
-    from .lab.explanation import explain as explain
-    from .lab.inspection.inspect import inspect as inspect
     from .lab.view import view as view
-    from .surgery.change import VocabChange as VocabChange
-    from .surgery.extending import extend as extend
-    from .surgery.extending import replace_tokens as replace_tokens
-    from .surgery.pruning import prune as prune
-    from .surgery.pruning import shrink as shrink
     from .tokenizer import Tokenizer as Tokenizer
-    from .tokenizer import merge_counts as merge_counts
     from .training.counting import count_pretokens as count_pretokens
     from .training.counting import count_pretokens_from_iterator as count_pretokens_from_iterator
     from .training.counts import PretokenCounts as PretokenCounts
@@ -58,33 +46,21 @@ _MODULES = {
     "PretokenCounts": "training.counts",
     "Superwords": "training.superwords",
     "Tokenizer": "tokenizer",
-    "VocabChange": "surgery.change",
-    "align": "_core",
-    "compare": "lab.comparison.compare",
     "count_pretokens": "training.counting",
     "count_pretokens_from_iterator": "training.counting",
     "encoding_for_model": "compat.tiktoken.registry",
     "encoding_name_for_model": "formats.published.models",
-    "explain": "lab.explanation",
-    "extend": "surgery.extending",
     "get_encoding": "compat.tiktoken.registry",
-    "inspect": "lab.inspection.inspect",
     "list_encoding_names": "compat.tiktoken.registry",
-    "merge_counts": "tokenizer",
-    "prune": "surgery.pruning",
-    "replace_tokens": "surgery.extending",
-    "retokenization": "_core",
-    "shrink": "surgery.pruning",
     "tokenize": "data.tokenize",
     "train": "training.train",
     "train_bpe": "training.train",
     "train_from_iterator": "training.train",
     "view": "lab.view",
-    "vocab_map": "_core",
 }
 __all__ = [*_MODULES]
 # Modules that are attributes before somebody imports them: `toksmith.compat.tiktoken`, `toksmith.data.open`.
-_PACKAGES = {"compat", "data", "engines", "lab", "patterns", "reference"}
+_PACKAGES = {"compat", "data", "engines", "lab", "patterns", "reference", "surgery"}
 
 
 def __getattr__(name: str) -> object:

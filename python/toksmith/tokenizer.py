@@ -606,6 +606,21 @@ class Tokenizer:
         return ListView(self._merges or [])
 
     @property
+    def merge_counts(self) -> Sequence[int | None] | None:
+        """How often the pair of each merge occurred when training chose it; read-only, saved by `save`.
+
+        The counts are in the order of `merges`. A count is None for a merge that was not chosen by its count: a
+        merge of an extended tokenizer without counts, or of a forced token. The whole is None for a tokenizer that
+        was not trained here. The counts are no part of the identity.
+
+        >>> import toksmith
+        >>> list(toksmith.train(toksmith.PretokenCounts({b"low": 5, b"lower": 2}), 258).merge_counts)
+        [7, 7]
+        """
+        record = self._core.record()
+        return None if record is None else ListView(record[2])
+
+    @property
     def special_tokens(self) -> Mapping[str, int]:
         """Ids of the special tokens by name; read-only."""
         return types.MappingProxyType(self._core.special_tokens())
@@ -909,18 +924,3 @@ def tokenizer_of(tokenizer: object, argument: str = "tokenizer") -> Tokenizer:
             f"{type(tokenizer).__name__}: {shown(tokenizer)}"
         )
     return Tokenizer.from_pretrained(tokenizer)
-
-
-def merge_counts(tokenizer: Tokenizer | object) -> Sequence[int | None] | None:
-    """Return how often the pair of each merge occurred when training chose it; read-only, saved by `save`.
-
-    The counts are in the order of `merges`. A count is None for a merge that was not chosen by its count: a merge of
-    an extended tokenizer without counts, or of a forced token. The whole is None for a tokenizer that was not trained
-    here. The counts are no part of the identity.
-
-    >>> import toksmith
-    >>> list(merge_counts(toksmith.train(toksmith.PretokenCounts({b"low": 5, b"lower": 2}), 258)))
-    [7, 7]
-    """
-    record = tokenizer_of(tokenizer)._core.record()
-    return None if record is None else ListView(record[2])

@@ -90,7 +90,7 @@ CALLS = {
     "encode_file of a pipe": lambda: tokenizer.encode_file(pipe(), workers=4).tolist(),
     "tokenize": lambda: shards([path, path + ".gz", path + ".jsonl"]),
     "tokenize, texts": lambda: {k: v for k, v in shards(iter(pieces)).items() if k != "manifest.json"},
-    "inspect": lambda: toksmith.inspect(tokenizer, on=path).to_dict(),
+    "inspect": lambda: toksmith.lab.inspect(tokenizer, on=path).to_dict(),
     "compare": lambda: compare([tokenizer], path, workers=4).to_json(),
     "view": lambda: toksmith.view(tokenizer, text)._repr_html_(),
     "Encoding.encode": lambda: encoding.encode(text),

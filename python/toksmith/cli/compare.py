@@ -102,7 +102,7 @@ def compare(
     named = _named_tokenizers(tokenizers)
     loaded = options.load_all(list(named.values()), parts)
     with streams.reporting(progress, "-") as report:
-        comparison = toksmith.compare(
+        comparison = toksmith.lab.compare(
             {name: tokenizer for name, (_, tokenizer) in zip(named, loaded, strict=True)},
             _languages(language, "--language") if language else on if text is None else iter([text]),
             parallel=_parallel(parallel) if parallel else None,

@@ -33,7 +33,7 @@ def explain(
     source = streams.Input(file, text)
     loaded = options.load(tokenizer, parts)
     whole = "".join(source.text(errors))
-    explanations = toksmith.explain(loaded, whole, special=not no_special)
+    explanations = toksmith.lab.explain(loaded, whole, special=not no_special)
     from ..lab.merge_table import rendered  # imports parts of rich
 
     streams.write("-", [rendered(whole, explanations).encode()])

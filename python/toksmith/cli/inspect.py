@@ -51,7 +51,7 @@ def inspect(
     loaded = options.load(tokenizer, parts)
     # A bar is gone before the output comes, so both may be on one terminal.
     with streams.reporting(progress, "") as report:
-        inspection = toksmith.inspect(
+        inspection = toksmith.lab.inspect(
             loaded,
             on or (None if text is None else iter([text])),
             top=top,

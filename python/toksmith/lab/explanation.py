@@ -85,7 +85,7 @@ def explain(tokenizer: Tokenizer | object, text: str, *, special: bool = True) -
 
     >>> import toksmith
     >>> tokenizer = toksmith.train_from_iterator(["low low lower"], 258)
-    >>> [step.pieces for step in toksmith.explain(tokenizer, "low")[0].steps]
+    >>> [step.pieces for step in toksmith.lab.explain(tokenizer, "low")[0].steps]
     [(b'l', b'ow'), (b'low',)]
     """
     tokenizer = tokenizer_of(tokenizer)

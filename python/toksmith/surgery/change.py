@@ -34,7 +34,7 @@ class VocabChange:
 
     >>> import toksmith
     >>> tokenizer = toksmith.train(toksmith.PretokenCounts({b"low": 5}), 258)
-    >>> _, change = toksmith.extend(tokenizer, toksmith.PretokenCounts({b"lowest": 3}), 1)
+    >>> _, change = toksmith.surgery.extend(tokenizer, toksmith.PretokenCounts({b"lowest": 3}), 1)
     >>> change.added, change.pieces, change.weights
     (array([258]), array([115, 116]), array([0.5, 0.5]))
     >>> change.apply_to_embedding([[float(id)] for id in range(258)])[258]

@@ -124,7 +124,7 @@ def shrink(tokenizer: Tokenizer | object, n: int) -> Tokenizer:
 
     >>> import toksmith
     >>> counts = toksmith.PretokenCounts({b"low": 5, b"lower": 2})
-    >>> toksmith.shrink(toksmith.train(counts, 260), 258) == toksmith.train(counts, 258)
+    >>> toksmith.surgery.shrink(toksmith.train(counts, 260), 258) == toksmith.train(counts, 258)
     True
     """
     tokenizer = tokenizer_of(tokenizer)

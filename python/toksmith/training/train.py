@@ -15,7 +15,7 @@ from .._internal.choices import ByteOrder, Parity, SpecialIds, SuperwordRule, Ti
 from .._internal.progress import Report
 from ..corpus import Corpus, CorpusOptions, FilePath, check_options
 from ..files import whole_files
-from ..tokenizer import Tokenizer, merge_counts, tokenizer_of
+from ..tokenizer import Tokenizer, tokenizer_of
 from .balance import Text, languages_of, memory_left
 from .checkpoint import Checkpoint
 from .counting import as_texts, counted
@@ -303,7 +303,7 @@ def _write_log(path: str | os.PathLike[str], tokenizer: Tokenizer) -> None:
 
 
 def _log_rows(tokenizer: Tokenizer) -> Iterator[tuple[int | str | None, ...]]:
-    counts = merge_counts(tokenizer) or [None] * len(tokenizer.merges)
+    counts = tokenizer.merge_counts or [None] * len(tokenizer.merges)
     for number, ((left, right), count) in enumerate(zip(tokenizer.merges, counts, strict=True), 1):
         token = left + right
         yield number, tokenizer.token_id(token), _escaped(left), _escaped(right), _escaped(token), count, len(token)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from toksmith import Tokenizer, merge_counts
+from toksmith import Tokenizer
 from toksmith.engines import batch_function, count_arrow, encode_arrow
 
 END = "<|end|>"
@@ -100,7 +100,7 @@ def test_equal_functions(tokenizer: Tokenizer, small: Tokenizer) -> None:
     assert function == other
     assert hash(function) == hash(other)
     assert pickle.loads(pickle.dumps(function)) == function
-    assert merge_counts(small) is not None
+    assert small.merge_counts is not None
     bare = Tokenizer(small.vocab, small.merges)  # remembers no training
     assert pickle.dumps(batch_function(small)) == pickle.dumps(batch_function(bare))
     for different in (

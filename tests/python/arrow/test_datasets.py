@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from toksmith import Tokenizer, shrink
+from toksmith import Tokenizer
 from toksmith.engines import batch_function
+from toksmith.surgery import shrink
 
 pytest.importorskip("pyarrow", reason="needs pyarrow")
 if os.environ.get("HF_HUB_OFFLINE") != "1":

@@ -339,7 +339,7 @@ def test_explain(folder: Path, tokenizer: toksmith.Tokenizer) -> None:
     shown = done.stdout.decode()
     assert "\x1b" not in shown
     rows = [line.split() for line in shown.splitlines()]
-    for explanation in toksmith.explain(tokenizer, text):
+    for explanation in toksmith.lab.explain(tokenizer, text):
         for step in explanation.steps:
             pair = [piece.decode().replace(" ", "␣") for piece in (step.left, step.right)]
             assert [str(step.rank), pair[0], "+", pair[1]] in [row[:4] for row in rows]
@@ -354,7 +354,7 @@ def test_explain(folder: Path, tokenizer: toksmith.Tokenizer) -> None:
 def test_explain_shows_merges_of_whole_pretokens(tmp_path: Path) -> None:
     vocab = {id: bytes([id]) for id in range(256)} | {256: b"ab", 257: b"abc", 258: b"xyz"}
     tokenizer = toksmith.Tokenizer(vocab)
-    made, not_made, byte = (toksmith.explain(tokenizer, text)[0] for text in ("abc", "xyz", "a"))
+    made, not_made, byte = (toksmith.lab.explain(tokenizer, text)[0] for text in ("abc", "xyz", "a"))
     assert [(step.left, step.right, step.rank) for step in made.steps] == [(b"a", b"b", 256), (b"ab", b"c", 257)]
     assert (made.ids, made.whole, made.is_merged) == ([257], True, True)
     assert (not_made.ids, not_made.whole, not_made.is_merged, len(not_made.steps)) == ([258], True, False, 0)
@@ -368,7 +368,7 @@ def test_explain_shows_merges_of_whole_pretokens(tmp_path: Path) -> None:
     assert shown.count("looked up") == 1
     assert ["\\n", "\\n", "10"] in rows
     merging = toksmith.Tokenizer(vocab, [(b"a", b"b"), (b"ab", b"c")])
-    assert [one.whole for one in toksmith.explain(merging, "abc")] == [False]
+    assert [one.whole for one in toksmith.lab.explain(merging, "abc")] == [False]
 
 
 def test_explain_without_special_tokens(folder: Path, tokenizer: toksmith.Tokenizer) -> None:

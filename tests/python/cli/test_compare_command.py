@@ -51,7 +51,9 @@ def run(*arguments: object, cwd: Path, status: int = 0, stdin: bytes = b"") -> s
 
 def test_the_tables(folder: Path) -> None:
     shown = run("small.json", "bytes.json", "--on", "in", cwd=folder)
-    expected = toksmith.compare({name: folder / name for name in ("small.json", "bytes.json")}, str(folder / "in"))
+    expected = toksmith.lab.compare(
+        {name: folder / name for name in ("small.json", "bytes.json")}, str(folder / "in")
+    )
     assert shown.startswith("2 documents, ")
     words = re.sub(r" +", " ", shown)
     for section in sections(expected):
@@ -64,7 +66,7 @@ def test_the_tables(folder: Path) -> None:
 def test_json(folder: Path) -> None:
     names = {"a": folder / "small.json", "b": folder / "bytes.json"}
     found = json.loads(run("a=small.json", "b=bytes.json", "--on", "in/a.txt", "in/b.txt", "--json", cwd=folder))
-    expected = toksmith.compare(names, [str(folder / "in")]).to_dict()
+    expected = toksmith.lab.compare(names, [str(folder / "in")]).to_dict()
     assert found["groups"][0] == expected["groups"][0]
     assert [group["name"] for group in found["groups"] if group["by"] == "file"] == ["in/a.txt", "in/b.txt"]
 
@@ -72,7 +74,7 @@ def test_json(folder: Path) -> None:
 def test_options(folder: Path) -> None:
     options = ["--document-separator", "\n--\n", "--resamples", 10, "--workers", 1]
     found = json.loads(run("small.json", "--on", "lines.txt", "--json", *options, cwd=folder))
-    expected = toksmith.compare(
+    expected = toksmith.lab.compare(
         {"small.json": folder / "small.json"},
         str(folder / "lines.txt"),
         document_separator="\n--\n",
@@ -197,5 +199,5 @@ def test_an_end_while_reading(sent: signal.Signals, folder: Path, tmp_path: Path
 
 
 def test_arguments_of_the_library_have_options() -> None:
-    names = set(toksmith.compare.__kwdefaults__) - {"level", "parallel", "progress"}
+    names = set(toksmith.lab.compare.__kwdefaults__) - {"level", "parallel", "progress"}
     assert names <= set(OPTIONS)

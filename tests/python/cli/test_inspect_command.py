@@ -39,24 +39,25 @@ def run(*arguments: object, cwd: Path, status: int = 0, stdin: bytes = b"") -> s
 
 
 def test_the_vocabulary_alone(folder: Path, tokenizer: Tokenizer) -> None:
-    assert run("t.json", cwd=folder) == f"{toksmith.inspect(tokenizer)}\n"
+    assert run("t.json", cwd=folder) == f"{toksmith.lab.inspect(tokenizer)}\n"
     assert (
-        json.loads(run("t.json", "--json", "--top", "3", cwd=folder)) == toksmith.inspect(tokenizer, top=3).to_dict()
+        json.loads(run("t.json", "--json", "--top", "3", cwd=folder))
+        == toksmith.lab.inspect(tokenizer, top=3).to_dict()
     )
 
 
 def test_on_files(folder: Path, tokenizer: Tokenizer) -> None:
-    expected = toksmith.inspect(tokenizer, [folder / "in", folder / "more.txt.gz"])
+    expected = toksmith.lab.inspect(tokenizer, [folder / "in", folder / "more.txt.gz"])
     for arguments in (("--on", "in", "--on", "more.txt.gz"), ("--on", "in", "more.txt.gz")):
         assert run("t.json", *arguments, cwd=folder) == f"{expected}\n"
     found = json.loads(run("t.json", "--on", "lines.jsonl", "--field", "body", "--no-special", "--json", cwd=folder))
-    assert found == toksmith.inspect(tokenizer, iter(TEXTS), special=False).to_dict()
+    assert found == toksmith.lab.inspect(tokenizer, iter(TEXTS), special=False).to_dict()
     assert "\x1b" not in run("t.json", "--on", "in", "--top", "400", cwd=folder)
 
 
 def test_standard_input(folder: Path, tokenizer: Tokenizer) -> None:
     found = json.loads(run("t.json", "--on", "-", "--json", cwd=folder, stdin=TEXTS[1].encode()))
-    assert found == toksmith.inspect(tokenizer, iter(TEXTS[1:2])).to_dict()
+    assert found == toksmith.lab.inspect(tokenizer, iter(TEXTS[1:2])).to_dict()
 
 
 @pytest.mark.parametrize(

@@ -43,10 +43,10 @@ def test_alignment_is_as_defined(seed: int) -> None:
         a, b = two(rng)
         text = "".join(rng.choices([*"abelow r中é\n", "low", "<s>", " the"], k=1 + rng.randrange(60)))
         ids_a, ids_b = pieces(rng, a, text), pieces(rng, b, text)
-        ends = toksmith.align(a, ids_a, b, np.array(ids_b))
+        ends = toksmith.surgery.align(a, ids_a, b, np.array(ids_b))
         assert ends.dtype == np.int64
         assert ends.tolist() == naive(a, ids_a, b, ids_b)
-        other = dict(enumerate(toksmith.vocab_map(a, b).tolist()))
+        other = dict(enumerate(toksmith.surgery.vocab_map(a, b).tolist()))
         equals = {token: id for id, token in b.vocab.items()}
         assert all(other[id] == equals.get(token, -1) for id, token in a.vocab.items())
         assert len(other) == a.max_id + 1
@@ -56,7 +56,7 @@ def test_alignment_is_as_defined(seed: int) -> None:
 def check_retokenization(tokenizer: Tokenizer, ids: list[int]) -> None:
     """What differs, put in place of what is there, is what encoding gives; nothing else differs."""
     again = tokenizer.encode(tokenizer.decode_bytes(ids))
-    differences = toksmith.retokenization(tokenizer, ids)
+    differences = toksmith.surgery.retokenization(tokenizer, ids)
     mended = ids.copy()
     for start, end, new in reversed(differences):
         assert mended[start:end] != new
@@ -70,18 +70,18 @@ def test_special_tokens_have_special_tokens_as_equals() -> None:
     vocab = {byte: bytes([byte]) for byte in range(256)}
     a = Tokenizer(vocab, [], ["<s>", "</s>"])
     b = Tokenizer({**vocab, 256: b"<s"}, [(b"<", b"s")], {"</s>": 300})
-    assert toksmith.vocab_map(a, b)[[97, 256, 257]].tolist() == [97, -1, 300]
-    assert toksmith.vocab_map(b, a)[[256, 299, 300]].tolist() == [-1, -1, 257]
+    assert toksmith.surgery.vocab_map(a, b)[[97, 256, 257]].tolist() == [97, -1, 300]
+    assert toksmith.surgery.vocab_map(b, a)[[256, 299, 300]].tolist() == [-1, -1, 257]
 
 
 def test_ids_of_other_bytes() -> None:
     a = Tokenizer()
-    assert toksmith.align(a, [], a, []).tolist() == [[0, 0]]
+    assert toksmith.surgery.align(a, [], a, []).tolist() == [[0, 0]]
     with pytest.raises(ValueError, match=r"other bytes from byte 2 on, which is in ids_a\[2\] and in ids_b\[2\]"):
-        toksmith.align(a, b"abc", a, b"abd")
+        toksmith.surgery.align(a, b"abc", a, b"abd")
     with pytest.raises(ValueError, match="from byte 2 on"):
-        toksmith.align(a, b"ab", a, b"abd")
+        toksmith.surgery.align(a, b"ab", a, b"abd")
     with pytest.raises(KeyError, match=r"there is no token of id 300 \(at index 1\)"):
-        toksmith.align(a, [97, 300], a, b"aa")
+        toksmith.surgery.align(a, [97, 300], a, b"aa")
     with pytest.raises(TypeError, match=r"b is a Tokenizer, the name or path of one, .* not NoneType"):
-        toksmith.vocab_map(a, None)  # type: ignore[arg-type]
+        toksmith.surgery.vocab_map(a, None)  # type: ignore[arg-type]

@@ -53,10 +53,10 @@ KEYWORDS: dict[str, tuple[Call, str]] = {
         "count_pretokens_from_iterator.*'workers'",
     ),
     "tokenize": (lambda at: toksmith.tokenize(at.text, at.t, at.folder / "o", apend="x"), "tokenize.*'append'"),
-    "inspect": (lambda at: toksmith.inspect(at.t, at.text, tops=3), "inspect.*'top'"),
-    "compare": (lambda at: toksmith.compare([at.t], at.text, resample=3), "compare.*'resamples'"),
-    "prune": (lambda at: toksmith.prune(at.t, min_count=1, on=at.text, feild="x"), "prune.*'field'"),
-    "extend": (lambda at: toksmith.extend(at.t, at.text, 5, special_token=[]), "extend.*'special_tokens'"),
+    "inspect": (lambda at: toksmith.lab.inspect(at.t, at.text, tops=3), "inspect.*'top'"),
+    "compare": (lambda at: toksmith.lab.compare([at.t], at.text, resample=3), "compare.*'resamples'"),
+    "prune": (lambda at: toksmith.surgery.prune(at.t, min_count=1, on=at.text, feild="x"), "prune.*'field'"),
+    "extend": (lambda at: toksmith.surgery.extend(at.t, at.text, 5, special_token=[]), "extend.*'special_tokens'"),
     "encode_batches": (lambda at: encode_batches([], "text", at.t, type="uint16"), "encode_batches.*'dtype'"),
 }
 
@@ -70,7 +70,8 @@ def test_a_misspelled_keyword(name: str, at: SimpleNamespace) -> None:
 
 
 def test_every_function_that_forwards_keywords_is_tried() -> None:
-    functions = {name: getattr(toksmith, name) for name in toksmith.__all__}
+    places = (toksmith, toksmith.lab, toksmith.surgery)
+    functions = {name: getattr(place, name) for place in places for name in place.__all__}
     forwarding = {
         name
         for name, function in functions.items()
@@ -96,22 +97,22 @@ VALUES: list[tuple[Call, str]] = [
     (lambda at: toksmith.train(at.text, 300, superwords=True), "superwords is a toksmith.Superwords, 'words' or"),
     (lambda _: toksmith.train_from_iterator(5, 300), "texts is an iterable of texts, not int"),
     (lambda at: toksmith.train_from_iterator(at.text, 300), "a path is a source of train"),
-    (lambda at: toksmith.extend(at.t, at.text, "5"), "n is a whole number, not str: '5'"),
-    (lambda at: toksmith.replace_tokens(at.t, [256], ["a", "b"]), "slots are 1, and tokens are 2"),
-    (lambda at: toksmith.replace_tokens(at.t, 256, "a"), "slots is a list of ids, not int: 256"),
-    (lambda at: toksmith.replace_tokens(at.t, [256], "a"), "tokens is a list of tokens, not str: 'a'"),
-    (lambda at: toksmith.replace_tokens(at.t, [256], [5]), "a token is str or bytes, not int: 5"),
-    (lambda at: toksmith.prune(at.t, keep="abc"), "keep is a list of ids, not str: 'abc'"),
-    (lambda at: toksmith.prune(at.t, keep=[2.5]), "keep: an id is a whole number, not float: 2.5"),
-    (lambda at: toksmith.prune(at.t, min_count="3", on=at.text), "min_count is a whole number"),
-    (lambda at: toksmith.shrink(at.t, 5.0), "n is a whole number, not float: 5.0"),
+    (lambda at: toksmith.surgery.extend(at.t, at.text, "5"), "n is a whole number, not str: '5'"),
+    (lambda at: toksmith.surgery.replace_tokens(at.t, [256], ["a", "b"]), "slots are 1, and tokens are 2"),
+    (lambda at: toksmith.surgery.replace_tokens(at.t, 256, "a"), "slots is a list of ids, not int: 256"),
+    (lambda at: toksmith.surgery.replace_tokens(at.t, [256], "a"), "tokens is a list of tokens, not str: 'a'"),
+    (lambda at: toksmith.surgery.replace_tokens(at.t, [256], [5]), "a token is str or bytes, not int: 5"),
+    (lambda at: toksmith.surgery.prune(at.t, keep="abc"), "keep is a list of ids, not str: 'abc'"),
+    (lambda at: toksmith.surgery.prune(at.t, keep=[2.5]), "keep: an id is a whole number, not float: 2.5"),
+    (lambda at: toksmith.surgery.prune(at.t, min_count="3", on=at.text), "min_count is a whole number"),
+    (lambda at: toksmith.surgery.shrink(at.t, 5.0), "n is a whole number, not float: 5.0"),
     (lambda at: toksmith.tokenize(at.text, at.t, at.folder / "o", split=0.1), "split is names with their shares"),
     (lambda at: toksmith.tokenize(at.text, at.t, at.folder / "o", seed="3"), "seed is a whole number"),
     (lambda at: toksmith.tokenize(at.text, at.t, None), "out is a path, not None"),
     (lambda at: toksmith.view(at.t, "hi", limit="3"), "limit is a whole number, not str: '3'"),
-    (lambda at: toksmith.inspect(at.t, top="3"), "top is a whole number, not str: '3'"),
-    (lambda at: toksmith.compare(5, at.text), "tokenizers is a list of tokenizers, or a mapping"),
-    (lambda at: toksmith.compare(at.t, at.text, level="0.5"), "level is a number between 0 and 1, not '0.5'"),
+    (lambda at: toksmith.lab.inspect(at.t, top="3"), "top is a whole number, not str: '3'"),
+    (lambda at: toksmith.lab.compare(5, at.text), "tokenizers is a list of tokenizers, or a mapping"),
+    (lambda at: toksmith.lab.compare(at.t, at.text, level="0.5"), "level is a number between 0 and 1, not '0.5'"),
     (lambda at: document.write("page.html", at.t), "tokenizers is a mapping of names to tokenizers, not Tokenizer"),
     (lambda at: at.t.encode("a", dropout="x"), "dropout is a number, not str: 'x'"),
     (lambda at: at.t.encode_to_numpy(b"a"), "a text is a str, not bytes; Tokenizer.encode takes bytes"),
@@ -151,22 +152,21 @@ def test_a_wrong_value(number: int, at: SimpleNamespace) -> None:
 
 USES: dict[str, tuple[str, Callable[[Any, SimpleNamespace], Any]]] = {
     "view": ("tokenizer", lambda t, _: str(toksmith.view(t, "the cat"))),
-    "explain": ("tokenizer", lambda t, _: toksmith.explain(t, "the cat")),
-    "inspect": ("tokenizer", lambda t, _: toksmith.inspect(t).to_dict()),
-    "extend": ("tokenizer", lambda t, _: toksmith.extend(t, iter(["zzz"]), 1)[0].merges),
-    "replace_tokens": ("tokenizer", lambda t, _: toksmith.replace_tokens(t, [1000], ["<new>"])[0]),
-    "prune": ("tokenizer", lambda t, _: toksmith.prune(t, keep=[256])[0]),
-    "shrink": ("tokenizer", lambda t, _: toksmith.shrink(t, 257)),
+    "explain": ("tokenizer", lambda t, _: toksmith.lab.explain(t, "the cat")),
+    "inspect": ("tokenizer", lambda t, _: toksmith.lab.inspect(t).to_dict()),
+    "extend": ("tokenizer", lambda t, _: toksmith.surgery.extend(t, iter(["zzz"]), 1)[0].merges),
+    "replace_tokens": ("tokenizer", lambda t, _: toksmith.surgery.replace_tokens(t, [1000], ["<new>"])[0]),
+    "prune": ("tokenizer", lambda t, _: toksmith.surgery.prune(t, keep=[256])[0]),
+    "shrink": ("tokenizer", lambda t, _: toksmith.surgery.shrink(t, 257)),
     "base": ("base", lambda t, _: toksmith.train(iter(["zzz"]), 259, base=t).merges),
-    "merge_counts": ("tokenizer", lambda t, _: toksmith.merge_counts(t)),
     "tokenize": ("tokenizer", lambda t, at: toksmith.tokenize(at.text, t, at.folder / "out", append=())["totals"]),
     "batch_function": ("tokenizer", lambda t, _: batch_function(t)({"text": ["the cat"]})["input_ids"][0].tolist()),
     "encode_batches": ("tokenizer", lambda t, _: list(encode_batches([pa.table({"text": ["the"]})], "text", t))),
     "encode_arrow": ("tokenizer", lambda t, _: encode_arrow(t, pa.array(["the cat"]))),
     "count_arrow": ("tokenizer", lambda t, _: count_arrow(t, pa.array(["the cat"]))),
-    "align": ("b", lambda t, _: toksmith.align(Tokenizer(), [116, 104], t, [256]).tolist()),
-    "vocab_map": ("a", lambda t, _: toksmith.vocab_map(t, Tokenizer()).tolist()),
-    "retokenization": ("tokenizer", lambda t, _: toksmith.retokenization(t, [116, 104])),
+    "align": ("b", lambda t, _: toksmith.surgery.align(Tokenizer(), [116, 104], t, [256]).tolist()),
+    "vocab_map": ("a", lambda t, _: toksmith.surgery.vocab_map(t, Tokenizer()).tolist()),
+    "retokenization": ("tokenizer", lambda t, _: toksmith.surgery.retokenization(t, [116, 104])),
     "Document": ("tokenizer", lambda t, _: toksmith.Document(t, "the cat").ids.tolist()),
     "PrefixCache": ("tokenizer", lambda t, _: toksmith.PrefixCache(t, 10_000_000).encode("the cat")),
     "Continuations": ("tokenizer", lambda t, _: toksmith.Continuations(t).prefix_ids(b"th").tolist()),
@@ -212,7 +212,7 @@ def test_superwords_by_the_name_of_the_rule() -> None:
 
 
 def test_results_are_short_to_look_at(at: SimpleNamespace) -> None:
-    _, change = toksmith.extend(at.t, iter(["zzz"]), 1)
+    _, change = toksmith.surgery.extend(at.t, iter(["zzz"]), 1)
     assert repr(change) == "<VocabChange of 266 old ids to 267 new ones: 266 kept, 1 added>"
     assert len(repr(Tokenizer(pattern="a|" * 1000 + "b"))) < 200
 

@@ -57,7 +57,7 @@ def test_parquet(door: str, kind: str, tmp_path: Path) -> None:
         "train": lambda _: toksmith.count_pretokens(path),
         "replace": lambda _: toksmith.count_pretokens(path, errors="replace"),
         "tokenize": lambda out: toksmith.tokenize(path, TOKENIZER, tmp_path / out),
-        "inspect": lambda _: toksmith.inspect(TOKENIZER, path),
+        "inspect": lambda _: toksmith.lab.inspect(TOKENIZER, path),
     }
     errors = 0
     for number, data in enumerate(damaged(table(path, kind), 12 if door == "inspect" else 60)):

@@ -358,7 +358,9 @@ def test_every_method_gives_the_ids_of_encode(several: list[Tokenizer], soup: So
                 assert tokenizer.encode_with_offsets(text, special=special)[0] == ids
                 assert tokenizer.encode(text.encode(), special=special) == ids
                 assert list(tokenizer.encode_iterable([text], special=special)) == ids
-                assert [id for step in toksmith.explain(tokenizer, text, special=special) for id in step.ids] == ids
+                assert [
+                    id for step in toksmith.lab.explain(tokenizer, text, special=special) for id in step.ids
+                ] == ids
 
 
 @pytest.mark.parametrize("workers", [1, 2, 7])
@@ -424,7 +426,7 @@ def test_text_that_is_no_text(small: Tokenizer) -> None:
         small.encode_to_numpy,
         small.count,
         small.encode_with_offsets,
-        lambda text: toksmith.explain(small, text),
+        lambda text: toksmith.lab.explain(small, text),
         lambda text: small.truncate(text, 1),
         lambda text: small.split(text, 1),
         lambda text: list(small.encode_iterable([text])),

@@ -122,7 +122,7 @@ def texts_taken(tokenizer: Tokenizer) -> dict[str, Callable[[Any], Any]]:
         "count": tokenizer.count,
         "truncate": lambda text: tokenizer.truncate(text, 5),
         "split": lambda text: tokenizer.split(text, 5),
-        "explain": lambda text: toksmith.explain(tokenizer, text),
+        "explain": lambda text: toksmith.lab.explain(tokenizer, text),
     }
 
 
@@ -820,7 +820,7 @@ def entry_points(files: Files) -> dict[str, tuple[Call, dict[str, Any]]]:
         "count": (tokenizer.count, {**text, **special}),
         "truncate": (tokenizer.truncate, {**text, "max_tokens": 3, **special}),
         "split": (tokenizer.split, {**text, "max_tokens": 3, "overlap": 1, **special}),
-        "explain": (functools.partial(toksmith.explain, tokenizer), {**text, **special}),
+        "explain": (functools.partial(toksmith.lab.explain, tokenizer), {**text, **special}),
         "decode": (tokenizer.decode, {**ids, "errors": "replace"}),
         "decode_bytes": (tokenizer.decode_bytes, ids),
         "decode_batch": (tokenizer.decode_batch, {"batch": [[97]], "errors": "replace"}),
@@ -904,10 +904,10 @@ def test_a_text_in_place_of_a_file(tmp_path: Path) -> None:
         (lambda given: toksmith.train(given, 300), hint_of_sources),
         (lambda given: toksmith.train_bpe(given, 300, []), hint_of_sources),
         (toksmith.count_pretokens, hint_of_sources),
-        (lambda given: toksmith.compare([tokenizer], given), hint_of_sources),
-        (lambda given: toksmith.compare([tokenizer], {"en": given}), hint_of_sources),
-        (lambda given: toksmith.compare([tokenizer], parallel={"en": given, "de": given}), hint_of_sources),
-        (lambda given: toksmith.inspect(tokenizer, given), hint_of_sources),
+        (lambda given: toksmith.lab.compare([tokenizer], given), hint_of_sources),
+        (lambda given: toksmith.lab.compare([tokenizer], {"en": given}), hint_of_sources),
+        (lambda given: toksmith.lab.compare([tokenizer], parallel={"en": given, "de": given}), hint_of_sources),
+        (lambda given: toksmith.lab.inspect(tokenizer, given), hint_of_sources),
         (lambda given: toksmith.tokenize(given, tokenizer, tmp_path / "out"), hint_of_sources),
         (tokenizer.encode_file, "a text is for encode"),
     ):
@@ -928,7 +928,8 @@ def test_lists_in_place_of_one() -> None:
     )
     for method in (
         tokenizer.encode, tokenizer.encode_to_numpy, tokenizer.encode_with_offsets,
-        tokenizer.count, functools.partial(toksmith.explain, tokenizer), functools.partial(toksmith.view, tokenizer),
+        tokenizer.count, functools.partial(toksmith.lab.explain, tokenizer),
+        functools.partial(toksmith.view, tokenizer),
         lambda texts: tokenizer.truncate(texts, 3),
         lambda texts: tokenizer.split(texts, 3), encoding.encode, encoding.encode_ordinary,
     ):  # fmt: skip

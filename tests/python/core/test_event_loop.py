@@ -59,8 +59,8 @@ CALLS: dict[str, Callable[[], Any]] = {
     "decode_bytes": lambda: TOKENIZER.decode_bytes(IDS),
     "document": lambda: TOKENIZER.document(TEXT),
     "prefix cache": lambda: toksmith.PrefixCache(TOKENIZER, 1 << 20).encode(TEXT),
-    "align": lambda: toksmith.align(TOKENIZER, IDS, TOKENIZER, IDS),
-    "retokenization": lambda: toksmith.retokenization(TOKENIZER, IDS),
+    "align": lambda: toksmith.surgery.align(TOKENIZER, IDS, TOKENIZER, IDS),
+    "retokenization": lambda: toksmith.surgery.retokenization(TOKENIZER, IDS),
 }
 
 

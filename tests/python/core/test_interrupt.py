@@ -130,7 +130,7 @@ CALLS = {
     "one match, encode_iterable": ("None", "list(stuck.encode_iterable(iter(trap)))"),
     "one match, count": ("None", "stuck.count(trap)"),
     "one match, truncate": ("None", "stuck.truncate(trap, 5)"),
-    "one match, explain": ("None", "toksmith.explain(stuck, trap)"),
+    "one match, explain": ("None", "toksmith.lab.explain(stuck, trap)"),
     "one match, counting files": ("None", "toksmith.count_pretokens(['trap'] * 5, pattern=endless, workers=2)"),
     "one match, training": ("None", "toksmith.train_from_iterator([trap], 300, pattern=endless)"),
     "a pipe that nobody writes into": ("os.mkfifo('pipe')", "toksmith.count_pretokens(['text', 'pipe'])"),

@@ -17,7 +17,7 @@ import pytest
 
 import toksmith
 import toksmith.tokenizer
-from toksmith import DecodeStream, Encoding, Tokenizer, merge_counts
+from toksmith import DecodeStream, Encoding, Tokenizer
 
 RANKS = {bytes([byte]): byte for byte in range(256)} | {b"th": 256, b"the": 257}
 
@@ -74,7 +74,7 @@ KINDS: dict[str, Callable[[Path], Any]] = {
 def parts(thing: Any) -> Any:
     """Return everything that two equal things share."""
     if isinstance(thing, Tokenizer):
-        counts = merge_counts(thing)
+        counts = thing.merge_counts
         return type(thing), thing.fingerprint, dict(thing.vocab), list(thing.merges), counts and list(counts)
     if isinstance(thing, Encoding):
         state = thing.__getstate__()
@@ -141,7 +141,7 @@ def test_flipped_bits(kind: str, protocol: int, flips: int, tmp_path: Path, monk
 def test_each_part_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     restore, (kind, digest, fields, core, extras) = trained().__reduce__()
     as_elsewhere(monkeypatch)
-    assert merge_counts(restore(kind, digest, fields, core, extras)) == merge_counts(trained())
+    assert restore(kind, digest, fields, core, extras).merge_counts == trained().merge_counts
     for wrong in (
         (7, digest, fields, core, extras),
         (kind, digest, fields[:-1], core, extras),

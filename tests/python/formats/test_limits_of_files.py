@@ -311,7 +311,7 @@ def test_steps_are_those_of_the_reference() -> None:
 def test_explain_of_a_long_pretoken() -> None:
     """The states of 50,000 bytes after each merge would be gigabytes: they are made when they are asked for."""
     tokenizer = toksmith.train_from_iterator(["ab" * 100], 258, pattern=None)
-    [found] = toksmith.explain(tokenizer, "ab" * 25_000)
+    [found] = toksmith.lab.explain(tokenizer, "ab" * 25_000)
     assert found.ids == tokenizer.encode("ab" * 25_000)
     assert len(found.steps) >= 25_000
     assert len(found.steps[-1].pieces) == len(found.ids)

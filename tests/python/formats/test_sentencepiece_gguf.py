@@ -16,8 +16,9 @@ from source_archives import source_archive
 from test_pre_tokenizers_of_llama_cpp import STAGES
 from test_pre_tokenizers_of_llama_cpp import texts as split_texts
 
-from toksmith import Tokenizer, align, train_from_iterator
+from toksmith import Tokenizer, train_from_iterator
 from toksmith._core import spell
+from toksmith.surgery import align
 
 spm = pytest.importorskip("sentencepiece")
 gguf = pytest.importorskip("gguf")

@@ -1,4 +1,4 @@
-"""The figures of `toksmith.compare` in plain Python, a character, a token and a resample at a time."""
+"""The figures of `toksmith.lab.compare` in plain Python, a character, a token and a resample at a time."""
 
 import itertools
 import math

@@ -156,8 +156,8 @@ def test_a_vocabulary_of_its_own() -> None:
     [
         (lambda t, path: t.save(path, format="gpt2"), "cannot hold merging of characters"),
         (lambda t, path: t.save(path / "ranks", format="tiktoken"), "cannot hold merging of characters"),
-        (lambda t, path: toksmith.shrink(t, 1000), "cannot shrink a tokenizer that does more"),
-        (lambda t, path: toksmith.explain(t, "a"), "explain shows merges of bytes"),
+        (lambda t, path: toksmith.surgery.shrink(t, 1000), "cannot shrink a tokenizer that does more"),
+        (lambda t, path: toksmith.lab.explain(t, "a"), "explain shows merges of bytes"),
         (lambda t, path: t.encode("\ud800"), "surrogate"),
         (lambda t, path: train_from_iterator(["ab ab"], 4000, base=t), "the base has merging of characters"),
     ],

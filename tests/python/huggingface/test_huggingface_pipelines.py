@@ -168,13 +168,13 @@ def test_what_follows_the_text_as_it_stands() -> None:
     _, ours = hard()
     assert ours.truncate("ab cd", 1) == "ab"[: len(ours.truncate("ab cd", 1))]
     assert "".join(ours.split("ab cd é", 2)) == "ab cd é"
-    assert toksmith.explain(ours, "ab")
+    assert toksmith.lab.explain(ours, "ab")
     assert ours.encode_parts([("ab", True), ("<s>", False)]) == ours.encode("ab<s>", special=False)
     assert ours.encode_parts([("ab<s>", False)]) == ours.encode("ab<s>", special=False)
     with pytest.raises(ValueError, match=r"the normalizer \(NFC\)"):
-        toksmith.explain(ours, "e\u0301")
+        toksmith.lab.explain(ours, "e\u0301")
     with pytest.raises(ValueError, match=r"added tokens with conditions \(.*'\[M\]'"):
-        toksmith.explain(ours, "a [M]")
+        toksmith.lab.explain(ours, "a [M]")
     for text in ("e\u0301", "a [M]", "e\u0301 A\u0316\u0301 [M] x"):
         ids = ours.encode(text)
         assert ours.encode_parts([(text, True)]) == ids
@@ -261,7 +261,7 @@ def test_ignored_merges() -> None:
     assert whole._core.ignores_merges() and not plain._core.ignores_merges()
     assert plain != whole
     assert restored(whole) == whole
-    assert [step.whole for step in toksmith.explain(whole, "the then")] == [True, True, False]
+    assert [step.whole for step in toksmith.lab.explain(whole, "the then")] == [True, True, False]
     rng = random.Random(0)
     for _ in range(300):
         text = "".join(rng.choices(["the", "he", "th", "t", " ", "a long token of it"], k=6))

@@ -256,7 +256,7 @@ def test_what_cannot_be_kept_is_named(tmp_path: Path) -> None:
 
 def test_shrinking_keeps_roles(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="cannot shrink a tokenizer that does more"):
-        toksmith.shrink(Tokenizer.from_huggingface(fast()), 300)
+        toksmith.surgery.shrink(Tokenizer.from_huggingface(fast()), 300)
     content = json.loads(backend().to_str())
     content["normalizer"] = None
     for token in content["added_tokens"]:
@@ -265,7 +265,7 @@ def test_shrinking_keeps_roles(tmp_path: Path) -> None:
     core = Tokenizer.from_huggingface(
         transformers_module().PreTrainedTokenizerFast(tokenizer_object=regular, **OPTIONS["sides"])
     )
-    toksmith.shrink(core, core.vocab_size - 5).save_huggingface(tmp_path)
+    toksmith.surgery.shrink(core, core.vocab_size - 5).save_huggingface(tmp_path)
     found = transformers_module().AutoTokenizer.from_pretrained(str(tmp_path))
     assert (found.eos_token, found.pad_token, found.padding_side) == ("<|endoftext|>", "<pad>", "left")
 

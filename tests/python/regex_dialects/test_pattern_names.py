@@ -47,7 +47,7 @@ def files(tmp_path: Path) -> Path:
     (tmp_path / "text.txt").write_text(TEXT)
     toksmith.train_from_iterator([TEXT], 270, special_ids="last").save(tmp_path / "t.tiktoken", format="tiktoken")
     ranks = Tokenizer.from_tiktoken(tmp_path / "t.tiktoken", pattern="gpt2")
-    toksmith.shrink(ranks, 256).save(tmp_path, format="gpt2")
+    toksmith.surgery.shrink(ranks, 256).save(tmp_path, format="gpt2")
     return tmp_path
 
 

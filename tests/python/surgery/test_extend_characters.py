@@ -11,7 +11,8 @@ import tokenizers
 from character_cases import make, text_of, vocab_and_merges
 
 import toksmith
-from toksmith import PretokenCounts, Tokenizer, extend
+from toksmith import PretokenCounts, Tokenizer
+from toksmith.surgery import extend
 
 TEXT = "narrower narrowest wider  widest newer 日本語 日本語 über überall <s> zzz\u0600zzz \n\n" * 3
 

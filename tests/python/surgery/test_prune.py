@@ -16,7 +16,8 @@ from published_data import VOCABULARIES, load
 from training_data import END
 
 import toksmith
-from toksmith import Tokenizer, VocabChange, count_pretokens_from_iterator, merge_counts, patterns, prune, reference
+from toksmith import Tokenizer, count_pretokens_from_iterator, patterns, reference
+from toksmith.surgery import VocabChange, prune
 
 Oracle = tuple[dict[int, bytes], list[tuple[bytes, bytes]] | None, list[int]]
 
@@ -75,14 +76,14 @@ def test_a_trained_tokenizer_keeps_its_record() -> None:
     gone = next(id for id, token in tokenizer.vocab.items() if len(token) > 1 and id and token not in parts)
     pruned, change = prune(tokenizer, drop=[gone])
     places = [tokenizer.merges.index(merge) for merge in pruned.merges]
-    counts = merge_counts(tokenizer)
+    counts = tokenizer.merge_counts
     assert counts is not None
-    assert merge_counts(pruned) == [counts[place] for place in places]
+    assert pruned.merge_counts == [counts[place] for place in places]
     assert change.old_to_new[gone] == -1
     assert pruned.special_tokens == tokenizer.special_tokens
-    larger, _ = toksmith.extend(pruned, iter(["zzz zzzz"]), 3)
+    larger, _ = toksmith.surgery.extend(pruned, iter(["zzz zzzz"]), 3)
     assert larger.vocab_size == pruned.vocab_size + 3
-    assert toksmith.shrink(larger, pruned.vocab_size) == pruned
+    assert toksmith.surgery.shrink(larger, pruned.vocab_size) == pruned
 
 
 def test_tokens_that_texts_do_not_use_are_dropped(tmp_path: Path) -> None:
@@ -142,7 +143,7 @@ def test_what_cannot_be_pruned_is_refused() -> None:
     with pytest.raises(ValueError, match="merges by the names of its tokens cannot be pruned"):
         prune(Tokenizer.from_huggingface(source), drop=[300])
     with pytest.raises(ValueError, match="merges by the names of its tokens cannot be given other tokens"):
-        toksmith.replace_tokens(Tokenizer.from_huggingface(source), [0], ["<|x|>"])
+        toksmith.surgery.replace_tokens(Tokenizer.from_huggingface(source), [0], ["<|x|>"])
 
 
 # Vocabularies of characters
@@ -197,10 +198,10 @@ def parts_by_definition(name: str, ranks: dict[tuple[str, str], int]) -> set[str
 @pytest.mark.parametrize("kind", ["llama", "gemma"])
 def test_no_character_is_out_of_reach(kind: str) -> None:
     tokenizer = Tokenizer.from_huggingface(make(kind))
-    before = {token.token for token in toksmith.inspect(tokenizer).reach.unreachable}
+    before = {token.token for token in toksmith.lab.inspect(tokenizer).reach.unreachable}
     pruned, _ = prune(tokenizer, keep=random.Random(3).sample(sorted(tokenizer.vocab), 500))
     # Left are tokens of bytes that are characters of their own, which no vocabulary of characters is without.
-    assert {token.token for token in toksmith.inspect(pruned).reach.unreachable} <= before
+    assert {token.token for token in toksmith.lab.inspect(pruned).reach.unreachable} <= before
 
 
 # Published vocabularies
@@ -215,7 +216,7 @@ def subsets(rng: random.Random, tokenizer: Tokenizer, count: int) -> Iterator[se
 
 def unreachable_merged(tokenizer: Tokenizer) -> list[Any]:
     """The tokens that are in no text, by a proof of `inspect`; not the bytes that UTF-8 does not have."""
-    return [token for token in toksmith.inspect(tokenizer).reach.unreachable if len(token.token) > 1]
+    return [token for token in toksmith.lab.inspect(tokenizer).reach.unreachable if len(token.token) > 1]
 
 
 def check_published(pattern: str, data: Path, text: str, count: int, exports: int, folder: Path) -> None:

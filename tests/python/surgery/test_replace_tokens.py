@@ -8,7 +8,8 @@ import tokenizers
 from character_cases import make
 
 import toksmith
-from toksmith import Tokenizer, replace_tokens
+from toksmith import Tokenizer
+from toksmith.surgery import replace_tokens
 
 RESERVED = [f"<|reserved_{number}|>" for number in range(4)]
 TEXT = "low lower <|user|>lowest newest<|end|> <|reserved_3|> lowlow"
@@ -58,7 +59,7 @@ def test_new_tokens_are_at_the_slots(kind: str, request: pytest.FixtureRequest) 
     at = change.added.tolist().index(slots[1])
     pieces = change.pieces[change.starts[at] : change.starts[at + 1]].tolist()
     assert pieces == tokenizer.encode("<|user|>", special=False)
-    assert all(len(token.token) == 1 for token in toksmith.inspect(replaced).reach.unreachable)
+    assert all(len(token.token) == 1 for token in toksmith.lab.inspect(replaced).reach.unreachable)
 
 
 def test_tokenizers_has_the_same_ids(trained: Tokenizer, tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import toksmith
-from toksmith import Tokenizer, VocabChange, extend, prune
+from toksmith import Tokenizer
+from toksmith.surgery import VocabChange, extend, prune
 
 torch = pytest.importorskip("torch", reason="needs PyTorch")
 transformers: Any = pytest.importorskip("transformers", reason="needs transformers")

@@ -7,7 +7,8 @@ import pytest
 from training_data import END
 
 import toksmith
-from toksmith import PretokenCounts, Tokenizer, VocabChange, extend, prune
+from toksmith import PretokenCounts, Tokenizer
+from toksmith.surgery import VocabChange, extend, prune
 
 TEXT = "low lower lowest newer newest wider widest " * 3
 ARRAYS = ("old_to_new", "new_to_old", "added", "starts", "pieces", "weights", "needed")

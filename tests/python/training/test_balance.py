@@ -11,7 +11,7 @@ from tokenizers import Tokenizer as HuggingFace
 from tokenizers import models, pre_tokenizers, trainers
 from training_data import ALPHABETS, BYTE_ORDERS, END, TIES, assert_equal, pairs_of, quietly, random_text
 
-from toksmith import PretokenCounts, Tokenizer, _core, count_pretokens, merge_counts, reference, train
+from toksmith import PretokenCounts, Tokenizer, _core, count_pretokens, reference, train
 from toksmith._core import unspell
 from toksmith.training import balance
 
@@ -141,7 +141,7 @@ def test_real_text_is_learned_by_the_definition_with_any_workers(variant: str, t
         merges = list(reference.balanced_merges(counts, 150, ties, dev=dev, window=window, byte_order=order))
         tokenizer = our_tokenizer(150, variant, True, None, ties=ties, byte_order=order, workers=workers)
         assert_equal(tokenizer.merges, pairs_of(merges))
-        assert merge_counts(tokenizer) == [merge.count for merge in merges]
+        assert tokenizer.merge_counts == [merge.count for merge in merges]
 
 
 def test_balance_brings_the_languages_together() -> None:

@@ -12,7 +12,7 @@ import pytest
 from extending_oracle import random_base, random_words
 from training_data import END, TIES, quietly
 
-from toksmith import PretokenCounts, Tokenizer, _core, merge_counts, train, train_from_iterator
+from toksmith import PretokenCounts, Tokenizer, _core, train, train_from_iterator
 
 
 def learn(counts: PretokenCounts, merges: int, **options: Any) -> list[tuple[int, int, int, int]]:
@@ -63,7 +63,7 @@ def test_a_callback_that_stops_the_training_leaves_a_checkpoint(tmp_path: Path) 
             raise RuntimeError("stop")  # a fast machine may be done before it is asked
     found = train(counts, 3000, checkpoint=path)
     assert found == expected
-    assert merge_counts(found) == merge_counts(expected)
+    assert found.merge_counts == expected.merge_counts
     assert [file.name for file in tmp_path.iterdir()] == ["checkpoint"]
 
 
@@ -104,7 +104,7 @@ def test_killed_at_any_moment_a_training_goes_on_with_the_identical_result(tmp_p
     expected = train(PretokenCounts(words, pattern=None), 9000)
     found = Tokenizer.load(out)
     assert found == expected
-    assert merge_counts(found) == merge_counts(expected)
+    assert found.merge_counts == expected.merge_counts
 
 
 TEXT = ["low lower lowest newer newest widest " * 20]

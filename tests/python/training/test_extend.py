@@ -17,7 +17,6 @@ from toksmith import (
     PretokenCounts,
     Tokenizer,
     count_pretokens_from_iterator,
-    merge_counts,
     patterns,
     train,
     train_from_iterator,
@@ -50,8 +49,8 @@ def check_against_the_definition(rng: random.Random, base: Tokenizer, alphabet: 
     assert found.special_tokens == base.special_tokens
     # The core takes it as proven that training makes no token which merges do not make; here it is looked up.
     assert found._core.first_unmergeable() == expected._core.first_unmergeable(), what
-    assert merge_counts(found) is not None
-    assert_equal(merge_counts(found)[len(found.merges) - len(counts) :], counts, what)
+    assert found.merge_counts is not None
+    assert_equal(found.merge_counts[len(found.merges) - len(counts) :], counts, what)
     for word in words:
         assert found.encode(word) == expected.encode(word), what
     for id, token in base.vocab.items():
@@ -110,7 +109,7 @@ def test_extending_on_the_same_text_equals_training_at_once() -> None:
         least = options["min_frequency"]
         both = quietly(train_from_iterator, corpus.documents, corpus.vocab_size, base=base, min_frequency=least)
         assert both == once
-        assert merge_counts(both) == merge_counts(once)
+        assert both.merge_counts == once.merge_counts
 
 
 def test_new_special_tokens_come_first_and_old_text_encodes_the_same() -> None:
@@ -188,11 +187,11 @@ def test_files_of_gpt2_extend(gpt2: Tokenizer, corpora: Published) -> None:
     assert larger.special_tokens == gpt2.special_tokens
     assert_equal(larger.merges[: len(gpt2.merges)], gpt2.merges)
     assert min(id for id in larger.vocab if id not in gpt2.vocab) == gpt2.max_id + 1
-    assert merge_counts(larger) is not None
-    assert merge_counts(larger)[:-100] == [None] * len(gpt2.merges)
-    counts = [count or 0 for count in merge_counts(larger)[-100:]]
+    assert larger.merge_counts is not None
+    assert larger.merge_counts[:-100] == [None] * len(gpt2.merges)
+    counts = [count or 0 for count in larger.merge_counts[-100:]]
     assert counts == sorted(counts, reverse=True)
-    assert toksmith.shrink(larger, gpt2.vocab_size) == gpt2
+    assert toksmith.surgery.shrink(larger, gpt2.vocab_size) == gpt2
     # By hand: the most frequent pair of what GPT-2 makes of the text.
     pairs: dict[tuple[int, int], int] = {}
     for word, count in count_pretokens_from_iterator([text], special_tokens=[END]).items():
@@ -215,11 +214,11 @@ def test_shrunk_equals_trained_with_fewer() -> None:
         whole = quietly(train_from_iterator, corpus.documents, corpus.vocab_size, **options)
         n = rng.randint(256 + len(options["special_tokens"]), whole.vocab_size)
         less = train_from_iterator(corpus.documents, n, **options)
-        shrunk = toksmith.shrink(whole, n)
+        shrunk = toksmith.surgery.shrink(whole, n)
         assert shrunk == less, (corpus, n)
         assert shrunk.special_tokens == less.special_tokens
-        assert merge_counts(shrunk) == merge_counts(less)
-        assert toksmith.shrink(shrunk, n) is shrunk
+        assert shrunk.merge_counts == less.merge_counts
+        assert toksmith.surgery.shrink(shrunk, n) is shrunk
 
 
 def test_a_shrunk_extension_equals_a_smaller_extension() -> None:
@@ -227,16 +226,18 @@ def test_a_shrunk_extension_equals_a_smaller_extension() -> None:
     text = ["newer newest wider widest " * 4]
     whole = train_from_iterator(text, 276, base=base, special_tokens=["<|new|>"])
     for n in range(263, 277):
-        assert toksmith.shrink(whole, n) == train_from_iterator(text, n, base=base, special_tokens=["<|new|>"])
+        assert toksmith.surgery.shrink(whole, n) == train_from_iterator(
+            text, n, base=base, special_tokens=["<|new|>"]
+        )
     with pytest.raises(ValueError, match="263 stay, those of the tokenizer that was extended"):
-        toksmith.shrink(whole, 262)
+        toksmith.surgery.shrink(whole, 262)
 
 
 def test_shrinking_a_rank_vocabulary_takes_the_last_ranks(data: Path) -> None:
     ranks = {rank: token for token, rank in read_ranks(data, "cl100k_base").items()}
     specials = {END: 100257, "<|fim_prefix|>": 100258, "<|endofprompt|>": 100276}
     whole = Tokenizer(ranks, None, specials, pattern="cl100k")
-    shrunk = toksmith.shrink(whole, 1003)
+    shrunk = toksmith.surgery.shrink(whole, 1003)
     least = {id: token for id, token in ranks.items() if id < 1000}
     assert shrunk == Tokenizer(
         least, None, {END: 1000, "<|fim_prefix|>": 1001, "<|endofprompt|>": 1002}, pattern="cl100k"
@@ -246,43 +247,43 @@ def test_shrinking_a_rank_vocabulary_takes_the_last_ranks(data: Path) -> None:
 def test_what_cannot_be_shrunk_is_refused() -> None:
     tokenizer = train_from_iterator(["low lower lowest"], 262, special_tokens=[END])
     with pytest.raises(ValueError, match="there are 262"):
-        toksmith.shrink(tokenizer, 263)
+        toksmith.surgery.shrink(tokenizer, 263)
     with pytest.raises(ValueError, match="257 stay, 256 bytes and special tokens"):
-        toksmith.shrink(tokenizer, 256)
-    assert toksmith.shrink(tokenizer, 257).merges == []
+        toksmith.surgery.shrink(tokenizer, 256)
+    assert toksmith.surgery.shrink(tokenizer, 257).merges == []
     with pytest.raises(TypeError):
-        toksmith.shrink(tokenizer, 2.5)  # type: ignore[arg-type]
+        toksmith.surgery.shrink(tokenizer, 2.5)  # type: ignore[arg-type]
     # Three tokens that no merge makes, and one that two make.
     vocab = {byte: bytes([byte]) for byte in range(256)} | {256: b"ab", 257: b"abc", 258: b"xyz", 259: b"bc"}
     odd = Tokenizer(vocab, [(b"a", b"b"), (b"b", b"c"), (b"ab", b"c"), (b"a", b"bc")], pattern=None)
-    assert toksmith.shrink(odd, 259).merges == [(b"a", b"b"), (b"b", b"c")]
+    assert toksmith.surgery.shrink(odd, 259).merges == [(b"a", b"b"), (b"b", b"c")]
     with pytest.raises(ValueError, match="without any merge there are still 257"):
-        toksmith.shrink(odd, 256)
+        toksmith.surgery.shrink(odd, 256)
 
 
 def test_counts_are_kept_saved_and_pickled(tmp_path: Path) -> None:
     counts = PretokenCounts({b"low": 5, b"lower": 2, b"widest": 2**40})
     tokenizer = train(counts, 264)
-    assert merge_counts(tokenizer) == [2**40] * 5 + [7, 7, 2]
+    assert tokenizer.merge_counts == [2**40] * 5 + [7, 7, 2]
     bare = Tokenizer(tokenizer.vocab, tokenizer.merges)
-    assert merge_counts(bare) is None
+    assert bare.merge_counts is None
     assert bare == tokenizer
     assert bare.fingerprint == tokenizer.fingerprint
-    for some in (tokenizer, toksmith.shrink(tokenizer, 263)):
+    for some in (tokenizer, toksmith.surgery.shrink(tokenizer, 263)):
         some.save(tmp_path / "saved.json")
         loaded = Tokenizer.load(tmp_path / "saved.json")
         assert loaded == some
-        assert merge_counts(loaded) == merge_counts(some)
+        assert loaded.merge_counts == some.merge_counts
     more = train(PretokenCounts({b"zzzz": 3}), 265, base=bare)
-    assert merge_counts(more) == [None] * 8 + [9]
+    assert more.merge_counts == [None] * 8 + [9]
     more.save(tmp_path / "more.json")
-    assert merge_counts(Tokenizer.load(tmp_path / "more.json")) == merge_counts(more)
+    assert Tokenizer.load(tmp_path / "more.json").merge_counts == more.merge_counts
     fresh = train(PretokenCounts({b"pickled": 3}), 258)
     state = pickle.dumps(fresh)
-    found, counts_before = fresh.fingerprint, list(merge_counts(fresh) or ())
+    found, counts_before = fresh.fingerprint, list(fresh.merge_counts or ())
     del fresh
     again = pickle.loads(state)
-    assert (again.fingerprint, merge_counts(again)) == (found, counts_before)
+    assert (again.fingerprint, again.merge_counts) == (found, counts_before)
 
 
 @pytest.mark.parametrize(
@@ -309,15 +310,15 @@ def test_a_damaged_record_is_refused(damage: tuple[str, str], message: str, tmp_
 def test_shrinking_keeps_the_merge_rule_and_refuses_a_pipeline() -> None:
     trained = train_from_iterator(["low lower lowest newer newest wider"], 270)
     whole = Tokenizer(trained.vocab, trained.merges, ignore_merges=True)
-    assert toksmith.shrink(whole, 266)._core.ignores_merges()
-    assert not toksmith.shrink(trained, 266)._core.ignores_merges()
+    assert toksmith.surgery.shrink(whole, 266)._core.ignores_merges()
+    assert not toksmith.surgery.shrink(trained, 266)._core.ignores_merges()
     vocab = {spell(token): id for id, token in trained.vocab.items()}
     merges = [(spell(left), spell(right)) for left, right in trained.merges]
     hf = tokenizers.Tokenizer(tokenizers.models.BPE(vocab, merges))
     hf.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
     hf.normalizer = tokenizers.normalizers.Lowercase()
     with pytest.raises(ValueError, match="cannot shrink a tokenizer that does more"):
-        toksmith.shrink(Tokenizer.from_huggingface(hf), 266)
+        toksmith.surgery.shrink(Tokenizer.from_huggingface(hf), 266)
 
 
 def test_a_model_that_merges_by_names_is_no_base() -> None:

@@ -47,8 +47,8 @@ DOORS: dict[str, Callable[..., object]] = {
     "train": lambda file, _, **options: toksmith.train(file, 260, **options).merges,
     "count": lambda file, _, **options: toksmith.count_pretokens(file, **options).items(),
     "tokenize": tokenized,
-    "inspect": lambda file, tokenizer, **options: toksmith.inspect(tokenizer, on=file, **options).usage.bytes,
-    "compare": lambda file, tokenizer, **options: toksmith.compare(tokenizer, file, **options).all.characters,
+    "inspect": lambda file, tokenizer, **options: toksmith.lab.inspect(tokenizer, on=file, **options).usage.bytes,
+    "compare": lambda file, tokenizer, **options: toksmith.lab.compare(tokenizer, file, **options).all.characters,
 }
 EXPECTED: dict[str, Callable[[Tokenizer], object]] = {
     "train": lambda _: toksmith.train_from_iterator(READ, 260).merges,

@@ -17,7 +17,7 @@ from tokenizers import Tokenizer as HFTokenizer
 from tokenizers import models, pre_tokenizers, trainers
 from training_data import END, TIES, assert_equal, quietly
 
-from toksmith import PretokenCounts, Tokenizer, merge_counts, reference, train, train_from_iterator
+from toksmith import PretokenCounts, Tokenizer, reference, train, train_from_iterator
 from toksmith._core import unspell
 from toksmith._internal import memory
 
@@ -81,8 +81,8 @@ def test_min_frequency_is_that_of_huggingface(least: int, corpora: Published) ->
     theirs = [tuple(unspell(part) for part in pair) for pair in json.loads(hf.to_str())["model"]["merges"]]
     ours = quietly(train_from_iterator, [text], 9000, ties="huggingface", min_frequency=least)
     assert_equal(ours.merges, theirs)
-    assert merge_counts(ours) is not None
-    assert min(count or 0 for count in merge_counts(ours)) >= least
+    assert ours.merge_counts is not None
+    assert min(count or 0 for count in ours.merge_counts) >= least
 
 
 # Forced tokens
@@ -115,7 +115,7 @@ def test_forced_tokens_come_first_and_encode_to_themselves() -> None:
         what = (words, forced, ties)
         assert_equal(found.merges, expected.merges, what)
         assert list(found.vocab.items()) == list(expected.vocab.items()), what
-        assert merge_counts(found) == [None] * len(start.merges) + counts
+        assert found.merge_counts == [None] * len(start.merges) + counts
         assert Tokenizer(found.vocab, found.merges, pattern=None)._core.first_unmergeable() is None
         for token in forced:
             assert found.encode(token) == [found.token_id(token)], what
@@ -176,7 +176,7 @@ def test_the_log_has_a_row_for_each_merge(suffix: str, tmp_path: Path) -> None:
     assert [int(row["merge"]) for row in rows] == list(range(1, len(tokenizer.merges) + 1))
     assert [(unescaped(row["left"]), unescaped(row["right"])) for row in rows] == tokenizer.merges
     counts = [int(row["count"]) if row["count"] not in ("", None) else None for row in rows]
-    assert counts == merge_counts(tokenizer)
+    assert counts == tokenizer.merge_counts
     for row in rows:
         token = unescaped(row["token"])
         assert tokenizer.token_bytes(int(row["id"])) == token

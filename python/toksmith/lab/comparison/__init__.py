@@ -1,1 +1,1 @@
-"""`toksmith.compare`: how tokenizers encode the same texts."""
+"""`toksmith.lab.compare`: how tokenizers encode the same texts."""

@@ -1,4 +1,4 @@
-"""`toksmith.compare`: several tokenizers on the same texts."""
+"""`toksmith.lab.compare`: several tokenizers on the same texts."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def compare(
 
     >>> import toksmith
     >>> small = toksmith.train_from_iterator(["low low lower lowest"], 260)
-    >>> comparison = toksmith.compare({"bytes": toksmith.Tokenizer(), "small": small}, iter(["low", "lower low"]))
+    >>> comparison = toksmith.lab.compare({"bytes": toksmith.Tokenizer(), "small": small}, iter(["low", "lower low"]))
     >>> [figures.tokens for figures in comparison.all.figures]
     [12, 5]
     """

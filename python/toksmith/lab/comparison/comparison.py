@@ -1,4 +1,4 @@
-"""The result of `toksmith.compare`: as data, as text, as a report in HTML, and as plots."""
+"""The result of `toksmith.lab.compare`: as data, as text, as a report in HTML, and as plots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The results of `toksmith.compare`, as plain data."""
+"""The results of `toksmith.lab.compare`, as plain data."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def inspect(
         ValueError: A file is not UTF-8, is damaged, or a record has no text; names file and place.
 
     >>> import toksmith
-    >>> usage = toksmith.inspect(toksmith.Tokenizer(), iter(["low low", "lower"])).usage
+    >>> usage = toksmith.lab.inspect(toksmith.Tokenizer(), iter(["low low", "lower"])).usage
     >>> usage.tokens, usage.most_used[0]
     (12, Used(id=108, token=b'l', uses=3))
     """

@@ -14,7 +14,7 @@ from . import results
 
 @dataclass(frozen=True, repr=False)
 class Inspection:
-    """The result of `toksmith.inspect`. `print` shows it, a notebook draws it, and `to_dict` gives plain data.
+    """The result of `toksmith.lab.inspect`. `print` shows it, a notebook draws it, and `to_dict` gives plain data.
 
     Attributes:
         sizes: How large the vocabulary is, and by which rules it encodes.

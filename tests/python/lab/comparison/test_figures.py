@@ -1,4 +1,4 @@
-"""Every figure of `toksmith.compare` against plain code, on real text."""
+"""Every figure of `toksmith.lab.compare` against plain code, on real text."""
 
 import functools
 from pathlib import Path
@@ -60,7 +60,7 @@ def tokenizers() -> dict[str, Tokenizer]:
 
 @pytest.fixture(scope="module")
 def found(tokenizers: dict[str, Tokenizer], texts: list[str]) -> Comparison:
-    return toksmith.compare(tokenizers, iter(texts), resamples=40, level=0.8, seed=7)
+    return toksmith.lab.compare(tokenizers, iter(texts), resamples=40, level=0.8, seed=7)
 
 
 def check(group: Group, texts: list[str], tokenizers: dict[str, Tokenizer], **drawn: Any) -> None:
@@ -106,11 +106,11 @@ def test_the_size_of_batches_changes_nothing(
     }
     for number, text in enumerate([*texts, "".join(texts)]):
         (tmp_path / f"{number:03}.txt").write_bytes(text.encode())
-    expected = toksmith.compare(chosen, str(tmp_path), resamples=3, workers=1)
+    expected = toksmith.lab.compare(chosen, str(tmp_path), resamples=3, workers=1)
     monkeypatch.setattr(batches, "MAX_CHARACTERS", 500)
     monkeypatch.setattr(text_streaming, "CHUNK_CHARACTERS", 200)
     monkeypatch.setattr(text_streaming, "_TAIL_CHARACTERS", 50)
-    assert toksmith.compare(chosen, str(tmp_path), resamples=3, workers=2).to_dict() == expected.to_dict()
+    assert toksmith.lab.compare(chosen, str(tmp_path), resamples=3, workers=2).to_dict() == expected.to_dict()
 
 
 def test_many_documents_are_drawn_in_blocks() -> None:
@@ -140,5 +140,5 @@ def test_whole_corpora(corpora: dict[str, str], gpt2_ranks: Tokenizer, o200k: To
     for text in corpora.values():
         texts = text.split(f"{SPECIAL}\n")[:1500]
         chosen = {"gpt2": gpt2_ranks, "o200k": o200k}
-        found = toksmith.compare(chosen, iter(texts), resamples=5)
+        found = toksmith.lab.compare(chosen, iter(texts), resamples=5)
         check(found.all, texts, chosen, resamples=5, level=0.95, seed=0)

@@ -49,7 +49,7 @@ def tokenizers() -> dict[str, Tokenizer]:
 def test_premiums(reference: str, tokenizers: dict[str, Tokenizer], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(statistics, "_SENTENCES", 7)
     parallel = {language: lines * 4 for language, lines in SENTENCES.items()}
-    found = toksmith.compare(
+    found = toksmith.lab.compare(
         tokenizers,
         parallel={name: iter(lines) for name, lines in parallel.items()},
         reference=reference,
@@ -76,11 +76,11 @@ def test_premiums(reference: str, tokenizers: dict[str, Tokenizer], monkeypatch:
 
 
 def test_parallel_texts_alone_are_the_documents(tokenizers: dict[str, Tokenizer]) -> None:
-    found = toksmith.compare(tokenizers, parallel=SENTENCES, resamples=0)
+    found = toksmith.lab.compare(tokenizers, parallel=SENTENCES, resamples=0)
     assert {group.name: (group.documents, group.bytes) for group in found.by("language")} == {
         language: (5, sum(len(line.encode()) for line in lines)) for language, lines in SENTENCES.items()
     }
-    beside = toksmith.compare(tokenizers, iter(["other text"]), parallel=SENTENCES, resamples=0)
+    beside = toksmith.lab.compare(tokenizers, iter(["other text"]), parallel=SENTENCES, resamples=0)
     assert beside.all.bytes == 10
     assert beside.parity == found.parity
 
@@ -94,8 +94,8 @@ def test_files_line_by_line(tokenizers: dict[str, Tokenizer], tmp_path: Path) ->
     packed = tmp_path / "German.txt.gz"
     packed.write_bytes(gzip.compress(paths["German"].read_bytes()))
     paths["German"] = packed
-    found = toksmith.compare(tokenizers, parallel=paths, resamples=9)
-    assert found.parity == toksmith.compare(tokenizers, parallel=SENTENCES, resamples=9).parity
+    found = toksmith.lab.compare(tokenizers, parallel=paths, resamples=9)
+    assert found.parity == toksmith.lab.compare(tokenizers, parallel=SENTENCES, resamples=9).parity
     assert [group.name for group in found.by("file")] == [
         str(paths[name]) for name in ("Russian", "German", "English")
     ]
@@ -109,22 +109,22 @@ def test_errors(tokenizers: dict[str, Tokenizer], tmp_path: Path) -> None:
     files = {name: str(tmp_path / name) for name in ("short", "long", "bad", "a.jsonl")}
     message = "parallel texts differ in length: short ends after 2 lines, and long goes on"
     with pytest.raises(ValueError, match=message):
-        toksmith.compare(tokenizers, parallel={"long": files["long"], "short": files["short"]})
+        toksmith.lab.compare(tokenizers, parallel={"long": files["long"], "short": files["short"]})
     with pytest.raises(ValueError, match=message):
-        toksmith.compare(tokenizers, iter(["a"]), parallel={"short": files["short"], "long": files["long"]})
+        toksmith.lab.compare(tokenizers, iter(["a"]), parallel={"short": files["short"], "long": files["long"]})
     with pytest.raises(ValueError, match="bad: not UTF-8 at byte 2"):
-        toksmith.compare(tokenizers, parallel={"short": files["short"], "bad": files["bad"]})
+        toksmith.lab.compare(tokenizers, parallel={"short": files["short"], "bad": files["bad"]})
     with pytest.raises(ValueError, match=r"a\.jsonl: parallel texts are files of text"):
-        toksmith.compare(tokenizers, parallel={"short": files["short"], "b": files["a.jsonl"]})
+        toksmith.lab.compare(tokenizers, parallel={"short": files["short"], "b": files["a.jsonl"]})
     with pytest.raises(ValueError, match="two languages or more"):
-        toksmith.compare(tokenizers, parallel={"short": files["short"]})
+        toksmith.lab.compare(tokenizers, parallel={"short": files["short"]})
     with pytest.raises(ValueError, match="reference is one of the languages"):
-        toksmith.compare(tokenizers, parallel=SENTENCES, reference="French")
+        toksmith.lab.compare(tokenizers, parallel=SENTENCES, reference="French")
     with pytest.raises(ValueError, match="reference is one of the languages"):
-        toksmith.compare(tokenizers, iter(["a"]), reference="French")
+        toksmith.lab.compare(tokenizers, iter(["a"]), reference="French")
     with pytest.raises(TypeError, match="a mapping of languages"):
-        toksmith.compare(tokenizers, parallel=[files["short"]])  # type: ignore[arg-type]
+        toksmith.lab.compare(tokenizers, parallel=[files["short"]])  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="no text to compare on"):
-        toksmith.compare(tokenizers, parallel={"a": [], "b": []})
+        toksmith.lab.compare(tokenizers, parallel={"a": [], "b": []})
     with pytest.raises(ValueError, match="parallel texts are empty"):
-        toksmith.compare(tokenizers, iter(["a"]), parallel={"a": [], "b": []})
+        toksmith.lab.compare(tokenizers, iter(["a"]), parallel={"a": [], "b": []})

@@ -28,14 +28,14 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
     file = folder / "<i>a|b`*_.txt"
     file.write_text(HOSTILE * 3)
     parallel = {"<u>en</u>": ["one two", "three"], "$x^$ \x07": ["eins zwei", "drei"]}
-    return toksmith.compare(NAMES, {"<s>l</s>": file, "other": iter([HOSTILE])}, parallel=parallel, resamples=20)
+    return toksmith.lab.compare(NAMES, {"<s>l</s>": file, "other": iter([HOSTILE])}, parallel=parallel, resamples=20)
 
 
 @pytest.fixture(scope="module")
 def plain() -> Comparison:
     texts = [f"the lowest of the low, number {number} " * (number + 3) for number in range(12)]
     trained = toksmith.train_from_iterator(texts, 275)
-    return toksmith.compare({"bytes": Tokenizer(), "trained": trained}, iter(texts), resamples=20)
+    return toksmith.lab.compare({"bytes": Tokenizer(), "trained": trained}, iter(texts), resamples=20)
 
 
 class Page(html.parser.HTMLParser):
@@ -183,7 +183,7 @@ def test_intervals_are_small() -> None:
 def test_many_groups_are_cut_off(tmp_path: Path) -> None:
     for number in range(40):
         (tmp_path / f"{number}.txt").write_text("low " * (number + 1))
-    found = toksmith.compare(Tokenizer(), str(tmp_path))
+    found = toksmith.lab.compare(Tokenizer(), str(tmp_path))
     [section] = [section for section in sections(found) if section.title == "By file"]
     assert len([row for row in section.rows if not row.cells]) == comparison.GROUPS_SHOWN
     assert section.note == "The 30 largest; 10 more are in the JSON."

@@ -1,4 +1,4 @@
-"""What `toksmith.compare` takes: every kind of file, languages, other libraries' tokenizers; and what it refuses."""
+"""What `toksmith.lab.compare` takes: kinds of files, languages, other libraries' tokenizers; and what it refuses."""
 
 import gzip
 import json
@@ -37,7 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def compare(tokenizers: Any, *arguments: Any, **options: Any) -> Any:
-    return toksmith.compare(tokenizers, *arguments, resamples=0, **options)
+    return toksmith.lab.compare(tokenizers, *arguments, resamples=0, **options)
 
 
 def sums(tokenizer: Tokenizer, texts: list[str]) -> tuple[int, int, int]:
@@ -158,12 +158,12 @@ def test_tokenizers_of_other_libraries(tokenizer: Tokenizer, tmp_path: Path) -> 
 )
 def test_options_are_checked(options: dict[str, Any], message: str, folder: Path, tokenizer: Tokenizer) -> None:
     with pytest.raises(ValueError, match=message):
-        toksmith.compare(tokenizer, [folder / "plain"], **options)
+        toksmith.lab.compare(tokenizer, [folder / "plain"], **options)
 
 
 def test_what_is_no_text(folder: Path, tokenizer: Tokenizer) -> None:
     with pytest.raises(ValueError, match="nothing to compare on"):
-        toksmith.compare(tokenizer)
+        toksmith.lab.compare(tokenizer)
     for nothing in ([], [""], ["", ""]):
         with pytest.raises(ValueError, match="no text to compare on"):
             compare(tokenizer, iter(nothing))

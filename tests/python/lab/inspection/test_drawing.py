@@ -31,7 +31,7 @@ def hostile() -> Inspection:
     vocab = {byte: bytes([byte]) for byte in range(256)} | dict(enumerate(HOSTILE, 256))
     specials = {"<|\x1b]0;x\x07|>": 400, "<b>bold</b>": 401}
     tokenizer = Tokenizer(vocab, None, specials, pattern="\x1b\\[0m|.+", unmatched="drop")
-    return toksmith.inspect(
+    return toksmith.lab.inspect(
         tokenizer, iter([b"".join(HOSTILE[:4]).decode() + "<b>bold</b>", HOSTILE[2].decode()]), top=40
     )
 
@@ -94,14 +94,14 @@ def test_an_inspection_is_frozen(hostile: Inspection) -> None:
 
 
 def test_the_vocabulary_comes_before_the_texts() -> None:
-    lines = str(toksmith.inspect(Tokenizer(), iter(["a b"]))).splitlines()
+    lines = str(toksmith.lab.inspect(Tokenizer(), iter(["a b"]))).splitlines()
     groups = [line.partition(":")[0] for line in lines if line[:1] not in ("", " ")]
     assert groups == ["Vocabulary"] * 5 + ["Texts"] * 3
 
 
 def test_without_texts_and_without_examples() -> None:
-    found = toksmith.inspect(Tokenizer(), top=0)
+    found = toksmith.lab.inspect(Tokenizer(), top=0)
     assert found.usage is None
     assert "Texts: " not in str(found)
     assert "usage" in found.to_dict()
-    assert found == toksmith.inspect(Tokenizer(), top=0)
+    assert found == toksmith.lab.inspect(Tokenizer(), top=0)

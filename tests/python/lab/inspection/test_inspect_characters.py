@@ -1,4 +1,4 @@
-"""`toksmith.inspect` of tokenizers that merge characters, as SentencePiece makes them, behind their pipelines."""
+"""`toksmith.lab.inspect` of tokenizers that merge characters, as SentencePiece makes them, behind their pipelines."""
 
 import collections
 import itertools
@@ -22,7 +22,7 @@ def test_unreachable_tokens_are_in_no_text(kind: str) -> None:
     tokenizer = Tokenizer.from_huggingface(make(kind))
     rng = random.Random(kind)
     texts = [text_of(rng, 40) for _ in range(300)]
-    found = toksmith.inspect(tokenizer, iter(texts))
+    found = toksmith.lab.inspect(tokenizer, iter(texts))
     unreachable = {one.id for one in found.reach.unreachable}
     assert unreachable
     uses = collections.Counter(itertools.chain.from_iterable(map(tokenizer.encode, texts)))
@@ -38,7 +38,7 @@ def test_unreachable_tokens_are_in_no_text(kind: str) -> None:
 
 def test_bytes_that_characters_stand_for() -> None:
     """A byte of ASCII that is a token as a character is never a token as a byte; no text has bytes such as 0xFF."""
-    found = toksmith.inspect(Tokenizer.from_huggingface(make("bare")))
+    found = toksmith.lab.inspect(Tokenizer.from_huggingface(make("bare")))
     vocab, _ = vocab_and_merges()
     reasons = {one.id: one.reason for one in found.reach.unreachable}
     for byte in range(0x80):
@@ -59,5 +59,5 @@ def test_merges_are_those_of_the_definition() -> None:
     for token, id in list(vocab.items())[259::23]:
         pieces = by_definition(token)
         assert (id in made) is (pieces == [id] and len(token) > 1), token
-    depths = toksmith.inspect(tokenizer).merging.by_depth
+    depths = toksmith.lab.inspect(tokenizer).merging.by_depth
     assert sum(count for depth, count in depths.items() if depth) == len(made)

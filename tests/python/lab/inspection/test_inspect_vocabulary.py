@@ -1,4 +1,4 @@
-"""`toksmith.inspect` without texts: each figure against plain code, on published vocabularies and a trained one."""
+"""`toksmith.lab.inspect` without texts: each figure against plain code, on published and trained vocabularies."""
 
 import collections
 import json
@@ -38,7 +38,7 @@ def looked(request: pytest.FixtureRequest) -> Looked:
         text = token.decode("utf-8", "replace")
         if text.encode() == token:
             texts[id] = text
-    return Looked(tokenizer, toksmith.inspect(tokenizer, top=7), tokens, texts)
+    return Looked(tokenizer, toksmith.lab.inspect(tokenizer, top=7), tokens, texts)
 
 
 def test_sizes(looked: Looked) -> None:
@@ -163,7 +163,7 @@ def test_depths(looked: Looked) -> None:
 def test_ids_with_gaps_and_an_empty_token() -> None:
     vocab = {byte: bytes([byte]) for byte in range(256)} | {300: b"ab", 4_000_000_000: b"abc", 400: b""}
     tokenizer = Tokenizer(vocab, [(b"a", b"b"), (b"ab", b"c")], {"<|x|>": 500}, pattern=None)
-    found = toksmith.inspect(tokenizer, iter(["abcab<|x|>"]))
+    found = toksmith.lab.inspect(tokenizer, iter(["abcab<|x|>"]))
     assert (found.sizes.free_ids, found.sizes.max_id) == (4_000_000_001 - 260, 4_000_000_000)
     assert found.merging.by_depth == {0: 257, 1: 1, 2: 1}
     assert [one.reason for one in found.reach.unreachable if not one.token] == ["empty"]
@@ -183,11 +183,11 @@ def test_a_vocabulary_of_merges_that_are_listed_for_each_cut() -> None:
         (256, 257),
         (98, 257),
     ]
-    assert toksmith.inspect(tokenizer).merging.by_depth == {0: 256, 1: 2, 2: 2}
+    assert toksmith.lab.inspect(tokenizer).merging.by_depth == {0: 256, 1: 2, 2: 2}
 
 
 def test_the_bare_bytes() -> None:
-    found = toksmith.inspect(Tokenizer())
+    found = toksmith.lab.inspect(Tokenizer())
     assert (found.merging.by_depth, found.merging.deepest) == ({0: 256}, ())
     assert found.reach.by_reason == {"utf8": 13}
     assert "mean depth      0.00" in str(found)
@@ -206,7 +206,7 @@ def test_bad_arguments(small: Tokenizer) -> None:
         ({"document_separator": ""}, ValueError, "document_separator is empty"),
     ):
         with pytest.raises(error, match=message):
-            toksmith.inspect(small, **given)  # type: ignore[arg-type]
+            toksmith.lab.inspect(small, **given)  # type: ignore[arg-type]
 
 
 def test_a_hugging_face_pipeline_and_its_added_tokens(tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_a_hugging_face_pipeline_and_its_added_tokens(tmp_path: Path) -> None:
     content["normalizer"] = {"type": "Lowercase"}
     (tmp_path / "tokenizer.json").write_text(json.dumps(content), encoding="utf-8")
     tokenizer = Tokenizer.from_huggingface(tmp_path)
-    found = toksmith.inspect(tokenizer, iter(["THE qqq low"]))
+    found = toksmith.lab.inspect(tokenizer, iter(["THE qqq low"]))
     assert id not in {one.id for one in found.reach.unreachable}
     assert found.usage is not None
     assert found.usage.tokens == len(tokenizer.encode("THE qqq low"))

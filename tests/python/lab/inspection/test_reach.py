@@ -68,7 +68,7 @@ def test_no_text_of_a_few_characters_gives_an_unreachable_token(pattern: str | N
         else:
             tokens = random_vocabulary(rng, encoded)
             tokenizer = Tokenizer(tokens, None, pattern=pattern, unmatched="drop")
-        found = toksmith.inspect(tokenizer).reach
+        found = toksmith.lab.inspect(tokenizer).reach
         given = used(tokenizer, texts)
         assert not given & {one.id for one in found.unreachable}, (pattern, number)
         assert not given & {one.id for one in found.undecided}, (pattern, number)
@@ -83,20 +83,20 @@ def test_no_text_of_a_few_characters_gives_an_unreachable_token(pattern: str | N
 def test_what_merges_instead() -> None:
     tokens = BYTES | {256: b"ab", 257: b"bc", 258: b"abc"}
     merging = Tokenizer(tokens, [(b"b", b"c"), (b"a", b"b"), (b"ab", b"c")], pattern=None)
-    [one] = [one for one in toksmith.inspect(merging).reach.unreachable if one.reason == "merges"]
+    [one] = [one for one in toksmith.lab.inspect(merging).reach.unreachable if one.reason == "merges"]
     assert (one.id, one.token, one.instead) == (258, b"abc", (97, 257))
     # The rule of whole pretokens gives it back, unless the pattern cuts it.
     wholes = Tokenizer(tokens, merging.merges, pattern=None, ignore_merges=True)
-    assert toksmith.inspect(wholes).reach.by_reason == {"utf8": 13}
+    assert toksmith.lab.inspect(wholes).reach.by_reason == {"utf8": 13}
     cut = Tokenizer(tokens, merging.merges, pattern="a|[bc]+", unmatched="drop", ignore_merges=True)
-    reasons = {one.token: one.reason for one in toksmith.inspect(cut).reach.unreachable if one.id > 255}
+    reasons = {one.token: one.reason for one in toksmith.lab.inspect(cut).reach.unreachable if one.id > 255}
     assert reasons == {b"abc": "merges and pattern", b"ab": "pattern"}
 
 
 def test_gpt2_and_its_list_of_merges(gpt2: Tokenizer, gpt2_ranks: Tokenizer) -> None:
     """All tokens but the 13 bytes that are in no UTF-8 text are reachable."""
     for tokenizer in (gpt2, gpt2_ranks):
-        found = toksmith.inspect(tokenizer).reach
+        found = toksmith.lab.inspect(tokenizer).reach
         assert (found.by_reason, found.undecided) == ({"utf8": 13}, ())
         assert {one.token for one in found.unreachable} == {
             bytes([byte]) for byte in [0xC0, 0xC1, *range(0xF5, 0x100)]
@@ -109,7 +109,7 @@ def test_a_token_of_o200k_that_no_text_gives(o200k: Tokenizer) -> None:
     cuts before large ones."""
     token = o200k.token_bytes(439)
     assert token == "о".encode() + b"\xd0"
-    found = toksmith.inspect(o200k).reach
+    found = toksmith.lab.inspect(o200k).reach
     assert (found.by_reason, found.undecided) == ({"neighbours": 1, "utf8": 13}, ())
     assert [one.id for one in found.unreachable if one.reason == "neighbours"] == [439]
     letters = [
@@ -124,7 +124,7 @@ def test_a_token_of_o200k_that_no_text_gives(o200k: Tokenizer) -> None:
 def test_qwen_and_thai(published: Callable[[str, str], Tokenizer], corpora: dict[str, str]) -> None:
     """Qwen's pattern takes no combining mark as a part of a word, and so has 1,679 tokens that no text gives."""
     qwen = published("qwen3", "qwen2")
-    found = toksmith.inspect(qwen).reach
+    found = toksmith.lab.inspect(qwen).reach
     assert (found.by_reason, found.undecided) == ({"pattern": 1679, "utf8": 13}, ())
     unreachable = {one.id: one.token for one in found.unreachable}
     assert unreachable[123828] == "ที่".encode()
@@ -142,7 +142,7 @@ def test_all_texts_of_the_corpora_have_reachable_tokens_alone(
     kinds = {"gpt2": "gpt2", "cl100k_base": "cl100k", "o200k_base": "o200k", "qwen3": "qwen2"}
     for name, pattern in kinds.items():
         tokenizer = published(name, pattern)
-        found = toksmith.inspect(tokenizer).reach
+        found = toksmith.lab.inspect(tokenizer).reach
         assert found.undecided == ()
         assert not used(tokenizer, list(corpora.values())) & {one.id for one in found.unreachable}, name
 

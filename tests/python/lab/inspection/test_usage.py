@@ -1,4 +1,4 @@
-"""`toksmith.inspect(tokenizer, on=…)`: each figure against plain code that encodes and counts, on real text."""
+"""`toksmith.lab.inspect(tokenizer, on=…)`: each figure against plain code that encodes and counts, on real text."""
 
 import collections
 import gzip
@@ -45,7 +45,7 @@ def counted(request: pytest.FixtureRequest, corpora: dict[str, str]) -> Counted:
         tokenizer = toksmith.train_from_iterator(texts, 600, special_tokens=[EOT])
     else:
         tokenizer = request.getfixturevalue(names[request.param])
-    inspected = toksmith.inspect(tokenizer, iter(texts), top=12)
+    inspected = toksmith.lab.inspect(tokenizer, iter(texts), top=12)
     found = inspected.usage
     assert found is not None
     uses: collections.Counter[int] = collections.Counter()
@@ -171,7 +171,7 @@ def test_files_of_all_kinds(tmp_path: Path, tokenizer: Tokenizer) -> None:
     (tmp_path / "bad.txt").write_bytes(b"ab\xff")
 
     def figures(on: Any, **options: Any) -> tuple[int, int, int]:
-        found = toksmith.inspect(tokenizer, on, **options).usage
+        found = toksmith.lab.inspect(tokenizer, on, **options).usage
         assert found is not None
         return found.documents, found.bytes, found.tokens
 
@@ -202,7 +202,7 @@ def test_files_of_all_kinds(tmp_path: Path, tokenizer: Tokenizer) -> None:
 def test_parquet(tmp_path: Path, tokenizer: Tokenizer) -> None:
     pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     parquet.write_table(pa.table({"words": ["the low", "", "日本"]}), tmp_path / "a.parquet")
-    found = toksmith.inspect(tokenizer, tmp_path / "a.parquet", column="words").usage
+    found = toksmith.lab.inspect(tokenizer, tmp_path / "a.parquet", column="words").usage
     assert found is not None
     assert (found.documents, found.bytes, found.tokens) == (
         3,
@@ -213,7 +213,7 @@ def test_parquet(tmp_path: Path, tokenizer: Tokenizer) -> None:
 
 @pytest.mark.long
 def test_a_whole_corpus(corpora: dict[str, str], o200k: Tokenizer) -> None:
-    found = toksmith.inspect(o200k, iter(corpora.values())).usage
+    found = toksmith.lab.inspect(o200k, iter(corpora.values())).usage
     assert found is not None
     for text in corpora.values():
         found.counts[:] -= np.bincount(o200k.encode_to_numpy(text), minlength=o200k.max_id + 1)[sorted(o200k.vocab)]
