@@ -1,12 +1,11 @@
 //! Counts of pretokens from Arrow columns and in Arrow columns.
 
-use std::borrow::Cow;
-
 use pyo3::prelude::*;
 
 use super::arrow::{PyArrowArray, PyArrowColumn};
 use super::call;
-use super::counts::{BATCH_BYTES, BATCH_DOCUMENTS, PyCounting, PyPretokenCounts};
+use super::counts::{BATCH_BYTES, PyCounting, PyPretokenCounts};
+use super::documents::{BATCH_TEXTS, valid};
 use crate::arrow::{Offsets, Values};
 use crate::count;
 use crate::error::{Error, Result};
@@ -26,27 +25,17 @@ pub(super) fn count_texts(
         let next = || {
             let (mut batch, mut bytes) = (Vec::new(), 0);
             while bytes < BATCH_BYTES
-                && batch.len() < BATCH_DOCUMENTS
+                && batch.len() < BATCH_TEXTS
                 && let Some(row) = rows.next()
             {
                 bytes += texts.texts[row].len();
-                room::push(&mut batch, document(row, texts.texts[row], replace)?)?;
+                let text = valid(texts.texts[row], replace, || format!("text {row}").into())?;
+                room::push(&mut batch, text)?;
             }
             Ok((!batch.is_empty()).then_some(batch))
         };
         counting.batches(next, control)
     })
-}
-
-/// A text as valid UTF-8.
-fn document(row: usize, text: &[u8], replace: bool) -> Result<Cow<'_, [u8]>> {
-    match simdutf8::compat::from_utf8(text) {
-        Ok(_) => Ok(Cow::Borrowed(text)),
-        Err(_) if replace => Ok(Cow::Owned(String::from_utf8_lossy(text).into_owned().into_bytes())),
-        Err(error) => {
-            Err(Error::NotUtf8 { name: format!("text {row}").into(), offset: error.valid_up_to() as u64 })
-        }
-    }
 }
 
 /// Adds pretokens with their counts, in columns of equal length, to a counting that has no texts.

@@ -3,21 +3,68 @@
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::documents::PythonReader;
-use super::input_file::{PyInputFile, format_of_name};
 use super::{call, objects};
 use crate::error::{Error, show_text};
 use crate::room;
 use crate::source::{
-    Blocks, ByteStream, Flaw, Format, InputFile, Record, Records, format_of_file, not_plain, substitute,
+    Blocks, ByteStream, Compression, DocumentFormat, Flaw, Format, InputFile, Record, Records, Stamp,
+    format_of_file, not_plain, substitute,
 };
 
-/// Bytes of one block.
 const BLOCK_BYTES: usize = 1 << 20;
+
+/// A file as the package describes it (`toksmith.files.inputs.Source`): the field has the text of each record.
+#[derive(FromPyObject)]
+pub(super) struct PyInputFile {
+    path: PathBuf,
+    compression: Option<String>,
+    format: Option<String>,
+    field: String,
+    seen: Option<FileStamp>,
+    max_record_bytes: u64,
+    /// Opens the source in place of the path.
+    pub(super) open: Option<Py<PyAny>>,
+}
+
+/// The size of a file and the time of its last change, when it was first seen.
+#[derive(FromPyObject)]
+struct FileStamp {
+    size: u64,
+    modified: i128,
+}
+
+impl PyInputFile {
+    pub(super) fn into_input(self) -> PyResult<InputFile> {
+        let compression = match &self.compression {
+            None => Compression::None,
+            Some(name) => Compression::of_name(name)
+                .ok_or_else(|| PyValueError::new_err(format!("unknown compression {name:?}")))?,
+        };
+        let format = self.format.as_deref().map(format_of_name).transpose()?;
+        let records = DocumentFormat::of(format, self.field);
+        let seen = self.seen.map(|stamp| Stamp { size: stamp.size, modified: Some(stamp.modified) });
+        Ok(InputFile {
+            path: self.path,
+            compression,
+            records,
+            seen,
+            is_certain: format.is_some(),
+            max_record_bytes: self.max_record_bytes,
+        })
+    }
+}
+
+fn format_of_name(name: &str) -> PyResult<Format> {
+    Format::of_name(name).ok_or_else(|| {
+        let names = Format::ALL.map(|(name, _)| format!("{name:?}")).join(", ");
+        PyValueError::new_err(format!("input_format must be one of {names}, not {name:?}"))
+    })
+}
 
 /// Reads a file from front to back. A change of the file while it is read is an error.
 #[pyclass(frozen, name = "ByteStream", module = "toksmith._core")]
@@ -35,10 +82,7 @@ impl PyByteStream {
 
     /// The next block of decompressed bytes; empty at the end.
     fn read<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        // The lock is only tried: a thread that holds it may be waiting for the GIL.
-        let busy = |_| PyRuntimeError::new_err("a stream cannot be read by two threads at once");
-        let mut guard = self.stream.try_lock().map_err(busy)?;
-        let stream = &mut *guard;
+        let stream = &mut *call::alone(&self.stream, "a stream")?;
         let block = call::long(py, None, |control| {
             let mut block = Vec::new();
             stream.read(BLOCK_BYTES, &mut block, control)?;
@@ -49,8 +93,7 @@ impl PyByteStream {
 
     /// Bytes of the file on the disk, not decompressed, that were read since the last call.
     fn take_progress(&self) -> PyResult<u64> {
-        let busy = |_| PyRuntimeError::new_err("a stream cannot be read by two threads at once");
-        Ok(self.stream.try_lock().map_err(busy)?.take_progress())
+        Ok(call::alone(&self.stream, "a stream")?.take_progress())
     }
 }
 
@@ -86,9 +129,7 @@ impl PyRecordStream {
 
     /// Some documents, each with its label, and how many bytes of the file were read for them; None at the end.
     fn read(&self, py: Python<'_>) -> PyResult<Option<(Vec<Labelled>, u64)>> {
-        let busy = |_| PyRuntimeError::new_err("a stream cannot be read by two threads at once");
-        let mut guard = self.blocks.try_lock().map_err(busy)?;
-        let blocks = &mut *guard;
+        let blocks = &mut *call::alone(&self.blocks, "a stream")?;
         call::long(py, None, |control| {
             let Some(block) = blocks.next_records(&self.file, control)? else { return Ok(None) };
             let mut documents = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyRuntimeError;
@@ -116,10 +116,13 @@ pub(super) fn long<T: Send>(
     }
 }
 
+/// What is behind a lock. The lock is only tried: a thread that holds it may be waiting for the GIL.
+pub(super) fn alone<'a, T>(lock: &'a Mutex<T>, what: &str) -> PyResult<MutexGuard<'a, T>> {
+    let busy = |_| PyRuntimeError::new_err(format!("{what} cannot be used by two threads at once"));
+    lock.try_lock().map_err(busy)
+}
+
 /// Runs work of a detached call that needs the GIL.
-///
-/// # Errors
-/// `RuntimeError` if the interpreter exits, and gives the GIL to no thread any more.
 pub(super) fn attached<T>(work: impl FnOnce(Python<'_>) -> PyResult<T>) -> PyResult<T> {
     let exits = || Err(PyRuntimeError::new_err("the interpreter exits"));
     Python::try_attach(work).unwrap_or_else(exits)
@@ -144,9 +147,6 @@ impl GilYielder {
     }
 
     /// Releases the GIL for a moment if it is time. The first call only starts the clock.
-    ///
-    /// # Errors
-    /// The exception of a signal handler.
     pub(super) fn tick(&mut self, py: Python<'_>) -> PyResult<()> {
         match self.last {
             Some(last) if last.elapsed() < YIELD_INTERVAL => return Ok(()),

@@ -1,14 +1,17 @@
 //! The classes `Counting` and `PretokenCounts`.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyList, PyString, PyTuple};
 
-use super::input_file::PyInputFile;
+use super::byte_stream::PyInputFile;
+use super::documents::{Dropped, PythonText, TextBatches, valid};
+use super::errors::raised;
 use super::pretokenizer::PyPretokenizer;
 use super::{call, objects};
 use crate::control::Control;
@@ -29,7 +32,6 @@ impl PyPretokenCounts {
         PyPretokenCounts { counts: Mutex::new(Arc::new(counts)) }
     }
 
-    /// The counts, shared.
     pub(super) fn inner(&self, py: Python<'_>) -> Arc<count::PretokenCounts> {
         self.lock(py).clone()
     }
@@ -44,7 +46,6 @@ impl PyPretokenCounts {
     }
 }
 
-/// A tuple of a pretoken and its count.
 fn item<'py>(py: Python<'py>, pretoken: &[u8], count: u64) -> PyResult<Bound<'py, PyTuple>> {
     objects::tuple(py, [objects::bytes(py, pretoken)?.into_any(), objects::int(py, count)?])
 }
@@ -53,78 +54,26 @@ fn specials(tokens: Vec<String>) -> Result<Specials, Error> {
     Specials::new(tokens.into_iter().map(String::into_bytes).collect())
 }
 
-/// The text of a document from Python, as UTF-8.
-enum DocumentText {
-    Text(PyBackedStr),
-    /// Valid UTF-8.
-    Bytes(PyBackedBytes),
-    /// A copy in which invalid bytes were replaced.
-    Repaired(String),
-}
-
-impl DocumentText {
-    fn new(index: u64, item: &Bound<'_, PyAny>, replace: bool) -> PyResult<Self> {
-        if let Ok(text) = item.cast::<PyString>() {
-            return call::backed_text(text).map(DocumentText::Text);
-        }
-        let bytes: PyBackedBytes = item.extract().map_err(|_| {
-            let kind = item.get_type().name().map(|name| name.to_string()).unwrap_or_default();
-            PyTypeError::new_err(format!(
-                "element {index} is {kind}: texts are str or bytes; paths are given as a list"
-            ))
-        })?;
-        match std::str::from_utf8(&bytes) {
-            Ok(_) => Ok(DocumentText::Bytes(bytes)),
-            Err(_) if replace => Ok(DocumentText::Repaired(String::from_utf8_lossy(&bytes).into_owned())),
-            Err(error) => {
-                let offset = error.valid_up_to() as u64;
-                Err(Error::NotUtf8 { name: format!("element {index}").into(), offset }.into())
-            }
-        }
+/// A document as valid UTF-8.
+fn document(item: &Bound<'_, PyAny>, index: u64, replace: bool) -> PyResult<PythonText> {
+    if let Ok(text) = item.cast::<PyString>() {
+        return call::backed_text(text).map(PythonText::Text);
     }
-
-    fn bytes(&self) -> &[u8] {
-        match self {
-            DocumentText::Text(text) => text.as_bytes(),
-            DocumentText::Bytes(bytes) => bytes,
-            DocumentText::Repaired(text) => text.as_bytes(),
-        }
-    }
+    let Ok(bytes) = item.extract::<PyBackedBytes>() else {
+        let is = format!("element {index} is {}", item.get_type().name()?);
+        let message = format!("{is}: texts are str or bytes; paths are given as a list");
+        return Err(PyTypeError::new_err(message));
+    };
+    let repaired = match valid(&bytes, replace, || format!("element {index}").into())? {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(text) => Some(text),
+    };
+    Ok(repaired.map_or(PythonText::Bytes(bytes), PythonText::Repaired))
 }
 
-/// Documents that were counted, to be dropped by the next thread that is attached to the interpreter.
-///
-/// If a thread that is not attached dropped an object of Python, PyO3 would put it into a list that the whole
-/// process shares, under a lock; a child that is forked at that moment would wait for the lock at its next
-/// call.
-type CountedDocuments = Mutex<Vec<DocumentText>>;
-
-/// A document that any thread may drop.
-struct Document<'c> {
-    text: Option<DocumentText>,
-    counted: &'c CountedDocuments,
-}
-
-impl AsRef<[u8]> for Document<'_> {
-    fn as_ref(&self) -> &[u8] {
-        self.text.as_ref().map_or(&[], DocumentText::bytes)
-    }
-}
-
-impl Drop for Document<'_> {
-    fn drop(&mut self) {
-        if let Some(text) = self.text.take() {
-            self.counted.lock().unwrap_or_else(PoisonError::into_inner).push(text);
-        }
-    }
-}
-
-/// Bytes of text that are taken from Python at a time, so that the GIL is not requested for each document.
+/// Bytes of text that are counted at a time.
 pub(super) const BATCH_BYTES: usize = 1 << 18;
-/// Documents that are taken from Python at a time, for short ones.
-pub(super) const BATCH_DOCUMENTS: usize = 1 << 12;
 
-/// Counts documents.
 #[pyclass(frozen, name = "Counting", module = "toksmith._core")]
 pub(super) struct PyCounting {
     /// `None` while a call uses it. Locked only by attached threads that do not detach while they hold the
@@ -191,7 +140,6 @@ impl PyCounting {
         Ok(PyCounting { counting: Mutex::new(Some(counting)), oversized: Mutex::default() })
     }
 
-    /// Counts files.
     #[pyo3(signature = (files, *, progress=None))]
     fn files(
         &self,
@@ -212,32 +160,19 @@ impl PyCounting {
         replace: bool,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let texts = texts.try_iter()?.unbind();
-        let mut index = 0;
-        let counted = CountedDocuments::default();
-        let mut batch = |py: Python<'_>| -> PyResult<Option<Vec<Document<'_>>>> {
-            let done = std::mem::take(&mut *counted.lock().unwrap_or_else(PoisonError::into_inner));
-            drop(done);
-            let (mut batch, mut bytes) = (Vec::new(), 0);
-            let mut texts = texts.bind(py).clone();
-            while bytes < BATCH_BYTES && batch.len() < BATCH_DOCUMENTS {
-                let Some(item) = texts.next().transpose()? else { break };
-                let text = DocumentText::new(index, &item, replace)?;
-                bytes += text.bytes().len();
-                batch.push(Document { text: Some(text), counted: &counted });
-                index += 1;
-            }
-            Ok((!batch.is_empty()).then_some(batch))
+        let (mut batches, mut index) = (TextBatches::new(texts, BATCH_BYTES)?, 0..);
+        let dropped = Dropped::default();
+        let mut batch = |py: Python<'_>| {
+            dropped.clear(py);
+            let next =
+                |item: &Bound<'_, PyAny>| document(item, index.next().unwrap_or_default(), replace).map(Some);
+            let texts = batches.next(py, next)?;
+            let held = texts.into_iter().map(|text| dropped.hold(text)).collect::<Vec<_>>();
+            Ok((!held.is_empty()).then_some(held))
         };
         self.with(py, progress.as_ref(), |counting, control| {
-            let next = || call::attached(&mut batch).map_err(|error| Error::Splitter(Box::new(error)));
-            counting.batches(next, control)
+            counting.batches(|| call::attached(&mut batch).map_err(raised), control)
         })
-    }
-
-    /// The size of the temporary file in bytes.
-    fn spilled_bytes(&self, py: Python<'_>) -> u64 {
-        self.lock(py).as_ref().map_or(0, count::Counting::spilled_bytes)
     }
 
     /// How often a table was written to the temporary file.
@@ -245,7 +180,6 @@ impl PyCounting {
         self.lock(py).as_ref().map_or(0, count::Counting::spills)
     }
 
-    /// Ends counting and returns the counts.
     fn finish(&self, py: Python<'_>) -> PyResult<PyPretokenCounts> {
         let counting = self.take(py)?;
         match call::long(py, None, |control| counting.outcome(control))? {
@@ -286,7 +220,6 @@ impl PyOversized {
         rows(py, self.counts.frequencies())
     }
 
-    /// A place after all occurrences.
     fn end_place(&self) -> u64 {
         self.counts.end_place()
     }
@@ -300,7 +233,6 @@ impl PyOversized {
     }
 }
 
-/// Frequencies as tuples.
 fn rows<'py>(py: Python<'py>, frequencies: &[count::Frequent]) -> PyResult<Bound<'py, PyList>> {
     let row = |of: &count::Frequent| {
         let [min_count, pretokens, bytes, memory] = [of.min_count, of.pretokens, of.bytes, of.memory];
@@ -352,13 +284,6 @@ impl PyPretokenCounts {
         Ok(PyPretokenCounts::new_of(counts))
     }
 
-    /// Up to `count` pretokens from index `start` on, in the order of first occurrence.
-    fn pretokens<'py>(&self, py: Python<'py>, start: usize, count: usize) -> PyResult<Bound<'py, PyList>> {
-        let counts = self.inner(py);
-        counts.check_memory_for_order()?;
-        objects::list_of(py, counts.slice(start, count).map(|(pretoken, _, _)| objects::bytes(py, pretoken)))
-    }
-
     /// Up to `count` tuples of pretoken and count, from index `start` on, in the order of first occurrence.
     fn items<'py>(&self, py: Python<'py>, start: usize, count: usize) -> PyResult<Bound<'py, PyList>> {
         let counts = self.inner(py);
@@ -366,7 +291,6 @@ impl PyPretokenCounts {
         objects::list_of(py, counts.slice(start, count).map(|(pretoken, count, _)| item(py, pretoken, count)))
     }
 
-    /// The place of the first occurrence of each pretoken.
     fn first_places<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let counts = self.inner(py);
         counts.check_memory_for_order()?;
@@ -383,7 +307,6 @@ impl PyPretokenCounts {
         objects::list_of(py, items.into_iter().map(|(pretoken, count)| item(py, pretoken, count)))
     }
 
-    /// Appends all counts to a file.
     fn append_to(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let counts = self.inner(py);
         call::long(py, None, |control| counts.append_to(&path, control))
@@ -414,7 +337,6 @@ impl PyPretokenCounts {
         call::long(py, None, |control| counts.get(pretoken, control))
     }
 
-    /// A place after all occurrences.
     fn end_place(&self, py: Python<'_>) -> u64 {
         self.inner(py).end_place()
     }

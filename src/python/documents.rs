@@ -1,73 +1,159 @@
-//! Documents that Python supplies, for a [`ShardRun`](crate::shards::ShardRun).
+//! Texts that Python supplies, in batches, and files of Python.
 
+use std::borrow::Cow;
 use std::io::{Error as IoError, Read};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyIterator, PyString};
 use xxhash_rust::xxh64::Xxh64;
 
 use super::arrow::PyArrowColumn;
 use super::call;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::room;
 use crate::shards::{Cursor, TextBatch, TextJob};
 
-/// About how many bytes of text are taken from Python at a time.
+/// About how many bytes of text become a batch of a run.
 const BATCH_BYTES: usize = 1 << 20;
 /// How many texts are taken from Python at a time if they are short.
-const BATCH_TEXTS: usize = 1 << 12;
+pub(super) const BATCH_TEXTS: usize = 1 << 12;
 
-/// An object of Python that holds text.
-enum PythonText {
+/// A text of Python as bytes.
+pub(super) enum PythonText {
     Text(PyBackedStr),
     Bytes(PyBackedBytes),
+    /// A copy in which invalid bytes were replaced.
+    Repaired(Vec<u8>),
 }
 
-impl PythonText {
-    fn bytes(&self) -> &[u8] {
+impl AsRef<[u8]> for PythonText {
+    fn as_ref(&self) -> &[u8] {
         match self {
             PythonText::Text(text) => text.as_bytes(),
             PythonText::Bytes(bytes) => bytes,
+            PythonText::Repaired(bytes) => bytes,
         }
     }
 }
 
+/// A text as valid UTF-8. Without `replace`, other bytes are an error, which calls the text `name`.
+pub(super) fn valid(text: &[u8], replace: bool, name: impl FnOnce() -> PathBuf) -> Result<Cow<'_, [u8]>> {
+    match simdutf8::compat::from_utf8(text) {
+        Ok(_) => Ok(Cow::Borrowed(text)),
+        Err(_) if replace => Ok(Cow::Owned(String::from_utf8_lossy(text).into_owned().into_bytes())),
+        Err(error) => Err(Error::NotUtf8 { name: name(), offset: error.valid_up_to() as u64 }),
+    }
+}
+
+/// Objects of Python that are no longer needed, and wait to be dropped by a thread that is attached to the interpreter.
+///
+/// If another thread dropped an object of Python, PyO3 would put it into a list that the whole process shares, under a
+/// lock; a child that is forked at that moment would wait for the lock at its next call.
+pub(super) struct Dropped<T>(Mutex<Vec<T>>);
+
+impl<T> Default for Dropped<T> {
+    fn default() -> Self {
+        Dropped(Mutex::default())
+    }
+}
+
+impl<T> Dropped<T> {
+    pub(super) fn clear(&self, _attached: Python<'_>) {
+        let waiting = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        drop(waiting);
+    }
+
+    /// An object that any thread may drop.
+    pub(super) fn hold(&self, object: T) -> Held<'_, T> {
+        Held { object: Some(object), dropped: self }
+    }
+}
+
+/// An object of Python that any thread may drop.
+pub(super) struct Held<'d, T> {
+    object: Option<T>,
+    dropped: &'d Dropped<T>,
+}
+
+impl AsRef<[u8]> for Held<'_, PythonText> {
+    fn as_ref(&self) -> &[u8] {
+        self.object.as_ref().map_or(&[], AsRef::as_ref)
+    }
+}
+
+impl<T> Drop for Held<'_, T> {
+    fn drop(&mut self) {
+        let waiting = &mut *self.dropped.0.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.extend(self.object.take());
+    }
+}
+
+/// Takes texts from an iterator, so many at a time that the GIL is not requested for each.
+pub(super) struct TextBatches {
+    texts: Py<PyIterator>,
+    max_bytes: usize,
+    /// The exception that was raised after the last texts.
+    failed: Option<PyErr>,
+}
+
+impl TextBatches {
+    pub(super) fn new(texts: &Bound<'_, PyAny>, max_bytes: usize) -> PyResult<Self> {
+        Ok(TextBatches { texts: texts.try_iter()?.unbind(), max_bytes, failed: None })
+    }
+
+    /// The next texts that `text_of` makes of items; none at the end. Those before an error come first.
+    pub(super) fn next(
+        &mut self,
+        py: Python<'_>,
+        mut text_of: impl FnMut(&Bound<'_, PyAny>) -> PyResult<Option<PythonText>>,
+    ) -> PyResult<Vec<PythonText>> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        let mut items = self.texts.bind(py).clone();
+        let (mut texts, mut bytes) = (Vec::new(), 0);
+        while bytes < self.max_bytes
+            && texts.len() < BATCH_TEXTS
+            && let Some(item) = items.next()
+        {
+            match item.and_then(|item| text_of(&item)) {
+                Ok(None) => {}
+                Ok(Some(text)) => {
+                    bytes += text.as_ref().len();
+                    room::push(&mut texts, text)?;
+                }
+                Err(error) if texts.is_empty() => return Err(error),
+                Err(error) => {
+                    self.failed = Some(error);
+                    break;
+                }
+            }
+        }
+        Ok(texts)
+    }
+}
+
 /// Objects of Python that hold the texts of a batch.
-enum TextOwners {
+pub(super) enum TextOwners {
     Texts(Vec<PythonText>),
     Column(Py<PyArrowColumn>),
 }
 
-/// Texts that are no longer needed and wait to be dropped by a thread that is attached to the interpreter.
-///
-/// If another thread dropped an object of Python, PyO3 would put it into a list that the whole process shares, under a
-/// lock; a child that is forked at that moment would wait for the lock at its next call.
-#[derive(Clone, Default)]
-pub(super) struct Dropped(Arc<Mutex<Vec<TextOwners>>>);
-
-impl Dropped {
-    /// Drops the texts that wait.
-    pub(super) fn clear(&self, _attached: Python<'_>) {
-        let texts = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        drop(texts);
-    }
-}
-
-/// A batch of texts. Any thread may drop it.
-pub(super) struct PythonTexts {
-    owners: TextOwners,
+pub(super) struct PythonTexts<'d> {
+    owners: Held<'d, TextOwners>,
     progress: u64,
-    dropped: Dropped,
 }
 
-impl TextBatch for PythonTexts {
+impl TextBatch for PythonTexts<'_> {
     fn texts(&self) -> Result<Vec<&[u8]>> {
-        match &self.owners {
-            TextOwners::Texts(texts) => room::collected(texts.iter().map(PythonText::bytes)),
-            TextOwners::Column(column) => Ok(column.get().column().texts()?.texts),
+        match &self.owners.object {
+            Some(TextOwners::Texts(texts)) => room::collected(texts.iter().map(AsRef::as_ref)),
+            Some(TextOwners::Column(column)) => Ok(column.get().column().texts()?.texts),
+            None => Ok(Vec::new()),
         }
     }
 
@@ -76,114 +162,74 @@ impl TextBatch for PythonTexts {
     }
 }
 
-impl Drop for PythonTexts {
-    fn drop(&mut self) {
-        let owners = std::mem::replace(&mut self.owners, TextOwners::Texts(Vec::new()));
-        self.dropped.0.lock().unwrap_or_else(PoisonError::into_inner).push(owners);
-    }
-}
-
-/// Makes batches of texts from a Python iterator.
+/// What a run takes its texts from.
 pub(super) trait Feed {
-    /// The next batch of texts.
-    fn next(&mut self, py: Python<'_>) -> PyResult<Option<TextJob<PythonTexts>>>;
+    /// The next texts with their bytes, and where they begin and end.
+    fn next(&mut self, py: Python<'_>) -> PyResult<Option<(TextOwners, u64, Cursor, Cursor)>>;
 
-    /// Where texts wait that are no longer needed.
-    fn unneeded(&self) -> Dropped;
+    fn job<'d>(
+        &mut self,
+        py: Python<'_>,
+        dropped: &'d Dropped<TextOwners>,
+    ) -> PyResult<Option<TextJob<PythonTexts<'d>>>> {
+        dropped.clear(py);
+        let Some((owners, progress, first, end)) = self.next(py)? else { return Ok(None) };
+        let texts = PythonTexts { owners: dropped.hold(owners), progress };
+        Ok(Some(TextJob { source: first.source, first: first.offset, texts, end }))
+    }
 }
 
 /// Takes str and bytes, the texts of one source.
 pub(super) struct TextFeed {
-    texts: Py<PyAny>,
+    batches: TextBatches,
     at: Cursor,
     digest: Xxh64,
     /// How many texts an earlier run has encoded and the iterator still has to pass over.
     to_pass: u64,
-    /// The exception that the iterator raised after the last texts.
-    failed: Option<PyErr>,
-    dropped: Dropped,
 }
 
 impl TextFeed {
     /// Takes the texts from a place on. `texts` begins with the texts before that place.
     pub(super) fn new(texts: &Bound<'_, PyAny>, at: Cursor) -> PyResult<Self> {
-        Ok(TextFeed {
-            texts: texts.try_iter()?.into_any().unbind(),
-            at,
-            digest: Xxh64::new(0),
-            to_pass: at.offset,
-            failed: None,
-            dropped: Dropped::default(),
-        })
-    }
-
-    /// The next text that no earlier run has encoded.
-    fn text(&mut self, py: Python<'_>) -> PyResult<Option<PythonText>> {
-        while let Some(item) = self.texts.bind(py).try_iter()?.next().transpose()? {
-            let text = text_of(&item, self.at.offset - self.to_pass)?;
-            self.digest.update(&(text.bytes().len() as u64).to_le_bytes());
-            self.digest.update(text.bytes());
-            if self.to_pass == 0 {
-                self.at.offset += 1;
-                return Ok(Some(text));
-            }
-            self.to_pass -= 1;
-            if self.to_pass == 0 && self.digest.digest() != self.at.digest {
-                return Err(self.changed());
-            }
-        }
-        if self.to_pass > 0 { Err(self.changed()) } else { Ok(None) }
-    }
-
-    fn changed(&self) -> PyErr {
-        let count = self.at.offset;
-        PyValueError::new_err(format!(
-            "the first {count} texts differ from those of the unfinished run: pass the same texts, or choose \
-             another folder"
-        ))
+        let batches = TextBatches::new(texts, BATCH_BYTES)?;
+        Ok(TextFeed { batches, at, digest: Xxh64::new(0), to_pass: at.offset })
     }
 }
 
-impl Feed for TextFeed {
-    fn next(&mut self, py: Python<'_>) -> PyResult<Option<TextJob<PythonTexts>>> {
-        self.dropped.clear(py);
-        if let Some(error) = self.failed.take() {
-            return Err(error);
-        }
-        let first = self.at;
-        let (mut texts, mut bytes) = (Vec::new(), 0);
-        while bytes < BATCH_BYTES && texts.len() < BATCH_TEXTS {
-            match self.text(py) {
-                Ok(None) => break,
-                Ok(Some(text)) => {
-                    bytes += text.bytes().len();
-                    room::push(&mut texts, text)?;
-                }
-                // The texts before the failure are encoded first.
-                Err(error) if !texts.is_empty() => {
-                    self.failed = Some(error);
-                    break;
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        if texts.is_empty() {
-            return Ok(None);
-        }
-        self.at.digest = self.digest.digest();
-        Ok(Some(job(TextOwners::Texts(texts), bytes as u64, first, self.at, &self.dropped)))
-    }
+fn changed(count: u64) -> PyErr {
+    PyValueError::new_err(format!(
+        "the first {count} texts differ from those of the unfinished run: pass the same texts, or choose another folder"
+    ))
+}
 
-    fn unneeded(&self) -> Dropped {
-        self.dropped.clone()
+impl Feed for TextFeed {
+    fn next(&mut self, py: Python<'_>) -> PyResult<Option<(TextOwners, u64, Cursor, Cursor)>> {
+        let TextFeed { batches, at, digest, to_pass } = self;
+        let first = *at;
+        let texts = batches.next(py, |item| {
+            let text = text_of(item, at.offset - *to_pass)?;
+            digest.update(&(text.as_ref().len() as u64).to_le_bytes());
+            digest.update(text.as_ref());
+            if *to_pass == 0 {
+                at.offset += 1;
+                return Ok(Some(text));
+            }
+            *to_pass -= 1;
+            if *to_pass == 0 && digest.digest() != at.digest { Err(changed(at.offset)) } else { Ok(None) }
+        })?;
+        if texts.is_empty() {
+            return if *to_pass > 0 { Err(changed(at.offset)) } else { Ok(None) };
+        }
+        at.digest = digest.digest();
+        let bytes = texts.iter().map(|text| text.as_ref().len() as u64).sum();
+        Ok(Some((TextOwners::Texts(texts), bytes, first, *at)))
     }
 }
 
 /// Takes columns of Arrow, whose texts are read in place.
 pub(super) struct ColumnFeed {
-    columns: Py<PyAny>,
+    columns: Py<PyIterator>,
     at: Cursor,
-    dropped: Dropped,
 }
 
 /// An object of Python with some texts of a source.
@@ -197,15 +243,13 @@ struct TextColumn<'py> {
 impl ColumnFeed {
     /// Takes the columns from a place on.
     pub(super) fn new(columns: &Bound<'_, PyAny>, at: Cursor) -> PyResult<Self> {
-        let columns = columns.try_iter()?.into_any().unbind();
-        Ok(ColumnFeed { columns, at, dropped: Dropped::default() })
+        Ok(ColumnFeed { columns: columns.try_iter()?.unbind(), at })
     }
 }
 
 impl Feed for ColumnFeed {
-    fn next(&mut self, py: Python<'_>) -> PyResult<Option<TextJob<PythonTexts>>> {
-        self.dropped.clear(py);
-        let Some(column) = self.columns.bind(py).try_iter()?.next().transpose()? else { return Ok(None) };
+    fn next(&mut self, py: Python<'_>) -> PyResult<Option<(TextOwners, u64, Cursor, Cursor)>> {
+        let Some(column) = self.columns.bind(py).clone().next().transpose()? else { return Ok(None) };
         let TextColumn { source, texts: column, progress } = column.extract()?;
         if source != self.at.source {
             self.at = Cursor { source, ..Cursor::default() };
@@ -216,23 +260,8 @@ impl Feed for ColumnFeed {
             return Err(PyValueError::new_err("a text of the column is null"));
         }
         self.at.offset += texts.texts.len() as u64;
-        Ok(Some(job(TextOwners::Column(column.unbind()), progress, first, self.at, &self.dropped)))
+        Ok(Some((TextOwners::Column(column.unbind()), progress, first, self.at)))
     }
-
-    fn unneeded(&self) -> Dropped {
-        self.dropped.clone()
-    }
-}
-
-fn job(
-    owners: TextOwners,
-    progress: u64,
-    first: Cursor,
-    end: Cursor,
-    dropped: &Dropped,
-) -> TextJob<PythonTexts> {
-    let texts = PythonTexts { owners, progress, dropped: dropped.clone() };
-    TextJob { source: first.source, first: first.offset, texts, end }
 }
 
 /// The text of an item, the text of this number. A lone surrogate becomes bytes that are not UTF-8.
@@ -255,12 +284,10 @@ fn text_of(item: &Bound<'_, PyAny>, number: u64) -> PyResult<PythonText> {
 pub(super) struct PythonReader(Option<Py<PyAny>>);
 
 impl PythonReader {
-    /// Opens the file by a call of `open`.
     pub(super) fn open(py: Python<'_>, open: &Py<PyAny>) -> PyResult<Box<dyn Read + Send>> {
         Ok(Box::new(PythonReader(Some(open.call0(py)?))))
     }
 
-    /// Turns an exception into an I/O error.
     pub(super) fn failed(error: PyErr) -> IoError {
         IoError::other(Python::try_attach(|_| error.to_string()).unwrap_or_default())
     }

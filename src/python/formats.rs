@@ -2,8 +2,11 @@
 
 use std::path::PathBuf;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::dialects::PyTables;
@@ -50,7 +53,6 @@ pub(super) fn tokenizer_class(files: &str) -> PyResult<(Option<String>, Vec<Stri
     Ok((SideFiles(files).tokenizer_class(&of_model, &mut warnings), warnings))
 }
 
-/// The tokens of a rank file, by id.
 #[pyfunction]
 pub(super) fn tokens_of_ranks<'py>(py: Python<'py>, file: &[u8]) -> PyResult<Bound<'py, PyDict>> {
     let lines = py.detach(|| RankLines::parse(file))?;
@@ -97,6 +99,15 @@ pub(super) fn unspell<'py>(text: &Bound<'py, PyString>) -> PyResult<Option<Bound
 pub(super) fn value_of(json: &str, name: &str) -> Result<Value> {
     serde_json::from_str(json)
         .map_err(|error| Error::BrokenPart(format!("$.{name}"), format!("not JSON: {error}")))
+}
+
+/// The value of JSON that this package has written.
+pub(super) fn of_json<T: DeserializeOwned>(json: &str) -> PyResult<T> {
+    serde_json::from_str(json).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+pub(super) fn json_of(value: &impl Serialize) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// The object of Python that a value of JSON is.

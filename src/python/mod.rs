@@ -29,7 +29,6 @@ mod formats;
 mod guarded;
 mod huggingface_encoding;
 mod ids;
-mod input_file;
 mod ints;
 mod objects;
 mod output;
@@ -98,8 +97,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<permutation::PyPermutation>()?;
     module.add_class::<shards::PyShardCounts>()?;
     module.add_class::<shards::PyShardRun>()?;
-    module.add_class::<shards::PyShardSnapshot>()?;
-    module.add_class::<shards::PySkippedDocument>()?;
+    module.add_function(wrap_pyfunction!(shards::check_snapshot, module)?)?;
     module.add_function(wrap_pyfunction!(shards::complete_shard, module)?)?;
     module.add_function(wrap_pyfunction!(shards::join_pieces, module)?)?;
     module.add_function(wrap_pyfunction!(shards::npy_header, module)?)?;

@@ -2,139 +2,23 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::documents::{ColumnFeed, Feed, PythonReader, TextFeed};
+use super::byte_stream::PyInputFile;
+use super::documents::{ColumnFeed, Dropped, Feed, PythonReader, TextFeed};
 use super::errors::raised;
 use super::file::PyWrittenHashes;
-use super::input_file::PyInputFile;
+use super::formats::{json_of, of_json};
 use super::tokenizer::Tokenizer;
 use super::{call, objects};
 use crate::error::Result;
 use crate::shards::{
-    self, DocumentEncoder, Filling, Keeper, Piece, RawShard, ShardFormat, ShardOptions, ShardRun, Shuffle,
-    Skipped, Snapshot, Source, Split,
+    self, DocumentEncoder, Filling, Keeper, Piece, RawShard, ShardFormat, ShardOptions, ShardRun, Snapshot,
+    Source,
 };
 use crate::source::WrittenHashes;
-
-/// The state of a run between two jobs. It goes into the state file as JSON, and back.
-#[pyclass(frozen, name = "ShardSnapshot", module = "toksmith._core")]
-pub(super) struct PyShardSnapshot(Snapshot);
-
-#[pymethods]
-impl PyShardSnapshot {
-    #[staticmethod]
-    fn from_json(text: &str) -> PyResult<Self> {
-        serde_json::from_str(text)
-            .map(PyShardSnapshot)
-            .map_err(|error| PyValueError::new_err(error.to_string()))
-    }
-
-    fn to_json(&self) -> PyResult<String> {
-        serde_json::to_string(&self.0).map_err(|error| PyValueError::new_err(error.to_string()))
-    }
-
-    /// The index of the source that the next job begins in.
-    #[getter]
-    fn source(&self) -> usize {
-        self.0.at.source
-    }
-
-    /// Where in that source: decompressed bytes of a file, or texts.
-    #[getter]
-    fn offset(&self) -> u64 {
-        self.0.at.offset
-    }
-
-    /// For each split the number of its open shard. All shards with lower numbers are whole.
-    #[getter]
-    fn open_shards(&self) -> Vec<u32> {
-        self.0.shards.iter().map(|(number, _)| *number).collect()
-    }
-
-    /// The ids of each split.
-    #[getter]
-    fn split_tokens(&self) -> Vec<u64> {
-        self.0.totals.iter().map(|total| total.ids).collect()
-    }
-
-    /// The documents of each split.
-    #[getter]
-    fn split_documents(&self) -> Vec<u64> {
-        self.0.totals.iter().map(|total| total.documents).collect()
-    }
-
-    /// The documents of each source up to the last that has any.
-    #[getter]
-    fn source_documents(&self) -> Vec<u64> {
-        self.0.documents.clone()
-    }
-
-    #[getter]
-    fn text_bytes(&self) -> u64 {
-        self.0.text_bytes
-    }
-
-    /// Ids of special tokens that stood in the text of documents.
-    #[getter]
-    fn special_tokens(&self) -> u64 {
-        self.0.special_tokens
-    }
-
-    /// Documents that were left out, the first 10,000.
-    #[getter]
-    fn skipped(&self) -> Vec<PySkippedDocument> {
-        self.0.skipped.iter().cloned().map(PySkippedDocument).collect()
-    }
-
-    /// How many documents were left out.
-    #[getter]
-    fn skipped_count(&self) -> u64 {
-        self.0.skipped_count
-    }
-}
-
-/// A document that was left out.
-#[pyclass(frozen, name = "SkippedDocument", module = "toksmith._core")]
-pub(super) struct PySkippedDocument(Skipped);
-
-#[pymethods]
-impl PySkippedDocument {
-    /// The index of its source.
-    #[getter]
-    fn source(&self) -> usize {
-        self.0.source
-    }
-
-    /// The line of a record, from 1, or the index of a text; None for any other source.
-    #[getter]
-    fn line(&self) -> Option<u64> {
-        self.0.line
-    }
-
-    /// The place in a container; None for any other source.
-    #[getter]
-    fn member(&self) -> Option<&str> {
-        self.0.member.as_deref()
-    }
-
-    /// What is wrong.
-    #[getter]
-    fn reason(&self) -> String {
-        let Skipped { reason, offset, .. } = &self.0;
-        reason.clone().unwrap_or_else(|| format!("not UTF-8 at byte {offset}"))
-    }
-
-    /// The offset of the line, or of the first invalid byte.
-    #[getter]
-    fn offset(&self) -> u64 {
-        self.0.offset
-    }
-}
 
 /// How far a run has come.
 #[pyclass(frozen, get_all, name = "ShardCounts", module = "toksmith._core")]
@@ -150,59 +34,14 @@ pub(super) struct PyShardCounts {
     plan_seconds: f64,
 }
 
-/// The options of a run: an object of Python with these attributes.
-#[derive(FromPyObject)]
-pub(super) struct RunOptions {
-    /// The name of each split, and the number that the hashes of its documents are below.
-    splits: Vec<(String, u64)>,
-    special: bool,
-    replace: bool,
-    skip: bool,
-    wide: bool,
-    separator: Option<String>,
-    prepend: Vec<u32>,
-    append: Vec<u32>,
-    special_ids: Vec<u32>,
-    seed: u64,
-    shuffle: Option<u64>,
-    shuffle_buffer: u64,
-    shard_size: u64,
-    head_bytes: u64,
-    is_hashed: bool,
-    workers: usize,
-    chunk_bytes: u64,
-    snapshot_seconds: f64,
-}
-
-impl RunOptions {
-    fn in_folder(self, folder: PathBuf) -> PyResult<ShardOptions> {
-        if self.splits.is_empty() || self.separator.as_ref().is_some_and(String::is_empty) {
-            return Err(PyValueError::new_err("no split, or an empty separator"));
-        }
-        Ok(ShardOptions {
-            replace: self.replace,
-            skip: self.skip,
-            separator: self.separator.map(String::into_bytes),
-            prepend: self.prepend,
-            append: self.append,
-            special_ids: self.special_ids,
-            wide: self.wide,
-            splits: self.splits.into_iter().map(|(name, below)| Split { name, below }).collect(),
-            seed: self.seed,
-            shuffle: self.shuffle.map(|seed| Shuffle { seed, buffer_ids: self.shuffle_buffer }),
-            shard_ids: self.shard_size,
-            head_bytes: self.head_bytes,
-            is_hashed: self.is_hashed,
-            workers: self.workers.max(1),
-            chunk_bytes: self.chunk_bytes,
-            snapshot_every: Duration::try_from_secs_f64(self.snapshot_seconds).unwrap_or(Duration::MAX),
-            folder,
-        })
-    }
+/// Refuses a JSON that is no snapshot of a run.
+#[pyfunction]
+pub(super) fn check_snapshot(json: &str) -> PyResult<()> {
+    of_json::<Snapshot>(json).map(drop)
 }
 
 /// An object of Python that receives shards and snapshots; worker threads call its methods. `finish(split, number,
-/// ids, documents, hashes)` completes a shard, and `save(snapshot)` stores the snapshot from which the run can
+/// ids, documents, hashes)` completes a shard, and `save(snapshot)` stores the snapshot, as JSON, from which the run can
 /// continue. With None, neither is called.
 struct PythonKeeper(Option<Py<PyAny>>);
 
@@ -215,8 +54,7 @@ impl Keeper for PythonKeeper {
 
     fn save(&self, snapshot: &Snapshot) -> Result<()> {
         let Some(keeper) = &self.0 else { return Ok(()) };
-        let snapshot = PyShardSnapshot(snapshot.clone());
-        call::attached(|py| keeper.call_method1(py, "save", (snapshot,)).map(drop)).map_err(raised)
+        call::attached(|py| keeper.call_method1(py, "save", (json_of(snapshot)?,)).map(drop)).map_err(raised)
     }
 }
 
@@ -230,38 +68,24 @@ pub(super) struct PyShardRun {
     encoder: DocumentEncoder,
 }
 
-/// A source: an object of Python with the attributes of `PyInputFile` and `open`, a `toksmith.files.inputs.Source`.
-struct SourceRecord {
-    file: PyInputFile,
-    /// Opens the source in place of the path.
-    open: Option<Py<PyAny>>,
-}
-
-impl<'py> FromPyObject<'_, 'py> for SourceRecord {
-    type Error = PyErr;
-
-    fn extract(source: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        Ok(SourceRecord { file: source.extract()?, open: source.getattr("open")?.extract()? })
-    }
-}
-
 #[pymethods]
 impl PyShardRun {
+    /// `options` are those of the core, and `snapshot` is what `save` was called with, both as JSON.
     #[new]
     #[pyo3(signature = (tokenizer, sources, folder, options, snapshot=None))]
     fn new(
         py: Python<'_>,
         tokenizer: &Tokenizer,
-        sources: Vec<SourceRecord>,
+        sources: Vec<PyInputFile>,
         folder: PathBuf,
-        options: RunOptions,
-        snapshot: Option<&PyShardSnapshot>,
+        options: &str,
+        snapshot: Option<&str>,
     ) -> PyResult<Self> {
+        let options = ShardOptions { folder, ..of_json(options)? };
         let (special, workers) = (options.special, options.workers);
         let encoder = DocumentEncoder { encoder: tokenizer.encoder().clone(), special, workers };
         let sources = sources.into_iter().map(source_of).collect::<PyResult<Vec<_>>>()?;
-        let options = options.in_folder(folder)?;
-        let snapshot = snapshot.map(|snapshot| snapshot.0.clone());
+        let snapshot = snapshot.map(of_json).transpose()?;
         let run = call::long(py, None, move |control| ShardRun::open(options, sources, snapshot, control))?;
         Ok(PyShardRun { run, encoder })
     }
@@ -308,12 +132,11 @@ impl PyShardRun {
     }
 
     /// Closes all shards, saves a last snapshot, and returns it.
-    fn finish(&self, py: Python<'_>, keeper: Option<Py<PyAny>>) -> PyResult<PyShardSnapshot> {
+    fn finish(&self, py: Python<'_>, keeper: Option<Py<PyAny>>) -> PyResult<String> {
         let keeper = PythonKeeper(keeper);
-        call::long(py, None, |control| self.run.finish(&keeper, control)).map(PyShardSnapshot)
+        json_of(&call::long(py, None, |control| self.run.finish(&keeper, control))?)
     }
 
-    /// How far the run has come.
     fn counts(&self) -> PyShardCounts {
         let counts = self.run.counts();
         PyShardCounts {
@@ -336,26 +159,24 @@ impl PyShardRun {
         keeper: Option<Py<PyAny>>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let unneeded = feed.unneeded();
-        let keeper = PythonKeeper(keeper);
+        let (keeper, dropped) = (PythonKeeper(keeper), Dropped::default());
         let result = call::long(py, progress, |control| {
-            let next = || call::attached(|py| feed.next(py)).map_err(raised);
+            let next = || call::attached(|py| feed.job(py, &dropped)).map_err(raised);
             self.run.texts(&self.encoder, end, next, &keeper, control)
         });
-        unneeded.clear(py);
+        dropped.clear(py);
         result
     }
 }
 
-fn source_of(SourceRecord { file, open }: SourceRecord) -> PyResult<Source> {
-    let file = file.into_input()?;
-    let open = open.map(|open| {
+fn source_of(mut file: PyInputFile) -> PyResult<Source> {
+    let open = file.open.take().map(|open| {
         let opener: crate::shards::Opener = Arc::new(move || {
             call::attached(|py| PythonReader::open(py, &open)).map_err(PythonReader::failed)
         });
         opener
     });
-    Ok(Source { file, open })
+    Ok(Source { file: file.into_input()?, open })
 }
 
 /// Writes the headers of a shard and, for "megatron", its index. `ids` and `starts` are the files that the core has written.

@@ -32,7 +32,7 @@ pub(super) struct ChunkCutter<'a> {
 
 impl<'a> ChunkCutter<'a> {
     pub(super) fn new(options: &'a ShardOptions, inside: Option<Cutter<'a>>) -> Self {
-        let separator = options.separator.as_deref().map(Separator::new);
+        let separator = options.separator.as_ref().map(|separator| Separator::new(separator.as_bytes()));
         ChunkCutter { separator, inside: inside.filter(Cutter::can_cut), options }
     }
 

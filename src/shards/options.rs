@@ -1,10 +1,11 @@
 //! The options of a run: documents, splits, shards.
 
 use std::path::PathBuf;
-use std::time::Duration;
+
+use serde::Deserialize;
 
 /// One of the splits that documents are divided into.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Split {
     /// The name of the split; the names of its files begin with it.
     pub name: String,
@@ -14,7 +15,7 @@ pub struct Split {
 }
 
 /// A shuffle of documents in a bounded buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub struct Shuffle {
     /// The seed of the new order.
     pub seed: u64,
@@ -22,16 +23,19 @@ pub struct Shuffle {
     pub buffer_ids: u64,
 }
 
-/// How documents become shards. Only `workers`, `chunk_bytes`, `snapshot_every` and `folder` have no influence on
+/// How documents become shards. Only `workers`, `chunk_bytes`, `snapshot_seconds` and `folder` have no influence on
 /// what the shards hold.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ShardOptions {
+    /// Whether special tokens in the text become their ids.
+    pub special: bool,
     /// Whether invalid UTF-8 is read as U+FFFD.
     pub replace: bool,
     /// Whether a document that cannot be read is left out. If not, it ends the run.
     pub skip: bool,
-    /// The bytes that separate the documents of a text file. Without a separator the whole file is one document.
-    pub separator: Option<Vec<u8>>,
+    /// What separates the documents of a text file. Without a separator the whole file is one document.
+    pub separator: Option<String>,
     /// The ids of special tokens, which are counted where text has become one.
     pub special_ids: Vec<u32>,
     /// Ids that are put before each document.
@@ -47,7 +51,7 @@ pub struct ShardOptions {
     /// How documents are shuffled; `None` to keep their order.
     pub shuffle: Option<Shuffle>,
     /// A shard is closed once it holds this many ids.
-    pub shard_ids: u64,
+    pub shard_size: u64,
     /// Bytes that are left free before the ids in the file of a shard, for a header that is written later.
     pub head_bytes: u64,
     /// Whether ids are hashed as they are written, for the checksum that the keeper makes.
@@ -57,8 +61,9 @@ pub struct ShardOptions {
     /// About how many bytes of text a worker takes at a time.
     pub chunk_bytes: u64,
     /// The minimum time between two snapshots.
-    pub snapshot_every: Duration,
+    pub snapshot_seconds: f64,
     /// The folder of the unfinished shards.
+    #[serde(skip)]
     pub folder: PathBuf,
 }
 

@@ -150,9 +150,8 @@ impl Placer {
     /// Adds a snapshot of the state after a job if the last one is old enough. After a job that closes a shard, a
     /// quarter of the usual time is enough.
     fn snapshot(&mut self, job: u64, is_closing: bool, context: PlaceContext<'_>) {
-        let elapsed = self.last_snapshot.elapsed();
-        let every = context.options.snapshot_every;
-        if elapsed >= every || is_closing && 4 * elapsed >= every {
+        let (elapsed, every) = (self.last_snapshot.elapsed().as_secs_f64(), context.options.snapshot_seconds);
+        if elapsed >= every || is_closing && 4.0 * elapsed >= every {
             self.last_snapshot = Instant::now();
             self.add_snapshot(job, context.ledger);
         }
@@ -251,7 +250,7 @@ impl Placing<'_, '_> {
         let whole = lengths.len() - usize::from(is_open);
         let (mut start, mut from) = (0, 0);
         while start < lengths.len() {
-            let room = self.context.options.shard_ids.saturating_sub(self.placer.now.shards[split].1.ids);
+            let room = self.context.options.shard_size.saturating_sub(self.placer.now.shards[split].1.ids);
             // Up to the document that fills the shard.
             let (mut end, mut ids) = (start, 0);
             while end < lengths.len() && (ids < room || end == start) {
@@ -292,7 +291,7 @@ impl Placing<'_, '_> {
 
     fn close_if_full(&mut self, split: usize) {
         let (number, filling) = self.placer.now.shards[split];
-        if filling.ids < self.context.options.shard_ids {
+        if filling.ids < self.context.options.shard_size {
             return;
         }
         if let Some(shard) = self.placer.shards[split].take() {
@@ -332,7 +331,7 @@ impl Placing<'_, '_> {
                 added.ids += ids;
                 added.documents += 1;
                 let before = self.placer.now.shards[run.split].1.ids;
-                if before + added.ids >= self.context.options.shard_ids || at == run.order.end {
+                if before + added.ids >= self.context.options.shard_size || at == run.order.end {
                     let what = Content::ShuffleBuffer { order: start..at };
                     self.segment(run.split, added, what, &mut segments)?;
                     self.close_if_full(run.split);

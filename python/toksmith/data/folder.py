@@ -62,7 +62,7 @@ class State(NamedTuple):
 
     run: JsonObject
     """The settings that decide what the run writes; a later run must have the same."""
-    snapshot: _core.ShardSnapshot
+    snapshot: JsonObject
     skipped: list[SkippedRow]
     shards: dict[tuple[int, int], Shard]
     """The shards that are whole, by the number of the split and the number of the shard."""
@@ -71,7 +71,7 @@ class State(NamedTuple):
         """Write the state; the file is whole afterwards, or as it was before."""
         content = {
             "run": self.run,
-            "snapshot": json.loads(self.snapshot.to_json()),
+            "snapshot": self.snapshot,
             "skipped": self.skipped,
             "shards": [[*key, *shard] for key, shard in self.shards.items()],
         }
@@ -94,7 +94,8 @@ class State(NamedTuple):
 
     @classmethod
     def _of(cls, content: JsonObject) -> State:
-        snapshot = _core.ShardSnapshot.from_json(json.dumps(content["snapshot"]))
+        snapshot = content["snapshot"]
+        _core.check_snapshot(json.dumps(snapshot))
         skipped = [SkippedRow(*row) for row in content["skipped"]]
         shards = {(split, number): Shard(files, entry) for split, number, files, entry in content["shards"]}
         names = [name for shard in shards.values() for pair in shard.files.items() for name in pair]
@@ -102,11 +103,11 @@ class State(NamedTuple):
             isinstance(content["run"], dict)
             and all(_is_count(row.source) and _is_count(row.text) and isinstance(row.reason, str) for row in skipped)
             and all(_is_count(split) and _is_count(number) for split, number in shards)
-            and all(split < len(snapshot.open_shards) for split, _ in shards)
+            and all(split < len(snapshot["shards"]) for split, _ in shards)
             and all(isinstance(shard.entry, dict) for shard in shards.values())
             and all(map(is_file_name, names))
         )
-        for split, first in enumerate(snapshot.open_shards):
+        for split, (first, _) in enumerate(snapshot["shards"]):
             # All shards below the open one must be listed. Those are counted, so a forged number costs no time.
             listed = sum(key[0] == split and key[1] < first for key in shards)
             is_whole = is_whole and first <= _MAX_SHARDS and listed == first
@@ -117,6 +118,11 @@ class State(NamedTuple):
 
 def _digest(content: JsonObject) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def reason_of(skipped: JsonObject) -> str:
+    """Return why a document was left out, as a snapshot has it."""
+    return skipped["reason"] or f"not UTF-8 at byte {skipped['offset']}"
 
 
 def _is_count(value: object) -> bool:
@@ -180,7 +186,7 @@ class Folder:
             return None
         state = State.read(path)
         self._compare(state.run, "the unfinished run in")
-        if len(state.snapshot.open_shards) != len(self.options.splits):
+        if len(state.snapshot["shards"]) != len(self.options.splits):
             raise ValueError(f"{path}: the state is of a run with other splits: choose another folder")
         for shard in state.shards.values():
             self.check(shard)
@@ -252,21 +258,21 @@ class Folder:
         with self._lock:
             self.shards[split, number] = Shard({path.name: final for path, final in files.items()}, entry)
 
-    def save(self, snapshot: _core.ShardSnapshot, skipped: list[SkippedRow]) -> None:
+    def save(self, snapshot: JsonObject, skipped: list[SkippedRow]) -> None:
         """Save a state, then publish the shards that it counts as whole; never called twice at once.
 
         Before anything is written there is no state: it would only keep a corrected call from beginning.
         """
-        if not any(snapshot.split_tokens) and not any(snapshot.split_documents):
+        if not any(total["ids"] or total["documents"] for total in snapshot["totals"]):
             return
         with self._lock:
-            shards = {key: self.shards[key] for key in sorted(self.shards) if key[1] < snapshot.open_shards[key[0]]}
+            shards = {key: self.shards[key] for key in sorted(self.shards) if key[1] < snapshot["shards"][key[0]][0]}
         State(self.run, snapshot, skipped, shards).write(self.unfinished / STATE)
         self._publish(snapshot)
 
-    def _publish(self, snapshot: _core.ShardSnapshot) -> None:
+    def _publish(self, snapshot: JsonObject) -> None:
         """Give whole shards their names. A shard that has its name already is left alone."""
-        for split, end in enumerate(snapshot.open_shards):
+        for split, (end, _) in enumerate(snapshot["shards"]):
             for number in range(end):
                 if (split, number) in self._published:
                     continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
@@ -50,10 +51,9 @@ class ShardOptions(TypedDict, total=False):
 
 @dataclasses.dataclass
 class RunOptions:
-    """The options in the form that the core takes."""
+    """The options in the form that the core takes: see `ShardOptions` in Rust."""
 
     splits: list[tuple[str, int]]
-    """The name of each split, and the number that the hashes of its documents are below."""
     special: bool
     replace: bool
     skip: bool
@@ -62,17 +62,18 @@ class RunOptions:
     prepend: list[int]
     append: list[int]
     special_ids: list[int]
-    """The ids of special tokens, which are counted in the text."""
     seed: int
-    shuffle: int | None
-    shuffle_buffer: int
+    shuffle: tuple[int, int] | None
     shard_size: int
     head_bytes: int
     workers: int
     is_hashed: bool = True
     chunk_bytes: int = 1 << 20
-    """Bytes of text that a thread takes at a time."""
     snapshot_seconds: float = 5.0
+
+    def json(self) -> str:
+        """Return the options as the core reads them."""
+        return json.dumps(dataclasses.asdict(self))
 
 
 class Options:
@@ -137,6 +138,7 @@ class Options:
                 f'append="{end}", or append="{NONE}"'
             )
         arguments.one_of("on_error", on_error, ON_ERROR)
+        buffer = arguments.checked_limit("shuffle_buffer", shuffle_buffer, 1)
         self.core = RunOptions(
             splits=_bounds(shares),
             special=bool(special),
@@ -148,8 +150,7 @@ class Options:
             append=append_ids,
             special_ids=[*tokenizer.special_tokens.values()] if special else [],
             seed=_seed("seed", seed),
-            shuffle=None if shuffle is None else _seed("shuffle", shuffle),
-            shuffle_buffer=arguments.checked_limit("shuffle_buffer", shuffle_buffer, 1),
+            shuffle=None if shuffle is None else (_seed("shuffle", shuffle), buffer),
             shard_size=shard_ids,
             head_bytes=self.form.header_bytes,
             workers=arguments.checked_workers(workers),
@@ -164,8 +165,8 @@ class Options:
             "shard_size": None if self.form.is_single else shard_ids,
             "split": shares,
             "seed": core.seed,
-            "shuffle": core.shuffle,
-            "shuffle_buffer": None if shuffle is None else core.shuffle_buffer,
+            "shuffle": core.shuffle and core.shuffle[0],
+            "shuffle_buffer": core.shuffle and core.shuffle[1],
             "special": core.special,
             "document_separator": core.separator,
             "errors": errors,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
+import json
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,7 +22,7 @@ from ..files.inputs import Source
 from ..tokenizer import Tokenizer, tokenizer_of
 from . import manifest as manifests
 from . import repair, table_texts
-from .folder import Folder, SkippedRow
+from .folder import Folder, SkippedRow, reason_of
 from .manifest import JsonObject, Outcome
 from .options import DEFAULT_BUFFER, DEFAULT_SHARD, Options, SpecialTokens
 from .progress import Watch, watching
@@ -187,17 +188,19 @@ class _Run:
         state = folder.state()
         self.skipped = [] if state is None else state.skipped
         snapshot = None if state is None else state.snapshot
-        self._start = (0, 0) if snapshot is None else (snapshot.source, snapshot.offset)
+        self._start = (0, 0) if snapshot is None else _place_of(snapshot)
         options = dataclasses.replace(folder.options.core, chunk_bytes=CHUNK_BYTES, snapshot_seconds=SNAPSHOT_SECONDS)
-        self._core = _core.ShardRun(tokenizer._core, sources, folder.unfinished, options, snapshot)
+        before = None if snapshot is None else json.dumps(snapshot)
+        self._core = _core.ShardRun(tokenizer._core, sources, folder.unfinished, options.json(), before)
         watch.begin(self._core, *self._start)
 
-    def save(self, snapshot: _core.ShardSnapshot) -> None:
-        """Save a state."""
-        place = (snapshot.source, snapshot.offset)
+    def save(self, text: str) -> None:
+        """Save a state, with the JSON of a snapshot."""
+        snapshot = json.loads(text)
+        place = _place_of(snapshot)
         self._folder.save(snapshot, [row for row in self.skipped if (row.source, row.text) < place])
 
-    def run(self) -> _core.ShardSnapshot:
+    def run(self) -> JsonObject:
         """Encode all sources; return the last snapshot."""
         first = 0
         for kind, group in itertools.groupby(self._sources, lambda source: source.kind):
@@ -205,7 +208,8 @@ class _Run:
             if end > self._start[0]:
                 self._encode(kind, first, end)
             first = end
-        return self._core.finish(self)
+        snapshot: JsonObject = json.loads(self._core.finish(self))
+        return snapshot
 
     def _encode(self, kind: str, first: int, end: int) -> None:
         report = self._watch.report_of(first)
@@ -229,30 +233,33 @@ class _Run:
         self.skipped.append(SkippedRow(source, text, reason))
 
 
-def _outcome(sources: Sequence[Source], snapshot: _core.ShardSnapshot, rows: list[SkippedRow]) -> Outcome:
+def _place_of(snapshot: JsonObject) -> tuple[int, int]:
+    return snapshot["at"]["source"], snapshot["at"]["offset"]
+
+
+def _outcome(sources: Sequence[Source], snapshot: JsonObject, rows: list[SkippedRow]) -> Outcome:
     """Return the outcome of all sources. `rows` are the rows of tables that were left out."""
-    places = [(document.source, _place(document, sources), document.reason) for document in snapshot.skipped]
+    places = [(text["source"], _place(text, sources), reason_of(text)) for text in snapshot["skipped"]]
     for row in rows:
         place, _, reason = row.reason.partition(": ")
         places.append((row.source, place, reason))
-    documents = snapshot.source_documents
-    documents += [0] * (len(sources) - len(documents))
+    documents = snapshot["documents"] + [0] * (len(sources) - len(snapshot["documents"]))
     return Outcome(
-        snapshot.split_tokens,
-        snapshot.split_documents,
+        [total["ids"] for total in snapshot["totals"]],
+        [total["documents"] for total in snapshot["totals"]],
         [
             {"name": source.name, "bytes": source.size, "documents": count}
             for source, count in zip(sources, documents, strict=True)
         ],
-        snapshot.text_bytes,
-        snapshot.special_tokens,
+        snapshot["text_bytes"],
+        snapshot["special_tokens"],
         [{"source": sources[source].name, "place": place, "reason": reason} for source, place, reason in places],
-        snapshot.skipped_count + len(rows),
+        snapshot["skipped_count"] + len(rows),
     )
 
 
-def _place(document: _core.SkippedDocument, sources: Sequence[Source]) -> str:
-    if document.line is None:
-        return document.member or f"byte {document.offset}"
-    is_record = sources[document.source].kind == "file"
-    return f"line {document.line}" if is_record else f"text number {document.line}"
+def _place(text: JsonObject, sources: Sequence[Source]) -> str:
+    if text["line"] is None:
+        return text["member"] or f"byte {text['offset']}"
+    is_record = sources[text["source"]].kind == "file"
+    return f"line {text['line']}" if is_record else f"text number {text['line']}"

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .. import _core
 from .._internal.messages import shown
 from ..data import table_texts
+from ..data.folder import reason_of
 from ..data.manifest import WIDTHS
 from ..data.options import RunOptions
 from ..data.shards import FORMATS, Raw, complete
@@ -143,11 +144,12 @@ def write_pieces(batches: Iterable[RecordBatch | Table], job: PieceJob) -> Itera
         return
     folder = _new_folder(job.work, PIECES)
     source = Source(f"column {shown(job.column)} of a part")
-    run = _core.ShardRun(job.tokenizer._core, [source], folder, job.options)
+    run = _core.ShardRun(job.tokenizer._core, [source], folder, job.options.json())
     run.columns(1, itertools.chain([first], columns), None)
-    end = run.finish(None)
-    skipped = [SkippedText(text.line or 0, text.reason) for text in end.skipped]
-    counts = (end.split_tokens, end.split_documents, end.text_bytes, end.special_tokens, skipped, end.skipped_count)
+    end = json.loads(run.finish(None))
+    skipped = [SkippedText(text["line"] or 0, reason_of(text)) for text in end["skipped"]]
+    tokens, documents = ([total[key] for total in end["totals"]] for key in ("ids", "documents"))
+    counts = (tokens, documents, end["text_bytes"], end["special_tokens"], skipped, end["skipped_count"])
     yield json.dumps(Piece(folder.name, texts.count, *counts, texts.numbers))
 
 

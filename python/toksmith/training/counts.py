@@ -231,7 +231,7 @@ class PretokenCounts:
     def __iter__(self) -> Iterator[bytes]:
         """Yield the pretokens, in the order of their first occurrence."""
         for start in range(0, len(self), _ROWS):
-            yield from self._core.pretokens(start, _ROWS)
+            yield from (pretoken for pretoken, _ in self._core.items(start, _ROWS))
 
     def keys(self) -> list[bytes]:
         """Return the pretokens, in the order of their first occurrence."""
