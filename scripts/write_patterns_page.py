@@ -54,7 +54,7 @@ def _of_stages(stages: list[Any]) -> str:
     one = patterns.of_core(steps)
     if not isinstance(one, patterns.Staged):
         name = f"`{one.name}`" if one.name else one.engine().engine
-        return name + (", a space put before" if steps.has_prefix else "")
+        return name + (", a space put before" if steps.pieces("a") == [" a"] else "")
     names = dict.fromkeys(_of_stage(kind, argument) for kind, argument, _, _ in steps.stages)
     return " and ".join(name for name in names if name) + ", in stages"
 

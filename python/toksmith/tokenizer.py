@@ -244,7 +244,7 @@ class Tokenizer:
                 "from_huggingface(dropout_seed=)"
             )
         limit = arguments.checked_workers(workers)
-        return self._core.encode_batch_randomly(arguments.checked_batch(texts), special, limit, rate, number)
+        return self._core.encode_batch_to_numpy(arguments.checked_batch(texts), special, limit, (rate, number))
 
     @overload
     def encode_file(

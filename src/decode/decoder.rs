@@ -1,5 +1,7 @@
 //! Decoders that work on the spelled tokens of ids. A whole text and a stream run the same steps.
 
+use serde::{Deserialize, Serialize};
+
 use super::stages::{Part, Stage, StageState};
 use crate::error::{Error, Result};
 use crate::normalize::max_bytes_of;
@@ -12,7 +14,7 @@ pub struct Decoder {
 }
 
 /// The state of a [`Decoder`] between two tokens.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct DecoderState {
     /// The state of each stage.
     pub stages: Vec<StageState>,
@@ -26,7 +28,7 @@ pub struct DecoderState {
 const GROWTH_FACTOR: usize = 16;
 
 /// The bytes of a text's tokens, and of all texts that stages have passed on.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Flow {
     /// Bytes of tokens, and the number of tokens.
     pub taken: usize,

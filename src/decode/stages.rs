@@ -3,6 +3,8 @@
 //!
 //! The rules are those of Hugging Face's tokenizers (tokenizers/src/decoders).
 
+use serde::{Deserialize, Serialize};
+
 use super::pieces::{PieceRule, text_of_bytes};
 use crate::error::Result;
 use crate::pretokenize::Matcher;
@@ -77,7 +79,7 @@ impl<'a> Part<'a> {
 }
 
 /// The state of a stage.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct StageState {
     /// Tokens that have started.
     pub tokens: usize,

@@ -4,19 +4,25 @@
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use numpy::ndarray::ArrayView1;
-use numpy::{Element, IntoPyArray, PyArray1, PyArrayMethods};
+use numpy::{Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 
-use super::allocator;
-use crate::encode::{IdView, recycle};
+use super::{allocator, ids as lists, text};
+use crate::control::Control;
+use crate::encode::{EncodedBatch, IdView, recycle};
+use crate::error::Result;
+use crate::room;
+
+/// The ids of many texts, and where each text starts in them.
+pub(super) type WithStarts<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
+/// A list of ids, and their spans, one in each row.
+pub(super) type WithSpans<'py> = (Bound<'py, PyList>, Bound<'py, PyArray2<i64>>);
 
 static NUMPY_IS_IMPORTED: AtomicBool = AtomicBool::new(false);
 
 /// Imports NumPy. The `numpy` crate would do so at its first array, but panic where the import fails; and other threads,
 /// or a child of `fork`, would wait for the cell in which the crate keeps NumPy's functions.
-///
-/// # Errors
-/// Errors of the import, such as `KeyboardInterrupt`.
 fn import_numpy(py: Python<'_>) -> PyResult<()> {
     if !NUMPY_IS_IMPORTED.load(Relaxed) {
         py.import("numpy")?;
@@ -26,9 +32,6 @@ fn import_numpy(py: Python<'_>) -> PyResult<()> {
 }
 
 /// Makes an array of the numbers without copying them.
-///
-/// # Errors
-/// Errors of the first import of NumPy.
 pub(super) fn array<T: Element>(py: Python<'_>, numbers: Vec<T>) -> PyResult<Bound<'_, PyArray1<T>>> {
     import_numpy(py)?;
     allocator::leave_some_if_none();
@@ -50,15 +53,28 @@ impl Drop for IdMemory {
 }
 
 /// [`array()`] of the ids of a text.
-///
-/// # Errors
-/// Same as [`array()`].
 pub(super) fn ids(py: Python<'_>, ids: Vec<u32>) -> PyResult<Bound<'_, PyArray1<u32>>> {
     if ids.len() < MIN_BORROWED_IDS {
         return array(py, ids);
     }
     import_numpy(py)?;
     borrowed(py, ids)
+}
+
+/// The ids that `work` makes of many texts.
+pub(super) fn of_texts<'py>(
+    texts: &Bound<'py, PyAny>,
+    work: impl FnOnce(&[&[u8]], &Control) -> Result<EncodedBatch> + Send,
+) -> PyResult<WithStarts<'py>> {
+    let EncodedBatch { ids: all, starts } = text::with_many(texts, work)?;
+    let starts = room::collected(starts.into_iter().map(|start| start as i64))?;
+    Ok((ids(texts.py(), all)?, array(texts.py(), starts)?))
+}
+
+/// Ids with their spans.
+pub(super) fn with_spans(py: Python<'_>, (ids, spans): (Vec<u32>, Vec<i64>)) -> PyResult<WithSpans<'_>> {
+    let spans = array(py, spans)?.reshape([ids.len(), 2])?;
+    Ok((lists::to_list(py, &ids)?, spans))
 }
 
 /// An array that borrows the memory of a new [`IdMemory`].
@@ -76,9 +92,6 @@ fn borrowed(py: Python<'_>, ids: Vec<u32>) -> PyResult<Bound<'_, PyArray1<u32>>>
 struct SharedIdMemory(IdView);
 
 /// A read-only array of the first `count` ids in the memory of a document, which are not copied.
-///
-/// # Errors
-/// Same as [`array()`].
 pub(super) fn shared(py: Python<'_>, ids: IdView, count: usize) -> PyResult<Bound<'_, PyArray1<u32>>> {
     import_numpy(py)?;
     let memory = Bound::new(py, SharedIdMemory(ids))?;

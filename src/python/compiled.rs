@@ -1,13 +1,17 @@
-//! The class `CompiledPattern`: a pattern that the core runs without the `regex` package.
+//! Patterns that the core runs without the `regex` package, and the kinds of characters, for programs in other languages
+//! that cut text as the core does.
 
 use std::sync::Arc;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
 use super::dialects::PyTables;
-use super::{call, characters, objects};
+use super::{call, objects};
 use crate::dialects::Steps;
+use crate::pretokenize::CharKind;
+use crate::pretokenize::class::class_of;
 use crate::pretokenize::compiled::Automaton;
 
 /// A pattern as an automaton.
@@ -25,7 +29,6 @@ impl PyCompiledPattern {
         Ok(PyCompiledPattern { automaton: py.detach(|| steps.compile())? })
     }
 
-    /// How many states the automaton has.
     #[getter]
     fn states(&self) -> usize {
         self.automaton.states()
@@ -37,7 +40,6 @@ impl PyCompiledPattern {
         self.automaton.is_bimachine()
     }
 
-    /// How many classes of characters the pattern distinguishes.
     #[getter]
     fn classes(&self) -> usize {
         self.automaton.classes()
@@ -46,7 +48,7 @@ impl PyCompiledPattern {
     /// The class of every code point, as ranges of code points of the same class: tuples of the first code point of a
     /// range, and its class.
     fn classes_of_all<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        characters::stretches_list(py, self.automaton.classes_of_all())
+        stretches_list(py, self.automaton.classes_of_all())
     }
 
     /// For each state, what it does at each class and at the end of the text: see `Automaton::transitions`.
@@ -54,4 +56,37 @@ impl PyCompiledPattern {
         let int = |transition| objects::int(py, u64::from(transition));
         objects::list_of(py, self.automaton.transitions().into_iter().map(int))
     }
+}
+
+/// The kind of every code point, as ranges of code points of the same kind: tuples of the first code point of a
+/// range, and its kind as a number. If `name` is "class", the kinds are the classes of the named patterns (see
+/// `Class`). For any other name, the number is 1 for a character of that kind and 0 for any other.
+#[pyfunction]
+pub(super) fn character_kinds<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
+    let mut stretches: Vec<(u32, u8)> = Vec::new();
+    let kind = match name {
+        "class" => None,
+        _ => Some(
+            CharKind::from_name(name)
+                .ok_or_else(|| PyValueError::new_err(format!("unknown kind of characters {name:?}")))?,
+        ),
+    };
+    for code_point in 0..=u32::from(char::MAX) {
+        let number = match kind {
+            None => class_of(code_point) as u8,
+            Some(kind) => char::from_u32(code_point).is_some_and(|character| kind.has(character)).into(),
+        };
+        if stretches.last().is_none_or(|&(_, last)| last != number) {
+            stretches.push((code_point, number));
+        }
+    }
+    stretches_list(py, stretches)
+}
+
+fn stretches_list(py: Python<'_>, stretches: Vec<(u32, u8)>) -> PyResult<Bound<'_, PyList>> {
+    let int = |number: u32| objects::int(py, u64::from(number));
+    objects::list_of(
+        py,
+        stretches.into_iter().map(|(first, number)| objects::tuple(py, [int(first)?, int(number.into())?])),
+    )
 }

@@ -2,15 +2,15 @@
 
 use std::sync::{Mutex, MutexGuard};
 
-use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyBytes, PyList, PyString, PyTuple};
 
-use super::decoder::{self, StateTuple};
+use super::formats::{json_of, of_json};
 use super::ids::{self, IdRun};
 use super::tokenizer::{Tokenizer, public_of};
-use super::{errors, objects, text};
+use super::{call, errors, objects, text};
 use crate::error::Result;
 use crate::room;
 use crate::tokenizer::{DecodeOptions, StreamDecoder, StreamState};
@@ -24,7 +24,6 @@ pub(super) struct Streams {
     streams: Mutex<Vec<StreamState>>,
 }
 
-/// The options of a stream, as Python has them.
 #[derive(IntoPyObject, IntoPyObjectRef, FromPyObject)]
 #[pyo3(from_item_all)]
 pub(super) struct Options {
@@ -33,9 +32,6 @@ pub(super) struct Options {
     pub(super) unknown: String,
     pub(super) stop: Vec<String>,
 }
-
-/// The state of a stream as a tuple of its fields.
-type StreamTuple = (Vec<u8>, usize, StateTuple, Vec<u8>, Option<usize>, bool);
 
 impl Streams {
     /// One stream for each of `prompts`, whose text is not returned again.
@@ -137,19 +133,11 @@ impl Streams {
 
     /// What [`Streams::restored`] makes equal streams of, as `__reduce__` returns it.
     pub(super) fn reduced<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let fields = |stream: StreamState| {
-            let stages = decoder::to_tuple(stream.stages);
-            (stream.bytes, stream.spaces, stages, stream.pending, stream.stop, stream.is_over)
-        };
-        let states: Vec<StreamTuple> = self.streams()?.iter().cloned().map(fields).collect();
+        let states = json_of(&*self.streams()?)?;
         let values = (&self.options, states).into_pyobject(py)?;
         (&self.tokenizer, &values, digest_of(&values)?).into_pyobject(py)
     }
 
-    /// The streams of a pickle.
-    ///
-    /// # Errors
-    /// `UnpicklingError` if it is damaged.
     pub(super) fn restored(
         tokenizer: &Bound<'_, PyAny>,
         values: &Bound<'_, PyAny>,
@@ -160,20 +148,14 @@ impl Streams {
             let message = "the pickle of the DecodeStream is damaged: checksum mismatch";
             return Err(PyErr::from_value(error.call1((message,))?));
         }
-        let (options, states): (Options, Vec<StreamTuple>) = values.extract()?;
+        let (options, states): (Options, String) = values.extract()?;
         let made = Self::new(tokenizer, [], options)?;
-        let stream = |(bytes, spaces, stages, pending, stop, is_over)| {
-            let stages = decoder::of_tuple(stages);
-            StreamState { bytes, spaces, stages, pending, stop, is_over }
-        };
-        *made.streams()? = states.into_iter().map(stream).collect();
+        *made.streams()? = of_json(&states)?;
         Ok(made)
     }
 
     fn streams(&self) -> PyResult<MutexGuard<'_, Vec<StreamState>>> {
-        // The lock is only tried: a thread that holds it may be waiting for the GIL.
-        let busy = |_| PyRuntimeError::new_err("a decoding stream cannot be used by two threads at once");
-        self.streams.try_lock().map_err(busy)
+        call::alone(&self.streams, "a decoding stream")
     }
 
     fn skips_unknown(&self) -> bool {
@@ -247,7 +229,6 @@ fn wrong_count(ids: &Bound<'_, PyAny>, streams: usize) -> PyErr {
     PyValueError::new_err(format!("there are {streams} streams, but {count} ids: give one for each, or None"))
 }
 
-/// A checksum of values, in hex.
 fn digest_of(values: &Bound<'_, PyAny>) -> PyResult<String> {
     let shown = values.repr()?.call_method1("encode", ("utf-8", "surrogatepass"))?;
     Ok(blake3::hash(shown.cast::<PyBytes>()?.as_bytes()).to_hex().to_string())

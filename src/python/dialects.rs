@@ -5,9 +5,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use super::{call, errors};
-use crate::dialects::{self, Ranges, Step, Steps, Tables, Translation, size};
+use crate::dialects::{self, Ranges, Tables, Translation, size};
 use crate::error::{Error, Result};
-use crate::pretokenize::compiled::Repeat;
 
 /// The installed `regex` package, which takes the GIL when it is asked.
 pub(super) struct PyTables;
@@ -91,39 +90,4 @@ pub(super) fn from_oniguruma(pattern: &Bound<'_, PyString>) -> PyResult<(String,
 #[pyfunction]
 pub(super) fn to_oniguruma(pattern: &Bound<'_, PyString>, flags: u32) -> PyResult<String> {
     Ok(dialects::to_oniguruma(call::text(pattern)?, flags, &PyTables)?)
-}
-
-/// The sets of a pattern as ranges of code points, its steps, and the number of the set that is the newline.
-type StepRows = (Vec<Vec<(u32, u32)>>, Vec<(&'static str, i64, i64)>, usize);
-
-/// The pattern in postfix order: each step is a name and two numbers. "set" (the number of a set), "end" and "line_end"
-/// take no part before them. "sequence" and "alternatives" (the number of parts) join the parts before them. "greedy",
-/// "lazy" and "possessive" (the minimum and the maximum, -1 for no maximum), "atomic", "ahead" and "not_ahead" apply to
-/// the one part before them.
-#[pyfunction]
-pub(super) fn pattern_steps(pattern: &Bound<'_, PyString>, flags: u32) -> PyResult<StepRows> {
-    let Steps { sets, steps, newline, .. } = Steps::read(call::text(pattern)?, flags, &PyTables)?;
-    let ranges = |ranges: Ranges| ranges.into_iter().map(|range| (range.start, range.end)).collect();
-    Ok((sets.into_iter().map(ranges).collect(), steps.into_iter().map(row).collect(), newline))
-}
-
-fn row(step: Step) -> (&'static str, i64, i64) {
-    match step {
-        Step::Set(number) => ("set", number as i64, 0),
-        Step::End => ("end", 0, 0),
-        Step::LineEnd => ("line_end", 0, 0),
-        Step::Sequence(count) => ("sequence", count as i64, 0),
-        Step::Alternatives(count) => ("alternatives", count as i64, 0),
-        Step::Atomic => ("atomic", 0, 0),
-        Step::Ahead => ("ahead", 0, 0),
-        Step::NotAhead => ("not_ahead", 0, 0),
-        Step::Repeated(kind, minimum, maximum) => {
-            let name = match kind {
-                Repeat::Greedy => "greedy",
-                Repeat::Lazy => "lazy",
-                Repeat::Possessive => "possessive",
-            };
-            (name, minimum.into(), maximum.map_or(-1, i64::from))
-        }
-    }
 }

@@ -122,9 +122,7 @@ impl PyDocument {
 
 impl PyDocument {
     fn document(&self) -> PyResult<MutexGuard<'_, Document>> {
-        // The lock is only tried: a thread that holds it may be waiting for the GIL.
-        let busy = |_| PyRuntimeError::new_err("a document cannot be used by two threads at once");
-        self.0.try_lock().map_err(busy)
+        call::alone(&self.0, "a document")
     }
 
     fn edit(

@@ -1,19 +1,15 @@
 //! The core of `toksmith.Encoding`: special tokens chosen for each call, completions and offsets.
 
-use std::sync::Arc;
-
 use once_cell::race::OnceBox;
 use pyo3::prelude::*;
-use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
-use super::ids::IdRun;
 use super::tokenizer::Tokenizer;
 use super::{arrays, call, ids, objects, text};
 use crate::decode;
 use crate::encode::{Encoder, SortedTokens, SpecialSet};
-use crate::error::Error;
-use crate::room;
+use crate::error::{Error, Result};
 
 /// Special tokens for single calls, each with its id.
 #[pyclass(frozen, name = "SpecialSet", module = "toksmith._core")]
@@ -54,11 +50,11 @@ impl PySpecialSet {
     }
 }
 
-/// An encoder with the methods of tiktoken that `Tokenizer` does not have. `refused` are special tokens that must not
+/// A tokenizer with the methods of tiktoken that `Tokenizer` does not have. `refused` are special tokens that must not
 /// occur in the text. If any occurs, the first occurrence is returned instead of the result.
 #[pyclass(frozen, module = "toksmith._core")]
 pub(super) struct Encoding {
-    encoder: Arc<Encoder>,
+    tokenizer: Py<Tokenizer>,
     sorted: OnceBox<SortedTokens>,
 }
 
@@ -74,52 +70,38 @@ fn refusal<'py>(
 #[pymethods]
 impl Encoding {
     #[new]
-    fn new(tokenizer: &Tokenizer) -> Self {
-        Encoding { encoder: tokenizer.encoder().clone(), sorted: OnceBox::new() }
+    fn new(tokenizer: Py<Tokenizer>) -> Self {
+        Encoding { tokenizer, sorted: OnceBox::new() }
     }
 
-    #[pyo3(signature = (text, allowed, refused))]
     fn encode<'py>(
         &self,
         text: &Bound<'py, PyAny>,
         allowed: &Bound<'py, PySpecialSet>,
         refused: Option<&Bound<'py, PySpecialSet>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let text = text::checked(text)?;
-        if let Some(name) = refusal(text, refused)? {
+        if let Some(name) = refusal(text::checked(text)?, refused)? {
             return Ok(name);
         }
-        let (py, allowed) = (text.py(), &allowed.get().set);
-        let text = call::text(text)?.as_bytes();
-        if text.len() >= call::GIL_RELEASE_BYTES {
-            let ids = call::long(py, None, |control| self.encoder.encode_long(text, allowed, None, control))?;
-            return Ok(ids::to_list(py, &ids)?.into_any());
-        }
-        let fill = |ids: &mut Vec<u32>| {
-            call::sized(py, text.len(), |control| self.encoder.encode(text, allowed, ids, control))
-        };
-        Ok(call::with_ids(fill, |ids| ids::to_list(py, ids))?.into_any())
+        let (py, text) = (text.py(), text::of(text)?);
+        Ok(self.tokenizer.get().encoded_list(py, text, &allowed.get().set, None)?.into_any())
     }
 
-    #[pyo3(signature = (text, allowed, refused))]
     fn encode_to_numpy<'py>(
         &self,
         text: &Bound<'py, PyAny>,
         allowed: &Bound<'py, PySpecialSet>,
         refused: Option<&Bound<'py, PySpecialSet>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let text = text::checked(text)?;
-        if let Some(name) = refusal(text, refused)? {
+        if let Some(name) = refusal(text::checked(text)?, refused)? {
             return Ok(name);
         }
-        let (py, allowed) = (text.py(), &allowed.get().set);
-        let text = call::text(text)?.as_bytes();
-        let ids =
-            call::sized(py, text.len(), |control| self.encoder.encode_long(text, allowed, None, control))?;
+        let (py, text) = (text.py(), text::of(text)?);
+        let ids = self.tokenizer.get().encoded(py, text, (&allowed.get().set, false), None)?;
         Ok(arrays::ids(py, ids)?.into_any())
     }
 
-    #[pyo3(signature = (texts, allowed, refused, workers))]
+    /// `texts` is a list or a tuple.
     fn encode_batch<'py>(
         &self,
         texts: &Bound<'py, PyAny>,
@@ -127,22 +109,12 @@ impl Encoding {
         refused: Option<&Bound<'py, PySpecialSet>>,
         workers: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let py = texts.py();
-        let mut owners: Vec<PyBackedStr> = room::for_items(objects::size_hint(texts))?;
-        for text in texts.try_iter()? {
-            let text = text?;
-            let text = text::at(owners.len(), &text)?;
-            if let Some(name) = refusal(text, refused)? {
+        for (index, text) in texts.try_iter()?.enumerate() {
+            if let Some(name) = refusal(text::at(index, &text?)?, refused)? {
                 return Ok(name);
             }
-            room::push(&mut owners, call::backed_text(text)?)?;
         }
-        let texts: Vec<&[u8]> = room::collected(owners.iter().map(|text| text.as_bytes()))?;
-        let bytes = texts.iter().map(|text| text.len()).sum();
-        let allowed = &allowed.get().set;
-        let batches =
-            call::sized(py, bytes, |control| self.encoder.encode_batch(&texts, allowed, workers, control))?;
-        Ok(ids::to_lists(py, &batches)?.into_any())
+        Ok(self.tokenizer.get().encoded_lists(texts, &allowed.get().set, workers)?.into_any())
     }
 
     fn encode_with_unstable<'py>(
@@ -153,87 +125,67 @@ impl Encoding {
         let (py, allowed) = (text.py(), &allowed.get().set);
         let text = call::text(text)?;
         let encoded = call::long(py, None, |control| {
-            self.encoder.encode_with_unstable(text, allowed, self.sorted(), control)
+            self.encoder().encode_with_unstable(text, allowed, self.sorted(), control)
         })?;
-        let completions = objects::list(py)?;
-        for ids in &encoded.completions {
-            completions.append(ids::to_list(py, ids)?)?;
-        }
+        let completions = objects::list_of(py, encoded.completions.iter().map(|ids| ids::to_list(py, ids)))?;
         Ok((ids::to_list(py, &encoded.stable)?, completions))
     }
 
     /// Encodes bytes as one pretoken.
     fn encode_piece<'py>(&self, py: Python<'py>, piece: PyBackedBytes) -> PyResult<Bound<'py, PyList>> {
-        let ids = call::sized(py, piece.len(), |control| self.encoder.encode_as_pretoken(&piece, control))?;
+        let ids = call::sized(py, piece.len(), |control| self.encoder().encode_as_pretoken(&piece, control))?;
         ids::to_list(py, &ids)
     }
 
     /// Encodes bytes that need not be UTF-8.
     fn encode_broken<'py>(&self, py: Python<'py>, data: PyBackedBytes) -> PyResult<Bound<'py, PyList>> {
-        let ids = call::sized(py, data.len(), |control| self.encoder.encode_broken(&data, control))?;
+        let ids = call::sized(py, data.len(), |control| self.encoder().encode_broken(&data, control))?;
         ids::to_list(py, &ids)
     }
 
-    /// A list of the bytes of each id.
     fn tokens_bytes<'py>(&self, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-        let tokens = objects::list(ids.py())?;
-        self.for_tokens(ids, &mut |token| tokens.append(objects::bytes(ids.py(), token)?))?;
-        Ok(tokens)
+        let all = self.tokenizer.get().all_ids(ids)?;
+        objects::list_of(ids.py(), self.tokens(&all).map(|token| objects::bytes(ids.py(), token?)))
     }
 
     /// For each id, the index of the character that it starts in.
     fn offsets<'py>(&self, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        let (py, all) = (ids.py(), self.tokenizer.get().all_ids(ids)?);
         let mut offsets = decode::Offsets::default();
-        self.for_tokens(ids, &mut |token| Ok(offsets.add(token)?))?;
-        objects::list_of(
-            ids.py(),
-            offsets.starts.into_iter().map(|start| objects::int(ids.py(), start as u64)),
-        )
+        self.tokens(&all).try_for_each(|token| offsets.add(token?))?;
+        objects::list_of(py, offsets.starts.into_iter().map(|start| objects::int(py, start as u64)))
     }
 
-    /// The bytes of all ordinary tokens, sorted.
     fn token_byte_values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let values = objects::list(py)?;
-        for token in self.sorted().iter(self.encoder.vocab()) {
-            values.append(objects::bytes(py, token)?)?;
-        }
-        Ok(values)
+        let tokens = self.sorted().iter(self.encoder().vocab());
+        objects::list_of(py, tokens.map(|token| objects::bytes(py, token)))
     }
 
     /// A dict of the ordinary tokens and their ids.
     fn ranks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let vocab = self.encoder.vocab();
+        let vocab = self.encoder().vocab();
         let ranks = objects::dict(py)?;
-        for (id, token) in vocab.tokens().iter() {
-            if vocab.ordinary_id(token) == Some(id) {
-                ranks.set_item(objects::bytes(py, token)?, objects::int(py, u64::from(id))?)?;
-            }
+        for (id, token) in vocab.tokens().iter().filter(|(id, token)| vocab.ordinary_id(token) == Some(*id)) {
+            ranks.set_item(objects::bytes(py, token)?, objects::int(py, u64::from(id))?)?;
         }
         Ok(ranks)
     }
 }
 
 impl Encoding {
-    fn sorted(&self) -> &SortedTokens {
-        self.sorted.get_or_init(|| Box::new(SortedTokens::new(self.encoder.vocab())))
+    fn encoder(&self) -> &Encoder {
+        self.tokenizer.get().encoder()
     }
 
-    /// Calls `take` with the bytes of each id.
-    fn for_tokens(
-        &self,
-        ids: &Bound<'_, PyAny>,
-        take: &mut impl FnMut(&[u8]) -> PyResult<()>,
-    ) -> PyResult<()> {
-        let tokens = self.encoder.vocab().tokens();
-        let mut seen = 0;
-        ids::for_runs(ids, tokens.max_id().unwrap_or(0), &mut |run| {
-            let IdRun::Ids(run) = run else { return Ok(()) };
-            for (at, &id) in run.iter().enumerate() {
-                let unknown = || Error::UnknownId { id: i128::from(id), index: Some(seen + at) };
-                take(tokens.get(id).ok_or_else(unknown)?)?;
-            }
-            seen += run.len();
-            Ok(())
-        })
+    fn sorted(&self) -> &SortedTokens {
+        self.sorted.get_or_init(|| Box::new(SortedTokens::new(self.encoder().vocab())))
+    }
+
+    fn tokens<'a>(&'a self, ids: &'a [u32]) -> impl Iterator<Item = Result<&'a [u8]>> {
+        let tokens = self.encoder().vocab().tokens();
+        let token = move |(at, &id)| {
+            tokens.get(id).ok_or_else(|| Error::UnknownId { id: i128::from(id), index: Some(at) })
+        };
+        ids.iter().enumerate().map(token)
     }
 }

@@ -5,10 +5,10 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyList, PyString, PyTuple};
 
-use super::call;
 use super::huggingface_encoding::{PyEncoding, copied, is_left, run_of};
-use super::post_processor::PyPostProcessor;
+use super::pipeline::PyPostProcessor;
 use super::tokenizer::Tokenizer;
+use super::{call, objects};
 use crate::postprocess::{Encoding, Padding, Run, Side, Source, Strategy, Truncation, finish, pad};
 
 /// How encodings are finished: truncation, post-processor and padding. Immutable.
@@ -57,27 +57,23 @@ impl PyEncodingSettings {
     /// are found, `adds_tokens` whether the post-processor adds its own.
     fn encode(
         &self,
+        py: Python<'_>,
         tokenizer: &Tokenizer,
         sequences: Vec<Bound<'_, PyAny>>,
         is_pretokenized: bool,
         special: bool,
         adds_tokens: bool,
     ) -> PyResult<PyEncoding> {
-        let mut encodings = Vec::new();
-        for (number, sequence) in sequences.iter().enumerate() {
-            let mut runs = Vec::new();
-            for (word, text) in words(sequence, is_pretokenized)?.into_iter().enumerate() {
-                let mut ids = Vec::new();
-                call::sized(sequence.py(), text.len(), |control| {
-                    tokenizer.encoder().encode(text.as_bytes(), special, &mut ids, control)
-                })?;
-                runs.push(run_of(&tokenizer.inner, text, ids, special, is_pretokenized.then_some(word))?);
-            }
-            encodings.push(Encoding::of_runs(runs, number as u32));
-        }
-        let mut encoding = self.finished(encodings, adds_tokens)?;
-        self.pad(std::slice::from_mut(&mut encoding));
-        Ok(PyEncoding::of(encoding))
+        let item =
+            sequences.iter().map(|sequence| words(sequence, is_pretokenized)).collect::<PyResult<_>>()?;
+        let encodings = encodings_of(item, true, |word, text| {
+            let mut ids = Vec::new();
+            call::sized(py, text.len(), |control| {
+                tokenizer.encoder().encode(text.as_bytes(), special, &mut ids, control)
+            })?;
+            Ok(run_of(&tokenizer.inner, text, ids, special, is_pretokenized.then_some(word))?)
+        })?;
+        self.finished(encodings, adds_tokens)
     }
 
     /// The encodings of a batch, of which each item is a text or a pair of texts. With `is_fast` only ids are known.
@@ -93,10 +89,7 @@ impl PyEncodingSettings {
         is_fast: bool,
         workers: usize,
     ) -> PyResult<Vec<PyEncoding>> {
-        let mut sequences = Vec::new();
-        for item in items.try_iter()? {
-            sequences.push(sequences_of(&item?, is_pretokenized)?);
-        }
+        let sequences = objects::extracted(items, |item| sequences_of(&item, is_pretokenized))?;
         let texts: Vec<&[u8]> = sequences.iter().flatten().flatten().map(|text| text.as_bytes()).collect();
         let bytes = texts.iter().map(|text| text.len()).sum();
         let batches = call::sized(py, bytes, |control| {
@@ -104,23 +97,16 @@ impl PyEncodingSettings {
         })?;
         let mut ids =
             batches.iter().flat_map(|batch| batch.starts.windows(2).map(|at| &batch.ids[at[0]..at[1]]));
+        let mut run = |word: usize, text: PyBackedStr| -> PyResult<Run> {
+            let ids = ids.next().unwrap_or_default().to_vec();
+            if is_fast {
+                return Ok(Run::of_text(ids, Source::Repeated("".into())));
+            }
+            Ok(run_of(&tokenizer.inner, text, ids, special, is_pretokenized.then_some(word))?)
+        };
         let mut finished = Vec::with_capacity(sequences.len());
         for item in sequences {
-            let mut encodings = Vec::with_capacity(item.len());
-            for (number, words) in item.into_iter().enumerate() {
-                let mut runs = Vec::with_capacity(words.len());
-                for (word, text) in words.into_iter().enumerate() {
-                    let ids = ids.next().unwrap_or_default().to_vec();
-                    runs.push(match is_fast {
-                        true => Run::of_text(ids, Source::Repeated("".into())),
-                        false => {
-                            run_of(&tokenizer.inner, text, ids, special, is_pretokenized.then_some(word))?
-                        }
-                    });
-                }
-                encodings.push(Encoding::of_runs(runs, if is_fast { 0 } else { number as u32 }));
-            }
-            finished.push(self.finished(encodings, adds_tokens)?);
+            finished.push(self.processed(encodings_of(item, !is_fast, &mut run)?, adds_tokens)?);
         }
         self.pad(&mut finished);
         Ok(finished.into_iter().map(PyEncoding::of).collect())
@@ -128,15 +114,18 @@ impl PyEncodingSettings {
 
     /// One encoding of one or two, which stay as they are.
     fn finish(&self, encodings: Vec<Bound<'_, PyAny>>, adds_tokens: bool) -> PyResult<PyEncoding> {
-        let encodings = encodings.iter().map(copied).collect::<PyResult<_>>()?;
-        let mut encoding = self.finished(encodings, adds_tokens)?;
-        self.pad(std::slice::from_mut(&mut encoding));
-        Ok(PyEncoding::of(encoding))
+        self.finished(encodings.iter().map(copied).collect::<PyResult<_>>()?, adds_tokens)
     }
 }
 
 impl PyEncodingSettings {
-    fn finished(&self, encodings: Vec<Encoding>, adds_tokens: bool) -> PyResult<Encoding> {
+    fn finished(&self, encodings: Vec<Encoding>, adds_tokens: bool) -> PyResult<PyEncoding> {
+        let mut encoding = self.processed(encodings, adds_tokens)?;
+        self.pad(std::slice::from_mut(&mut encoding));
+        Ok(PyEncoding::of(encoding))
+    }
+
+    fn processed(&self, encodings: Vec<Encoding>, adds_tokens: bool) -> PyResult<Encoding> {
         let processor = self.processor.as_ref().map(|processor| &processor.get().inner);
         Ok(finish(encodings, self.truncation.as_ref(), processor, adds_tokens)?)
     }
@@ -146,6 +135,20 @@ impl PyEncodingSettings {
             pad(encodings, padding);
         }
     }
+}
+
+/// The encodings of the sequences of an item, with its numbers as type ids if `is_typed`. `run` makes a run of the number of
+/// a word and the word.
+fn encodings_of(
+    item: Vec<Vec<PyBackedStr>>,
+    is_typed: bool,
+    mut run: impl FnMut(usize, PyBackedStr) -> PyResult<Run>,
+) -> PyResult<Vec<Encoding>> {
+    let sequence = |(number, words): (usize, Vec<PyBackedStr>)| {
+        let runs = words.into_iter().enumerate().map(|(at, word)| run(at, word)).collect::<PyResult<_>>()?;
+        Ok(Encoding::of_runs(runs, if is_typed { number as u32 } else { 0 }))
+    };
+    item.into_iter().enumerate().map(sequence).collect()
 }
 
 /// The sequences of an item of a batch: one or two, each as its words, or as the only one.

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use super::compiled::PyCompiledPattern;
 use super::dialects::{PyTables, asked};
 use super::pretokenizer::PyPretokenizer;
-use super::regex::{Nullable, Regex};
+use super::regex::Regex;
 use crate::dialects::Translation;
 use crate::error::Result;
 use crate::pretokenize::{Matcher, Unmatched};
@@ -20,8 +20,7 @@ impl PatternEngines for PyTables {
             let engine = engine_of.call1((pattern, nullable))?;
             Ok(match engine.cast::<PyCompiledPattern>() {
                 Ok(compiled) => Matcher::Compiled(Arc::clone(&compiled.get().automaton)),
-                Err(_) if *nullable => Matcher::Outside(Arc::new(Nullable::new(&engine))),
-                Err(_) => Matcher::Outside(Arc::new(Regex::new(&engine))),
+                Err(_) => Matcher::Outside(Arc::new(Regex::new(&engine, *nullable))),
             })
         })
     }

@@ -2,7 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use numpy::Element;
@@ -14,26 +14,20 @@ use crate::error::Error;
 use crate::shards::{self, NPY_HEADER_BYTES};
 use crate::source::{self, WrittenHashes};
 
-/// The arguments of [`encode`].
-pub(super) struct FileRequest<'a> {
-    pub(super) encoder: &'a Encoder,
-    pub(super) path: PathBuf,
-    pub(super) options: FileOptions,
-    /// An empty file for the ids, and its name in the end, whose suffix decides the format; `None` to make an array.
-    pub(super) out: Option<(PathBuf, PathBuf)>,
-}
-
-/// Encodes the file. Returns an array of ids or, with `out`, how many ids were written.
+/// Encodes the file. `out` is an empty file for the ids, and its name in the end, whose suffix decides the format. Returns
+/// how many ids were written, or without `out` an array of them.
 pub(super) fn encode<'py, T: IdType + Element>(
     py: Python<'py>,
-    request: FileRequest<'_>,
+    encoder: &Encoder,
+    path: &Path,
+    options: &FileOptions,
+    out: Option<(PathBuf, PathBuf)>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let FileRequest { encoder, path, options, out } = request;
     let Some((out, name)) = out else {
         let mut ids = IdArray::<T>(Vec::new());
         let ids = call::long(py, progress, |control| {
-            encoder.encode_file(&path, &options, &mut ids, control)?;
+            encoder.encode_file(path, options, &mut ids, control)?;
             Ok(ids.0)
         })?;
         return Ok(arrays::array(py, ids)?.into_any());
@@ -44,7 +38,7 @@ pub(super) fn encode<'py, T: IdType + Element>(
     let start = if is_npy { NPY_HEADER_BYTES as u64 } else { 0 };
     let count = call::long(py, progress, |control| {
         let mut ids = IdFile::<T>::new(open().map_err(failed)?, start, name.clone());
-        encoder.encode_file(&path, &options, &mut ids, control)?;
+        encoder.encode_file(path, options, &mut ids, control)?;
         if is_npy {
             let header = shards::npy_header(ids.count, if T::IS_WIDE { "<u4" } else { "<u2" });
             open().and_then(|mut file| file.write_all(&header)).map_err(failed)?;

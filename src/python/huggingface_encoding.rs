@@ -72,8 +72,6 @@ pub(super) struct PyEncoding {
 
 /// The ids, tokens, spans, words, type id, attention, addition and text of a run.
 type RunState = (Vec<u32>, Vec<String>, Vec<Span>, Vec<Option<u32>>, u32, bool, bool, Option<usize>);
-/// The ids, tokens, spans, type ids and text of a run.
-type Part = (Vec<u32>, Vec<String>, Vec<Span>, Vec<u32>, Option<usize>);
 type Ranges = Vec<(usize, (usize, usize))>;
 
 impl PyEncoding {
@@ -106,30 +104,16 @@ fn optional(py: Python<'_>, number: Option<u64>) -> PyResult<Bound<'_, PyAny>> {
 
 #[pymethods]
 impl PyEncoding {
-    /// An encoding without tokens.
     #[new]
     fn new() -> Self {
         PyEncoding::of(Encoding::default())
-    }
-
-    /// An encoding of ids with their tokens and spans.
-    #[staticmethod]
-    fn of_columns(ids: Vec<u32>, tokens: Vec<String>, spans: Vec<Span>) -> PyResult<Self> {
-        if tokens.len() != ids.len() || spans.len() != ids.len() {
-            return Err(PyValueError::new_err("an encoded text has as many tokens and spans as ids"));
-        }
-        let columns = Columns { words: vec![None; ids.len()], tokens, spans };
-        Ok(PyEncoding::of(Encoding::new(vec![Run::of_text(ids, Source::Text(Arc::new(columns)))])))
     }
 
     /// The encodings joined in order; with `growing_offsets`, as if the texts followed each other.
     #[staticmethod]
     #[pyo3(signature = (encodings, growing_offsets=true))]
     fn merge(encodings: &Bound<'_, PyAny>, growing_offsets: bool) -> PyResult<Self> {
-        let mut parts = Vec::new();
-        for encoding in encodings.try_iter()? {
-            parts.push(copied(&encoding?)?);
-        }
+        let parts = objects::extracted(encodings, |encoding| copied(&encoding))?;
         Ok(PyEncoding::of(Encoding::merged(&parts, growing_offsets)?))
     }
 
@@ -170,7 +154,6 @@ impl PyEncoding {
         Ok((make, (runs, ranges, self.overflowing()).into_pyobject(py)?))
     }
 
-    /// The encoding of a pickle.
     #[staticmethod]
     #[pyo3(name = "_of_state")]
     fn of_state(
@@ -190,18 +173,6 @@ impl PyEncoding {
         ranges.into_iter().for_each(|(number, (start, end))| encoding.set_range(number, start..end));
         encoding.set_overflowing(overflowing.iter().map(|part| part.get().clone()).collect());
         Ok(PyEncoding::of(encoding))
-    }
-
-    /// The runs of tokens of one text, or added together: ids, tokens, spans, type ids, and the number of the text.
-    fn parts(&self) -> PyResult<Vec<Part>> {
-        let encoding = self.get().clone();
-        let part = |run: &Run| {
-            let columns: Vec<_> = run.columns()?.map(|(token, span, _)| (token.to_owned(), span)).collect();
-            let type_ids = vec![run.type_id(); columns.len()];
-            let (tokens, spans) = columns.into_iter().unzip();
-            Ok((run.ids().to_vec(), tokens, spans, type_ids, run.text()))
-        };
-        encoding.runs().iter().map(part).collect()
     }
 
     /// The ids.

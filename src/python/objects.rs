@@ -12,7 +12,6 @@ use pyo3::types::{PyAny, PyBytes, PyDict, PyIterator, PyList, PySlice, PyString,
 use super::ints;
 use crate::room;
 
-/// An empty `list`.
 pub(super) fn list(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     // SAFETY: the GIL is held. The call returns a new list, or null with an exception set.
     unsafe { Ok(Bound::from_owned_ptr_or_err(py, ffi::PyList_New(0))?.cast_into_unchecked()) }
@@ -47,7 +46,6 @@ pub(super) fn tuple<'py, const N: usize>(
     }
 }
 
-/// An `int`.
 pub(super) fn int(py: Python<'_>, number: u64) -> PyResult<Bound<'_, PyAny>> {
     let made = match u32::try_from(number) {
         Ok(id) => ints::new_reference(py, id),
@@ -58,7 +56,6 @@ pub(super) fn int(py: Python<'_>, number: u64) -> PyResult<Bound<'_, PyAny>> {
     unsafe { Bound::from_owned_ptr_or_err(py, made) }
 }
 
-/// The object `slice(start, end)`.
 pub(super) fn slice(py: Python<'_>, start: u64, end: u64) -> PyResult<Bound<'_, PySlice>> {
     let (start, end) = (int(py, start)?, int(py, end)?);
     // SAFETY: the GIL is held. The call returns a new slice, or null with an exception set.
@@ -70,9 +67,6 @@ pub(super) fn slice(py: Python<'_>, start: u64, end: u64) -> PyResult<Bound<'_, 
 
 /// Converts the items of a sequence. A `T` must take no memory of its own, since only the vector is allocated
 /// in a way that may fail.
-///
-/// # Errors
-/// Errors of `make`; `MemoryError`.
 pub(super) fn extracted<'py, T>(
     items: &Bound<'py, PyAny>,
     make: impl Fn(Bound<'py, PyAny>) -> PyResult<T>,
@@ -85,9 +79,6 @@ pub(super) fn extracted<'py, T>(
 }
 
 /// An iterator over an argument. `is` says what the argument is, in the error for one that has no iterator.
-///
-/// # Errors
-/// `TypeError` for an object without an iterator; errors of making it.
 pub(super) fn iterator<'py>(items: &Bound<'py, PyAny>, is: &str) -> PyResult<Bound<'py, PyIterator>> {
     items.try_iter().or_else(|error| {
         if items.hasattr("__iter__")? || items.hasattr("__getitem__")? {
@@ -106,13 +97,11 @@ pub(super) fn size_hint(items: &Bound<'_, PyAny>) -> usize {
     items.len().unwrap_or(0).min(MAX_TRUSTED_LEN)
 }
 
-/// An empty `dict`.
 pub(super) fn dict(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     // SAFETY: the GIL is held. The call returns a new dict, or null with an exception set.
     unsafe { Ok(Bound::from_owned_ptr_or_err(py, ffi::PyDict_New())?.cast_into_unchecked()) }
 }
 
-/// A `bytes` object.
 pub(super) fn bytes<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
     let (data, len) = (bytes.as_ptr().cast::<c_char>(), bytes.len() as ffi::Py_ssize_t);
     // SAFETY: the GIL is held, and `len` bytes are at `data`. The call returns a new `bytes`, or null with an
@@ -122,7 +111,6 @@ pub(super) fn bytes<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, P
     }
 }
 
-/// A `str`.
 pub(super) fn string<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyString>> {
     let (data, len) = (text.as_ptr().cast::<c_char>(), text.len() as ffi::Py_ssize_t);
     // SAFETY: the GIL is held, and `len` bytes are at `data`. The call returns a new `str`, or null with an

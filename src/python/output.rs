@@ -24,9 +24,6 @@ pub(super) struct Errors(CString);
 
 impl Errors {
     /// The error handler of a name.
-    ///
-    /// # Errors
-    /// Those of `bytes.decode` for such a name.
     pub(super) fn new(name: &Bound<'_, PyString>) -> PyResult<Self> {
         let name = CString::new(name.to_str()?);
         name.map(Errors).map_err(|_| PyValueError::new_err("embedded null character"))
@@ -69,11 +66,9 @@ pub(super) struct DecodeBuffer<'py> {
     data: *mut u8,
     /// Bytes that the present memory can hold.
     room: usize,
-    /// Bytes that were written.
     len: usize,
     /// Whether all bytes so far are ASCII.
     ascii: bool,
-    /// The number of ids that were decoded.
     ids: usize,
 }
 
@@ -101,9 +96,6 @@ impl<'py> DecodeBuffer<'py> {
     }
 
     /// Decodes the next ids.
-    ///
-    /// # Errors
-    /// `KeyError` with the unknown id and its index among all ids; `MemoryError`.
     pub(super) fn decode(&mut self, tokens: &TokenBytes, ids: &[u32]) -> PyResult<()> {
         let mut at = 0;
         while at < ids.len() {
@@ -126,9 +118,6 @@ impl<'py> DecodeBuffer<'py> {
     }
 
     /// Adds bytes that are not those of an id in the vocabulary.
-    ///
-    /// # Errors
-    /// `MemoryError`.
     pub(super) fn push(&mut self, bytes: &[u8]) -> PyResult<()> {
         if self.room - self.len < bytes.len() {
             self.grow(self.len + bytes.len().max(self.len / 2))?;
@@ -147,9 +136,6 @@ impl<'py> DecodeBuffer<'py> {
     }
 
     /// The `bytes`, or the `str`, for which `errors` decides what happens to bytes that are not UTF-8.
-    ///
-    /// # Errors
-    /// Errors of the error handler; `MemoryError`.
     pub(super) fn finish(mut self, errors: Option<&Errors>) -> PyResult<Bound<'py, PyAny>> {
         let (data, len) = (self.data().cast_const().cast::<c_char>(), self.len as ffi::Py_ssize_t);
         // SAFETY: `len` bytes at `data` are written. Each function returns a new reference, or null with an

@@ -1,4 +1,4 @@
-//! The class `Pipeline`: the steps around the model of a Hugging Face tokenizer.
+//! The steps around the model of a Hugging Face tokenizer: added tokens, `Pipeline`, `PostProcessor`.
 
 use std::sync::Arc;
 
@@ -9,95 +9,18 @@ use serde_json::{Map, Value};
 use super::compiled::PyCompiledPattern;
 use super::dialects::PyTables;
 use super::formats::{object_of, value_of};
-use super::post_processor::PyPostProcessor;
+use super::huggingface_encoding::{PyEncoding, copied};
 use super::pretokenizer::PyPretokenizer;
 use super::{call, objects};
 use crate::error::Error;
-use crate::normalize::NormalizeStep;
-use crate::pipeline::{AddedToken, Prefix};
+use crate::postprocess::{Piece, PostProcessor, Sequence};
 use crate::pretokenize::{Matcher, SplitStage};
-use crate::special::Flags;
+use crate::tokenizer::parts::read_post_processor;
 use crate::tokenizer::{Pipeline, token_value};
 use crate::vocab::TextSpelling;
 
 /// The kind of a matcher, its argument, the behavior and whether it is inverted.
 type StageRow<'py> = (&'static str, Option<Bound<'py, PyAny>>, &'static str, bool);
-
-/// An added token, with the id that the original gives it.
-#[pyclass(frozen, eq, name = "AddedToken", module = "toksmith._core")]
-#[derive(Clone, PartialEq)]
-pub(super) struct PyAddedToken {
-    pub(super) token: AddedToken,
-}
-
-#[pymethods]
-impl PyAddedToken {
-    #[new]
-    #[pyo3(signature = (id, content, *, single_word=false, lstrip=false, rstrip=false, normalized=false, special=false))]
-    fn new(
-        id: u32,
-        content: String,
-        single_word: bool,
-        lstrip: bool,
-        rstrip: bool,
-        normalized: bool,
-        special: bool,
-    ) -> Self {
-        let flags = Flags { single_word, lstrip, rstrip, special };
-        PyAddedToken { token: AddedToken { id, content, flags, normalized } }
-    }
-
-    #[getter]
-    fn id(&self) -> u32 {
-        self.token.id
-    }
-
-    #[getter]
-    fn content(&self) -> &str {
-        &self.token.content
-    }
-
-    #[getter]
-    fn single_word(&self) -> bool {
-        self.token.flags.single_word
-    }
-
-    #[getter]
-    fn lstrip(&self) -> bool {
-        self.token.flags.lstrip
-    }
-
-    #[getter]
-    fn rstrip(&self) -> bool {
-        self.token.flags.rstrip
-    }
-
-    #[getter]
-    fn normalized(&self) -> bool {
-        self.token.normalized
-    }
-
-    #[getter]
-    fn special(&self) -> bool {
-        self.token.flags.special
-    }
-
-    /// Whether the token is found wherever its content occurs, and takes no whitespace around it.
-    #[getter]
-    fn is_plain(&self) -> bool {
-        let Flags { single_word, lstrip, rstrip, .. } = self.token.flags;
-        !(single_word || lstrip || rstrip)
-    }
-
-    /// The token as a `tokenizer.json` has it.
-    fn row<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        object_of(py, &token_value(&self.token))
-    }
-
-    fn __repr__(&self) -> String {
-        format!("AddedToken({})", token_value(&self.token))
-    }
-}
 
 /// The steps of a Hugging Face tokenizer around its model. Immutable.
 ///
@@ -125,10 +48,10 @@ impl PyPipeline {
         object_of(py, self.inner.spec())
     }
 
-    /// The added tokens, by id.
+    /// The added tokens, by id, as a `tokenizer.json` has them.
     #[getter]
-    fn added_tokens(&self) -> Vec<PyAddedToken> {
-        self.inner.added_tokens().iter().map(|token| PyAddedToken { token: token.clone() }).collect()
+    fn added_tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        object_of(py, &self.inner.added_tokens().iter().map(token_value).collect())
     }
 
     /// The post-processor, which puts tokens around encoded texts; None if there is none.
@@ -137,19 +60,12 @@ impl PyPipeline {
         self.inner.template().map(|template| PyPostProcessor { inner: template.clone() })
     }
 
-    /// The names of the steps of the normalizer.
-    #[getter]
-    fn normalizer(&self) -> Vec<&'static str> {
-        self.inner.steps().normalizer().0.iter().map(NormalizeStep::name).collect()
-    }
-
     /// Whether the vocabulary has a plain space for each U+2581 of the file.
     #[getter]
     fn spaces_are_plain(&self) -> bool {
         self.inner.steps().spelling() == TextSpelling::Spaces
     }
 
-    /// Whether the model merges characters instead of bytes.
     #[getter]
     fn merges_characters(&self) -> bool {
         self.inner.merges_characters()
@@ -165,18 +81,6 @@ impl PyPipeline {
     #[getter]
     fn is_plain(&self) -> PyResult<bool> {
         Ok(self.inner.steps().is_plain()?)
-    }
-
-    /// Whether ByteLevel puts a space before a text; None if the pre-tokenizer changes text otherwise before the stages.
-    #[getter]
-    fn has_prefix(&self) -> Option<bool> {
-        self.inner.steps().prefix().map(|prefix| prefix != Prefix::None)
-    }
-
-    /// Whether a pretoken begins at each space; None if the pre-tokenizer does more than that.
-    #[getter]
-    fn splits_at_spaces(&self) -> Option<bool> {
-        self.inner.steps().splits_at_spaces()
     }
 
     /// The stages that cut a text into pretokens. Each is the kind of a matcher, its argument (None for a pattern of `regex`),
@@ -196,7 +100,6 @@ impl PyPipeline {
         PyPretokenizer::row(py, self.inner.pattern(), self.inner.has_stages())
     }
 
-    /// The normalized text.
     fn normalize<'py>(&self, py: Python<'py>, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyString>> {
         let text = call::text(text)?;
         let changed = call::sized(py, text.len(), |_| self.inner.steps().normalizer().normalized(text))?;
@@ -224,7 +127,6 @@ impl PyPipeline {
     }
 }
 
-/// Adds the parts that are missing.
 fn complete(mut parts: Map<String, Value>) -> Map<String, Value> {
     for name in ["normalizer", "pre_tokenizer", "post_processor", "decoder"] {
         parts.entry(name).or_insert(Value::Null);
@@ -247,4 +149,57 @@ fn row<'py>(py: Python<'py>, stage: &SplitStage) -> PyResult<StageRow<'py>> {
         Matcher::Words | Matcher::Scripts | Matcher::Outside(_) => None,
     };
     Ok((stage.matcher.kind(), argument, stage.behavior.name(), stage.invert))
+}
+
+/// The text of a piece, its tokens with their ids, and its type id.
+type PieceRow = (Option<&'static str>, Vec<(String, u32)>, u32);
+
+/// What puts tokens around the ids of texts.
+#[pyclass(frozen, name = "PostProcessor", module = "toksmith._core")]
+pub(super) struct PyPostProcessor {
+    pub(super) inner: PostProcessor,
+}
+
+#[pymethods]
+impl PyPostProcessor {
+    /// `json` is the `post_processor` of a `tokenizer.json`.
+    #[new]
+    fn new(json: &str) -> PyResult<Self> {
+        Ok(PyPostProcessor { inner: read_post_processor(&value_of(json, "post_processor")?)? })
+    }
+
+    /// How many ids are added around one text, or two.
+    #[pyo3(signature = (is_pair=false))]
+    fn added(&self, is_pair: bool) -> usize {
+        self.inner.added(is_pair)
+    }
+
+    /// The ids of one text, or two, with those that are added.
+    #[pyo3(signature = (first, second=None))]
+    fn ids(&self, first: Vec<u32>, second: Option<Vec<u32>>) -> PyResult<Vec<u32>> {
+        Ok(self.inner.ids([first].into_iter().chain(second).collect())?)
+    }
+
+    /// The ids that are put before and behind a text; None if the text is left out, or repeated.
+    fn around(&self) -> PyResult<Option<(Vec<u32>, Vec<u32>)>> {
+        Ok(self.inner.around()?)
+    }
+
+    /// The pieces around one text, or around two, of the first step that adds any.
+    fn pieces(&self, is_pair: bool) -> Vec<PieceRow> {
+        let row = |piece: Piece| {
+            let text = piece.sequence.map(|sequence| match sequence {
+                Sequence::A => "A",
+                Sequence::B => "B",
+            });
+            (text, piece.tokens.iter().cloned().zip(piece.ids).collect(), piece.type_id)
+        };
+        self.inner.pieces(is_pair).into_iter().map(row).collect()
+    }
+
+    /// One encoding of one or two, which stay as they are.
+    fn process(&self, encodings: Vec<Bound<'_, PyAny>>, adds_tokens: bool) -> PyResult<PyEncoding> {
+        let encodings = encodings.iter().map(copied).collect::<PyResult<_>>()?;
+        Ok(PyEncoding::of(self.inner.process(encodings, adds_tokens)?))
+    }
 }

@@ -65,7 +65,7 @@ impl PyPretokenizer {
         } else if let Ok(compiled) = pattern.cast::<PyCompiledPattern>() {
             Pattern::Compiled(Arc::clone(&compiled.get().automaton))
         } else {
-            Pattern::Custom(Arc::new(Regex::new(&pattern)), rule(cut_rule)?)
+            Pattern::Custom(Arc::new(Regex::new(&pattern, false)), rule(cut_rule)?)
         };
         let unmatched = Unmatched::from_name(unmatched).ok_or_else(|| {
             PyValueError::new_err(format!("unmatched is \"keep\" or \"drop\", not {unmatched:?}"))

@@ -6,8 +6,9 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyString};
 
+use super::errors::raised;
 use super::{call, objects};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::pretokenize::{self, OnMatch, Splitter};
 
 /// Matches between two checks of the clock; less than a millisecond.
@@ -28,43 +29,99 @@ macro_rules! names {
 names! { finditer search span concurrent }
 
 /// A compiled pattern of the `regex` package.
-pub(super) struct Regex(Py<PyAny>);
+pub(super) struct Regex {
+    pattern: Py<PyAny>,
+    /// Whether the pattern can match the empty text.
+    is_nullable: bool,
+}
 
 impl Splitter for Regex {
     fn split(&self, text: &[u8], on_match: OnMatch<'_>) -> Result<()> {
         let mut split = |py: Python<'_>| {
-            let matches = self.matches(py, text).map_err(outside)?;
+            let mut matches = self.matches(py, text).map_err(raised)?;
             let mut place = CharCursor { text, bytes: 0, characters: 0 };
             let mut yielder = call::GilYielder::new();
             for count in 1.. {
                 if count % MATCHES_PER_CHECK == 0 {
-                    yielder.tick(py).map_err(outside)?;
+                    yielder.tick(py).map_err(raised)?;
                 }
-                let Some(next_match) = matches.clone().next() else { return Ok(()) };
-                let span = next_match.and_then(|next_match| next_match.call_method0(span(py)));
-                let (start, end): (usize, usize) = span.and_then(|span| span.extract()).map_err(outside)?;
-                if start == end {
+                let Some((start, end)) = matches.next().map_err(raised)? else { break };
+                if start == end && !self.is_nullable {
                     continue;
                 }
                 if !on_match(Range { start: place.bytes_at(start), end: place.bytes_at(end) })? {
-                    return Ok(());
+                    break;
                 }
             }
             Ok(())
         };
-        call::attached(|py| Ok(split(py))).map_err(outside)?
+        call::attached(|py| Ok(split(py))).map_err(raised)?
     }
 }
 
 impl Regex {
-    pub(super) fn new(pattern: &Bound<'_, PyAny>) -> Self {
-        Regex(pattern.clone().unbind())
+    pub(super) fn new(pattern: &Bound<'_, PyAny>, is_nullable: bool) -> Self {
+        Regex { pattern: pattern.clone().unbind(), is_nullable }
     }
 
-    fn matches<'py>(&self, py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyIterator>> {
-        let string = decoded(py, text)?;
-        self.0.bind(py).call_method(finditer(py), (string,), Some(&options(py)?))?.try_iter()
+    fn matches<'py>(&self, py: Python<'py>, text: &[u8]) -> PyResult<Matches<'py>> {
+        let (pattern, text, options) = (self.pattern.bind(py), decoded(py, text)?, options(py)?);
+        if self.is_nullable {
+            let (length, from) = (text.len()?, 0);
+            return Ok(Matches::Searched {
+                pattern: pattern.clone(),
+                text,
+                options,
+                length,
+                from,
+                last: None,
+            });
+        }
+        Ok(Matches::Found(pattern.call_method(finditer(py), (text,), Some(&options))?.try_iter()?))
     }
+}
+
+/// The matches of a pattern.
+enum Matches<'py> {
+    Found(Bound<'py, PyIterator>),
+    /// Empty matches are found as callers of Oniguruma find them: an empty match directly after the previous match is left
+    /// out, and the search continues one character later.
+    Searched {
+        pattern: Bound<'py, PyAny>,
+        text: Bound<'py, PyString>,
+        options: Bound<'py, PyDict>,
+        length: usize,
+        from: usize,
+        last: Option<usize>,
+    },
+}
+
+impl Matches<'_> {
+    /// The start and the end of the next match, in characters.
+    fn next(&mut self) -> PyResult<Option<(usize, usize)>> {
+        match self {
+            Matches::Found(matches) => matches.next().map(|of| span_of(&of?)).transpose(),
+            Matches::Searched { pattern, text, options, length, from, last } => {
+                while *from <= *length && *length > 0 {
+                    let found = pattern.call_method(search(text.py()), (&*text, *from), Some(options))?;
+                    if found.is_none() {
+                        break;
+                    }
+                    let (start, end) = span_of(&found)?;
+                    if start != end || *last != Some(end) {
+                        (*from, *last) = (end, Some(end));
+                        return Ok(Some((start, end)));
+                    }
+                    *from += 1;
+                }
+                Ok(None)
+            }
+        }
+    }
+}
+
+fn span_of(found: &Bound<'_, PyAny>) -> PyResult<(usize, usize)> {
+    found.call_method0(span(found.py()))?.extract()
 }
 
 /// The text as a `str`. Invalid bytes become lone surrogates, which the pattern sees as characters of no
@@ -86,69 +143,6 @@ fn options(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let options = objects::dict(py)?;
     options.set_item(concurrent(py), false)?;
     Ok(options)
-}
-
-/// A compiled pattern that can match the empty string. Empty matches are found as callers of Oniguruma find them: an
-/// empty match directly after the previous match is left out, and the search continues one character later.
-pub(super) struct Nullable(Py<PyAny>);
-
-impl Nullable {
-    pub(super) fn new(pattern: &Bound<'_, PyAny>) -> Self {
-        Nullable(pattern.clone().unbind())
-    }
-
-    /// The first match from a character on, as its start and end in characters.
-    fn find<'py>(
-        &self,
-        text: &Bound<'py, PyString>,
-        options: &Bound<'py, PyDict>,
-        from: usize,
-    ) -> PyResult<Option<(usize, usize)>> {
-        let py = text.py();
-        let match_object = self.0.bind(py).call_method(search(py), (text, from), Some(options))?;
-        if match_object.is_none() {
-            Ok(None)
-        } else {
-            match_object.call_method0(span(py))?.extract().map(Some)
-        }
-    }
-}
-
-impl Splitter for Nullable {
-    fn split(&self, text: &[u8], on_match: OnMatch<'_>) -> Result<()> {
-        let mut split = |py: Python<'_>| {
-            let string = decoded(py, text).map_err(outside)?;
-            let length = string.len().map_err(outside)?;
-            let options = options(py).map_err(outside)?;
-            let mut place = CharCursor { text, bytes: 0, characters: 0 };
-            let mut yielder = call::GilYielder::new();
-            let (mut from, mut last) = (0, None);
-            for count in 1.. {
-                if count % MATCHES_PER_CHECK == 0 {
-                    yielder.tick(py).map_err(outside)?;
-                }
-                if from > length || length == 0 {
-                    break;
-                }
-                let Some((start, end)) = self.find(&string, &options, from).map_err(outside)? else { break };
-                if start == end && last == Some(end) {
-                    from += 1;
-                    continue;
-                }
-                (from, last) = (end, Some(end));
-                if !on_match(Range { start: place.bytes_at(start), end: place.bytes_at(end) })? {
-                    break;
-                }
-            }
-            Ok(())
-        };
-        call::attached(|py| Ok(split(py))).map_err(outside)?
-    }
-}
-
-/// Passes an exception through the core.
-fn outside(error: PyErr) -> Error {
-    Error::Splitter(Box::new(error))
 }
 
 /// Converts places in a text from characters to bytes. Places must ascend.

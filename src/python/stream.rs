@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, Mutex};
 
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
@@ -39,10 +38,7 @@ impl EncodeStream {
 
 impl EncodeStream {
     fn step<'py>(&self, py: Python<'py>, text: Option<&str>) -> PyResult<Bound<'py, PyList>> {
-        // The lock is only tried: a thread that holds it may be waiting for the GIL.
-        let busy = |_| PyRuntimeError::new_err("an encoding stream cannot be used by two threads at once");
-        let mut guard = self.state.try_lock().map_err(busy)?;
-        let state = &mut *guard;
+        let state = &mut *call::alone(&self.state, "an encoding stream")?;
         let pending = state.pending_bytes() + text.map_or(0, str::len);
         let fill = |ids: &mut Vec<u32>| {
             call::sized(py, pending, |control| match text {

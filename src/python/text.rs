@@ -6,15 +6,16 @@ use std::mem::MaybeUninit;
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 
-use super::call;
+use super::{call, objects};
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::memory;
 use crate::simd::Isa;
 use crate::source::Text;
 use crate::transcode::{CharRange, CodeUnit, Measure, measure, write_units};
+use crate::{memory, room};
 
 /// From this number of characters on, a `str` is read in its own form. For a shorter one the interpreter makes its
 /// UTF-8, one character at a time, and keeps it as long as the `str` lives; this is fast for a short text and helps
@@ -24,9 +25,6 @@ const MIN_UNITS_IN_PLACE: isize = 1 << 16;
 const MIN_UNITS_OF_NEW: isize = 1 << 8;
 
 /// The text that an argument is.
-///
-/// # Errors
-/// `TypeError` for anything else; names what takes a list, or bytes.
 #[inline]
 pub(super) fn checked<'a, 'py>(text: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, PyString>> {
     match text.cast::<PyString>() {
@@ -36,9 +34,6 @@ pub(super) fn checked<'a, 'py>(text: &'a Bound<'py, PyAny>) -> PyResult<&'a Boun
 }
 
 /// The text at an index of a batch.
-///
-/// # Errors
-/// `TypeError` for anything else; names the index.
 pub(super) fn at<'a, 'py>(index: usize, text: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, PyString>> {
     match text.cast::<PyString>() {
         Ok(text) => Ok(text),
@@ -50,18 +45,12 @@ pub(super) fn at<'a, 'py>(index: usize, text: &'a Bound<'py, PyAny>) -> PyResult
 }
 
 /// The UTF-8 of the text that an argument is.
-///
-/// # Errors
-/// Same as [`checked`]; `ValueError` for a lone surrogate.
 #[inline]
 pub(super) fn utf8<'a>(text: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
     call::text(checked(text)?)
 }
 
 /// Runs work on the UTF-8 of a text and `more` bytes: without the GIL, which long characters are converted without, too.
-///
-/// # Errors
-/// Same as [`checked`]; `ValueError` for a lone surrogate; errors of `work`.
 pub(super) fn with_utf8<T: Send>(
     text: &Bound<'_, PyAny>,
     more: usize,
@@ -76,6 +65,22 @@ pub(super) fn with_utf8<T: Send>(
         units.write(Isa::best(), 0..units.len(), &mut bytes)?;
         work(simdutf8::basic::from_utf8(&bytes).map_err(|_| Error::BrokenState)?, control)
     })
+}
+
+/// Runs work on the UTF-8 of each text of a batch.
+pub(super) fn with_many<T: Send>(
+    texts: &Bound<'_, PyAny>,
+    work: impl FnOnce(&[&[u8]], &Control) -> Result<T> + Send,
+) -> PyResult<T> {
+    let py = texts.py();
+    let mut owners: Vec<PyBackedStr> = room::for_items(objects::size_hint(texts))?;
+    for text in texts.try_iter()? {
+        let text = call::backed_text(at(owners.len(), &text?)?)?;
+        room::push(&mut owners, text)?;
+    }
+    let texts: Vec<&[u8]> = room::collected(owners.iter().map(|text| text.as_bytes()))?;
+    let bytes = texts.iter().map(|text| text.len()).sum();
+    call::sized(py, bytes, |control| work(&texts, control))
 }
 
 #[cold]
@@ -94,18 +99,12 @@ fn no_text(value: &Bound<'_, PyAny>) -> PyErr {
 }
 
 /// The text of a `str`: as UTF-8 if that exists or the text is short, otherwise as characters.
-///
-/// # Errors
-/// Same as [`checked`]; `ValueError` for a short text with a lone surrogate. In a long text the core finds it.
 #[inline]
 pub(super) fn of<'a>(text: &'a Bound<'_, PyAny>) -> PyResult<Text<'a>> {
     in_place(text, MIN_UNITS_IN_PLACE)
 }
 
 /// Like [`of`], for a `str` that was just made, and is rarely used again.
-///
-/// # Errors
-/// Same as [`of`].
 pub(super) fn of_new<'a>(text: &'a Bound<'_, PyAny>) -> PyResult<Text<'a>> {
     in_place(text, MIN_UNITS_OF_NEW)
 }
@@ -159,9 +158,6 @@ unsafe fn has_utf8(_: *mut ffi::PyObject) -> bool {
 
 /// A `str` of UTF-8; `None` if it is not valid. The result is the same as that of Python's decoder, which
 /// takes three to five times as long, since it widens its result at each wider character.
-///
-/// # Errors
-/// `MemoryError`.
 pub(super) fn from_utf8<'py>(py: Python<'py>, bytes: &[u8]) -> Option<PyResult<Bound<'py, PyAny>>> {
     let valid = || simdutf8::basic::from_utf8(bytes).ok().map(|text| (text, measure(text)));
     let (text, Measure { characters, range }) = call::detached(py, bytes.len(), valid)?;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use numpy::{PyArray1, PyArray2};
+use numpy::PyArray1;
 use pyo3::exceptions::PyKeyError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -15,19 +15,18 @@ use serde_json::{Map, Value};
 use super::dialects::PyTables;
 use super::formats::{object_of, value_of};
 use super::output::Errors;
-use super::pipeline::{PyAddedToken, PyPipeline};
+use super::pipeline::PyPipeline;
 use super::pretokenizer::PyPretokenizer;
 use super::stream::EncodeStream;
-use super::vocabulary::{self, special_specs};
+use super::vocabulary::{merges_of, special_specs, tokens_of};
 use super::{arrays, call, file, ids, objects, text};
-use crate::control::Control;
-use crate::encode::{Encoder, FileOptions, RandomMerges};
-use crate::error::show;
+use crate::encode::{Encoder, FileOptions, RandomMerges, Spans};
+use crate::error::{Result, show};
 use crate::formats::{self, LoadOptions, huggingface};
 use crate::room;
 use crate::source::Text;
 use crate::tokenizer;
-use crate::vocab::Semantics;
+use crate::vocab::{Semantics, Vocab};
 
 /// A tokenizer of the crate.
 #[pyclass(frozen, weakref, module = "toksmith._core")]
@@ -36,10 +35,15 @@ pub(super) struct Tokenizer {
 }
 
 impl Tokenizer {
+    /// The tokenizer that `make` makes, without the GIL.
+    pub(super) fn made(
+        py: Python<'_>,
+        make: impl FnOnce() -> Result<crate::Tokenizer> + Send,
+    ) -> PyResult<Self> {
+        Ok(Tokenizer { inner: call::long(py, None, |_| make())? })
+    }
+
     /// The core of the tokenizer that an argument is, or names.
-    ///
-    /// # Errors
-    /// Same as [`public_of`].
     pub(super) fn of_public(tokenizer: &Bound<'_, PyAny>, argument: &str) -> PyResult<Py<Self>> {
         let core = public_of(tokenizer, argument)?.getattr(intern!(tokenizer.py(), "_core"))?;
         Ok(core.cast_into::<Self>()?.unbind())
@@ -47,22 +51,17 @@ impl Tokenizer {
 }
 
 /// The `toksmith.Tokenizer` that an argument is, or names; `argument` is its name in a message.
-///
-/// # Errors
-/// Those of `toksmith.tokenizer.tokenizer_of`: `TypeError` for what is no tokenizer, and those of reading a file.
 pub(super) fn public_of<'py>(tokenizer: &Bound<'py, PyAny>, argument: &str) -> PyResult<Bound<'py, PyAny>> {
     let py = tokenizer.py();
     py.import(intern!(py, "toksmith.tokenizer"))?
         .call_method1(intern!(py, "tokenizer_of"), (tokenizer, argument))
 }
 
-pub(super) type ArrayAndStarts<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
 type LastPairs<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
 type CharacterIds = (Vec<u32>, Option<u32>, Vec<u32>);
 type RecordRow<'a> = (&'a str, u32, Vec<Option<u64>>);
 type PrunedParts<'py> = (Tokenizer, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
-pub(super) type IdsWithRanges = (Vec<u32>, Vec<(usize, usize)>);
-pub(super) type IdsAndSpans<'py> = (Bound<'py, PyList>, Bound<'py, PyArray2<i64>>);
+type IdsWithRanges = (Vec<u32>, Vec<(usize, usize)>);
 
 #[pymethods]
 impl Tokenizer {
@@ -70,14 +69,19 @@ impl Tokenizer {
     #[new]
     #[pyo3(signature = (vocab, merges, special_tokens, pattern, ignore_merges=false))]
     fn new(
-        py: Python<'_>,
         vocab: &Bound<'_, PyDict>,
         merges: Option<&Bound<'_, PyAny>>,
         special_tokens: Vec<(String, Option<i128>)>,
         pattern: &PyPretokenizer,
         ignore_merges: bool,
     ) -> PyResult<Self> {
-        Self::merging_bytes(py, vocab, merges, &special_specs(special_tokens)?, &pattern.inner, ignore_merges)
+        let (tokens, specials) = (tokens_of(vocab)?, special_specs(special_tokens)?);
+        let merges = merges.map(merges_of).transpose()?;
+        Self::made(vocab.py(), || {
+            let vocab = Vocab::new(&tokens, merges.as_deref(), &specials)?;
+            let vocab = if ignore_merges { vocab.ignoring_merges() } else { vocab };
+            crate::Tokenizer::new(vocab, pattern.inner.clone())
+        })
     }
 
     /// Loads a file. `format` is its name in the table of formats; by default it is recognised.
@@ -95,11 +99,9 @@ impl Tokenizer {
         let pattern = pattern.map(|pattern| pattern.inner.clone());
         let special_tokens = special_specs(special_tokens)?;
         let options = LoadOptions { pattern, special_tokens, pre_tokenizer, dropout_seed };
-        let inner = call::long(py, None, |_| formats::load(&path, format, &options, &PyTables))?;
-        Ok(Tokenizer { inner })
+        Self::made(py, || formats::load(&path, format, &options, &PyTables))
     }
 
-    /// Loads GPT-2's two files.
     #[staticmethod]
     fn load_pair(
         py: Python<'_>,
@@ -109,8 +111,7 @@ impl Tokenizer {
         pattern: &PyPretokenizer,
     ) -> PyResult<Self> {
         let (specials, pattern) = (special_specs(special_tokens)?, pattern.inner.clone());
-        let load = |_: &Control<'_>| formats::load_pair(&[vocab, merges], &specials, pattern);
-        Ok(Tokenizer { inner: call::long(py, None, load)? })
+        Self::made(py, || formats::load_pair(&[vocab, merges], &specials, pattern))
     }
 
     /// The tokenizer of the content of a rank file.
@@ -125,7 +126,7 @@ impl Tokenizer {
         let options =
             LoadOptions { pattern: Some(pattern.inner.clone()), special_tokens, ..LoadOptions::default() };
         let format = formats::kind_of("tiktoken")?;
-        Ok(Tokenizer { inner: call::long(py, None, |_| format.read(data, &options, &PyTables))? })
+        Self::made(py, || format.read(data, &options, &PyTables))
     }
 
     /// The tokenizer of the content of a `tokenizer.json`. `files` is the JSON of those beside it, by name. With `keep_ids` new
@@ -144,14 +145,12 @@ impl Tokenizer {
             _ => Map::new(),
         };
         let options = LoadOptions { dropout_seed, ..LoadOptions::default() };
-        let read = |_: &Control<'_>| formats::read_huggingface(data, files, keep_ids, &options, &PyTables);
-        Ok(Tokenizer { inner: call::long(py, None, read)? })
+        Self::made(py, || formats::read_huggingface(data, files, keep_ids, &options, &PyTables))
     }
 
-    /// The tokenizer of a `state`.
     #[staticmethod]
     fn of_state(py: Python<'_>, fields: &str, core: &[u8], extras: &str) -> PyResult<Self> {
-        Ok(Tokenizer { inner: call::long(py, None, |_| formats::of_state(fields, core, extras, &PyTables))? })
+        Self::made(py, || formats::of_state(fields, core, extras, &PyTables))
     }
 
     /// The parts of the identity, as JSON and as bytes.
@@ -171,7 +170,6 @@ impl Tokenizer {
         objects::bytes(py, &call::long(py, None, |_| kind.write(&self.inner, &PyTables))?)
     }
 
-    /// The contents of GPT-2's two files.
     fn written_pair<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
         let [vocab, merges] = call::long(py, None, |_| self.inner.to_gpt2())?;
         Ok((objects::bytes(py, &vocab)?, objects::bytes(py, &merges)?))
@@ -236,7 +234,6 @@ impl Tokenizer {
         origin.map(|origin| (origin.special_tokens(), origin.chat_templates())).unwrap_or_default()
     }
 
-    /// The ids of special and other added tokens.
     fn added_ids(&self) -> HashSet<u32> {
         self.inner.added_ids()
     }
@@ -244,19 +241,19 @@ impl Tokenizer {
     /// The tokenizer with more special tokens. See `crate::Tokenizer::with_special_tokens`.
     fn with_special_tokens(&self, py: Python<'_>, more: Vec<(String, u32)>) -> PyResult<Self> {
         let more: Vec<_> = more.iter().map(|(name, id)| (&**name, *id)).collect();
-        Ok(Tokenizer { inner: call::long(py, None, |_| self.inner.with_special_tokens(&more))? })
+        Self::made(py, || self.inner.with_special_tokens(&more))
     }
 
     /// The tokenizer with more added tokens; None if their ids do not ascend above all others. `steps` are those of a
-    /// tokenizer without a pipeline, if a token is found otherwise than a special token is.
+    /// tokenizer without a pipeline, if a token is found otherwise than a special token is. `tokens` is a JSON of the tokens.
     #[pyo3(signature = (tokens, steps=None))]
     fn with_added_tokens(
         &self,
         py: Python<'_>,
-        tokens: Vec<PyRef<'_, PyAddedToken>>,
+        tokens: &str,
         steps: Option<&PyPipeline>,
     ) -> PyResult<Option<Self>> {
-        let tokens: Vec<_> = tokens.iter().map(|token| token.token.clone()).collect();
+        let tokens = tokenizer::tokens_of(Some(&value_of(tokens, "added_tokens")?))?;
         let steps = steps.map(|steps| &*steps.inner);
         let made = call::long(py, None, |_| self.inner.with_added_tokens(tokens, steps))?;
         Ok(made.map(|inner| Tokenizer { inner }))
@@ -264,8 +261,7 @@ impl Tokenizer {
 
     /// The tokenizer in which the added tokens of these contents are special as well, for the texts of a chat template.
     fn with_special(&self, py: Python<'_>, contents: HashSet<String>) -> PyResult<Self> {
-        let is_special = |content: &str| contents.contains(content);
-        Ok(Tokenizer { inner: call::long(py, None, |_| self.inner.with_special(&is_special))? })
+        Self::made(py, || self.inner.with_special(&|content| contents.contains(content)))
     }
 
     /// The tokenizer of some tokens, the old id of each new one, and the old ids that were needed. See `Vocab::pruned`.
@@ -280,18 +276,17 @@ impl Tokenizer {
 
     /// The tokenizer without its last merges or ranks.
     fn shrunk(&self, py: Python<'_>, size: usize) -> PyResult<Self> {
-        Ok(Tokenizer { inner: call::long(py, None, |_| self.inner.shrunk(size))? })
+        Self::made(py, || self.inner.shrunk(size))
     }
 
     /// The tokenizer of some tokens under other ids: pairs of old and new ids.
     fn relabeled(&self, py: Python<'_>, ids: Vec<(u32, u32)>) -> PyResult<Self> {
-        Ok(Tokenizer { inner: call::long(py, None, |_| self.inner.relabeled(&ids))? })
+        Self::made(py, || self.inner.relabeled(&ids))
     }
 
     /// The tokenizer with the tokens of another one, which has these ids as well: what is around its model stays.
     fn with_tokens_of(&self, py: Python<'_>, other: &Tokenizer, keeps_record: bool) -> PyResult<Self> {
-        let made = call::long(py, None, |_| self.inner.with_tokens_of(&other.inner, keeps_record))?;
-        Ok(Tokenizer { inner: made })
+        Self::made(py, || self.inner.with_tokens_of(&other.inner, keeps_record))
     }
 
     /// The ids of the tokens of all bytes, of the unknown token, and of those that no text becomes; None where merging begins
@@ -324,11 +319,6 @@ impl Tokenizer {
         text::with_utf8(text, 0, |text, _| self.encoder().leaves(text.as_bytes(), special))
     }
 
-    /// The lowest id of an ordinary token that merging the token's own bytes does not produce.
-    fn first_unmergeable(&self, py: Python<'_>) -> Option<u32> {
-        py.detach(|| self.encoder().vocab().first_unmergeable())
-    }
-
     /// By id, the ordinary tokens that merging their own bytes does not produce, each with the ids that it produces.
     fn unmade(&self, py: Python<'_>) -> PyResult<Vec<(u32, Vec<u32>)>> {
         call::long(py, None, |_| self.encoder().vocab().unmade())
@@ -337,19 +327,22 @@ impl Tokenizer {
     /// The last merge of each token, by ascending id: the indexes of its two parts in the list of all ids, in two
     /// arrays. Both are -1 for a token that no merge makes.
     fn last_pairs<'py>(&self, py: Python<'py>) -> PyResult<LastPairs<'py>> {
-        let (left, right) = self.parts_of_last_merges(py)?;
-        Ok((arrays::array(py, left)?, arrays::array(py, right)?))
+        let pairs = call::long(py, None, |_| self.encoder().vocab().last_pairs())?;
+        let part = |take: fn((u32, u32)) -> u32| {
+            let index = |pair: &Option<_>| pair.map_or(-1, |pair| i64::from(take(pair)));
+            arrays::array(py, room::collected(pairs.iter().map(index))?)
+        };
+        Ok((part(|(left, _)| left)?, part(|(_, right)| right)?))
     }
 
     #[pyo3(signature = (text, special, workers=None))]
     fn encode<'py>(
         &self,
-        py: Python<'py>,
         text: &Bound<'py, PyAny>,
         special: bool,
         workers: Option<usize>,
     ) -> PyResult<Bound<'py, PyList>> {
-        self.encoded_list(py, text::of(text)?, special, workers)
+        self.encoded_list(text.py(), text::of(text)?, special, workers)
     }
 
     #[pyo3(signature = (data, special, workers=None))]
@@ -367,49 +360,37 @@ impl Tokenizer {
     #[pyo3(signature = (text, special, workers=None, continues=false))]
     fn encode_to_numpy<'py>(
         &self,
-        py: Python<'py>,
         text: &Bound<'py, PyAny>,
         special: bool,
         workers: Option<usize>,
         continues: bool,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        arrays::ids(py, self.encoded(py, text::of(text)?, (special, continues), workers)?)
+        arrays::ids(text.py(), self.encoded(text.py(), text::of(text)?, (special, continues), workers)?)
     }
 
     fn encode_batch<'py>(
         &self,
-        py: Python<'py>,
         texts: &Bound<'py, PyAny>,
         special: bool,
         workers: usize,
     ) -> PyResult<Bound<'py, PyList>> {
-        let batches = self.with_texts(py, texts, |texts, control| {
-            self.encoder().encode_batch(texts, special, workers, control)
-        })?;
-        ids::to_lists(py, &batches)
+        self.encoded_lists(texts, special, workers)
     }
 
+    /// The ids of all texts, and where each text starts. `random` is the share of merges to leave out, and a seed.
+    #[pyo3(signature = (texts, special, workers, random=None))]
     fn encode_batch_to_numpy<'py>(
         &self,
-        py: Python<'py>,
         texts: &Bound<'py, PyAny>,
         special: bool,
         workers: usize,
-    ) -> PyResult<ArrayAndStarts<'py>> {
-        self.encoded_batch(py, texts, special, workers)
-    }
-
-    /// The ids of all texts, with merges left out at random; and where each text starts.
-    fn encode_batch_randomly<'py>(
-        &self,
-        py: Python<'py>,
-        texts: &Bound<'py, PyAny>,
-        special: bool,
-        workers: usize,
-        rate: f64,
-        seed: u64,
-    ) -> PyResult<ArrayAndStarts<'py>> {
-        self.encoded_randomly(py, texts, special, workers, RandomMerges { rate, seed })
+        random: Option<(f64, u64)>,
+    ) -> PyResult<arrays::WithStarts<'py>> {
+        let random = random.map(|(rate, seed)| RandomMerges { rate, seed });
+        arrays::of_texts(texts, |texts, control| match random {
+            None => self.encoder().encode_batch_joined(texts, special, workers, control),
+            Some(merges) => self.encoder().encode_batch_randomly(texts, special, merges, workers, control),
+        })
     }
 
     /// The ids and their spans, in characters or in bytes.
@@ -418,17 +399,44 @@ impl Tokenizer {
         text: &Bound<'py, PyAny>,
         special: bool,
         characters: bool,
-    ) -> PyResult<IdsAndSpans<'py>> {
-        self.offsets_of(text, special, characters)
+    ) -> PyResult<arrays::WithSpans<'py>> {
+        let encoded = text::with_utf8(text, 0, |text, control| {
+            let (mut tokens, text) = (Spans::default(), text.as_bytes());
+            self.encoder().encode(text, special, &mut tokens, control)?;
+            let spans = if characters { tokens.in_characters(text)? } else { tokens.in_bytes()? };
+            Ok((tokens.ids, spans))
+        })?;
+        arrays::with_spans(text.py(), encoded)
     }
 
     /// The ids that the model makes of the bytes of one pretoken, and their spans in these.
     fn encode_pretoken(&self, py: Python<'_>, pretoken: &[u8]) -> PyResult<IdsWithRanges> {
-        self.spans_of_pretoken(py, pretoken)
+        let vocab = self.encoder().vocab();
+        call::sized(py, pretoken.len(), |control| {
+            if vocab.covers_text_exactly() {
+                let ids = self.encoder().encode_as_pretoken(pretoken, control)?;
+                let mut at = 0;
+                let span = |id: &u32| {
+                    let start = at;
+                    at += vocab.tokens().get(*id).map_or(0, <[u8]>::len);
+                    (start, at)
+                };
+                let spans = ids.iter().map(span).collect();
+                return Ok((ids, spans));
+            }
+            let (mut ids, mut spans) = (Vec::new(), Vec::new());
+            vocab.pretoken_spans(pretoken, &mut ids, &mut spans, control)?;
+            Ok((ids, spans.into_iter().map(|span| (span.start, span.end)).collect()))
+        })
     }
 
+    /// The ids of the joined parts: tuples of a text and whether it is trusted.
     fn encode_parts<'py>(&self, parts: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-        self.encoded_parts(parts)
+        let ids = self.with_parts(parts, |encoder, parts, control| {
+            let mut ids = Vec::new();
+            encoder.encode_parts(parts, &mut ids, control).map(|()| ids)
+        })?;
+        ids::to_list(parts.py(), &ids)
     }
 
     fn count_parts(&self, parts: &Bound<'_, PyAny>) -> PyResult<usize> {
@@ -436,8 +444,15 @@ impl Tokenizer {
     }
 
     /// The ids and their spans in characters of the joined parts.
-    fn encode_parts_with_offsets<'py>(&self, parts: &Bound<'py, PyAny>) -> PyResult<IdsAndSpans<'py>> {
-        self.offsets_of_parts(parts)
+    fn encode_parts_with_offsets<'py>(&self, parts: &Bound<'py, PyAny>) -> PyResult<arrays::WithSpans<'py>> {
+        let encoded = self.with_parts(parts, |encoder, parts, control| {
+            let mut tokens = Spans::default();
+            encoder.encode_parts(parts, &mut tokens, control)?;
+            let text: Vec<u8> = room::collected(parts.iter().flat_map(|(part, _)| part.iter().copied()))?;
+            let spans = tokens.in_characters(&text)?;
+            Ok((tokens.ids, spans))
+        })?;
+        arrays::with_spans(parts.py(), encoded)
     }
 
     fn stream(&self, special: bool) -> EncodeStream {
@@ -448,13 +463,12 @@ impl Tokenizer {
     #[pyo3(signature = (text, special, workers=None, continues=false))]
     fn count(
         &self,
-        py: Python<'_>,
         text: &Bound<'_, PyAny>,
         special: bool,
         workers: Option<usize>,
         continues: bool,
     ) -> PyResult<usize> {
-        let text = text::of(text)?;
+        let (py, text) = (text.py(), text::of(text)?);
         call::sized(py, text.len(), |control| {
             self.encoder().count_part(text, special, !continues, workers, control)
         })
@@ -475,7 +489,10 @@ impl Tokenizer {
         max_tokens: usize,
         special: bool,
     ) -> PyResult<Bound<'py, PyString>> {
-        self.truncated(text, max_tokens, special)
+        let piece = text::with_utf8(text, 0, |text, control| {
+            room::text(&text[self.encoder().truncate(text, 0, max_tokens, special, control)?.range])
+        })?;
+        objects::string(text.py(), &piece)
     }
 
     fn split<'py>(
@@ -485,7 +502,11 @@ impl Tokenizer {
         overlap: usize,
         special: bool,
     ) -> PyResult<Bound<'py, PyList>> {
-        self.pieces_of(text, (max_tokens, overlap), special)
+        let pieces = text::with_utf8(text, 0, |text, control| {
+            let ranges = self.encoder().split(text, max_tokens, overlap, special, control)?;
+            ranges.into_iter().map(|range| room::text(&text[range])).collect::<Result<Vec<_>>>()
+        })?;
+        objects::list_of(text.py(), pieces.into_iter().map(|piece| objects::string(text.py(), &piece)))
     }
 
     /// The ids of a file as an array. `out`, if given, is a file and its name for errors: the ids are
@@ -506,12 +527,8 @@ impl Tokenizer {
     ) -> PyResult<Bound<'py, PyAny>> {
         let window_bytes = window_bytes.unwrap_or(FileOptions::default().window_bytes);
         let options = FileOptions { special, replace, workers, window_bytes };
-        let request = file::FileRequest { encoder: self.encoder(), path, options, out };
-        if wide {
-            file::encode::<u32>(py, request, progress)
-        } else {
-            file::encode::<u16>(py, request, progress)
-        }
+        let encode = if wide { file::encode::<u32> } else { file::encode::<u16> };
+        encode(py, self.encoder(), &path, &options, out, progress)
     }
 
     fn decode<'py>(
@@ -534,7 +551,17 @@ impl Tokenizer {
         errors: &Bound<'py, PyString>,
         starts: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
-        self.decoded_batch(batch, &Errors::new(errors)?, starts)
+        let (texts, errors) = (objects::list(batch.py())?, Errors::new(errors)?);
+        let mut yielder = call::GilYielder::new();
+        let mut add = |ids: PyResult<Bound<'py, PyAny>>| {
+            texts.append(self.decoded(&ids?, Some(&errors))?)?;
+            yielder.tick(batch.py())
+        };
+        match starts {
+            None => objects::iterator(batch, "a batch is a list of lists of ids")?.try_for_each(&mut add)?,
+            Some(starts) => ids::stretches(batch, starts)?.try_for_each(&mut add)?,
+        }
+        Ok(texts)
     }
 
     fn token_bytes<'py>(&self, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
@@ -552,16 +579,28 @@ impl Tokenizer {
     }
 
     fn vocab<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        vocabulary::dict_of(py, self.encoder().vocab())
+        let dict = objects::dict(py)?;
+        for (id, token) in self.encoder().vocab().tokens().iter() {
+            dict.set_item(objects::int(py, u64::from(id))?, objects::bytes(py, token)?)?;
+        }
+        Ok(dict)
     }
 
-    /// The merges as pairs of ids.
     fn merges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        vocabulary::merge_ids_of(py, self.encoder().vocab())
+        let vocab = self.encoder().vocab();
+        room::check_available(size_of_val(vocab.merges_by_index()))?;
+        let int = |id| objects::int(py, u64::from(id));
+        let pair = |(left, right)| objects::tuple(py, [int(left)?, int(right)?]);
+        objects::list_of(py, py.detach(|| vocab.merges()).into_iter().map(pair))
     }
 
     fn special_tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        vocabulary::specials_of(py, self.encoder().vocab())
+        let (vocab, dict) = (self.encoder().vocab(), objects::dict(py)?);
+        for (token, id) in vocab.specials().tokens().iter().zip(vocab.special_ids()) {
+            let name = objects::string(py, &String::from_utf8_lossy(token))?;
+            dict.set_item(name, objects::int(py, u64::from(*id))?)?;
+        }
+        Ok(dict)
     }
 
     fn vocab_size(&self) -> usize {

@@ -1,25 +1,24 @@
 //! The merge loop, and the tokenizer that it makes.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyList;
 
 use super::counts::PyPretokenCounts;
+use super::errors::raised;
 use super::pretokenizer::PyPretokenizer;
 use super::tokenizer::Tokenizer;
 use super::{call, objects};
+use crate::count::PretokenCounts;
 use crate::encode::Encoder;
-use crate::error::Error;
 use crate::tokenizer::Record;
 use crate::train::{
     self, Layout, Measure, Merge, Options, Runs, Saver, SpecialIds, Start, Superwords, Ties, Window,
 };
 
-/// The merges of a training.
 #[pyclass(frozen, module = "toksmith._core")]
 pub(super) struct Learned {
     merges: Vec<Merge>,
@@ -27,21 +26,22 @@ pub(super) struct Learned {
     first: u32,
 }
 
+impl Learned {
+    fn new(merges: Vec<Merge>, base: Option<&Tokenizer>) -> Self {
+        let first = base.map_or(256, |base| base.encoder().vocab().tokens().len() as u32);
+        Learned { merges, first }
+    }
+}
+
 #[pymethods]
 impl Learned {
-    /// The number of tokens that the merges add.
     fn added(&self) -> usize {
         self.merges.iter().filter(|merge| merge.token >= self.first).count()
     }
 
-    /// For each merge, how often its pair occurred when it was chosen; 0 if it was not chosen by its count.
-    fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        objects::list_of(py, self.merges.iter().map(|merge| objects::int(py, merge.count)))
-    }
-
-    /// The merges, in order.
     fn merges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        objects::list_of(py, self.merges.iter().map(|&merge| Bound::new(py, LearnedMerge { merge })))
+        let merge = |&Merge { left, right, token, count }| LearnedMerge { left, right, token, count };
+        objects::list_of(py, self.merges.iter().map(|of| Bound::new(py, merge(of))))
     }
 
     fn __len__(&self) -> usize {
@@ -49,34 +49,14 @@ impl Learned {
     }
 }
 
-/// A merge of a training, in internal ids.
-#[pyclass(frozen, module = "toksmith._core")]
+/// A merge of a training, in internal ids. `count` is how often the pair occurred when it was chosen; 0 if it was not
+/// chosen by its count.
+#[pyclass(frozen, get_all, module = "toksmith._core")]
 pub(super) struct LearnedMerge {
-    merge: Merge,
-}
-
-#[pymethods]
-impl LearnedMerge {
-    #[getter]
-    fn left(&self) -> u32 {
-        self.merge.left
-    }
-
-    #[getter]
-    fn right(&self) -> u32 {
-        self.merge.right
-    }
-
-    #[getter]
-    fn token(&self) -> u32 {
-        self.merge.token
-    }
-
-    /// How often the pair occurred when it was chosen; 0 if it was not chosen by its count.
-    #[getter]
-    fn count(&self) -> u64 {
-        self.merge.count
-    }
+    left: u32,
+    right: u32,
+    token: u32,
+    count: u64,
 }
 
 /// Learns merges.
@@ -96,7 +76,7 @@ pub(super) fn learn_merges(
     min_frequency: u64,
     max_token_length: Option<u32>,
     base: Option<&Tokenizer>,
-    forced: Vec<PyBackedBytes>,
+    forced: Vec<Vec<u8>>,
     made: Option<&[u8]>,
     save: Option<Py<PyAny>>,
     every: f64,
@@ -109,21 +89,15 @@ pub(super) fn learn_merges(
     let superwords = max_words.map(|max_words| Superwords { max_words });
     let ties = ties_of(ties)?;
     let options = Options { ties, max_merges, min_frequency, max_token_length, memory_limit, superwords };
-    let forced: Vec<Vec<u8>> = forced.iter().map(|token| token.to_vec()).collect();
     let made = train::merges_from_bytes(made.unwrap_or_default())?;
     let start = Start { base: base.map(|base| base.encoder().vocab()), forced: &forced, made: &made };
-    let failed: Mutex<Option<PyErr>> = Mutex::new(None);
-    let keep_error = |error| {
-        *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-        Error::Interrupted
-    };
     let counts = if forget { counts.take(py) } else { counts.inner(py) };
-    let learned = call::long(py, progress.as_ref(), |control| {
+    let merges = call::long(py, progress.as_ref(), |control| {
         let mut hand_out = |merges: &[Merge]| {
             let Some(save) = &save else { return Ok(()) };
             let bytes = train::merges_to_bytes(merges)?;
             let called = call::attached(|py| save.call1(py, (objects::bytes(py, &bytes)?,)).map(drop));
-            called.map_err(keep_error)
+            called.map_err(raised)
         };
         let every = Duration::try_from_secs_f64(every.max(0.0)).unwrap_or(Duration::MAX);
         let mut saver = if save.is_some() { Saver::new(every, &mut hand_out) } else { Saver::none() };
@@ -131,19 +105,8 @@ pub(super) fn learn_merges(
             Ok(counts) => train::learn_from(counts, &start, &options, &mut saver, control),
             Err(counts) => train::resume(counts.words(), &start, &options, &mut saver, control),
         }
-    });
-    // If saving failed, that has ended the call as an interruption, and its exception is raised.
-    let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
-    match (learned, failed) {
-        (Err(error), Some(failed)) if error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py) => {
-            failed.set_context(py, None);
-            Err(failed)
-        }
-        (learned, _) => {
-            let first = base.map_or(256, |base| base.encoder().vocab().tokens().len() as u32);
-            Ok(Learned { merges: learned?, first })
-        }
-    }
+    })?;
+    Ok(Learned::new(merges, base))
 }
 
 /// Learns merges from the counts of several languages, each next one for the language that is compressed worst: by the
@@ -165,7 +128,7 @@ pub(super) fn learn_balanced(
     min_frequency: u64,
     max_token_length: Option<u32>,
     base: Option<&Tokenizer>,
-    forced: Vec<PyBackedBytes>,
+    forced: Vec<Vec<u8>>,
     progress: Option<Bound<'_, PyAny>>,
     forget: bool,
 ) -> PyResult<Learned> {
@@ -177,7 +140,6 @@ pub(super) fn learn_balanced(
     let ties = ties_of(ties)?;
     let options = Options { ties, max_merges, min_frequency, max_token_length, ..Options::default() };
     let window = window.map(|(size, alpha)| Window { size, alpha });
-    let forced: Vec<Vec<u8>> = forced.iter().map(|token| token.to_vec()).collect();
     let start = Start { base: base.map(|base| base.encoder().vocab()), forced: &forced, made: &[] };
     let taken = |counts: Vec<Bound<'_, PyPretokenCounts>>| {
         let taken = |counts: &PyPretokenCounts| if forget { counts.take(py) } else { counts.inner(py) };
@@ -188,8 +150,7 @@ pub(super) fn learn_balanced(
     let merges = call::long(py, progress.as_ref(), |control| {
         train::learn_balanced(texts, measure, window, &start, &options, control)
     })?;
-    let first = base.map_or(256, |base| base.encoder().vocab().tokens().len() as u32);
-    Ok(Learned { merges, first })
+    Ok(Learned::new(merges, base))
 }
 
 /// Runs of words in the tokens of a tokenizer with a list of merges, and how often these are neighbours.
@@ -251,7 +212,6 @@ fn ties_of(name: &str) -> PyResult<Ties> {
     })
 }
 
-/// The fingerprint of counts in hexadecimal.
 #[pyfunction]
 pub(super) fn fingerprint(py: Python<'_>, counts: &PyPretokenCounts) -> PyResult<String> {
     let counts = counts.inner(py);
@@ -302,4 +262,20 @@ pub(super) fn build_tokenizer(
         Ok(crate::Tokenizer::of_encoder(encoder.into(), pattern).with_record(record))
     })?;
     Ok(Tokenizer { inner })
+}
+
+/// The words of ids of a tokenizer that merges characters, with how often each occurs. See `Vocab::words_of`.
+#[pyfunction]
+pub(super) fn words_of(
+    py: Python<'_>,
+    tokenizer: &Tokenizer,
+    ids: &Bound<'_, PyAny>,
+) -> PyResult<PyPretokenCounts> {
+    let ids = tokenizer.all_ids(ids)?;
+    let counts = call::long(py, None, |control| {
+        let (bytes, words) = tokenizer.encoder().vocab().words_of(&ids)?;
+        let items = words.into_iter().map(|word| (&bytes[word.clone()], 1, word.start as u64));
+        PretokenCounts::from_items(items, bytes.len() as u64, control)
+    })?;
+    Ok(PyPretokenCounts::new_of(counts))
 }

@@ -1,4 +1,4 @@
-//! Vocabularies, merges and special tokens: extracted from Python objects, and made into Python objects.
+//! Vocabularies, merges and special tokens, extracted from Python objects.
 
 use std::cell::Cell;
 
@@ -10,9 +10,8 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use super::objects;
 use crate::error::{show, show_text};
 use crate::room;
-use crate::vocab::{SpecialSpec, Vocab};
+use crate::vocab::SpecialSpec;
 
-/// A merge as the bytes of its two parts.
 type MergePair = (PyBackedBytes, PyBackedBytes);
 
 /// The ids and bytes of a `dict[int, bytes]`.
@@ -40,41 +39,10 @@ pub(super) fn merges_of(merges: &Bound<'_, PyAny>) -> PyResult<Vec<MergePair>> {
     })
 }
 
-/// The two parts of a tuple or a list.
 fn pair_of(merge: &Bound<'_, PyAny>) -> Option<MergePair> {
     let is_pair = merge.is_instance_of::<PyTuple>() || merge.is_instance_of::<PyList>();
     let part = |at: usize| Some(PyBackedBytes::from(merge.get_item(at).ok()?.cast_into::<PyBytes>().ok()?));
     if is_pair && merge.len().ok()? == 2 { part(0).zip(part(1)) } else { None }
-}
-
-/// The ids and bytes of all tokens.
-pub(super) fn dict_of<'py>(py: Python<'py>, vocab: &Vocab) -> PyResult<Bound<'py, PyDict>> {
-    let dict = objects::dict(py)?;
-    for (id, token) in vocab.tokens().iter() {
-        dict.set_item(objects::int(py, u64::from(id))?, objects::bytes(py, token)?)?;
-    }
-    Ok(dict)
-}
-
-/// The ids of the special tokens by name.
-pub(super) fn specials_of<'py>(py: Python<'py>, vocab: &Vocab) -> PyResult<Bound<'py, PyDict>> {
-    let dict = objects::dict(py)?;
-    for (token, id) in vocab.specials().tokens().iter().zip(vocab.special_ids()) {
-        let name = objects::string(py, &String::from_utf8_lossy(token))?;
-        dict.set_item(name, objects::int(py, u64::from(*id))?)?;
-    }
-    Ok(dict)
-}
-
-/// The merges as pairs of ids.
-pub(super) fn merge_ids_of<'py>(py: Python<'py>, vocab: &Vocab) -> PyResult<Bound<'py, PyList>> {
-    room::check_available(size_of_val(vocab.merges_by_index()))?;
-    let merges = py.detach(|| vocab.merges());
-    let int = |id| objects::int(py, u64::from(id));
-    objects::list_of(
-        py,
-        merges.into_iter().map(|(left, right)| objects::tuple(py, [int(left)?, int(right)?])),
-    )
 }
 
 fn vocab_id(id: &Bound<'_, PyAny>, token: &Bound<'_, PyAny>) -> PyResult<u32> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
 
 use super::tokenizer::Tokenizer;
 use crate::decode::{DecoderState, StopStrings, TextDecoder};
@@ -36,7 +37,7 @@ pub(crate) struct StreamDecoder {
 }
 
 /// What is known of one stream.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(crate) struct StreamState {
     /// Bytes of a character that has not all arrived.
     pub(crate) bytes: Vec<u8>,

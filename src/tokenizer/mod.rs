@@ -35,7 +35,7 @@ pub(crate) use origin::{
 };
 pub use pattern::SourcePattern;
 pub use pipeline::Pipeline;
-pub(crate) use pipeline::{PARTS, SETTINGS, added_token, cannot_hold, token_value};
+pub(crate) use pipeline::{PARTS, SETTINGS, added_token, cannot_hold, token_value, tokens_of};
 pub use record::Record;
 pub use stream::EncodeStream;
 pub use text::Document;

@@ -299,8 +299,11 @@ pub(crate) fn token_value(AddedToken { id, content, flags, normalized }: &AddedT
     })
 }
 
-/// The added tokens of a pipeline, in the order of the file.
-fn tokens_of(rows: Option<&Value>) -> Result<Vec<AddedToken>> {
+/// The added tokens of rows of a `tokenizer.json`, in their order.
+///
+/// # Errors
+/// Those of [`added_token`].
+pub(crate) fn tokens_of(rows: Option<&Value>) -> Result<Vec<AddedToken>> {
     let rows = rows.and_then(Value::as_array);
     let rows = rows.map(Vec::as_slice).unwrap_or_default().iter().enumerate();
     rows.map(|(at, row)| added_token(row, format!("$.added_tokens[{at}]"))).collect()

@@ -199,18 +199,15 @@ const INSIDE: [(&str, &str); 7] = [
     ),
     ("encode::{Encoder EncodeState RandomMerges SortedTokens}", "methods of the encoder for texts of Python"),
     (
-        "encode::{Continuations PrefixCache Document SpecialSet}",
+        "encode::{Continuations PrefixCache Document SpecialSet SpecialTokens}",
         "types that Python wraps and Rust users need not",
     ),
-    ("decode::{Stop TokenRun DecoderState Flow StageState TextDecoder self}", "pickles and alignments"),
+    ("decode::{Stop TokenRun TextDecoder self}", "decoding in place, and alignments"),
     (
         "formats::{Lead LoadOptions MinbpeFile NO_PATTERN RankLines SideFiles huggingface self}",
         "stand-ins' files",
     ),
-    (
-        "pipeline::{AddedToken Prefix} vocab::{Semantics SpecialSpec TextSpelling TokenBytes Vocab}",
-        "stand-ins' parts",
-    ),
+    ("vocab::{Semantics SpecialSpec TextSpelling TokenBytes Vocab}", "stand-ins' parts"),
 ];
 
 /// Every import of the binding from these modules is in the list, and everything in the list is imported.

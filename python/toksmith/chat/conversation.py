@@ -24,7 +24,7 @@ _OPEN_END = "THE_MESSAGE_IS_CONTINUED_HERE "
 _ROLES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 _REASONING = ("reasoning_content", "thinking", "reasoning")
 
-_cores: weakref.WeakKeyDictionary[_core.Tokenizer, dict[str, _core.Tokenizer]] = weakref.WeakKeyDictionary()
+_cores: weakref.WeakKeyDictionary[_core.Tokenizer, dict[str, _core.Tokenizer | None]] = weakref.WeakKeyDictionary()
 
 
 class Conversation:
@@ -197,12 +197,15 @@ def _core_for(core: _core.Tokenizer, source: str) -> _core.Tokenizer:
     message they would speak for the template.
     """
     pipeline = core.pipeline
-    if pipeline is None or all(token.special for token in pipeline.added_tokens):
+    if pipeline is None:
         return core
     cores = _cores.setdefault(core, {})
     if source not in cores:
         if len(cores) >= 8:
             cores.clear()
-        contents = (token.content for token in pipeline.added_tokens)
-        cores[source] = core.with_special({text for text in contents if text in source and not text.isspace()})
-    return cores[source]
+        tokens = pipeline.added_tokens
+        contents = {token["content"] for token in tokens if token["content"] in source}
+        # The core itself as a value of its own key would never be freed.
+        is_own = all(token["special"] for token in tokens)
+        cores[source] = None if is_own else core.with_special({text for text in contents if not text.isspace()})
+    return cores[source] or core

@@ -64,7 +64,7 @@ class Spans(dict[int, Span]):
 def _special_ids(tokenizer: Tokenizer) -> frozenset[int]:
     """Return the ids of special tokens, without tokens that were added to a vocabulary as ordinary ones."""
     added = () if tokenizer.pipeline is None else tokenizer.pipeline.added_tokens
-    ordinary = {token.id for token in added if not token.special}
+    ordinary = {token["id"] for token in added if not token["special"]}
     return frozenset(tokenizer.special_tokens.values()) - ordinary
 
 

@@ -287,7 +287,7 @@ def test_the_template_tells_what_it_adds() -> None:
     made.post_processor = TEMPLATES["llama3"]
     template = Tokenizer.from_huggingface(made).pipeline.template
     assert template is not None
-    assert (template.added(), template.added(is_pair=True), template.trims_offsets) == (1, 2, True)
+    assert (template.added(), template.added(is_pair=True)) == (1, 2)
     assert [sequence for sequence, _, _ in template.pieces(True)] == [None, "A", None, "B"]
 
 

@@ -75,14 +75,14 @@ def test_added_tokens_of_characters_are_replaced(kind: str, tmp_path: Path) -> N
     tokenizer = Tokenizer.from_huggingface(make(kind))
     assert tokenizer.pipeline is not None
     reserved = tokenizer.pipeline.added_tokens[-1]
-    replaced, change = replace_tokens(tokenizer, [reserved.id, 2], ["<|tool|>", "<|turn|>"])
-    assert replaced.special_tokens["<|tool|>"] == reserved.id
+    replaced, change = replace_tokens(tokenizer, [reserved["id"], 2], ["<|tool|>", "<|turn|>"])
+    assert replaced.special_tokens["<|tool|>"] == reserved["id"]
     ids = replaced.encode("a<|tool|>b<|turn|>")
-    assert [id for id in ids if id in (2, reserved.id)] == [reserved.id, 2]
-    assert reserved.id not in replaced.encode(f"a{reserved.content}b")
+    assert [id for id in ids if id in (2, reserved["id"])] == [reserved["id"], 2]
+    assert reserved["id"] not in replaced.encode(f"a{reserved['content']}b")
     text = "the king of the world"
     assert replaced.encode(text) == tokenizer.encode(text)
-    assert change.added.tolist() == sorted([2, reserved.id])
+    assert change.added.tolist() == sorted([2, reserved["id"]])
     replaced.save_huggingface(tmp_path)
     theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     for each in (text, "a<|tool|>b<|turn|>"):

@@ -116,7 +116,7 @@ def test_forced_tokens_come_first_and_encode_to_themselves() -> None:
         assert_equal(found.merges, expected.merges, what)
         assert list(found.vocab.items()) == list(expected.vocab.items()), what
         assert found.merge_counts == [None] * len(start.merges) + counts
-        assert Tokenizer(found.vocab, found.merges, pattern=None)._core.first_unmergeable() is None
+        assert Tokenizer(found.vocab, found.merges, pattern=None)._core.unmade() == []
         for token in forced:
             assert found.encode(token) == [found.token_id(token)], what
 

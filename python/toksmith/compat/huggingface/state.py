@@ -129,7 +129,7 @@ class State:
             names = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
             parts = {name: self.part(name) for name in names}
             steps = _core.Pipeline(json.dumps({"added_tokens": list(old.values()), **parts}))
-        core = self.core._core.with_added_tokens([_core.AddedToken(**row) for row in rows], steps)
+        core = self.core._core.with_added_tokens(json.dumps(rows), steps)
         return None if core is None else Native._of(core)
 
     # The vocabulary
@@ -241,7 +241,7 @@ def of_core(core: Native) -> State:
     if content is not None:
         rows = content["added_tokens"]
     else:
-        listed = {token.content: token.row() for token in core.pipeline.added_tokens} if core.pipeline else {}
+        listed = {row["content"]: row for row in core.pipeline.added_tokens} if core.pipeline else {}
         rows = [listed.get(name) or _special(name, id) for name, id in core.special_tokens.items()]
         rows += [row for name, row in listed.items() if name not in core.special_tokens]
     return State(core, Added(rows, [row["id"] for row in rows if row["content"] in beside]), None)
@@ -257,7 +257,7 @@ def of_content(content: Json) -> State:
 
 
 def _special(name: str, id: int) -> Json:
-    return _core.AddedToken(id, name, special=True).row()
+    return {"id": id, "content": name, **dict.fromkeys(FLAGS, False), "special": True}
 
 
 def of_model(model: object, before: State | None = None) -> State:

@@ -78,7 +78,7 @@ def reach(vocabulary: Vocabulary, workers: int | None) -> Reach:
 def _without_text(vocabulary: Vocabulary, workers: int | None) -> list[VocabularyToken]:
     """Return the tokens that are not among the ids of their own text, and that no other rule makes reachable."""
     pipeline = vocabulary.tokenizer.pipeline
-    reachable = {token.id for token in pipeline.added_tokens} if pipeline is not None else set()
+    reachable = {token["id"] for token in pipeline.added_tokens} if pipeline is not None else set()
     unknown = parts.unknown_token(vocabulary.tokenizer)
     if unknown is not None:
         reachable.add(unknown)
