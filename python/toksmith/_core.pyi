@@ -36,7 +36,6 @@ __all__ = [
     "EncodingSettings",
     "HuggingFaceEncoding",
     "Learned",
-    "LearnedMerge",
     "OversizedCounts",
     "Permutation",
     "Pipeline",
@@ -604,8 +603,7 @@ class Counting:
     ) -> None: ...
     def texts(self, texts: Iterable[object], *, replace: bool = False, progress: _Report | None = None) -> None: ...
     def spills(self) -> int: ...
-    def finish(self) -> PretokenCounts: ...
-    def oversized(self) -> OversizedCounts | None: ...
+    def finish(self, refuse: Callable[[OversizedCounts], object] | None = None) -> PretokenCounts: ...
 
 @final
 class OversizedCounts:
@@ -632,21 +630,11 @@ class PretokenCounts:
     ) -> PretokenCounts: ...
     def get(self, pretoken: bytes) -> int | None: ...
     def end_place(self) -> int: ...
+    measure: Sequence[PretokenCounts] | Sequence[float],
     def total(self) -> int: ...
     def pretoken_bytes(self) -> int: ...
     def frequencies(self) -> list[tuple[int, int, int, int]]: ...
     def __len__(self) -> int: ...
-
-@final
-class LearnedMerge:
-    @property
-    def left(self) -> int: ...
-    @property
-    def right(self) -> int: ...
-    @property
-    def token(self) -> int: ...
-    @property
-    def count(self) -> int: ...
 
 @final
 class Runs:
@@ -658,7 +646,7 @@ class Runs:
 @final
 class Learned:
     def added(self) -> int: ...
-    def merges(self) -> list[LearnedMerge]: ...
+    def merges(self) -> list[tuple[int, int, int, int]]: ...
     def __len__(self) -> int: ...
 
 def learn_merges(
@@ -670,9 +658,7 @@ def learn_merges(
     max_token_length: int | None = None,
     base: Tokenizer | None = None,
     forced: Sequence[bytes] = ...,
-    made: bytes | None = None,
-    save: Callable[[bytes], Any] | None = None,
-    every: float = 30.0,
+    checkpoint: tuple[bytes, Callable[[bytes], Any], float] | None = None,
     progress: _Report | None = None,
     forget: bool = False,
     memory_limit: int | None = None,
@@ -682,8 +668,6 @@ def learn_balanced(
     counts: Sequence[PretokenCounts],
     max_merges: int,
     *,
-    dev: Sequence[PretokenCounts] | None = None,
-    ratio: Sequence[float] = ...,
     window: tuple[int, float] | None = None,
     ties: _TieRule = "bytes",
     min_frequency: int = 1,

@@ -2,13 +2,16 @@
 
 use std::path::PathBuf;
 
+use serde::Deserialize;
+
 use super::local_counts::bits_of;
 use super::partition::PARTITIONS;
 use super::spill::SpillFile;
 use super::worker::WorkerSizes;
 
 /// Options of counting. Only `replace` and `min_count` change a result.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct CountOptions {
     /// The maximum number of threads.
     pub workers: usize,
@@ -24,8 +27,10 @@ pub struct CountOptions {
     pub memory_limit: Option<u64>,
     /// A limit for the tables and the workers in place of `memory_limit`, for tests of the temporary file.
     #[doc(hidden)]
+    #[serde(rename = "table_bytes")]
     pub table_limit: Option<u64>,
     /// The folder of the temporary file; `None` for the system's.
+    #[serde(skip)]
     pub temporary: Option<PathBuf>,
     /// The minimum count of a pretoken in the result.
     pub min_count: u64,

@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyList, PyString, PyTuple};
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
 use super::byte_stream::PyInputFile;
 use super::documents::{Dropped, PythonText, TextBatches, valid};
 use super::errors::raised;
+use super::formats::options_of;
 use super::pretokenizer::PyPretokenizer;
 use super::{call, objects};
 use crate::control::Control;
@@ -36,9 +37,9 @@ impl PyPretokenCounts {
         self.lock(py).clone()
     }
 
-    /// Takes the counts out of the object, which is empty afterwards.
-    pub(super) fn take(&self, py: Python<'_>) -> Arc<count::PretokenCounts> {
-        std::mem::take(&mut *self.lock(py))
+    /// The counts; with `forget`, the object is empty afterwards.
+    pub(super) fn given(&self, py: Python<'_>, forget: bool) -> Arc<count::PretokenCounts> {
+        if forget { std::mem::take(&mut *self.lock(py)) } else { self.inner(py) }
     }
 
     fn lock(&self, _attached: Python<'_>) -> MutexGuard<'_, Arc<count::PretokenCounts>> {
@@ -48,10 +49,6 @@ impl PyPretokenCounts {
 
 fn item<'py>(py: Python<'py>, pretoken: &[u8], count: u64) -> PyResult<Bound<'py, PyTuple>> {
     objects::tuple(py, [objects::bytes(py, pretoken)?.into_any(), objects::int(py, count)?])
-}
-
-fn specials(tokens: Vec<String>) -> Result<Specials, Error> {
-    Specials::new(tokens.into_iter().map(String::into_bytes).collect())
 }
 
 /// A document as valid UTF-8.
@@ -76,10 +73,8 @@ pub(super) const BATCH_BYTES: usize = 1 << 18;
 
 #[pyclass(frozen, name = "Counting", module = "toksmith._core")]
 pub(super) struct PyCounting {
-    /// `None` while a call uses it. Locked only by attached threads that do not detach while they hold the
-    /// lock; `oversized` too.
+    /// `None` while a call uses it. Locked only by attached threads that do not detach while they hold the lock.
     counting: Mutex<Option<count::Counting>>,
-    oversized: Mutex<Option<Arc<count::Oversized>>>,
 }
 
 impl PyCounting {
@@ -109,35 +104,20 @@ impl PyCounting {
 
 #[pymethods]
 impl PyCounting {
+    /// The keywords are the options.
     #[new]
-    #[pyo3(signature = (special_tokens, pretokenizer, *, workers=None, replace=false, memory_limit=None, temporary=None, min_count=1, chunk_bytes=None, window_bytes=None, table_bytes=None))]
-    #[expect(clippy::too_many_arguments, reason = "keyword options, one each")]
+    #[pyo3(signature = (special_tokens, pretokenizer, *, temporary=None, **options))]
     fn new(
         special_tokens: Vec<String>,
         pretokenizer: &PyPretokenizer,
-        workers: Option<usize>,
-        replace: bool,
-        memory_limit: Option<u64>,
         temporary: Option<PathBuf>,
-        min_count: u64,
-        chunk_bytes: Option<u64>,
-        window_bytes: Option<usize>,
-        table_bytes: Option<u64>,
+        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let standard = CountOptions::default();
-        let options = CountOptions {
-            workers: workers.unwrap_or(standard.workers),
-            chunk_bytes: chunk_bytes.unwrap_or(standard.chunk_bytes),
-            window_bytes: window_bytes.unwrap_or(standard.window_bytes),
-            replace,
-            memory_limit,
-            table_limit: table_bytes,
-            temporary,
-            min_count,
-        };
-        let counting =
-            count::Counting::new(specials(special_tokens)?, pretokenizer.inner.pretokenizer.clone(), options);
-        Ok(PyCounting { counting: Mutex::new(Some(counting)), oversized: Mutex::default() })
+        let names = special_tokens.into_iter().map(String::into_bytes).collect();
+        let options = CountOptions { temporary, ..options_of(options)? };
+        let pretokenizer = pretokenizer.inner.pretokenizer.clone();
+        let counting = count::Counting::new(Specials::new(names)?, pretokenizer, options);
+        Ok(PyCounting { counting: Mutex::new(Some(counting)) })
     }
 
     #[pyo3(signature = (files, *, progress=None))]
@@ -151,7 +131,6 @@ impl PyCounting {
         self.with(py, progress.as_ref(), |counting, control| counting.files(&files, control))
     }
 
-    /// Counts an iterable of str or bytes. Each element is a document.
     #[pyo3(signature = (texts, *, replace=false, progress=None))]
     fn texts(
         &self,
@@ -175,47 +154,39 @@ impl PyCounting {
         })
     }
 
-    /// How often a table was written to the temporary file.
     fn spills(&self, py: Python<'_>) -> u64 {
         self.lock(py).as_ref().map_or(0, count::Counting::spills)
     }
 
-    fn finish(&self, py: Python<'_>) -> PyResult<PyPretokenCounts> {
+    /// The counts. If they do not fit into the memory limit, `refuse` is called with them before the error is raised.
+    #[pyo3(signature = (refuse=None))]
+    fn finish(&self, py: Python<'_>, refuse: Option<&Bound<'_, PyAny>>) -> PyResult<PyPretokenCounts> {
         let counting = self.take(py)?;
         match call::long(py, None, |control| counting.outcome(control))? {
             Ok(counts) => Ok(PyPretokenCounts::new_of(counts)),
-            Err(oversized) => {
-                let error = oversized.error();
-                let oversized = Some(Arc::new(oversized));
-                *self.oversized.lock().unwrap_or_else(PoisonError::into_inner) = oversized;
+            Err(counts) => {
+                let error = counts.error();
+                if let Some(refuse) = refuse {
+                    refuse.call1((PyOversized { counts },))?;
+                }
                 Err(error.into())
             }
         }
-    }
-
-    /// The counts for which `finish` has raised an error, as they do not fit into the memory limit; None without
-    /// such an error.
-    fn oversized(&self) -> Option<PyOversized> {
-        let oversized = self.oversized.lock().unwrap_or_else(PoisonError::into_inner);
-        oversized.clone().map(|counts| PyOversized { counts })
     }
 }
 
 /// Counts that do not fit into the memory limit, in the temporary file of their counting.
 #[pyclass(frozen, name = "OversizedCounts", module = "toksmith._core")]
 pub(super) struct PyOversized {
-    counts: Arc<count::Oversized>,
+    counts: count::Oversized,
 }
 
 #[pymethods]
 impl PyOversized {
-    /// Appends all counts to a file, in any order.
     fn append_to(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let counts = self.counts.clone();
-        call::long(py, None, |control| counts.append_to(&path, control))
+        call::long(py, None, |control| self.counts.append_to(&path, control))
     }
 
-    /// Same as `PretokenCounts.frequencies`.
     fn frequencies<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         rows(py, self.counts.frequencies())
     }
@@ -267,14 +238,12 @@ impl PyPretokenCounts {
         Ok(PyPretokenCounts::new_of(counts))
     }
 
-    /// The sum of both. All places of `other` come after those of `self`.
     fn plus(&self, py: Python<'_>, other: &PyPretokenCounts) -> PyResult<Self> {
         let (counts, other) = (self.inner(py), other.inner(py));
         let counts = call::long(py, None, |control| counts.plus(&other, control))?;
         Ok(PyPretokenCounts::new_of(counts))
     }
 
-    /// A copy without the pretokens that occur less often than `count`.
     fn at_least(&self, py: Python<'_>, count: u64) -> PyResult<Self> {
         let counts = self.inner(py);
         let counts = call::long(py, None, |_| {
@@ -297,7 +266,6 @@ impl PyPretokenCounts {
         objects::list_of(py, counts.iter().map(|(_, _, first)| objects::int(py, first)))
     }
 
-    /// The most frequent pretokens; of equally frequent ones, the one that occurs first comes first.
     fn most_common<'py>(&self, py: Python<'py>, count: usize) -> PyResult<Bound<'py, PyList>> {
         let counts = self.inner(py);
         let items = call::long(py, None, |_| {
@@ -331,7 +299,6 @@ impl PyPretokenCounts {
         Ok(PyPretokenCounts::new_of(call::long(py, None, read)?))
     }
 
-    /// The count of a pretoken; None if it is not there.
     fn get(&self, py: Python<'_>, pretoken: &[u8]) -> PyResult<Option<u64>> {
         let counts = self.inner(py);
         call::long(py, None, |control| counts.get(pretoken, control))
@@ -345,14 +312,11 @@ impl PyPretokenCounts {
         self.inner(py).total()
     }
 
-    /// Bytes of all different pretokens together, each counted once.
     fn pretoken_bytes(&self, py: Python<'_>) -> u64 {
         let counts = self.inner(py);
         py.detach(|| counts.pretoken_bytes())
     }
 
-    /// For some counts from 1 on: the count, and of the distinct pretokens that occur at least so often the number, the
-    /// bytes of text, and the bytes of memory that they take.
     fn frequencies<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let counts = self.inner(py);
         rows(py, &py.detach(|| counts.frequencies()))

@@ -32,7 +32,6 @@ pub(super) fn tokenizer_lead(path: PathBuf) -> PyResult<PathBuf> {
     })
 }
 
-/// The paths of the files that a tokenizer may be read from; not all need exist.
 #[pyfunction]
 pub(super) fn tokenizer_files(path: PathBuf) -> Vec<PathBuf> {
     formats::files_of(&path)
@@ -45,7 +44,6 @@ pub(super) fn side_files(folder: PathBuf) -> (String, Vec<String>) {
     (Value::Object(files.0).to_string(), warnings)
 }
 
-/// The class of `transformers` that such files name, and a warning if it is not known.
 #[pyfunction]
 pub(super) fn tokenizer_class(files: &str) -> PyResult<(Option<String>, Vec<String>)> {
     let Value::Object(files) = value_of(files, "files")? else { return Ok((None, Vec::new())) };
@@ -82,13 +80,11 @@ pub(super) fn minbpe_model<'py>(
     Ok((file.pattern.to_owned(), names, merges))
 }
 
-/// GPT-2's spelling of a token: a character for each byte.
 #[pyfunction]
 pub(super) fn spell<'py>(py: Python<'py>, token: &[u8]) -> PyResult<Bound<'py, PyString>> {
     objects::string(py, &token.iter().map(|&byte| spelling::spell(byte)).collect::<String>())
 }
 
-/// The bytes of a spelling; None if it has a character that stands for no byte.
 #[pyfunction]
 pub(super) fn unspell<'py>(text: &Bound<'py, PyString>) -> PyResult<Option<Bound<'py, PyBytes>>> {
     let bytes = text.to_str().ok().and_then(spelling::unspelled);
@@ -104,6 +100,17 @@ pub(super) fn value_of(json: &str, name: &str) -> Result<Value> {
 /// The value of JSON that this package has written.
 pub(super) fn of_json<T: DeserializeOwned>(json: &str) -> PyResult<T> {
     serde_json::from_str(json).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// The options that keywords give. Those that are None have their default.
+pub(super) fn options_of<T: DeserializeOwned>(keywords: Option<&Bound<'_, PyDict>>) -> PyResult<T> {
+    let Some(keywords) = keywords else { return of_json("{}") };
+    let given = objects::dict(keywords.py())?;
+    for (name, value) in keywords.iter().filter(|(_, value)| !value.is_none()) {
+        given.set_item(name, value)?;
+    }
+    let json = keywords.py().import("json")?.call_method1("dumps", (given,))?;
+    of_json(json.extract()?)
 }
 
 pub(super) fn json_of(value: &impl Serialize) -> PyResult<String> {

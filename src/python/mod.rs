@@ -102,8 +102,8 @@ mod _core {
     use super::tokenizer::Tokenizer;
     #[pymodule_export]
     use super::training::{
-        Learned, LearnedMerge, PyRuns, build_tokenizer, fingerprint, learn_balanced, learn_merges,
-        memory_to_learn, words_of,
+        Learned, PyRuns, build_tokenizer, fingerprint, learn_balanced, learn_merges, memory_to_learn,
+        words_of,
     };
 
     #[pymodule_init]

@@ -5,19 +5,19 @@ use std::time::Duration;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyDict, PyList};
 
 use super::counts::PyPretokenCounts;
 use super::errors::raised;
+use super::formats::options_of;
 use super::pretokenizer::PyPretokenizer;
 use super::tokenizer::Tokenizer;
 use super::{call, objects};
 use crate::count::PretokenCounts;
-use crate::encode::Encoder;
-use crate::tokenizer::Record;
-use crate::train::{
-    self, Layout, Measure, Merge, Options, Runs, Saver, SpecialIds, Start, Superwords, Ties, Window,
-};
+use crate::error::Result;
+use crate::tokenizer;
+use crate::train::{self, Layout, Measure, Merge, Options, Runs, Saver, SpecialIds, Start, Ties, Window};
 
 #[pyclass(frozen, module = "toksmith._core")]
 pub(super) struct Learned {
@@ -28,7 +28,7 @@ pub(super) struct Learned {
 
 impl Learned {
     fn new(merges: Vec<Merge>, base: Option<&Tokenizer>) -> Self {
-        let first = base.map_or(256, |base| base.encoder().vocab().tokens().len() as u32);
+        let first = base.map_or(256, |base| base.inner.vocab_size() as u32);
         Learned { merges, first }
     }
 }
@@ -39,9 +39,14 @@ impl Learned {
         self.merges.iter().filter(|merge| merge.token >= self.first).count()
     }
 
+    /// The merges in internal ids, each with how often the pair occurred when it was chosen; 0 if it was not chosen by its
+    /// count.
     fn merges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let merge = |&Merge { left, right, token, count }| LearnedMerge { left, right, token, count };
-        objects::list_of(py, self.merges.iter().map(|of| Bound::new(py, merge(of))))
+        let row = |&Merge { left, right, token, count }: &Merge| {
+            let id = |id: u32| objects::int(py, id.into());
+            objects::tuple(py, [id(left)?, id(right)?, id(token)?, objects::int(py, count)?])
+        };
+        objects::list_of(py, self.merges.iter().map(row))
     }
 
     fn __len__(&self) -> usize {
@@ -49,58 +54,40 @@ impl Learned {
     }
 }
 
-/// A merge of a training, in internal ids. `count` is how often the pair occurred when it was chosen; 0 if it was not
-/// chosen by its count.
-#[pyclass(frozen, get_all, module = "toksmith._core")]
-pub(super) struct LearnedMerge {
-    left: u32,
-    right: u32,
-    token: u32,
-    count: u64,
-}
+/// What an interrupted training with the same arguments has saved, what is called with the merges so far, and every how
+/// many seconds; it is called after Ctrl-C as well.
+type Checkpoint = (PyBackedBytes, Py<PyAny>, f64);
 
-/// Learns merges.
+/// Learns merges. The keywords are the [`Options`].
 ///
-/// `base` is a tokenizer to extend, `forced` are tokens to be made first, and `made` is what an interrupted
-/// training with the same arguments gave to `save`. With `forget`, the counts are freed as soon as possible,
-/// and the object is empty afterwards. `memory_limit` bounds what learning takes, in bytes. With `max_words`, the counts are
-/// of the pieces of `Runs`, and no token is made of more words. `save(bytes)` is called every `every` seconds, and after Ctrl-C.
+/// `base` is a tokenizer to extend, and `forced` are tokens to be made first. With `forget`, the counts are freed as soon as
+/// possible, and the object is empty afterwards.
 #[pyfunction]
-#[pyo3(signature = (counts, max_merges, *, ties="bytes", min_frequency=1, max_token_length=None, base=None, forced=vec![], made=None, save=None, every=30.0, progress=None, forget=false, memory_limit=None, max_words=None))]
+#[pyo3(signature = (counts, max_merges, *, base=None, forced=vec![], checkpoint=None, progress=None, forget=false, **options))]
 #[expect(clippy::too_many_arguments, reason = "keyword options, one each")]
 pub(super) fn learn_merges(
     py: Python<'_>,
     counts: &PyPretokenCounts,
     max_merges: usize,
-    ties: &str,
-    min_frequency: u64,
-    max_token_length: Option<u32>,
     base: Option<&Tokenizer>,
     forced: Vec<Vec<u8>>,
-    made: Option<&[u8]>,
-    save: Option<Py<PyAny>>,
-    every: f64,
-    progress: Option<Bound<'_, PyAny>>,
+    checkpoint: Option<Checkpoint>,
+    progress: Option<&Bound<'_, PyAny>>,
     forget: bool,
-    memory_limit: Option<u64>,
-    max_words: Option<u32>,
+    options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Learned> {
-    let max_token_length = max_token_length.unwrap_or(u32::MAX);
-    let superwords = max_words.map(|max_words| Superwords { max_words });
-    let ties = ties_of(ties)?;
-    let options = Options { ties, max_merges, min_frequency, max_token_length, memory_limit, superwords };
-    let made = train::merges_from_bytes(made.unwrap_or_default())?;
-    let start = Start { base: base.map(|base| base.encoder().vocab()), forced: &forced, made: &made };
-    let counts = if forget { counts.take(py) } else { counts.inner(py) };
-    let merges = call::long(py, progress.as_ref(), |control| {
-        let mut hand_out = |merges: &[Merge]| {
-            let Some(save) = &save else { return Ok(()) };
-            let bytes = train::merges_to_bytes(merges)?;
-            let called = call::attached(|py| save.call1(py, (objects::bytes(py, &bytes)?,)).map(drop));
-            called.map_err(raised)
+    let options = Options { max_merges, ..options_of(options)? };
+    let made = checkpoint.as_ref().map_or(Ok(Vec::new()), |(made, ..)| train::merges_from_bytes(made))?;
+    let start = Start { base: base.map(|base| base.inner.vocab()), forced: &forced, made: &made };
+    let counts = counts.given(py, forget);
+    let merges = call::long(py, progress, |control| {
+        let mut hand_out = |merges: &[Merge]| match &checkpoint {
+            Some((_, save, _)) => hand_out(save, merges),
+            None => Ok(()),
         };
-        let every = Duration::try_from_secs_f64(every.max(0.0)).unwrap_or(Duration::MAX);
-        let mut saver = if save.is_some() { Saver::new(every, &mut hand_out) } else { Saver::none() };
+        let every = checkpoint.as_ref().map_or(f64::MAX, |(.., every)| every.max(0.0));
+        let every = Duration::try_from_secs_f64(every).unwrap_or(Duration::MAX);
+        let mut saver = Saver::new(every, &mut hand_out);
         match Arc::try_unwrap(counts) {
             Ok(counts) => train::learn_from(counts, &start, &options, &mut saver, control),
             Err(counts) => train::resume(counts.words(), &start, &options, &mut saver, control),
@@ -109,45 +96,48 @@ pub(super) fn learn_merges(
     Ok(Learned::new(merges, base))
 }
 
-/// Learns merges from the counts of several languages, each next one for the language that is compressed worst: by the
-/// tokens of `dev`, the counts of one text in each language, or by the bytes of a token, of which each language should
-/// have a multiple in `ratio`. With `window`, a language that has more than `alpha` times its share of the last `size`
-/// choices is passed over. The other arguments are those of `learn_merges`; with `forget`, all counts are empty
-/// afterwards.
+fn hand_out(save: &Py<PyAny>, merges: &[Merge]) -> Result<()> {
+    let bytes = train::merges_to_bytes(merges)?;
+    call::attached(|py| save.call1(py, (objects::bytes(py, &bytes)?,)).map(drop)).map_err(raised)
+}
+
+/// The counts of a text in each language, or for each language how many bytes a token should have.
+#[derive(FromPyObject)]
+pub(super) enum PyMeasure<'py> {
+    Ratio(Vec<f64>),
+    Dev(Vec<Bound<'py, PyPretokenCounts>>),
+}
+
+/// Learns merges from the counts of several languages, each next one for the language that is compressed worst. With
+/// `window`, a language that has more than `window[1]` times its share of the last `window[0]` choices is passed over.
+/// The other arguments are those of `learn_merges`; with `forget`, all counts are empty afterwards.
 #[pyfunction]
-#[pyo3(signature = (counts, max_merges, *, dev=None, ratio=vec![], window=None, ties="bytes", min_frequency=1, max_token_length=None, base=None, forced=vec![], progress=None, forget=false))]
+#[pyo3(signature = (counts, max_merges, measure, *, window=None, base=None, forced=vec![], progress=None, forget=false, **options))]
 #[expect(clippy::too_many_arguments, reason = "keyword options, one each")]
 pub(super) fn learn_balanced(
     py: Python<'_>,
     counts: Vec<Bound<'_, PyPretokenCounts>>,
     max_merges: usize,
-    dev: Option<Vec<Bound<'_, PyPretokenCounts>>>,
-    ratio: Vec<f64>,
+    measure: PyMeasure<'_>,
     window: Option<(usize, f64)>,
-    ties: &str,
-    min_frequency: u64,
-    max_token_length: Option<u32>,
     base: Option<&Tokenizer>,
     forced: Vec<Vec<u8>>,
-    progress: Option<Bound<'_, PyAny>>,
+    progress: Option<&Bound<'_, PyAny>>,
     forget: bool,
+    options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Learned> {
-    let measures = dev.as_ref().map_or(ratio.len(), Vec::len);
-    if measures != counts.len() {
-        return Err(PyValueError::new_err(format!("{measures} measures for {} languages", counts.len())));
-    }
-    let max_token_length = max_token_length.unwrap_or(u32::MAX);
-    let ties = ties_of(ties)?;
-    let options = Options { ties, max_merges, min_frequency, max_token_length, ..Options::default() };
+    let options = Options { max_merges, ..options_of(options)? };
+    let start = Start { base: base.map(|base| base.inner.vocab()), forced: &forced, made: &[] };
     let window = window.map(|(size, alpha)| Window { size, alpha });
-    let start = Start { base: base.map(|base| base.encoder().vocab()), forced: &forced, made: &[] };
-    let taken = |counts: Vec<Bound<'_, PyPretokenCounts>>| {
-        let taken = |counts: &PyPretokenCounts| if forget { counts.take(py) } else { counts.inner(py) };
-        counts.iter().map(|counts| taken(counts.get())).collect()
+    let given = |counts: Vec<Bound<'_, PyPretokenCounts>>| -> Vec<_> {
+        counts.iter().map(|counts| counts.get().given(py, forget)).collect()
     };
-    let measure = dev.map_or(Measure::Ratio(ratio), |dev| Measure::Dev(taken(dev)));
-    let texts = taken(counts);
-    let merges = call::long(py, progress.as_ref(), |control| {
+    let measure = match measure {
+        PyMeasure::Ratio(ratio) => Measure::Ratio(ratio),
+        PyMeasure::Dev(dev) => Measure::Dev(given(dev)),
+    };
+    let texts = given(counts);
+    let merges = call::long(py, progress, |control| {
         train::learn_balanced(texts, measure, window, &start, &options, control)
     })?;
     Ok(Learned::new(merges, base))
@@ -161,10 +151,9 @@ pub(super) struct PyRuns {
 
 #[pymethods]
 impl PyRuns {
-    /// `pretokenizer` finds the runs.
     #[new]
     fn new(py: Python<'_>, tokenizer: &Tokenizer, pretokenizer: &PyPretokenizer) -> PyResult<Self> {
-        let (vocab, pattern) = (tokenizer.encoder().vocab(), pretokenizer.inner.pretokenizer.clone());
+        let (vocab, pattern) = (tokenizer.inner.vocab(), pretokenizer.inner.pretokenizer.clone());
         let runs = call::long(py, None, |_| Runs::new(vocab.clone(), pattern))?;
         let runs = runs.ok_or_else(|| {
             PyValueError::new_err(
@@ -174,42 +163,30 @@ impl PyRuns {
         Ok(PyRuns { runs: Arc::new(runs) })
     }
 
-    /// A pretokenizer that finds nothing, but adds up the neighbours in a text.
     fn sums(&self) -> PyPretokenizer {
         PyPretokenizer::of(self.runs.sums())
     }
 
-    /// A pretokenizer that finds the pieces of runs in which the sums of all neighbours are at least `least`.
     fn pieces(&self, least: u64) -> PyPretokenizer {
         PyPretokenizer::of(self.runs.pieces(least))
     }
 
-    /// A number that at most `count` sums exceed.
     fn sum_of(&self, py: Python<'_>, count: usize) -> u64 {
         py.detach(|| self.runs.sum_of(count))
     }
 }
 
-/// The memory in bytes that learning takes at least, from so many distinct pretokens with so many bytes of text.
-/// `has_vocab` is for a base or forced tokens.
 #[pyfunction]
 pub(super) fn memory_to_learn(
     pretokens: u64,
     pretoken_bytes: u64,
     max_merges: usize,
-    ties: &str,
+    ties: String,
     has_vocab: bool,
 ) -> PyResult<u64> {
-    let options = Options { ties: ties_of(ties)?, max_merges, ..Options::default() };
+    let ties = Ties::try_from(ties).map_err(PyValueError::new_err)?;
+    let options = Options { ties, max_merges, ..Options::default() };
     Ok(train::least_memory(pretokens, pretoken_bytes, has_vocab, &options))
-}
-
-fn ties_of(name: &str) -> PyResult<Ties> {
-    Ties::from_name(name).ok_or_else(|| {
-        PyValueError::new_err(format!(
-            "ties is \"bytes\", \"ids\", \"smallest_ids\", \"first\" or \"huggingface\", not {name:?}"
-        ))
-    })
 }
 
 #[pyfunction]
@@ -242,29 +219,15 @@ pub(super) fn build_tokenizer(
         _ => SpecialIds::Last,
     };
     let (is_gpt2, specials) = (byte_order == "gpt2", names.len() as u32);
-    let (pattern, base) = (pattern.inner.clone(), base.map(|base| &base.inner));
-    let inner = call::long(py, None, move |_| {
-        let vocab = base.map(|base| base.vocab());
-        let layout = match vocab {
-            Some(base) => Layout::above(base, specials),
-            None => Layout::new(order, is_gpt2, specials, learned.added() as u32),
-        };
-        let id_of = |token| layout.id_of(token);
-        let vocab = train::build_vocab(vocab, &learned.merges, id_of, &layout.specials(&names))?;
-        let encoder = Encoder::of_training(vocab, pattern.pretokenizer.clone());
-        let old = base.map(|base| {
-            let none = || vec![None; base.vocab().merges_by_index().len()];
-            base.merge_counts().unwrap_or_else(none)
-        });
-        let counts = learned.merges.iter().map(|merge| Some(merge.count).filter(|&count| count > 0));
-        let counts = old.unwrap_or_default().into_iter().chain(counts).collect();
-        let record = ties.map(|ties| Record { ties, initial_tokens, counts });
-        Ok(crate::Tokenizer::of_encoder(encoder.into(), pattern).with_record(record))
-    })?;
-    Ok(Tokenizer { inner })
+    let (base, pattern) = (base.map(|base| &base.inner), pattern.inner.clone());
+    let layout = match base {
+        Some(base) => Layout::above(base.vocab(), specials),
+        None => Layout::new(order, is_gpt2, specials, learned.added() as u32),
+    };
+    let record = ties.map(|ties| (ties, initial_tokens));
+    Tokenizer::made(py, || tokenizer::built(base, &learned.merges, &layout, &names, pattern, record))
 }
 
-/// The words of ids of a tokenizer that merges characters, with how often each occurs. See `Vocab::words_of`.
 #[pyfunction]
 pub(super) fn words_of(
     py: Python<'_>,
@@ -273,7 +236,7 @@ pub(super) fn words_of(
 ) -> PyResult<PyPretokenCounts> {
     let ids = tokenizer.all_ids(ids)?;
     let counts = call::long(py, None, |control| {
-        let (bytes, words) = tokenizer.encoder().vocab().words_of(&ids)?;
+        let (bytes, words) = tokenizer.inner.vocab().words_of(&ids)?;
         let items = words.into_iter().map(|word| (&bytes[word.clone()], 1, word.start as u64));
         PretokenCounts::from_items(items, bytes.len() as u64, control)
     })?;

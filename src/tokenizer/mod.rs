@@ -42,3 +42,5 @@ pub use text::Document;
 pub use tokenizer::Tokenizer;
 #[cfg(feature = "train")]
 pub use training::{TrainOptions, train, train_files};
+#[cfg(feature = "python")]
+pub(crate) use training::built;

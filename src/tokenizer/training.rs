@@ -12,7 +12,7 @@ use crate::encode::Encoder;
 use crate::error::{Error, Result};
 use crate::source::{AnyRead, DocumentFormat, Format, InputFile, format_of_file};
 use crate::special::Specials;
-use crate::train::{Options, Saver, Start, Ties, build_vocab, learn_from};
+use crate::train::{Layout, Merge, Options, Saver, SpecialIds, Start, Ties, build_vocab, learn_from};
 
 /// About how many bytes of text a thread takes at a time.
 const BATCH_BYTES: usize = 1 << 18;
@@ -109,9 +109,9 @@ fn trained(
     )?;
     let control = Control::none();
     let pattern = SourcePattern::of_regex(&options.pattern)?;
-    let names: Vec<Vec<u8>> = options.special_tokens.iter().map(|name| name.clone().into_bytes()).collect();
+    let names = options.special_tokens.iter().map(|name| name.clone().into_bytes()).collect();
     let counting = CountOptions { workers: options.workers.max(1), ..CountOptions::default() };
-    let mut counting = Counting::new(Specials::new(names.clone())?, pattern.pretokenizer.clone(), counting);
+    let mut counting = Counting::new(Specials::new(names)?, pattern.pretokenizer.clone(), counting);
     count(&mut counting, &control)?;
     let rules = Options {
         ties: options.ties,
@@ -121,15 +121,34 @@ fn trained(
     };
     let counts = counting.finish(&control)?;
     let merges = learn_from(counts, &Start::default(), &rules, &mut Saver::none(), &control)?;
-    let record = Record {
-        ties: options.ties.record_name().to_owned(),
-        initial_tokens: 256 + special,
-        counts: merges.iter().map(|merge| Some(merge.count)).collect(),
-    };
-    let specials: Vec<_> = names.into_iter().zip(0..).map(|(name, id)| (name, Some(id))).collect();
-    let vocab = build_vocab(None, &merges, |token| special + token, &specials)?;
+    let layout = Layout::new(SpecialIds::First, false, special, merges.len() as u32);
+    let record = Some((options.ties.record_name().to_owned(), 256 + special));
+    built(None, &merges, &layout, &options.special_tokens, pattern, record)
+}
+
+/// The tokenizer of merges, whose ids a layout gives, with new special tokens. `record` has the rule of ties and the number
+/// of tokens before the first merge.
+///
+/// # Errors
+/// Those of [`build_vocab`].
+pub(crate) fn built(
+    base: Option<&Tokenizer>,
+    merges: &[Merge],
+    layout: &Layout<'_>,
+    names: &[String],
+    pattern: SourcePattern,
+    record: Option<(String, u32)>,
+) -> Result<Tokenizer> {
+    let vocab = base.map(Tokenizer::vocab);
+    let vocab = build_vocab(vocab, merges, |place| layout.id_of(place), &layout.specials(names))?;
     let encoder = Encoder::of_training(vocab, pattern.pretokenizer.clone());
-    Ok(Tokenizer::of_encoder(encoder.into(), pattern).with_record(Some(record)))
+    let record = record.map(|(ties, initial_tokens)| {
+        let none = |base: &Tokenizer| vec![None; base.vocab().merges_by_index().len()];
+        let old = base.map(|base| base.merge_counts().unwrap_or_else(|| none(base)));
+        let counts = merges.iter().map(|merge| Some(merge.count).filter(|&count| count > 0));
+        Record { ties, initial_tokens, counts: old.into_iter().flatten().chain(counts).collect() }
+    });
+    Ok(Tokenizer::of_encoder(encoder.into(), pattern).with_record(record))
 }
 
 /// A file with its format.

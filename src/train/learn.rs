@@ -134,12 +134,12 @@ impl Learner<'_> {
         merges: Vec<Merge>,
         saver: &mut Saver<'_>,
     ) -> Result<(Vec<Merge>, bool)> {
-        let mut layout = layout.in_token_cells(self.options.superwords.is_some());
+        let mut layout = layout.in_token_cells(self.options.max_words.is_some());
         self.lay_out(each, |word, weight| layout.write(word, weight, self.control))?;
-        match self.options.superwords.zip(self.vocab) {
+        match self.options.max_words.zip(self.vocab) {
             None => self.run(layout.finish(), merges, saver),
-            Some((superwords, vocab)) => {
-                let limit = MaxWords::new(vocab, superwords, self.options)?;
+            Some((words, vocab)) => {
+                let limit = MaxWords::new(vocab, words, self.options)?;
                 self.run_within(limit, layout.finish(), merges, saver)
             }
         }

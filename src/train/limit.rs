@@ -1,6 +1,6 @@
 //! How large the tokens may get that training makes.
 
-use super::options::{Options, Superwords};
+use super::options::Options;
 use super::tokens::TokenInfo;
 use crate::error::Result;
 use crate::room;
@@ -42,9 +42,9 @@ pub(super) struct MaxWords {
 
 impl MaxWords {
     /// A limit for tokens that are made of those of a vocabulary.
-    pub(super) fn new(vocab: &Vocab, superwords: Superwords, options: &Options) -> Result<Self> {
+    pub(super) fn new(vocab: &Vocab, words: u32, options: &Options) -> Result<Self> {
         let sizes = room::collected(vocab.tokens().iter().map(|(_, token)| Size::of(token)))?;
-        Ok(MaxWords { words: superwords.max_words, bytes: options.max_token_length, sizes })
+        Ok(MaxWords { words, bytes: options.max_token_length, sizes })
     }
 
     fn size(&self, left: u32, right: u32) -> Size {

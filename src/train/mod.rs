@@ -50,7 +50,7 @@ pub use checkpoint::{merges_from_bytes, merges_to_bytes};
 pub use fingerprint::fingerprint;
 pub use layout::{Layout, SpecialIds};
 pub use learn::{learn_from, learn_merges, least_memory, resume};
-pub use options::{Merge, Options, Superwords, Ties};
+pub use options::{Merge, Options, Ties};
 pub use saver::Saver;
 pub use start::{Start, build_vocab};
 pub use superwords::Runs;

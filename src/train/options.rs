@@ -1,9 +1,12 @@
 //! Options of a training, and its result.
 
+use serde::Deserialize;
+
 /// The rule that decides which of several equally frequent pairs merges. "Ids" are internal ids: bytes by
 /// value, then merges by age; if a vocabulary is extended, those of its tokens are in the order of its own
 /// ids.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
 pub enum Ties {
     /// The greatest `(bytes, bytes)` tuple, as CS336 has it.
     #[default]
@@ -36,11 +39,6 @@ impl Ties {
         ("spelling", Ties::Spelling),
     ];
 
-    /// The rule of a name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, ties)| *ties)
-    }
-
     /// The name under which the record of a training has the rule.
     pub(crate) fn record_name(self) -> &'static str {
         match self {
@@ -51,8 +49,21 @@ impl Ties {
     }
 }
 
+impl TryFrom<String> for Ties {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        let known = Self::NAMES.iter().find(|(known, _)| *known == name);
+        known.map(|(_, ties)| *ties).ok_or_else(|| {
+            let names: Vec<_> = Self::NAMES[..5].iter().map(|(name, _)| format!("{name:?}")).collect();
+            format!("ties is one of {}, not {name:?}", names.join(", "))
+        })
+    }
+}
+
 /// The options of the merge loop.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Options {
     /// The rule for equally frequent pairs.
     pub ties: Ties,
@@ -65,15 +76,9 @@ pub struct Options {
     /// Bytes of memory that learning may take; `None` for no limit. With less memory than the index takes, fewer pairs
     /// are indexed at a time, and the corpus is scanned more often. The merges are the same.
     pub memory_limit: Option<u64>,
-    /// Makes tokens of several words, from pieces of text in the tokens of the vocabulary that is extended.
-    pub superwords: Option<Superwords>,
-}
-
-/// The options of tokens of several words.
-#[derive(Clone, Copy, Debug)]
-pub struct Superwords {
-    /// The maximum number of words of a token that is made. Whitespace of ASCII separates words.
-    pub max_words: u32,
+    /// The maximum number of words of a token that is made, from pieces of text in the tokens of the vocabulary that is
+    /// extended; `None` to learn from words. Whitespace of ASCII separates words.
+    pub max_words: Option<u32>,
 }
 
 impl Default for Options {
@@ -84,7 +89,7 @@ impl Default for Options {
             min_frequency: 1,
             max_token_length: u32::MAX,
             memory_limit: None,
-            superwords: None,
+            max_words: None,
         }
     }
 }

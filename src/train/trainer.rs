@@ -112,7 +112,7 @@ impl<'c, T: Corpus, L: Limit> Trainer<'c, T, L> {
     ) -> Result<Self> {
         control.advance(added(first, &merges) as u64);
         let left = Self::room(first, &merges, options);
-        let tokens = TokenInfo::new(vocab, options.ties, options.superwords.is_some());
+        let tokens = TokenInfo::new(vocab, options.ties, options.max_words.is_some());
         let left = left.min(corpus.max_merges());
         let floor = options.min_frequency.max(1);
         // Beside the corpus there are the tokens, and the neighbours of the pair that is merged.

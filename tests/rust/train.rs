@@ -32,7 +32,7 @@ const BASICS: Options = Options {
     min_frequency: 0,
     max_token_length: u32::MAX,
     memory_limit: None,
-    superwords: None,
+    max_words: None,
 };
 
 type Words = Vec<(Vec<u8>, u64)>;

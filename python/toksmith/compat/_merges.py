@@ -29,7 +29,7 @@ def learn(
         raise ValueError(f"vocab_size must be at least 256, the single bytes, and at most 2^32 - 1, not {size}")
     counts = count_pretokens_from_iterator(map(_checked_text, texts), pattern=pattern)
     learned = _core.learn_merges(counts._core, size - 256, ties=ties)
-    return [(merge.left, merge.right, merge.count) for merge in learned.merges()]
+    return [(left, right, count) for left, right, _, count in learned.merges()]
 
 
 def _checked_text(text: str) -> str:

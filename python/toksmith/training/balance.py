@@ -67,8 +67,7 @@ class Languages:
             learned = _core.learn_balanced(
                 cores[: len(names)],
                 options.max_merges,
-                dev=cores[len(names) :] if self.dev else None,
-                ratio=[float(self.ratio[name]) for name in names] if self.ratio else [],
+                [float(self.ratio[name]) for name in names] if self.ratio else cores[len(names) :],
                 window=_WINDOW if self.parity == "window" else None,
                 # Hugging Face's trainer for languages compares spellings where its other one compares ids.
                 ties="spelling" if options.ties == "huggingface" and not options.base else options.tie_rule,

@@ -113,12 +113,7 @@ def counted(
     )
     with reporter(progress, memory=use) as report, texts.naming():
         count_sources(counting, texts, report)
-        try:
-            core = counting.finish()
-        except MemoryError:
-            if refuse is not None and (oversized := counting.oversized()) is not None:
-                refuse(oversized)
-            raise
+        core = counting.finish(refuse)
     _warn_if_hardly_any(core, pattern)
     return PretokenCounts._of(core, pattern, special_tokens)
 

@@ -46,15 +46,14 @@ def core_merges(
     learned = _core.learn_balanced(
         [PretokenCounts(counts)._core for counts in languages.values()],
         num_merges,
-        dev=[PretokenCounts(dev[name])._core for name in languages] if dev else None,
-        ratio=[float(ratio[name]) for name in languages] if ratio else [],
+        [float(ratio[name]) if ratio else PretokenCounts(dev[name])._core for name in languages],
         **options | ({"ties": "spelling"} if options["ties"] == "huggingface" else {}),
     )
     tokens = [bytes([byte]) for byte in range(256)]
     merges = []
-    for merge in learned.merges():
-        merges.append((tokens[merge.left], tokens[merge.right], merge.count))
-        tokens.append(tokens[merge.left] + tokens[merge.right])
+    for left, right, _, count in learned.merges():
+        merges.append((tokens[left], tokens[right], count))
+        tokens.append(tokens[left] + tokens[right])
     return merges
 
 

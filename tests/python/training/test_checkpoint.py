@@ -16,8 +16,7 @@ from toksmith import PretokenCounts, Tokenizer, _core, train, train_from_iterato
 
 
 def learn(counts: PretokenCounts, merges: int, **options: Any) -> list[tuple[int, int, int, int]]:
-    learned = _core.learn_merges(counts._core, merges, **options)
-    return [(merge.left, merge.right, merge.token, merge.count) for merge in learned.merges()]
+    return _core.learn_merges(counts._core, merges, **options).merges()
 
 
 def test_every_place_to_go_on_from_gives_the_same_merges() -> None:
@@ -36,12 +35,12 @@ def test_every_place_to_go_on_from_gives_the_same_merges() -> None:
             "max_token_length": rng.choice((None, None, 4)),
         }
         saved: list[bytes] = []
-        whole = learn(counts, 15, save=saved.append, every=0.0, **options)
+        whole = learn(counts, 15, checkpoint=(b"", saved.append, 0.0), **options)
         assert whole == learn(counts, 15, **options)
         assert len(saved) > len(whole) - len(forced) * 3
         assert len(saved[-1]) == 20 * len(whole)
         for made in saved:
-            assert learn(counts, 15, made=made, **options) == whole, (options, made)
+            assert learn(counts, 15, checkpoint=(made, len, 60.0), **options) == whole, (options, made)
 
 
 def test_a_callback_that_stops_the_training_leaves_a_checkpoint(tmp_path: Path) -> None:
@@ -167,7 +166,7 @@ def test_a_damaged_checkpoint_is_refused(tmp_path: Path) -> None:
 
 def test_merges_that_no_training_made_are_refused() -> None:
     counts = PretokenCounts({b"abab": 3}, pattern=None)
-    good = learn(counts, 2, save=lambda merges: None)
+    good = learn(counts, 2, checkpoint=(b"", len, 60.0))
     assert good == [(97, 98, 256, 6), (256, 256, 257, 3)]
 
     def packed(*numbers: int) -> bytes:
@@ -177,7 +176,7 @@ def test_merges_that_no_training_made_are_refused() -> None:
     wrong = (b"x", packed(97, 300, 256), packed(97, 98, 257), packed(97, 98, 99), packed(97, 98, 256) * 2, too_often)
     for made in wrong:
         with pytest.raises(ValueError, match=r"corrupt|the same as number"):
-            learn(counts, 2, made=made)
+            learn(counts, 2, checkpoint=(made, len, 60.0))
 
 
 def test_an_error_of_saving_ends_the_training(tmp_path: Path) -> None:
@@ -187,7 +186,7 @@ def test_an_error_of_saving_ends_the_training(tmp_path: Path) -> None:
         raise OSError(28, "No space left on device")
 
     with pytest.raises(OSError, match="No space left"):
-        learn(counts, 2, save=refuse, every=0.0)
+        learn(counts, 2, checkpoint=(b"", refuse, 0.0))
     for seconds in (-1.0, float("nan")):
         with pytest.raises(ValueError, match="checkpoint_seconds"):
             quietly(train, counts, 260, checkpoint=tmp_path / "c", checkpoint_seconds=seconds)

@@ -411,9 +411,9 @@ class Counting:
         self.core = _core.Counting(*given, **options)
     def __getattr__(self, name):
         return getattr(self.core, name)
-    def finish(self):
+    def finish(self, refuse=None):
         self.spilled = self.core.spills()
-        return self.core.finish()
+        return self.core.finish(refuse)
 
 class Core:
     def __getattr__(self, name):

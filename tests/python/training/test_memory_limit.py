@@ -28,8 +28,7 @@ Merges = list[tuple[int, int, int, int]]
 
 
 def learn(counts: PretokenCounts, merges: int, **options: Any) -> Merges:
-    learned = _core.learn_merges(counts._core, merges, **options)
-    return [(merge.left, merge.right, merge.token, merge.count) for merge in learned.merges()]
+    return _core.learn_merges(counts._core, merges, **options).merges()
 
 
 # The lean layout
@@ -56,11 +55,11 @@ def test_a_limit_changes_no_merge_of_any_start(seed: int) -> None:
             "max_token_length": rng.choice((None, 5)),
         }
         saved: list[bytes] = []
-        fast = learn(counts, 30, save=saved.append, every=0.0, **options)
+        fast = learn(counts, 30, checkpoint=(b"", saved.append, 0.0), **options)
         for limit in (1, rng.randint(2, 40_000), rng.randint(40_000, 400_000)):
             assert learn(counts, 30, memory_limit=limit, **options) == fast, (options, limit)
-            made = rng.choice(saved)
-            assert learn(counts, 30, memory_limit=limit, made=made, **options) == fast, (options, limit, made)
+            checkpoint = (rng.choice(saved), len, 60.0)
+            assert learn(counts, 30, memory_limit=limit, checkpoint=checkpoint, **options) == fast, (options, limit)
 
 
 # A limit that cannot be met
