@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from toksmith import _core, patterns
-from toksmith._core import CompiledPattern
 from toksmith.compat.huggingface.components import steps_of
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -55,17 +54,8 @@ def _of_stages(stages: list[Any]) -> str:
     if not isinstance(one, patterns.Staged):
         name = f"`{one.name}`" if one.name else one.engine().engine
         return name + (", a space put before" if steps.pieces("a") == [" a"] else "")
-    names = dict.fromkeys(_of_stage(kind, argument) for kind, argument, _, _ in steps.stages)
-    return " and ".join(name for name in names if name) + ", in stages"
-
-
-def _of_stage(kind: str, argument: Any) -> str:
-    """Return what runs a stage; nothing for characters of a kind and texts, which are found directly."""
-    if kind == "scanner":
-        return f"`{argument}`"
-    if kind == "pattern":
-        return "compiled" if isinstance(argument, CompiledPattern) else "regex"
-    return ""
+    engines = dict.fromkeys(steps.engines())
+    return " and ".join(name if name in ("compiled", "regex") else f"`{name}`" for name in engines) + ", in stages"
 
 
 def table(rows: list[Entry]) -> str:

@@ -2,12 +2,14 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::run::{Run, Source, Span, SpanEdit};
 use crate::error::{Error, Result};
 
 /// The ids of one or several texts, as runs of tokens. Tokens, places and words are made from the texts when they are
 /// asked for.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub struct Encoding {
     pub(super) runs: Vec<Run>,
     /// The range of the tokens of each sequence, by its number, in the order in which they were set.
@@ -253,11 +255,6 @@ impl Encoding {
         let mut merged = Encoding::default();
         encodings.into_iter().try_for_each(|encoding| merged.append(encoding, is_growing))?;
         Ok(merged)
-    }
-
-    /// Sets the overflowing parts.
-    pub fn set_overflowing(&mut self, overflowing: Vec<Encoding>) {
-        self.overflowing = overflowing;
     }
 }
 

@@ -1,11 +1,14 @@
 //! Truncation and padding, which set the number of tokens of an encoding or of a batch.
 
+use serde::Deserialize;
+
 use super::encoding::Encoding;
 use super::processor::{PostProcessor, without_processor};
 use crate::error::{Error, Result};
 
 /// A side of an encoding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Side {
     /// The start.
     Left,
@@ -14,7 +17,8 @@ pub enum Side {
 }
 
 /// Which of two texts is cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Strategy {
     /// The longer one, then both.
     LongestFirst,
@@ -24,8 +28,8 @@ pub enum Strategy {
     OnlySecond,
 }
 
-/// How texts are cut.
-#[derive(Clone, Copy, Debug)]
+/// How texts are cut. As JSON, the arguments of `enable_truncation` of `tokenizers`.
+#[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Truncation {
     /// The maximum number of tokens, those of a template included.
     pub max_length: usize,
@@ -34,23 +38,29 @@ pub struct Truncation {
     /// Which of two texts is cut.
     pub strategy: Strategy,
     /// The side on which tokens are cut off.
+    #[serde(rename = "direction")]
     pub side: Side,
 }
 
-/// How encodings are filled up.
-#[derive(Clone, Debug)]
+/// How encodings are filled up. As JSON, the arguments of `enable_padding` of `tokenizers`.
+#[derive(Clone, Debug, Deserialize)]
 pub struct Padding {
     /// The number of tokens; `None` for that of the longest of a batch.
     pub length: Option<usize>,
     /// The number of tokens is a multiple of this.
+    #[serde(rename = "pad_to_multiple_of")]
     pub multiple: Option<usize>,
     /// The side that is filled up.
+    #[serde(rename = "direction")]
     pub side: Side,
     /// The id that fills up.
+    #[serde(rename = "pad_id")]
     pub id: u32,
     /// Its type id.
+    #[serde(rename = "pad_type_id")]
     pub type_id: u32,
     /// Its token.
+    #[serde(rename = "pad_token")]
     pub token: String,
 }
 

@@ -84,11 +84,6 @@ impl PostProcessor {
         self.0.iter().any(|step| matches!(step, Step::Trim { .. }))
     }
 
-    /// The pieces around one text, or around two, of the first step that adds any.
-    pub fn pieces(&self, is_pair: bool) -> Vec<Piece> {
-        self.0.iter().map(|step| step.pieces(is_pair)).find(|pieces| !pieces.is_empty()).unwrap_or_default()
-    }
-
     /// The ids of one text, or two, with those that are added.
     ///
     /// # Errors
@@ -174,23 +169,6 @@ impl Piece {
 }
 
 impl Step {
-    /// The pieces around one text, or around two; empty if nothing is added.
-    fn pieces(&self, is_pair: bool) -> Vec<Piece> {
-        let (a, b) = (Piece::of_text(Sequence::A, 0), |type_id| Piece::of_text(Sequence::B, type_id));
-        let of_type = |piece: &Piece, type_id| Piece { type_id, ..piece.clone() };
-        match self {
-            Step::Trim { .. } | Step::Number => Vec::new(),
-            Step::Template { single, pair } => if is_pair { pair } else { single }.clone(),
-            Step::Bert { cls, sep } | Step::Roberta { cls, sep } if !is_pair => {
-                vec![cls.clone(), a, sep.clone()]
-            }
-            Step::Bert { cls, sep } => vec![cls.clone(), a, sep.clone(), b(1), of_type(sep, 1)],
-            Step::Roberta { cls, sep } => {
-                vec![cls.clone(), a, sep.clone(), sep.clone(), b(0), sep.clone()]
-            }
-        }
-    }
-
     fn process(&self, mut encodings: Vec<Encoding>, adds_tokens: bool) -> Result<Vec<Encoding>> {
         match self {
             Step::Trim { is_prefixed } => {

@@ -3,13 +3,15 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::Result;
 
 /// The range of a token in its text, in characters.
 pub type Span = (usize, usize);
 
 /// What is known of the tokens of a text, besides their ids.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Columns {
     /// The tokens as the file spells them.
     pub tokens: Vec<String>,
@@ -56,7 +58,8 @@ pub(super) enum SpanEdit {
 }
 
 /// Tokens of an encoding that have one source.
-#[derive(Clone)]
+#[derive(Clone, Deserialize)]
+#[serde(try_from = "RunState")]
 pub struct Run {
     pub(super) ids: Arc<[u32]>,
     /// The range of the tokens in `ids` and in the source.
@@ -71,6 +74,44 @@ pub struct Run {
     pub(super) edits: Vec<SpanEdit>,
 }
 
+/// A run as it is stored, with what is computed for its tokens.
+#[derive(Serialize, Deserialize)]
+struct RunState {
+    ids: Vec<u32>,
+    columns: Columns,
+    type_id: u32,
+    is_attended: bool,
+    is_added: bool,
+    text: Option<usize>,
+}
+
+impl TryFrom<RunState> for Run {
+    type Error = &'static str;
+
+    fn try_from(state: RunState) -> std::result::Result<Self, Self::Error> {
+        let RunState { ids, columns, type_id, is_attended, is_added, text } = state;
+        if [columns.tokens.len(), columns.spans.len(), columns.words.len()] != [ids.len(); 3] {
+            return Err("the state of the encoding is corrupt");
+        }
+        let run = Run::of_text(ids, Source::Text(Arc::new(columns)));
+        Ok(Run { type_id, is_attended, is_added, text, ..run })
+    }
+}
+
+impl Serialize for Run {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut columns = Columns::default();
+        for (token, span, word) in self.columns().map_err(serde::ser::Error::custom)? {
+            columns.tokens.push(token.to_owned());
+            columns.spans.push(span);
+            columns.words.push(word);
+        }
+        let Run { type_id, is_attended, is_added, text, .. } = *self;
+        let ids = self.ids().to_vec();
+        RunState { ids, columns, type_id, is_attended, is_added, text }.serialize(serializer)
+    }
+}
+
 impl Run {
     /// The tokens of a text.
     pub fn of_text(ids: Vec<u32>, source: Source) -> Self {
@@ -82,17 +123,6 @@ impl Run {
     /// Tokens that are added to a text.
     pub(super) fn of_added(ids: Vec<u32>, source: Source, type_id: u32) -> Self {
         Run { type_id, is_added: true, text: None, ..Run::of_text(ids, source) }
-    }
-
-    /// The same run with a type id, whether its tokens are attended and added, and the number of its text.
-    #[must_use]
-    pub fn marked(self, type_id: u32, (is_attended, is_added): (bool, bool), text: Option<usize>) -> Self {
-        Run { type_id, is_attended, is_added, text, ..self }
-    }
-
-    /// Whether the tokens are not padding, and whether they count as special.
-    pub fn marks(&self) -> (bool, bool) {
-        (self.is_attended, self.is_added)
     }
 
     /// The number of tokens.
@@ -109,16 +139,6 @@ impl Run {
     /// The ids.
     pub fn ids(&self) -> &[u32] {
         &self.ids[self.range.clone()]
-    }
-
-    /// The type id of all tokens.
-    pub fn type_id(&self) -> u32 {
-        self.type_id
-    }
-
-    /// The number of the text among those that were processed; `None` for added tokens.
-    pub fn text(&self) -> Option<usize> {
-        self.text
     }
 
     /// Leaves whitespace out of the spans; `is_first` says that the run begins the encoding.

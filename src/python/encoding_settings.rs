@@ -5,11 +5,12 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyList, PyString, PyTuple};
 
-use super::huggingface_encoding::{PyEncoding, copied, is_left, run_of};
+use super::formats::of_json;
+use super::huggingface_encoding::{PyEncoding, copied};
 use super::pipeline::PyPostProcessor;
 use super::tokenizer::Tokenizer;
 use super::{call, objects};
-use crate::postprocess::{Encoding, Padding, Run, Side, Source, Strategy, Truncation, finish, pad};
+use crate::postprocess::{Encoding, Padding, Run, Source, Truncation, finish, pad};
 
 /// How encodings are finished: truncation, post-processor and padding. Immutable.
 #[pyclass(frozen, name = "EncodingSettings", module = "toksmith._core")]
@@ -19,38 +20,13 @@ pub(super) struct PyEncodingSettings {
     padding: Option<Padding>,
 }
 
-/// Maximum length, stride, strategy and direction.
-type TruncationRow = (usize, usize, PyBackedStr, PyBackedStr);
-/// Length, multiple, id, token, type id and direction.
-type PaddingRow = (Option<usize>, Option<usize>, u32, String, u32, PyBackedStr);
-
 #[pymethods]
 impl PyEncodingSettings {
+    /// `settings` is a JSON of truncation and padding, null where they are off.
     #[new]
-    fn new(
-        truncation: Option<TruncationRow>,
-        processor: Option<Py<PyPostProcessor>>,
-        padding: Option<PaddingRow>,
-    ) -> PyResult<Self> {
-        let side = |direction: &str| {
-            is_left(direction, "direction").map(|is_left| if is_left { Side::Left } else { Side::Right })
-        };
-        let truncation = truncation.map(|(max_length, stride, strategy, direction)| {
-            let strategy = match &*strategy {
-                "only_first" => Strategy::OnlyFirst,
-                "only_second" => Strategy::OnlySecond,
-                _ => Strategy::LongestFirst,
-            };
-            Ok::<_, PyErr>(Truncation { max_length, stride, strategy, side: side(&direction)? })
-        });
-        let padding = padding.map(|(length, multiple, id, token, type_id, direction)| {
-            Ok::<_, PyErr>(Padding { length, multiple, id, token, type_id, side: side(&direction)? })
-        });
-        Ok(PyEncodingSettings {
-            truncation: truncation.transpose()?,
-            processor,
-            padding: padding.transpose()?,
-        })
+    fn new(settings: &str, processor: Option<Py<PyPostProcessor>>) -> PyResult<Self> {
+        let (truncation, padding) = of_json(settings)?;
+        Ok(PyEncodingSettings { truncation, processor, padding })
     }
 
     /// The encoding of one text or two; with `is_pretokenized` each is a list of words. `special` says whether added tokens
@@ -71,7 +47,7 @@ impl PyEncodingSettings {
             call::sized(py, text.len(), |control| {
                 tokenizer.encoder().encode(text.as_bytes(), special, &mut ids, control)
             })?;
-            Ok(run_of(&tokenizer.inner, text, ids, special, is_pretokenized.then_some(word))?)
+            Ok(tokenizer.inner.run_of(text, ids, special, is_pretokenized.then_some(word))?)
         })?;
         self.finished(encodings, adds_tokens)
     }
@@ -102,7 +78,7 @@ impl PyEncodingSettings {
             if is_fast {
                 return Ok(Run::of_text(ids, Source::Repeated("".into())));
             }
-            Ok(run_of(&tokenizer.inner, text, ids, special, is_pretokenized.then_some(word))?)
+            Ok(tokenizer.inner.run_of(text, ids, special, is_pretokenized.then_some(word))?)
         };
         let mut finished = Vec::with_capacity(sequences.len());
         for item in sequences {

@@ -1,78 +1,20 @@
 //! The class `HuggingFaceEncoding`: what the stand-in for `tokenizers` returns for a text.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use once_cell::race::OnceBox;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::PyList;
 
+use super::formats::{json_of, of_json};
 use super::objects;
-use crate::control::Control;
-use crate::error::Result;
-use crate::postprocess::{Columns, Encoding, Run, Source, Span, TextColumns};
-
-/// A text of which tokens, spans and words are computed when they are first asked for.
-struct LazyText {
-    tokenizer: crate::Tokenizer,
-    text: PyBackedStr,
-    special: bool,
-    /// The number of the word that the whole text is.
-    word: Option<u32>,
-    columns: OnceBox<Columns>,
-}
-
-impl LazyText {
-    fn computed(&self) -> Result<(Vec<u32>, Columns)> {
-        let words = self.tokenizer.encoder().encode_words(&self.text, self.special, &Control::none())?;
-        let places = words.spans.in_characters(self.text.as_bytes())?;
-        let mut added = words.added.into_iter().peekable();
-        let spelled = |(at, &id): (usize, &u32)| match added.next_if(|(index, _)| *index == at) {
-            Some((_, text)) => Ok(text),
-            None => self.tokenizer.spelled(id),
-        };
-        let columns = Columns {
-            tokens: words.spans.ids.iter().enumerate().map(spelled).collect::<Result<_>>()?,
-            spans: places.chunks_exact(2).map(|pair| (pair[0] as usize, pair[1] as usize)).collect(),
-            words: words.words.iter().map(|&word| Some(self.word.unwrap_or(word))).collect(),
-        };
-        Ok((words.spans.ids, columns))
-    }
-}
-
-impl TextColumns for LazyText {
-    fn columns(&self) -> Result<&Columns> {
-        self.columns.get_or_try_init(|| self.computed().map(|(_, columns)| Box::new(columns)))
-    }
-}
-
-/// The run of a text with its ids. Where the ids are random, they are made again together with what is known of them.
-pub(super) fn run_of(
-    tokenizer: &crate::Tokenizer,
-    text: PyBackedStr,
-    ids: Vec<u32>,
-    special: bool,
-    word: Option<usize>,
-) -> Result<Run> {
-    let word = word.map(|word| word as u32);
-    let lazy = LazyText { tokenizer: tokenizer.clone(), text, special, word, columns: OnceBox::new() };
-    if !tokenizer.encoder().vocab().is_random() {
-        return Ok(Run::of_text(ids, Source::Text(Arc::new(lazy))));
-    }
-    let (ids, columns) = lazy.computed()?;
-    Ok(Run::of_text(ids, Source::Text(Arc::new(columns))))
-}
+use crate::postprocess::{Encoding, Span};
 
 /// Ids with what is known of each.
 #[pyclass(frozen, name = "HuggingFaceEncoding", module = "toksmith._core")]
 pub(super) struct PyEncoding {
     inner: Mutex<Encoding>,
 }
-
-/// The ids, tokens, spans, words, type id, attention, addition and text of a run.
-type RunState = (Vec<u32>, Vec<String>, Vec<Span>, Vec<Option<u32>>, u32, bool, bool, Option<usize>);
-type Ranges = Vec<(usize, (usize, usize))>;
 
 impl PyEncoding {
     pub(super) fn of(encoding: Encoding) -> Self {
@@ -126,53 +68,14 @@ impl PyEncoding {
         format!("Encoding(num_tokens={}, attributes=[{names}])", self.get().len())
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
         let encoding = self.get().clone();
-        let mut runs: Vec<RunState> = Vec::new();
-        for run in encoding.runs() {
-            let (mut tokens, mut spans, mut words) = (Vec::new(), Vec::new(), Vec::new());
-            run.columns()?.for_each(|(token, span, word)| {
-                tokens.push(token.to_owned());
-                spans.push(span);
-                words.push(word);
-            });
-            let (is_attended, is_added) = run.marks();
-            runs.push((
-                run.ids().to_vec(),
-                tokens,
-                spans,
-                words,
-                run.type_id(),
-                is_attended,
-                is_added,
-                run.text(),
-            ));
-        }
-        let ranges: Ranges =
-            encoding.ranges().iter().map(|(number, range)| (*number, (range.start, range.end))).collect();
-        let make = py.get_type::<PyEncoding>().getattr("_of_state")?;
-        Ok((make, (runs, ranges, self.overflowing()).into_pyobject(py)?))
+        Ok((py.get_type::<PyEncoding>().getattr("_of_state")?, (json_of(&encoding)?,)))
     }
 
     #[staticmethod]
-    #[pyo3(name = "_of_state")]
-    fn of_state(
-        runs: Vec<RunState>,
-        ranges: Ranges,
-        overflowing: Vec<PyRef<'_, PyEncoding>>,
-    ) -> PyResult<Self> {
-        let mut made = Vec::new();
-        for (ids, tokens, spans, words, type_id, is_attended, is_added, text) in runs {
-            if [tokens.len(), spans.len(), words.len()] != [ids.len(); 3] {
-                return Err(PyValueError::new_err("the state of the encoding is corrupt"));
-            }
-            let source = Source::Text(Arc::new(Columns { tokens, spans, words }));
-            made.push(Run::of_text(ids, source).marked(type_id, (is_attended, is_added), text));
-        }
-        let mut encoding = Encoding::new(made);
-        ranges.into_iter().for_each(|(number, (start, end))| encoding.set_range(number, start..end));
-        encoding.set_overflowing(overflowing.iter().map(|part| part.get().clone()).collect());
-        Ok(PyEncoding::of(encoding))
+    fn _of_state(state: &str) -> PyResult<Self> {
+        Ok(PyEncoding::of(of_json(state)?))
     }
 
     /// The ids.
@@ -322,7 +225,7 @@ pub(super) fn copied(encoding: &Bound<'_, PyAny>) -> PyResult<Encoding> {
 }
 
 /// Whether a direction is "left".
-pub(super) fn is_left(direction: &str, name: &str) -> PyResult<bool> {
+fn is_left(direction: &str, name: &str) -> PyResult<bool> {
     match direction {
         "left" => Ok(true),
         "right" => Ok(false),

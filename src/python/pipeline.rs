@@ -6,21 +6,16 @@ use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyList, PyString};
 use serde_json::{Map, Value};
 
-use super::compiled::PyCompiledPattern;
 use super::dialects::PyTables;
 use super::formats::{object_of, value_of};
-use super::huggingface_encoding::{PyEncoding, copied};
 use super::pretokenizer::PyPretokenizer;
 use super::{call, objects};
 use crate::error::Error;
-use crate::postprocess::{Piece, PostProcessor, Sequence};
+use crate::postprocess::PostProcessor;
 use crate::pretokenize::{Matcher, SplitStage};
 use crate::tokenizer::parts::read_post_processor;
 use crate::tokenizer::{Pipeline, token_value};
 use crate::vocab::TextSpelling;
-
-/// The kind of a matcher, its argument, the behavior and whether it is inverted.
-type StageRow<'py> = (&'static str, Option<Bound<'py, PyAny>>, &'static str, bool);
 
 /// The steps of a Hugging Face tokenizer around its model. Immutable.
 ///
@@ -83,11 +78,16 @@ impl PyPipeline {
         Ok(self.inner.steps().is_plain()?)
     }
 
-    /// The stages that cut a text into pretokens. Each is the kind of a matcher, its argument (None for a pattern of `regex`),
-    /// a behavior and whether it is inverted.
-    #[getter]
-    fn stages<'py>(&self, py: Python<'py>) -> PyResult<Vec<StageRow<'py>>> {
-        self.inner.steps().stages().iter().map(|stage| row(py, stage)).collect()
+    /// What runs the stages that cut a text into pretokens: the name of a scanner, "compiled" or "regex"; nothing for texts and
+    /// kinds of characters, which are found directly.
+    fn engines(&self) -> Vec<&'static str> {
+        let engine = |stage: &SplitStage| match &stage.matcher {
+            Matcher::Named(named, _) => Some(named.name()),
+            Matcher::Compiled(_) => Some("compiled"),
+            Matcher::Outside(_) => Some("regex"),
+            _ => None,
+        };
+        self.inner.steps().stages().iter().filter_map(engine).collect()
     }
 
     /// The names of the parts that change the ids, besides one pattern and special tokens.
@@ -135,25 +135,6 @@ fn complete(mut parts: Map<String, Value>) -> Map<String, Value> {
     parts
 }
 
-fn row<'py>(py: Python<'py>, stage: &SplitStage) -> PyResult<StageRow<'py>> {
-    let text = |text: &str| objects::string(py, text).map(|text| Some(text.into_any()));
-    let argument = match &stage.matcher {
-        Matcher::Literal(literal) => text(&String::from_utf8_lossy(literal))?,
-        Matcher::CharKind(kind) => text(kind.name())?,
-        Matcher::Length(length) => Some(objects::int(py, *length as u64)?),
-        Matcher::Named(named, _) => text(named.name())?,
-        Matcher::Compiled(automaton) => {
-            let compiled = PyCompiledPattern { automaton: Arc::clone(automaton) };
-            Some(Bound::new(py, compiled)?.into_any())
-        }
-        Matcher::Words | Matcher::Scripts | Matcher::Outside(_) => None,
-    };
-    Ok((stage.matcher.kind(), argument, stage.behavior.name(), stage.invert))
-}
-
-/// The text of a piece, its tokens with their ids, and its type id.
-type PieceRow = (Option<&'static str>, Vec<(String, u32)>, u32);
-
 /// What puts tokens around the ids of texts.
 #[pyclass(frozen, name = "PostProcessor", module = "toksmith._core")]
 pub(super) struct PyPostProcessor {
@@ -183,23 +164,5 @@ impl PyPostProcessor {
     /// The ids that are put before and behind a text; None if the text is left out, or repeated.
     fn around(&self) -> PyResult<Option<(Vec<u32>, Vec<u32>)>> {
         Ok(self.inner.around()?)
-    }
-
-    /// The pieces around one text, or around two, of the first step that adds any.
-    fn pieces(&self, is_pair: bool) -> Vec<PieceRow> {
-        let row = |piece: Piece| {
-            let text = piece.sequence.map(|sequence| match sequence {
-                Sequence::A => "A",
-                Sequence::B => "B",
-            });
-            (text, piece.tokens.iter().cloned().zip(piece.ids).collect(), piece.type_id)
-        };
-        self.inner.pieces(is_pair).into_iter().map(row).collect()
-    }
-
-    /// One encoding of one or two, which stay as they are.
-    fn process(&self, encodings: Vec<Bound<'_, PyAny>>, adds_tokens: bool) -> PyResult<PyEncoding> {
-        let encodings = encodings.iter().map(copied).collect::<PyResult<_>>()?;
-        Ok(PyEncoding::of(self.inner.process(encodings, adds_tokens)?))
     }
 }

@@ -8,6 +8,8 @@ mod change;
 mod decode_stream;
 mod identity;
 mod json;
+#[cfg(feature = "python")]
+mod lazy_text;
 mod origin;
 pub mod parts;
 mod pattern;

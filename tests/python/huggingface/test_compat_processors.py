@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from typing import Any
 
@@ -76,8 +77,9 @@ def test_random_processors(theirs: Any) -> None:
 
 
 def of_columns(ids: list[int], tokens: list[str], spans: list[tuple[int, int]]) -> HuggingFaceEncoding:
-    run = (ids, tokens, spans, [None] * len(ids), 0, True, False, 0)
-    return HuggingFaceEncoding._of_state([run], [], [])
+    columns = {"tokens": tokens, "spans": spans, "words": [None] * len(ids)}
+    run = {"ids": ids, "columns": columns, "type_id": 0, "is_attended": True, "is_added": False, "text": 0}
+    return HuggingFaceEncoding._of_state(json.dumps({"runs": [run], "ranges": [], "overflowing": []}))
 
 
 def test_random_templates(theirs: Any) -> None:

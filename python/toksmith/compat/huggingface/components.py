@@ -110,7 +110,8 @@ class PostProcessor(Component):
 
     def process(self, encoding: Encoding, pair: Encoding | None = None, add_special_tokens: bool = True) -> Encoding:
         """Return one encoding, made of one or two, which stay as they are."""
-        return self.core.process([encoding] if pair is None else [encoding, pair], add_special_tokens)
+        encodings = [encoding] if pair is None else [encoding, pair]
+        return _core.EncodingSettings("[null, null]", self.core).finish(encodings, add_special_tokens)
 
 
 class Decoder(Component):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from ... import _core
 from ..._internal.messages import shown
 from .added import Json
@@ -34,11 +36,8 @@ class Settings:
     def _settings(self) -> _core.EncodingSettings:
         """The settings for the core, made when they are first needed after a change."""
         if self._core_settings is None:
-            self._core_settings = _core.EncodingSettings(
-                self._truncation and tuple(self._truncation.values()),
-                None if self._post_processor is None else self._post_processor.core,
-                self._padding and tuple(self._padding.values()),
-            )
+            processor = None if self._post_processor is None else self._post_processor.core
+            self._core_settings = _core.EncodingSettings(json.dumps([self._truncation, self._padding]), processor)
         return self._core_settings
 
     @property
