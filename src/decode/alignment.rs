@@ -21,12 +21,38 @@ pub struct TokenRun<'a> {
     unread: &'a [u8],
 }
 
+/// A part of the text of a run.
+pub enum Part<'a> {
+    /// The bytes that the vocabulary has for these ids.
+    Ids(&'a [u32]),
+    /// The bytes of one id.
+    Token(&'a [u8]),
+}
+
 impl<'a> TokenRun<'a> {
     /// The tokens of ids; `None` if their decoder does more than to join the bytes of tokens and to take spaces off the
     /// front.
     pub fn new(vocab: &'a Vocab, decoder: Option<&'a TextDecoder>, ids: &'a [u32]) -> Option<Self> {
         let spaces = decoder.map_or(Some(0), TextDecoder::stripped)?;
         Some(TokenRun { vocab, decoder, ids, next: 0, spaces, unread: &[] })
+    }
+
+    /// The next part; `None` at the end.
+    ///
+    /// # Errors
+    /// [`Error::UnknownId`].
+    pub fn next_part(&mut self) -> Result<Option<Part<'a>>> {
+        let rest = &self.ids[self.next..];
+        let count = match self.decoder.map(TextDecoder::replaced).filter(|replaced| !replaced.is_empty()) {
+            _ if self.spaces > 0 => 0,
+            Some(replaced) => rest.iter().take_while(|id| !replaced.contains_key(id)).count(),
+            None => rest.len(),
+        };
+        if count > 0 {
+            self.next += count;
+            return Ok(Some(Part::Ids(&rest[..count])));
+        }
+        Ok(self.advance()?.then_some(Part::Token(self.unread)))
     }
 
     /// The bytes of all tokens that are left.

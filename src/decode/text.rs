@@ -122,21 +122,6 @@ impl TextDecoder {
         Ok(text)
     }
 
-    /// The joined bytes of ids; `None` if decoding does anything else.
-    ///
-    /// # Errors
-    /// Same as [`TextDecoder::decode`].
-    pub fn joined(&self, vocab: &Vocab, ids: &[u32]) -> Result<Option<Vec<u8>>> {
-        let Some(mut spaces) = self.stripped else { return Ok(None) };
-        let mut joined = Vec::new();
-        for (index, &id) in ids.iter().enumerate() {
-            let token = self.replaced.get(&id).map(Vec::as_slice).or_else(|| vocab.tokens().get(id));
-            let token = token.ok_or(Error::UnknownId { id: i128::from(id), index: Some(index) })?;
-            room::extend(&mut joined, self.strip(id, token, &mut spaces))?;
-        }
-        Ok(Some(joined))
-    }
-
     /// Adds an id; appends the text that no later id can change. `index` is the place of the id, for errors.
     ///
     /// # Errors

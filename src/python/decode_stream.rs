@@ -1,13 +1,12 @@
 //! The classes `DecodeStream` and `DecodeStreams`.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyAny, PyIterator, PyList, PyString, PyTuple};
+use pyo3::types::{PyAny, PyList, PyString, PyTuple};
 
-use super::decode_streams::{Options, Streams};
+use super::decode_streams::Streams;
 use super::objects;
+use crate::tokenizer::DecodeOptions;
 
 type Reduced<'py> = (Bound<'py, PyAny>, Bound<'py, PyTuple>);
 
@@ -37,12 +36,9 @@ impl DecodeStreams {
         unknown: &str,
         stop: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let options = options(tokenizer.py(), errors, skip_special_tokens, unknown, stop)?;
-        Ok(DecodeStreams(Streams::new(
-            tokenizer,
-            objects::iterator(prompts, "prompts is a list of lists of ids")?,
-            options,
-        )?))
+        let (errors, options) = options(tokenizer.py(), errors, skip_special_tokens, unknown, stop)?;
+        let prompts = objects::iterator(prompts, "prompts is a list of lists of ids")?;
+        Ok(DecodeStreams(Streams::new(tokenizer, prompts, errors, options)?))
     }
 
     fn __len__(&self) -> PyResult<usize> {
@@ -113,9 +109,9 @@ impl DecodeStream {
         stop: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let py = tokenizer.py();
-        let options = options(py, errors, skip_special_tokens, unknown, stop)?;
+        let (errors, options) = options(py, errors, skip_special_tokens, unknown, stop)?;
         let prompt = prompt.map_or_else(|| Ok(objects::list(py)?.into_any()), Ok);
-        Ok(DecodeStream(Streams::new(tokenizer, [prompt], options)?))
+        Ok(DecodeStream(Streams::new(tokenizer, [prompt], errors, options)?))
     }
 
     /// Add one id; return the text that is complete now, often "".
@@ -139,12 +135,9 @@ impl DecodeStream {
     }
 
     /// Return an iterator over the text of `ids`, piece by piece, which ends it.
-    fn pieces(slf: &Bound<'_, Self>, ids: &Bound<'_, PyAny>) -> PyResult<Pieces> {
-        Ok(Pieces {
-            stream: slf.clone().unbind(),
-            ids: objects::iterator(ids, "ids is an iterable of int")?.unbind(),
-            is_done: AtomicBool::new(false),
-        })
+    fn pieces<'py>(slf: &Bound<'py, Self>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let ids = objects::iterator(ids, "ids is an iterable of int")?;
+        slf.py().import("toksmith.encoding.text_streaming")?.call_method1("pieces", (slf, ids))
     }
 
     #[staticmethod]
@@ -157,52 +150,18 @@ impl DecodeStream {
     }
 }
 
-/// The text of ids, piece by piece.
-#[pyclass(frozen, module = "toksmith._core")]
-struct Pieces {
-    stream: Py<DecodeStream>,
-    ids: Py<PyIterator>,
-    is_done: AtomicBool,
-}
-
-#[pymethods]
-impl Pieces {
-    fn __iter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
-        slf
-    }
-
-    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        if self.is_done.load(Relaxed) {
-            return Ok(None);
-        }
-        // Nothing comes after an error, as in a generator.
-        self.is_done.store(true, Relaxed);
-        let stream = &self.stream.get().0;
-        let mut ids = self.ids.bind(py).clone();
-        while !stream.is_stopped()?
-            && let Some(id) = ids.next()
-        {
-            let text = stream.push_one(&id?)?;
-            // Where ids and texts pass between functions of C, the interpreter looks for signals nowhere else.
-            py.check_signals()?;
-            if !text.is_empty()? {
-                self.is_done.store(false, Relaxed);
-                return Ok(Some(text.into_any()));
-            }
-        }
-        let tail = stream.flush(py)?.get_item(0)?;
-        Ok(if tail.is_empty()? { None } else { Some(tail) })
-    }
-}
-
-fn options(
-    py: Python<'_>,
-    errors: Option<Bound<'_, PyString>>,
+/// The error handler and the options of arguments.
+fn options<'py>(
+    py: Python<'py>,
+    errors: Option<Bound<'py, PyString>>,
     skip_special_tokens: bool,
     unknown: &str,
-    stop: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Options> {
-    let errors = errors.map_or_else(|| objects::string(py, "replace"), Ok)?.unbind();
+    stop: Option<&Bound<'py, PyAny>>,
+) -> PyResult<(Bound<'py, PyString>, DecodeOptions)> {
+    if !["error", "skip"].contains(&unknown) {
+        let message = format!("unknown is \"error\" or \"skip\", not {unknown:?}");
+        return Err(PyValueError::new_err(message));
+    }
     let mut strings = Vec::new();
     if let Some(stop) = stop {
         if stop.is_instance_of::<PyString>() {
@@ -212,5 +171,6 @@ fn options(
             strings.push(string?.extract()?);
         }
     }
-    Ok(Options { errors, skip_special_tokens, unknown: unknown.to_owned(), stop: strings })
+    let errors = errors.map_or_else(|| objects::string(py, "replace"), Ok)?;
+    Ok((errors, DecodeOptions { skip_special_tokens, skip_unknown: unknown == "skip", stop: strings }))
 }

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyBytes, PyList, PyString, PyTuple};
 
 use super::formats::{json_of, of_json};
-use super::ids::{self, IdRun};
+use super::ids::extract_id;
 use super::tokenizer::{Tokenizer, public_of};
 use super::{call, errors, objects, text};
 use crate::error::Result;
@@ -18,19 +18,11 @@ use crate::tokenizer::{DecodeOptions, StreamDecoder, StreamState};
 /// Streams of ids that become text, with the same options.
 pub(super) struct Streams {
     tokenizer: Py<PyAny>,
-    options: Options,
-    max_id: u32,
+    /// Python's error handler for bytes that are not UTF-8.
+    errors: Py<PyString>,
+    options: DecodeOptions,
     decoder: StreamDecoder,
     streams: Mutex<Vec<StreamState>>,
-}
-
-#[derive(IntoPyObject, IntoPyObjectRef, FromPyObject)]
-#[pyo3(from_item_all)]
-pub(super) struct Options {
-    pub(super) errors: Py<PyString>,
-    pub(super) skip_special_tokens: bool,
-    pub(super) unknown: String,
-    pub(super) stop: Vec<String>,
 }
 
 impl Streams {
@@ -38,26 +30,18 @@ impl Streams {
     pub(super) fn new<'a>(
         tokenizer: &Bound<'_, PyAny>,
         prompts: impl IntoIterator<Item = PyResult<Bound<'a, PyAny>>>,
-        options: Options,
+        errors: Bound<'_, PyString>,
+        options: DecodeOptions,
     ) -> PyResult<Self> {
         let tokenizer = &public_of(tokenizer, "tokenizer")?;
         let core = Tokenizer::of_public(tokenizer, "tokenizer")?;
         let core = &core.get().inner;
-        if !["error", "skip"].contains(&&*options.unknown) {
-            let message = format!("unknown is \"error\" or \"skip\", not {:?}", options.unknown);
-            return Err(PyValueError::new_err(message));
-        }
-        let is_replace = options.errors.bind(tokenizer.py()).to_str()? == "replace";
-        let chosen = DecodeOptions {
-            skip_special_tokens: options.skip_special_tokens,
-            skip_unknown: options.unknown == "skip",
-            stop: options.stop.clone(),
-        };
+        let is_replace = errors.to_str()? == "replace";
         let made = Streams {
-            decoder: StreamDecoder::new(core, chosen, is_replace)?,
-            max_id: core.vocab().tokens().max_id().unwrap_or(0),
+            decoder: StreamDecoder::new(core, options.clone(), is_replace)?,
             streams: Mutex::default(),
             tokenizer: tokenizer.clone().unbind(),
+            errors: errors.unbind(),
             options,
         };
         for prompt in prompts {
@@ -126,15 +110,9 @@ impl Streams {
         Ok(self.streams()?.iter().map(|stream| stream.stop.and_then(|at| strings.get(at).cloned())).collect())
     }
 
-    /// Whether a stop string has ended the text of the first stream.
-    pub(super) fn is_stopped(&self) -> PyResult<bool> {
-        Ok(self.streams()?.first().is_none_or(|stream| stream.stop.is_some() && !stream.is_over))
-    }
-
     /// What [`Streams::restored`] makes equal streams of, as `__reduce__` returns it.
     pub(super) fn reduced<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let states = json_of(&*self.streams()?)?;
-        let values = (&self.options, states).into_pyobject(py)?;
+        let values = (&self.errors, json_of(&(&self.options, &*self.streams()?))?).into_pyobject(py)?;
         (&self.tokenizer, &values, digest_of(&values)?).into_pyobject(py)
     }
 
@@ -148,9 +126,10 @@ impl Streams {
             let message = "the pickle of the DecodeStream is damaged: checksum mismatch";
             return Err(PyErr::from_value(error.call1((message,))?));
         }
-        let (options, states): (Options, String) = values.extract()?;
-        let made = Self::new(tokenizer, [], options)?;
-        *made.streams()? = of_json(&states)?;
+        let (errors, state): (_, String) = values.extract()?;
+        let (options, streams) = of_json(&state)?;
+        let made = Self::new(tokenizer, [], errors, options)?;
+        *made.streams()? = streams;
         Ok(made)
     }
 
@@ -158,31 +137,13 @@ impl Streams {
         call::alone(&self.streams, "a decoding stream")
     }
 
-    fn skips_unknown(&self) -> bool {
-        self.options.unknown == "skip"
-    }
-
     /// The stream after the ids of a prompt.
     fn after(&self, prompt: &Bound<'_, PyAny>) -> PyResult<StreamState> {
         let (mut stream, on_invalid) = (self.decoder.begun(), self.on_invalid(prompt.py()));
-        if self.skips_unknown() {
-            for (index, id) in objects::iterator(prompt, "a prompt is a list of ids")?.enumerate() {
-                if let Some(id) = self.checked(&id?, Some(index))? {
-                    self.decoder.skip(&mut stream, id, &on_invalid)?;
-                }
+        for (index, id) in objects::iterator(prompt, "a prompt is a list of ids")?.enumerate() {
+            if let Some(id) = self.checked(&id?, Some(index))? {
+                self.decoder.skip(&mut stream, id, &on_invalid)?;
             }
-        } else {
-            let mut index = 0;
-            ids::for_runs(prompt, self.max_id, &mut |run| match run {
-                IdRun::Length(_) => Ok(()),
-                IdRun::Ids(ids) => ids.iter().try_for_each(|&id| {
-                    if self.decoder.has_text(id, Some(index))? {
-                        self.decoder.skip(&mut stream, id, &on_invalid)?;
-                    }
-                    index += 1;
-                    Ok(())
-                }),
-            })?;
         }
         self.decoder.end_prompt(&mut stream)?;
         Ok(stream)
@@ -190,10 +151,12 @@ impl Streams {
 
     /// An id that has a text; None for one that is skipped.
     fn checked(&self, id: &Bound<'_, PyAny>, index: Option<usize>) -> PyResult<Option<u32>> {
-        let known = ids::extract_id(id, index).and_then(|id| Ok((id, self.decoder.has_text(id, index)?)));
+        let known = extract_id(id, index).and_then(|id| Ok((id, self.decoder.has_text(id, index)?)));
         match known {
             Ok((id, has_text)) => Ok(has_text.then_some(id)),
-            Err(error) if self.skips_unknown() && error.is_instance_of::<PyKeyError>(id.py()) => Ok(None),
+            Err(error) if self.options.skip_unknown && error.is_instance_of::<PyKeyError>(id.py()) => {
+                Ok(None)
+            }
             Err(error) => Err(error),
         }
     }
@@ -203,7 +166,7 @@ impl Streams {
         move |bytes, is_last, text| {
             let mut decode = || {
                 let codecs = py.import(intern!(py, "codecs"))?;
-                let arguments = (objects::bytes(py, bytes)?, &self.options.errors, is_last);
+                let arguments = (objects::bytes(py, bytes)?, &self.errors, is_last);
                 let (decoded, taken): (Bound<'_, PyString>, usize) =
                     codecs.call_method1(intern!(py, "utf_8_decode"), arguments)?.extract()?;
                 let passed = decoded.call_method1(intern!(py, "encode"), ("utf-8", "surrogatepass"))?;

@@ -117,7 +117,7 @@ impl<'py> DecodeBuffer<'py> {
         Ok(())
     }
 
-    /// Adds bytes that are not those of an id in the vocabulary.
+    /// Adds an id with other bytes than the vocabulary has for it.
     pub(super) fn push(&mut self, bytes: &[u8]) -> PyResult<()> {
         if self.room - self.len < bytes.len() {
             self.grow(self.len + bytes.len().max(self.len / 2))?;
@@ -127,12 +127,8 @@ impl<'py> DecodeBuffer<'py> {
         }
         self.len += bytes.len();
         self.ascii &= bytes.is_ascii();
+        self.ids += 1;
         Ok(())
-    }
-
-    /// Counts ids whose bytes were [pushed](Self::push).
-    pub(super) fn skip_ids(&mut self, count: usize) {
-        self.ids += count;
     }
 
     /// The `bytes`, or the `str`, for which `errors` decides what happens to bytes that are not UTF-8.

@@ -11,7 +11,7 @@ use super::output::{DecodeBuffer, Errors};
 use super::tokenizer::Tokenizer;
 use super::{call, objects, text};
 use crate::control::Control;
-use crate::decode::TextDecoder;
+use crate::decode::{Part, TextDecoder, TokenRun};
 use crate::encode::{Encoder, SpecialTokens, recycle};
 use crate::error::Result;
 use crate::room;
@@ -132,12 +132,19 @@ impl Tokenizer {
         errors: Option<&Errors>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = ids.py();
-        let vocab = self.encoder().vocab();
+        let vocab = self.inner.vocab();
         let all = self.all_ids(ids)?;
         let is_replaced = errors.is_some_and(Errors::is_replace);
-        let spaces = decoder.stripped().filter(|_| !(is_replaced && decoder.breaks_bytes(&all)));
-        if let Some(spaces) = spaces {
-            let joined = self.joined(decoder, &all, spaces, errors.is_some(), py)?;
+        let run = TokenRun::new(vocab, Some(decoder), &all);
+        if let Some(mut run) = run.filter(|_| !(is_replaced && decoder.breaks_bytes(&all))) {
+            let mut joined = DecodeBuffer::new(py, errors.is_some());
+            joined.reserve_for(all.len())?;
+            while let Some(part) = run.next_part()? {
+                match part {
+                    Part::Ids(ids) => joined.decode(vocab.tokens(), ids)?,
+                    Part::Token(token) => joined.push(token)?,
+                }
+            }
             if !is_replaced || decoder.joins_bytes() {
                 return joined.finish(errors);
             }
@@ -151,40 +158,5 @@ impl Tokenizer {
             return Ok(objects::string(py, &text)?.into_any());
         }
         Ok(objects::bytes(py, text.as_bytes())?.into_any())
-    }
-
-    /// The joined bytes of `ids`, without up to `spaces` spaces at the front.
-    fn joined<'py>(
-        &self,
-        decoder: &TextDecoder,
-        ids: &[u32],
-        mut spaces: usize,
-        is_text: bool,
-        py: Python<'py>,
-    ) -> PyResult<DecodeBuffer<'py>> {
-        let tokens = self.encoder().vocab().tokens();
-        let mut output = DecodeBuffer::new(py, is_text);
-        output.reserve_for(ids.len())?;
-        let bytes_of = |id: u32| decoder.replaced().get(&id).map(Vec::as_slice);
-        let mut at = 0;
-        while at < ids.len() && spaces > 0 {
-            let Some(token) = bytes_of(ids[at]).or_else(|| tokens.get(ids[at])) else { break };
-            output.push(decoder.strip(ids[at], token, &mut spaces))?;
-            at += 1;
-        }
-        output.skip_ids(at);
-        while at < ids.len() {
-            let end = match decoder.replaced().is_empty() {
-                true => ids.len(),
-                false => at + ids[at..].iter().take_while(|&&id| bytes_of(id).is_none()).count(),
-            };
-            output.decode(tokens, &ids[at..end])?;
-            if let Some(token) = ids.get(end).and_then(|&id| bytes_of(id)) {
-                output.push(token)?;
-                output.skip_ids(1);
-            }
-            at = end + 1;
-        }
-        Ok(output)
     }
 }

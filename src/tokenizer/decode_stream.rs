@@ -15,7 +15,7 @@ use crate::room;
 pub(crate) type OnInvalid<'a> = &'a dyn Fn(&[u8], bool, &mut Vec<u8>) -> Result<usize>;
 
 /// The options of a [`DecodeStream`].
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DecodeOptions {
     /// Whether special tokens have no text.

@@ -42,7 +42,7 @@ pub use record::Record;
 pub use stream::EncodeStream;
 pub use text::Document;
 pub use tokenizer::Tokenizer;
-#[cfg(feature = "train")]
-pub use training::{TrainOptions, train, train_files};
 #[cfg(feature = "python")]
 pub(crate) use training::built;
+#[cfg(feature = "train")]
+pub use training::{TrainOptions, train, train_files};

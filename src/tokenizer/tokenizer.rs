@@ -8,7 +8,7 @@ use super::pipeline::Pipeline;
 use super::record::Record;
 use super::stream::EncodeStream;
 use crate::control::Control;
-use crate::decode::{TextDecoder, decode};
+use crate::decode::{TextDecoder, TokenRun, decode};
 use crate::encode::{Encoder, SpecialTokens};
 use crate::error::Result;
 use crate::spelling::spell;
@@ -240,8 +240,8 @@ impl Tokenizer {
         let vocab = self.encoder.vocab();
         match self.decoder.as_deref().filter(|decoder| !decoder.is_plain()) {
             None => decode(vocab, ids, &Control::none()),
-            Some(decoder) => match decoder.joined(vocab, ids)? {
-                Some(bytes) => Ok(bytes),
+            Some(decoder) => match TokenRun::new(vocab, Some(decoder), ids) {
+                Some(run) => run.joined(&Control::none()),
                 None => decoder.decode(vocab, ids).map(String::into_bytes),
             },
         }

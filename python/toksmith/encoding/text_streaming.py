@@ -1,10 +1,11 @@
-"""Encoding text that arrives in pieces to arrays of ids, some megabytes at a time."""
+"""Text that arrives in pieces to arrays of ids, some megabytes at a time, and ids that arrive to pieces of text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from .._core import DecodeStream
 from .._core import Tokenizer as CoreTokenizer
 
 if TYPE_CHECKING:
@@ -118,3 +119,14 @@ def _of_stream(core: CoreTokenizer, texts: Iterable[str], special: bool) -> Iter
     ids += stream.finish()
     if ids:
         yield np.array(ids, np.uint32)
+
+
+def pieces(stream: DecodeStream, ids: Iterator[int]) -> Iterator[str]:
+    """Yield the text of ids, piece by piece, and end it. See `DecodeStream.pieces`."""
+    for id in ids:
+        if text := stream.push(id):
+            yield text
+        if stream.stopped is not None:
+            break
+    if tail := stream.flush():
+        yield tail
