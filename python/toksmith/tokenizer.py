@@ -544,9 +544,9 @@ class Tokenizer:
         >>> tokenizer.decode_batch([[97, 98], [99]]) == tokenizer.decode_batch(ids, starts=starts)
         True
         """
-        if starts is None:
-            arguments.checked_batch(batch, "decode_batch", "lists of ids")
-        return self._core.decode_batch(batch, errors, starts)
+        if starts is not None:
+            batch = _cut(batch, starts)
+        return self._core.decode_batch(arguments.checked_batch(batch, "decode_batch", "lists of ids"), errors)
 
     @overload
     def decode_stream(self, ids: None = None, *, prompt: Ids = (), errors: str = "replace") -> DecodeStream: ...
@@ -893,6 +893,16 @@ def restored(kind: type[Tokenizer], fingerprint: str, fields: str, core: bytes, 
     except (AttributeError, TypeError, ValueError) as error:
         raise pickle.UnpicklingError(f"the pickle of the Tokenizer is damaged: {error}") from None
     return made
+
+
+def _cut(ids: Any, starts: Iterable[int]) -> list[Ids]:
+    """Return the parts of ids, each from one of `starts` to the next."""
+    places = [0]
+    for start in starts:
+        if not places[-1] <= start <= len(ids):
+            raise ValueError(f"starts must rise within 0 to {len(ids)}, the number of ids")
+        places.append(start)
+    return [ids[start:end] for start, end in itertools.pairwise(places[1:])]
 
 
 def tokenizer_of(tokenizer: object, argument: str = "tokenizer") -> Tokenizer:

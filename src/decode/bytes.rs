@@ -109,26 +109,3 @@ pub fn step(tokens: &TokenBytes, ids: &[u32], out: &mut [MaybeUninit<u8>]) -> De
     }
     done(ids.len(), at, wide, Stop::Done)
 }
-
-/// For each token the index of the character that it starts in, also if it starts inside the character.
-#[derive(Clone, Debug, Default)]
-pub struct Offsets {
-    /// The index for each token.
-    pub starts: Vec<usize>,
-    /// The number of characters that have started so far.
-    characters: usize,
-}
-
-impl Offsets {
-    /// Adds the next token.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`].
-    pub fn add(&mut self, token: &[u8]) -> Result<()> {
-        let continues = |byte: &u8| byte & 0xc0 == 0x80;
-        let inside = usize::from(token.first().is_some_and(continues));
-        room::push(&mut self.starts, self.characters.saturating_sub(inside))?;
-        self.characters += token.iter().filter(|byte| !continues(byte)).count();
-        Ok(())
-    }
-}

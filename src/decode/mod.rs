@@ -16,7 +16,7 @@ mod stop;
 mod text;
 
 pub use alignment::{Part, TokenRun, align, ids_in};
-pub use bytes::{DecodeStep, Offsets, Stop, decode, estimate, step};
+pub use bytes::{DecodeStep, Stop, decode, estimate, step};
 pub use decoder::{Decoder, DecoderState, Flow};
 pub use pieces::PieceRule;
 pub use stages::{Stage, StageState};

@@ -38,7 +38,7 @@ mod tables;
 
 pub use api::{
     Completions, Continuations, Document, DocumentOptions, EncodeState, IdView, KnownPrefix, Piece,
-    PrefixCache, RandomMerges, SortedTokens, Words,
+    PrefixCache, RandomMerges, Words,
 };
 pub use encoder::Encoder;
 pub(crate) use output::put_ids;

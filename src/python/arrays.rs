@@ -8,14 +8,9 @@ use numpy::{Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use super::{allocator, ids as lists, text};
-use crate::control::Control;
-use crate::encode::{EncodedBatch, IdView, recycle};
-use crate::error::Result;
-use crate::room;
+use super::{allocator, ids as lists};
+use crate::encode::{IdView, recycle};
 
-/// The ids of many texts, and where each text starts in them.
-pub(super) type WithStarts<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
 /// A list of ids, and their spans, one in each row.
 pub(super) type WithSpans<'py> = (Bound<'py, PyList>, Bound<'py, PyArray2<i64>>);
 
@@ -58,33 +53,18 @@ pub(super) fn ids(py: Python<'_>, ids: Vec<u32>) -> PyResult<Bound<'_, PyArray1<
         return array(py, ids);
     }
     import_numpy(py)?;
-    borrowed(py, ids)
-}
-
-/// The ids that `work` makes of many texts.
-pub(super) fn of_texts<'py>(
-    texts: &Bound<'py, PyAny>,
-    work: impl FnOnce(&[&[u8]], &Control) -> Result<EncodedBatch> + Send,
-) -> PyResult<WithStarts<'py>> {
-    let EncodedBatch { ids: all, starts } = text::with_many(texts, work)?;
-    let starts = room::collected(starts.into_iter().map(|start| start as i64))?;
-    Ok((ids(texts.py(), all)?, array(texts.py(), starts)?))
-}
-
-/// Ids with their spans.
-pub(super) fn with_spans(py: Python<'_>, (ids, spans): (Vec<u32>, Vec<i64>)) -> PyResult<WithSpans<'_>> {
-    let spans = array(py, spans)?.reshape([ids.len(), 2])?;
-    Ok((lists::to_list(py, &ids)?, spans))
-}
-
-/// An array that borrows the memory of a new [`IdMemory`].
-fn borrowed(py: Python<'_>, ids: Vec<u32>) -> PyResult<Bound<'_, PyArray1<u32>>> {
     allocator::leave_some_if_none();
     let memory = Bound::new(py, IdMemory(ids))?;
     let view = ArrayView1::from(&memory.get().0[..]);
     // SAFETY: the vector lives as long as `memory`, which the array holds as its base. Nothing else reads or
     // writes it, and it is never reallocated.
     Ok(unsafe { PyArray1::borrow_from_array(&view, memory.clone().into_any()) })
+}
+
+/// Ids with their spans.
+pub(super) fn with_spans(py: Python<'_>, (ids, spans): (Vec<u32>, Vec<i64>)) -> PyResult<WithSpans<'_>> {
+    let spans = array(py, spans)?.reshape([ids.len(), 2])?;
+    Ok((lists::to_list(py, &ids)?, spans))
 }
 
 /// The memory of the ids of a document, which an array borrows.

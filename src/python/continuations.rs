@@ -4,10 +4,11 @@ use numpy::PyArray1;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::PyString;
+use pyo3::types::{PyList, PyString};
 
+use super::special::Special;
 use super::tokenizer::Tokenizer;
-use super::{arrays, call};
+use super::{arrays, call, ids, objects};
 use crate::encode::Continuations;
 
 /// How many ids to keep, and the ids that may come after them; None for any.
@@ -32,6 +33,18 @@ impl PyContinuations {
         let encoder = &tokenizer.get().encoder();
         let inner = call::long(py, None, |_| Ok(Continuations::new(encoder)))?;
         Ok(PyContinuations { tokenizer, inner })
+    }
+
+    fn _of_text<'py>(
+        &self,
+        text: &Bound<'py, PyString>,
+        special: Special<'py>,
+    ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyList>)> {
+        let (py, text) = (text.py(), call::text(text)?);
+        let special = special.tokens();
+        let encoded = call::long(py, None, |control| self.inner.of_text(text, special, control))?;
+        let completions = objects::list_of(py, encoded.completions.iter().map(|ids| ids::to_list(py, ids)))?;
+        Ok((ids::to_list(py, &encoded.stable)?, completions))
     }
 
     /// Return the ordinary tokens whose bytes begin with `prefix`, bytes or a str, as ascending ids: `uint32`, shape (n,).

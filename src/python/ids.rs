@@ -4,7 +4,7 @@
 use std::fmt::Display;
 
 use pyo3::buffer::{Element, PyUntypedBuffer};
-use pyo3::exceptions::{PyKeyError, PyOverflowError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyOverflowError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
@@ -211,38 +211,6 @@ pub(super) fn extract_id(id: &Bound<'_, PyAny>, index: Option<usize>) -> PyResul
         return Err(PyTypeError::new_err(format!("a token id is an int, not {kind}{place}{hint}")));
     }
     Err(error)
-}
-
-/// The parts of `ids`, each from one element of `starts` to the next.
-///
-/// # Errors
-/// `ValueError` if `starts` does not rise, or leaves the range from 0 to the number of ids.
-pub(super) fn stretches<'a, 'py>(
-    ids: &'a Bound<'py, PyAny>,
-    starts: &Bound<'py, PyAny>,
-) -> PyResult<impl Iterator<Item = PyResult<Bound<'py, PyAny>>> + use<'a, 'py>> {
-    let starts = rising(starts, ids.len()?)?;
-    let stretch = |start, end| ids.get_item(objects::slice(ids.py(), start, end)?);
-    Ok((1..starts.len()).map(move |at| stretch(starts[at - 1] as u64, starts[at] as u64)))
-}
-
-/// Reads ascending numbers from 0 to `max`. The first number that breaks this rule is an error at once, since the
-/// iterable may be endless.
-fn rising(numbers: &Bound<'_, PyAny>, max: usize) -> PyResult<Vec<i64>> {
-    let mut yielder = call::GilYielder::new();
-    let mut collected: Vec<i64> = room::for_items(objects::size_hint(numbers))?;
-    for number in objects::iterator(numbers, "starts is a list or an array of int")? {
-        let number: i64 = number?.extract()?;
-        if number < collected.last().copied().unwrap_or(0) || number as usize > max {
-            let message = format!("starts must rise within 0 to {max}, the number of ids");
-            return Err(PyValueError::new_err(message));
-        }
-        room::push(&mut collected, number)?;
-        if collected.len().is_multiple_of(ITEMS_PER_CHECK) {
-            yielder.tick(numbers.py())?;
-        }
-    }
-    Ok(collected)
 }
 
 /// Reads an array of one of these types. `None` if the array has another type or a foreign byte order; the caller

@@ -16,7 +16,6 @@ mod decode_streams;
 mod dialects;
 mod document;
 mod documents;
-mod encoding;
 mod encoding_settings;
 mod engines;
 mod errors;
@@ -35,6 +34,7 @@ mod prefix_cache;
 mod pretokenizer;
 mod regex;
 mod shards;
+mod special;
 mod stream;
 mod text;
 mod tokenizer;
@@ -52,58 +52,38 @@ mod _core {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use super::alignment::{align, retokenization, vocab_map};
-    #[pymodule_export]
-    use super::arrow::{PyArrowArray, PyArrowColumn};
-    #[pymodule_export]
-    use super::arrow_counts::{count_counts, count_texts, counts_from_arrow, counts_to_arrow};
-    #[pymodule_export]
-    use super::byte_stream::{PyByteStream, PyRecordStream, check_plain, check_whole, file_format};
-    #[pymodule_export]
-    use super::compiled::{PyCompiledPattern, character_kinds};
-    #[pymodule_export]
-    use super::continuations::PyContinuations;
-    #[pymodule_export]
-    use super::counts::{PyCounting, PyOversized, PyPretokenCounts};
-    #[pymodule_export]
-    use super::decode_stream::{DecodeStream, DecodeStreams};
-    #[pymodule_export]
-    use super::dialects::{check_pattern_size, from_fancy_regex, from_oniguruma, to_oniguruma};
-    #[pymodule_export]
-    use super::document::PyDocument;
-    #[pymodule_export]
-    use super::encoding::{Encoding, PySpecialSet};
-    #[pymodule_export]
-    use super::encoding_settings::PyEncodingSettings;
-    #[pymodule_export]
-    use super::file::{PyWrittenHashes, checksum};
-    #[pymodule_export]
-    use super::formats::{
-        minbpe_model, side_files, spell, tokenizer_class, tokenizer_files, tokenizer_kind, tokenizer_lead,
-        tokens_of_ranks, unspell,
-    };
-    #[pymodule_export]
-    use super::huggingface_encoding::PyEncoding;
-    #[pymodule_export]
-    use super::permutation::PyPermutation;
-    #[pymodule_export]
-    use super::pipeline::{PyPipeline, PyPostProcessor};
-    #[pymodule_export]
-    use super::prefix_cache::PyPrefixCache;
-    #[pymodule_export]
-    use super::pretokenizer::PyPretokenizer;
-    #[pymodule_export]
-    use super::shards::{
-        PyShardCounts, PyShardRun, check_snapshot, complete_shard, join_pieces, llm_c_header, npy_header,
-    };
-    #[pymodule_export]
-    use super::stream::EncodeStream;
-    #[pymodule_export]
-    use super::tokenizer::Tokenizer;
-    #[pymodule_export]
-    use super::training::{
-        Learned, PyRuns, build_tokenizer, fingerprint, learn_balanced, learn_merges, memory_to_learn,
-        words_of,
+    use super::{
+        alignment::{align, retokenization, vocab_map},
+        arrow::{PyArrowArray, PyArrowColumn},
+        arrow_counts::{count_counts, count_texts, counts_from_arrow, counts_to_arrow},
+        byte_stream::{PyByteStream, PyRecordStream, check_plain, check_whole, file_format},
+        compiled::{PyCompiledPattern, character_kinds},
+        continuations::PyContinuations,
+        counts::{PyCounting, PyOversized, PyPretokenCounts},
+        decode_stream::{DecodeStream, DecodeStreams},
+        dialects::{check_pattern_size, from_fancy_regex, from_oniguruma, to_oniguruma},
+        document::PyDocument,
+        encoding_settings::PyEncodingSettings,
+        file::{PyWrittenHashes, checksum},
+        formats::{
+            minbpe_model, side_files, spell, tokenizer_class, tokenizer_files, tokenizer_kind,
+            tokenizer_lead, tokens_of_ranks, unspell,
+        },
+        huggingface_encoding::PyEncoding,
+        permutation::PyPermutation,
+        pipeline::{PyPipeline, PyPostProcessor},
+        prefix_cache::PyPrefixCache,
+        pretokenizer::PyPretokenizer,
+        shards::{
+            PyShardCounts, PyShardRun, check_snapshot, complete_shard, join_pieces, llm_c_header, npy_header,
+        },
+        special::PySpecialSet,
+        stream::EncodeStream,
+        tokenizer::Tokenizer,
+        training::{
+            Learned, PyRuns, build_tokenizer, fingerprint, learn_balanced, learn_merges, memory_to_learn,
+            words_of,
+        },
     };
 
     #[pymodule_init]

@@ -7,7 +7,7 @@ use std::ffi::c_char;
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyAny, PyBytes, PyDict, PyIterator, PyList, PySlice, PyString, PyTuple};
+use pyo3::types::{PyAny, PyBytes, PyDict, PyIterator, PyList, PyString, PyTuple};
 
 use super::ints;
 use crate::room;
@@ -54,15 +54,6 @@ pub(super) fn int(py: Python<'_>, number: u64) -> PyResult<Bound<'_, PyAny>> {
     };
     // SAFETY: both functions return a new reference, or null with an exception set.
     unsafe { Bound::from_owned_ptr_or_err(py, made) }
-}
-
-pub(super) fn slice(py: Python<'_>, start: u64, end: u64) -> PyResult<Bound<'_, PySlice>> {
-    let (start, end) = (int(py, start)?, int(py, end)?);
-    // SAFETY: the GIL is held. The call returns a new slice, or null with an exception set.
-    unsafe {
-        let made = ffi::PySlice_New(start.as_ptr(), end.as_ptr(), std::ptr::null_mut());
-        Ok(Bound::from_owned_ptr_or_err(py, made)?.cast_into_unchecked())
-    }
 }
 
 /// Converts the items of a sequence. A `T` must take no memory of its own, since only the vector is allocated

@@ -42,15 +42,13 @@ impl PyPretokenizer {
 
 #[pymethods]
 impl PyPretokenizer {
-    /// `pattern` is None, the name of a scanner, a `CompiledPattern`, or a compiled `regex` pattern; `cut_rule`
-    /// applies only to the last.
+    /// `pattern` is None, the name of a scanner, a `CompiledPattern`, or a compiled `regex` pattern.
     /// `isa` is the instruction set of a scanner, for tests; by default the best of the machine. `source`, `flags` and
     /// `unicode` are what files have for the pattern.
     #[new]
-    #[pyo3(signature = (pattern, cut_rule="never", unmatched="keep", isa=None, *, source=None, flags=0, unicode=None))]
+    #[pyo3(signature = (pattern, unmatched="keep", isa=None, *, source=None, flags=0, unicode=None))]
     fn new(
         pattern: Bound<'_, PyAny>,
-        cut_rule: &str,
         unmatched: &str,
         isa: Option<&str>,
         source: Option<String>,
@@ -65,7 +63,7 @@ impl PyPretokenizer {
         } else if let Ok(compiled) = pattern.cast::<PyCompiledPattern>() {
             Pattern::Compiled(Arc::clone(&compiled.get().automaton))
         } else {
-            Pattern::Custom(Arc::new(Regex::new(&pattern, false)), rule(cut_rule)?)
+            Pattern::Custom(Arc::new(Regex::new(&pattern, false)), CutRule::Never)
         };
         let unmatched = Unmatched::from_name(unmatched).ok_or_else(|| {
             PyValueError::new_err(format!("unmatched is \"keep\" or \"drop\", not {unmatched:?}"))
@@ -78,12 +76,6 @@ impl PyPretokenizer {
     #[staticmethod]
     fn instruction_sets() -> Vec<&'static str> {
         Isa::available().map(Isa::name).collect()
-    }
-
-    /// The ends of the pretokens of a text without special tokens, in bytes.
-    fn ends<'py>(&self, py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyList>> {
-        let ranges = self.inner.pretokenizer.ranges(text)?;
-        objects::list_of(py, ranges.into_iter().map(|range| objects::int(py, range.end as u64)))
     }
 
     /// The starts and ends of the pretokens of a text without special tokens, in bytes.
@@ -120,14 +112,4 @@ fn scanner(name: &str, isa: Option<&str>) -> PyResult<(Named, Isa)> {
     let isa = isa.map_or(Some(Isa::best()), Isa::from_name);
     let isa = isa.ok_or_else(|| PyValueError::new_err("this machine does not have that instruction set"))?;
     Ok((named, isa))
-}
-
-fn rule(name: &str) -> PyResult<CutRule> {
-    match name {
-        "never" => Ok(CutRule::Never),
-        "gpt2" => Ok(CutRule::Gpt2),
-        "cl100k" => Ok(CutRule::Cl100k),
-        "o200k" => Ok(CutRule::O200k),
-        other => Err(PyValueError::new_err(format!("unknown cut rule {other:?}"))),
-    }
 }

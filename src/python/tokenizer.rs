@@ -17,18 +17,18 @@ use super::formats::{object_of, value_of};
 use super::output::Errors;
 use super::pipeline::PyPipeline;
 use super::pretokenizer::PyPretokenizer;
+use super::special::Special;
 use super::stream::EncodeStream;
 use super::vocabulary::{merges_of, special_specs, tokens_of};
 use super::{arrays, call, file, ids, objects, text};
-use crate::encode::{Encoder, FileOptions, RandomMerges, Spans};
+use crate::encode::{EncodedBatch, Encoder, FileOptions, RandomMerges, Spans};
 use crate::error::{Result, show};
 use crate::formats::{self, LoadOptions, huggingface};
 use crate::room;
 use crate::source::Text;
-use crate::tokenizer;
+use crate::tokenizer::{self, Origin};
 use crate::vocab::{Semantics, Vocab};
 
-/// A tokenizer of the crate.
 #[pyclass(frozen, weakref, module = "toksmith._core")]
 pub(super) struct Tokenizer {
     pub(super) inner: crate::Tokenizer,
@@ -45,6 +45,9 @@ impl Tokenizer {
 
     /// The core of the tokenizer that an argument is, or names.
     pub(super) fn of_public(tokenizer: &Bound<'_, PyAny>, argument: &str) -> PyResult<Py<Self>> {
+        if let Ok(core) = tokenizer.cast::<Self>() {
+            return Ok(core.clone().unbind());
+        }
         let core = public_of(tokenizer, argument)?.getattr(intern!(tokenizer.py(), "_core"))?;
         Ok(core.cast_into::<Self>()?.unbind())
     }
@@ -57,7 +60,15 @@ pub(super) fn public_of<'py>(tokenizer: &Bound<'py, PyAny>, argument: &str) -> P
         .call_method1(intern!(py, "tokenizer_of"), (tokenizer, argument))
 }
 
+#[derive(FromPyObject)]
+enum LoadSource {
+    Content(PyBackedBytes),
+    Path(PathBuf),
+}
+
 type LastPairs<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
+/// The ids of many texts, and where each text starts in them.
+type WithStarts<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
 type CharacterIds = (Vec<u32>, Option<u32>, Vec<u32>);
 type RecordRow<'a> = (&'a str, u32, Vec<Option<u64>>);
 type PrunedParts<'py> = (Tokenizer, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
@@ -84,12 +95,12 @@ impl Tokenizer {
         })
     }
 
-    /// Loads a file. `format` is its name in the table of formats; by default it is recognised.
+    /// Loads a file or its content. `format` is its name in the table of formats; that of a file is recognised by default.
     #[staticmethod]
-    #[pyo3(signature = (path, *, format=None, pattern=None, special_tokens=vec![], pre_tokenizer=None, dropout_seed=None))]
+    #[pyo3(signature = (source, *, format=None, pattern=None, special_tokens=vec![], pre_tokenizer=None, dropout_seed=None))]
     fn load(
         py: Python<'_>,
-        path: PathBuf,
+        source: LoadSource,
         format: Option<&str>,
         pattern: Option<&PyPretokenizer>,
         special_tokens: Vec<(String, Option<i128>)>,
@@ -99,7 +110,12 @@ impl Tokenizer {
         let pattern = pattern.map(|pattern| pattern.inner.clone());
         let special_tokens = special_specs(special_tokens)?;
         let options = LoadOptions { pattern, special_tokens, pre_tokenizer, dropout_seed };
-        Self::made(py, || formats::load(&path, format, &options, &PyTables))
+        Self::made(py, || match source {
+            LoadSource::Path(path) => formats::load(&path, format, &options, &PyTables),
+            LoadSource::Content(content) => {
+                formats::kind_of(format.unwrap_or_default())?.read(&content, &options, &PyTables)
+            }
+        })
     }
 
     #[staticmethod]
@@ -112,21 +128,6 @@ impl Tokenizer {
     ) -> PyResult<Self> {
         let (specials, pattern) = (special_specs(special_tokens)?, pattern.inner.clone());
         Self::made(py, || formats::load_pair(&[vocab, merges], &specials, pattern))
-    }
-
-    /// The tokenizer of the content of a rank file.
-    #[staticmethod]
-    fn from_ranks(
-        py: Python<'_>,
-        data: &[u8],
-        special_tokens: Vec<(String, Option<i128>)>,
-        pattern: &PyPretokenizer,
-    ) -> PyResult<Self> {
-        let special_tokens = special_specs(special_tokens)?;
-        let options =
-            LoadOptions { pattern: Some(pattern.inner.clone()), special_tokens, ..LoadOptions::default() };
-        let format = formats::kind_of("tiktoken")?;
-        Self::made(py, || format.read(data, &options, &PyTables))
     }
 
     /// The tokenizer of the content of a `tokenizer.json`. `files` is the JSON of those beside it, by name. With `keep_ids` new
@@ -153,18 +154,15 @@ impl Tokenizer {
         Self::made(py, || formats::of_state(fields, core, extras, &PyTables))
     }
 
-    /// The parts of the identity, as JSON and as bytes.
     fn state<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyString>, Bound<'py, PyBytes>)> {
         let (fields, core) = call::long(py, None, |_| tokenizer::state(&self.inner))?;
         Ok((objects::string(py, &fields)?, objects::bytes(py, &core)?))
     }
 
-    /// The JSON of what is known besides the identity.
     fn extras<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
         objects::string(py, &formats::extras(&self.inner))
     }
 
-    /// The content of the file of a format, by its name in the table.
     fn written<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyBytes>> {
         let kind = formats::kind_of(format)?;
         objects::bytes(py, &call::long(py, None, |_| kind.write(&self.inner, &PyTables))?)
@@ -175,30 +173,25 @@ impl Tokenizer {
         Ok((objects::bytes(py, &vocab)?, objects::bytes(py, &merges)?))
     }
 
-    /// The pre-tokenizer of a `tokenizer.json` that cuts text at the places of the pattern, as JSON has it.
     fn pre_tokenizer<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         object_of(py, &huggingface::pre_tokenizer(self.inner.pattern(), &PyTables)?)
     }
 
-    /// What was noticed while loading.
     #[getter]
     fn warnings(&self) -> &[String] {
         self.inner.warnings()
     }
 
-    /// SHA-256, in hexadecimal, of the parts of the identity.
     #[getter]
     fn fingerprint(&self, py: Python<'_>) -> PyResult<String> {
         call::long(py, None, |_| self.inner.fingerprint().map(str::to_owned))
     }
 
-    /// The steps of a Hugging Face tokenizer around its model; None for a tokenizer without any.
     #[getter]
     fn pipeline(&self) -> Option<PyPipeline> {
         self.inner.pipeline().map(|pipeline| PyPipeline { inner: Arc::clone(pipeline) })
     }
 
-    /// The pattern. See `Pipeline.pattern`.
     fn pattern<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let has_stages = self.inner.pipeline().is_some_and(|pipeline| pipeline.has_stages());
         PyPretokenizer::row(py, self.inner.pattern(), has_stages)
@@ -211,24 +204,11 @@ impl Tokenizer {
         Some((&record.ties, record.initial_tokens, self.inner.merge_counts().unwrap_or_default()))
     }
 
-    /// The files beside the `tokenizer.json` that the tokenizer came with, by name.
-    fn files<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let files = self.inner.origin().map(|origin| origin.files.clone()).unwrap_or_default();
-        object_of(py, &Value::Object(files))
+    /// `content`, `beside` and `files` of the Hugging Face folder that the tokenizer came with: see the fields of `Origin`.
+    fn origin<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        object_of(py, &self.inner.origin().unwrap_or(&Origin::default()).to_value())
     }
 
-    /// The parts of the `tokenizer.json` as they were spelled; None if they are not known.
-    fn content<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let content = self.inner.origin().and_then(|origin| origin.content.clone());
-        content.map(|content| object_of(py, &Value::Object(content))).transpose()
-    }
-
-    /// The added tokens that are not in the vocabulary of the model.
-    fn beside(&self) -> HashSet<String> {
-        self.inner.origin().map(|origin| origin.beside.iter().cloned().collect()).unwrap_or_default()
-    }
-
-    /// The special tokens that the files give names, such as `bos_token`; and the chat templates by name.
     fn chat(&self) -> (BTreeMap<String, String>, Vec<(String, String)>) {
         let origin = self.inner.origin();
         origin.map(|origin| (origin.special_tokens(), origin.chat_templates())).unwrap_or_default()
@@ -238,7 +218,6 @@ impl Tokenizer {
         self.inner.added_ids()
     }
 
-    /// The tokenizer with more special tokens. See `crate::Tokenizer::with_special_tokens`.
     fn with_special_tokens(&self, py: Python<'_>, more: Vec<(String, u32)>) -> PyResult<Self> {
         let more: Vec<_> = more.iter().map(|(name, id)| (&**name, *id)).collect();
         Self::made(py, || self.inner.with_special_tokens(&more))
@@ -259,12 +238,10 @@ impl Tokenizer {
         Ok(made.map(|inner| Tokenizer { inner }))
     }
 
-    /// The tokenizer in which the added tokens of these contents are special as well, for the texts of a chat template.
     fn with_special(&self, py: Python<'_>, contents: HashSet<String>) -> PyResult<Self> {
         Self::made(py, || self.inner.with_special(&|content| contents.contains(content)))
     }
 
-    /// The tokenizer of some tokens, the old id of each new one, and the old ids that were needed. See `Vocab::pruned`.
     fn pruned<'py>(&self, py: Python<'py>, keep: Vec<u32>, fixed: Vec<u32>) -> PyResult<PrunedParts<'py>> {
         let (inner, old_ids, needed) = call::long(py, None, |_| {
             let (inner, old_ids, needed) = self.inner.pruned(&keep, &fixed)?;
@@ -274,17 +251,14 @@ impl Tokenizer {
         Ok((Tokenizer { inner }, arrays::array(py, old_ids)?, arrays::array(py, needed)?))
     }
 
-    /// The tokenizer without its last merges or ranks.
     fn shrunk(&self, py: Python<'_>, size: usize) -> PyResult<Self> {
         Self::made(py, || self.inner.shrunk(size))
     }
 
-    /// The tokenizer of some tokens under other ids: pairs of old and new ids.
     fn relabeled(&self, py: Python<'_>, ids: Vec<(u32, u32)>) -> PyResult<Self> {
         Self::made(py, || self.inner.relabeled(&ids))
     }
 
-    /// The tokenizer with the tokens of another one, which has these ids as well: what is around its model stays.
     fn with_tokens_of(&self, py: Python<'_>, other: &Tokenizer, keeps_record: bool) -> PyResult<Self> {
         Self::made(py, || self.inner.with_tokens_of(&other.inner, keeps_record))
     }
@@ -292,42 +266,35 @@ impl Tokenizer {
     /// The ids of the tokens of all bytes, of the unknown token, and of those that no text becomes; None where merging begins
     /// with bytes.
     fn characters(&self) -> Option<CharacterIds> {
-        let characters = self.encoder().vocab().characters()?.clone();
+        let characters = self.inner.vocab().characters()?.clone();
         Some((characters.bytes, characters.unknown, characters.outside.into_iter().collect()))
     }
 
-    /// Whether merging goes by the names of tokens.
     fn is_spelled(&self) -> bool {
-        !self.encoder().vocab().covers_text_exactly()
+        !self.inner.vocab().covers_text_exactly()
     }
 
-    /// A token as a `tokenizer.json` spells it; `KeyError` if there is none.
     fn spelled<'py>(&self, py: Python<'py>, id: u32) -> PyResult<Bound<'py, PyString>> {
         objects::string(py, &self.inner.spelled(id)?)
     }
 
-    /// The id that the model has for a spelling; None if it has none.
     fn id_of_spelling(&self, text: &str) -> PyResult<Option<u32>> {
         match self.decoder() {
-            Some(decoder) => Ok(decoder.id_of(self.encoder().vocab(), text)?),
+            Some(decoder) => Ok(decoder.id_of(self.inner.vocab(), text)?),
             None => Ok(None),
         }
     }
 
-    /// Whether the pipeline, if there is one, does nothing to a text.
     fn leaves(&self, text: &Bound<'_, PyAny>, special: bool) -> PyResult<bool> {
         text::with_utf8(text, 0, |text, _| self.encoder().leaves(text.as_bytes(), special))
     }
 
-    /// By id, the ordinary tokens that merging their own bytes does not produce, each with the ids that it produces.
     fn unmade(&self, py: Python<'_>) -> PyResult<Vec<(u32, Vec<u32>)>> {
-        call::long(py, None, |_| self.encoder().vocab().unmade())
+        call::long(py, None, |_| self.inner.vocab().unmade())
     }
 
-    /// The last merge of each token, by ascending id: the indexes of its two parts in the list of all ids, in two
-    /// arrays. Both are -1 for a token that no merge makes.
     fn last_pairs<'py>(&self, py: Python<'py>) -> PyResult<LastPairs<'py>> {
-        let pairs = call::long(py, None, |_| self.encoder().vocab().last_pairs())?;
+        let pairs = call::long(py, None, |_| self.inner.vocab().last_pairs())?;
         let part = |take: fn((u32, u32)) -> u32| {
             let index = |pair: &Option<_>| pair.map_or(-1, |pair| i64::from(take(pair)));
             arrays::array(py, room::collected(pairs.iter().map(index))?)
@@ -335,14 +302,16 @@ impl Tokenizer {
         Ok((part(|(left, _)| left)?, part(|(_, right)| right)?))
     }
 
+    /// `special` says which special tokens become their ids: all, none, or those of a `SpecialSet`.
     #[pyo3(signature = (text, special, workers=None))]
     fn encode<'py>(
         &self,
         text: &Bound<'py, PyAny>,
-        special: bool,
+        special: Special<'py>,
         workers: Option<usize>,
     ) -> PyResult<Bound<'py, PyList>> {
-        self.encoded_list(text.py(), text::of(text)?, special, workers)
+        special.check(text::checked(text)?)?;
+        self.encoded_list(text.py(), text::of(text)?, special.tokens(), workers)
     }
 
     #[pyo3(signature = (data, special, workers=None))]
@@ -353,7 +322,13 @@ impl Tokenizer {
         special: bool,
         workers: Option<usize>,
     ) -> PyResult<Bound<'py, PyList>> {
-        self.encoded_list(py, Text::Utf8(&data), special, workers)
+        self.encoded_list(py, Text::Utf8(&data), special.into(), workers)
+    }
+
+    /// Encodes bytes that need not be UTF-8 by the rules of tiktoken.
+    fn encode_broken<'py>(&self, py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyList>> {
+        let ids = call::sized(py, data.len(), |control| self.encoder().encode_broken(data, control))?;
+        ids::to_list(py, &ids)
     }
 
     /// `continues` says that the text follows another one, up to a place that `late_cut` returned.
@@ -361,20 +336,31 @@ impl Tokenizer {
     fn encode_to_numpy<'py>(
         &self,
         text: &Bound<'py, PyAny>,
-        special: bool,
+        special: Special<'py>,
         workers: Option<usize>,
         continues: bool,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        arrays::ids(text.py(), self.encoded(text.py(), text::of(text)?, (special, continues), workers)?)
+        special.check(text::checked(text)?)?;
+        let ids = self.encoded(text.py(), text::of(text)?, (special.tokens(), continues), workers)?;
+        arrays::ids(text.py(), ids)
     }
 
     fn encode_batch<'py>(
         &self,
         texts: &Bound<'py, PyAny>,
-        special: bool,
+        special: Special<'py>,
         workers: usize,
     ) -> PyResult<Bound<'py, PyList>> {
-        self.encoded_lists(texts, special, workers)
+        if special.refused().is_some() {
+            for (index, text) in texts.try_iter()?.enumerate() {
+                special.check(text::at(index, &text?)?)?;
+            }
+        }
+        let special = special.tokens();
+        let batches = text::with_many(texts, |texts, control| {
+            self.encoder().encode_batch(texts, special, workers, control)
+        })?;
+        ids::to_lists(texts.py(), &batches)
     }
 
     /// The ids of all texts, and where each text starts. `random` is the share of merges to leave out, and a seed.
@@ -385,15 +371,16 @@ impl Tokenizer {
         special: bool,
         workers: usize,
         random: Option<(f64, u64)>,
-    ) -> PyResult<arrays::WithStarts<'py>> {
+    ) -> PyResult<WithStarts<'py>> {
         let random = random.map(|(rate, seed)| RandomMerges { rate, seed });
-        arrays::of_texts(texts, |texts, control| match random {
+        let EncodedBatch { ids, starts } = text::with_many(texts, |texts, control| match random {
             None => self.encoder().encode_batch_joined(texts, special, workers, control),
             Some(merges) => self.encoder().encode_batch_randomly(texts, special, merges, workers, control),
-        })
+        })?;
+        let starts = room::collected(starts.into_iter().map(|start| start as i64))?;
+        Ok((arrays::ids(texts.py(), ids)?, arrays::array(texts.py(), starts)?))
     }
 
-    /// The ids and their spans, in characters or in bytes.
     fn encode_with_offsets<'py>(
         &self,
         text: &Bound<'py, PyAny>,
@@ -409,9 +396,8 @@ impl Tokenizer {
         arrays::with_spans(text.py(), encoded)
     }
 
-    /// The ids that the model makes of the bytes of one pretoken, and their spans in these.
     fn encode_pretoken(&self, py: Python<'_>, pretoken: &[u8]) -> PyResult<IdsWithRanges> {
-        let vocab = self.encoder().vocab();
+        let vocab = self.inner.vocab();
         call::sized(py, pretoken.len(), |control| {
             if vocab.covers_text_exactly() {
                 let ids = self.encoder().encode_as_pretoken(pretoken, control)?;
@@ -443,7 +429,6 @@ impl Tokenizer {
         self.with_parts(parts, Encoder::count_parts)
     }
 
-    /// The ids and their spans in characters of the joined parts.
     fn encode_parts_with_offsets<'py>(&self, parts: &Bound<'py, PyAny>) -> PyResult<arrays::WithSpans<'py>> {
         let encoded = self.with_parts(parts, |encoder, parts, control| {
             let mut tokens = Spans::default();
@@ -543,51 +528,43 @@ impl Tokenizer {
         self.decoded(ids, None)
     }
 
-    /// A list of the text of each list of ids. With `starts`, `batch` is one array of ids, and each of its parts
-    /// becomes a text.
     fn decode_batch<'py>(
         &self,
         batch: &Bound<'py, PyAny>,
         errors: &Bound<'py, PyString>,
-        starts: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let (texts, errors) = (objects::list(batch.py())?, Errors::new(errors)?);
         let mut yielder = call::GilYielder::new();
-        let mut add = |ids: PyResult<Bound<'py, PyAny>>| {
+        for ids in objects::iterator(batch, "a batch is a list of lists of ids")? {
             texts.append(self.decoded(&ids?, Some(&errors))?)?;
-            yielder.tick(batch.py())
-        };
-        match starts {
-            None => objects::iterator(batch, "a batch is a list of lists of ids")?.try_for_each(&mut add)?,
-            Some(starts) => ids::stretches(batch, starts)?.try_for_each(&mut add)?,
+            yielder.tick(batch.py())?;
         }
         Ok(texts)
     }
 
     fn token_bytes<'py>(&self, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let number = ids::extract_id(id, None)?;
-        let token = self.encoder().vocab().token_bytes(number)?;
+        let token = self.inner.vocab().token_bytes(number)?;
         let decoder = self.decoder().filter(|decoder| decoder.pieces().is_none());
         let replaced = decoder.and_then(|decoder| decoder.replaced().get(&number));
         objects::bytes(id.py(), replaced.map_or(token, Vec::as_slice))
     }
 
     fn token_id(&self, token: &[u8]) -> PyResult<u32> {
-        let vocab = self.encoder().vocab();
-        let id = vocab.ordinary_id(token).or_else(|| vocab.special_id(token));
+        let id = self.inner.token_id(token);
         id.ok_or_else(|| PyKeyError::new_err(format!("there is no token {}", show(token))))
     }
 
     fn vocab<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = objects::dict(py)?;
-        for (id, token) in self.encoder().vocab().tokens().iter() {
+        for (id, token) in self.inner.tokens() {
             dict.set_item(objects::int(py, u64::from(id))?, objects::bytes(py, token)?)?;
         }
         Ok(dict)
     }
 
     fn merges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let vocab = self.encoder().vocab();
+        let vocab = self.inner.vocab();
         room::check_available(size_of_val(vocab.merges_by_index()))?;
         let int = |id| objects::int(py, u64::from(id));
         let pair = |(left, right)| objects::tuple(py, [int(left)?, int(right)?]);
@@ -595,27 +572,26 @@ impl Tokenizer {
     }
 
     fn special_tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (vocab, dict) = (self.encoder().vocab(), objects::dict(py)?);
-        for (token, id) in vocab.specials().tokens().iter().zip(vocab.special_ids()) {
-            let name = objects::string(py, &String::from_utf8_lossy(token))?;
-            dict.set_item(name, objects::int(py, u64::from(*id))?)?;
+        let dict = objects::dict(py)?;
+        for (name, id) in self.inner.special_tokens() {
+            dict.set_item(objects::string(py, name)?, objects::int(py, u64::from(id))?)?;
         }
         Ok(dict)
     }
 
     fn vocab_size(&self) -> usize {
-        self.encoder().vocab().tokens().len()
+        self.inner.vocab().tokens().len()
     }
 
     fn max_id(&self) -> u32 {
-        self.encoder().vocab().tokens().max_id().unwrap_or(0)
+        self.inner.vocab().tokens().max_id().unwrap_or(0)
     }
 
     fn has_merges(&self) -> bool {
-        self.encoder().vocab().semantics() == Semantics::Merges
+        self.inner.vocab().semantics() == Semantics::Merges
     }
 
     fn ignores_merges(&self) -> bool {
-        self.encoder().vocab().ignores_merges()
+        self.inner.vocab().ignores_merges()
     }
 }

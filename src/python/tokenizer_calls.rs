@@ -9,7 +9,7 @@ use pyo3::types::{PyList, PyString};
 use super::ids::{self, IdRun};
 use super::output::{DecodeBuffer, Errors};
 use super::tokenizer::Tokenizer;
-use super::{call, objects, text};
+use super::{call, objects};
 use crate::control::Control;
 use crate::decode::{Part, TextDecoder, TokenRun};
 use crate::encode::{Encoder, SpecialTokens, recycle};
@@ -31,14 +31,13 @@ impl Tokenizer {
     }
 
     /// The ids of a text as a list.
-    pub(super) fn encoded_list<'a, 'py>(
-        &'a self,
+    pub(super) fn encoded_list<'py>(
+        &self,
         py: Python<'py>,
         text: Text<'_>,
-        special: impl Into<SpecialTokens<'a>>,
+        special: SpecialTokens<'_>,
         workers: Option<usize>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let special = special.into();
         let text = match text {
             Text::Utf8(text) if text.len() < call::GIL_RELEASE_BYTES => text,
             _ => {
@@ -55,31 +54,16 @@ impl Tokenizer {
     }
 
     /// The ids of a text, as a vector.
-    pub(super) fn encoded<'a>(
-        &'a self,
+    pub(super) fn encoded(
+        &self,
         py: Python<'_>,
         text: Text<'_>,
-        (special, continues): (impl Into<SpecialTokens<'a>>, bool),
+        (special, continues): (SpecialTokens<'_>, bool),
         workers: Option<usize>,
     ) -> PyResult<Vec<u32>> {
-        let special = special.into();
         call::sized(py, text.len(), |control| {
             self.encoder().encode_part(text, special, !continues, workers, control)
         })
-    }
-
-    /// The ids of each text as a list.
-    pub(super) fn encoded_lists<'a, 'py>(
-        &'a self,
-        texts: &Bound<'py, PyAny>,
-        special: impl Into<SpecialTokens<'a>>,
-        workers: usize,
-    ) -> PyResult<Bound<'py, PyList>> {
-        let special = special.into();
-        let batches = text::with_many(texts, |texts, control| {
-            self.encoder().encode_batch(texts, special, workers, control)
-        })?;
-        ids::to_lists(texts.py(), &batches)
     }
 
     /// Calls `work` with parts, which are tuples of a text and whether it is trusted.

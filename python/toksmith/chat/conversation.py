@@ -98,7 +98,7 @@ def conversation(
         raise ValueError("either continue_final_message or add_generation_prompt: both say what comes next")
     field = "content" if continue_final_message is True else continue_final_message
     last = _open(rows[-1], field) if field else None
-    named = named if core.files() else folder.roles(core, {})
+    named = named if core.origin()["files"] else folder.roles(core, {})
     values = {
         **marked(named, TRUSTED),
         **{key: marked(value, TRUSTED if key in _ROLES else 0) for key, value in variables.items()},

@@ -156,7 +156,7 @@ def pretrained(
         return _of_object(tokenizer, {**{k: v for k, v in roles.items() if v is not ...}, **options})
     adapter = tokenizer if isinstance(tokenizer, Tokenizer) else Tokenizer(tokenizer)
     core = adapter._tokenizer._core
-    if (files := core.files()) and not isinstance(tokenizer, Tokenizer):
+    if (files := core.origin()["files"]) and not isinstance(tokenizer, Tokenizer):
         return _of_files(core, files, roles, options)
     chosen = folder.roles(core, roles)
     names = adapter._tokenizer.special_tokens

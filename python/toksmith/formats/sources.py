@@ -230,7 +230,7 @@ def load_ranks(
     specials = arguments.special_list(special_tokens)
     data = reading.read(path)
     with text_files.naming(path):
-        core = _core.Tokenizer.from_ranks(data, specials, resolved.core())
+        core = _core.Tokenizer.load(data, format="tiktoken", special_tokens=specials, pattern=resolved.core())
     encodings.warn_of_pattern(path, data, resolved, stacklevel=3)
     if special_tokens is None:
         encodings.warn_of_missing(path, data, resolved.name, stacklevel=3)
@@ -319,4 +319,5 @@ def published(name: str) -> _core.Tokenizer:
     """
     file, pat_str, special_tokens, _ = encodings.ENCODINGS[name]
     pattern = patterns.of_tiktoken_source(pat_str)
-    return _core.Tokenizer.from_ranks(encodings.rank_file(file), one_name_each(special_tokens), pattern.core())
+    data, specials = encodings.rank_file(file), one_name_each(special_tokens)
+    return _core.Tokenizer.load(data, format="tiktoken", special_tokens=specials, pattern=pattern.core())

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::unstable::SortedTokens;
+use super::unstable::{Completions, SortedTokens};
 use crate::control::Control;
 use crate::encode::encoder::{Encoder, Request};
 use crate::encode::output::Sink;
@@ -35,6 +35,19 @@ impl Continuations {
         let longest = sorted.iter(encoder.vocab()).map(<[u8]>::len).max().unwrap_or(0);
         let specials = encoder.vocab().special_ids().iter().copied().collect();
         Continuations { encoder: encoder.with_own_scratches(), sorted, specials, longest }
+    }
+
+    /// The ids of `text` that no text after it can change, and the sequences of ids that could come next.
+    ///
+    /// # Errors
+    /// Same as [`Encoder::encode`].
+    pub fn of_text<'a>(
+        &'a self,
+        text: &str,
+        special: impl Into<SpecialTokens<'a>>,
+        control: &Control,
+    ) -> Result<Completions> {
+        self.encoder.encode_with_unstable(text, special, &self.sorted, control)
     }
 
     /// The ordinary tokens whose bytes begin with `prefix`, by ascending id.

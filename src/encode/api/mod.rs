@@ -24,5 +24,5 @@ pub use prefix_cache::{KnownPrefix, PrefixCache};
 pub use random::RandomMerges;
 pub use shared_ids::IdView;
 pub use stream::EncodeState;
-pub use unstable::{Completions, SortedTokens};
+pub use unstable::Completions;
 pub use words::Words;

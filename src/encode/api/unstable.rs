@@ -16,7 +16,7 @@ use crate::special::Segment;
 use crate::vocab::Vocab;
 
 /// The ordinary tokens in the order of their bytes, to find those that begin with given bytes.
-pub struct SortedTokens {
+pub(super) struct SortedTokens {
     indices: Vec<u32>,
 }
 
@@ -32,7 +32,7 @@ pub struct Completions {
 
 impl SortedTokens {
     /// Sorts the tokens of a vocabulary.
-    pub fn new(vocab: &Vocab) -> Self {
+    pub(super) fn new(vocab: &Vocab) -> Self {
         let tokens = vocab.tokens();
         let mut indices: Vec<u32> = (0..tokens.len() as u32)
             .filter(|&index| vocab.ordinary_index(tokens.bytes_at(index)) == Some(index))
@@ -42,7 +42,7 @@ impl SortedTokens {
     }
 
     /// The bytes of all tokens, in order.
-    pub fn iter<'a>(&'a self, vocab: &'a Vocab) -> impl Iterator<Item = &'a [u8]> {
+    pub(super) fn iter<'a>(&'a self, vocab: &'a Vocab) -> impl Iterator<Item = &'a [u8]> {
         self.indices.iter().map(|&index| vocab.tokens().bytes_at(index))
     }
 
@@ -68,7 +68,7 @@ impl Encoder {
     ///
     /// # Errors
     /// Same as [`Encoder::encode`].
-    pub fn encode_with_unstable<'a>(
+    pub(super) fn encode_with_unstable<'a>(
         &'a self,
         text: &str,
         special: impl Into<SpecialTokens<'a>>,

@@ -85,7 +85,7 @@ class State:
     @property
     def settings(self) -> Json:
         """Post-processor, truncation and padding as the tokenizer came with them."""
-        content = self.core._core.content()
+        content = self.core._core.origin()["content"]
         if content is not None:
             return content
         return {} if self.core.pipeline is None else self.core.pipeline.spec
@@ -237,7 +237,8 @@ class State:
 
 def of_core(core: Native) -> State:
     """Return the state of a `toksmith.Tokenizer`."""
-    content, beside = core._core.content(), core._core.beside()
+    origin = core._core.origin()
+    content, beside = origin["content"], set(origin["beside"])
     if content is not None:
         rows = content["added_tokens"]
     else:

@@ -10,12 +10,11 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, NoReturn
 
 from ... import patterns
-from ..._core import Encoding as CoreEncoding
+from ..._core import Continuations, tokens_of_ranks
 from ..._core import Tokenizer as CoreTokenizer
-from ..._core import tokens_of_ranks
 from ..._internal import arguments
 from ..._internal.messages import shown
-from .special_rules import Rules
+from .special_rules import Allowed, Rules
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,7 +38,7 @@ class CoreBPE:
     [256, 101, 32, 256, 105, 110, 103]
     """
 
-    __slots__ = ("_core", "_encoding", "_pattern", "_rules", "_special_tokens")
+    __slots__ = ("_continuations", "_core", "_pattern", "_rules", "_special_tokens")
 
     def __init__(
         self, encoder: Mapping[bytes, int] | bytes, special_tokens_encoder: Mapping[str, int], pattern: str
@@ -53,7 +52,7 @@ class CoreBPE:
             raise TypeError(f"pat_str is a str, not {type(pattern).__name__}")
         self._pattern = patterns.of_tiktoken_source(pattern)
         self._core = _core_of(tokens, special_tokens_encoder, self._pattern)
-        self._encoding = CoreEncoding(self._core)
+        self._continuations: Continuations | None = None
         self._special_tokens, self._rules = special_tokens_encoder, Rules(special_tokens_encoder)
 
     def __reduce__(self) -> NoReturn:
@@ -70,24 +69,23 @@ class CoreBPE:
         """Return the ids of `text`; allowed special tokens become their ids, all others are read as ordinary text."""
         allowed = self._rules.allowed(allowed_special)
         with _surrogates_named(text):
-            ids = self._encoding.encode(text, allowed, None)
-        assert isinstance(ids, list)  # no special token is refused
-        return ids
+            return self._core.encode(text, allowed)
 
     def encode_to_tiktoken_buffer(self, text: str, allowed_special: AbstractSet[str]) -> npt.NDArray[np.uint32]:
         """Return the ids as an array, which like tiktoken's buffer gives a `memoryview` of `uint32`."""
         allowed = self._rules.allowed(allowed_special)
         with _surrogates_named(text):
-            ids = self._encoding.encode_to_numpy(text, allowed, None)
-        assert not isinstance(ids, str)  # no special token is refused
+            ids = self._core.encode_to_numpy(text, allowed)
         ids.flags.writeable = False
         return ids
 
-    def encode_with_unstable(self, text: str, allowed_special: AbstractSet[str]) -> tuple[list[int], list[list[int]]]:
+    def encode_with_unstable(self, text: str, allowed_special: Allowed) -> tuple[list[int], list[list[int]]]:
         """Return the ids that no text after `text` can change, and the sequences of ids that may come next."""
         allowed = self._rules.allowed(allowed_special)
         text.encode()
-        return self._encoding.encode_with_unstable(text, allowed)
+        if self._continuations is None:
+            self._continuations = Continuations(self._core)
+        return self._continuations._of_text(text, allowed)
 
     def encode_single_token(self, piece: bytes) -> int:
         """Return the id of one token, ordinary or special; `KeyError` if there is no such token."""
@@ -107,10 +105,10 @@ class CoreBPE:
         if not piece:
             with contextlib.suppress(KeyError):
                 return [self._core.token_id(b"")]
-        return self._encoding.encode_piece(piece)
+        return self._core.encode_pretoken(piece)[0]
 
     def _encode_bytes(self, bytes: bytes) -> list[int]:
-        return self._encoding.encode_broken(bytes)
+        return self._core.encode_broken(bytes)
 
     # Ids to bytes
 
@@ -130,7 +128,16 @@ class CoreBPE:
 
     def token_byte_values(self) -> list[bytes]:
         """Return the bytes of all ordinary tokens, sorted."""
-        return self._encoding.token_byte_values()
+        return sorted(self._ranks())
+
+    def _ranks(self) -> dict[bytes, int]:
+        """Return the ordinary tokens and their ids."""
+        specials = set(self._core.special_tokens().values())
+        ranks: dict[bytes, int] = {}
+        for id, token in self._core.vocab().items():
+            if id not in specials:
+                ranks.setdefault(token, id)
+        return ranks
 
 
 def _tokens_of(ranks: Mapping[bytes, int]) -> dict[int, bytes]:
@@ -154,7 +161,8 @@ def _core_of(
     """Return the core of tokens by rank, or of a rank file."""
     if isinstance(tokens, bytes):
         try:
-            return CoreTokenizer.from_ranks(tokens, _specials_beside((), special_tokens), pattern.core())
+            specials = _specials_beside((), special_tokens)
+            return CoreTokenizer.load(tokens, format="tiktoken", special_tokens=specials, pattern=pattern.core())
         except ValueError:  # a special token may have the id of a rank
             tokens = tokens_of_ranks(tokens)
     return CoreTokenizer(tokens, None, _specials_beside(tokens, special_tokens), pattern.core())

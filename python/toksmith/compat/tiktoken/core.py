@@ -20,7 +20,7 @@ from ...formats.published.encodings import warn_of_missing, warn_of_pattern
 from ...tokenizer import Tokenizer
 from . import special_rules
 from ._tiktoken import CoreBPE, error_of_ids
-from .special_rules import Allowed, Disallowed, raise_disallowed_special_token
+from .special_rules import Allowed, Disallowed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _NONE: AbstractSet[str] = frozenset()
+_CONTINUATIONS = bytes(range(0x80, 0xC0))
+"""The bytes inside a character of UTF-8."""
 _Item = TypeVar("_Item")
 
 
@@ -123,7 +125,7 @@ class Encoding:
     def _use(self, core_bpe: CoreBPE) -> None:
         """Encode and decode by `core_bpe` from now on."""
         self._bpe = core_bpe
-        self._core, self._encoding, self._pattern = core_bpe._core, core_bpe._encoding, core_bpe._pattern
+        self._core, self._pattern = core_bpe._core, core_bpe._pattern
         self._rules, self._default = core_bpe._rules, core_bpe._rules.default
         self._special_names = set(self._special_tokens.keys())
         self._special_token_values = set(self._special_tokens.values())
@@ -159,33 +161,26 @@ class Encoding:
             ValueError: A disallowed special token is in the text.
         """
         if allowed_special is _NONE and disallowed_special == "all":
-            allowed, refused = self._default
+            specials = self._default
         else:
-            allowed, refused = self._rules.sets(allowed_special, disallowed_special, [text])
+            specials = self._rules.special_set(allowed_special, disallowed_special, [text])
         try:
-            ids = self._encoding.encode(text, allowed, refused)
+            return self._core.encode(text, specials)
         except ValueError:
-            fixed = special_rules.without_surrogates(text)
-            self._rules.check_surrogates(text, allowed_special, disallowed_special)
-            ids = self._encoding.encode(fixed, allowed, None)
-        if isinstance(ids, str):
-            raise_disallowed_special_token(ids)
-        return ids
+            self._rules.check(text, allowed_special, disallowed_special)
+            return self._core.encode(special_rules.without_surrogates(text), self._rules.allowed(allowed_special))
 
     def encode_to_numpy(
         self, text: str, *, allowed_special: Allowed = _NONE, disallowed_special: Disallowed = "all"
     ) -> npt.NDArray[np.uint32]:
         """Return the ids of `text` as an array of `uint32`. Unlike in `encode`, lone surrogates are an error."""
-        allowed, refused = self._rules.sets(allowed_special, disallowed_special, [text])
+        specials = self._rules.special_set(allowed_special, disallowed_special, [text])
         try:
-            ids = self._encoding.encode_to_numpy(text, allowed, refused)
+            return self._core.encode_to_numpy(text, specials)
         except ValueError:
-            self._rules.check_surrogates(text, allowed_special, disallowed_special)
+            self._rules.check(text, allowed_special, disallowed_special)
             text.encode()  # raises the UnicodeEncodeError
             raise
-        if isinstance(ids, str):
-            raise_disallowed_special_token(ids)
-        return ids
 
     def encode_ordinary_batch(self, text: list[str], *, num_threads: int | None = 8) -> list[list[int]]:
         """Return the ids of each text as `encode_ordinary` does, on up to `num_threads` threads."""
@@ -205,17 +200,14 @@ class Encoding:
     ) -> list[list[int]]:
         """Return the ids of each text as `encode` does, on up to `num_threads` threads."""
         workers, texts = _checked_threads(num_threads), _listed(text, "encode_batch")
-        allowed, refused = self._rules.sets(allowed_special, disallowed_special, texts)
+        specials = self._rules.special_set(allowed_special, disallowed_special, texts)
         try:
-            ids = self._encoding.encode_batch(texts, allowed, refused, workers)
-        except ValueError:  # a text has surrogates
-            ids = [
+            return self._core.encode_batch(texts, specials, workers)
+        except ValueError:  # a text has surrogates, or a disallowed special token
+            return [
                 self.encode(each, allowed_special=allowed_special, disallowed_special=disallowed_special)
                 for each in texts
             ]
-        if isinstance(ids, str):
-            raise_disallowed_special_token(ids)
-        return ids
 
     def encode_with_unstable(
         self, text: str, *, allowed_special: Allowed = _NONE, disallowed_special: Disallowed = "all"
@@ -226,12 +218,8 @@ class Encoding:
         order. Lone surrogates are an error.
         """
         arguments.checked_text(text)
-        allowed, refused = self._rules.sets(allowed_special, disallowed_special, [text])
-        self._rules.check_surrogates(text, allowed_special, disallowed_special)
-        text.encode()
-        if refused is not None and (token := refused.first_in(text)) is not None:
-            raise_disallowed_special_token(token)
-        return self._encoding.encode_with_unstable(text, allowed)
+        self._rules.check(text, allowed_special, disallowed_special)
+        return self._bpe.encode_with_unstable(text, allowed_special)
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
         """Return the id of one token, ordinary or special; `KeyError` if there is no such token."""
@@ -257,7 +245,7 @@ class Encoding:
     def decode_tokens_bytes(self, tokens: Sequence[int]) -> list[bytes]:
         """Return the bytes of each id."""
         try:
-            return self._encoding.tokens_bytes(tokens)
+            return [*map(self._core.token_bytes, tokens)]
         except (KeyError, TypeError, OverflowError) as error:
             raise self._first_error(tokens, error) from None
 
@@ -272,9 +260,16 @@ class Encoding:
         # An iterator may have no end: the first wrong id ends the call.
         first, second = (tokens, tokens) if isinstance(tokens, (list, tuple)) else itertools.tee(tokens)
         try:
-            return self._core.decode(first, "strict"), self._encoding.offsets(second)
+            text = self._core.decode(first, "strict")
         except (KeyError, TypeError, OverflowError) as error:
             raise self._first_error(tokens, error) from None
+        starts: list[int] = []
+        characters = 0
+        for token in self.decode_tokens_bytes(second):
+            is_inside = len(token) > 0 and token[0] in _CONTINUATIONS
+            starts.append(max(0, characters - is_inside))
+            characters += len(token.translate(None, _CONTINUATIONS))
+        return text, starts
 
     def _first_error(self, tokens: Iterable[int], error: Exception) -> Exception:
         """Return the error of the first wrong id; of an iterator, which is consumed, the error that it has raised."""
@@ -334,7 +329,7 @@ class Encoding:
     @property
     def _mergeable_ranks(self) -> dict[bytes, int]:
         if self._ranks is None:
-            self._ranks = self._encoding.ranks()
+            self._ranks = self._bpe._ranks()
         return self._ranks
 
     @_mergeable_ranks.setter
@@ -358,10 +353,10 @@ class Encoding:
 
     def _encode_only_native_bpe(self, text: str) -> list[int]:
         pieces = self._pattern.searched().finditer(text)
-        return [id for piece in pieces for id in self._encoding.encode_piece(piece.group().encode())]
+        return [id for piece in pieces for id in self._core.encode_pretoken(piece.group().encode())[0]]
 
     def _encode_bytes(self, text: bytes) -> list[int]:
-        return self._encoding.encode_broken(text)
+        return self._core.encode_broken(text)
 
     # What tiktoken does not have
 

@@ -38,45 +38,35 @@ class Rules:
 
     def __init__(self, special_tokens: Mapping[str, int]) -> None:
         @functools.lru_cache(_MAX_SETS)
-        def allowed_set(names: frozenset[str]) -> SpecialSet:
-            for name in names:
-                if not isinstance(name, str):
-                    raise TypeError(f"a special token is a str, not {type(name).__name__}: {shown(name)}")
+        def special_set(allowed: frozenset[str], disallowed: frozenset[str]) -> SpecialSet:
+            for name in (*allowed, *disallowed):
+                _check_type("a special token", name)
+            for name in allowed:
                 name.encode()
-            return SpecialSet([(name, id) for name, id in special_tokens.items() if name in names])
+            tokens = [(name, id) for name, id in special_tokens.items() if name in allowed]
+            return SpecialSet(tokens, [*filter(_has_utf8, disallowed)])
 
-        @functools.lru_cache(_MAX_SETS)
-        def refused_set(names: frozenset[str]) -> SpecialSet | None:
-            """Return None if the core cannot look for one of the names."""
-            return SpecialSet([(name, 0) for name in names]) if all(map(_has_utf8, names)) else None
-
-        self._names = frozenset(special_tokens)
-        self._allowed_set, self._refused_set = allowed_set, refused_set
-        self.default = allowed_set(frozenset()), refused_set(self._names)
+        self._names, self._special_set = frozenset(special_tokens), special_set
+        self.default = special_set(frozenset(), self._names)
 
     def allowed(self, allowed_special: Allowed) -> SpecialSet:
-        """Return the set to look for."""
-        return self._allowed_set(self._allowed_names(allowed_special))
+        """Return the set to look for, which refuses nothing."""
+        return self._special_set(self._allowed_names(allowed_special), frozenset())
 
-    def sets(
+    def special_set(
         self, allowed_special: Allowed, disallowed_special: Disallowed, texts: Iterable[str]
-    ) -> tuple[SpecialSet, SpecialSet | None]:
-        """Return the set to look for, and the set to refuse; refuse strings here that the core cannot look for."""
-        allowed_names = self._allowed_names(allowed_special)
-        allowed = self._allowed_set(allowed_names)
-        names = self._disallowed_names(allowed_names, disallowed_special)
-        if not names:
-            return allowed, None
-        refused = self._refused_set(names)
-        if refused is None:
+    ) -> SpecialSet:
+        """Return the set to look for and to refuse. The empty string is refused here, since it is in every text."""
+        allowed = self._allowed_names(allowed_special)
+        disallowed = self._disallowed_names(allowed, disallowed_special)
+        if "" in disallowed:
             for text in texts:
-                _check(text, names)
-        return allowed, refused
+                _check(text, disallowed)
+        return self._special_set(allowed, disallowed)
 
-    def check_surrogates(self, text: str, allowed_special: Allowed, disallowed_special: Disallowed) -> None:
-        """Refuse disallowed strings in a text that has surrogates, which the core does not search."""
-        if names := self._disallowed_names(self._allowed_names(allowed_special), disallowed_special):
-            _check(text, names)
+    def check(self, text: str, allowed_special: Allowed, disallowed_special: Disallowed) -> None:
+        """Refuse disallowed strings in a text, which may have surrogates."""
+        _check(text, self._disallowed_names(self._allowed_names(allowed_special), disallowed_special))
 
     def _allowed_names(self, allowed_special: Allowed) -> frozenset[str]:
         if isinstance(allowed_special, str) and allowed_special == "all":
@@ -95,19 +85,20 @@ def _has_utf8(name: str) -> bool:
     """Return whether the core can look for a name: a name that is not empty and has no surrogate."""
     try:
         return bool(name.encode())
-    except (UnicodeEncodeError, AttributeError):
+    except UnicodeEncodeError:
         return False
 
 
-def _check(text: str, disallowed: frozenset[str]) -> None:
-    """Raise if one of the strings is in the text, which may be any `str`."""
-    for what, value in (("a text", text), *(("a special token", name) for name in disallowed)):
-        if not isinstance(value, str):
-            raise TypeError(f"{what} is a str, not {type(value).__name__}")
-    if "" in disallowed:
-        # The empty string is at the beginning of every text; a longer one that is there too is named instead.
-        raise_disallowed_special_token(max(filter(text.startswith, disallowed), key=len))
-    names = [name.encode("utf-8", "surrogatepass") for name in disallowed]
-    token = SpecialSet.of_bytes(names).first_in_bytes(text.encode("utf-8", "surrogatepass"))
-    if token is not None:
-        raise_disallowed_special_token(token.decode("utf-8", "surrogatepass"))
+def _check_type(what: str, value: object) -> None:
+    if not isinstance(value, str):
+        raise TypeError(f"{what} is a str, not {type(value).__name__}: {shown(value)}")
+
+
+def _check(text: str, disallowed: AbstractSet[str]) -> None:
+    """Raise if one of the strings is in the text, which may be any `str`: the leftmost, and there the longest."""
+    _check_type("a text", text)
+    for name in disallowed:
+        _check_type("a special token", name)
+    found = [(text.index(name), -len(name), name) for name in disallowed if name in text]
+    if found:
+        raise_disallowed_special_token(min(found)[2])

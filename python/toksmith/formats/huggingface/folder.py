@@ -61,7 +61,7 @@ def end_of_text(core: _core.Tokenizer) -> str | None:
     usual = roles(core, {}).get("eos_token")
     if usual is not None:
         return usual
-    files = core.files()
+    files = core.origin()["files"]
     for file in (SPECIALS, CONFIG):
         token = files.get(file, {}).get("eos_token")
         name = token.get("content") if isinstance(token, dict) else token
@@ -93,7 +93,7 @@ def _beside(
     core: _core.Tokenizer, chosen: Roles, chat_template: str | None, model_max_length: int | None, rows: list[Json]
 ) -> Files:
     """Return the files beside `tokenizer.json`: those that the tokenizer came with, changed by the arguments."""
-    came_with = core.files()
+    came_with = core.origin()["files"]
     if came_with:
         files = _changed(core, came_with, chosen, model_max_length)
     else:
