@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -38,6 +38,15 @@ compared with the first. Special tokens in the text are read as ordinary text.
 docs/comparing.md says what each figure is."""
 
 
+MEASURING = options.Group(
+    toksmith.lab.compare,
+    language_field=(str | None, "The field or column with the language of a record.", "NAME"),
+    reference=(str | None, "The parallel language that the others are compared with. Default: the first.", "NAME"),
+    resamples=(int, "Resamples of the bootstrap; 0 for no intervals.", "N"),
+    workers=(int | None, "The number of threads. Default: all cores.", "N"),
+)
+
+
 def compare(
     tokenizers: Annotated[
         list[str],
@@ -47,25 +56,17 @@ def compare(
             "results; default: what is given for it.",
         ),
     ],
+    *,
     on: Annotated[list[str] | None, typer.Option(metavar="FILES...", help=f"{options.FILES}.")] = None,
     text: options.TextOption = None,
     language: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=FILES", help="Files of one language, in place of --on. Repeat it for each one."),
     ] = None,
-    language_field: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The field or column with the language of a record.")
-    ] = None,
     parallel: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=FILE", help="The same sentences in each language, one a line. Repeat it for each language."
-        ),
-    ] = None,
-    reference: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="The parallel language that the others are compared with. Default: the first."
         ),
     ] = None,
     as_json: options.JsonOption = False,
@@ -82,13 +83,10 @@ def compare(
     plots: Annotated[
         str | None, typer.Option(metavar="OUT", help="Write the plots as SVG to this folder too. Needs matplotlib.")
     ] = None,
-    reading: options.Reading = options.DEFAULT_READING,
-    resamples: Annotated[
-        int, typer.Option(metavar="N", help="Resamples of the bootstrap; 0 for no intervals.")
-    ] = 1000,
+    measuring: Annotated[dict[str, Any], MEASURING],
+    reading: options.Reading,
     errors: options.ErrorsOption = "strict",
-    workers: options.WorkersOption = None,
-    parts: options.TokenizerParts = options.NO_PARTS,
+    parts: options.TokenizerParts,
     progress: options.ProgressOption = None,
 ) -> None:
     """Compare tokenizers on texts: compression, and parity of languages."""
@@ -106,13 +104,10 @@ def compare(
             {name: tokenizer for name, (_, tokenizer) in zip(named, loaded, strict=True)},
             _languages(language, "--language") if language else on if text is None else iter([text]),
             parallel=_parallel(parallel) if parallel else None,
-            reference=reference,
-            language_field=language_field,
-            resamples=resamples,
-            workers=workers,
             progress=report,
-            **reading.corpus,
             errors=errors,
+            **measuring,
+            **reading,
         )
     for out in output or []:
         written = streams.write(out, [_FORMS[Path(out).suffix](comparison).encode()])
@@ -170,7 +165,6 @@ def _named_tokenizers(arguments: list[str]) -> dict[str, str]:
 def _inputs(
     tokenizers: list[str], on: list[str] | None, language: list[str] | None, parallel: list[str] | None
 ) -> Iterator[str | Path]:
-    """Yield the files that are read."""
     for argument in tokenizers:
         for source in filter(None, (argument, argument.partition("=")[2])):
             yield from sources.files_of(source)
@@ -181,7 +175,6 @@ def _inputs(
 
 
 def _languages(arguments: list[str], option: str) -> dict[str, list[str]]:
-    """Return the files of each language."""
     files: dict[str, list[str]] = {}
     for argument in arguments:
         name, _, file = argument.partition("=")

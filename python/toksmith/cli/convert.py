@@ -55,7 +55,8 @@ def convert(
             ".model; gguf: the metadata that llama.cpp reads; minbpe: a .model file.",
         ),
     ],
-    parts: options.TokenizerParts = options.NO_PARTS,
+    *,
+    parts: options.TokenizerParts,
 ) -> None:
     """Write a tokenizer in another format."""
     _check_out(out, to, sources.files_of(source))

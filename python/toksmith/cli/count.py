@@ -46,13 +46,14 @@ def count(
     files: Annotated[
         list[str] | None, typer.Argument(metavar="FILES", help=f"{options.FILES}, and the default.")
     ] = None,
+    *,
     text: options.TextOption = None,
     as_json: options.JsonOption = False,
-    reading: options.Reading = options.DEFAULT_READING,
+    reading: options.Reading,
     no_special: options.NoSpecialOption = False,
     errors: options.ErrorsOption = "strict",
     workers: options.WorkersOption = None,
-    parts: options.TokenizerParts = options.NO_PARTS,
+    parts: options.TokenizerParts,
     progress: options.ProgressOption = None,
 ) -> None:
     """Count the tokens of files, as wc counts words."""
@@ -60,7 +61,7 @@ def count(
     loaded = options.load(tokenizer, parts)
     threads = arguments.checked_workers(workers)
     paths = files or ["-"]
-    corpus = Corpus(paths if text is None else iter([text]), **reading.corpus, errors=errors)
+    corpus = Corpus(paths if text is None else iter([text]), **reading, errors=errors)
     if text is None and "-" in paths:
         streams.tell_of_terminal()
     counts: list[tuple[str, Count]] = []

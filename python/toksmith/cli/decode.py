@@ -76,7 +76,8 @@ def decode(
             "uint32, as encode writes them.",
         ),
     ] = None,
-    parts: options.TokenizerParts = options.NO_PARTS,
+    *,
+    parts: options.TokenizerParts,
     progress: options.ProgressOption = None,
 ) -> None:
     """Turn ids into text."""
@@ -85,17 +86,13 @@ def decode(
     loaded = options.load(tokenizer, parts)
     if ids is not None and format not in (None, "text"):
         raise UsageError(f"--format {format} is for a file, and --ids are text")
-    format = format or ("text" if source.path is None else _by_suffix(source.path))
+    format = format or ("text" if source.path is None else _SUFFIXES.get(Path(source.path).suffix))
     if dtype is not None and format != "bin":
         raise UsageError("--dtype is for --format bin, or for a FILE that ends in .bin")
     wide = loaded.max_id >= 2**16 if dtype is None else dtype == "uint32"
     with streams.reporting(progress, out) as how, reporter(how) as report:
         size = streams.write(out, _decoded(loaded, source, format, wide, report))
     streams.say_written(out, counted(size, "byte"), progress)
-
-
-def _by_suffix(path: str) -> Format | None:
-    return _SUFFIXES.get(Path(path).suffix)
 
 
 def _decoded(
@@ -108,9 +105,8 @@ def _decoded(
         windows = itertools.chain([first], windows)
     if format == "text":
         return _bytes_of(tokenizer, _words(windows), functools.partial(_of_words, tokenizer), name)
-    if format == "npy":
-        return _bytes_of(tokenizer, _of_npy(windows, name), tokenizer.decode_bytes, name)
-    return _bytes_of(tokenizer, _of_bare(windows, wide, name), tokenizer.decode_bytes, name)
+    numbers = _numbers(windows, name, None if format == "npy" else wide)
+    return _bytes_of(tokenizer, numbers, tokenizer.decode_bytes, name)
 
 
 def _bytes_of(
@@ -160,40 +156,29 @@ def _name_the_first_bad(tokenizer: Tokenizer, part: list[bytes] | Ids, name: str
             raise ValueError(f"{place} is {shown}: no token has this id") from None
 
 
-def _of_npy(windows: Iterable[bytes], name: str) -> Iterator[Ids]:
-    """Yield the ids of a NumPy file, window by window."""
-    remaining = iter(windows)
-    dtype, count, data = _header(remaining, name)
+def _numbers(windows: Iterator[bytes], name: str, wide: bool | None) -> Iterator[Ids]:
+    """Yield the ids of a NumPy file, window by window; or of bare little-endian numbers, which are `wide` or not."""
+    import numpy as np
+
+    dtype: IdType = np.dtype("<u4" if wide else "<u2")
+    count, partial = None, b""
+    if wide is None:
+        dtype, count, partial = _header(windows, name)
     read = 0
-    for ids in _numbers(itertools.chain([data], remaining), dtype, name):
-        read += len(ids)
-        yield ids
-    if read != count:
-        raise ValueError(
-            f"{name}: the file has {read:,} ids, but its header says {count:,}: it is corrupt or truncated"
-        )
-
-
-def _of_bare(windows: Iterable[bytes], wide: bool, name: str) -> Iterator[Ids]:
-    """Yield the ids of a file of bare little-endian numbers, of 32 bits if they are `wide`, else of 16."""
-    import numpy as np
-
-    yield from _numbers(windows, np.dtype("<u4" if wide else "<u2"), name)
-
-
-def _numbers(windows: Iterable[bytes], dtype: IdType, name: str) -> Iterator[Ids]:
-    import numpy as np
-
-    partial = b""
-    for window in windows:
+    for window in itertools.chain([b""], windows):
         data = partial + window
         whole = len(data) - len(data) % dtype.itemsize
         partial = data[whole:]
+        read += whole // dtype.itemsize
         yield np.frombuffer(data[:whole], dtype).astype(dtype.newbyteorder("="), copy=False)
     if partial:
         raise ValueError(
             f"{name}: the file ends inside a number of {8 * dtype.itemsize} bits: give --dtype if its numbers have "
             "another size"
+        )
+    if count not in (None, read):
+        raise ValueError(
+            f"{name}: the file has {read:,} ids, but its header says {count:,}: it is corrupt or truncated"
         )
 
 

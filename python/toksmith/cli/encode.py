@@ -60,7 +60,8 @@ def encode(
     ] = None,
     no_special: options.NoSpecialOption = False,
     errors: options.ErrorsOption = "strict",
-    parts: options.TokenizerParts = options.NO_PARTS,
+    *,
+    parts: options.TokenizerParts,
     progress: options.ProgressOption = None,
 ) -> None:
     """Turn text into ids."""
@@ -86,7 +87,6 @@ def _write_text(
     errors: Errors,
     progress: bool | Report,
 ) -> int:
-    """Write the ids as text; return how many there are."""
     count = 0
 
     def parts(report: Report | None) -> Iterator[bytes]:
@@ -100,7 +100,6 @@ def _write_text(
 
 
 def _checked_path(source: streams.Input, out: str, format: Format) -> str:
-    """Return the path of a file whose ids are written as numbers."""
     if source.path is None or "-" in (source.path, out):
         raise UsageError(f"{format} goes from a file to a file: give FILE and -o OUT")
     if (Path(out).suffix == ".npy") is not (format == "npy"):

@@ -27,7 +27,8 @@ def explain(
     text: options.TextOption = None,
     errors: options.ErrorsOption = "strict",
     no_special: options.NoSpecialOption = False,
-    parts: options.TokenizerParts = options.NO_PARTS,
+    *,
+    parts: options.TokenizerParts,
 ) -> None:
     """Show how a text becomes ids, merge by merge."""
     source = streams.Input(file, text)

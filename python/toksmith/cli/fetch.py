@@ -68,7 +68,6 @@ def _digest(path: Path) -> str:
 
 
 def _file_of(name: str) -> str:
-    """Return the rank file of an encoding or of a model."""
     if name not in encodings.ENCODINGS:
         try:
             name = models.encoding_name_for_model(name)

@@ -32,19 +32,20 @@ def inspect(
         typer.Option(metavar="FILES...", help=f"Count the uses of each token in these. {options.FILES}."),
     ] = None,
     text: options.TextOption = None,
+    *,
     top: Annotated[int, typer.Option(metavar="N", help="How many tokens each list of examples has at most.")] = 10,
     as_json: options.JsonOption = False,
-    reading: options.Reading = options.DEFAULT_READING,
+    reading: options.Reading,
     no_special: options.NoSpecialOption = False,
     errors: options.ErrorsOption = "strict",
     workers: options.WorkersOption = None,
-    parts: options.TokenizerParts = options.NO_PARTS,
+    parts: options.TokenizerParts,
     progress: options.ProgressOption = None,
 ) -> None:
     """Show the composition of a vocabulary, its unreachable tokens, and how texts use it."""
-    if not on and (reading.field or reading.column or reading.input_format):
-        option = "--field" if reading.field else "--column" if reading.column else "--input-format"
-        raise UsageError(f"{option} is for texts: give --on with it")
+    for name in ("field", "column", "input_format"):
+        if name in reading and not on:
+            raise UsageError(f"--{name.replace('_', '-')} is for texts: give --on with it")
     streams.check_inputs(on or [], text, argument="--on")
     if "-" in (on or []):
         streams.tell_of_terminal()
@@ -56,7 +57,7 @@ def inspect(
             on or (None if text is None else iter([text])),
             top=top,
             special=not no_special,
-            **reading.corpus,
+            **reading,
             errors=errors,
             workers=workers,
             progress=report,

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
 import inspect
-import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, get_type_hints
+from types import NoneType
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 
 from .._internal import arguments
 from .._internal.choices import Errors, InputFormat, Unmatched
+from ..corpus import Corpus
 from ..files import text_files
-from ..files.inputs import MAX_RECORD_BYTES
 from ..formats import sources
 from ..tokenizer import Tokenizer
 
@@ -36,32 +35,60 @@ DOCUMENTS = """\
 FILES are what train reads: text, JSON, CSV, Parquet, Arrow, tar, WARC, also
 compressed. Each file of text, and each record, is a document."""
 """The beginning of the text below the options of commands that read documents."""
-
-_PATTERN = (
+PATTERN = (
     "A name (gpt2, cl100k, o200k, llama3, qwen2, qwen3.5, tekken, kimi, nanochat), a regular expression, or none"
 )
 
-TrainingPatternOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="PATTERN",
-        help=f"The pattern that cuts text into pretokens: {_PATTERN[0].lower()}{_PATTERN[1:]}. Default: gpt2.",
-    ),
-]
-TrainingUnmatchedOption = Annotated[
-    Unmatched | None, typer.Option(help="Keep or drop text that the pattern does not match. Default: keep.")
-]
+
+class Group:
+    """Options of a command that a function of the library has as well, by the names of its arguments.
+
+    The command gets them as one argument, which `make` makes of those that are not None. Each option is its type, its
+    help and, if need be, its metavar and its names; its default is that of the function.
+    """
+
+    def __init__(
+        self, function: Callable[..., object], make: Callable[..., object] = dict, **options: tuple[Any, ...]
+    ) -> None:
+        self.make = make
+        self.parameters: list[inspect.Parameter] = []
+        arguments = inspect.signature(function).parameters
+        for name, (kind, text, *spelling) in options.items():
+            metavar, *names = spelling or [None]
+            default = None if NoneType in get_args(kind) else arguments[name].default
+            annotation: Any = Annotated[kind, typer.Option(*names, metavar=metavar, help=text)]
+            self.parameters.append(
+                inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+            )
+
+    def take(self, values: dict[str, Any]) -> object:
+        """Return the argument of the command, made of its options, which are taken out of `values`."""
+        taken = {parameter.name: values.pop(parameter.name) for parameter in self.parameters}
+        return self.make(**{name: value for name, value in taken.items() if value is not None})
+
+
+def expanded(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command for typer, in which each parameter that is a group of options is replaced by these."""
+    parameters, groups = [], dict[str, Group]()
+    for parameter in inspect.signature(command, eval_str=True).parameters.values():
+        marks = getattr(parameter.annotation, "__metadata__", ())
+        if marks and isinstance(marks[0], Group):
+            groups[parameter.name] = marks[0]
+            parameters += marks[0].parameters
+        else:
+            parameters.append(parameter)
+
+    @functools.wraps(command)
+    def run(**values: object) -> None:
+        taken = {name: group.take(values) for name, group in groups.items()}
+        command(**values, **taken)
+
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
 ErrorsOption = Annotated[Errors, typer.Option(help="Refuse bytes that are not UTF-8, or replace them with U+FFFD.")]
-SpecialsOption = Annotated[
-    list[str] | None,
-    typer.Option("--special-token", metavar="NAME", help="A special token. Repeat the option for each one."),
-]
-TrainingSpecialsFileOption = Annotated[
-    str | None,
-    typer.Option(
-        "--special-tokens", metavar="FILE", help="A JSON file with a list of them, in place of --special-token."
-    ),
-]
 ProgressOption = Annotated[
     Progress | None,
     typer.Option(
@@ -85,52 +112,33 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Write one JSON object.
 WorkersOption = Annotated[int | None, typer.Option(metavar="N", help="The number of threads. Default: all cores.")]
 
 
-@dataclasses.dataclass(frozen=True)
-class Reading:
-    """How documents are read."""
-
-    field: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="The field or column of records that holds the text; a.b is the field b of a. Standard input is "
-            "then read as JSON lines. Default: text.",
+Reading = Annotated[
+    dict[str, Any],
+    Group(
+        Corpus,
+        field=(
+            str | None,
+            "The field or column of records that holds the text; a.b is the field b of a. Standard input is then "
+            "read as JSON lines. Default: text.",
+            "NAME",
         ),
-    ] = None
-    column: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="The column of Parquet and Arrow files that holds the text. Default: --field."
+        column=(str | None, "The column of Parquet and Arrow files that holds the text. Default: --field.", "NAME"),
+        input_format=(InputFormat | None, "The format of the files. Default: detected from their content."),
+        document_separator=(
+            str | None,
+            "The string that separates documents in a text file. It is not encoded. Default: each text file is one "
+            "document.",
+            "TEXT",
         ),
-    ] = None
-    input_format: Annotated[
-        InputFormat | None,
-        typer.Option(help="The format of the files. Default: detected from the content of each file."),
-    ] = None
-    document_separator: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TEXT",
-            help="The string that separates documents in a text file. It is not encoded. Default: each text file is "
-            "one document.",
-        ),
-    ] = None
-    max_record_bytes: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SIZE",
-            help="The longest line of JSON, row or text in an archive that is read: bytes, or a size such as 2GB. "
+        max_record_bytes=(
+            str | None,
+            "The longest line of JSON, row or text in an archive that is read: bytes, or a size such as 2GB. "
             "Default: 1GB.",
+            "SIZE",
         ),
-    ] = None
-
-    @property
-    def corpus(self) -> dict[str, Any]:
-        """The same as options of `Corpus`."""
-        return vars(self) | {"max_record_bytes": self.max_record_bytes or MAX_RECORD_BYTES}
-
-
-DEFAULT_READING = Reading()
+    ),
+]
+"""How documents are read: the options of `Corpus`."""
 
 # The tokenizer
 _TOKENIZER = "A published encoding or a model (o200k_base, gpt-4o), or a path"
@@ -151,109 +159,66 @@ TokenizersOption = Annotated[
     list[str],
     typer.Option("-t", "--tokenizer", metavar="TOKENIZER", help=f"{TOKENIZER} Repeat the option for each one."),
 ]
-DownloadOption = Annotated[
+DOWNLOAD = (
     bool | None,
-    typer.Option(
-        "--download",
-        help="Download a model (org/name, or org/name@revision) that is not in the cache of the Hugging Face Hub.",
-    ),
-]
+    "Download a model (org/name, or org/name@revision) that is not in the cache of the Hugging Face Hub.",
+    None,
+    "--download",
+)
 
 
 @dataclasses.dataclass(frozen=True)
-class TokenizerParts:
+class Parts:
     """What a rank file, or vocab.json with merges.txt, does not hold; and how a tokenizer may be had."""
 
-    OPTION: ClassVar[str] = "--special-token"
-
-    pattern: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PATTERN",
-            help=f"The pattern for a rank file, or for vocab.json and merges.txt; these files do not hold it. "
-            f"{_PATTERN}. With a rank file, a regular expression is read as by tiktoken. For a GGUF file without "
-            "one, llama.cpp's name, such as default.",
-        ),
-    ] = None
-    special_tokens: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--special-token",
-            metavar="NAME[=ID]",
-            help="A special token for a rank file (NAME=ID), or for vocab.json and merges.txt (NAME, if it is in "
-            "vocab.json). Repeat the option for each one.",
-        ),
-    ] = None
-    special_file: Annotated[
-        str | None,
-        typer.Option(
-            "--special-tokens",
-            metavar="FILE",
-            help="A JSON file of special tokens, in place of --special-token: an object of names and ids, or a list "
-            "of names.",
-        ),
-    ] = None
-    unmatched: Annotated[
-        Unmatched | None,
-        typer.Option(
-            help="Keep or drop text that the pattern does not match. Default: drop for a rank file, as tiktoken "
-            "does, and keep otherwise.",
-        ),
-    ] = None
-    download: DownloadOption = None
+    pattern: str | None = None
+    special_tokens: list[str] | None = None
+    special_file: str | None = None
+    unmatched: Unmatched | None = None
+    download: bool | None = None
+    option: str = "--special-token"
 
     @functools.cached_property
     def specials(self) -> Specials | None:
         """The special tokens; None if there is no option for them."""
-        return special_tokens_of(self.special_tokens, self.special_file, self.OPTION)
+        return special_tokens_of(self.special_tokens, self.special_file, self.option)
 
 
-NO_PARTS = TokenizerParts()
-
-
-def expanded(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command for typer: a parameter whose type is a class of options is replaced by the fields of that."""
-    parameters, groups = [], dict[str, Any]()
-    for parameter in inspect.signature(command, eval_str=True).parameters.values():
-        if dataclasses.is_dataclass(kind := parameter.annotation):
-            groups[parameter.name] = kind
-            hints = get_type_hints(kind, include_extras=True)
-            fields = (field.name for field in dataclasses.fields(kind))
-            parameters += [parameter.replace(name=name, annotation=hints[name], default=None) for name in fields]
-        else:
-            parameters.append(parameter)
-
-    is_text = {each.name: _is_text(each.annotation) for each in parameters}
-
-    @functools.wraps(command)
-    def run(**values: object) -> None:
-        values = {name: _in_utf8(value) if is_text[name] else value for name, value in values.items()}
-        for name, kind in groups.items():
-            values[name] = kind(*(values.pop(field.name) for field in dataclasses.fields(kind)))
-        command(**values)
-
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return run
-
-
-def _is_text(annotation: Any) -> bool:
-    """Return whether an option or argument takes text, and no path."""
-    metavars = (getattr(each, "metavar", None) for each in getattr(annotation, "__metadata__", ()))
-    return any(metavar in ("TEXT", "NAME", "NAME[=ID]", "PATTERN", "TOKEN") for metavar in metavars)
-
-
-def _in_utf8(value: Any) -> Any:
-    """Return a text, or a list of them, that Python has decoded as the locale says, decoded as UTF-8.
-
-    Python has a surrogate for each byte that is none of the locale's. What is not UTF-8 either stays as it is.
-    """
-    if isinstance(value, list):
-        return [_in_utf8(each) for each in value]
-    if isinstance(value, str) and any("\ud800" <= char <= "\udfff" for char in value):
-        with contextlib.suppress(UnicodeError):
-            return os.fsencode(value).decode()
-    return value
+NO_PARTS = Parts()
+TokenizerParts = Annotated[
+    Parts,
+    Group(
+        Parts,
+        Parts,
+        pattern=(
+            str | None,
+            "The pattern for a rank file, or for vocab.json and merges.txt; these files do not hold it. "
+            f"{PATTERN}. With a rank file, a regular expression is read as by tiktoken. For a GGUF file without one, "
+            "llama.cpp's name, such as default.",
+            "PATTERN",
+        ),
+        special_tokens=(
+            list[str] | None,
+            "A special token for a rank file (NAME=ID), or for vocab.json and merges.txt (NAME, if it is in "
+            "vocab.json). Repeat the option for each one.",
+            "NAME[=ID]",
+            "--special-token",
+        ),
+        special_file=(
+            str | None,
+            "A JSON file of special tokens, in place of --special-token: an object of names and ids, or a list of "
+            "names.",
+            "FILE",
+            "--special-tokens",
+        ),
+        unmatched=(
+            Unmatched | None,
+            "Keep or drop text that the pattern does not match. Default: drop for a rank file, as tiktoken does, and "
+            "keep otherwise.",
+        ),
+        download=DOWNLOAD,
+    ),
+]
 
 
 def pattern_of(text: str) -> str | None:
@@ -261,7 +226,7 @@ def pattern_of(text: str) -> str | None:
     return None if text == "none" else text
 
 
-def load(source: str, parts: TokenizerParts = NO_PARTS) -> Tokenizer:
+def load(source: str, parts: Parts = NO_PARTS) -> Tokenizer:
     """Return the tokenizer behind `-t`, `--base` or an argument, with the options beside it."""
     pattern, specials, unmatched = parts.pattern, parts.specials, parts.unmatched
     published = _of_plugin(source)
@@ -288,19 +253,15 @@ def has_its_own(source: str) -> UsageError:
     )
 
 
-def load_all(sources_: list[str], parts: TokenizerParts) -> list[tuple[str, Tokenizer]]:
+def load_all(sources_: list[str], parts: Parts) -> list[tuple[str, Tokenizer]]:
     """Return the tokenizers behind a `-t` that is given several times, each with its name as it was given.
 
     The options go to those tokenizers whose files hold no pattern. If there is none, options are an error.
     """
     _ = parts.specials  # an error in their file comes before any tokenizer is loaded
-    take = [source for source in sources_ if _takes_options(source)] or sources_
-    others = TokenizerParts(download=parts.download)
+    take = [source for source in sources_ if Path(source).exists() and sources.takes_options(source)] or sources_
+    others = Parts(download=parts.download)
     return [(source, load(source, parts if source in take else others)) for source in sources_]
-
-
-def _takes_options(source: str) -> bool:
-    return Path(source).exists() and sources.takes_options(source)
 
 
 def _of_plugin(source: str) -> Tokenizer | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -13,7 +13,6 @@ from .._internal import choices
 from .._internal.messages import counted, printable
 from ..data import manifest as manifests
 from ..data.folder import UNFINISHED
-from ..data.options import DEFAULT_BUFFER, DEFAULT_SHARD
 from ..data.repair import REPAIR
 from ..data.tokenize import tokenize as tokenizing
 from . import options, streams
@@ -39,6 +38,42 @@ If the command is interrupted, run it again: it continues where it was. If OUT
 is finished, missing and damaged files are written again."""
 
 
+SHARDS = options.Group(
+    tokenizing,
+    format=(
+        choices.ShardFormat,
+        "bin: bare ids; nanogpt: the same, in one file for each split, train.bin and val.bin with --split "
+        "val=0.0005; llm.c: ids behind a header; megatron: .bin and .idx; npy: NumPy files; parquet: a list of ids "
+        "in each row.",
+    ),
+    dtype=(Literal["uint16", "uint32"] | None, "The type of the ids. Default: uint16 if no id needs more."),
+    shard_size=(int, "Close a shard when it has N ids.", "N"),
+    split=(
+        list[str] | None,
+        "A split with this share of the documents, such as val=0.01. Repeat the option for each one.",
+        "NAME=SHARE",
+    ),
+    seed=(int, "The seed of the hash that divides documents among splits.", "N"),
+    append=(list[str] | None, "A special token that ends each document, or none. Repeat it for more.", "TOKEN"),
+    prepend=(list[str] | None, "A special token that begins each document. Repeat it for more.", "TOKEN"),
+    template=(
+        bool | None,
+        "Put the tokens of the tokenizer's own template (BOS, EOS) around each document.",
+        None,
+        "--template/--no-template",
+    ),
+    shuffle=(int | None, "Shuffle the documents within a buffer.", "SEED"),
+    shuffle_buffer=(int, "The number of ids in the buffer.", "N"),
+    on_error=(choices.OnError, "Stop at a document that cannot be read, or skip it and list it."),
+    verify=(
+        bool,
+        "If OUT is finished, compare its files with their checksums, not only with their sizes.",
+        None,
+        "--verify",
+    ),
+)
+
+
 def tokenize(
     sources: Annotated[
         list[str],
@@ -50,66 +85,13 @@ def tokenize(
     ],
     tokenizer: options.TokenizerOption,
     out: Annotated[str, typer.Option("-o", "--output", metavar="OUT", help="The folder to write.")],
-    format: Annotated[
-        choices.ShardFormat,
-        typer.Option(
-            help="bin: bare ids; nanogpt: the same, in one file for each split, train.bin and val.bin with --split "
-            "val=0.0005; llm.c: ids behind a header; megatron: .bin and .idx; npy: NumPy files; parquet: a list of "
-            "ids in each row.",
-        ),
-    ] = "bin",
-    dtype: Annotated[
-        Literal["uint16", "uint32"] | None,
-        typer.Option(help="The type of the ids. Default: uint16 if no id of the tokenizer needs more."),
-    ] = None,
-    shard_size: Annotated[int, typer.Option(metavar="N", help="Close a shard when it has N ids.")] = DEFAULT_SHARD,
-    split: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=SHARE",
-            help="A split with this share of the documents, such as val=0.01. Repeat the option for each one.",
-        ),
-    ] = None,
-    seed: Annotated[
-        int, typer.Option(metavar="N", help="The seed of the hash that divides documents among splits.")
-    ] = 0,
-    append: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="TOKEN", help="A special token that ends each document, or none. Repeat the option for more."
-        ),
-    ] = None,
-    prepend: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TOKEN", help="A special token that begins each document. Repeat the option for more."),
-    ] = None,
-    template: Annotated[
-        bool | None,
-        typer.Option(
-            "--template/--no-template",
-            help="Put the tokens of the tokenizer's own template (BOS, EOS) around each document.",
-        ),
-    ] = None,
-    shuffle: Annotated[
-        int | None, typer.Option(metavar="SEED", help="Shuffle the documents within a buffer.")
-    ] = None,
-    shuffle_buffer: Annotated[
-        int, typer.Option(metavar="N", help="The number of ids in the buffer.")
-    ] = DEFAULT_BUFFER,
+    *,
+    shards: Annotated[dict[str, Any], SHARDS],
     no_special: options.NoSpecialOption = False,
-    reading: options.Reading = options.DEFAULT_READING,
+    reading: options.Reading,
     errors: options.ErrorsOption = "strict",
-    on_error: Annotated[
-        choices.OnError, typer.Option(help="Stop at a document that cannot be read, or skip it and list it.")
-    ] = "stop",
-    verify: Annotated[
-        bool,
-        typer.Option(
-            "--verify", help="If OUT is finished, compare its files with their checksums, not only with their sizes."
-        ),
-    ] = False,
     workers: options.WorkersOption = None,
-    parts: options.TokenizerParts = options.NO_PARTS,
+    parts: options.TokenizerParts,
     progress: options.ProgressOption = None,
 ) -> None:
     """Turn documents into a folder of ids for training."""
@@ -125,22 +107,11 @@ def tokenize(
             sources,
             options.load(tokenizer, parts),
             out,
-            format=format,
-            dtype=dtype,
-            shard_size=shard_size,
-            split=split,
-            seed=seed,
-            append=append,
-            prepend=prepend or (),
-            template=template,
-            shuffle=shuffle,
-            shuffle_buffer=shuffle_buffer,
             special=not no_special,
-            **reading.corpus,
             errors=errors,
-            on_error=on_error,
-            verify=verify,
             workers=workers,
+            **shards,
+            **reading,
             progress="json" if progress == "json" else shows_bar,
         )
     if progress in (None, "bar"):

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import tempfile
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -37,6 +37,54 @@ result depends on the text and the options alone, not on the number of threads
 or on the machine."""
 
 
+LEARNING = options.Group(
+    training.train,
+    unmatched=(choices.Unmatched | None, "Keep or drop text that the pattern does not match. Default: keep."),
+    ties=(choices.Ties | None, "The rule for pairs that occur equally often. Default: bytes, as in CS336."),
+    special_ids=(choices.SpecialIds | None, "Where the ids of special tokens are. Default: first."),
+    byte_order=(choices.ByteOrder | None, "The order of the ids of single bytes. Default: value."),
+    min_frequency=(int, "Do not merge pairs that occur less often than N times.", "N"),
+    max_token_length=(int | None, "Make no token of more than N bytes.", "N"),
+    forced_tokens=(
+        list[str] | None,
+        "A token that the result has whatever the counts are. Repeat the option for each one.",
+        "TEXT",
+        "--forced-token",
+    ),
+    checkpoint=(str | None, "Write the merges to this file every 30 seconds, and resume from it if there.", "FILE"),
+    log=(str | None, "Write one row for each merge to this .csv or .jsonl file.", "FILE"),
+    workers=(int | None, "The number of threads that count. Default: all cores.", "N"),
+    memory_limit=(
+        str | None,
+        "The memory that training may take, such as 2GB; different pretokens may take three quarters of it. Default: "
+        "half of the memory of the machine for counting, no limit for learning merges.",
+        "SIZE",
+    ),
+    min_pretoken_count=(int, "Leave out pretokens that occur less often than N times.", "N"),
+)
+SUPERWORDS = options.Group(
+    Superwords,
+    transition=(float, "The part of the tokens that --superwords learns first, within words.", "PART"),
+    max_words=(int, "Make no token of more than N words with --superwords.", "N"),
+)
+BASE = options.Group(
+    options.Parts,
+    special_tokens=(
+        list[str] | None,
+        "A special token of a base that is a rank file, or vocab.json and merges.txt. Repeat it for each one.",
+        "NAME[=ID]",
+        "--base-special-token",
+    ),
+    special_file=(
+        str | None,
+        "A JSON file of them, in place of --base-special-token: an object of names and ids, or a list.",
+        "FILE",
+        "--base-special-tokens",
+    ),
+    download=options.DOWNLOAD,
+)
+
+
 def train(
     files: Annotated[list[str], typer.Argument(metavar="FILES", help=f"{options.FILES}.")],
     vocab_size: Annotated[
@@ -45,45 +93,31 @@ def train(
     out: Annotated[
         str, typer.Option("-o", "--output", metavar="OUT", help="The tokenizer to write; - is standard output.")
     ],
-    special_tokens: options.SpecialsOption = None,
-    special_file: options.TrainingSpecialsFileOption = None,
-    pattern: options.TrainingPatternOption = None,
-    unmatched: options.TrainingUnmatchedOption = None,
-    ties: Annotated[
-        choices.Ties | None,
-        typer.Option(help="The rule for pairs that occur equally often. Default: bytes, as in CS336."),
-    ] = None,
-    special_ids: Annotated[
-        choices.SpecialIds | None, typer.Option(help="Where the ids of special tokens are. Default: first.")
-    ] = None,
-    byte_order: Annotated[
-        choices.ByteOrder | None, typer.Option(help="The order of the ids of single bytes. Default: value.")
-    ] = None,
-    min_frequency: Annotated[
-        int, typer.Option(metavar="N", help="Do not merge pairs that occur less often than N times.")
-    ] = 1,
-    max_token_length: Annotated[
-        int | None, typer.Option(metavar="N", help="Make no token of more than N bytes.")
-    ] = None,
-    forced_tokens: Annotated[
+    *,
+    names: Annotated[
         list[str] | None,
+        typer.Option("--special-token", metavar="NAME", help="A special token. Repeat the option for each one."),
+    ] = None,
+    names_file: Annotated[
+        str | None,
         typer.Option(
-            "--forced-token",
-            metavar="TEXT",
-            help="A token that the result has whatever the counts are. Repeat the option for each one.",
+            "--special-tokens", metavar="FILE", help="A JSON file with a list of them, in place of --special-token."
         ),
     ] = None,
+    pattern: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATTERN",
+            help="The pattern that cuts text into pretokens: "
+            f"{options.PATTERN[0].lower()}{options.PATTERN[1:]}. Default: gpt2.",
+        ),
+    ] = None,
+    learning: Annotated[dict[str, Any], LEARNING],
     superwords: Annotated[
         choices.SuperwordRule | None,
         typer.Option(help="Make the last tokens of several words, across single spaces, or across punctuation too."),
     ] = None,
-    transition: Annotated[
-        float,
-        typer.Option(metavar="PART", help="The part of the tokens that --superwords learns first, within words."),
-    ] = Superwords.transition,
-    max_words: Annotated[
-        int, typer.Option(metavar="N", help="Make no token of more than N words with --superwords.")
-    ] = Superwords.max_words,
+    superwords_options: Annotated[dict[str, Any], SUPERWORDS],
     base: Annotated[
         str | None,
         typer.Option(
@@ -92,67 +126,31 @@ def train(
             "--pattern.",
         ),
     ] = None,
-    base_specials: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--base-special-token",
-            metavar="NAME[=ID]",
-            help="A special token of a base that is a rank file, or vocab.json and merges.txt. Repeat the option "
-            "for each one.",
-        ),
-    ] = None,
-    base_special_file: Annotated[
-        str | None,
-        typer.Option(
-            "--base-special-tokens",
-            metavar="FILE",
-            help="A JSON file of them, in place of --base-special-token: an object of names and ids, or a list.",
-        ),
-    ] = None,
-    download: options.DownloadOption = None,
-    checkpoint: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE", help="Write the merges to this file every 30 seconds, and resume from it if it exists."
-        ),
-    ] = None,
-    log: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write one row for each merge to this .csv or .jsonl file.")
-    ] = None,
-    workers: Annotated[
-        int | None, typer.Option(metavar="N", help="The number of threads that count. Default: all cores.")
-    ] = None,
-    memory_limit: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SIZE",
-            help="The memory that training may take, such as 2GB; different pretokens may take three quarters of it. "
-            "Default: half of the memory of the machine for counting, no limit for learning merges.",
-        ),
-    ] = None,
-    min_pretoken_count: Annotated[
-        int, typer.Option(metavar="N", help="Leave out pretokens that occur less often than N times.")
-    ] = 1,
-    reading: options.Reading = options.DEFAULT_READING,
+    base_parts: Annotated[dict[str, Any], BASE],
+    reading: options.Reading,
     errors: options.ErrorsOption = "strict",
     progress: options.ProgressOption = None,
 ) -> None:
     """Train a tokenizer on files, and save it."""
     streams.check_inputs(files, None, None, argument="FILES")
-    corpus = Corpus(files, **reading.corpus, errors=errors)
+    corpus, checkpoint = Corpus(files, **reading, errors=errors), learning.get("checkpoint")
     read = [*corpus.paths, *(() if base is None else sources.files_of(base)), *filter(None, [checkpoint])]
-    for path in filter(None, (out, log)):
+    for path in filter(None, (out, learning.get("log"))):
         streams.check(path, read)
     if out.endswith(".tiktoken"):
         raise UsageError(
             f"{out}: this command writes toksmith's own files, and -t would read one of this name as a rank file; "
             "toksmith convert --to tiktoken writes those"
         )
-    if base is None and (base_specials or base_special_file is not None):
+    if base is None and base_parts.keys() - {"download"}:
         raise UsageError("--base-special-token and --base-special-tokens are for a --base")
-    parts = _BaseParts(pattern, base_specials, base_special_file, unmatched, download)
-    loaded = None if base is None else _base(base, parts)
-    names = _special_names(special_tokens, special_file)
+    unmatched = learning.get("unmatched")
+    parts = options.Parts(pattern, unmatched=unmatched, option="--base-special-token", **base_parts)
+    if base is not None:
+        learning["base"] = _base(base, parts)
+    if superwords is not None:
+        learning["superwords"] = Superwords(rule=superwords, **superwords_options)
+    special_tokens = _special_names(names, names_file)
     if "-" in corpus.paths:
         streams.tell_of_terminal()
     with contextlib.ExitStack() as stack:
@@ -162,23 +160,10 @@ def train(
         tokenizer = training.train(
             corpus,
             vocab_size,
-            special_tokens=names,
+            special_tokens=special_tokens,
             pattern=... if pattern is None else options.pattern_of(pattern),
-            unmatched=unmatched,
-            ties=ties,
-            special_ids=special_ids,
-            byte_order=byte_order,
-            min_frequency=min_frequency,
-            max_token_length=max_token_length,
-            forced_tokens=forced_tokens or (),
-            base=loaded,
-            superwords=None if superwords is None else Superwords(transition, superwords, max_words),
-            workers=workers,
-            memory_limit=memory_limit,
-            min_pretoken_count=min_pretoken_count,
             progress=report,
-            checkpoint=checkpoint,
-            log=log,
+            **learning,
         )
     _save(tokenizer, out)
     size = f"{tokenizer.vocab_size:,} tokens, {len(tokenizer.merges):,} of them merged"
@@ -194,11 +179,7 @@ def _special_names(names: list[str] | None, file: str | None) -> list[str]:
     return content or []
 
 
-class _BaseParts(options.TokenizerParts):
-    OPTION = "--base-special-token"
-
-
-def _base(source: str, parts: _BaseParts) -> Tokenizer:
+def _base(source: str, parts: options.Parts) -> Tokenizer:
     """Return the tokenizer to extend. Where it holds its own pattern, training compares the option with it."""
     if not Path(source).exists() or not sources.takes_options(source):
         parts = dataclasses.replace(parts, pattern=None, unmatched=None)

@@ -58,7 +58,8 @@ def verify(
             "--with", metavar="FILE", help="The file that the other library reads.", show_default="NAME_OR_FILE"
         ),
     ] = None,
-    parts: options.TokenizerParts = options.NO_PARTS,
+    *,
+    parts: options.TokenizerParts,
 ) -> None:
     """Encode texts with toksmith and with another library, and show the first difference."""
     if against == "tiktoken" and other is not None:

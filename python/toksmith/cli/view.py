@@ -63,7 +63,8 @@ def view(
     ] = None,
     no_special: options.NoSpecialOption = False,
     errors: options.ErrorsOption = "strict",
-    parts: options.TokenizerParts = options.NO_PARTS,
+    *,
+    parts: options.TokenizerParts,
 ) -> None:
     """Show the tokens of a text in colours, for one tokenizer or several."""
     if limit is not None and no_limit:

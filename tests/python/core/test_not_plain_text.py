@@ -4,9 +4,6 @@ import bz2
 import gzip
 import io
 import lzma
-import os
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -144,15 +141,3 @@ def test_tokenizers_of_other_kinds(content: str, message: str, tmp_path: Path) -
     (tmp_path / "a").write_text(content, encoding="utf-8")
     with pytest.raises(ValueError, match=message):
         Tokenizer.from_pretrained(tmp_path / "a")
-
-
-def test_options_in_an_ascii_locale(tmp_path: Path) -> None:
-    Tokenizer().save(tmp_path / "t.json")
-    code = "import sys; from toksmith.cli.app import run; sys.exit(run(sys.argv[1:]))"
-    environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    done = subprocess.run(
-        [sys.executable, "-c", code, "encode", "-t", "t.json", "--text", "héllo".encode()],
-        env=environment, cwd=tmp_path, capture_output=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert list(map(int, done.stdout.split())) == list("héllo".encode())

@@ -12,7 +12,7 @@ import regex
 
 from toksmith import Tokenizer, patterns
 from toksmith._core import spell
-from toksmith.cli.options import TokenizerParts, load
+from toksmith.cli.options import Parts, load
 
 gguf = pytest.importorskip("gguf")
 
@@ -181,7 +181,7 @@ def test_a_file_without_a_pre_tokenizer_takes_a_name(pre: str | None, tmp_path: 
     for name in ("default", "llama-bpe"):
         named = Tokenizer.from_pretrained(written(tmp_path / "named.gguf", name))
         assert Tokenizer.from_pretrained(path, pattern=name) == named
-    assert load(str(path), TokenizerParts(pattern="default")) == Tokenizer.from_pretrained(path, pattern="default")
+    assert load(str(path), Parts(pattern="default")) == Tokenizer.from_pretrained(path, pattern="default")
     for pattern in ("gpt2", "gemma4", None, 3):
         with pytest.raises(ValueError, match="pre-tokenizer of llama"):
             Tokenizer.from_pretrained(path, pattern=pattern)
