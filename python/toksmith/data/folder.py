@@ -26,6 +26,7 @@ from . import manifest as manifests
 from .manifest import TOKENIZER, JsonObject, Outcome, is_file_name
 from .options import Options
 from .shards import Raw, complete
+from .table_texts import SkippedRow
 
 UNFINISHED = ".toksmith-unfinished"
 STATE = "state.json"
@@ -34,16 +35,6 @@ ON_ENGINE = "engine.json"
 """The file that a run on an engine has in place of a state."""
 _KIND = "toksmith unfinished run"
 _VERSION = 4
-_MAX_SHARDS = 2**32 - 1
-
-
-class SkippedRow(NamedTuple):
-    """A row of a table that was left out."""
-
-    source: int
-    text: int
-    """The number of texts of the source before the row."""
-    reason: str
 
 
 class Shard(NamedTuple):
@@ -56,8 +47,8 @@ class Shard(NamedTuple):
 class State(NamedTuple):
     """What a later run needs to continue.
 
-    The file of a state has a checksum, and each of its values is checked, so a damaged state is refused. A forged
-    state decides what the run writes, but the run touches no file outside its folder.
+    The file of a state has a checksum, so a damaged state is refused. A forged state decides what the run writes, but
+    the run touches no file outside its folder.
     """
 
     run: JsonObject
@@ -98,21 +89,8 @@ class State(NamedTuple):
         _core.check_snapshot(json.dumps(snapshot))
         skipped = [SkippedRow(*row) for row in content["skipped"]]
         shards = {(split, number): Shard(files, entry) for split, number, files, entry in content["shards"]}
-        names = [name for shard in shards.values() for pair in shard.files.items() for name in pair]
-        is_whole = (
-            isinstance(content["run"], dict)
-            and all(_is_count(row.source) and _is_count(row.text) and isinstance(row.reason, str) for row in skipped)
-            and all(_is_count(split) and _is_count(number) for split, number in shards)
-            and all(split < len(snapshot["shards"]) for split, _ in shards)
-            and all(isinstance(shard.entry, dict) for shard in shards.values())
-            and all(map(is_file_name, names))
-        )
-        for split, (first, _) in enumerate(snapshot["shards"]):
-            # All shards below the open one must be listed. Those are counted, so a forged number costs no time.
-            listed = sum(key[0] == split and key[1] < first for key in shards)
-            is_whole = is_whole and first <= _MAX_SHARDS and listed == first
-        if not is_whole:
-            raise ValueError("a value is of another type")
+        if not all(is_file_name(name) for shard in shards.values() for pair in shard.files.items() for name in pair):
+            raise ValueError("a name leads out of the folder")
         return cls(content["run"], snapshot, skipped, shards)
 
 
@@ -123,10 +101,6 @@ def _digest(content: JsonObject) -> str:
 def reason_of(skipped: JsonObject) -> str:
     """Return why a document was left out, as a snapshot has it."""
     return skipped["reason"] or f"not UTF-8 at byte {skipped['offset']}"
-
-
-def _is_count(value: object) -> bool:
-    return type(value) is int and 0 <= value < 2**64
 
 
 class Folder:
@@ -249,12 +223,18 @@ class Folder:
             if thread.ident is not None:
                 thread.join()
 
-    def finish(self, split: int, number: int, tokens: int, documents: int, hashes: _core.WrittenHashes) -> None:
+    def raw_files(self, split: int, number: int) -> tuple[Path, Path]:
+        """Return the files of ids and of starts of a shard that is not whole yet."""
+        stem = self.unfinished / f"{self.options.splits[split]}-{number:05}"
+        return stem.with_name(f"{stem.name}.ids"), stem.with_name(f"{stem.name}.index")
+
+    def finish(
+        self, split: int, number: int, tokens: int, documents: int, hashes: _core.WrittenHashes | None = None
+    ) -> None:
         """Make a shard whole; the core calls it from its threads. `hashes` are those of its ids, as far as known."""
-        name, form = self.options.splits[split], self.options.form
-        ids, index = (self.unfinished / f"{name}-{number:05}.{suffix}" for suffix in ("ids", "index"))
-        raw = Raw(ids, index, tokens, documents, self.options.dtype)
-        files, entry = complete(raw, form, form.stem(name, number), hashes)
+        raw = Raw(*self.raw_files(split, number), tokens, documents, self.options.dtype)
+        form = self.options.form
+        files, entry = complete(raw, form, form.stem(self.options.splits[split], number), hashes)
         with self._lock:
             self.shards[split, number] = Shard({path.name: final for path, final in files.items()}, entry)
 
@@ -278,8 +258,7 @@ class Folder:
                     continue
                 self.publish(self.shards[split, number].files)
                 self._published.add((split, number))
-                name = f"{self.options.splits[split]}-{number:05}.ids"
-                (self.unfinished / name).unlink(missing_ok=True)
+                self.raw_files(split, number)[0].unlink(missing_ok=True)
 
     def publish(self, files: dict[str, str]) -> None:
         """Give the files of a shard their names. A file that has its name already is left alone."""
@@ -328,7 +307,6 @@ class Folder:
 
 
 def _differences(before: JsonObject, now: JsonObject) -> Iterator[tuple[str, str]]:
-    """Yield each setting that differs between two runs: its name, and both values."""
     if before.get("tokenizer") != now["tokenizer"]:
         yield "another tokenizer", f"(fingerprint {str(before.get('tokenizer'))[:12]}, not {now['tokenizer'][:12]})"
     options, sources = before.get("options"), before.get("sources")

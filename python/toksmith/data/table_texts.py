@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import _core
@@ -30,11 +30,19 @@ class TextColumn(NamedTuple):
     """The progress that they stand for."""
 
 
-def texts(source: Source, number: int, start: int, skip: Callable[[int, str], None] | None) -> Iterator[TextColumn]:
+class SkippedRow(NamedTuple):
+    """A row of a table that was left out."""
+
+    source: int
+    text: int
+    """The number of texts of the source before the row."""
+    reason: str
+
+
+def texts(source: Source, number: int, start: int, skipped: list[SkippedRow] | None) -> Iterator[TextColumn]:
     """Yield the texts of a table, after the first `start` ones; `number` is its number among all sources.
 
-    `skip` is called for each row without a text, with the number of the text that would follow, and what is wrong.
-    Without it, such a row is an error.
+    Rows without a text are added to `skipped`. Without it, such a row is an error.
     """
     import numpy as np
     import pyarrow as pa
@@ -46,9 +54,9 @@ def texts(source: Source, number: int, start: int, skip: Callable[[int, str], No
             cells = cells.cast(pa.large_binary())  # a kind of text that all functions of Arrow take
             for before, null in enumerate(np.flatnonzero(cells.is_null().to_numpy(zero_copy_only=False)).tolist()):
                 reason = tables.without_text(row + null, source.field)
-                if skip is None:
+                if skipped is None:
                     raise ValueError(f"{source.name}: {reason}")
-                skip(count + null - before, reason)
+                skipped.append(SkippedRow(number, count + null - before, reason))
             valid = cells.drop_null()
         row += len(cells)
         new = valid.slice(min(max(start - count, 0), len(valid)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import itertools
 import json
 import os
@@ -22,11 +21,11 @@ from ..files.inputs import Source
 from ..tokenizer import Tokenizer, tokenizer_of
 from . import manifest as manifests
 from . import repair, table_texts
-from .folder import Folder, SkippedRow, reason_of
+from .folder import Folder, reason_of
 from .manifest import JsonObject, Outcome
 from .options import DEFAULT_BUFFER, DEFAULT_SHARD, Options, SpecialTokens
 from .progress import Watch, watching
-from .table_texts import TextColumn
+from .table_texts import SkippedRow, TextColumn
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -225,12 +224,9 @@ class _Run:
     def _columns(self, first: int, end: int) -> Iterator[TextColumn]:
         start, offset = self._start
         for number in range(max(first, start), end):
-            skip = functools.partial(self._skip, number) if self._folder.options.core.skip else None
+            skipped = self.skipped if self._folder.options.core.skip else None
             before = offset if number == start else 0
-            yield from table_texts.texts(self._sources[number], number, before, skip)
-
-    def _skip(self, source: int, text: int, reason: str) -> None:
-        self.skipped.append(SkippedRow(source, text, reason))
+            yield from table_texts.texts(self._sources[number], number, before, skipped)
 
 
 def _place_of(snapshot: JsonObject) -> tuple[int, int]:

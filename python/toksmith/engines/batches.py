@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from .._internal import arguments
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import DTypeLike, NDArray
     from pyarrow import Array, ChunkedArray, RecordBatch, Table
-    from typing_extensions import Unpack
 
 
 def encode_arrow(
@@ -79,16 +78,6 @@ def count_arrow(
     return _like(texts, column.count(tokenizer_of(tokenizer)._core, special, arguments.checked_workers(workers)))
 
 
-class BatchOptions(TypedDict, total=False):
-    """The options of `batch_function`."""
-
-    out: str
-    dtype: DTypeLike | None
-    keep: bool
-    special: bool
-    workers: int | None
-
-
 def batch_function(
     tokenizer: Tokenizer | object,
     column: str = "text",
@@ -140,10 +129,7 @@ def batch_function(
 
 
 def encode_batches(
-    batches: Iterable[RecordBatch | Table],
-    column: str,
-    tokenizer: Tokenizer | object,
-    **options: Unpack[BatchOptions],
+    batches: Iterable[RecordBatch | Table], column: str, tokenizer: Tokenizer | object, **options: Any
 ) -> Iterator[Any]:
     """Yield each record batch or table of pyarrow with the ids of one column; the options are `batch_function`'s."""
     arguments.check_keywords(encode_batches, options, batch_function)
@@ -234,7 +220,6 @@ def _is_wide_for(tokenizer: Tokenizer, dtype: DTypeLike | None) -> bool:
 
 
 def _like(texts: object, array: _core.ArrowArray) -> Any:
-    """Return an array as one of pyarrow, if the texts are of pyarrow."""
     if type(texts).__module__.partition(".")[0] != "pyarrow":
         return array
     import pyarrow as pa

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from .._internal import arguments
 from .._internal.messages import shown
-from ..data.folder import Shard
 from ..data.options import Options, ShardOptions
 from ..data.tokenize import warn_of_skipped
 from ..tokenizer import Tokenizer, tokenizer_of
@@ -21,7 +20,7 @@ from ..training import train as training
 from ..training.counts import PretokenCounts
 from .counting import CountOptions, count_batches, sum_counts
 from .run_folder import RunFolder, check_order, outcome
-from .workers import KeptFunction, Piece, write_pieces, write_shard
+from .workers import KeptFunction, Piece, write_pieces
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch, Table
@@ -45,8 +44,6 @@ class Engine(ABC, Generic[Data]):
     parts: ClassVar[str]
     source: ClassVar[str]
     """The name of the data in the manifest of a folder."""
-    how_to_shuffle: ClassVar[str]
-    """How to shuffle with the engine."""
 
     def count_pretokens(
         self,
@@ -120,14 +117,13 @@ class Engine(ABC, Generic[Data]):
         out: str | os.PathLike[str],
         *,
         order: str | None = None,
-        shuffle: None = None,
         **options: Unpack[ShardOptions],
     ) -> dict[str, Any]:
         """Encode the texts of a column into a folder of shards: the files of `toksmith.tokenize`, byte for byte.
 
-        Workers write the ids of each part beside the shards, in a hidden folder, then the shards: this takes twice
-        the bytes of the shards on the disk. A call that fails removes the files that it has written; after a kill,
-        the next call does.
+        Workers write the ids of each part beside the shards, in a hidden folder, and the process that calls joins
+        them: this takes twice the bytes of the shards on the disk. A call that fails removes the files that it has
+        written; after a kill, the next call does. To shuffle, use the engine before, or order by random numbers.
 
         Args:
             data: A `ray.data.Dataset`, or a `pyspark.sql.DataFrame`.
@@ -136,7 +132,6 @@ class Engine(ABC, Generic[Data]):
             out: The folder. All machines see it under this name, as on a network file system.
             order: The name of a column of whole numbers, which differ for each document: the documents are sorted by
                 it, and the folder is the same for any parts. Without it they keep the engine's order.
-            shuffle: Refused: shuffle with the engine before, or order by a column of random numbers.
             options: `format`, `dtype`, `shard_size`, `split`, `seed`, `append`, `prepend`, `template`, `special`,
                 `errors` and `on_error` of `toksmith.tokenize`.
 
@@ -152,22 +147,23 @@ class Engine(ABC, Generic[Data]):
             RayTaskError, PythonException: A worker of Ray or Spark failed; the text has its error.
         """
         arguments.check_keywords(self.tokenize, options, ShardOptions)
-        if shuffle is not None:
-            raise ValueError(f"shuffle with the engine instead: {self.how_to_shuffle}")
         encoder = tokenizer_of(tokenizer)
         folder = self._folder(encoder, column, out, order, Options(encoder, **options))
         with folder.begun(), folder.saving(encoder) as wait:
             if folder.options.warning is not None:
                 warnings.warn(folder.options.warning, stacklevel=2)
-            write = KeptFunction(functools.partial(write_pieces, job=folder.job(encoder, column, order)))
-            pieces = [Piece.of(row) for row in self._encoded(data, column, order, write)]
+            write = functools.partial(
+                write_pieces,
+                work=str(folder.unfinished),
+                tokenizer=encoder,
+                options=folder.piece_options(),
+                column=column,
+                order=order,
+            )
+            pieces = [Piece(*json.loads(row)) for row in self._encoded(data, column, order, KeptFunction(write))]
             if order is not None:
                 check_order(pieces, order)
-            shards = folder.write_plans(pieces)
-            work, form, dtype = str(folder.unfinished), folder.options.form.name, folder.options.dtype
-            complete = functools.partial(write_shard, work=work, form=form, dtype=dtype)
-            rows = self._each(data, complete, list(shards))
-            folder.shards |= {key: Shard(*json.loads(row)) for key, row in zip(shards.values(), rows, strict=True)}
+            folder.join(pieces)
             manifest = folder.manifest(encoder, outcome(pieces, self.source, len(folder.options.splits)))
             folder.publish_all()
             wait()
@@ -199,10 +195,6 @@ class Engine(ABC, Generic[Data]):
     @abstractmethod
     def _encoded(self, data: Data, column: str, order: str | None, encode: Encode) -> list[str]:
         """Return what `encode` yields for all parts, in the order of the documents."""
-
-    @abstractmethod
-    def _each(self, data: Data, function: Callable[[str], str], names: list[str]) -> list[str]:
-        """Return the results of a function for each name, in the order of names; each call is a task of its own."""
 
 
 def _whole(sums: RecordBatch | Table) -> RecordBatch | Table:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import functools
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .._internal import arguments
 from ..tokenizer import Tokenizer
-from .batches import BatchOptions, batch_function
+from .batches import batch_function
 from .counting import counts_schema
 from .engine import Engine
 from .workers import KeptFunction
@@ -22,7 +22,6 @@ from .workers import KeptFunction
 if TYPE_CHECKING:
     from pyarrow import Table
     from ray.data import Dataset
-    from typing_extensions import Unpack
 
     from .engine import Count, Encode
 
@@ -41,7 +40,6 @@ class _Ray(Engine["Dataset"]):
 
     parts = "blocks"
     source = "ray.data.Dataset"
-    how_to_shuffle = "use dataset.random_shuffle(seed=...), or order= a column of random numbers"
 
     def _sums(
         self, data: Dataset, column: str, count: Count, minimum: int, partitions: int | None, limited: bool
@@ -70,18 +68,6 @@ class _Ray(Engine["Dataset"]):
         finally:
             options.preserve_order = before
 
-    def _each(self, data: Dataset, function: Callable[[str], str], names: list[str]) -> list[str]:
-        import ray
-
-        call = ray.remote(_call)
-        waiting = [call.remote(function, name) for name in names]
-        try:
-            return list(ray.get(waiting))
-        except BaseException:
-            for result in waiting:
-                ray.cancel(result)
-            raise
-
 
 _ENGINE = _Ray()
 count_pretokens = _ENGINE.count_pretokens
@@ -98,7 +84,6 @@ def _count(block: Table, count: Count) -> Iterator[Table]:
 
 
 def _with_group(counts: Table, groups: int) -> Table:
-    """Return counts with the group of each pretoken by its hash."""
     import pyarrow as pa
 
     hashes = [zlib.crc32(pretoken) % groups for pretoken in counts["pretoken"].to_pylist()]
@@ -127,18 +112,13 @@ def _sum(group: Table, minimum: int) -> Table:
     return table.filter(pc.fill_null(pc.greater_equal(total, minimum), True))
 
 
-def _call(function: Callable[[str], str], name: str) -> str:
-    return function(name)
-
-
 def _rows(block: Table, function: Encode) -> Table:
-    """Return what a function yields for a block, as a column."""
     import pyarrow as pa
 
     return pa.table({"row": pa.array(list(function([block])), pa.string())})
 
 
-def encode(dataset: Dataset, column: str, tokenizer: Tokenizer | object, **options: Unpack[BatchOptions]) -> Dataset:
+def encode(dataset: Dataset, column: str, tokenizer: Tokenizer | object, **options: Any) -> Dataset:
     """Return a dataset with the ids of the texts of a column, as a column of lists. Ray runs it when it is read.
 
     Each process of Ray makes the tokenizer once and keeps it. The options are those of `batch_function`.

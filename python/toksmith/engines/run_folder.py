@@ -1,9 +1,8 @@
 """Encoding the documents of an engine into a folder of shards: the work of the driver.
 
 Workers encode each part once, as a piece. The driver finds out which documents of which pieces make each shard, by
-bisection in the index of a piece, so it holds nothing for a document. Workers write the shards, to which the driver
-gives their names. A later run begins anew, and removes the files that are left: nobody can tell whether the data are
-still the same.
+bisection in the index of a piece, so it holds nothing for a document, and joins them. A later run begins anew, and
+removes the files that are left: nobody can tell whether the data are still the same.
 """
 
 from __future__ import annotations
@@ -19,10 +18,11 @@ from typing import TYPE_CHECKING
 
 from .. import _core
 from ..data.folder import ON_ENGINE, STATE, Folder
-from ..data.manifest import NAME, TOKENIZER, Outcome, is_file_name
+from ..data.manifest import NAME, TOKENIZER, WIDTHS, Outcome, is_file_name
+from ..data.options import RunOptions
+from ..data.shards import Raw
 from ..files import text_files, whole_files
-from ..tokenizer import Tokenizer
-from .workers import PIECES, SHARDS, Piece, PieceJob, Range, SplitOfPiece, check_rising
+from .workers import PIECES, Piece, Range, SplitOfPiece, check_rising
 
 if TYPE_CHECKING:
     import numpy as np
@@ -58,9 +58,8 @@ class RunFolder(Folder):
             raise FileExistsError(errno.EEXIST, message, str(self.path))
         for name in self._published_before():
             (self.path / name).unlink(missing_ok=True)
-        for folder in (self.unfinished / PIECES, self.unfinished / SHARDS):
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir(exist_ok=True)  # a worker of an earlier run may still write
+        shutil.rmtree(self.unfinished / PIECES, ignore_errors=True)
+        (self.unfinished / PIECES).mkdir(exist_ok=True)  # a worker of an earlier run may still write
         self._write_names([])
 
     def _published_before(self) -> list[str]:
@@ -85,35 +84,44 @@ class RunFolder(Folder):
         for shard in self.shards.values():
             self.publish(shard.files)
 
-    def job(self, tokenizer: Tokenizer, column: str, order: str | None) -> PieceJob:
+    def piece_options(self) -> RunOptions:
         """Return how parts are encoded.
 
         A piece has no header and no checksum, holds all documents of its part, and is written by one core; a piece
         that is not whole is made anew, so its run needs no state.
         """
-        options = dataclasses.replace(
+        return dataclasses.replace(
             self.options.core, head_bytes=0, is_hashed=False, shard_size=2**62, workers=1, snapshot_seconds=1e9
         )
-        return PieceJob(str(self.unfinished), tokenizer, options, column, order)
 
-    def write_plans(self, pieces: list[Piece]) -> dict[str, tuple[int, int]]:
-        """Write which documents make each shard; return the split and the number of each shard by its name."""
-        shards = {}
-        for split, name in enumerate(self.options.splits):
-            parts = (SplitOfPiece(p.name, p.split_tokens[split], p.split_documents[split]) for p in pieces)
-            plans = shard_plans(parts, self.options.core.shard_size, functools.partial(self._starts, name))
+    def join(self, pieces: list[Piece]) -> None:
+        """Write the shards of all splits."""
+        for split in range(len(self.options.splits)):
+            parts = [SplitOfPiece(p.name, p.split_tokens[split], p.split_documents[split]) for p in pieces]
+            starts = functools.partial(self._starts, split)
+            plans = shard_plans(parts, self.options.core.shard_size, starts)
             for number, ranges in enumerate(plans):
-                shard = f"{name}-{number:05}"
-                (self.unfinished / SHARDS / f"{shard}.json").write_text(json.dumps(ranges))
-                shards[shard] = (split, number)
-        return shards
+                self._write_shard(split, number, ranges)
 
-    def _starts(self, split: str, part: SplitOfPiece) -> NDArray[np.int64]:
-        raw = part.raw(self.unfinished, split, self.options.dtype)
+    def _write_shard(self, split: int, number: int, ranges: list[Range]) -> None:
+        raws = [(self._raw(split, part), start, stop) for part, start, stop in ranges]
+        files = [(raw.ids, raw.starts_file, start, stop) for raw, start, stop in raws]
+        header, width = self.options.form.header_bytes, WIDTHS[self.options.dtype]
+        ids, starts = map(whole_files.without_link, self.raw_files(split, number))
+        tokens = _core.join_pieces(ids, starts, header, width, files)
+        self.finish(split, number, tokens, sum(stop - start for _, start, stop in ranges))
+
+    def _starts(self, split: int, part: SplitOfPiece) -> NDArray[np.int64]:
+        return self._raw(split, part).starts
+
+    def _raw(self, split: int, part: SplitOfPiece) -> Raw:
+        folder, name = self.unfinished / PIECES / part.piece, self.options.splits[split]
+        ids, index = (folder / f"{name}-00000.{suffix}" for suffix in ("ids", "index"))
+        raw = Raw(ids, index, part.tokens, part.documents, self.options.dtype)
         if not raw.starts_file.exists():
             message = "the driver does not see it: out must be a folder that all machines see"
             raise FileNotFoundError(errno.ENOENT, message, str(raw.starts_file))
-        return raw.starts
+        return raw
 
 
 def shard_plans(
@@ -168,9 +176,8 @@ def outcome(pieces: list[Piece], source: str, splits: int) -> Outcome:
     skipped: list[dict[str, str]] = []
     before = 0
     for piece in pieces:
-        for text in piece.skipped[: _core.MAX_LISTED - len(skipped)]:
-            place = f"text number {before + text.number}"
-            skipped.append({"source": source, "place": place, "reason": text.reason})
+        for number, reason in piece.skipped[: _core.MAX_LISTED - len(skipped)]:
+            skipped.append({"source": source, "place": f"text number {before + number}", "reason": reason})
         before += piece.texts
     documents = [sum(piece.split_documents[split] for piece in pieces) for split in range(splits)]
     return Outcome(

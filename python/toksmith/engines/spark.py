@@ -41,7 +41,6 @@ class _Spark(Engine["DataFrame"]):
 
     parts = "partitions"
     source = "pyspark.sql.DataFrame"
-    how_to_shuffle = "use frame.orderBy(rand(seed)), or order= a column of random numbers"
 
     def _sums(
         self, data: DataFrame, column: str, count: Count, minimum: int, partitions: int | None, limited: bool
@@ -64,12 +63,6 @@ class _Spark(Engine["DataFrame"]):
             return _rows(data.select(_texts(data, column)).toDF("text"), encode)
         texts = data.select(_texts(data, column), _quoted(_unique(data, order)))
         return _rows(texts.toDF("text", "number").orderBy("number"), encode)
-
-    def _each(self, data: DataFrame, function: Callable[[str], str], names: list[str]) -> list[str]:
-        if not names:
-            return []
-        numbers = data.sparkSession.range(0, len(names), 1, len(names))  # a partition for each
-        return _rows(numbers, functools.partial(_call, function=function, names=names))
 
 
 _ENGINE = _Spark()
@@ -102,20 +95,12 @@ def _rows(frame: DataFrame, function: Encode) -> list[str]:
 
 
 def _numbered(batches: Iterable[RecordBatch], function: Encode) -> Iterator[RecordBatch]:
-    """Yield what a function yields for a partition, with the number of the partition."""
     import pyarrow as pa
     from pyspark import TaskContext
 
     part = pa.array([TaskContext.get().partitionId()], pa.int32())
     for row in function(batches):
         yield pa.record_batch({"part": part, "row": [row]})
-
-
-def _call(batches: Iterable[RecordBatch], function: Callable[[str], str], names: list[str]) -> Iterator[str]:
-    """Yield what a function returns for the names whose numbers are in a partition."""
-    for batch in batches:
-        for number in batch.column(0).to_pylist():
-            yield function(names[number])
 
 
 def _texts(frame: DataFrame, column: str) -> str:
@@ -127,7 +112,6 @@ def _texts(frame: DataFrame, column: str) -> str:
 
 
 def _unique(frame: DataFrame, column: str) -> str:
-    """Return the name of a column that occurs exactly once."""
     if frame.columns.count(column) != 1:
         there = ", ".join(map(shown, frame.columns))
         raise ValueError(f"the data frame needs exactly one column {shown(column)}: it has {there}")

@@ -180,8 +180,6 @@ STATES: dict[str, Any] = {
     "no snapshot": _resigned(lambda state: state.pop("snapshot")),
     "no list": _resigned(lambda state: state["snapshot"].__setitem__("documents", 7)),
     "negative": _resigned(lambda state: state["snapshot"].__setitem__("text_bytes", -1)),
-    "no shard": _resigned(lambda state: state["snapshot"]["shards"][0].__setitem__(0, 2**31)),
-    "a shard of no split": _resigned(lambda state: state["shards"].append([1, 0, {}, {}])),
     "a path": _resigned(lambda state: state["shards"].append([0, 9, {"../x": "y"}, {}])),
     "other splits": _resigned(lambda state: state["snapshot"]["shards"].append([0, {"ids": 0, "documents": 0}])),
     "too many sources": _resigned(lambda state: state["snapshot"]["documents"].extend([1] * 9)),

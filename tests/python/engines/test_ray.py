@@ -240,8 +240,8 @@ def test_a_killed_worker(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """In the middle of counting, of sums after the shuffle, of encoding, of writing pieces, and of writing shards."""
-    kill = {name: killing.once(tmp_path / name) for name in ("count", "shuffle", "encode", "pieces", "shards")}
+    """In the middle of counting, of sums after the shuffle, of encoding, and of writing pieces."""
+    kill = {name: killing.once(tmp_path / name) for name in ("count", "shuffle", "encode", "pieces")}
     blocks: dict[str, Any] = {"batch_format": "pyarrow", "batch_size": None}
     own = dataset(texts, 6)
     sums = on_ray._sum
@@ -256,7 +256,7 @@ def test_a_killed_worker(
     assert counts.items() == sorted(whole.items())
     encoded = on_ray.encode(own.map_batches(killing.block(kill["encode"]), **blocks), "text", tokenizer)
     assert ids_of(encoded) == [None if text is None else tokenizer.encode(text) for text in texts]
-    killing.while_tokenizing(on_ray._Ray, kill["pieces"], kill["shards"], monkeypatch)
+    killing.while_tokenizing(on_ray._Ray, kill["pieces"], monkeypatch)
     on_ray.tokenize(own, "text", tokenizer, tmp_path / "out", **OPTIONS)
     check_equal(tmp_path / "out", shards)
     assert {path.name for path in tmp_path.iterdir()} == {*kill, "out"}
@@ -273,5 +273,3 @@ def test_wrong_options_are_refused_before_anything_runs() -> None:
     for wrong in ({"pattern": "cl100q"}, {"errors": "ignore"}, {"memory_limit": 0}, {"min_pretoken_count": -1}):
         with pytest.raises(ValueError, match=r"cl100k|errors|memory_limit|min_pretoken_count"):
             on_ray.count_pretokens(nothing, "text", **wrong)
-    with pytest.raises(ValueError, match=r"with the engine instead: use dataset\.random_shuffle\(seed=\.\.\.\)"):
-        on_ray.tokenize(nothing, "text", "gpt2", "out", shuffle=nothing or 3)

@@ -149,7 +149,6 @@ def test_texts_that_are_not_utf8(tokenizer: Tokenizer, tmp_path: Path) -> None:
 def test_what_is_refused(tokenizer: Tokenizer, tmp_path: Path) -> None:
     out = tmp_path / "out"
     wrong: list[tuple[dict[str, Any], str]] = [
-        ({"shuffle": 3}, "shuffle with the engine instead: mix the tables"),
         ({"format": "tfrecord"}, "format is one of 'bin', .*, not 'tfrecord'"),
         ({"append": "<|no|>"}, r"append: '<\|no\|>' is not a special token"),
         ({"split": {"train": 0.5}}, "split: 'train' is not a valid name of a split"),
@@ -265,7 +264,7 @@ def test_after_a_kill(
         if stage == "pieces":
             patch.setattr(PartsEngine, "_worker", killed)
         elif stage == "shards":
-            patch.setattr(PartsEngine, "_each", killed)
+            patch.setattr(RunFolder, "finish", killed)
         elif stage == "publish":
             patch.setattr(RunFolder, "publish", published)
         else:
@@ -287,10 +286,6 @@ def test_a_part_that_is_worked_off_twice(texts: list[str | None], tokenizer: Tok
             list(super()._worker(encode, table))
             yield from super()._worker(encode, table)
 
-        def _each(self, data: Any, function: Any, names: list[str]) -> list[str]:
-            super()._each(data, function, names)
-            return super()._each(data, function, names)
-
     Doubling().tokenize(parts(texts, 4), "text", tokenizer, tmp_path / "out", shard_size=900)
     check_equal(tmp_path / "out", on_one_machine(texts, tokenizer, tmp_path / "one", shard_size=900))
 
@@ -300,17 +295,17 @@ def test_a_folder_that_a_machine_does_not_see(
 ) -> None:
     class Elsewhere(PartsEngine):
         def _worker(self, encode: Any, table: Any) -> Any:
-            job = encode._function.keywords["job"]
             folder = tmp_path / "elsewhere"
             (folder / workers.PIECES).mkdir(parents=True, exist_ok=True)
-            yield from workers.write_pieces(table.to_batches(), job._replace(work=str(folder)))
+            options = {**encode._function.keywords, "work": str(folder)}
+            yield from workers.write_pieces(table.to_batches(), **options)
 
     with pytest.raises(FileNotFoundError, match="the driver does not see it: out must be a folder"):
         Elsewhere().tokenize(parts(texts, 4), "text", tokenizer, tmp_path / "out", shard_size=100)
 
     class Blind(PartsEngine):
         def _worker(self, encode: Any, table: Any) -> Any:
-            shutil.rmtree(Path(encode._function.keywords["job"].work, workers.PIECES))
+            shutil.rmtree(Path(encode._function.keywords["work"], workers.PIECES))
             yield from super()._worker(encode, table)
 
     with pytest.raises(FileNotFoundError, match="does not see the folder of the run: out must be a folder that all"):

@@ -221,8 +221,8 @@ def test_a_killed_worker(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """In the middle of counting, of sums after the shuffle, of encoding, of writing pieces, and of writing shards."""
-    names = ("count", "shuffle", "encode", "pieces", "shards")
+    """In the middle of counting, of sums after the shuffle, of encoding, and of writing pieces."""
+    names = ("count", "shuffle", "encode", "pieces")
     kill = {name: killing.once(tmp_path / name, kill_executor) for name in names}
     own = frame(session, texts, 6)
     summed = on_spark._summed
@@ -237,7 +237,7 @@ def test_a_killed_worker(
     expected = [None if text is None else tokenizer.encode(text) for text in texts]
     assert ids_of(on_spark.encode(killed, "text", tokenizer)) == expected
     monkeypatch.setattr(on_spark, "KeptFunction", lambda function: function)  # it takes no nested functions
-    killing.while_tokenizing(on_spark._Spark, kill["pieces"], kill["shards"], monkeypatch)
+    killing.while_tokenizing(on_spark._Spark, kill["pieces"], monkeypatch)
     on_spark.tokenize(own, "text", tokenizer, tmp_path / "out", order="n", **OPTIONS)
     check_equal(tmp_path / "out", shards)
     assert {path.name for path in tmp_path.iterdir()} == {*kill, "out"}
@@ -250,8 +250,6 @@ def test_wrong_options_are_refused_before_anything_runs(small: Tokenizer) -> Non
     for wrong in ({"pattern": "cl100q"}, {"errors": "ignore"}, {"memory_limit": 0}, {"min_pretoken_count": -1}):
         with pytest.raises(ValueError, match=r"cl100k|errors|memory_limit|min_pretoken_count"):
             on_spark.count_pretokens(nothing, "text", **wrong)
-    with pytest.raises(ValueError, match=r"with the engine instead: use frame\.orderBy\(rand\(seed\)\)"):
-        on_spark.tokenize(nothing, "text", small, "out", shuffle=nothing or 3)
     far = Tokenizer(small.vocab, small.merges, {"<|far|>": 2**31})
     for run in (functools.partial(on_spark.encode, nothing, "text"), on_spark.encode_udf):
         with pytest.raises(ValueError, match=f"has ids up to {2**31}: the integers of Spark go up to {2**31 - 1}"):

@@ -51,9 +51,9 @@ def block(kill: Kill) -> Any:
     return function
 
 
-def while_tokenizing(engine: Any, encoding: Kill, writing: Kill, patch: pytest.MonkeyPatch) -> None:
-    """Let the workers of an engine be killed while a piece is being written, and while a shard is."""
-    encoded, each = engine._encoded, engine._each
+def while_tokenizing(engine: Any, encoding: Kill, patch: pytest.MonkeyPatch) -> None:
+    """Let the workers of an engine be killed while a piece is being written."""
+    encoded = engine._encoded
 
     def encode_and_kill(self: Any, data: Any, column: str, order: str | None, encode: Any) -> list[str]:
         def function(batches: Iterable[Any]) -> Any:
@@ -66,25 +66,4 @@ def while_tokenizing(engine: Any, encoding: Kill, writing: Kill, patch: pytest.M
         rows: list[str] = encoded(self, data, column, order, function)
         return rows
 
-    def write_and_kill(self: Any, data: Any, write: Any, names: list[str]) -> list[str]:
-        def function(name: str) -> str:
-            from toksmith.engines import workers
-
-            complete: Any = workers.complete
-
-            def killing(*arguments: Any) -> Any:
-                writing()
-                return complete(*arguments)
-
-            setattr(workers, "complete", killing)  # noqa: B010
-            try:
-                told: str = write(name)
-            finally:
-                setattr(workers, "complete", complete)  # noqa: B010
-            return told
-
-        rows: list[str] = each(self, data, function, names)
-        return rows
-
     patch.setattr(engine, "_encoded", encode_and_kill)
-    patch.setattr(engine, "_each", write_and_kill)

@@ -18,7 +18,6 @@ class PartsEngine(Engine):
 
     parts = "tables"
     source = "tables"
-    how_to_shuffle = "mix the tables"
 
     def _sums(
         self, data: Any, column: str, count: Callable[..., Any], minimum: int, partitions: int | None, limited: bool
@@ -36,9 +35,6 @@ class PartsEngine(Engine):
 
     def _worker(self, encode: Callable[..., Any], table: Any) -> Iterator[str]:
         yield from pickle.loads(pickle.dumps(encode))(iter(table.to_batches(max_chunksize=7)))
-
-    def _each(self, data: Any, function: Callable[[str], str], names: list[str]) -> list[str]:
-        return [pickle.loads(pickle.dumps(function))(name) for name in names]
 
 
 def check_equal(found: Path, expected: Path) -> dict[str, Any]:
