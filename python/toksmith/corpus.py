@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from ._internal import arguments, memory
-from ._internal.choices import ERRORS, INPUT_FORMATS, Errors, InputFormat
+from ._internal.choices import Errors, InputFormat
 from .files import documents, inputs
 from .files.documents import Document
 from .files.inputs import Source
@@ -91,9 +91,9 @@ class Corpus:
         max_record_bytes: int | str = inputs.MAX_RECORD_BYTES,
     ) -> None:
         self.field, self.column, self.input_format, self.errors = field, column, input_format, errors
-        arguments.one_of("errors", errors, ERRORS)
+        arguments.one_of("errors", errors, Errors)
         if input_format is not None:
-            arguments.one_of("input_format", input_format, INPUT_FORMATS)
+            arguments.one_of("input_format", input_format, InputFormat)
         self.max_record_bytes = memory.limit(max_record_bytes, "max_record_bytes")
         self.document_separator = arguments.checked_separator(document_separator)
         if isinstance(sources, (str, bytes, os.PathLike)):
@@ -207,10 +207,7 @@ class Corpus:
         try:
             yield
         except (OSError, ValueError) as error:
-            if inputs.STANDARD_INPUT not in self.paths or inputs.DEVICE not in str(error) or _has_file_name(error):
+            has_name = getattr(error, "filename", None) is not None
+            if has_name or inputs.STANDARD_INPUT not in self.paths or inputs.DEVICE not in str(error):
                 raise
             raise type(error)(str(error).replace(inputs.DEVICE, "standard input")) from None
-
-
-def _has_file_name(error: Exception) -> bool:
-    return isinstance(error, OSError) and error.filename is not None

@@ -13,7 +13,7 @@ import re
 from typing import Any, Literal, NamedTuple
 
 from . import _core
-from ._internal import choices, pattern_names
+from ._internal import arguments, choices, pattern_names
 from ._internal.messages import shown
 
 NAMED: dict[str, str] = _core.NAMED_PATTERNS
@@ -184,9 +184,7 @@ def of_tiktoken_source(text: str, unmatched: choices.Unmatched | None = None) ->
 
 def of_source(text: str | None, flags: int, unmatched: choices.Unmatched) -> Pattern:
     """Return the `Pattern` of a regular expression, which is never taken for a name, and its flags."""
-    if unmatched not in choices.UNMATCHED:
-        known = " or ".join(f'"{choice}"' for choice in choices.UNMATCHED)
-        raise ValueError(f"unmatched is {known}, not {shown(unmatched)}")
+    arguments.one_of("unmatched", unmatched, choices.Unmatched)
     if text is None:
         return Pattern(None, 0, None, unmatched, None)
     # The core keeps patterns as UTF-8, which has no lone surrogates: they are escaped.

@@ -806,7 +806,7 @@ class Tokenizer:
             ValueError: The format cannot hold the tokenizer (names the token); or the file, read back, gives other
                 ids. Nothing is written.
         """
-        arguments.one_of("format", format, choices.FILE_FORMATS)
+        arguments.one_of("format", format, choices.FileFormat)
         formats.saving.save(self._core, arguments.path_of("path", path), format, verify)
 
     def save_huggingface(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Callable, Iterable, Mapping, Set
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from . import choices
 from .messages import shown
@@ -171,15 +171,15 @@ def checked_separator(separator: str | None) -> str | None:
     return special_list([separator])[0][0]
 
 
-def one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
-    """Check that an option has one of its values."""
-    if value not in choices:
-        raise ValueError(f"{name} is one of {', '.join(map(repr, choices))}, not {shown(value)}")
+def one_of(name: str, value: object, kind: object) -> None:
+    """Check that an option has one of the values of a `Literal`."""
+    if value not in get_args(kind):
+        raise ValueError(f"{name} is one of {', '.join(map(repr, get_args(kind)))}, not {shown(value)}")
 
 
 def replaces_invalid(errors: str) -> bool:
     """Return whether the option `errors` says that invalid UTF-8 is replaced."""
-    one_of("errors", errors, choices.ERRORS)
+    one_of("errors", errors, choices.Errors)
     return errors == "replace"
 
 

@@ -35,7 +35,6 @@ _JSON_SECONDS = 0.25
 @contextlib.contextmanager
 def reporter(
     progress: bool | str | Report,
-    names: dict[str, str] = _NAMES,
     facts: Facts | None = None,
     more: Callable[[], Mapping[str, object]] = dict,
     memory: object = "",
@@ -44,8 +43,8 @@ def reporter(
 
     True shows a bar on standard error, and a line of text in a notebook; "json" writes lines of JSON there. A
     callable is called with (stage, done, total), about every 40 ms, where stage is "count", "encode" or "decode" (in
-    bytes) or "merge" (in merges), and total is 0 while it is not known. False is silence. `names`, `facts`, `memory`
-    and `more` are those of `bar` and `json_lines`.
+    bytes) or "merge" (in merges), and total is 0 while it is not known. False is silence. `facts`, `memory` and
+    `more` are those of `bar` and `json_lines`.
     """
     if not progress or callable(progress):
         yield progress or None
@@ -54,7 +53,7 @@ def reporter(
             yield report
     else:
         # In a notebook `rich` would need widgets, and shows nothing without them.
-        with text_line(names) if in_notebook() else bar(names, facts, memory) as report:
+        with text_line() if in_notebook() else bar(facts, memory) as report:
             yield report
 
 
@@ -84,7 +83,7 @@ class Bars:
     A narrow terminal shows fewer fields: the bar and the share stay.
     """
 
-    def __init__(self, names: dict[str, str] = _NAMES) -> None:
+    def __init__(self) -> None:
         from rich import progress as rich
         from rich.console import Console
 
@@ -105,7 +104,6 @@ class Bars:
         self.drawn = rich.Progress(
             console=Console(stderr=True), transient=True, speed_estimate_period=10, auto_refresh=False
         )
-        self._names = names
         self._tasks: dict[str, TaskID] = {}
 
     def update(self, stage: str, done: int, total: int, facts: Sequence[str] | None = None, memory: str = "") -> None:
@@ -115,7 +113,7 @@ class Bars:
         rate. `memory` is what the process takes.
         """
         if stage not in self._tasks:
-            name = self._names.get(stage, stage)
+            name = _NAMES.get(stage, stage)
             self._tasks[stage] = self.drawn.add_task(name, total=total or None, completed=done, facts="", memory="")
         task = self._tasks[stage]
         self.drawn.update(task, completed=done, total=total or None)
@@ -148,13 +146,13 @@ class Bars:
 
 
 @contextlib.contextmanager
-def bar(names: dict[str, str] = _NAMES, facts: Facts | None = None, memory: object = "") -> Iterator[Report]:
-    """Yield a callable that reports in bars, with the names of the stages.
+def bar(facts: Facts | None = None, memory: object = "") -> Iterator[Report]:
+    """Yield a callable that reports in bars.
 
     `facts` takes how much is done, and returns the texts beside the bar; default: the rate. `memory` is shown as the
     text that it is at the time.
     """
-    bars = Bars(names)
+    bars = Bars()
     with bars.drawn:
         due = 0.0
 
@@ -189,13 +187,13 @@ def in_notebook() -> bool:
 
 
 @contextlib.contextmanager
-def text_line(names: dict[str, str]) -> Iterator[Report]:
-    """Yield a callable that reports in one line of text for each stage, by its name in `names`, on standard error."""
+def text_line() -> Iterator[Report]:
+    """Yield a callable that reports in one line of text for each stage, on standard error."""
     longest = 0
 
     def write(stage: str, done: int, total: int, seconds: float, is_last: bool) -> None:
         nonlocal longest
-        line = _line(names.get(stage, stage), stage, done, total, seconds)
+        line = _line(stage, done, total, seconds)
         longest = max(longest, len(line))
         print(f"\r{line:{longest}}", end="\n" if is_last else "", file=sys.stderr, flush=True)
 
@@ -246,15 +244,15 @@ def _throttled(write: Write, every: float) -> Iterator[Report]:
         finish()
 
 
-def _line(name: str, stage: str, done: int, total: int, seconds: float) -> str:
+def _line(stage: str, done: int, total: int, seconds: float) -> str:
     """Return one line of text.
 
-    >>> _line("counting pretokens", "count", 250_000_000, 500_000_000, 2.0)
+    >>> _line("count", 250_000_000, 500_000_000, 2.0)
     'counting pretokens: 50%, 250.0 of 500.0 MB, 2 s'
-    >>> _line("learning merges", "merge", 1234, 0, 7.2)
+    >>> _line("merge", 1234, 0, 7.2)
     'learning merges: 1,234 merges, 7 s'
     """
     share = f"{100 * done // total}%, " if total else ""
     numbers = (f"{number:,}" if stage == "merge" else f"{number / 1e6:,.1f}" for number in (done, total))
     amount = " of ".join(numbers) if total else next(numbers)
-    return f"{name}: {share}{amount} {'merges' if stage == 'merge' else 'MB'}, {seconds:.0f} s"
+    return f"{_NAMES.get(stage, stage)}: {share}{amount} {'merges' if stage == 'merge' else 'MB'}, {seconds:.0f} s"

@@ -7,10 +7,10 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, get_args
 
 from .. import _core
-from .._internal.choices import SHARD_FORMATS
+from .._internal.choices import ShardFormat
 from .._internal.messages import shown
 from ..files import text_files, whole_files
 
@@ -91,13 +91,9 @@ class Manifest(NamedTuple):
         ]
         if self.file_format == "megatron":
             name = str(Path(shard.file).with_suffix(".idx"))
-            files.append(File(name, megatron_bytes(shard.documents), shard.idx_checksum))
+            size = MEGATRON_HEADER_BYTES + 20 * shard.documents + 8  # length, place and number of each document
+            files.append(File(name, size, shard.idx_checksum))
         return files
-
-
-def megatron_bytes(documents: int) -> int:
-    """Return the size of Megatron's index: a header, then length, place and number of each document."""
-    return MEGATRON_HEADER_BYTES + 4 * documents + 8 * documents + 8 * (documents + 1)
 
 
 class Outcome(NamedTuple):
@@ -176,7 +172,7 @@ def parse(folder: Path) -> Manifest:
         tokenizer = _field(content, "tokenizer", dict)
         manifest = Manifest(
             folder,
-            _choice(content, "file_format", SHARD_FORMATS),
+            _choice(content, "file_format", get_args(ShardFormat)),
             _choice(content, "dtype", tuple(WIDTHS)),
             _file_name(tokenizer, "file"),
             _field(tokenizer, "fingerprint", str),

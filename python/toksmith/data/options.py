@@ -11,9 +11,10 @@ from types import NoneType
 from typing import TYPE_CHECKING, TypedDict
 
 from .._internal import arguments
-from .._internal.choices import ON_ERROR, SHARD_FORMATS, Errors, OnError, ShardFormat
+from .._internal.choices import Errors, OnError, ShardFormat
 from .._internal.messages import shown
 from ..encoding.file_encoding import is_wide
+from ..files import tables
 from ..formats.huggingface import folder
 from ..tokenizer import Tokenizer
 from .shards import FORMATS, Format
@@ -103,13 +104,10 @@ class Options:
         on_error: OnError = "stop",
         workers: int | None = None,
     ) -> None:
-        arguments.one_of("format", format, SHARD_FORMATS)
+        arguments.one_of("format", format, ShardFormat)
         self.form = FORMATS[format]
         if format == "parquet":
-            try:
-                import pyarrow.parquet  # noqa: F401
-            except ImportError:
-                raise ImportError("writing Parquet needs pyarrow: pip install 'toksmith[parquet]'") from None
+            tables.arrow()
         wide = is_wide(dtype, tokenizer.max_id >= 2**16)
         shard_ids = _shard_ids(self.form, shard_size, wide, tokenizer)
         shares = _shares(split)
@@ -137,7 +135,7 @@ class Options:
                 "the documents have no token between them, and the tokenizer has one to end a text: choose "
                 f'append="{end}", or append="{NONE}"'
             )
-        arguments.one_of("on_error", on_error, ON_ERROR)
+        arguments.one_of("on_error", on_error, OnError)
         buffer = arguments.checked_limit("shuffle_buffer", shuffle_buffer, 1)
         self.core = RunOptions(
             splits=_bounds(shares),

@@ -13,7 +13,6 @@ from .._internal.progress import Report, reporter
 from ..files.inputs import Source
 
 _STAGE = "encode"
-_NAMES = {_STAGE: "tokenizing"}
 # Characters of the name of a source that a bar shows.
 _MAX_NAME = 40
 
@@ -87,7 +86,7 @@ def watching(progress: bool | str | Report, sources: Sequence[Source]) -> Iterat
     if isinstance(progress, str) and progress != "json":
         raise ValueError(f'progress is True, False, "json" or a callable, not {progress!r}')
     watch = Watch(sources)
-    with reporter(progress, _NAMES, watch.facts(), watch.details) as watch.report:
+    with reporter(progress, watch.facts(), watch.details) as watch.report:
         yield watch
 
 

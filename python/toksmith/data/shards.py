@@ -7,17 +7,16 @@ The core writes two files for a shard: its ids, with room for a header, and the 
 from __future__ import annotations
 
 import bisect
-import contextlib
 import functools
 import itertools
 import mmap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from .. import _core
 from .._internal.messages import shown
-from ..files import reading, whole_files
+from ..files import reading, tables, whole_files
 from . import manifest as manifests
 from .manifest import HEADER_BYTES, WIDTHS, Manifest, Shard
 
@@ -35,6 +34,7 @@ _Number = TypeVar("_Number", bound="np.integer[Any]")
 _DOCUMENTS = 1 << 16
 # About how many ids a row group of Parquet has. Lists of lists can hold fewer than 2^31.
 _ROW_GROUP_IDS = 1 << 20
+_INCOMPLETE = "not a complete Parquet file"
 # Row groups of a Parquet file that stay decoded: a window that crosses a border needs two.
 _DECODED_GROUPS = 4
 
@@ -265,7 +265,7 @@ class ParquetIds:
         return read_across(self._borders, start, stop, self._decoded, self._dtype)
 
     def _decode(self, group: int) -> Integers:
-        with _readable(self._path):
+        with tables.naming(str(self._path), _INCOMPLETE, ValueError):
             # Without pyarrow's threads, which would be missing in a process that is forked later.
             column = self._file.read_row_group(group, columns=["ids"], use_threads=False).column("ids")
         flat: Integers = column.combine_chunks().flatten().to_numpy(zero_copy_only=False)
@@ -278,16 +278,12 @@ class ParquetIds:
 
 
 def _parquet_file(path: Path, dtype: IntegerType) -> ParquetFile:
-    try:
-        import pyarrow as pa
-        from pyarrow import parquet
-    except ImportError:
-        raise ImportError("reading Parquet needs pyarrow: pip install 'toksmith[parquet]'") from None
-    with _readable(path):
+    pa = tables.arrow()
+    with tables.naming(str(path), _INCOMPLETE, ValueError):
         # Mapped here: pyarrow opens no file whose name is not UTF-8.
         with reading.open_regular(path) as opened:
             mapped = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
-        file = parquet.ParquetFile(pa.BufferReader(pa.py_buffer(mapped)))
+        file = pa.parquet.ParquetFile(pa.BufferReader(pa.py_buffer(mapped)))
         schema = file.schema_arrow
     kind = schema.field("ids").type if "ids" in schema.names else "missing"
     if getattr(kind, "value_type", None) != pa.from_numpy_dtype(dtype):
@@ -295,16 +291,3 @@ def _parquet_file(path: Path, dtype: IntegerType) -> ParquetFile:
             f"{path}: the column 'ids' is {shown(str(kind))}, and {manifests.NAME} says lists of {dtype}"
         )
     return file
-
-
-@contextlib.contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    """Turn pyarrow's errors, which have many types, into one that names the file."""
-    import pyarrow as pa
-
-    try:
-        yield
-    except (pa.ArrowException, ValueError, OSError) as error:
-        if getattr(error, "errno", None):  # an error of the system, not of the content
-            raise
-        raise ValueError(f"{path}: not a complete Parquet file: {shown(str(error))}") from None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypedDict, TypeVar
 from .. import _core, patterns
 from .._internal import arguments, memory
 from .._internal.choices import Errors, Unmatched
+from ..files.tables import arrow
 from ..training import counting, counts_files
 from ..training.counts import PretokenCounts
 from .batches import column_of
@@ -42,7 +43,7 @@ class CountOptions(TypedDict, total=False):
 
 def counts_schema() -> Schema:
     """Return the schema of the batches of `count_batches`: `pretoken`, of type `binary`, and `count`, `int64`."""
-    pa = counts_files.arrow()
+    pa = arrow()
     return pa.schema([("pretoken", pa.binary()), ("count", pa.int64())])
 
 
@@ -83,7 +84,6 @@ def count_batches(
     begin = functools.partial(
         counting.counter,
         arguments.special_names(special_tokens),
-        None,
         patterns.resolve(pattern, unmatched).core(),
         workers=arguments.checked_workers(workers),
         replace=arguments.replaces_invalid(errors),
@@ -150,10 +150,10 @@ def sum_counts(
         MemoryError: The sum does not fit into the limit: says what would fit.
         ImportError: pyarrow is not installed.
     """
-    counts_files.arrow()
+    arrow()
     resolved, specials = patterns.resolve(pattern, unmatched), arguments.special_names(special_tokens)
     limit = None if memory_limit is None else memory.limit(memory_limit)
-    sums = counting.counter([], None, resolved.core(), workers=1, replace=False, memory_limit=limit)
+    sums = counting.counter([], resolved.core(), workers=1, replace=False, memory_limit=limit)
     for batch in batches:
         column_of(batch, "count")
         for rows in _slices(batch, _MAX_ADDED_BYTES):

@@ -61,7 +61,6 @@ def split(pieces: Iterable[str], separator: str) -> Iterator[Iterable[str]]:
 
 
 def _numbered(pieces: Iterable[str], separator: str) -> Iterator[tuple[int, str]]:
-    """Yield the pieces of documents, each with the number of its document."""
     number, pending = 0, ""
     for piece in pieces:
         *ended, tail = (pending + piece).split(separator)

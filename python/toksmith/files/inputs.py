@@ -32,7 +32,7 @@ MAX_RECORD_BYTES = 1_000_000_000
 class Source(NamedTuple):
     """A file, or an iterable of texts.
 
-    `compression` is "gzip", "zstd", "xz", "bzip2" or None. `format` is one of `choices.INPUT_FORMATS`; None is text
+    `compression` is "gzip", "zstd", "xz", "bzip2" or None. `format` is one of `choices.InputFormat`; None is text
     that is checked when it is read. `field` is the name of the text in records. `seen` is the size and the time of
     change of a file; None for a pipe or texts, which have neither. `open` opens a file that is not on this machine.
     `texts` stands in place of a file. `problem` is why the file is not read. `max_record_bytes` is the option of

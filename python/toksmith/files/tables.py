@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import IO, TYPE_CHECKING, Any
 
 from .. import _core
@@ -22,6 +24,15 @@ _ROWS = 1024
 _BUFFER_BYTES = 1 << 20
 # Bytes of text that are decoded at a time, as far as the file tells the size of its text.
 _BATCH_BYTES = 4 << 20
+
+
+def arrow() -> ModuleType:
+    """Return the module `pyarrow`, with `pyarrow.parquet`."""
+    try:
+        importlib.import_module("pyarrow.parquet")
+        return importlib.import_module("pyarrow")
+    except ImportError:
+        raise ImportError("Arrow and Parquet need pyarrow: pip install 'toksmith[parquet]'") from None
 
 
 def texts(sources: Iterable[Source], errors: str) -> Iterator[str]:
@@ -72,19 +83,18 @@ def _opened(source: Source) -> Iterator[IO[bytes]]:
 
 
 @contextlib.contextmanager
-def _naming(source: Source, what: str) -> Iterator[None]:
+def naming(name: str, what: str, *errors: type[Exception]) -> Iterator[None]:
     """Name the file, and say what is wrong, in errors of pyarrow, which have many types; name it in the system's."""
-    import pyarrow as pa
-
     try:
         yield
-    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:  # names of columns may be no UTF-8
+    # Names of columns may be no UTF-8.
+    except (arrow().ArrowException, UnicodeDecodeError, OSError, *errors) as error:
         if isinstance(error, MemoryError):
             raise
         if isinstance(error, OSError) and (error.errno is not None or type(error) is not OSError):
-            error.filename = source.name if error.filename is None else error.filename
+            error.filename = name if error.filename is None else error.filename
             raise
-        raise ValueError(f"{source.name}: {what}: {shown(str(error))}") from None
+        raise ValueError(f"{name}: {what}: {shown(str(error))}") from None
 
 
 def columns(source: Source, rows: int) -> Iterator[tuple[Array, int]]:
@@ -93,12 +103,9 @@ def columns(source: Source, rows: int) -> Iterator[tuple[Array, int]]:
     Rows without a text are null. Memory: some megabytes, whatever the size of row groups, and the longest text; of an
     Arrow file, one batch.
     """
-    try:
-        import pyarrow as pa
-    except ImportError:
-        raise ImportError("reading Parquet and Arrow needs pyarrow: pip install 'toksmith[parquet]'") from None
+    pa = arrow()
     unread = f"pyarrow cannot read the column {shown(source.field)}"
-    with _opened(source) as file, _naming(source, unread):
+    with _opened(source) as file, naming(source.name, unread):
         for cells, progress in _parquet(source, file, rows) if source.format == "parquet" else _arrow(source, file):
             is_packed = pa.types.is_dictionary(cells.type)
             kind = cells.type.value_type if is_packed else cells.type
@@ -138,10 +145,8 @@ def _check_lengths(source: Source, cells: Array) -> None:
 
 
 def _parquet(source: Source, file: IO[bytes], rows: int) -> Iterator[tuple[Array, int]]:
-    from pyarrow import parquet
-
-    with _naming(source, "not a Parquet file, or truncated"):
-        table = parquet.ParquetFile(file, buffer_size=_BUFFER_BYTES, pre_buffer=False)
+    with naming(source.name, "not a Parquet file, or truncated"):
+        table = arrow().parquet.ParquetFile(file, buffer_size=_BUFFER_BYTES, pre_buffer=False)
     path = _path(source, table.schema_arrow)
     metadata = table.metadata
     # Of all columns: where the metadata of a column is damaged, asking pyarrow for it ends the process.
@@ -160,7 +165,7 @@ def _arrow(source: Source, file: IO[bytes]) -> Iterator[tuple[Array, int]]:
 
     is_file = file.read(6) == b"ARROW1"
     file.seek(0)
-    with _naming(source, "not an Arrow file, or truncated"):
+    with naming(source.name, "not an Arrow file, or truncated"):
         reader: Any = pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)
     path = _path(source, reader.schema)
     batches = map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader

@@ -46,22 +46,12 @@ def text_of(data: bytes, path: str | os.PathLike[str]) -> str:
         raise ValueError(f"{os.fspath(path)}: not UTF-8 at byte {error.start}") from None
 
 
-def lines(text: str) -> list[str]:
-    r"""Return the lines of a text, cut at \n and \r\n only, without an empty one at the end.
-
-    >>> lines("a\r\nb\x85c\n")
-    ['a', 'b\x85c']
-    """
-    parts = [line.removesuffix("\r") for line in text.split("\n")]
-    return parts[:-1] if parts[-1] == "" else parts
-
-
 def read_object(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
     """Return the object in a JSON file that should be a `kind`."""
-    return parse_object(read_text(path), os.fspath(path), kind)
+    return parse_object(reading.read(path), os.fspath(path), kind)
 
 
-def parse_object(text: str, name: str, kind: str) -> dict[str, Any]:
+def parse_object(text: str | bytes, name: str, kind: str) -> dict[str, Any]:
     """Return the object that the JSON `text` holds, from a file of this name that should be a `kind`.
 
     Raises:
@@ -84,12 +74,15 @@ def parse_object(text: str, name: str, kind: str) -> dict[str, Any]:
     return content
 
 
-def parse(text: str, name: str, kind: str, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
+def parse(
+    text: str | bytes, name: str, kind: str, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None
+) -> Any:
     """Return the value of the JSON `text`, of a file of this name that should be a `kind`.
 
     All JSON from strangers is parsed here. `pairs` makes an object of its keys and values; by default a `dict`, where
     the last of equal keys counts.
     """
+    text = text_of(text, name) if isinstance(text, bytes) else text
     # A shorter text cannot have so many values, and counting takes time.
     if len(text) > MAX_VALUES and sum(map(text.count, ",[{")) > MAX_VALUES:
         raise ValueError(f"{name}: not a {kind}: more than {MAX_VALUES} values")

@@ -34,7 +34,7 @@ class Languages:
     ratio: Mapping[str, float] | None
 
     def __post_init__(self) -> None:
-        arguments.one_of("parity", self.parity, choices.PARITIES)
+        arguments.one_of("parity", self.parity, choices.Parity)
         if not isinstance(self.texts, Mapping) or not self.texts:
             raise TypeError(f"parity balances languages: sources is a dict of them, not {shown(self.texts)}")
         if (self.dev is None) == (self.ratio is None):
@@ -72,9 +72,7 @@ class Languages:
                 # Hugging Face's trainer for languages compares spellings where its other one compares ids.
                 ties="spelling" if options.ties == "huggingface" and not options.base else options.tie_rule,
                 min_frequency=options.min_frequency,
-                max_token_length=options.max_token_length,
-                base=options.base._core if options.base else None,
-                forced=options.forced_tokens,
+                **options.for_core(),
                 progress=report,
                 forget=consume_counts,
             )

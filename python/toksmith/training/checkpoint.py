@@ -92,7 +92,7 @@ def _parsed(path: Path) -> tuple[dict[str, object], bytes]:
     data = reading.read(path, MAX_BYTES) if is_checkpoint else b""
     head, _, merges = data.removeprefix(_MAGIC).partition(b"\n")
     try:
-        content = text_files.parse(head.decode(), str(path), "checkpoint")
+        content = text_files.parse(head, str(path), "checkpoint")
         key, digest = content["key"], content["sha256"]
     except (ValueError, TypeError, KeyError):
         raise ValueError(f"{path} is not a checkpoint of a training; it was left as it is") from None

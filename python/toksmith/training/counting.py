@@ -102,17 +102,8 @@ def counted(
 ) -> PretokenCounts:
     """Count the pretokens of texts. `refuse` may save counts that do not fit into the limit, and raise an error."""
     texts.check_local()
-    counting = counter(
-        special_tokens,
-        texts.document_separator,
-        pattern.core(),
-        workers=workers,
-        replace=texts.replaces_invalid,
-        memory_limit=memory_limit,
-        min_count=min_count,
-    )
     with reporter(progress, memory=use) as report, texts.naming():
-        count_sources(counting, texts, report)
+        counting = begun(texts, special_tokens, pattern.core(), workers, memory_limit, report, min_count)
         core = counting.finish(refuse)
     _warn_if_hardly_any(core, pattern)
     return PretokenCounts._of(core, pattern, special_tokens)
@@ -120,7 +111,6 @@ def counted(
 
 def counter(
     special_tokens: list[str],
-    separator: str | None,
     cuts: _core.Pretokenizer,
     *,
     workers: int,
@@ -130,7 +120,7 @@ def counter(
 ) -> _core.Counting:
     """Return a counter that has counted nothing yet. The options are checked."""
     return _core.Counting(
-        special_tokens if separator is None else list(dict.fromkeys([*special_tokens, separator])),
+        special_tokens,
         cuts,
         workers=workers,
         replace=replace,
@@ -143,8 +133,19 @@ def counter(
     )
 
 
-def count_sources(counting: _core.Counting, texts: Corpus, report: Report | None) -> None:
-    """Count all texts of a corpus."""
+def begun(
+    texts: Corpus,
+    special_tokens: list[str],
+    cuts: _core.Pretokenizer,
+    workers: int,
+    memory_limit: int,
+    report: Report | None,
+    min_count: int = 1,
+) -> _core.Counting:
+    """Return a counter that has counted all texts of a corpus, and is not finished."""
+    replace, separator = texts.replaces_invalid, texts.document_separator
+    names = special_tokens if separator is None else list(dict.fromkeys([*special_tokens, separator]))
+    counting = counter(names, cuts, workers=workers, replace=replace, memory_limit=memory_limit, min_count=min_count)
     for kind, group in itertools.groupby(texts.sources, lambda source: source.kind):
         if kind == "file":
             counting.files(list(group), progress=report)
@@ -152,7 +153,8 @@ def count_sources(counting: _core.Counting, texts: Corpus, report: Report | None
             counting.texts(tables.texts(group, texts.errors), progress=report)
         else:
             for source in group:
-                counting.texts(source.texts or (), replace=texts.replaces_invalid, progress=report)
+                counting.texts(source.texts or (), replace=replace, progress=report)
+    return counting
 
 
 def count_pretokens_from_iterator(texts: Iterable[str | bytes], **options: Any) -> PretokenCounts:

@@ -12,6 +12,7 @@ from .. import _core, patterns
 from .._internal import arguments
 from .._internal.choices import Unmatched
 from .._internal.messages import shown
+from ..files.tables import arrow
 from ..patterns import Pattern
 from . import counts_files
 from .counts_files import Head
@@ -170,7 +171,7 @@ class PretokenCounts:
         (['pretoken', 'count', 'first'], [5, 2])
         """
         schema = counts_files.schema(counts_files.whole_head(self._core, self._head()))
-        return counts_files.arrow().Table.from_batches(counts_files.batches(self._core, schema), schema)
+        return arrow().Table.from_batches(counts_files.batches(self._core, schema), schema)
 
     @classmethod
     def from_arrow(
@@ -202,7 +203,7 @@ class PretokenCounts:
         >>> PretokenCounts.from_arrow(counts.to_arrow()).items()
         [(b'low', 5), (b'lower', 2)]
         """
-        rows = counts_files.arrow().table(table)
+        rows = arrow().table(table)
         line = counts_files.head_of(rows.schema)
         if line is None:
             core = counts_files.counts_of(rows, 0)
@@ -280,16 +281,21 @@ def head_of(pattern: Pattern, special_tokens: list[str]) -> Head:
     return cast(Head, {**pattern.fields(), "special_tokens": special_tokens})
 
 
+def check_specials(counts: PretokenCounts, names: list[str]) -> None:
+    """Check that counts were made with these special tokens."""
+    if set(names) != set(counts._special_tokens):
+        raise ValueError(
+            f"the counts were made with the special tokens {counts._special_tokens}, not {names}: "
+            "leave special_tokens out, or count anew"
+        )
+
+
 def _with_options(
     counts: PretokenCounts, special_tokens: Iterable[str], pattern: object, unmatched: Unmatched
 ) -> PretokenCounts:
     """Return counts with special tokens in this order, checked to be made under these options, or the defaults."""
     if names := arguments.special_names(special_tokens):
-        if set(names) != set(counts._special_tokens):
-            raise ValueError(
-                f"the counts were made with the special tokens {counts._special_tokens}, not {names}: "
-                "leave special_tokens out, or count anew"
-            )
+        check_specials(counts, names)
         counts = PretokenCounts._of(counts._core, counts._pattern, names, counts._has_order)
     resolved = patterns.resolve(pattern, unmatched)
     if (pattern, unmatched) != ("gpt2", "keep") and resolved != counts._pattern:

@@ -7,18 +7,17 @@ pretokens as the core writes them, and the SHA-256 of all bytes before it.
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, BinaryIO, TypeAlias, TypedDict
 
 from .. import _core
 from .._internal.choices import Unmatched
 from .._internal.messages import shown
 from ..files import reading, text_files, whole_files
+from ..files.tables import arrow, naming
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch, Schema, Table
@@ -70,15 +69,6 @@ _FIELDS: dict[str, tuple[type, ...]] = {
 }
 
 
-def arrow() -> ModuleType:
-    """Return the module `pyarrow`, with `pyarrow.parquet`."""
-    try:
-        importlib.import_module("pyarrow.parquet")
-        return importlib.import_module("pyarrow")
-    except ImportError:
-        raise ImportError("Arrow and Parquet need pyarrow: pip install 'toksmith[parquet]'") from None
-
-
 def whole_head(core: Counts, head: Head) -> Head:
     """Return a head with the numbers that `check_whole` compares."""
     return {**head, "unique": len(core), "total": core.total(), "bytes": core.end_place()}
@@ -86,7 +76,7 @@ def whole_head(core: Counts, head: Head) -> Head:
 
 def parse(line: bytes, name: str, where: str) -> Head:
     """Return the head in a line of JSON, which may come from another program, checked."""
-    head = text_files.parse(text_files.text_of(line, name), name, "file of pretoken counts")
+    head = text_files.parse(line, name, "file of pretoken counts")
     for field, kinds in _FIELDS.items():
         if not isinstance(head, dict) or not isinstance(head.get(field, ...), kinds):
             raise ValueError(f"{where} has no valid {shown(field)}")
@@ -234,27 +224,21 @@ def _save_table(core: _core.PretokenCounts, head: Head, path: Path, suffix: str)
 def _load_table(path: Path, is_parquet: bool) -> tuple[_core.PretokenCounts, Head]:
     pa = arrow()
     name = str(path)
-    try:
-        with path.open("rb") as file:
-            table = pa.parquet.ParquetFile(file) if is_parquet else pa.ipc.open_file(file)
-            schema = table.schema_arrow if is_parquet else table.schema
-            line = head_of(schema) or b"null"
-            head = parse(line, name, f"{name}: the head of the file")
-            batches = table.iter_batches() if is_parquet else map(table.get_batch, range(table.num_record_batches))
-            max_bytes = (path.stat().st_size + (1 << 16)) * _EXPANSION
-            rows = pa.Table.from_batches(_limited(batches, max_bytes, name), schema)
-        with text_files.naming(name):
-            core = counts_of(rows, head["bytes"])
-    except (pa.ArrowException, KeyError, OSError) as error:
-        if isinstance(error, OSError) and error.errno is not None:  # an error of the system, not of the content
-            raise
-        raise ValueError(f"{path}: not a table of pretoken counts, or truncated: {error}") from None
+    with naming(name, "not a table of pretoken counts, or truncated", KeyError), path.open("rb") as file:
+        table = pa.parquet.ParquetFile(file) if is_parquet else pa.ipc.open_file(file)
+        schema = table.schema_arrow if is_parquet else table.schema
+        line = head_of(schema) or b"null"
+        head = parse(line, name, f"{name}: the head of the file")
+        batches = table.iter_batches() if is_parquet else map(table.get_batch, range(table.num_record_batches))
+        max_bytes = (path.stat().st_size + (1 << 16)) * _EXPANSION
+        rows = pa.Table.from_batches(_limited(batches, max_bytes, name), schema)
+    with text_files.naming(name):
+        core = counts_of(rows, head["bytes"])
     check_whole(core, head, name)
     return core, head
 
 
 def _limited(batches: Iterable[RecordBatch], max_bytes: int, name: str) -> Iterator[RecordBatch]:
-    """Yield the batches, which may have at most `max_bytes` in all."""
     for batch in batches:
         max_bytes -= batch.nbytes
         if max_bytes < 0:

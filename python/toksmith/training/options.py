@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 from .. import patterns
 from .._internal import arguments, choices
@@ -33,8 +33,8 @@ class Options:
     forced_tokens: list[bytes]
 
     def __post_init__(self) -> None:
-        arguments.one_of("special_ids", self.special_ids, choices.SPECIAL_IDS)
-        arguments.one_of("byte_order", self.byte_order, choices.BYTE_ORDERS)
+        arguments.one_of("special_ids", self.special_ids, choices.SpecialIds)
+        arguments.one_of("byte_order", self.byte_order, choices.ByteOrder)
         self._check_sizes()
         self._check_forced()
 
@@ -52,6 +52,14 @@ class Options:
     def max_merges(self) -> int:
         """The number of tokens that merges add."""
         return self.vocab_size - self.min_vocab_size
+
+    def for_core(self) -> dict[str, Any]:
+        """Return what all trainings of the core take alike."""
+        return {
+            "max_token_length": self.max_token_length,
+            "base": self.base._core if self.base else None,
+            "forced": self.forced_tokens,
+        }
 
     @property
     def tie_rule(self) -> TieRule:
@@ -132,7 +140,7 @@ def pattern_of(base: Tokenizer | None, pattern: object, unmatched: Unmatched | N
 def ties_of(base: Tokenizer | None, ties: Ties | None) -> Ties:
     """Return the rule for ties, which a trained base decides."""
     if ties is not None:
-        arguments.one_of("ties", ties, choices.TIES)
+        arguments.one_of("ties", ties, choices.Ties)
     record = base._core.record() if base else None
     if record is None:
         return ties or "bytes"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import get_args
 
 from .. import _core, patterns
 from .._internal import arguments, choices, memory
@@ -13,7 +14,7 @@ from .._internal.progress import Report, reporter
 from ..corpus import Corpus
 from ..patterns import Pattern
 from ..tokenizer import Tokenizer
-from .counting import count_sources, counter
+from .counting import begun
 from .learning import build, warn_if_short
 from .options import Options
 
@@ -50,7 +51,7 @@ class Superwords:
     max_words: int = 4
 
     def __post_init__(self) -> None:
-        arguments.one_of("rule", self.rule, choices.SUPERWORD_RULES)
+        arguments.one_of("rule", self.rule, choices.SuperwordRule)
         arguments.checked_limit("max_words", self.max_words, 2)
         if not 0 < self.transition < 1:
             raise ValueError(f"transition is {self.transition}, not a part between 0 and 1")
@@ -61,9 +62,9 @@ class Superwords:
         if isinstance(superwords, Superwords):
             return superwords
         if not isinstance(superwords, str):
-            rules = " or ".join(map(repr, choices.SUPERWORD_RULES))
+            rules = " or ".join(map(repr, get_args(choices.SuperwordRule)))
             raise TypeError(f"superwords is a toksmith.Superwords, {rules}, not {superwords!r}")
-        arguments.one_of("superwords", superwords, choices.SUPERWORD_RULES)
+        arguments.one_of("superwords", superwords, choices.SuperwordRule)
         return cls(rule=superwords)
 
     def first_size(self, vocab_size: int) -> int:
@@ -122,16 +123,7 @@ def second_stage(
     with reporter(progress, memory=memory.Use(memory_limit)) as report, corpus.naming():
 
         def count(cuts: _core.Pretokenizer) -> _core.PretokenCounts:
-            counting = counter(
-                options.special_tokens,
-                corpus.document_separator,
-                cuts,
-                workers=workers,
-                replace=corpus.replaces_invalid,
-                memory_limit=memory.limit(memory_limit),
-            )
-            count_sources(counting, corpus, report)
-            return counting.finish()
+            return begun(corpus, options.special_tokens, cuts, workers, memory.limit(memory_limit), report).finish()
 
         count(runs.sums())
         learned = _learn(superwords, options, runs, count, memory_limit, report)
@@ -156,8 +148,7 @@ def _learn(
             options.max_merges,
             ties=options.ties,
             min_frequency=least,
-            max_token_length=options.max_token_length,
-            base=options.base._core if options.base else None,
+            **options.for_core(),
             progress=report,
             forget=True,
             memory_limit=memory_limit,

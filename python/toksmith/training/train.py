@@ -19,7 +19,7 @@ from ..tokenizer import Tokenizer, tokenizer_of
 from .balance import Text, languages_of, memory_left
 from .checkpoint import Checkpoint
 from .counting import as_texts, counted
-from .counts import PretokenCounts
+from .counts import PretokenCounts, check_specials
 from .counts_files import Counts
 from .learning import Frequencies, learn, memory_error
 from .options import Options, check_base, forced_bytes, length_of, pattern_of, ties_of
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _NOTE = ". The counts are saved in {}: the next call with this checkpoint goes on from them"
+NEVER_BOTH = (("checkpoint", "parity"), ("superwords", "parity"), ("superwords", "checkpoint"))
+"""Options of `train` that cannot be combined."""
 _LOG_FIELDS = ("merge", "id", "left", "right", "token", "count", "bytes")
 
 
@@ -130,6 +132,10 @@ def train(
     [257, 101, 258]
     """
     check_options(train, corpus)
+    asked = {"parity": parity, "checkpoint": checkpoint, "superwords": superwords}
+    for one, other in NEVER_BOTH:
+        if asked[one] is not None and asked[other] is not None:
+            raise ValueError(f"{one} cannot be combined with {other}: leave one of them out")
     size = arguments.whole("vocab_size", vocab_size)
     base = None if base is None else tokenizer_of(base, "base")
     superwords = None if superwords is None else Superwords.of(superwords)
@@ -158,8 +164,6 @@ def train(
         max_token_length=length_of(max_token_length),
         forced_tokens=forced_bytes(forced_tokens),
     )
-    if languages is not None and checkpoint is not None:
-        raise ValueError("checkpoint cannot be combined with parity: leave one of them out")
     limit = None if memory_limit is None else memory.limit(memory_limit)
     use = memory.Use(limit)
     saved = (
@@ -181,8 +185,8 @@ def train(
             whole_files.check_not_read(log, text.paths if isinstance(text, Corpus) else ())
     names, cuts, threads = options.special_tokens, options.pattern, arguments.checked_workers(workers)
     if superwords is not None:
-        if ready or languages is not None or checkpoint is not None:
-            raise ValueError("superwords are learned from texts, and combined with neither parity nor checkpoint")
+        if ready:
+            raise ValueError("superwords are learned from texts, and these are counts")
         if base is not None and (options.forced_tokens or min_pretoken_count != 1):
             raise ValueError("forced_tokens and min_pretoken_count are of the first stage, which base replaces")
         superwords.cuts(cuts)
@@ -272,7 +276,6 @@ def _saved(beside: SavedCounts | None, core: Counts, min_count: int) -> str:
 
 
 def _check_counts(counts: PretokenCounts, options: Options) -> None:
-    """Check that counts were made under the options."""
     if options.ties == "first" and not counts._has_order:
         raise ValueError(
             'ties="first" goes by the order of the text, which sums of parts do not tell: choose another rule, or '
@@ -284,11 +287,7 @@ def _check_counts(counts: PretokenCounts, options: Options) -> None:
     names = options.special_tokens
     if missing := [name for name in names if name not in counts._special_tokens and name not in options.new_specials]:
         raise ValueError(f"the counts were made without the special tokens {missing} of the base: count anew")
-    if set(names) != set(counts._special_tokens):
-        raise ValueError(
-            f"the counts were made with the special tokens {counts._special_tokens}, not {names}: "
-            "leave special_tokens out, or count anew"
-        )
+    check_specials(counts, names)
 
 
 def _write_log(path: str | os.PathLike[str], tokenizer: Tokenizer) -> None:
@@ -298,8 +297,13 @@ def _write_log(path: str | os.PathLike[str], tokenizer: Tokenizer) -> None:
     text (`\xNN` for a byte that is not UTF-8, `\\` for a backslash), how often the pair occurred when it was chosen
     (empty, or null, where it was not chosen by its count), and the bytes of the token.
     """
-    rows = _csv_log(tokenizer) if os.fspath(path).endswith(".csv") else _json_log(tokenizer)
-    whole_files.write(path, rows)
+    text = io.StringIO()
+    if os.fspath(path).endswith(".csv"):
+        csv.writer(text).writerows([_LOG_FIELDS, *_log_rows(tokenizer)])
+    else:
+        dump = json.JSONEncoder(ensure_ascii=False).encode
+        text.writelines(f"{dump(dict(zip(_LOG_FIELDS, row, strict=True)))}\n" for row in _log_rows(tokenizer))
+    whole_files.write(path, [text.getvalue().encode()])
 
 
 def _log_rows(tokenizer: Tokenizer) -> Iterator[tuple[int | str | None, ...]]:
@@ -312,17 +316,3 @@ def _log_rows(tokenizer: Tokenizer) -> Iterator[tuple[int | str | None, ...]]:
 def _escaped(token: bytes) -> str:
     """Return the text that stands for a token, as in toksmith's own file."""
     return token.replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
-
-
-def _csv_log(tokenizer: Tokenizer) -> Iterator[bytes]:
-    buffer = io.StringIO()
-    writer = csv.writer(buffer)
-    writer.writerow(_LOG_FIELDS)
-    writer.writerows(_log_rows(tokenizer))
-    yield buffer.getvalue().encode()
-
-
-def _json_log(tokenizer: Tokenizer) -> Iterator[bytes]:
-    dump = json.JSONEncoder(ensure_ascii=False).encode
-    for row in _log_rows(tokenizer):
-        yield dump(dict(zip(_LOG_FIELDS, row, strict=True))).encode() + b"\n"

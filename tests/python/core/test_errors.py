@@ -331,7 +331,7 @@ def test_patterns(files: Files) -> None:
         fails(TypeError, "a pattern is a name .*gpt2.*, not int", call, pattern=5)
         fails(TypeError, "not bytes", call, pattern=rb"\w")
         for wrong in ("Keep", 1, ["keep"], *([] if call in with_default else [None])):
-            fails(ValueError, 'unmatched is "keep" or "drop", not', call, unmatched=wrong)
+            fails(ValueError, r'unmatched is (one of .keep., .drop.|"keep" or "drop"), not', call, unmatched=wrong)
     fails(TypeError, "pattern", Tokenizer.from_tiktoken, files.ranks)
 
 

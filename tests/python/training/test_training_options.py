@@ -20,8 +20,16 @@ from training_data import END, TIES, assert_equal, quietly
 from toksmith import PretokenCounts, Tokenizer, reference, train, train_from_iterator
 from toksmith._core import unspell
 from toksmith._internal import memory
+from toksmith.training.train import NEVER_BOTH
 
 Published = dict[str, str]
+
+
+@pytest.mark.parametrize(("one", "other"), NEVER_BOTH)
+def test_what_cannot_be_combined(one: str, other: str) -> None:
+    values = {"parity": "base", "checkpoint": "c", "superwords": "words"}
+    with pytest.raises(ValueError, match=f"{one} cannot be combined with {other}: leave one of them out"):
+        train({"en": "en.txt"}, 300, **{name: values[name] for name in (one, other)})  # type: ignore[arg-type]
 
 
 # The longest token
