@@ -34,31 +34,23 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# The module of each name: modules are imported on first use, so that no program waits for what it does not use.
-_MODULES = {
-    "Continuations": "_core",
-    "Corpus": "corpus",
-    "DecodeStream": "_core",
-    "DecodeStreams": "_core",
-    "Document": "_core",
-    "Encoding": "compat.tiktoken.core",
-    "PrefixCache": "_core",
-    "PretokenCounts": "training.counts",
-    "Superwords": "training.superwords",
-    "Tokenizer": "tokenizer",
-    "count_pretokens": "training.counting",
-    "count_pretokens_from_iterator": "training.counting",
-    "encoding_for_model": "compat.tiktoken.registry",
-    "encoding_name_for_model": "formats.published.models",
-    "get_encoding": "compat.tiktoken.registry",
-    "list_encoding_names": "compat.tiktoken.registry",
-    "tokenize": "data.tokenize",
-    "train": "training.train",
-    "train_bpe": "training.train",
-    "train_from_iterator": "training.train",
-    "view": "lab.view",
+# The names of each module: modules are imported on first use, so that no program waits for what it does not use.
+_NAMES = {
+    "_core": "Continuations DecodeStream DecodeStreams Document PrefixCache",
+    "compat.tiktoken.core": "Encoding",
+    "compat.tiktoken.registry": "encoding_for_model get_encoding list_encoding_names",
+    "corpus": "Corpus",
+    "data.tokenize": "tokenize",
+    "formats.published.models": "encoding_name_for_model",
+    "lab.view": "view",
+    "tokenizer": "Tokenizer",
+    "training.counting": "count_pretokens count_pretokens_from_iterator",
+    "training.counts": "PretokenCounts",
+    "training.superwords": "Superwords",
+    "training.train": "train train_bpe train_from_iterator",
 }
-__all__ = [*_MODULES]
+_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
+__all__ = sorted(_MODULES)
 # Modules that are attributes before somebody imports them: `toksmith.compat.tiktoken`, `toksmith.data.open`.
 _PACKAGES = {"compat", "data", "engines", "lab", "patterns", "reference", "surgery"}
 

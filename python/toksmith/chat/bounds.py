@@ -28,12 +28,7 @@ MAX_WIDTH, MAX_INDEX = 100_000, 1 << 53
 """Largest width, precision or count that a filter takes, and largest number of a range."""
 
 Value = TypeVar("Value")
-_CODECS = {
-    "ascii",
-    "latin1",
-    "iso88591",
-    *(f"utf{form}" for form in ("8", "16", "16le", "16be", "32", "32le", "32be")),
-}
+_CODECS = {"ascii", "latin1", "iso88591", "utf8", "utf16", "utf16le", "utf16be", "utf32", "utf32le", "utf32be"}
 _VIEWS = (collections.abc.KeysView, collections.abc.ValuesView, collections.abc.ItemsView)
 _CONTAINERS = (list, tuple, dict, set, frozenset, *_VIEWS)
 _SIZED = (str, bytes, list, tuple)
@@ -124,12 +119,8 @@ def _measured(value: Any, known: dict[int, tuple[Any, tuple[int, int, int]]]) ->
         return _scalar_size(value), 1, 0
     if id(value) not in known:
         rows = [*value, *value.values()] if isinstance(value, dict) else value
-        parts = [_measured(row, known) for row in rows]
-        sizes = (
-            sum(part[0] for part in parts),
-            sum(part[1] for part in parts) + 1,
-            max((p[2] for p in parts), default=0) + 1,
-        )
+        characters, items, depths = zip(*(_measured(row, known) for row in rows), (0, 0, 0), strict=True)
+        sizes = sum(characters), sum(items) + 1, max(depths) + 1
         known[id(value)] = value, sizes  # the value itself, since an id can be used again
     return known[id(value)][1]
 
@@ -282,24 +273,9 @@ _FILTERS: dict[str, Callable[..., int]] = {
 
 # These take values as they are. All other filters show them as text, or compare or hash their items.
 _SELECTING = {
-    *(
-        "abs",
-        "attr",
-        "count",
-        "d",
-        "default",
-        "first",
-        "float",
-        "int",
-        "items",
-        "join",
-        "last",
-        "length",
-        "list",
-        "map",
-    ),
-    *("random", "reject", "rejectattr", "reverse", "safe", "select", "selectattr", "tojson"),
-}
+    "abs", "attr", "count", "d", "default", "first", "float", "int", "items", "join", "last", "length", "list", "map",
+    "random", "reject", "rejectattr", "reverse", "safe", "select", "selectattr", "tojson",
+}  # fmt: skip
 
 
 def check_call(function: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
@@ -309,10 +285,8 @@ def check_call(function: Any, arguments: tuple[Any, ...], named: dict[str, Any])
     receiver, name = getattr(method, "__self__", None), getattr(method, "__name__", "")
     if isinstance(receiver, (str, bytes)):
         if name in _METHODS:
-            named = {
-                key: value for key, value in named.items() if key not in ("_loop_vars", "_block_vars")
-            }  # Jinja's
-            charge(_METHODS[name](receiver, *arguments, **named))
+            own = {key: named[key] for key in named.keys() - {"_loop_vars", "_block_vars"}}  # the others are Jinja's
+            charge(_METHODS[name](receiver, *arguments, **own))
     elif isinstance(receiver, int):
         for value in (*arguments, *named.values()):
             _width(value)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from .. import _core
+from .._internal import arguments
 from ..patterns import Pattern
 from ..training.counting import count_pretokens_from_iterator
 
@@ -27,12 +28,6 @@ def learn(
     size = operator.index(vocab_size)
     if not 256 <= size < 2**32:
         raise ValueError(f"vocab_size must be at least 256, the single bytes, and at most 2^32 - 1, not {size}")
-    counts = count_pretokens_from_iterator(map(_checked_text, texts), pattern=pattern)
+    counts = count_pretokens_from_iterator(map(arguments.checked_text, texts), pattern=pattern)
     learned = _core.learn_merges(counts._core, size - 256, ties=ties)
     return [(left, right, count) for left, right, _, count in learned.merges()]
-
-
-def _checked_text(text: str) -> str:
-    if not isinstance(text, str):
-        raise TypeError(f"a text is a str, not {type(text).__name__}")
-    return text

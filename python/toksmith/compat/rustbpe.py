@@ -96,7 +96,6 @@ def install() -> aliases.Installation:
 
 
 def _resolved(spelling: str) -> patterns.Pattern:
-    """Return the pattern of a spelling in the dialect of `fancy-regex`."""
     if not isinstance(spelling, str):
         raise TypeError(f"a pattern is a regular expression as str, not {type(spelling).__name__}")
     try:

@@ -160,15 +160,11 @@ def pretrained(
         return _of_files(core, files, roles, options)
     chosen = folder.roles(core, roles)
     names = adapter._tokenizer.special_tokens
-    special = [name for id, name in sorted((id, name) for name, id in names.items()) if _is_special(adapter, id)]
+    ordinary = {id for id, row in adapter._state.added.rows.items() if not row["special"]}
+    special = [name for id, name in sorted((id, name) for name, id in names.items()) if id not in ordinary]
     others = [name for name in special if name not in chosen.values()]
     options.setdefault("clean_up_tokenization_spaces", False)
     return ToksmithTokenizer(tokenizer_object=adapter, **chosen, extra_special_tokens=others, **options)
-
-
-def _is_special(adapter: Tokenizer, id: int) -> bool:
-    row = adapter._state.added.rows.get(id)
-    return row is None or bool(row["special"])
 
 
 def _of_object(tokenizer: Fast, changes: Json) -> ToksmithTokenizer:

@@ -155,7 +155,6 @@ def _with_merged(core: _core.Tokenizer, tokens: dict[bytes, int], highest: int) 
 
 
 def _change(old: Tokenizer, new: Tokenizer, same: Collection[int]) -> VocabChange:
-    """Return the change where all but the new tokens have the same ids."""
     old_ids = np.full(new.max_id + 1, -1, np.int64)
     old_ids[[*same]] = [*same]
     return VocabChange.between(old, new, old_ids)

@@ -95,7 +95,6 @@ def _checked(tokenizer: Tokenizer, name: str, ids: Ids) -> set[int]:
 
 
 def _uses(tokenizer: Tokenizer, texts: Corpus, workers: int | None) -> NDArray[np.int64]:
-    """Return how often the texts have each id."""
     uses = np.zeros(tokenizer.max_id + 1, np.int64)
     for ids in encoded(tokenizer, texts, workers):
         uses += np.bincount(ids, minlength=len(uses))

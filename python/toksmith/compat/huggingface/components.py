@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ... import _core
 from ..._core import HuggingFaceEncoding as Encoding
 from ..._core import spell
+from ..._internal.arguments import checked_text
 from .added import Json
 
 if TYPE_CHECKING:
@@ -29,12 +30,6 @@ def checked_ids(sequence: Sequence[int]) -> list[int]:
         if not 0 <= id < 1 << 32:
             raise OverflowError(f"id {id} is {'negative' if id < 0 else 'more than 32 bits'}")
     return ids
-
-
-def check_text(text: object) -> None:
-    """Refuse what is no `str`."""
-    if not isinstance(text, str):
-        raise TypeError(f"a text must be a str, not {type(text).__name__}")
 
 
 class Component(Json):
@@ -74,8 +69,7 @@ class Normalizer(Component):
 
     def normalize_str(self, sequence: str) -> str:
         """Return the normalized text."""
-        check_text(sequence)
-        return steps_of(normalizer=self).normalize(sequence)
+        return steps_of(normalizer=self).normalize(checked_text(sequence))
 
 
 class PreTokenizer(Component):
@@ -85,8 +79,7 @@ class PreTokenizer(Component):
 
     def pre_tokenize_str(self, sequence: str) -> list[tuple[str, tuple[int, int]]]:
         """Return the pretokens of a text, spelled, each with its place in characters."""
-        check_text(sequence)
-        return steps_of(pre_tokenizer=self).pre_tokenize(sequence)
+        return steps_of(pre_tokenizer=self).pre_tokenize(checked_text(sequence))
 
     @staticmethod
     def alphabet() -> list[str]:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..._internal.arguments import checked_text
 from ...files import text_files, whole_files
 from .added import Json
-from .components import check_text
 from .state import State, Token
 
 _OPTIONS: Json = {
@@ -55,7 +55,6 @@ class BPE:
 
     @classmethod
     def _of(cls, state: State) -> BPE:
-        """Return the model of a tokenizer."""
         model = cls.__new__(cls)
         model._state = state
         return model
@@ -63,7 +62,7 @@ class BPE:
     @staticmethod
     def read_file(vocab: str, merges: str) -> tuple[dict[str, int], list[tuple[str, str]]]:
         """Return the content of GPT-2's two files."""
-        lines = text_files.lines(text_files.read_text(merges))
+        lines = text_files.read_text(merges).replace("\r\n", "\n").split("\n")
         pairs = [tuple(line.split(" ")) for line in lines if line and not line.startswith("#version")]
         if any(len(pair) != 2 for pair in pairs):
             raise ValueError(f"{merges}: a line is not a merge of two tokens")
@@ -115,10 +114,9 @@ class BPE:
 
     def tokenize(self, sequence: str) -> list[Token]:
         """Return the tokens of one spelled pretoken. Characters that stand for no byte are left out."""
-        check_text(sequence)
         if self._state is None:
             raise ValueError("this model is in no tokenizer: give it to Tokenizer(model), and ask tokenizer.model")
-        return self._state.model_tokens(sequence)
+        return self._state.model_tokens(checked_text(sequence))
 
     def save(self, folder: str, prefix: str | None = None) -> list[str]:
         """Write `vocab.json` and `merges.txt`; returns their paths."""

@@ -50,8 +50,9 @@ class Settings:
     ) -> None:
         """Cut encodings to `max_length` tokens, those of the post-processor included."""
         if strategy not in _STRATEGIES:
-            known = "`longest_first`, `only_first`, or `only_second`"
-            raise ValueError(f"Unknown `strategy`: `{strategy}`. Use one of {known}")
+            raise ValueError(
+                f"Unknown `strategy`: `{strategy}`. Use one of `longest_first`, `only_first`, or `only_second`"
+            )
         settings = {"max_length": max_length, "stride": stride, "strategy": strategy, "direction": direction}
         _check(settings, ("max_length", "stride"))
         added = self.num_special_tokens_to_add(False)
@@ -117,14 +118,12 @@ class Settings:
     def _take_settings(self, content: Json) -> None:
         self.post_processor = content.get("post_processor")
         truncation = content.get("truncation")
-        if truncation is not None:
-            truncation = {
-                "max_length": truncation["max_length"],
-                "stride": truncation["stride"],
-                "strategy": _STRATEGIES_OF_FILES[truncation["strategy"]],
-                "direction": _DIRECTIONS_OF_FILES[truncation.get("direction", "Right")],
-            }
-        self._truncation = truncation
+        self._truncation = truncation and {
+            "max_length": truncation["max_length"],
+            "stride": truncation["stride"],
+            "strategy": _STRATEGIES_OF_FILES[truncation["strategy"]],
+            "direction": _DIRECTIONS_OF_FILES[truncation.get("direction", "Right")],
+        }
         self._padding = padding_of(content.get("padding"))
 
     def _settings_content(self) -> Json:

@@ -22,7 +22,7 @@ from ...formats.huggingface import folder
 from ...tokenizer import Tokenizer as Native
 from . import state
 from .added import AddedToken, Json, TokenLike
-from .components import Decoder, Normalizer, PreTokenizer, checked_ids
+from .components import Component, Decoder, Normalizer, PreTokenizer, checked_ids
 from .model import BPE
 from .settings import Settings
 from .training import train, train_from_iterator
@@ -39,6 +39,18 @@ def _in_thread(method: Callable[_P, _R]) -> Callable[_P, Coroutine[object, objec
         return await asyncio.to_thread(method, *args, **options)
 
     return call
+
+
+def _part(name: str, kind: type[Component], what: str) -> Any:
+    """Return the property of a part of the tokenizer."""
+
+    def get(tokenizer: Tokenizer) -> Component | None:
+        return kind.of(tokenizer._state.part(name))
+
+    def put(tokenizer: Tokenizer, part: object) -> None:
+        tokenizer._state = tokenizer._state.with_part(name, kind.of(part))
+
+    return property(get, put, doc=f"{what} May be set, also to one of `tokenizers`.")
 
 
 class Tokenizer(Settings):
@@ -136,13 +148,9 @@ class Tokenizer(Settings):
     def _encode_batch(
         self, input: Iterable[object], is_pretokenized: bool, add_special_tokens: bool, fast: bool
     ) -> list[Encoding]:
-        arguments.checked_batch(input)
-        core, workers, special = (
-            self._tokenizer._core,
-            arguments.checked_workers(None),
-            not self.encode_special_tokens,
-        )
-        return self._settings.encode_batch(core, input, is_pretokenized, special, add_special_tokens, fast, workers)
+        core, texts, special = self._tokenizer._core, arguments.checked_batch(input), not self.encode_special_tokens
+        workers = arguments.checked_workers(None)
+        return self._settings.encode_batch(core, texts, is_pretokenized, special, add_special_tokens, fast, workers)
 
     # Ids to text
 
@@ -223,32 +231,9 @@ class Tokenizer(Settings):
     def model(self, model: object) -> None:
         self._state = state.of_model(model, self._state)
 
-    @property
-    def normalizer(self) -> Normalizer | None:
-        """The normalizer, which changes a text before it is split. May be set, also to one of `tokenizers`."""
-        return Normalizer.of(self._state.part("normalizer"))
-
-    @normalizer.setter
-    def normalizer(self, part: object) -> None:
-        self._state = self._state.with_part("normalizer", Normalizer.of(part))
-
-    @property
-    def pre_tokenizer(self) -> PreTokenizer | None:
-        """The pre-tokenizer, which cuts a text into pretokens. May be set, also to one of `tokenizers`."""
-        return PreTokenizer.of(self._state.part("pre_tokenizer"))
-
-    @pre_tokenizer.setter
-    def pre_tokenizer(self, part: object) -> None:
-        self._state = self._state.with_part("pre_tokenizer", PreTokenizer.of(part))
-
-    @property
-    def decoder(self) -> Decoder | None:
-        """The decoder, which turns tokens into text. May be set, also to one of `tokenizers`."""
-        return Decoder.of(self._state.part("decoder"))
-
-    @decoder.setter
-    def decoder(self, part: object) -> None:
-        self._state = self._state.with_part("decoder", Decoder.of(part))
+    normalizer = _part("normalizer", Normalizer, "The normalizer, which changes a text before it is split.")
+    pre_tokenizer = _part("pre_tokenizer", PreTokenizer, "The pre-tokenizer, which cuts a text into pretokens.")
+    decoder = _part("decoder", Decoder, "The decoder, which turns tokens into text.")
 
     # Training
 

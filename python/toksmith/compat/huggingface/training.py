@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ... import patterns
 from ..._core import spell, unspell
+from ..._internal.arguments import checked_text
 from ..._internal.messages import shown
 from ...files import text_files
 from ...tokenizer import Tokenizer as Native
@@ -108,12 +109,8 @@ def _check(before: State, trainer: BpeTrainer, specials: list[TokenLike]) -> Non
 
 
 def _flat(iterator: Iterable[str | Iterable[str]]) -> Iterator[str]:
-    """Yield the texts of an iterator of texts, or of lists of texts."""
     for item in iterator:
-        for text in [item] if isinstance(item, str) else item:
-            if not isinstance(text, str):
-                raise TypeError(f"a text must be a str, not {type(text).__name__}")
-            yield text
+        yield from map(checked_text, [item] if isinstance(item, str) else item)
 
 
 def _state(content: Json, learned: Native, names: list[str], specials: list[TokenLike]) -> State:

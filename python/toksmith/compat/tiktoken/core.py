@@ -123,7 +123,6 @@ class Encoding:
         return encoding
 
     def _use(self, core_bpe: CoreBPE) -> None:
-        """Encode and decode by `core_bpe` from now on."""
         self._bpe = core_bpe
         self._core, self._pattern = core_bpe._core, core_bpe._pattern
         self._rules, self._default = core_bpe._rules, core_bpe._rules.default

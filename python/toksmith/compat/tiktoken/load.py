@@ -52,11 +52,8 @@ def data_gym_to_mergeable_bpe_ranks(
     """Return the ranks in GPT-2's two files: bytes in its order, then the merges; the second file must agree."""
     merges = text_files.text_of(read_file_cached(vocab_bpe_file, vocab_bpe_hash), vocab_bpe_file)
     ranks = {token: rank for rank, token in enumerate(encodings.tokens_of_merges(merges))}
-    encoder = text_files.parse_object(
-        text_files.text_of(read_file_cached(encoder_json_file, encoder_json_hash), encoder_json_file),
-        encoder_json_file,
-        "vocabulary",
-    )
+    data = read_file_cached(encoder_json_file, encoder_json_hash)
+    encoder = text_files.parse_object(data, encoder_json_file, "vocabulary")
     specials = ("<|endoftext|>", "<|startoftext|>")
     expected = {unspell(token) or b"": rank for token, rank in encoder.items() if token not in specials}
     if clobber_one_byte_tokens:
