@@ -75,7 +75,6 @@ WRITERS = {
         {token: id for id, token in (large if is_large else small).vocab.items()}, folder / "ranks"
     ),
     "counts": lambda is_large: (many if is_large else few).save(folder / "counts"),
-    "counts, a table": lambda is_large: (many if is_large else few).save(folder / "counts.parquet"),
     "encode_file": lambda is_large: Tokenizer().encode_file(text(is_large), folder / "ids.npy", workers=2),
     "encode_file, raw": lambda is_large: Tokenizer().encode_file(text(is_large), folder / "ids", workers=1),
     "log": lambda is_large: toksmith.train(many if is_large else few, size(is_large), log=folder / "log.csv"),
@@ -149,7 +148,6 @@ FILES = {
     "minbpe": ["basic.model", "basic.vocab"],
     "dump": ["ranks"],
     "counts": ["counts"],
-    "counts, a table": ["counts.parquet"],
     "encode_file": ["ids.npy"],
     "encode_file, raw": ["ids"],
     "log": ["log.csv"],

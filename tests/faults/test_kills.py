@@ -222,7 +222,6 @@ CALLS = {
     "encode_file": lambda: Tokenizer().encode_file(text(), folder / "ids.npy", workers=2),
     "encode_file, raw": lambda: Tokenizer().encode_file(text(), folder / "ids", workers=1),
     "counts": lambda: begin(counts(300_000)).save(folder / "counts"),
-    "counts, a table": lambda: begin(counts(200_000)).save(folder / "counts.parquet"),
     "spill": lambda: toksmith.count_pretokens(text(6), memory_limit="2MB", min_pretoken_count=50).save("result"),
 }
 CALLS[sys.argv[1]]()
@@ -301,7 +300,6 @@ LONG_CALLS = [
     ("encode_file", "ids.npy", 40, 8_000_000),
     ("encode_file, raw", "ids", 40, 8_000_000),
     ("counts", "counts", 40, 1_500_000),
-    ("counts, a table", "counts.parquet", 20, 500_000),
     ("spill", "result", 40, 500_000),
 ]
 

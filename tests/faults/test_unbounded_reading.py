@@ -12,7 +12,6 @@ import sys
 from toksmith import Encoding, PretokenCounts, Tokenizer, train_from_iterator
 from toksmith.compat import minbpe
 from toksmith.compat.tiktoken import load
-import toksmith.training.counts_files
 Encoding("x", pat_str=".", mergeable_ranks={bytes([b]): b for b in range(256)}, special_tokens={})
 limit()
 try:

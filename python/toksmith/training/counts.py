@@ -115,13 +115,11 @@ class PretokenCounts:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the counts to a file, with the pattern, the special tokens and the first places.
 
-        A name that ends in `.parquet`, `.arrow` or `.feather` makes a table (columns `pretoken`, `count`, `first`),
-        which needs pyarrow; any other name makes a file of toksmith's own format, some 12 bytes a pretoken, with a
-        checksum. An older file is replaced once the new one is complete.
+        The format is toksmith's own, some 12 bytes a pretoken, with a checksum; `to_arrow` makes a table for other
+        programs. An older file is replaced once the new one is complete.
 
         Raises:
             OSError: The folder does not exist, the disk is full, …
-            ImportError: A table is asked for and pyarrow is not installed.
         """
         counts_files.save(self._core, self._head(), path)
 
@@ -131,12 +129,11 @@ class PretokenCounts:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> PretokenCounts:
-        """Read a file of `save`, of any kind.
+        """Read a file of `save`.
 
         Raises:
             FileNotFoundError: There is no such file.
             ValueError: The file holds no counts, or is damaged; or its pattern is broken.
-            ImportError: The file is a table and pyarrow is not installed.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:

@@ -1,7 +1,7 @@
 """Pretoken counts in files, and as tables of Arrow: columns `pretoken`, `count` and `first`, with a head as metadata.
 
-A file is a table, or has toksmith's own format: the line `toksmith counts 1`, the head as a line of JSON, the
-pretokens as the core writes them, and the SHA-256 of all bytes before it.
+A file has the line `toksmith counts 1`, the head as a line of JSON, the pretokens as the core writes them, and the
+SHA-256 of all bytes before it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TypeAlias, TypedDict
 
@@ -17,7 +17,7 @@ from .. import _core
 from .._internal.choices import Unmatched
 from .._internal.messages import shown
 from ..files import reading, text_files, whole_files
-from ..files.tables import arrow, naming
+from ..files.tables import arrow
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch, Schema, Table
@@ -26,9 +26,6 @@ _MAGIC = b"toksmith counts 1\n"
 _DIGEST = 32
 _MAX_HEAD = 1 << 26
 """Maximum size of the head, which holds a pattern and the names of special tokens."""
-_EXPANSION = 1 << 10
-"""Maximum number of bytes of a table for each byte of its file. No table of different pretokens compresses better."""
-_TABLES = (".parquet", ".arrow", ".feather")
 _ROWS = 1 << 16
 """Rows that are handed on at a time."""
 _KEY = b"toksmith"
@@ -146,18 +143,8 @@ def check_whole(core: _core.PretokenCounts, head: Head, name: str) -> None:
 # Files
 
 
-def save(core: _core.PretokenCounts, head: Head, path: str | os.PathLike[str]) -> None:
-    """Write counts; the suffix of the name decides the format."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in _TABLES:
-        save_plain(core, head, path)
-        return
-    with whole_files.replacing(path) as temporary:
-        _save_table(core, whole_head(core, head), temporary, suffix)
-
-
-def save_plain(core: Counts, head: Head, path: str | os.PathLike[str]) -> None:
-    """Write counts in toksmith's own format."""
+def save(core: Counts, head: Head, path: str | os.PathLike[str]) -> None:
+    """Write counts."""
     head = whole_head(core, head)
     with whole_files.replacing(path) as temporary:
         temporary.write_bytes(_MAGIC + json.dumps(head).encode() + b"\n")
@@ -167,13 +154,9 @@ def save_plain(core: Counts, head: Head, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str], min_count: int = 1) -> tuple[_core.PretokenCounts, Head]:
-    """Read counts with their head, whatever the name of the file; a table must have no `min_count`."""
+    """Read counts with their head."""
     name = os.fspath(path)
     with reading.open_regular(path) as file:
-        begin = file.read(len(_MAGIC))
-        if begin[:4] == b"PAR1" or begin[:6] == b"ARROW1":
-            return _load_table(Path(path), is_parquet=begin[:4] == b"PAR1")
-        file.seek(0)
         line = _head_line(file, name)
         start, end = file.tell(), Path(path).stat().st_size - _DIGEST
         file.seek(max(end, 0))
@@ -185,7 +168,7 @@ def load(path: str | os.PathLike[str], min_count: int = 1) -> tuple[_core.Pretok
 
 
 def read_head(path: Path) -> Head:
-    """Return the head of a file in toksmith's own format."""
+    """Return the head of a file."""
     with reading.open_regular(path) as file:
         return parse(_head_line(file, str(path)), str(path), f"{path}: the head of the file")
 
@@ -206,41 +189,3 @@ def _digest(path: Path, size: int) -> bytes:
             digest.update(piece)
             size -= len(piece)
     return digest.digest()
-
-
-def _save_table(core: _core.PretokenCounts, head: Head, path: Path, suffix: str) -> None:
-    pa = arrow()
-    columns = schema(head)
-    with path.open("wb") as file:
-        if suffix == ".parquet":
-            writer = pa.parquet.ParquetWriter(file, columns, compression="zstd")
-        else:
-            writer = pa.ipc.new_file(file, columns)
-        with writer:
-            for batch in batches(core, columns):
-                writer.write_batch(batch)
-
-
-def _load_table(path: Path, is_parquet: bool) -> tuple[_core.PretokenCounts, Head]:
-    pa = arrow()
-    name = str(path)
-    with naming(name, "not a table of pretoken counts, or truncated", KeyError), path.open("rb") as file:
-        table = pa.parquet.ParquetFile(file) if is_parquet else pa.ipc.open_file(file)
-        schema = table.schema_arrow if is_parquet else table.schema
-        line = head_of(schema) or b"null"
-        head = parse(line, name, f"{name}: the head of the file")
-        batches = table.iter_batches() if is_parquet else map(table.get_batch, range(table.num_record_batches))
-        max_bytes = (path.stat().st_size + (1 << 16)) * _EXPANSION
-        rows = pa.Table.from_batches(_limited(batches, max_bytes, name), schema)
-    with text_files.naming(name):
-        core = counts_of(rows, head["bytes"])
-    check_whole(core, head, name)
-    return core, head
-
-
-def _limited(batches: Iterable[RecordBatch], max_bytes: int, name: str) -> Iterator[RecordBatch]:
-    for batch in batches:
-        max_bytes -= batch.nbytes
-        if max_bytes < 0:
-            raise ValueError(f"{name}: the table holds more than {_EXPANSION} times as many bytes as the file has")
-        yield batch

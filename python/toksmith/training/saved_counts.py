@@ -48,4 +48,4 @@ class SavedCounts:
     def save(self, core: Counts, min_count: int) -> None:
         """Write counts, which have no pretoken that occurs less often than `min_count`."""
         facts: Head = {"min_count": max(min_count, 1), "frequencies": core.frequencies()}
-        counts_files.save_plain(core, {**self._key, **facts}, self.path)
+        counts_files.save(core, {**self._key, **facts}, self.path)

@@ -240,22 +240,19 @@ def test_sums_of_parts_are_the_whole(documents: list[str], tmp_path: Path) -> No
     assert far.plus(other).items(0, 9) == [(b"a", 3), (b"b", 1), (b"c", 1)]
 
 
-@pytest.mark.parametrize("name", ["counts", "counts.parquet", "counts.arrow", "counts.feather"])
-def test_saved_counts_come_back(name: str, documents: list[str], tmp_path: Path) -> None:
-    if "." in name:
-        pytest.importorskip("pyarrow", reason="needs pyarrow")
+def test_saved_counts_come_back(documents: list[str], tmp_path: Path) -> None:
     cases = [
         count_pretokens_from_iterator(documents, special_tokens=[END], pattern=r"\w+", unmatched="drop"),
         PretokenCounts({b"big": 2**62, b"\xff": 2**33, b"x" * 100: 1}, pattern=None),
         PretokenCounts({}),
     ]
     for counts in cases:
-        counts.save(tmp_path / name)
-        loaded = PretokenCounts.load(tmp_path / name)
+        counts.save(tmp_path / "counts")
+        loaded = PretokenCounts.load(tmp_path / "counts")
         assert (loaded.items(), loaded.first_places()) == (counts.items(), counts.first_places())
         assert (loaded._pattern, loaded._special_tokens) == (counts._pattern, counts._special_tokens)
         assert (counts + loaded).total == 2 * counts.total if counts.total < 2**62 else True
-        assert [file.name for file in tmp_path.iterdir()] == [name]
+        assert [file.name for file in tmp_path.iterdir()] == ["counts"]
 
 
 def test_damaged_files_of_counts_are_refused(tmp_path: Path) -> None:
