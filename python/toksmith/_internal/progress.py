@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.progress import ProgressColumn, TaskID
+    from rich.progress import TaskID
 
 Report = Callable[[str, int, int], object]
 Write = Callable[[str, int, int, float, bool], None]
@@ -25,8 +25,9 @@ _NAMES = {
 }
 # Seconds between two drawings of a bar.
 _REFRESH = 0.1
-# The minimum and the maximum width of a bar.
-_BAR_WIDTHS = (10, 40)
+_BAR_WIDTH = 12
+_OTHER_WIDTH = _BAR_WIDTH + len("counting pretokens 100%  0:00:00 ")
+"""The width of all that stands beside the facts."""
 # Seconds between two lines of one stage.
 _TEXT_SECONDS = 0.5
 _JSON_SECONDS = 0.25
@@ -78,31 +79,26 @@ def summing(report: Report | None, stage: str, total: int) -> Callable[[int], No
 
 
 class Bars:
-    """A bar for each stage, with share, time left and rate. `rich` draws the bars, and reports update them.
-
-    A narrow terminal shows fewer fields: the bar and the share stay.
-    """
+    """A bar for each stage, with share, facts and time left. `rich` draws the bars, and reports update them."""
 
     def __init__(self) -> None:
         from rich import progress as rich
         from rich.console import Console
 
         # Text is no markup: it may be the name of a file, such as `[1].txt`.
-        self._columns: dict[str, ProgressColumn] = {
-            "name": rich.TextColumn("{task.description}", markup=False),
-            "bar": rich.BarColumn(),
-            "share": rich.TaskProgressColumn(),
-            "facts": rich.TextColumn("{task.fields[facts]}", markup=False),
-            "memory": rich.TextColumn("{task.fields[memory]}", markup=False),
-            "elapsed": rich.TimeElapsedColumn(),
-            "label": rich.TextColumn("left:"),
-            "left": rich.TimeRemainingColumn(),
-        }
         # The time left follows the rate of the last seconds. Merges become cheaper as their pairs become rarer, so
         # the average since the start would give far too long a time.
         # A bar is drawn when the call reports, not by a thread, which the system may refuse to start.
         self.drawn = rich.Progress(
-            console=Console(stderr=True), transient=True, speed_estimate_period=10, auto_refresh=False
+            rich.TextColumn("{task.description}", markup=False),
+            rich.BarColumn(_BAR_WIDTH),
+            rich.TaskProgressColumn(),
+            rich.TextColumn("{task.fields[facts]}", markup=False),
+            rich.TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+            speed_estimate_period=10,
+            auto_refresh=False,
         )
         self._tasks: dict[str, TaskID] = {}
 
@@ -110,39 +106,19 @@ class Bars:
         """Set how far a stage is; the first call for it adds its bar.
 
         The total is 0 while it is not known. `facts` are texts beside the bar, the most important first; default: the
-        rate. `memory` is what the process takes.
+        rate. `memory` is what the process takes. Those that the terminal has no room for are left out.
         """
+        from rich.cells import cell_len
+
         if stage not in self._tasks:
-            name = _NAMES.get(stage, stage)
-            self._tasks[stage] = self.drawn.add_task(name, total=total or None, completed=done, facts="", memory="")
+            self._tasks[stage] = self.drawn.add_task(_NAMES.get(stage, stage), total=total or None, facts="")
         task = self._tasks[stage]
         self.drawn.update(task, completed=done, total=total or None)
         facts = [rate(stage, self.drawn.tasks[task].speed)] if facts is None else facts
-        self.drawn.update(task, facts="", memory=memory)
-        self.drawn.update(task, facts=", ".join(facts[: self._lay_out(facts, memory)]))
-
-    def _lay_out(self, facts: Sequence[str], memory: str) -> int:
-        """Choose the columns that fit into the terminal, and the width of the bar; return how many facts fit."""
-        from rich.cells import cell_len
-
-        longest = max(cell_len(task.description) for task in self.drawn.tasks)
-        first, *others = (cell_len(fact) for fact in facts)
-        first = max(first, *(cell_len(task.fields["facts"]) for task in self.drawn.tasks))
-        # The most important first, each with the space before it.
-        sizes = [("left", 8), ("name", longest + 1), ("facts", first + 1)]
-        sizes += [("memory", len(memory) + 1)] if memory else []
-        sizes += [("label", 6), ("elapsed", 8)]
-        sizes += [("facts", size + 2) for size in others]
-        room = self.drawn.console.width - _BAR_WIDTHS[0] - len(" 100%")
-        shown = ["bar", "share"]
-        for name, size in sizes:
-            if size > room:
-                break
-            room -= size
-            shown.append(name)
-        self._columns["bar"].bar_width = min(_BAR_WIDTHS[0] + room, _BAR_WIDTHS[1])  # type: ignore[attr-defined]
-        self.drawn.columns = tuple(column for name, column in self._columns.items() if name in shown)
-        return shown.count("facts")
+        beside = [*facts, *([memory] if memory else [])]
+        while beside and cell_len(", ".join(beside)) > self.drawn.console.width - _OTHER_WIDTH:
+            beside.pop()
+        self.drawn.update(task, facts=", ".join(filter(None, beside)))
 
 
 @contextlib.contextmanager

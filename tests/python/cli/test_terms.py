@@ -155,7 +155,7 @@ def test_progress_in_json(where: str, folder: Path) -> None:
         assert lines[-1]["done"] == lines[-1]["total"] == (folder / file).stat().st_size
 
 
-@pytest.mark.parametrize("columns", [200, 120, 80, 60, 40])
+@pytest.mark.parametrize("columns", [200, 120, 80, 60, 50])
 @pytest.mark.parametrize("stages", [["count", "merge"], ["encode"], ["check"]])
 def test_bars_stay_in_a_narrow_terminal(stages: list[str], columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     from rich.console import Console
