@@ -21,7 +21,7 @@ from .. import __version__
 from .._internal.messages import printable
 from . import streams
 from .command_line import Command, with_files_named, with_progress_named, without_debug
-from .messages import in_options, of_typer
+from .messages import in_options
 from .options import UsageError, expanded
 
 COMMANDS = (
@@ -166,7 +166,7 @@ def _say(kind: str, message: str) -> None:
 def _message(error: Exception) -> str:
     if hasattr(error, "format_message"):  # an error of typer's; its class has no public name
         command = getattr(getattr(error, "ctx", None), "command_path", "toksmith")
-        return f"{of_typer(error.format_message())} (see {command} --help)"
+        return f"{error.format_message()} (see {command} --help)"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
     if isinstance(error, KeyError) and error.args:

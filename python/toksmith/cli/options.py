@@ -159,12 +159,8 @@ TokenizersOption = Annotated[
     list[str],
     typer.Option("-t", "--tokenizer", metavar="TOKENIZER", help=f"{TOKENIZER} Repeat the option for each one."),
 ]
-DOWNLOAD = (
-    bool | None,
-    "Download a model (org/name, or org/name@revision) that is not in the cache of the Hugging Face Hub.",
-    None,
-    "--download",
-)
+_DOWNLOAD = "Download a model (org/name, or org/name@revision) that is not in the cache of the Hugging Face Hub."
+DownloadOption = Annotated[bool | None, typer.Option("--download", help=_DOWNLOAD)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -176,12 +172,11 @@ class Parts:
     special_file: str | None = None
     unmatched: Unmatched | None = None
     download: bool | None = None
-    option: str = "--special-token"
 
     @functools.cached_property
     def specials(self) -> Specials | None:
         """The special tokens; None if there is no option for them."""
-        return special_tokens_of(self.special_tokens, self.special_file, self.option)
+        return special_tokens_of(self.special_tokens, self.special_file)
 
 
 NO_PARTS = Parts()
@@ -216,7 +211,7 @@ TokenizerParts = Annotated[
             "Keep or drop text that the pattern does not match. Default: drop for a rank file, as tiktoken does, and "
             "keep otherwise.",
         ),
-        download=DOWNLOAD,
+        download=(bool | None, _DOWNLOAD, None, "--download"),
     ),
 ]
 
@@ -273,10 +268,10 @@ def _of_plugin(source: str) -> Tokenizer | None:
     return registry.get_encoding(source).tokenizer if source in registry.list_encoding_names() else None
 
 
-def special_tokens_of(names: list[str] | None, file: str | None, option: str = "--special-token") -> Specials | None:
+def special_tokens_of(names: list[str] | None, file: str | None) -> Specials | None:
     """Return the special tokens of `--special-token` or of the file of `--special-tokens`; None for none given."""
     if names and file is not None:
-        raise UsageError(f"{option} and {option}s are mutually exclusive")
+        raise UsageError("--special-token and --special-tokens are mutually exclusive")
     if file is not None:
         return _in_file(file)
     return _with_ids(names) if names else None

@@ -67,22 +67,6 @@ SUPERWORDS = options.Group(
     transition=(float, "The part of the tokens that --superwords learns first, within words.", "PART"),
     max_words=(int, "Make no token of more than N words with --superwords.", "N"),
 )
-BASE = options.Group(
-    options.Parts,
-    special_tokens=(
-        list[str] | None,
-        "A special token of a base that is a rank file, or vocab.json and merges.txt. Repeat it for each one.",
-        "NAME[=ID]",
-        "--base-special-token",
-    ),
-    special_file=(
-        str | None,
-        "A JSON file of them, in place of --base-special-token: an object of names and ids, or a list.",
-        "FILE",
-        "--base-special-tokens",
-    ),
-    download=options.DOWNLOAD,
-)
 
 
 def train(
@@ -123,10 +107,10 @@ def train(
         typer.Option(
             metavar="TOKENIZER",
             help="A tokenizer to extend to N tokens: a name, a file or a folder, as for encode -t. A rank file needs "
-            "--pattern.",
+            "--pattern; with special tokens, toksmith convert it before.",
         ),
     ] = None,
-    base_parts: Annotated[dict[str, Any], BASE],
+    download: options.DownloadOption = None,
     reading: options.Reading,
     errors: options.ErrorsOption = "strict",
     progress: options.ProgressOption = None,
@@ -142,12 +126,8 @@ def train(
             f"{out}: this command writes toksmith's own files, and -t would read one of this name as a rank file; "
             "toksmith convert --to tiktoken writes those"
         )
-    if base is None and base_parts.keys() - {"download"}:
-        raise UsageError("--base-special-token and --base-special-tokens are for a --base")
-    unmatched = learning.get("unmatched")
-    parts = options.Parts(pattern, unmatched=unmatched, option="--base-special-token", **base_parts)
     if base is not None:
-        learning["base"] = _base(base, parts)
+        learning["base"] = _base(base, options.Parts(pattern, unmatched=learning.get("unmatched"), download=download))
     if superwords is not None:
         learning["superwords"] = Superwords(rule=superwords, **superwords_options)
     special_tokens = _special_names(names, names_file)

@@ -173,9 +173,6 @@ def test_a_file_of_special_tokens(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "trained.json"
     run("train", "in.txt", "--vocab-size", 263, *names, "-o", out, cwd=folder)
     assert toksmith.Tokenizer.load(out) == toksmith.train(folder / "in.txt", 263, special_tokens=["é", "<|new|>"])
-    base = ("--base", ranks[1], *ranks[2:], "--base-special-tokens", tmp_path / "object.json")
-    run("train", "in.txt", "--vocab-size", 265, *base, "-o", out, cwd=folder)
-    assert toksmith.Tokenizer.load(out).special_tokens == {"<|end|>": 261, "é": 300}
     assert tokenizer.special_tokens == {"<|end|>": 261}
 
 
@@ -207,6 +204,5 @@ def test_special_tokens_that_do_not_fit(folder: Path, tmp_path: Path) -> None:
         (("encode", "-t", "ranks.tiktoken", "--pattern", "gpt2", *given, "--special-token", "b", "--text", "a"),
          "--special-token and --special-tokens are mutually exclusive"),
         (("train", "in.txt", "--vocab-size", 260, *given, "-o", "-"), "holds ids, and training gives ids itself"),
-        (("train", "in.txt", "--vocab-size", 260, "--base-special-tokens", "s.json", "-o", "-"), "are for a --base"),
     ):  # fmt: skip
         assert expected in run(*arguments, cwd=folder, status=2)[1]
