@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._internal.choices import TieRule as _TieRule
+from .data.table_texts import TextColumn as _TextColumn
+from .files.inputs import Source as _Source
 from .tokenizer import Tokenizer as _Tokenizer
 
 __all__ = [
@@ -504,14 +506,14 @@ class SpecialSet:
 
 @final
 class ByteStream:
-    def __new__(cls, file: _SourceFile) -> ByteStream: ...
+    def __new__(cls, file: _Source) -> ByteStream: ...
     def read(self) -> bytes: ...
     def take_progress(self) -> int: ...
 
 @final
 class RecordStream:
     def __new__(
-        cls, file: _SourceFile, *, label: str | None = None, replace: bool = False, separator: str | None = None
+        cls, file: _Source, *, label: str | None = None, replace: bool = False, separator: str | None = None
     ) -> RecordStream: ...
     def read(self) -> tuple[list[tuple[str, str | None]], int] | None: ...
 
@@ -520,28 +522,6 @@ def file_format(
 ) -> tuple[str | None, str | None]: ...
 def check_plain(name: str | PathLike[str], head: bytes) -> None: ...
 def check_whole(name: str | PathLike[str], head: bytes) -> None: ...
-
-class _FileStamp(Protocol):
-    @property
-    def size(self) -> int: ...
-    @property
-    def modified(self) -> int: ...
-
-class _SourceFile(Protocol):
-    @property
-    def path(self) -> str: ...
-    @property
-    def compression(self) -> str | None: ...
-    @property
-    def format(self) -> str | None: ...
-    @property
-    def field(self) -> str: ...
-    @property
-    def seen(self) -> _FileStamp | None: ...
-    @property
-    def max_record_bytes(self) -> int: ...
-    @property
-    def open(self) -> Callable[[], Any] | None: ...
 
 @final
 class Counting:
@@ -561,7 +541,7 @@ class Counting:
     ) -> Counting: ...
     def files(
         self,
-        files: Sequence[_SourceFile],
+        files: Sequence[_Source],
         *,
         progress: _Report | None = None,
     ) -> None: ...
@@ -665,20 +645,12 @@ class _Keeper(Protocol):
     def finish(self, split: int, number: int, tokens: int, documents: int, hashes: WrittenHashes, /) -> object: ...
     def save(self, snapshot: str, /) -> object: ...
 
-class _TextColumn(Protocol):
-    @property
-    def source(self) -> int: ...
-    @property
-    def texts(self) -> ArrowColumn: ...
-    @property
-    def progress(self) -> int: ...
-
 @final
 class ShardRun:
     def __new__(
         cls,
         tokenizer: Tokenizer,
-        sources: Sequence[_SourceFile],
+        sources: Sequence[_Source],
         folder: str | PathLike[str],
         options: str,
         snapshot: str | None = None,
