@@ -1,4 +1,4 @@
-"""Writing the damaged files of a finished folder again: a run whose other files are removed once they are whole.
+"""Writing the damaged files of a finished folder again: a run of which only these files are taken.
 
 The run has a folder of its own inside the damaged one, and can be continued like any other. No file of the damaged
 folder is touched before all that replace its damaged files are whole, and are what the manifest says.
@@ -16,7 +16,7 @@ from ..files import whole_files
 from ..tokenizer import Tokenizer
 from . import checking
 from . import manifest as manifests
-from .folder import Folder, Shard, State
+from .folder import Folder, State
 from .manifest import NAME, TOKENIZER, JsonObject
 
 REPAIR = ".toksmith-repair"
@@ -49,37 +49,20 @@ class Repair(Folder):
     """The folder of a run that restores the damaged files of a finished folder."""
 
     def __init__(self, finished: Folder, names: list[str]) -> None:
-        super().__init__(
-            whole_files.without_link(finished.path / REPAIR), finished.run | {"repair": names}, finished.options
-        )
+        super().__init__(whole_files.without_link(finished.path / REPAIR), finished.run, finished.options)
         self._finished, self._names = finished.path, names
 
     def state(self) -> State | None:
-        """Return the state to continue from; None if the repair that was begun has dropped a file that is needed."""
+        """Return the state to continue from; None if a repair was killed while files were moved to their places."""
         try:
-            state = super().state()
+            return super().state()
         except (FileNotFoundError, ValueError):
-            state = None
-        if state is not None and set(self._names) <= set(state.run["repair"]):
-            return state
-        self.shards.clear()
-        self._published.clear()
+            self.shards.clear()
+            self._published.clear()
         for path in (*self.path.iterdir(), *self.unfinished.iterdir()):
             if path != self.unfinished and TOKENIZER not in path.name:  # which a thread writes
                 path.unlink()
         return None
-
-    def check(self, shard: Shard) -> None:
-        """Check the files of a shard that are needed: the others are removed."""
-        super().check(shard._replace(files={file: name for file, name in shard.files.items() if name in self._names}))
-
-    def publish(self, files: dict[str, str]) -> None:
-        """Keep the files of a shard that are needed, and remove the others."""
-        for file, name in files.items():
-            if name in self._names:
-                super().publish({file: name})
-            else:
-                (self.unfinished / file).unlink(missing_ok=True)
 
     def write_manifest(self, manifest: JsonObject) -> None:
         """Move the files to their places, if they are what the manifest of the finished folder says."""
