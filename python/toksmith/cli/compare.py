@@ -92,8 +92,6 @@ def compare(
     """Compare tokenizers on texts: compression, and parity of languages."""
     _check_usage(on, text, language, parallel)
     streams.check_inputs(on or [], text, argument="--on")
-    if "-" in (on or []):
-        streams.tell_of_terminal()
     pictures = [] if plots is None else [str(Path(plots, f"{name}.svg")) for name in drawing.TITLES]
     if output or pictures:
         _check_outputs(output or [], pictures, list(_inputs(tokenizers, on, language, parallel)))

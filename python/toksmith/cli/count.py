@@ -57,13 +57,11 @@ def count(
     progress: options.ProgressOption = None,
 ) -> None:
     """Count the tokens of files, as wc counts words."""
-    streams.check_inputs(files or [], text, argument="FILES")
+    paths = files or (["-"] if text is None else [])
+    streams.check_inputs(paths, text, argument="FILES")
     loaded = options.load(tokenizer, parts)
     threads = arguments.checked_workers(workers)
-    paths = files or ["-"]
     corpus = Corpus(paths if text is None else iter([text]), **reading, errors=errors)
-    if text is None and "-" in paths:
-        streams.tell_of_terminal()
     counts: list[tuple[str, Count]] = []
     # A bar is gone before the output comes, so both may be on one terminal.
     with streams.reporting(progress, "") as how, reporter(how) as report:

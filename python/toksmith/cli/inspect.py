@@ -47,8 +47,6 @@ def inspect(
         if name in reading and not on:
             raise UsageError(f"--{name.replace('_', '-')} is for texts: give --on with it")
     streams.check_inputs(on or [], text, argument="--on")
-    if "-" in (on or []):
-        streams.tell_of_terminal()
     loaded = options.load(tokenizer, parts)
     # A bar is gone before the output comes, so both may be on one terminal.
     with streams.reporting(progress, "") as report:

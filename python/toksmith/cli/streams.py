@@ -59,7 +59,7 @@ class Input:
 def check_inputs(
     files: Sequence[str], value: str | None, option: str | None = "--text", argument: str = "FILE"
 ) -> None:
-    """Check files, and the option in their place, before a tokenizer is loaded.
+    """Check files, and the option in their place, before a tokenizer is loaded; say if standard input is typed.
 
     A missing file may be meant as a text, so its error names the option.
     """
@@ -79,6 +79,8 @@ def check_inputs(
             raise FileNotFoundError(errno.ENOENT, f"{os.strerror(errno.ENOENT)}: {hint}", file)
         if next(glob.iglob(file, recursive=True), None) is None:
             raise FileNotFoundError(f"no file matches {shown(file)}: {hint}")
+    if argument != "FILE" and "-" in files:
+        tell_of_terminal()
 
 
 def windows(path: str, stage: str = "", report: Report | None = None) -> Iterator[bytes]:

@@ -98,8 +98,6 @@ def tokenize(
     is_terminal = sys.stderr is not None and sys.stderr.isatty()
     shows_bar = progress == "bar" or (progress is None and is_terminal)
     streams.check_inputs(sources, None, None, argument="SOURCES")
-    if "-" in sources:
-        streams.tell_of_terminal()
     start = time.monotonic()
     was_finished = (Path(out) / manifests.NAME).exists()
     with streams.resumable(Path(out) / (REPAIR if was_finished else UNFINISHED), out):

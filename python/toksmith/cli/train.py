@@ -131,8 +131,6 @@ def train(
     if superwords is not None:
         learning["superwords"] = Superwords(rule=superwords, **superwords_options)
     special_tokens = _special_names(names, names_file)
-    if "-" in corpus.paths:
-        streams.tell_of_terminal()
     with contextlib.ExitStack() as stack:
         state, hint = (None, " (--checkpoint FILE keeps merges)") if checkpoint is None else (Path(checkpoint), "")
         stack.enter_context(streams.resumable(state, out, f"nothing was written{hint}"))

@@ -64,7 +64,7 @@ def verify(
     """Encode texts with toksmith and with another library, and show the first difference."""
     if against == "tiktoken" and other is not None:
         raise UsageError("--with is for huggingface: tiktoken is given the same ranks and the same pattern")
-    streams.check_inputs(files or [], text, argument="FILES")
+    streams.check_inputs(files or [], text)
     ours = options.load(source, parts)
     if against == "tiktoken":
         theirs, specials = _tiktoken(source, ours, parts.pattern)
