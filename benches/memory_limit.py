@@ -60,7 +60,7 @@ def train(path: str, vocab_size: int, limit: str) -> None:
     """Train, and print what it took, or the error of a limit that is too small."""
     import toksmith
 
-    toksmith.train_from_iterator(["low lower lowest"] * 2, 258)  # imports what a training needs
+    toksmith.train(iter(["low lower lowest"] * 2), 258)  # imports what a training needs
     before, start, processor = memory("VmRSS"), time.perf_counter(), time.process_time()
     try:
         trained = toksmith.train(path, vocab_size, memory_limit=None if limit == "none" else limit)

@@ -46,7 +46,7 @@ def main() -> None:
     arguments = parser.parse_args()
     text = read(arguments.text, arguments.megabytes)
     size = len(text.encode()) / 1e6
-    tokens = toksmith.train_from_iterator([text], 20_000, pattern="o200k").vocab
+    tokens = toksmith.train(iter([text]), 20_000, pattern="o200k").vocab
     ranks = {token: rank for rank, token in tokens.items()}
     for row in json.loads(DATA.read_text(encoding="utf-8")):
         if row["dialect"] != "tiktoken":

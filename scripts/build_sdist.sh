@@ -21,7 +21,7 @@ check() {
     (cd "$folder" && PYTHONPATH=check/installed ../../.venv/bin/python -c "
 import toksmith
 assert 'sdist' in toksmith.__file__, toksmith.__file__
-print(toksmith.train_from_iterator(['low low lower'], 260).encode('lower'))")
+print(toksmith.train(iter(['low low lower']), 260).encode('lower'))")
 }
 
 rm -rf dist/toksmith-*.tar.gz dist/vendored

@@ -16,7 +16,7 @@ import corpus
 import numpy as np
 import pyarrow.compute as pc
 
-from toksmith import count_pretokens_from_iterator
+from toksmith import count_pretokens
 from toksmith.training.counts import PretokenCounts
 
 STEPS = (1, 2, 5)
@@ -56,13 +56,13 @@ def points(texts: list[str], pattern: str) -> list[Point]:
         segment.append(text)
         size += len(text.encode()) / 1e6
         if size >= STEPS[step % 3] * 10 ** (step // 3):
-            counts += count_pretokens_from_iterator(segment, pattern=pattern, workers=1)
+            counts += count_pretokens(iter(segment), pattern=pattern, workers=1)
             found.append(_point(counts, size))
             segment = []
             while size >= STEPS[step % 3] * 10 ** (step // 3):
                 step += 1
     if segment:
-        counts += count_pretokens_from_iterator(segment, pattern=pattern, workers=1)
+        counts += count_pretokens(iter(segment), pattern=pattern, workers=1)
         found.append(_point(counts, size))
     return found
 

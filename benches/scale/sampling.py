@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 import toksmith
-from toksmith import Tokenizer, count_pretokens_from_iterator, train
+from toksmith import Tokenizer, count_pretokens, train
 from toksmith.engines import count_arrow
 from toksmith.training.counts import PretokenCounts
 
@@ -35,7 +35,7 @@ def column(texts: list[str]) -> pa.ChunkedArray:
 
 
 def counted(texts: list[str], pattern: str) -> PretokenCounts:
-    return count_pretokens_from_iterator(texts, pattern=pattern, workers=1)
+    return count_pretokens(iter(texts), pattern=pattern, workers=1)
 
 
 def rivals(texts: list[str], options: argparse.Namespace) -> Iterator[tuple[str, PretokenCounts]]:

@@ -17,7 +17,7 @@ from typing import Any
 import sentencepiece_models
 from splitting import outcomes
 
-from toksmith import Tokenizer, train_from_iterator
+from toksmith import Tokenizer, train
 
 NAMES = ["<|endoftext|>", "<tool>", "<|im_start|>", "<pad>", "<x>", "the", " cat", "at", "é", "12", "▁"]
 WORDS = ["the", " the", "cat", " cat", " ", "  ", "\n", "12345", "é", "e\u0301", "'ll", "x", "<", ">", *NAMES]
@@ -34,9 +34,8 @@ def bases() -> list[dict[str, bytes]]:
     """Return the vocabularies of folders, as the files by name."""
     made = []
     for pattern in ("gpt2", "qwen2"):
-        tokenizer = train_from_iterator(
-            ["the cat sat on the mat 12345 é"] * 9, 270, special_tokens=["<|endoftext|>", "<tool>"], pattern=pattern
-        )
+        texts = iter(["the cat sat on the mat 12345 é"] * 9)
+        tokenizer = train(texts, 270, special_tokens=["<|endoftext|>", "<tool>"], pattern=pattern)
         with tempfile.TemporaryDirectory() as folder:
             tokenizer.save_huggingface(folder)
             made.append({"tokenizer.json": Path(folder, "tokenizer.json").read_bytes()})

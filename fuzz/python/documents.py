@@ -43,7 +43,7 @@ PIECES = ("a", "b", "x", "the", " the", "low", "er", "A", "ing", "'s", "'LL", "l
 
 def _trained(pattern: str | None, special_tokens: list[str]) -> Tokenizer:
     texts = ["".join(random.Random(1).choices(PIECES[:40], k=4000)), "the lower the lowest theme 'll 日本語。 é"]
-    return toksmith.train_from_iterator(texts, 420, special_tokens=special_tokens, pattern=pattern)
+    return toksmith.train(iter(texts), 420, special_tokens=special_tokens, pattern=pattern)
 
 
 @functools.cache

@@ -94,7 +94,7 @@ def tokenizers() -> tuple[Tokenizer, Any]:
 
     texts = ["low lower lowest newest the end of it all", "user assistant system\n\n x\n"] * 3
     with tempfile.TemporaryDirectory() as folder:
-        trained = toksmith.train_from_iterator(texts, 300, special_tokens=SPECIAL)
+        trained = toksmith.train(iter(texts), 300, special_tokens=SPECIAL)
         trained.save_huggingface(folder, bos_token="<s>", eos_token="</s>", verify=False)
         return Tokenizer.from_huggingface(folder), transformers.AutoTokenizer.from_pretrained(folder)
 

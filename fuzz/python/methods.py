@@ -62,7 +62,7 @@ class _Odd:
 
 @functools.cache
 def _tokenizer() -> Tokenizer:
-    return toksmith.train_from_iterator(["low lower lowest ab ab"], 265, special_tokens=["<|end|>"])
+    return toksmith.train(iter(["low lower lowest ab ab"]), 265, special_tokens=["<|end|>"])
 
 
 @functools.cache
@@ -75,6 +75,10 @@ def _encoding() -> Encoding:
 _FILES = ("save", "load", "from_", "train_bpe", "get_encoding", "encoding_for_model", "encode_file", "registry")
 
 
+def _of_texts(function: Any, texts: Any, *arguments: Any, **options: Any) -> Any:
+    return function(iter(texts), *arguments, **options)
+
+
 @functools.cache
 def _calls() -> list[tuple[str, Any]]:
     calls: list[tuple[str, Any]] = [
@@ -82,7 +86,8 @@ def _calls() -> list[tuple[str, Any]]:
         ("Encoding", Encoding),
         ("PretokenCounts", PretokenCounts),
     ]
-    calls += [(name, getattr(toksmith, name)) for name in ("train_from_iterator", "count_pretokens_from_iterator")]
+    calls += [("train", functools.partial(_of_texts, toksmith.train))]
+    calls += [("count_pretokens", functools.partial(_of_texts, toksmith.count_pretokens))]
     for target in (_tokenizer(), _encoding(), PretokenCounts({b"low": 2, b"ab": 3})):
         for name in dir(target):
             if not name.startswith(("_", *_FILES)) and callable(getattr(type(target), name, None)):

@@ -31,7 +31,7 @@ from checks import FOLDER, written
 from choices import Input, changed_bytes, changed_value
 
 import toksmith.tokenizer
-from toksmith import Encoding, PretokenCounts, Tokenizer, train_from_iterator
+from toksmith import Encoding, PretokenCounts, Tokenizer, train
 from toksmith._core import spell
 from toksmith.compat.minbpe import BasicTokenizer, RegexTokenizer
 
@@ -43,7 +43,7 @@ CORPUS = ["ab ab abc lower low low lowest 'll 12 é中é中"]
 @functools.cache
 def trained(pattern: str | None = "gpt2") -> Tokenizer:
     """Return the tokenizer that good files are made of."""
-    return train_from_iterator(CORPUS, 270, special_tokens=["<|end|>", "<s>"], pattern=pattern)
+    return train(iter(CORPUS), 270, special_tokens=["<|end|>", "<s>"], pattern=pattern)
 
 
 def refused(load: Callable[[], Any]) -> Any:
@@ -323,7 +323,7 @@ def pickled(data: bytes) -> None:
 @functools.cache
 def _checkpoint() -> tuple[Tokenizer, bytes]:
     path = FOLDER / "checkpoint"
-    tokenizer = train_from_iterator(CORPUS, 268, checkpoint=path, checkpoint_seconds=0)
+    tokenizer = train(iter(CORPUS), 268, checkpoint=path, checkpoint_seconds=0)
     return tokenizer, path.read_bytes() if path.exists() else b""
 
 
@@ -338,7 +338,7 @@ def checkpoint(data: bytes) -> None:
         content["sha256"] = hashlib.sha256(body).hexdigest()
     same = content["sha256"] == json.loads(head)["sha256"]
     path = written("changed", b"\n".join((magic, _json(changed_value(json.dumps(content), input), input), body)))
-    tokenizer = refused(lambda: train_from_iterator(CORPUS, 268, checkpoint=path))
+    tokenizer = refused(lambda: train(iter(CORPUS), 268, checkpoint=path))
     if tokenizer is not None and same:
         assert tokenizer == expected
     elif tokenizer is not None:

@@ -1,7 +1,7 @@
 """Byte-level BPE: train, encode and decode, exactly and fast.
 
 >>> import toksmith
->>> tokenizer = toksmith.train_from_iterator(["low low lower lowest"], 260, special_tokens=["<|endoftext|>"])
+>>> tokenizer = toksmith.train(iter(["low low lower lowest"]), 260, special_tokens=["<|endoftext|>"])
 >>> tokenizer.decode(tokenizer.encode("lower<|endoftext|>"))
 'lower<|endoftext|>'
 """
@@ -25,12 +25,10 @@ if TYPE_CHECKING:
     from .lab.view import view as view
     from .tokenizer import Tokenizer as Tokenizer
     from .training.counting import count_pretokens as count_pretokens
-    from .training.counting import count_pretokens_from_iterator as count_pretokens_from_iterator
     from .training.counts import PretokenCounts as PretokenCounts
     from .training.superwords import Superwords as Superwords
     from .training.train import train as train
     from .training.train import train_bpe as train_bpe
-    from .training.train import train_from_iterator as train_from_iterator
 
 __version__ = "0.1.0"
 
@@ -44,10 +42,10 @@ _NAMES = {
     "formats.published.models": "encoding_name_for_model",
     "lab.view": "view",
     "tokenizer": "Tokenizer",
-    "training.counting": "count_pretokens count_pretokens_from_iterator",
+    "training.counting": "count_pretokens",
     "training.counts": "PretokenCounts",
     "training.superwords": "Superwords",
-    "training.train": "train train_bpe train_from_iterator",
+    "training.train": "train train_bpe",
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
 __all__ = sorted(_MODULES)

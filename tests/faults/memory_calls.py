@@ -56,7 +56,7 @@ def prepare(folder: Path, count: int) -> None:
     (folder / "narrow.txt").write_text(text)
     (folder / "wide.txt").write_text(wide)
     (folder / "text.txt").write_text(text + "\n" + wide)
-    tokenizer = toksmith.train_from_iterator([text[:400_000], wide[:100_000]], 12_000, special_tokens=["<|end|>"])
+    tokenizer = toksmith.train(iter([text[:400_000], wide[:100_000]]), 12_000, special_tokens=["<|end|>"])
     tokenizer.save(folder / "saved.json")
     tokenizer.save(folder / "ranks.tiktoken", format="tiktoken")
     tokenizer.save(folder / "gpt2", format="gpt2")
@@ -217,13 +217,13 @@ def calls(inputs: Inputs) -> Kinds:
         "vocab": ((lambda: sorted(again(fresh).vocab.items())), (lambda: fresh.encode(small))),
         "merges": ((lambda: list(again(fresh).merges)), (lambda: fresh.encode(small))),
         "train_iterator": (
-            (lambda: toksmith.train_from_iterator(texts, 3000).fingerprint),
+            (lambda: toksmith.train(iter(texts), 3000).fingerprint),
             (lambda: fresh.encode(small)),
         ),
         "train_base": trained(15_000, base=fresh),
         "train_first": trained(3000, ties="first"),
         "train_limited": trained(6000, 2, memory_limit="6MB"),
-        "count_iterator": both(lambda of: counted(toksmith.count_pretokens_from_iterator(of)), texts, texts[:1]),
+        "count_iterator": both(lambda of: counted(toksmith.count_pretokens(iter(of))), texts, texts[:1]),
         "count_limited": both(
             lambda of: counted(toksmith.count_pretokens(of, memory_limit="8MB", workers=1)), inputs.file, file_of(300)
         ),

@@ -14,7 +14,7 @@ from pathlib import Path
 import toksmith
 
 TEXTS = ["the cat sat on the mat"] * 300
-tokenizer = toksmith.train_from_iterator(TEXTS, 268)
+tokenizer = toksmith.train(iter(TEXTS), 268)
 folder = Path(tempfile.mkdtemp(dir=sys.argv[2]))
 (folder / "text.gz").write_bytes(gzip.compress(" ".join(TEXTS).encode(), 1))
 codecs.register_error("slow", lambda error: ("?" * len(range(error.start, error.end)), error.end))
@@ -52,9 +52,9 @@ def seen(*progress):
 
 
 CALLS = {
-    "train_from_iterator": lambda: toksmith.train_from_iterator(generator(TEXTS), 268),
-    "train, progress": lambda: toksmith.train_from_iterator(TEXTS * 999, 268, progress=seen),
-    "train, regex": lambda: toksmith.train_from_iterator(generator(TEXTS), 260, pattern=r"\w+|\W|(?<=a)b"),
+    "train": lambda: toksmith.train(generator(TEXTS), 268),
+    "train, progress": lambda: toksmith.train(iter(TEXTS * 999), 268, progress=seen),
+    "train, regex": lambda: toksmith.train(iter(generator(TEXTS)), 260, pattern=r"\w+|\W|(?<=a)b"),
     "count_pretokens": lambda: toksmith.count_pretokens(folder / "text.gz"),
     "encode_batch": lambda: tokenizer.encode_batch(generator(TEXTS)),
     "encode_iterable": lambda: list(tokenizer.encode_iterable(generator(TEXTS))),

@@ -111,8 +111,8 @@ TOKENIZER = {
     "save": lambda t: saved(lambda place: t.save(place / "it")),
     "save_huggingface": lambda t: saved(lambda place: t.save_huggingface(place, verify=False)),
     "shrink": lambda t: toksmith.surgery.shrink(t, t.vocab_size - 9).encode(short),
-    "extend": lambda t: train_from_iterator(pieces[:3], t.vocab_size + 9, base=t, ties="bytes").encode(short),
-    "train": lambda t: train_from_iterator(pieces[:3], 300, workers=2).merges,
+    "extend": lambda t: train(iter(pieces[:3]), t.vocab_size + 9, base=t, ties="bytes").encode(short),
+    "train": lambda t: train(iter(pieces[:3]), 300, workers=2).merges,
     "count_pretokens": lambda t: count_pretokens(folder / "text", workers=2).most_common(9),
 }
 if pyarrow is not None:
@@ -144,14 +144,14 @@ COUNTS = {
     "fingerprint": lambda c: toksmith._core.fingerprint(c._core),
 }
 
-first = train_from_iterator([text], 900, special_tokens=["<|x|>"])
+first = train(iter([text]), 900, special_tokens=["<|x|>"])
 first.save(folder / "native")
 first.save(folder / "gpt2", format="gpt2")
 first.save_huggingface(folder / "huggingface")
 Tokenizer(first.vocab, None, pattern="cl100k").save(folder / "ranks", verify=False, format="tiktoken")
 pickled = pickle.dumps(first)
 SUBJECTS = {
-    "trained": (lambda: train_from_iterator([text], 900, special_tokens=["<|x|>"]), TOKENIZER),
+    "trained": (lambda: train(iter([text]), 900, special_tokens=["<|x|>"]), TOKENIZER),
     "native": (lambda: Tokenizer.load(folder / "native"), TOKENIZER),
     "gpt2": (lambda: Tokenizer.from_files(folder / "gpt2/vocab.json", folder / "gpt2/merges.txt"), TOKENIZER),
     "tiktoken": (lambda: Tokenizer.from_tiktoken(folder / "ranks", pattern="o200k"), TOKENIZER),
@@ -159,9 +159,9 @@ SUBJECTS = {
     "unpickled": (lambda: pickle.loads(pickled), TOKENIZER),
     "regex": (lambda: Tokenizer(first.vocab, first.merges, pattern=r"\w+|\W+|(?<=a)b"), TOKENIZER),
     "shrunk": (lambda: toksmith.surgery.shrink(first, 700), TOKENIZER),
-    "extended": (lambda: train_from_iterator(pieces[:9], 950, base=first), TOKENIZER),
+    "extended": (lambda: train(iter(pieces[:9]), 950, base=first), TOKENIZER),
     "Encoding": (lambda: Encoding.from_tiktoken(str(folder / "ranks"), pattern="cl100k"), ENCODING),
-    "counts": (lambda: count_pretokens_from_iterator(pieces, workers=2), COUNTS),
+    "counts": (lambda: count_pretokens(iter(pieces), workers=2), COUNTS),
 }
 
 
@@ -243,7 +243,7 @@ while len(tokens) < 60_000:
         tokens.append(b"".join(pair))
         merges.append(pair)
 base = Tokenizer(dict(enumerate(tokens)), merges)
-trained = [toksmith.train_from_iterator([text[:3000]], 60_010, base=base) for _ in range(7)]
+trained = [toksmith.train(iter([text[:3000]]), 60_010, base=base) for _ in range(7)]
 start = time.monotonic()
 expected = trained[0].encode(short)
 takes = time.monotonic() - start
@@ -357,13 +357,13 @@ def test_a_stream_that_was_in_use_is_refused_in_a_child() -> None:
 WORKERS = r"""
 import multiprocessing, sys
 from concurrent.futures import ProcessPoolExecutor
-from toksmith import train_from_iterator
+from toksmith import train
 
 text = "it is a lower slower text " * 40_000
-tokenizer = train_from_iterator([text], 300)
+tokenizer = train(iter([text]), 300)
 
 def count(text):
-    return tokenizer.count(text), len(tokenizer.encode_to_numpy(text)), train_from_iterator([text], 290).merges
+    return tokenizer.count(text), len(tokenizer.encode_to_numpy(text)), train(iter([text]), 290).merges
 
 if __name__ == "__main__":
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as pool:

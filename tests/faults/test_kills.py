@@ -32,8 +32,8 @@ from toksmith.cli import app
 random.seed(0)
 Path("text").write_text(" ".join(random.choices(["low", "lower", "newest", "wide"], k=5000)))
 Path("trained").mkdir()
-old = toksmith.train_from_iterator(["low lower lowest"] * 3, 262)
-new = toksmith.train_from_iterator(["wide wider widest"] * 3, 265)
+old = toksmith.train(iter(["low lower lowest"] * 3), 262)
+new = toksmith.train(iter(["wide wider widest"] * 3), 265)
 new.save("trained/t.json")
 old_counts, new_counts = PretokenCounts({b"a": 1}), PretokenCounts({b"b": 1, b"cd": 2})
 basic = minbpe.BasicTokenizer()
@@ -61,7 +61,7 @@ WRITERS = {
     "counts": lambda it: (old_counts if it is old else new_counts).save("out/counts"),
     "encode_file": lambda it: it.encode_file("text", "out/ids.npy", workers=1),
     "checkpoint": lambda it: checkpoint(1 if it is old else 2),
-    "log": lambda it: toksmith.train_from_iterator(["low lower"], 258 if it is old else 260, log="out/log.csv"),
+    "log": lambda it: toksmith.train(iter(["low lower"]), 258 if it is old else 260, log="out/log.csv"),
     "cache": lambda it: rank_cache.write(Path("out/cache/name"), b"old" if it is old else b"new"),
     "minbpe": lambda it: basic.save("out/basic"),
     "toksmith train": lambda it: command("train", "text", "--vocab-size", str(it.vocab_size), "-o", "out/t.json"),

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from child import Limits, run
 
-from toksmith import Tokenizer, train_from_iterator
+from toksmith import Tokenizer, train
 
 pytestmark = [
     pytest.mark.alone,
@@ -102,10 +102,10 @@ CALLS = {
     "count_pretokens of a pipe": lambda: counted(count_pretokens(pipe(), workers=4)),
     "count_pretokens, spilled": lambda: counted(count_pretokens(path, workers=4, memory_limit="2MB")),
     "count_pretokens, regex": lambda: counted(count_pretokens(path, pattern=other, workers=4, special_tokens=eot)),
-    "count_pretokens_from_iterator": lambda: counted(count_pretokens_from_iterator(pieces, workers=4)),
+    "count_pretokens of texts": lambda: counted(count_pretokens(iter(pieces), workers=4)),
     "train": lambda: train(path, 400, workers=4).merges,
     "train, progress": lambda: train(path, 300, workers=4, progress=True).merges,
-    "train_from_iterator": lambda: train_from_iterator(iter(pieces), 400, workers=4).merges,
+    "train, texts": lambda: train(iter(pieces), 400, workers=4).merges,
     "train_bpe": lambda: train_bpe(path, 300, ["<|x|>"])[1],
     "the stand-in": lambda: [one.ids for one in huggingface.Tokenizer(tokenizer).encode_batch(pieces[:50])],
     "toksmith train": lambda: file_of("tok", lambda out: cli("train", path, "--vocab-size", 300, "-o", out)),
@@ -138,7 +138,7 @@ def folder() -> Iterator[Path]:
     (path / "text").write_bytes(text)
     (path / "text.gz").write_bytes(gzip.compress(text, 1))
     (path / "text.jsonl").write_text("\n".join(json.dumps({"text": line}) for line in lines))
-    tokenizer = train_from_iterator(lines[:1000], 400, special_tokens=["<|x|>"])
+    tokenizer = train(iter(lines[:1000]), 400, special_tokens=["<|x|>"])
     tokenizer.save(path / "tokenizer")
     Tokenizer(tokenizer.vocab, None, ["<|x|>"], pattern="cl100k").save(
         path / "ranks", verify=False, format="tiktoken"

@@ -175,7 +175,7 @@ def test_a_signal_at_any_moment_ends_a_call(name: str, sent: signal.Signals, tmp
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    tokenizer = toksmith.train_from_iterator(["low lower lowest newest widest " * 100], 270)
+    tokenizer = toksmith.train(iter(["low lower lowest newest widest " * 100]), 270)
     tokenizer.save(tmp_path / "t.json")
     letters = bytes(b"acgt "[byte % 5] for byte in range(256))
     (tmp_path / "text").write_bytes(random.Random(0).randbytes(1 << 22).translate(letters))

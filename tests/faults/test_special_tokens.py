@@ -33,7 +33,7 @@ MEGABYTES = 10
         ("sum(1 for id in tokenizer.encode_iterable([text[:n // 2], text[n // 2:]]))", "n"),
         ("len(tokenizer.encode_parts([(text, True)]))", "n"),
         ("len(tokenizer.truncate(text, n))", "n"),
-        ("toksmith.count_pretokens_from_iterator([text + 'a'], special_tokens=[long, 'x']).total", "1"),
+        ("toksmith.count_pretokens(iter([text + 'a']), special_tokens=[long, 'x']).total", "1"),
     ],
 )
 def test_hard_sets_are_searched_in_linear_time(call: str, result: str) -> None:
@@ -170,9 +170,9 @@ def test_every_door_refuses_a_long_token_with_one_message(tmp_path: Path) -> Non
     flags = ({}, {"normalized": True}, {"special": True}, {"lstrip": True})
     doors = [
         lambda: toksmith.Tokenizer(BYTES, [], [long]),
-        lambda: toksmith.train_from_iterator(["a"], 300, special_tokens=[long]),
-        lambda: toksmith.count_pretokens_from_iterator(["a"], special_tokens=["a", long]),
-        lambda: toksmith.count_pretokens_from_iterator(["a"], document_separator=long),
+        lambda: toksmith.train(iter(["a"]), 300, special_tokens=[long]),
+        lambda: toksmith.count_pretokens(iter(["a"]), special_tokens=["a", long]),
+        lambda: toksmith.count_pretokens(iter(["a"]), document_separator=long),
         lambda: toksmith.Encoding("bytes", pat_str="a", mergeable_ranks={b"a": 0}, special_tokens={long: 1}),
         lambda: encoding.encode("a", disallowed_special={long}),
         lambda: RegexTokenizer().register_special_tokens({long: 256}),

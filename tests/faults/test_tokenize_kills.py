@@ -61,7 +61,7 @@ def corpus(folder: Path) -> list[Path]:
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a tokenizer and sources."""
     folder = tmp_path_factory.mktemp("kills")
-    toksmith.train_from_iterator(["low lower newest the quick brown fox"] * 3, 280, special_tokens=[END]).save(
+    toksmith.train(iter(["low lower newest the quick brown fox"] * 3), 280, special_tokens=[END]).save(
         folder / "t.json"
     )
     corpus(folder / "in")

@@ -9,7 +9,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits are set 
 
 PRELUDE = """
 import sys
-from toksmith import Encoding, PretokenCounts, Tokenizer, train_from_iterator
+from toksmith import Encoding, PretokenCounts, Tokenizer, train
 from toksmith.compat import minbpe
 from toksmith.compat.tiktoken import load
 Encoding("x", pat_str=".", mergeable_ranks={bytes([b]): b for b in range(256)}, special_tokens={})
@@ -27,7 +27,7 @@ CALLS = {
     "from_huggingface": "Tokenizer.from_huggingface('/dev/zero')",
     "PretokenCounts.load": "PretokenCounts.load('/dev/zero')",
     "read_file": "load.read_file('/dev/zero')",
-    "checkpoint": "train_from_iterator(['aa'], 257, checkpoint='/dev/zero')",
+    "checkpoint": "train(iter(['aa']), 257, checkpoint='/dev/zero')",
     "an endless pipe": "Encoding.from_tiktoken('/dev/stdin', pattern='.')",
 }
 

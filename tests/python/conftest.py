@@ -16,7 +16,7 @@ import pytest
 from hypothesis import settings
 from published_data import load_as
 
-from toksmith import Tokenizer, _core, train_from_iterator
+from toksmith import Tokenizer, _core, train
 from toksmith.formats.published import encodings, rank_cache
 
 # A run in the background ignores Ctrl-C, and so would every child that a test interrupts.
@@ -139,7 +139,7 @@ TEXT = (
 @pytest.fixture(scope="session")
 def small() -> Tokenizer:
     """A small trained tokenizer without special tokens, of GPT-2's pattern."""
-    return train_from_iterator([TEXT * 3], 400)
+    return train(iter([TEXT * 3]), 400)
 
 
 # Pieces of random text: what one pattern or another treats in its own way, and scripts of all lengths in UTF-8.

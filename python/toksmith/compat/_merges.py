@@ -9,7 +9,7 @@ from typing import Literal
 from .. import _core
 from .._internal import arguments
 from ..patterns import Pattern
-from ..training.counting import count_pretokens_from_iterator
+from ..training.counting import count_pretokens
 
 GPT4_PATTERN = (
     r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*"""
@@ -28,6 +28,6 @@ def learn(
     size = operator.index(vocab_size)
     if not 256 <= size < 2**32:
         raise ValueError(f"vocab_size must be at least 256, the single bytes, and at most 2^32 - 1, not {size}")
-    counts = count_pretokens_from_iterator(map(arguments.checked_text, texts), pattern=pattern)
+    counts = count_pretokens(map(arguments.checked_text, texts), pattern=pattern)
     learned = _core.learn_merges(counts._core, size - 256, ties=ties)
     return [(left, right, count) for left, right, _, count in learned.merges()]

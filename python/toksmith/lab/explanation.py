@@ -84,7 +84,7 @@ def explain(tokenizer: Tokenizer | object, text: str, *, special: bool = True) -
         ValueError: The text has a lone surrogate; or the tokenizer merges characters, or changes the text first.
 
     >>> import toksmith
-    >>> tokenizer = toksmith.train_from_iterator(["low low lower"], 258)
+    >>> tokenizer = toksmith.train(iter(["low low lower"]), 258)
     >>> [step.pieces for step in toksmith.lab.explain(tokenizer, "low")[0].steps]
     [(b'l', b'ow'), (b'low',)]
     """

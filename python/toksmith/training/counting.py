@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import collections
 import heapq
 import itertools
-import os
 import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .. import _core, patterns
 from .._internal import arguments, memory
@@ -155,24 +153,6 @@ def begun(
             for source in group:
                 counting.texts(source.texts or (), replace=replace, progress=report)
     return counting
-
-
-def count_pretokens_from_iterator(texts: Iterable[str | bytes], **options: Any) -> PretokenCounts:
-    """Count the pretokens of texts, each a document. A bare str or bytes is one text. See `count_pretokens`."""
-    check_options(count_pretokens_from_iterator, options, count_pretokens)
-    return count_pretokens(as_texts(texts), **options)
-
-
-def as_texts(texts: Iterable[str | bytes]) -> Iterable[str | bytes]:
-    """Return an iterable over texts, which is never taken for paths, as a list would be."""
-    if isinstance(texts, PretokenCounts):
-        raise TypeError("PretokenCounts are counted already; give them to train")
-    if isinstance(texts, (str, bytes)):
-        texts = [texts]
-    if not isinstance(texts, Iterable):
-        hint = "; a path is a source of train and count_pretokens" if isinstance(texts, os.PathLike) else ""
-        raise TypeError(f"texts is an iterable of texts, not {type(texts).__name__}{hint}")
-    return collections.deque(texts) if isinstance(texts, (list, tuple)) else iter(texts)
 
 
 def _warn_if_hardly_any(counts: _core.PretokenCounts, pattern: Pattern) -> None:

@@ -1,4 +1,4 @@
-"""Training: `train`, `train_from_iterator` and CS336's `train_bpe`."""
+"""Training: `train`, and CS336's `train_bpe`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..files import whole_files
 from ..tokenizer import Tokenizer, tokenizer_of
 from .balance import Text, languages_of, memory_left
 from .checkpoint import Checkpoint
-from .counting import as_texts, counted
+from .counting import counted
 from .counts import PretokenCounts, check_specials
 from .counts_files import Counts
 from .learning import Frequencies, learn, memory_error
@@ -227,12 +227,6 @@ def train(
     if log is not None:
         _write_log(log, tokenizer)
     return tokenizer
-
-
-def train_from_iterator(texts: Iterable[str | bytes], vocab_size: int, **options: Any) -> Tokenizer:
-    """Train a tokenizer on texts, each a document. A bare str or bytes is one text. See `train`."""
-    check_options(train_from_iterator, options, train)
-    return train(as_texts(texts), vocab_size, **options)
 
 
 def train_bpe(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from toksmith import PretokenCounts, Tokenizer, _core, count_pretokens_from_iterator, patterns, train
+from toksmith import PretokenCounts, Tokenizer, _core, count_pretokens, patterns, train
 
 pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
 
@@ -14,7 +14,7 @@ TEXTS = ["the theatre the there<|end|>", "", "x" * 40, "the žluť", "\0 \0\0"]
 
 
 def counted(**options: Any) -> PretokenCounts:
-    return count_pretokens_from_iterator(TEXTS, special_tokens=["<|end|>"], **options)
+    return count_pretokens(iter(TEXTS), special_tokens=["<|end|>"], **options)
 
 
 def content(counts: PretokenCounts) -> Any:
@@ -92,7 +92,7 @@ def test_columns_of_texts_are_counted() -> None:
     for workers in (1, 2):
         counting = _core.Counting(["<|end|>"], core, workers=workers)
         _core.count_texts(counting, _core.ArrowColumn(texts), False)
-        expected = count_pretokens_from_iterator([*TEXTS, "the there"], special_tokens=["<|end|>"])
+        expected = count_pretokens(iter([*TEXTS, "the there"]), special_tokens=["<|end|>"])
         found = counting.finish()
         assert found.items(0, 99) == expected.items()
         assert found.first_places() == expected.first_places()

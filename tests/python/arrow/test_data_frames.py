@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from toksmith import PretokenCounts, Tokenizer, count_pretokens_from_iterator
+from toksmith import PretokenCounts, Tokenizer, count_pretokens
 from toksmith.engines import count_arrow, encode_arrow
 
 pytest.importorskip("pyarrow", reason="needs pyarrow")
@@ -41,7 +41,7 @@ def test_polars(small: Tokenizer) -> None:
         encode_arrow(small, frame["text"].cast(pl.Categorical))
     with pytest.raises(TypeError, match="is of type int: texts are string"):
         encode_arrow(small, frame["n"])
-    counts = count_pretokens_from_iterator([text or "" for text in TEXTS])
+    counts = count_pretokens(iter([text or "" for text in TEXTS]))
     assert PretokenCounts.from_arrow(pl.DataFrame(counts.to_arrow())).items() == counts.items()
 
 
@@ -56,7 +56,7 @@ def test_duckdb(small: Tokenizer) -> None:
         assert encode_arrow(small, connection.sql("select text from t").arrow()).to_pylist() == expected(small)
         with pytest.raises(TypeError, match="has 2 columns: give one"):
             encode_arrow(small, connection.sql("select * from t"))
-        counts = count_pretokens_from_iterator([text or "" for text in TEXTS])
+        counts = count_pretokens(iter([text or "" for text in TEXTS]))
         table = counts.to_arrow()
         connection.register("counted", table)
         summed = connection.sql("select pretoken, sum(count)::bigint as count from counted group by pretoken")

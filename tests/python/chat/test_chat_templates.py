@@ -84,7 +84,7 @@ CHATS: list[list[dict[str, Any]]] = [
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("chat") / "hf"
     texts = ["low lower lowest newer the end of it all 中中 é", "user assistant system\n\n tool"] * 3
-    trained = toksmith.train_from_iterator(texts, 340, special_tokens=[*SPECIAL, *ADDED], pattern="qwen2")
+    trained = toksmith.train(iter(texts), 340, special_tokens=[*SPECIAL, *ADDED], pattern="qwen2")
     trained.save_huggingface(path, bos_token="<s>", eos_token="</s>", pad_token="</s>")
     file = path / "tokenizer.json"
     content = json.loads(file.read_text("utf-8"))

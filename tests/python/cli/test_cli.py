@@ -128,7 +128,7 @@ def test_train_on_many_files(tmp_path: Path) -> None:
     (tmp_path / "other.md").write_text("other other")
     run("train", "in", "*.md", "-", "--vocab-size", 265, "-o", "t", stdin=b"from a pipe a pipe", cwd=tmp_path)
     texts = [*(f"file {index} ab ab" for index in range(3)), "other other", "from a pipe a pipe"]
-    assert toksmith.Tokenizer.load(tmp_path / "t") == toksmith.train_from_iterator(texts, 265)
+    assert toksmith.Tokenizer.load(tmp_path / "t") == toksmith.train(iter(texts), 265)
 
 
 def test_train_from_a_pipe_to_a_pipe(folder: Path, tokenizer: toksmith.Tokenizer, tmp_path: Path) -> None:
@@ -629,7 +629,7 @@ def test_a_checkpoint_and_a_log_from_the_command_line(folder: Path, tmp_path: Pa
 
 
 def test_a_base_that_holds_no_pattern(tmp_path: Path) -> None:
-    base = toksmith.train_from_iterator([CORPUS], 280, pattern="cl100k")
+    base = toksmith.train(iter([CORPUS]), 280, pattern="cl100k")
     base.save(tmp_path / "base.tiktoken", format="tiktoken")
     (tmp_path / "more.txt").write_bytes(b"zz zzz zz" * 9)
     command = ["train", "more.txt", "--vocab-size", 284, "--base", "base.tiktoken", "-o", "t"]
@@ -671,7 +671,7 @@ def test_the_installed_command() -> None:
     assert done.stdout.decode() == f"toksmith {toksmith.__version__}\n"
 
 
-@pytest.mark.parametrize("use", ["", "; toksmith.train_from_iterator(['low low'], 258).encode('low')"])
+@pytest.mark.parametrize("use", ["", "; toksmith.train(iter(['low low']), 258).encode('low')"])
 def test_import_is_light(use: str) -> None:
     code = f"import sys, toksmith{use}; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout.decode().split()

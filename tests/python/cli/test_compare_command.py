@@ -34,10 +34,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "short.txt").write_text("ein Haus\n")
     (folder / "bad.txt").write_bytes(b"ab\xff")
     (folder / "empty.txt").write_bytes(b"")
-    small = toksmith.train_from_iterator([TEXT], 280, special_tokens=["<|end|>"])
+    small = toksmith.train(iter([TEXT]), 280, special_tokens=["<|end|>"])
     small.save(folder / "small.json")
     Tokenizer().save(folder / "bytes.json")
-    toksmith.train_from_iterator([TEXT], 270).save(folder / "ranks.tiktoken", format="tiktoken")
+    toksmith.train(iter([TEXT]), 270).save(folder / "ranks.tiktoken", format="tiktoken")
     return folder
 
 

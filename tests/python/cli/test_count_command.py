@@ -22,7 +22,7 @@ TEXTS = ["the lowest of the low", "", f"žluťoučký{SPECIAL} 日本\r\n", "low
 
 @pytest.fixture(scope="module")
 def tokenizer() -> Tokenizer:
-    return toksmith.train_from_iterator(TEXTS * 3, 290, special_tokens=[SPECIAL])
+    return toksmith.train(iter(TEXTS * 3), 290, special_tokens=[SPECIAL])
 
 
 @pytest.fixture(scope="module")
@@ -172,7 +172,7 @@ def test_counting_pieces_is_counting_the_whole(pattern: str | None, monkeypatch:
     monkeypatch.setattr(text_streaming, "CHUNK_CHARACTERS", 200)
     monkeypatch.setattr(text_streaming, "_TAIL_CHARACTERS", 50)
     rng = random.Random(2)
-    tokenizer = toksmith.train_from_iterator(TEXTS * 3, 280, special_tokens=[SPECIAL], pattern=pattern)
+    tokenizer = toksmith.train(iter(TEXTS * 3), 280, special_tokens=[SPECIAL], pattern=pattern)
     text = "".join(rng.choice([*TEXTS, "a" * 300, SPECIAL[:4]]) for _ in range(60))
     cuts = sorted(rng.choices(range(len(text)), k=80))
     pieces = [text[start:stop] for start, stop in zip([0, *cuts], [*cuts, len(text)], strict=True)]
@@ -186,7 +186,7 @@ def test_documents_are_those_of_training(folder: Path) -> None:
     texts = ["".join(document.pieces) for document in Corpus(names, field="body").documents()]
     assert len(texts) == 5 + 2 * len(TEXTS)
     counted = toksmith.count_pretokens(names, field="body")
-    assert toksmith.count_pretokens_from_iterator(texts).items() == counted.items()
+    assert toksmith.count_pretokens(iter(texts)).items() == counted.items()
 
 
 def test_records_over_the_borders_of_blocks(tmp_path: Path) -> None:

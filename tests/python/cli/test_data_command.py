@@ -30,7 +30,7 @@ def run(*arguments: object, status: int = 0, cwd: Path | None = None) -> str:
 
 @pytest.fixture(scope="module")
 def tokenizer() -> toksmith.Tokenizer:
-    return toksmith.train_from_iterator(["the lowest of the low, the newest"], 268, special_tokens=[SPECIAL])
+    return toksmith.train(iter(["the lowest of the low, the newest"]), 268, special_tokens=[SPECIAL])
 
 
 @pytest.fixture

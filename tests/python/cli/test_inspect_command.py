@@ -16,7 +16,7 @@ TEXTS = ["the lowest of the low", f"žluťoučký{SPECIAL} 日本\r\n", "low\u20
 
 @pytest.fixture(scope="module")
 def tokenizer() -> Tokenizer:
-    return toksmith.train_from_iterator(TEXTS * 3, 290, special_tokens=[SPECIAL])
+    return toksmith.train(iter(TEXTS * 3), 290, special_tokens=[SPECIAL])
 
 
 @pytest.fixture(scope="module")

@@ -198,7 +198,7 @@ def test_a_notebook_gets_text(
 ) -> None:
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell and shell()))
     assert progress.in_notebook() is (shell is ZMQInteractiveShell)
-    toksmith.train_from_iterator([TEXT], 270, progress=True)
+    toksmith.train(iter([TEXT]), 270, progress=True)
     shown = capsys.readouterr().err
     if shell is ZMQInteractiveShell:
         lines = shown.splitlines()

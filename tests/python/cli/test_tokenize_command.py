@@ -28,7 +28,7 @@ DOCUMENTS = [f"low lower {number}\n" for number in range(50)]
 
 @pytest.fixture(scope="module")
 def tokenizer() -> Tokenizer:
-    return toksmith.train_from_iterator(["low lower newest"] * 9, 262, special_tokens=[END])
+    return toksmith.train(iter(["low lower newest"] * 9), 262, special_tokens=[END])
 
 
 @pytest.fixture
@@ -135,7 +135,7 @@ def test_nothing_between_documents_is_a_choice(place: Path, tokenizer: Tokenizer
         assert (done.returncode, said[:-1]) == (0, expected)
         if number < 2:
             assert shards_oracle.check(place / f"out{number}", plain)["options"]["append"] == []
-    toksmith.train_from_iterator(["low"], 257, special_tokens=["none"]).save(place / "none.json")
+    toksmith.train(iter(["low"]), 257, special_tokens=["none"]).save(place / "none.json")
     assert run(place, "a.jsonl", "-t", "none.json", "-o", "named", "--append", "none").returncode == 0
     assert json.loads((place / "named/manifest.json").read_text())["options"]["append"] == ["none"]
 

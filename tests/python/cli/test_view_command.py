@@ -52,7 +52,7 @@ def on_terminal(*arguments: object, cwd: Path, **environment: str) -> str:
 
 @pytest.fixture(scope="module")
 def tokenizer() -> toksmith.Tokenizer:
-    return toksmith.train_from_iterator(["the lowest of the low, the newest"], 268, special_tokens=[SPECIAL])
+    return toksmith.train(iter(["the lowest of the low, the newest"]), 268, special_tokens=[SPECIAL])
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +113,7 @@ def test_what_is_separated(folder: Path) -> None:
 
 
 def test_signs_of_the_frame_are_escaped(folder: Path) -> None:
-    toksmith.train_from_iterator(["│⟦⟧" * 9], 265, pattern=None).save(folder / "frames.json")
+    toksmith.train(iter(["│⟦⟧" * 9]), 265, pattern=None).save(folder / "frames.json")
     shown = run("--text", "│⟦⟧", "-t", "frames.json", cwd=folder).splitlines()[0]
     assert shown == "\\u{2502}\\u{27e6}\\u{27e7}"
 

@@ -35,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tokenizer that puts tokens before and after a text."""
     path = tmp_path_factory.mktemp("server") / "hf"
     names = ["<s>", "</s>", "<|user|>", "<|assistant|>", "<|end|>"]
-    trained = toksmith.train_from_iterator(["low lower lowest newer 中中 é"] * 3, 275, special_tokens=names)
+    trained = toksmith.train(iter(["low lower lowest newer 中中 é"] * 3), 275, special_tokens=names)
     trained.save_huggingface(path, bos_token="<s>", eos_token="</s>", pad_token="</s>", chat_template=TEMPLATE)
     file = path / "tokenizer.json"
     ids = trained.special_tokens

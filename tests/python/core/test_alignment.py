@@ -15,8 +15,8 @@ TEXTS = ["low low lower lowest newer", "é中é the theme 中中", "aaaa bbb ab 
 
 def two(rng: random.Random) -> list[Tokenizer]:
     return [
-        toksmith.train_from_iterator(
-            rng.sample(TEXTS, 3) * 2, rng.choice((258, 264, 275)), special_tokens=["<s>"], pattern=pattern
+        toksmith.train(
+            iter(rng.sample(TEXTS, 3) * 2), rng.choice((258, 264, 275)), special_tokens=["<s>"], pattern=pattern
         )
         for pattern in ("gpt2", "o200k")
     ]

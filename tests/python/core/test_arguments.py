@@ -7,6 +7,7 @@ import inspect
 import os
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -30,7 +31,7 @@ RANKS = {bytes([byte]): byte for byte in range(256)} | {b"th": 256}
 @pytest.fixture
 def at(tmp_path: Path) -> SimpleNamespace:
     """A tokenizer, its file, and a text."""
-    trained = toksmith.train_from_iterator(["the cat sat on the mat"] * 9, 266, special_tokens=["<|end|>", "<tool>"])
+    trained = toksmith.train(iter(["the cat sat on the mat"] * 9), 266, special_tokens=["<|end|>", "<tool>"])
     text = tmp_path / "text.txt"
     text.write_text("the cat sat on the mat")
     trained.save(tmp_path / "t.json")
@@ -42,16 +43,8 @@ def at(tmp_path: Path) -> SimpleNamespace:
 KEYWORDS: dict[str, tuple[Call, str]] = {
     "train": (lambda at: toksmith.train(at.text, 300, vocabsize=300), "train.*did you mean 'vocab_size'"),
     "train, of Corpus": (lambda at: toksmith.train(at.text, 300, feild="a"), "train.*did you mean 'field'"),
-    "train_from_iterator": (
-        lambda _: toksmith.train_from_iterator(["a"], 300, special_token=[]),
-        "train_from_iterator.*did you mean 'special_tokens'",
-    ),
     "train_bpe": (lambda at: toksmith.train_bpe(at.text, 300, [], tie="ids"), "train_bpe.*did you mean 'ties'"),
     "count_pretokens": (lambda at: toksmith.count_pretokens(at.text, patern="x"), "count_pretokens.*'pattern'"),
-    "count_pretokens_from_iterator": (
-        lambda _: toksmith.count_pretokens_from_iterator(["a"], worker=1),
-        "count_pretokens_from_iterator.*'workers'",
-    ),
     "tokenize": (lambda at: toksmith.tokenize(at.text, at.t, at.folder / "o", apend="x"), "tokenize.*'append'"),
     "inspect": (lambda at: toksmith.lab.inspect(at.t, at.text, tops=3), "inspect.*'top'"),
     "compare": (lambda at: toksmith.lab.compare([at.t], at.text, resample=3), "compare.*'resamples'"),
@@ -95,8 +88,7 @@ VALUES: list[tuple[Call, str]] = [
     (lambda at: toksmith.train(at.text, 300, checkpoint=5), "checkpoint is a path, not int: 5"),
     (lambda at: toksmith.train(at.text, 300, memory_limit=2.5), "memory_limit is a number of bytes or a text"),
     (lambda at: toksmith.train(at.text, 300, superwords=True), "superwords is a toksmith.Superwords, 'words' or"),
-    (lambda _: toksmith.train_from_iterator(5, 300), "texts is an iterable of texts, not int"),
-    (lambda at: toksmith.train_from_iterator(at.text, 300), "a path is a source of train"),
+    (lambda _: toksmith.train(5, 300), "sources are paths, or an iterable of texts, not int"),
     (lambda at: toksmith.surgery.extend(at.t, at.text, "5"), "n is a whole number, not str: '5'"),
     (lambda at: toksmith.surgery.replace_tokens(at.t, [256], ["a", "b"]), "slots are 1, and tokens are 2"),
     (lambda at: toksmith.surgery.replace_tokens(at.t, 256, "a"), "slots is a list of ids, not int: 256"),
@@ -205,10 +197,10 @@ def test_superwords_by_the_name_of_the_rule() -> None:
     names = ["".join(chr(97 + number * step % 26) for step in range(1, 7)) for number in range(1, 26)]
     texts = [" ".join(f"{name} of the {name}" for name in names) + "."]
     for rule in ("words", "spaces"):
-        named = toksmith.train_from_iterator(texts, 320, superwords=rule)
-        assert named == toksmith.train_from_iterator(texts, 320, superwords=Superwords(rule=rule))
+        named = toksmith.train(deque(texts), 320, superwords=rule)
+        assert named == toksmith.train(deque(texts), 320, superwords=Superwords(rule=rule))
     with pytest.raises(ValueError, match="superwords is one of 'words', 'spaces', not 'wrds'"):
-        toksmith.train_from_iterator(texts, 320, superwords="wrds")
+        toksmith.train(deque(texts), 320, superwords="wrds")
 
 
 def test_results_are_short_to_look_at(at: SimpleNamespace) -> None:

@@ -19,8 +19,8 @@ PIECES = [*"abelow r中é\n12", "low", "<s>", " the", "'s", "  "]
 def random_tokenizer(rng: random.Random) -> Tokenizer:
     pattern = rng.choice(("gpt2", "o200k", "llama3", r"\w+|[^\w]", None))
     sizes = (258, 264, 285, 320)
-    made = toksmith.train_from_iterator(
-        rng.sample(TEXTS, 3) * 2, rng.choice(sizes), special_tokens=["<s>", "<s>x"], pattern=pattern
+    made = toksmith.train(
+        iter(rng.sample(TEXTS, 3) * 2), rng.choice(sizes), special_tokens=["<s>", "<s>x"], pattern=pattern
     )
     return Tokenizer(made.vocab, None, made.special_tokens, pattern=pattern) if rng.random() < 0.3 else made
 
@@ -52,7 +52,7 @@ def test_continuations_are_as_defined(seed: int) -> None:
 
 
 def test_healing() -> None:
-    tokenizer = toksmith.train_from_iterator(["https://a http:// https://b"] * 3, 275, special_tokens=["<s>"])
+    tokenizer = toksmith.train(iter(["https://a http:// https://b"] * 3), 275, special_tokens=["<s>"])
     continuations = Continuations(tokenizer)
     ids = tokenizer.encode("see http:")
     keep, allowed = continuations.heal(ids)
@@ -67,7 +67,7 @@ def test_healing() -> None:
 
 def test_an_encoding_can_always_go_on() -> None:
     """Each id of an encoding is allowed after those before it, unless it makes the text before it another."""
-    tokenizer = toksmith.train_from_iterator(TEXTS * 2, 300, special_tokens=["<s>"], pattern="qwen2")
+    tokenizer = toksmith.train(iter(TEXTS * 2), 300, special_tokens=["<s>"], pattern="qwen2")
     continuations = Continuations(tokenizer)
     ids = tokenizer.encode("the lower theme<s>it's 12 aaab")
     for count in range(len(ids)):

@@ -114,7 +114,7 @@ def test_compressed_files(suffix: str, compress: Callable[[bytes], bytes], form:
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".counts"])
 def test_counts(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"counts{suffix}"
-    toksmith.count_pretokens_from_iterator(TEXTS).save(path)
+    toksmith.count_pretokens(iter(TEXTS)).save(path)
     for data in damaged(path.read_bytes(), 200):
         path.write_bytes(data)
         try:
@@ -124,7 +124,7 @@ def test_counts(suffix: str, tmp_path: Path) -> None:
 
 
 def test_counts_with_a_broken_pattern_are_named() -> None:
-    table = toksmith.count_pretokens_from_iterator(TEXTS, pattern=r"\w+|\W+").to_arrow()
+    table = toksmith.count_pretokens(iter(TEXTS), pattern=r"\w+|\W+").to_arrow()
     metadata = {key: value.replace(rb"|\\W+", b"|(") for key, value in table.schema.metadata.items()}
     broken = table.replace_schema_metadata(metadata)
     with pytest.raises(ValueError, match=r"^the metadata of the table: the pattern .* is broken"):

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toksmith import Tokenizer, train_from_iterator
+from toksmith import Tokenizer, train
 
 BYTES = {byte: bytes([byte]) for byte in range(256)}
 EOT = "<|endoftext|>"
-MERGED = train_from_iterator(["the théâtre, 中文 the thé 👍🏽 中文中 <|a|>\n\n  "] * 2, 288, special_tokens=[EOT])
+MERGED = train(iter(["the théâtre, 中文 the thé 👍🏽 中文中 <|a|>\n\n  "] * 2), 288, special_tokens=[EOT])
 SEVERAL = [
     MERGED,
     Tokenizer(MERGED.vocab, None, ["é", "中", "\n"], pattern="o200k"),

@@ -17,7 +17,7 @@ ERRORS = ["replace", "ignore", "backslashreplace", "surrogateescape"]
 
 @pytest.fixture(scope="module")
 def tokenizer() -> Tokenizer:
-    return toksmith.train_from_iterator(["low lower stop stopped é中é 中中"] * 3, 275, special_tokens=["<s>"])
+    return toksmith.train(iter(["low lower stop stopped é中é 中中"] * 3), 275, special_tokens=["<s>"])
 
 
 def naive(text: str, stop: list[str]) -> tuple[str, str | None]:

@@ -17,10 +17,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from small_sizes import encode_file
 
-from toksmith import Tokenizer, _core, train_from_iterator
+from toksmith import Tokenizer, _core, train
 
 SPECIALS = ["<|endoftext|>", "<|end|>", "a b", "\n\n", "x \ufffd"]
-TRAINED = train_from_iterator(["the thé 中文 low lower\n\n  newer <|end|> a b 12\r\n"] * 3, 280)
+TRAINED = train(iter(["the thé 中文 low lower\n\n  newer <|end|> a b 12\r\n"] * 3), 280)
 PATTERNS: dict[str, Any] = {
     "gpt2": "gpt2",
     "cl100k": "cl100k",

@@ -44,7 +44,7 @@ def turns(call: Callable[[], Any]) -> int:
     return count
 
 
-TOKENIZER = toksmith.train_from_iterator([TEXT[:2000]], 280, special_tokens=["<s>"])
+TOKENIZER = toksmith.train(iter([TEXT[:2000]]), 280, special_tokens=["<s>"])
 IDS = TOKENIZER.encode_to_numpy(TEXT)
 CALLS: dict[str, Callable[[], Any]] = {
     "count": lambda: TOKENIZER.count(TEXT),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from toksmith import Tokenizer, patterns, reference, train_from_iterator
+from toksmith import Tokenizer, patterns, reference, train
 
 EOT = "<|endoftext|>"
 
@@ -118,7 +118,7 @@ def test_a_special_token_as_text(gpt2: Tokenizer, cl100k: Tokenizer, o200k: Toke
 
 
 def test_minbpe() -> None:
-    tokenizer = train_from_iterator(["aaabdaaabac"], 259, pattern=None, ties="first")
+    tokenizer = train(iter(["aaabdaaabac"]), 259, pattern=None, ties="first")
     assert list(tokenizer.merges) == [(b"a", b"a"), (b"aa", b"a"), (b"aaa", b"b")]
     assert tokenizer.encode("aaabdaaabac") == [258, 100, 258, 97, 99]
 

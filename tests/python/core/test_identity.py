@@ -19,7 +19,7 @@ import pytest
 import regex
 
 import toksmith
-from toksmith import Tokenizer, patterns, train_from_iterator
+from toksmith import Tokenizer, patterns, train
 from toksmith._internal.views import ListView
 
 BYTES = {byte: bytes([byte]) for byte in range(256)}
@@ -387,7 +387,7 @@ def in_the_child(tokenizer: Tokenizer, by_regex: Tokenizer, texts: list[str], ex
 
 
 def test_a_pickle_keeps_its_record_where_an_equal_tokenizer_has_none() -> None:
-    trained = train_from_iterator(["low lower lowest newer newest widest"], 262)
+    trained = train(iter(["low lower lowest newer newest widest"]), 262)
     twin = Tokenizer(trained.vocab, trained.merges)
     assert twin.fingerprint == trained.fingerprint
     restored = pickle.loads(pickle.dumps(trained))

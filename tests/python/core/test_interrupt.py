@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from toksmith import Tokenizer, count_pretokens_from_iterator, train_from_iterator
+from toksmith import Tokenizer, count_pretokens, train
 
 pytestmark = [
     pytest.mark.alone,
@@ -49,7 +49,7 @@ import toksmith
 from toksmith import Tokenizer
 from toksmith.engines import count_arrow, encode_arrow
 
-trained = toksmith.train_from_iterator([text[:200_000]], 500)
+trained = toksmith.train(iter([text[:200_000]]), 500)
 words_only = Tokenizer(trained.vocab, trained.merges, pattern=r"\w+|\W+|(?<=a)b")
 # Matches nothing, in time exponential in the run of letters.
 endless = r"(?:a|aa)+$(?<!a)b|(?:a|aa|aaa)*c"
@@ -91,12 +91,12 @@ print("LEFT", [name for name in after if name not in before], flush=True)
 CALLS = {
     "counting": ("None", "toksmith.count_pretokens(['text'] * 1000)"),
     "counting on one thread": ("None", "toksmith.count_pretokens(['text'] * 1000, workers=1)"),
-    "counting texts": ("None", "toksmith.count_pretokens_from_iterator(itertools.repeat(text))"),
-    "counting one long text": ("long_text()", "[toksmith.count_pretokens_from_iterator(it) for _ in range(9)]"),
-    "merging": ("pairless()", "toksmith.train_from_iterator([it], 200_000, pattern=None)"),
+    "counting texts": ("None", "toksmith.count_pretokens(iter(itertools.repeat(text)))"),
+    "counting one long text": ("long_text()", "[toksmith.count_pretokens(iter(it)) for _ in range(9)]"),
+    "merging": ("pairless()", "toksmith.train(iter([it]), 200_000, pattern=None)"),
     "merging with first ties": (
         "pairless()",
-        "toksmith.train_from_iterator([it], 200_000, pattern=None, ties='first')",
+        "toksmith.train(iter([it]), 200_000, pattern=None, ties='first')",
     ),
     "encode": ("long_text() * 2", "trained.encode(it)"),
     "encode, one pretoken": ("'ab' * 100_000_000", "trained.encode(it)"),
@@ -132,7 +132,7 @@ CALLS = {
     "one match, truncate": ("None", "stuck.truncate(trap, 5)"),
     "one match, explain": ("None", "toksmith.lab.explain(stuck, trap)"),
     "one match, counting files": ("None", "toksmith.count_pretokens(['trap'] * 5, pattern=endless, workers=2)"),
-    "one match, training": ("None", "toksmith.train_from_iterator([trap], 300, pattern=endless)"),
+    "one match, training": ("None", "toksmith.train(iter([trap]), 300, pattern=endless)"),
     "a pipe that nobody writes into": ("os.mkfifo('pipe')", "toksmith.count_pretokens(['text', 'pipe'])"),
     "a pipe that falls silent": (
         "[os.mkfifo('silent'), os.open('silent', os.O_RDWR)]",
@@ -284,16 +284,16 @@ def text() -> str:
 
 @pytest.fixture(scope="module")
 def tokenizer(text: str) -> Tokenizer:
-    return train_from_iterator([text[:100_000]], 400)
+    return train(iter([text[:100_000]]), 400)
 
 
 LONG_CALLS: dict[str, Callable[[str, Tokenizer], Any]] = {
-    "counting": lambda text, _: count_pretokens_from_iterator([text] * 100),
-    "merging": lambda text, _: train_from_iterator([text * 4], 3000, pattern=None),
+    "counting": lambda text, _: count_pretokens(iter([text] * 100)),
+    "merging": lambda text, _: train(iter([text * 4]), 3000, pattern=None),
     "encode": lambda text, tokenizer: tokenizer.encode(text * 32),
     "encode_to_numpy": lambda text, tokenizer: tokenizer.encode_to_numpy(text * 80),
     "encode_batch": lambda text, tokenizer: tokenizer.encode_batch([text] * 48),
-    "regex counting": lambda text, _: count_pretokens_from_iterator([text] * 2, pattern=r"\w+|\W+|(?<=a)b"),
+    "regex counting": lambda text, _: count_pretokens(iter([text] * 2), pattern=r"\w+|\W+|(?<=a)b"),
     "regex encode": lambda text, tokenizer: Tokenizer(
         tokenizer.vocab, tokenizer.merges, pattern=r"\w+|\W+|(?<=a)b"
     ).encode(text * 2),
@@ -317,12 +317,12 @@ def test_an_interrupt_is_raised_in_the_thread_that_called(text: str) -> None:
     # A worker thread goes on to its end; only the main thread is told of signals.
     results: list[int] = []
     thread = threading.Thread(
-        target=lambda: results.append(count_pretokens_from_iterator([text] * 10, pattern=r"\w+|\W+|(?<=a)b").total)
+        target=lambda: results.append(count_pretokens(iter([text] * 10), pattern=r"\w+|\W+|(?<=a)b").total)
     )
     thread.start()
     with pytest.raises(KeyboardInterrupt):
         os.kill(os.getpid(), signal.SIGINT)
-        count_pretokens_from_iterator([text] * 200)
+        count_pretokens(iter([text] * 200))
     thread.join()
     assert len(results) == 1
-    assert count_pretokens_from_iterator(["a b"]).total == 2
+    assert count_pretokens(iter(["a b"])).total == 2

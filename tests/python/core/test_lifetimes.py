@@ -19,7 +19,7 @@ TEXT = "the lowest of the low, naïve 日本 " * 20
 
 
 def _tokenizer() -> Tokenizer:
-    return toksmith.train_from_iterator([TEXT], 270, special_tokens=["<|endoftext|>"])
+    return toksmith.train(iter([TEXT]), 270, special_tokens=["<|endoftext|>"])
 
 
 def _sources(folder: Path) -> Path:
@@ -65,7 +65,7 @@ USES: dict[str, Callable[[Tokenizer, Path], Any]] = {
     "pickled": lambda tokenizer, _: pickle.loads(pickle.dumps(tokenizer)),
     "copied": lambda tokenizer, _: copy.deepcopy(tokenizer),
     "shrunk": lambda tokenizer, _: toksmith.surgery.shrink(tokenizer, 265),
-    "extended": lambda tokenizer, _: toksmith.train_from_iterator([TEXT], 280, base=tokenizer),
+    "extended": lambda tokenizer, _: toksmith.train(iter([TEXT]), 280, base=tokenizer),
     "views": lambda tokenizer, _: (tokenizer.vocab, tokenizer.merges, tokenizer.special_tokens, tokenizer.pipeline),
     "explained": lambda tokenizer, _: toksmith.lab.explain(tokenizer, "lowest"),
     "viewed": lambda tokenizer, _: str(toksmith.view(tokenizer, "lowest")),

@@ -17,12 +17,12 @@ USES = {
     "import": "",
     "named patterns": """
 for pattern in ("gpt2", "cl100k", "o200k", None):
-    tokenizer = toksmith.train_from_iterator(["low low lower"], 260, pattern=pattern, special_tokens=["<|e|>"])
+    tokenizer = toksmith.train(iter(["low low lower"]), 260, pattern=pattern, special_tokens=["<|e|>"])
     assert tokenizer.decode(tokenizer.encode("lower<|e|>")) == "lower<|e|>"
     assert tokenizer.encode_to_numpy("lower<|e|>").tolist() == tokenizer.encode("lower<|e|>")
 """,
     "files": """
-tokenizer = toksmith.train_from_iterator(["low low lower"], 260)
+tokenizer = toksmith.train(iter(["low low lower"]), 260)
 tokenizer.save("own.json")
 tokenizer.save_huggingface("tokenizer.json", verify=False)
 tokenizer.save("ranks.tiktoken", format="tiktoken", verify=False)
@@ -38,6 +38,6 @@ def test_numpy_is_enough(use: str, tmp_path: Path) -> None:
 
 
 def test_another_pattern_needs_regex(tmp_path: Path) -> None:
-    code = WITHOUT + r"toksmith.train_from_iterator(['low'], 258, pattern=r'\w+|\W+')"
+    code = WITHOUT + r"toksmith.train(iter(['low']), 258, pattern=r'\w+|\W+')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=tmp_path)
     assert b"import of regex" in done.stderr.splitlines()[-1]

@@ -37,7 +37,7 @@ DOCUMENTED = (
 
 @functools.cache
 def trained() -> Tokenizer:
-    return toksmith.train_from_iterator(["the theatre the there"] * 3, 262, special_tokens=["<|end|>"])
+    return toksmith.train(iter(["the theatre the there"] * 3), 262, special_tokens=["<|end|>"])
 
 
 def loaded(folder: Path) -> Tokenizer:
@@ -170,7 +170,7 @@ def test_encodings_are_copied_and_pickled(tmp_path: Path) -> None:
 
 def checkpoint(path: Path, **options: Any) -> Tokenizer:
     texts = ["the theatre the there thesis thermal others"] * 3
-    return toksmith.train_from_iterator(texts, 270, checkpoint=path, checkpoint_seconds=0, **options)
+    return toksmith.train(iter(texts), 270, checkpoint=path, checkpoint_seconds=0, **options)
 
 
 def test_flipped_bits_of_a_checkpoint(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ PROSE = "the lower the newest widest lowest, 1234 low-lying! " * 3 + END + "übe
 
 @pytest.fixture(scope="module")
 def trained() -> Tokenizer:
-    return toksmith.train_from_iterator([PROSE * 3], 298, special_tokens=[END])
+    return toksmith.train(iter([PROSE * 3]), 298, special_tokens=[END])
 
 
 def by_definition(tokenizer: Tokenizer, text: str, rate: float, seed: int, number: int = 0) -> list[int]:

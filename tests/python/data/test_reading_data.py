@@ -114,7 +114,7 @@ def test_nanogpt_reads_the_shards(folder: Path) -> None:
 
 
 def test_text_of_documents(tmp_path: Path) -> None:
-    tokenizer = toksmith.train_from_iterator(["the lowest of the low"], 262, special_tokens=["<|endoftext|>"])
+    tokenizer = toksmith.train(iter(["the lowest of the low"]), 262, special_tokens=["<|endoftext|>"])
     texts = ["the low", "", "žluťoučký 日本"]
     write_folder(tmp_path, {"train": [[*tokenizer.encode(text), 0] for text in texts]}, tokenizer=tokenizer)
     data = toksmith.data.open(str(tmp_path))

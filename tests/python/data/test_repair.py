@@ -25,7 +25,7 @@ OPTIONS: dict[str, Any] = {"append": END, "shard_size": 900, "split": {"val": 0.
 
 @pytest.fixture(scope="module")
 def tokenizer() -> Tokenizer:
-    return toksmith.train_from_iterator(["low lower newest"] * 9, 262, special_tokens=[END])
+    return toksmith.train(iter(["low lower newest"] * 9), 262, special_tokens=[END])
 
 
 @pytest.fixture(autouse=True)

@@ -21,7 +21,7 @@ DTYPES: dict[str, Any] = {"uint16": np.uint16, "uint32": np.uint32}
 
 @pytest.fixture(scope="module")
 def tokenizer() -> Tokenizer:
-    return toksmith.train_from_iterator(["low lower newest the quick brown"] * 9, 270, special_tokens=[END])
+    return toksmith.train(iter(["low lower newest the quick brown"] * 9), 270, special_tokens=[END])
 
 
 @pytest.fixture(autouse=True)

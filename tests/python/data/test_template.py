@@ -18,7 +18,7 @@ BOS, EOS = "<s>", "</s>"
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder whose tokenizer has a template with BOS and EOS."""
     folder = tmp_path_factory.mktemp("template")
-    plain = toksmith.train_from_iterator(["low lower newest über " * 9], 270, special_tokens=[BOS, EOS])
+    plain = toksmith.train(iter(["low lower newest über " * 9]), 270, special_tokens=[BOS, EOS])
     plain.save_huggingface(folder)
     theirs = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
     ids = [(name, plain.special_tokens[name]) for name in (BOS, EOS)]

@@ -27,7 +27,7 @@ WORKERS = (1, 2, 8)
 @pytest.fixture(scope="module")
 def tokenizer() -> Tokenizer:
     text = "low lower newest the quick brown fox, über 日本 12\n" * 9
-    return toksmith.train_from_iterator([text], 290, special_tokens=[END, "<|pad|>"])
+    return toksmith.train(iter([text]), 290, special_tokens=[END, "<|pad|>"])
 
 
 @pytest.fixture
@@ -234,7 +234,7 @@ def test_a_long_record_is_encoded_by_all_workers(tokenizer: Tokenizer, tmp_path:
 
 @pytest.mark.parametrize("pattern", [None, r"\w+|\W|(?<=x)y"])
 def test_patterns_without_places_for_a_cut(pattern: str | None, soup: Soup, tmp_path: Path) -> None:
-    tokenizer = toksmith.train_from_iterator(["low lower lowest"] * 3, 262, pattern=pattern)
+    tokenizer = toksmith.train(iter(["low lower lowest"] * 3), 262, pattern=pattern)
     texts = [soup(random.Random(1), 900), "low", ""]
     for number, text in enumerate(texts):
         (tmp_path / f"{number}.txt").write_bytes(text.encode())

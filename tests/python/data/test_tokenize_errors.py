@@ -23,7 +23,7 @@ GOOD = [f"low lower {number}" for number in range(40)]
 
 @pytest.fixture(scope="module")
 def tokenizer() -> Tokenizer:
-    return toksmith.train_from_iterator(["low lower newest"] * 9, 262, special_tokens=["<|endoftext|>"])
+    return toksmith.train(iter(["low lower newest"] * 9), 262, special_tokens=["<|endoftext|>"])
 
 
 @pytest.fixture(autouse=True)

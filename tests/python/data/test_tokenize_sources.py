@@ -24,7 +24,7 @@ END = "<|endoftext|>"
 
 @pytest.fixture(scope="module")
 def tokenizer() -> Tokenizer:
-    return toksmith.train_from_iterator(["low lower newest the quick"] * 9, 266, special_tokens=[END])
+    return toksmith.train(iter(["low lower newest the quick"] * 9), 266, special_tokens=[END])
 
 
 @pytest.fixture(autouse=True)

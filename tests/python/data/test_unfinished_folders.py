@@ -31,7 +31,7 @@ UNFINISHED = ".toksmith-unfinished"
 
 @pytest.fixture(scope="module")
 def tokenizer() -> Tokenizer:
-    return toksmith.train_from_iterator(["low lower newest"] * 9, 262, special_tokens=["<|endoftext|>"])
+    return toksmith.train(iter(["low lower newest"] * 9), 262, special_tokens=["<|endoftext|>"])
 
 
 @pytest.fixture(autouse=True)
@@ -197,7 +197,7 @@ def test_pipes_in_place_of_files_are_errors_at_once(tokenizer: Tokenizer, tmp_pa
         lambda: Tokenizer.load(pipe),
         lambda: Tokenizer.from_tiktoken(pipe, pattern="gpt2"),
         lambda: toksmith.PretokenCounts.load(pipe),
-        lambda: toksmith.train_from_iterator(["aa"], 257, checkpoint=pipe),
+        lambda: toksmith.train(iter(["aa"]), 257, checkpoint=pipe),
     ):
         with pytest.raises(OSError, match=r"not a regular file|manifest\.json"):
             call()

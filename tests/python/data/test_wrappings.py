@@ -191,7 +191,7 @@ def files(documents: list[str], tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 @pytest.fixture(scope="module")
 def tokenizer(documents: list[str]) -> Tokenizer:
-    return toksmith.train_from_iterator(documents, 300, special_tokens=[END])
+    return toksmith.train(iter(documents), 300, special_tokens=[END])
 
 
 @pytest.fixture(scope="module")
@@ -227,7 +227,7 @@ def test_in_python(
     toksmith.tokenize(path, tokenizer, tmp_path / "small", append=END, shard_size=20_000, split="val=0.1", workers=2)
     assert shards(tmp_path / "small") == expected
     assert toksmith.train(path, 300, special_tokens=[END]) == tokenizer
-    counts = toksmith.count_pretokens_from_iterator(documents)
+    counts = toksmith.count_pretokens(iter(documents))
     for workers in (1, 2):
         assert list(toksmith.count_pretokens(path, workers=workers).items()) == list(counts.items())
 

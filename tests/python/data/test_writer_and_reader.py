@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(not hasattr(toksmith, "tokenize"), reason="needs
 def test_both_write_the_same(file_format: str, dtype: str, tmp_path: Path) -> None:
     if file_format == "parquet":
         pytest.importorskip("pyarrow")
-    tokenizer = toksmith.train_from_iterator(TEXTS, 290, special_tokens=[SPECIAL])
+    tokenizer = toksmith.train(iter(TEXTS), 290, special_tokens=[SPECIAL])
     documents = [[*tokenizer.encode(text), 0] for text in TEXTS]
     options = {"shard_size": 100, "dtype": dtype}
     toksmith.tokenize(iter(TEXTS), tokenizer, tmp_path / "ours", format=file_format, append=SPECIAL, **options)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from conftest import Soup
 
-from toksmith import PretokenCounts, Tokenizer, count_pretokens_from_iterator, engines, train
+from toksmith import PretokenCounts, Tokenizer, count_pretokens, engines, train
 from toksmith.engines import engine
 from toksmith.training import counting
 
@@ -37,7 +37,7 @@ def texts(soup: Soup) -> list[str | None]:
 
 @pytest.fixture(scope="module")
 def whole(texts: list[str | None]) -> PretokenCounts:
-    return count_pretokens_from_iterator([text for text in texts if text is not None], special_tokens=[END])
+    return count_pretokens(iter([text for text in texts if text is not None]), special_tokens=[END])
 
 
 def parts(texts: list[str | None], count: int, kind: Any = None) -> list[Any]:
@@ -82,7 +82,7 @@ def test_any_parts_have_the_counts_of_the_whole(
 @pytest.mark.parametrize("pattern", ["o200k", r"\w+|\W+", r"\w+|\W+|(?<=a)b", None])
 def test_all_kinds_of_patterns(pattern: str | None, texts: list[str | None]) -> None:
     own = texts[:20]
-    expected = count_pretokens_from_iterator([text for text in own if text is not None], pattern=pattern)
+    expected = count_pretokens(iter([text for text in own if text is not None]), pattern=pattern)
     counted = [
         batch
         for part in parts(own, 5, pa.string_view())

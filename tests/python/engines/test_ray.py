@@ -15,7 +15,7 @@ import pytest
 from conftest import Soup
 
 import toksmith
-from toksmith import PretokenCounts, Tokenizer, count_pretokens_from_iterator, train
+from toksmith import PretokenCounts, Tokenizer, count_pretokens, train
 
 pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
 pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow")
@@ -67,7 +67,7 @@ def texts(soup: Soup) -> list[str | None]:
 
 @pytest.fixture(scope="module")
 def whole(texts: list[str | None]) -> PretokenCounts:
-    return count_pretokens_from_iterator([text for text in texts if text is not None], special_tokens=[END])
+    return count_pretokens(iter([text for text in texts if text is not None]), special_tokens=[END])
 
 
 @pytest.fixture(scope="module")
@@ -191,7 +191,7 @@ def test_training_and_rare_pretokens(texts: list[str | None], whole: PretokenCou
 def test_a_whole_corpus(name: str, corpora: dict[str, str], tmp_path: Path) -> None:
     documents: list[str | None] = [f"{text}\n\n" for text in corpora[name].split("\n\n")]
     given = [text for text in documents if text is not None]
-    counted = count_pretokens_from_iterator(given)
+    counted = count_pretokens(iter(given))
     tokenizer = train(counted, 20_000)
     expected = [tokenizer.encode(text) for text in given]
     toksmith.tokenize(iter(given), tokenizer, tmp_path / "one", shard_size=500_000)

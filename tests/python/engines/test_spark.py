@@ -16,7 +16,7 @@ import pytest
 from conftest import Soup
 
 import toksmith
-from toksmith import PretokenCounts, Tokenizer, count_pretokens_from_iterator, engines, train
+from toksmith import PretokenCounts, Tokenizer, count_pretokens, engines, train
 from toksmith.engines import batch_function
 
 pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
@@ -49,7 +49,7 @@ def texts(soup: Soup) -> list[str | None]:
 
 @pytest.fixture(scope="module")
 def whole(texts: list[str | None]) -> PretokenCounts:
-    return count_pretokens_from_iterator([text for text in texts if text is not None], special_tokens=[END])
+    return count_pretokens(iter([text for text in texts if text is not None]), special_tokens=[END])
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +128,7 @@ def test_documents_in_the_order_of_partitions(
 def test_a_whole_corpus(name: str, session: Any, corpora: dict[str, str], tmp_path: Path) -> None:
     """Also with a tokenizer that Spark sends as a broadcast."""
     documents: list[str | None] = [f"{text}\n\n" for text in corpora[name].split("\n\n")]
-    counted = count_pretokens_from_iterator(text for text in documents if text is not None)
+    counted = count_pretokens(text for text in documents if text is not None)
     tokenizer = train(counted, 20_000)
     assert len(pickle.dumps(batch_function(tokenizer, "text"))) > 200_000
     expected = [tokenizer.encode(text) for text in documents if text is not None]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from toksmith import Tokenizer, patterns, train_from_iterator
+from toksmith import Tokenizer, patterns, train
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "fuzz" / "python"))
 import auto_folders
@@ -23,7 +23,7 @@ IM_START = {"content": "<|im_start|>", "special": True}
 
 
 def trained(text: str = "the cat sat on the mat", size: int = 268) -> Tokenizer:
-    return train_from_iterator([text] * 9, size, special_tokens=["<|endoftext|>", "<tool>"])
+    return train(iter([text] * 9), size, special_tokens=["<|endoftext|>", "<tool>"])
 
 
 def written(folder: Path, tokenizer: Tokenizer, format: str, files: Files) -> Path:
@@ -77,9 +77,7 @@ def test_files_beside_the_vocabulary(tmp_path: Path, format: str, files: Files, 
 
 
 def test_the_pattern_belongs_to_the_class(tmp_path: Path) -> None:
-    tokenizer = train_from_iterator(
-        ["the cat sat on the mat 1234"] * 9, 270, special_tokens=["<|endoftext|>", "<tool>"]
-    )
+    tokenizer = train(iter(["the cat sat on the mat 1234"] * 9), 270, special_tokens=["<|endoftext|>", "<tool>"])
     files = {"tokenizer_config.json": {**GPT2, "tokenizer_class": "Qwen2Tokenizer"}}
     ids = ids_of_both(written(tmp_path, tokenizer, "gpt2", files), "1234 the")
     assert len(ids) == 5
@@ -158,7 +156,7 @@ def test_an_unknown_class_is_named(tmp_path: Path) -> None:
 
 
 def test_rank_files_of_models(tmp_path: Path) -> None:
-    tokenizer = train_from_iterator(["the cat 1234 的中"] * 9, 264, pattern="qwen2")
+    tokenizer = train(iter(["the cat 1234 的中"] * 9), 264, pattern="qwen2")
     tokenizer.save(tmp_path / "qwen.tiktoken", format="tiktoken")
     made = Tokenizer.from_pretrained(tmp_path)
     assert made.encode("<|im_start|>the e\u0301<|extra_0|>") == [
@@ -176,9 +174,7 @@ def test_rank_files_of_models(tmp_path: Path) -> None:
     path, names = tmp_path / "tiktoken.model", dict(kimi.special_tokens)
     assert Tokenizer.from_tiktoken(path, pattern="kimi", special_tokens=names) == kimi
     assert patterns.explain("kimi").engine == "compiled"
-    assert patterns.of_core(train_from_iterator(["的中the"], 257, pattern="kimi")._core) == patterns.of_core(
-        kimi._core
-    )
+    assert patterns.of_core(train(iter(["的中the"]), 257, pattern="kimi")._core) == patterns.of_core(kimi._core)
 
 
 def test_saved_again(tmp_path: Path) -> None:

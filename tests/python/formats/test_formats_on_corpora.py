@@ -81,7 +81,7 @@ def sample(corpora: dict[str, str], sizes: Sizes) -> list[str]:
 
 
 def trained(corpora: dict[str, str], sizes: Sizes, pattern: str) -> Tokenizer:
-    return toksmith.train_from_iterator(sample(corpora, sizes), sizes.vocab, pattern=pattern)
+    return toksmith.train(iter(sample(corpora, sizes)), sizes.vocab, pattern=pattern)
 
 
 def of_tekken(corpora: dict[str, str], sizes: Sizes, folder: Path) -> tuple[Tokenizer, Encode]:

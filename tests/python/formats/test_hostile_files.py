@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from toksmith import Tokenizer, _core, patterns, train_from_iterator
+from toksmith import Tokenizer, _core, patterns, train
 from toksmith._core import spell
 from toksmith.files import reading
 
@@ -110,7 +110,7 @@ def test_bad_content(kind: str, what: str, data: bytes, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", LOADERS)
 def test_files_cut_short(kind: str, tmp_path: Path) -> None:
-    tokenizer = train_from_iterator(["low lower lowest newest widest"], 270, special_tokens=["<|end|>"])
+    tokenizer = train(iter(["low lower lowest newest widest"]), 270, special_tokens=["<|end|>"])
     good = dict(GOOD)
     tokenizer.save(tmp_path / "native")
     tokenizer.save(tmp_path / "tiktoken", format="tiktoken")

@@ -38,7 +38,7 @@ def put(cache: Path, tokenizers: list[Tokenizer]) -> None:
 
 
 def test_a_name_is_looked_up_in_the_cache(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second = (toksmith.train_from_iterator([text * 9], 260) for text in ("low lower ", "über wide "))
+    first, second = (toksmith.train(iter([text * 9]), 260) for text in ("low lower ", "über wide "))
     put(cache, [first, second])
     assert Tokenizer.from_pretrained("org/name") == first
     assert Tokenizer.from_pretrained("org/name@v2") == second
@@ -56,7 +56,7 @@ def test_a_model_is_looked_for_once(cache: Path, monkeypatch: pytest.MonkeyPatch
 
     def downloaded(name: str, revision: str) -> str:
         downloads.append((name, revision))
-        toksmith.train_from_iterator(["low"], 257).save(cache.parent / "tekken.json", format="tekken")
+        toksmith.train(iter(["low"]), 257).save(cache.parent / "tekken.json", format="tekken")
         return str(cache.parent)
 
     cache.parent.mkdir()

@@ -43,7 +43,7 @@ LOADERS: dict[str, Callable[[Path], Any]] = {
     "minbpe": lambda path: minbpe.RegexTokenizer().load(path),
     "tiktoken.load": lambda path: tiktoken_load.load_tiktoken_bpe(str(path)),
     "read_file": lambda path: tiktoken_load.read_file(str(path)),
-    "checkpoint": lambda path: toksmith.train_from_iterator(["aa"], 257, checkpoint=path),
+    "checkpoint": lambda path: toksmith.train(iter(["aa"]), 257, checkpoint=path),
 }
 
 
@@ -239,7 +239,7 @@ def test_messages_are_short(tmp_path: Path) -> None:
         lambda: Tokenizer.load(edited(path, content, merges=[[long, long]])),
         lambda: Tokenizer.load(edited(path, content, version=long)),
         lambda: Tokenizer.load(edited(path, content, unmatched=long)),
-        lambda: toksmith.train_from_iterator(["a"], 300, ties=long),  # type: ignore[arg-type]
+        lambda: toksmith.train(iter(["a"]), 300, ties=long),  # type: ignore[arg-type]
         lambda: encoding().encode_single_token(long),
         lambda: encoding().encode("<|end|>"),
         lambda: Encoding("x", pat_str=long, mergeable_ranks=RANKS, special_tokens={}),
@@ -296,7 +296,7 @@ def test_arguments_of_encoding() -> None:
 def test_steps_are_those_of_the_reference() -> None:
     rng = random.Random(3)
     text = "".join(rng.choice("abc ") for _ in range(3000))
-    merging = toksmith.train_from_iterator([text], 320, pattern=None)
+    merging = toksmith.train(iter([text]), 320, pattern=None)
     for tokenizer in (merging, Tokenizer(merging.vocab, None, pattern=None)):
         table: Any = tokenizer.merges if tokenizer._core.has_merges() else {t: i for i, t in tokenizer.vocab.items()}
         rank_of = reference.rank_function(table)
@@ -310,7 +310,7 @@ def test_steps_are_those_of_the_reference() -> None:
 
 def test_explain_of_a_long_pretoken() -> None:
     """The states of 50,000 bytes after each merge would be gigabytes: they are made when they are asked for."""
-    tokenizer = toksmith.train_from_iterator(["ab" * 100], 258, pattern=None)
+    tokenizer = toksmith.train(iter(["ab" * 100]), 258, pattern=None)
     [found] = toksmith.lab.explain(tokenizer, "ab" * 25_000)
     assert found.ids == tokenizer.encode("ab" * 25_000)
     assert len(found.steps) >= 25_000

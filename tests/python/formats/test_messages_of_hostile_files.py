@@ -153,7 +153,7 @@ def test_values_of_files_beside_a_tokenizer(name: str, content: dict[str, Any], 
 
 
 def test_values_of_a_manifest(tmp_path: Path) -> None:
-    tokenizer = toksmith.train_from_iterator(["low lower newest"] * 9, 262, special_tokens=["<|endoftext|>"])
+    tokenizer = toksmith.train(iter(["low lower newest"] * 9), 262, special_tokens=["<|endoftext|>"])
     toksmith.tokenize(iter(["low lower"] * 20), tokenizer, tmp_path, split={"val": 0.2})
     path = tmp_path / "manifest.json"
 
@@ -179,7 +179,7 @@ def test_bytes_of_other_files(kind: str, tmp_path: Path) -> None:
             path, format="tiktoken"
         )
     elif kind == "counts":
-        toksmith.count_pretokens_from_iterator(["low lower"]).save(path)
+        toksmith.count_pretokens(iter(["low lower"])).save(path)
     elif kind == "minbpe":
         model = RegexTokenizer()
         model.train("low lower lowest " * 9, 262)

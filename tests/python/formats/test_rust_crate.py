@@ -17,7 +17,7 @@ import pytest
 from huggingface_cases import ADDED, DEEPSEEK, byte_level, make, sequence, split
 from tokenizers import normalizers, pre_tokenizers
 
-from toksmith import Tokenizer, patterns, train, train_from_iterator
+from toksmith import Tokenizer, patterns, train
 from toksmith.formats.stress import PROSE
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -96,7 +96,7 @@ def test_files_that_merge_characters(kind: str, programs: Path, tmp_path: Path) 
 def test_rank_files(pattern: str, programs: Path, tmp_path: Path) -> None:
     texts = texts_of(huggingface_cases, 3)
     path = tmp_path / "ranks.tiktoken"
-    train_from_iterator(texts, 600, pattern=None, byte_order="gpt2").save(path, format="tiktoken", verify=False)
+    train(iter(texts), 600, pattern=None, byte_order="gpt2").save(path, format="tiktoken", verify=False)
     ours = Tokenizer.from_tiktoken(path, pattern=pattern, special_tokens={EOT: 900})
     assert_same(ours, programs, (str(path), pattern, f"{EOT}=900"), [*texts, f"a{EOT} the"])
     ours.save(tmp_path / "own.json")
@@ -115,7 +115,7 @@ def test_published_files(pattern: str, programs: Path, shared_data: Path) -> Non
 @pytest.mark.filterwarnings("ignore:the pattern 'gpt2' is taken as a regular expression")
 def test_files_that_are_recognised(programs: Path, tmp_path: Path) -> None:
     texts = texts_of(huggingface_cases, 6)
-    ours = train_from_iterator(texts, 600, special_tokens=[EOT])
+    ours = train(iter(texts), 600, special_tokens=[EOT])
     for format in ("tekken", "gguf"):
         path = tmp_path / format
         ours.save(path, format=format)
@@ -164,7 +164,7 @@ def test_training(programs: Path, tmp_path: Path) -> None:
 )
 def test_what_is_wrong_is_said(arguments: Sequence[str], reason: str, programs: Path, tmp_path: Path) -> None:
     path = tmp_path / "ranks.tiktoken"
-    train_from_iterator([PROSE], 300, pattern=None).save(path, format="tiktoken", verify=False)
+    train(iter([PROSE]), 300, pattern=None).save(path, format="tiktoken", verify=False)
     filled = [argument.replace("{path}", str(path)) for argument in arguments]
     done = subprocess.run([programs / "encode", *filled], input="", capture_output=True, text=True)
     assert done.returncode == 1

@@ -16,7 +16,7 @@ from source_archives import source_archive
 from test_pre_tokenizers_of_llama_cpp import STAGES
 from test_pre_tokenizers_of_llama_cpp import texts as split_texts
 
-from toksmith import Tokenizer, train_from_iterator
+from toksmith import Tokenizer, train
 from toksmith._core import spell
 from toksmith.surgery import align
 
@@ -408,7 +408,7 @@ NAMED = [("gpt-2", "gpt2"), ("llama-bpe", "llama3"), ("qwen2", "qwen2"), ("gpt-4
 
 
 def byte_level(pattern: str, pre: str, tmp_path: Path) -> tuple[Tokenizer, dict[str, Any]]:
-    tokenizer = train_from_iterator(PROSE * 3, 380, pattern=pattern, special_tokens=["<|end|>"])
+    tokenizer = train(iter(PROSE * 3), 380, pattern=pattern, special_tokens=["<|end|>"])
     tokenizer.save_huggingface(tmp_path / "hf")
     model = json.loads((tmp_path / "hf" / "tokenizer.json").read_text())["model"]
     names = {id: name for name, id in model["vocab"].items()} | {

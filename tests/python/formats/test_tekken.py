@@ -21,7 +21,7 @@ SPECIALS = 10
 
 
 def content(pattern: str = patterns.NAMED["tekken"], names: list[str] | None = NAMES) -> dict[str, Any]:
-    trained = toksmith.train_from_iterator([SAMPLE], 1000, pattern="tekken")
+    trained = toksmith.train(iter([SAMPLE]), 1000, pattern="tekken")
     tokens = [token for _, token in sorted(trained.vocab.items())]
     rows = [
         {"rank": rank, "token_bytes": base64.b64encode(token).decode(), "token_str": None}
@@ -77,7 +77,7 @@ def test_a_saved_file_is_read_by_both(tmp_path: Path) -> None:
     ],
 )
 def test_other_layouts_are_refused(tmp_path: Path, options: dict[str, Any], reason: str) -> None:
-    tokenizer = toksmith.train_from_iterator(["low lower"] * 3, 262, special_tokens=["<s>"], **options)
+    tokenizer = toksmith.train(iter(["low lower"] * 3), 262, special_tokens=["<s>"], **options)
     with pytest.raises(ValueError, match=reason):
         tokenizer.save(tmp_path / "tekken.json", format="tekken")
     assert not list(tmp_path.iterdir())
@@ -92,7 +92,7 @@ def test_errors_name_file_and_place(tmp_path: Path) -> None:
 
 
 def test_an_encoding_of_tiktoken_is_a_tokenizer() -> None:
-    trained = toksmith.train_from_iterator([SAMPLE], 600, pattern="cl100k")
+    trained = toksmith.train(iter([SAMPLE]), 600, pattern="cl100k")
     ranks = {token: id for id, token in trained.vocab.items()}
     specials = {"<|a|>": 600, "<|b|>": 605, "<|c|>": 605}
     theirs = tiktoken.Encoding(

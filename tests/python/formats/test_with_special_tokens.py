@@ -14,7 +14,7 @@ TEXT = "low lower <|im_start|>newest<|end|> über 日本<|im_end|>"
 
 @pytest.fixture(scope="module")
 def trained() -> Tokenizer:
-    return toksmith.train_from_iterator(["low lower newest widest über 日本 " * 9], 280, special_tokens=[END])
+    return toksmith.train(iter(["low lower newest widest über 日本 " * 9]), 280, special_tokens=[END])
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from parts_engine import check_equal
 
-from toksmith import Tokenizer, tokenize, train_from_iterator
+from toksmith import Tokenizer, tokenize, train
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 END = "<|endoftext|>"
@@ -31,7 +31,7 @@ def check(program: str, folder: Path, texts: list[str | None], variables: dict[s
     assert "DeprecationWarning" not in done.stderr  # of the program itself: these are shown by default
     tokenizer = Tokenizer.load(folder / "tokenizer.json")
     given = [text for text in texts if text is not None]
-    assert tokenizer == train_from_iterator(given, 400, special_tokens=[END], pattern="o200k")
+    assert tokenizer == train(iter(given), 400, special_tokens=[END], pattern="o200k")
     told = tokenize(iter(given), tokenizer, folder / "one", append=END, split={"val": 0.01})
     assert done.stdout.splitlines()[-1] == f"{len(given)} documents, {told['totals']['tokens']} ids"
     check_equal(folder / "shards", folder / "one")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from conftest import SPACES, TEXT, WORDS
 
-from toksmith import Tokenizer, train_from_iterator
+from toksmith import Tokenizer, train
 from toksmith.formats.huggingface import folder
 
 EOT, PAD = "<|endoftext|>", "<|pad|>"
@@ -37,9 +37,7 @@ def loaded(tokenizer: Tokenizer, folder: Path, **options: Any) -> Any:
 @functools.lru_cache(maxsize=4)
 def trained(special_ids: Any = "first", byte_order: Any = "value") -> Tokenizer:
     specials = [EOT, PAD, "<|user|>"]
-    return train_from_iterator(
-        [TEXT * 3], 450, special_tokens=specials, special_ids=special_ids, byte_order=byte_order
-    )
+    return train(iter([TEXT * 3]), 450, special_tokens=specials, special_ids=special_ids, byte_order=byte_order)
 
 
 def random_text(rng: random.Random, specials: tuple[str, ...] = (EOT,)) -> str:

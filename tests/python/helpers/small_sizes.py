@@ -1,7 +1,7 @@
 """Counting and encoding of files with few bytes at a time, so that little text meets every border inside."""
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -20,7 +20,7 @@ def sizes(chunk_bytes: int | None, window_bytes: int | None, table_bytes: int | 
 
 
 def count_pretokens(
-    files: Any,
+    sources: Any,
     *,
     chunk_bytes: int | None = None,
     window_bytes: int | None = None,
@@ -28,14 +28,7 @@ def count_pretokens(
     **options: Any,
 ) -> PretokenCounts:
     with sizes(chunk_bytes, window_bytes, table_bytes):
-        return toksmith.count_pretokens(files, **options)
-
-
-def count_pretokens_from_iterator(
-    texts: Iterable[Any], *, table_bytes: int | None = None, **options: Any
-) -> PretokenCounts:
-    with sizes(None, None, table_bytes):
-        return toksmith.count_pretokens_from_iterator(texts, **options)
+        return toksmith.count_pretokens(sources, **options)
 
 
 def encode_file(

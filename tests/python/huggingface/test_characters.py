@@ -10,7 +10,7 @@ import pytest
 from character_cases import KINDS, META, PIECES, assert_same, by_definition, ids_of, make, model, text_of
 
 import toksmith
-from toksmith import Tokenizer, train_from_iterator
+from toksmith import Tokenizer, train
 
 
 @pytest.mark.parametrize("fuse_unk", [True, False])
@@ -159,7 +159,7 @@ def test_a_vocabulary_of_its_own() -> None:
         (lambda t, path: toksmith.surgery.shrink(t, 1000), "cannot shrink a tokenizer that does more"),
         (lambda t, path: toksmith.lab.explain(t, "a"), "explain shows merges of bytes"),
         (lambda t, path: t.encode("\ud800"), "surrogate"),
-        (lambda t, path: train_from_iterator(["ab ab"], 4000, base=t), "the base has merging of characters"),
+        (lambda t, path: train(iter(["ab ab"]), 4000, base=t), "the base has merging of characters"),
     ],
 )
 def test_doors_that_are_refused(call: Any, message: str, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ Row = list[tuple[int, int]]
 def tokenizer() -> toksmith.Tokenizer:
     choose = random.Random(1)
     texts = ["".join(choose.choices(CHARACTERS, k=200)) for _ in range(100)]
-    return toksmith.train_from_iterator(texts, 500, special_tokens=["<|end|>", "<|a\n|>"], pattern=None)
+    return toksmith.train(iter(texts), 500, special_tokens=["<|end|>", "<|a\n|>"], pattern=None)
 
 
 def expected(spans: Spans, ids: list[int], colours: bool, width: int) -> str:

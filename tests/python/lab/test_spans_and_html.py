@@ -16,8 +16,8 @@ SPECIAL = "<|end|>"
 HOSTILE = '<script>alert("x")</script> &amp; \'"><b onclick=x> \x1b[31m \u202eabc\u2066 -->]]> </style>'
 
 bare = toksmith.Tokenizer(special_tokens=[SPECIAL])
-trained = toksmith.train_from_iterator(
-    ["the lowest 日本 é नमस्ते <script>\n\n</script> of the low" * 3], 294, special_tokens=[SPECIAL]
+trained = toksmith.train(
+    iter(["the lowest 日本 é नमस्ते <script>\n\n</script> of the low" * 3]), 294, special_tokens=[SPECIAL]
 )
 
 
@@ -126,7 +126,7 @@ def test_a_title_says_id_and_bytes() -> None:
     shown = notebook.tokens(spans.of_ids(bare, bare.encode("é" + SPECIAL)))
     assert 'title="id 195, byte c3"' in shown
     assert "special token" in shown
-    long = toksmith.train_from_iterator(["=" * 500], 263)
+    long = toksmith.train(iter(["=" * 500]), 263)
     assert notebook.tokens(spans.of_ids(long, long.encode("=" * 128))).count("3d") <= 64
 
 

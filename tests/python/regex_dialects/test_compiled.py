@@ -227,9 +227,9 @@ def test_a_tokenizer_of_a_compiled_pattern(workers: int, tmp_path: Path) -> None
     pattern = r"[A-Z]?[a-z]+| ?\p{L}+|\p{N}{1,2}| ?[^\s\p{L}\p{N}]++|\s+(?!\S)|\s+"
     assert patterns.explain(pattern).engine == "compiled"
     text = ENGLISH[:300_000]
-    tokenizer = toksmith.train_from_iterator([text], 600, pattern=pattern, workers=workers)
+    tokenizer = toksmith.train(iter([text]), 600, pattern=pattern, workers=workers)
     pieces = regex.findall(pattern, text)
-    counts = toksmith.train_from_iterator(pieces, 600, pattern=None, workers=workers)
+    counts = toksmith.train(iter(pieces), 600, pattern=None, workers=workers)
     assert tokenizer.merges == counts.merges
     ids = tokenizer.encode(text, workers=workers)
     assert ids == [id for piece in pieces for id in counts.encode(piece)]
@@ -240,7 +240,7 @@ def test_a_tokenizer_of_a_compiled_pattern(workers: int, tmp_path: Path) -> None
 
 
 def test_a_stream_does_not_wait_for_the_end() -> None:
-    tokenizer = toksmith.train_from_iterator(["a b"], 256, pattern=r" ?[a-z]+|\s+")
+    tokenizer = toksmith.train(iter(["a b"]), 256, pattern=r" ?[a-z]+|\s+")
 
     def texts() -> Iterator[str]:
         yield "one two three "

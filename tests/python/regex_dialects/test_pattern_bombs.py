@@ -93,8 +93,8 @@ def forged_pickle() -> Any:
 DOORS: dict[str, Callable[[Path], Any]] = {
     "Tokenizer": lambda _: Tokenizer(pattern=BOMB),
     "a compiled pattern's source": lambda _: patterns.of_source(BOMB, regex.I, "keep"),
-    "train": lambda _: toksmith.train_from_iterator(["aa"], 257, pattern=BOMB),
-    "count_pretokens": lambda _: toksmith.count_pretokens_from_iterator(["aa"], pattern=BOMB),
+    "train": lambda _: toksmith.train(iter(["aa"]), 257, pattern=BOMB),
+    "count_pretokens": lambda _: toksmith.count_pretokens(iter(["aa"]), pattern=BOMB),
     "PretokenCounts": lambda _: PretokenCounts({b"a": 1}, pattern=BOMB),
     "PretokenCounts.load": lambda folder: PretokenCounts.load(counts(folder)),
     "Encoding": lambda _: Encoding("x", pat_str=BOMB, mergeable_ranks=RANKS, special_tokens={}),

@@ -45,7 +45,7 @@ LITERAL = ["ab", "whitespace", "x y", "éé"]
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
     (tmp_path / "text.txt").write_text(TEXT)
-    toksmith.train_from_iterator([TEXT], 270, special_ids="last").save(tmp_path / "t.tiktoken", format="tiktoken")
+    toksmith.train(iter([TEXT]), 270, special_ids="last").save(tmp_path / "t.tiktoken", format="tiktoken")
     ranks = Tokenizer.from_tiktoken(tmp_path / "t.tiktoken", pattern="gpt2")
     toksmith.surgery.shrink(ranks, 256).save(tmp_path, format="gpt2")
     return tmp_path
@@ -55,10 +55,9 @@ def files(tmp_path: Path) -> Path:
 DOORS: dict[str, Callable[[Path, Any], Any]] = {
     "Tokenizer": lambda folder, pattern: Tokenizer(pattern=pattern),
     "train": lambda folder, pattern: toksmith.train(folder / "text.txt", 260, pattern=pattern),
-    "train_from_iterator": lambda folder, pattern: toksmith.train_from_iterator([TEXT], 260, pattern=pattern),
     "train_bpe": lambda folder, pattern: toksmith.train_bpe(folder / "text.txt", 260, [], pattern=pattern),
     "count_pretokens": lambda folder, pattern: toksmith.count_pretokens(folder / "text.txt", pattern=pattern),
-    "iterator": lambda folder, pattern: toksmith.count_pretokens_from_iterator([TEXT], pattern=pattern),
+    "iterator": lambda folder, pattern: toksmith.count_pretokens(iter([TEXT]), pattern=pattern),
     "PretokenCounts": lambda folder, pattern: PretokenCounts({b"low": 5}, pattern=pattern),
     "counts": lambda folder, pattern: toksmith.train(PretokenCounts({b"a": 1}, pattern="gpt2"), 256, pattern=pattern),
     "base": lambda folder, pattern: toksmith.train(folder / "text.txt", 257, base=Tokenizer(), pattern=pattern),
@@ -153,10 +152,10 @@ def test_a_pattern_that_matches_almost_nothing_warns(unmatched: Any, tmp_path: P
         with pytest.warns(UserWarning, match="matches 0% of the text"):
             toksmith.count_pretokens(tmp_path / "text.txt", pattern=pattern, unmatched=unmatched)
         with pytest.warns(UserWarning, match="matches 0% of the text"):
-            toksmith.train_from_iterator([TEXT], 256, pattern=pattern, unmatched=unmatched)
+            toksmith.train(iter([TEXT]), 256, pattern=pattern, unmatched=unmatched)
     rare = f"{'a' * 100_000}xyz"
     with pytest.warns(UserWarning, match="matches 0.003% of the text"):
-        toksmith.count_pretokens_from_iterator([rare], pattern="(?:xyz)", unmatched=unmatched)
+        toksmith.count_pretokens(iter([rare]), pattern="(?:xyz)", unmatched=unmatched)
 
 
 @pytest.mark.parametrize("unmatched", ["keep", "drop"])
@@ -164,7 +163,7 @@ def test_a_pattern_that_matches_a_part_does_not_warn(unmatched: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for pattern in (r"\w+", r"\n", " ", r"(?:low)", r"[\s\S]+", r"\s+(?!\S)|\S+", None, "gpt2"):
-            toksmith.count_pretokens_from_iterator([TEXT], pattern=pattern, unmatched=unmatched)
-        toksmith.count_pretokens_from_iterator(["short"], pattern=r"\d", unmatched=unmatched)
-        toksmith.count_pretokens_from_iterator([], pattern=r"\d", unmatched=unmatched)
-        toksmith.count_pretokens_from_iterator([TEXT * 50], pattern=r"\d", unmatched="keep", min_pretoken_count=2)
+            toksmith.count_pretokens(iter([TEXT]), pattern=pattern, unmatched=unmatched)
+        toksmith.count_pretokens(iter(["short"]), pattern=r"\d", unmatched=unmatched)
+        toksmith.count_pretokens(iter([]), pattern=r"\d", unmatched=unmatched)
+        toksmith.count_pretokens(iter([TEXT * 50]), pattern=r"\d", unmatched="keep", min_pretoken_count=2)

@@ -16,7 +16,7 @@ from published_data import VOCABULARIES, load
 from training_data import END
 
 import toksmith
-from toksmith import Tokenizer, count_pretokens_from_iterator, patterns, reference
+from toksmith import Tokenizer, count_pretokens, patterns, reference
 from toksmith.surgery import VocabChange, prune
 
 Oracle = tuple[dict[int, bytes], list[tuple[bytes, bytes]] | None, list[int]]
@@ -71,7 +71,7 @@ def test_random_vocabularies_are_pruned_by_the_definition(kind: str) -> None:
 
 def test_a_trained_tokenizer_keeps_its_record() -> None:
     text = ["low lower lowest newer newest wider widest " * 3]
-    tokenizer = toksmith.train_from_iterator(text, 275, special_tokens=[END])
+    tokenizer = toksmith.train(iter(text), 275, special_tokens=[END])
     parts = {part for merge in tokenizer.merges for part in merge}
     gone = next(id for id, token in tokenizer.vocab.items() if len(token) > 1 and id and token not in parts)
     pruned, change = prune(tokenizer, drop=[gone])
@@ -88,7 +88,7 @@ def test_a_trained_tokenizer_keeps_its_record() -> None:
 
 def test_tokens_that_texts_do_not_use_are_dropped(tmp_path: Path) -> None:
     text = "low lower lowest newer newest wider widest " * 3
-    tokenizer = toksmith.train_from_iterator([text], 275, special_tokens=[END])
+    tokenizer = toksmith.train(iter([text]), 275, special_tokens=[END])
     path = tmp_path / "corpus.txt"
     path.write_text("lower newer lower" + END + "low", encoding="utf-8")
     uses = np.bincount(tokenizer.encode(path.read_text(encoding="utf-8")), minlength=275)
@@ -222,7 +222,7 @@ def unreachable_merged(tokenizer: Tokenizer) -> list[Any]:
 def check_published(pattern: str, data: Path, text: str, count: int, exports: int, folder: Path) -> None:
     rng, tokenizer = random.Random(pattern), load(data, pattern)
     unreachable = {token.id for token in unreachable_merged(tokenizer)}
-    words = [word for word, _ in count_pretokens_from_iterator([text], pattern=pattern).most_common(4000)]
+    words = [word for word, _ in count_pretokens(iter([text]), pattern=pattern).most_common(4000)]
     inside: dict[bytes, set[bytes]] = {}
     for number, subset in enumerate(subsets(rng, tokenizer, count)):
         keep = subset - unreachable
@@ -290,7 +290,7 @@ def test_lists_of_merges_are_pruned(gpt2: Tokenizer, corpora: dict[str, str], tm
     pruned, _ = prune(gpt2, keep=keep)
     ranks: Callable[[bytes, bytes], int | None] = reference.rank_function(list(pruned.merges))
     ids = {token: id for id, token in pruned.vocab.items()}
-    for word, _ in count_pretokens_from_iterator([corpora["en"][:50_000]]).most_common(1500):
+    for word, _ in count_pretokens(iter([corpora["en"][:50_000]])).most_common(1500):
         assert pruned._core.encode_pretoken(word)[0] == [ids[piece] for piece in reference.encode_word(word, ranks)]
     pruned.save(tmp_path, format="gpt2")
     assert Tokenizer.from_files(tmp_path / "vocab.json", tmp_path / "merges.txt", [END]).vocab == pruned.vocab

@@ -17,7 +17,7 @@ TEXT = "low lower <|user|>lowest newest<|end|> <|reserved_3|> lowlow"
 
 @pytest.fixture(scope="module")
 def trained() -> Tokenizer:
-    return toksmith.train_from_iterator(["low lower newest widest " * 9], 277, special_tokens=RESERVED)
+    return toksmith.train(iter(["low lower newest widest " * 9]), 277, special_tokens=RESERVED)
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ TEXT = "low lower lowest newer newest wider widest "
 
 @pytest.fixture(scope="module")
 def tokenizer() -> Tokenizer:
-    return toksmith.train_from_iterator([TEXT], 275)
+    return toksmith.train(iter([TEXT]), 275)
 
 
 @pytest.fixture(scope="module")

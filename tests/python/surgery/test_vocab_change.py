@@ -16,7 +16,7 @@ ARRAYS = ("old_to_new", "new_to_old", "added", "starts", "pieces", "weights", "n
 
 @pytest.fixture(scope="module")
 def tokenizer() -> Tokenizer:
-    return toksmith.train_from_iterator([TEXT], 275, special_tokens=[END])
+    return toksmith.train(iter([TEXT]), 275, special_tokens=[END])
 
 
 def extended(tokenizer: Tokenizer) -> tuple[Tokenizer, VocabChange]:

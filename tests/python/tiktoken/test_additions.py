@@ -17,7 +17,7 @@ Soup = Callable[[random.Random, int], str]
 
 
 def ranks() -> dict[bytes, int]:
-    trained = toksmith.train_from_iterator(["the lowest of the low, the newest of the new " * 3], 270)
+    trained = toksmith.train(iter(["the lowest of the low, the newest of the new " * 3]), 270)
     return {token: id for id, token in trained.vocab.items()}
 
 

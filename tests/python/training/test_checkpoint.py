@@ -12,7 +12,7 @@ import pytest
 from extending_oracle import random_base, random_words
 from training_data import END, TIES, quietly
 
-from toksmith import PretokenCounts, Tokenizer, _core, train, train_from_iterator
+from toksmith import PretokenCounts, Tokenizer, _core, train
 
 
 def learn(counts: PretokenCounts, merges: int, **options: Any) -> list[tuple[int, int, int, int]]:
@@ -109,6 +109,10 @@ def test_killed_at_any_moment_a_training_goes_on_with_the_identical_result(tmp_p
 TEXT = ["low lower lowest newer newest widest " * 20]
 
 
+def train_on_texts(sources: list[str], **options: Any) -> Tokenizer:
+    return train(iter(sources), **options)
+
+
 @pytest.mark.parametrize(
     ("options", "named"),
     [
@@ -121,28 +125,28 @@ TEXT = ["low lower lowest newer newest widest " * 20]
         ({"special_tokens": [END, "<|x|>"]}, "special_tokens"),
         ({"vocab_size": 271}, "vocab_size"),
         ({"base": Tokenizer(None, None, [END])}, "base"),
-        ({"texts": ["low lower lowest newer newest widest " * 21]}, "text"),
+        ({"sources": ["low lower lowest newer newest widest " * 21]}, "text"),
     ],
 )
 def test_another_text_or_option_is_refused(options: dict[str, Any], named: str, tmp_path: Path) -> None:
     path = tmp_path / "checkpoint"
-    usual: dict[str, Any] = {"texts": TEXT, "vocab_size": 270, "special_tokens": [END], "checkpoint": path}
-    first = train_from_iterator(**usual)
+    usual: dict[str, Any] = {"sources": TEXT, "vocab_size": 270, "special_tokens": [END], "checkpoint": path}
+    first = train_on_texts(**usual)
     before = path.read_bytes()
     message = rf"checkpoint of (another training: its {named} was|a training on another {named})"
     with pytest.raises(ValueError, match=message):
-        train_from_iterator(**{**usual, **options})
+        train_on_texts(**{**usual, **options})
     assert path.read_bytes() == before
-    assert train_from_iterator(**usual) == first
+    assert train_on_texts(**usual) == first
 
 
 def test_options_are_compared_before_a_text_is_read(tmp_path: Path) -> None:
     path = tmp_path / "checkpoint"
-    train_from_iterator(TEXT, 270, checkpoint=path)
+    train(iter(TEXT), 270, checkpoint=path)
     with pytest.raises(ValueError, match="its vocab_size was 270, and is 280 now"):
         train(tmp_path / "missing.txt", 280, checkpoint=path)
     with pytest.raises(FileNotFoundError, match="missing"):
-        train_from_iterator(iter(()), 280, checkpoint=tmp_path / "missing" / "checkpoint")
+        train(iter(()), 280, checkpoint=tmp_path / "missing" / "checkpoint")
 
 
 def test_a_file_that_is_no_checkpoint_is_left_alone(tmp_path: Path) -> None:
@@ -150,18 +154,18 @@ def test_a_file_that_is_no_checkpoint_is_left_alone(tmp_path: Path) -> None:
     for content in (b"", b"my notes", b"toksmith checkpoint 1\n", b"toksmith checkpoint 1\n[]\n"):
         path.write_bytes(content)
         with pytest.raises(ValueError, match="not a checkpoint of a training"):
-            train_from_iterator(TEXT, 270, checkpoint=path)
+            train(iter(TEXT), 270, checkpoint=path)
         assert path.read_bytes() == content
 
 
 def test_a_damaged_checkpoint_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "checkpoint"
-    train_from_iterator(TEXT, 270, checkpoint=path)
+    train(iter(TEXT), 270, checkpoint=path)
     whole = path.read_bytes()
     for damaged in (whole[:-1], whole + b"\0", whole[:-3] + b"\xff" + whole[-2:]):
         path.write_bytes(damaged)
         with pytest.raises(ValueError, match="checksum mismatch"):
-            train_from_iterator(TEXT, 270, checkpoint=path)
+            train(iter(TEXT), 270, checkpoint=path)
 
 
 def test_merges_that_no_training_made_are_refused() -> None:

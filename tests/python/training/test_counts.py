@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from conftest import Soup
-from small_sizes import count_pretokens, count_pretokens_from_iterator
+from small_sizes import count_pretokens
 from training_data import END, assert_equal, pattern_source
 
 from toksmith import PretokenCounts, _core, patterns, reference, train
@@ -69,7 +69,7 @@ def test_counts_are_those_of_the_definition(pattern: str | None, documents: list
     for limit in (None, TINY):
         for workers in (1, 2, 8):
             options: dict[str, Any] = {"special_tokens": [END], "pattern": pattern, "table_bytes": limit}
-            found = count_pretokens_from_iterator(own, workers=workers, **options)
+            found = count_pretokens(iter(own), workers=workers, **options)
             check(found, own, [END], pattern, (limit, workers))
             for chunk in (None, 3000):
                 found = count_pretokens(files, workers=workers, chunk_bytes=chunk, **options)
@@ -78,7 +78,7 @@ def test_counts_are_those_of_the_definition(pattern: str | None, documents: list
 
 def test_the_reference_agrees(documents: list[str]) -> None:
     expected = reference.count_pretokens(documents, [END], pattern_source("gpt2"))
-    assert_equal(count_pretokens_from_iterator(documents, special_tokens=[END]).items(), list(expected.items()))
+    assert_equal(count_pretokens(iter(documents), special_tokens=[END]).items(), list(expected.items()))
 
 
 def test_a_small_limit_uses_a_file_and_a_large_one_does_not(documents: list[str]) -> None:
@@ -93,9 +93,7 @@ def test_many_documents_on_threads(documents: list[str]) -> None:
     assert sum(len(document.encode()) for document in many) > 1 << 20
     for workers in (2, 5):
         for limit in (None, TINY):
-            found = count_pretokens_from_iterator(
-                iter(many), special_tokens=[END], workers=workers, table_bytes=limit
-            )
+            found = count_pretokens(iter(many), special_tokens=[END], workers=workers, table_bytes=limit)
             check(found, many, [END], "gpt2", (workers, limit))
 
 
@@ -203,7 +201,7 @@ def test_separators_of_documents(tmp_path: Path) -> None:
     found = count_pretokens(file, document_separator="\n", special_tokens=["<s>"])
     assert found.items() == [(b"ab", 1), (b"cd", 1), (b"ef", 1)]
     assert list(train(found, 259).special_tokens) == ["<s>"]
-    found = count_pretokens_from_iterator(["ab--cd", "--"], document_separator="--")
+    found = count_pretokens(iter(["ab--cd", "--"]), document_separator="--")
     assert found.items() == [(b"ab", 1), (b"cd", 1)]
     for wrong, kind in (("", ValueError), (5, TypeError), ("\ud800", ValueError)):
         with pytest.raises(kind):
@@ -221,13 +219,11 @@ def test_a_pipe_is_read_as_it_comes(documents: list[str], tmp_path: Path) -> Non
 
 
 def test_sums_of_parts_are_the_whole(documents: list[str], tmp_path: Path) -> None:
-    whole = count_pretokens_from_iterator(documents, special_tokens=[END])
+    whole = count_pretokens(iter(documents), special_tokens=[END])
     for size in (1, 7, 40):
         parts = PretokenCounts({}, special_tokens=[END])
         for start in range(0, len(documents), size):
-            part = count_pretokens_from_iterator(
-                documents[start : start + size], special_tokens=[END], table_bytes=TINY
-            )
+            part = count_pretokens(iter(documents[start : start + size]), special_tokens=[END], table_bytes=TINY)
             part.save(tmp_path / "part")
             parts = parts + PretokenCounts.load(tmp_path / "part")
         check(parts, documents, [END], "gpt2", size)
@@ -242,7 +238,7 @@ def test_sums_of_parts_are_the_whole(documents: list[str], tmp_path: Path) -> No
 
 def test_saved_counts_come_back(documents: list[str], tmp_path: Path) -> None:
     cases = [
-        count_pretokens_from_iterator(documents, special_tokens=[END], pattern=r"\w+", unmatched="drop"),
+        count_pretokens(iter(documents), special_tokens=[END], pattern=r"\w+", unmatched="drop"),
         PretokenCounts({b"big": 2**62, b"\xff": 2**33, b"x" * 100: 1}, pattern=None),
         PretokenCounts({}),
     ]
@@ -319,21 +315,20 @@ def test_counts_read_like_a_mapping() -> None:
     for call in (lambda: "7" in counts, lambda: counts["7"], lambda: counts[7]):  # type: ignore[index]
         with pytest.raises(TypeError, match="a pretoken is bytes, not "):
             call()
-    for call in (count_pretokens, count_pretokens_from_iterator):
-        with pytest.raises(TypeError, match="counted already; give them to train"):
-            call(counts)
+    with pytest.raises(TypeError, match="counted already; give them to train"):
+        count_pretokens(counts)
 
 
 def test_rare_pretokens_can_be_left_out(documents: list[str]) -> None:
-    whole = count_pretokens_from_iterator(documents, special_tokens=[END])
+    whole = count_pretokens(iter(documents), special_tokens=[END])
     for least in (0, 1, 2, 5):
         for limit in (None, TINY):
-            found = count_pretokens_from_iterator(
-                documents, special_tokens=[END], min_pretoken_count=least, table_bytes=limit
+            found = count_pretokens(
+                iter(documents), special_tokens=[END], min_pretoken_count=least, table_bytes=limit
             )
             assert_equal(found.items(), [item for item in whole.items() if item[1] >= least], (least, limit))
     with pytest.raises(ValueError, match="min_pretoken_count"):
-        count_pretokens_from_iterator([], min_pretoken_count=-1)
+        count_pretokens(iter([]), min_pretoken_count=-1)
 
 
 def test_too_many_pretokens_for_the_limit_are_told_with_numbers() -> None:
@@ -341,20 +336,20 @@ def test_too_many_pretokens_for_the_limit_are_told_with_numbers() -> None:
     with pytest.raises(
         MemoryError, match=r"there are 1\d\d\d\d\d different pretokens.*min_pretoken_count=2, which keeps"
     ):
-        count_pretokens_from_iterator([*texts, texts[0]], memory_limit="1MB", table_bytes=1 << 20)
+        count_pretokens(iter([*texts, texts[0]]), memory_limit="1MB", table_bytes=1 << 20)
     limits: Any = {"memory_limit": "1MB", "table_bytes": 1 << 20}
-    found = count_pretokens_from_iterator([*texts, texts[0]], **limits, min_pretoken_count=2)
+    found = count_pretokens(iter([*texts, texts[0]]), **limits, min_pretoken_count=2)
     assert 900 < len(found) < 2000
 
 
 def test_limits_are_read_and_checked() -> None:
     for wrong in ("2 cups", "", "-1", "GB", 0, -5):
         with pytest.raises(ValueError, match="memory_limit"):
-            count_pretokens_from_iterator([], memory_limit=wrong)
+            count_pretokens(iter([]), memory_limit=wrong)
     with pytest.raises(TypeError):
-        count_pretokens_from_iterator([], memory_limit=1.5)  # type: ignore[arg-type]
+        count_pretokens(iter([]), memory_limit=1.5)  # type: ignore[arg-type]
     for good in (1, 2**70, "1kb", "0.5 GiB"):
-        assert count_pretokens_from_iterator(["a"], memory_limit=good).total == 1
+        assert count_pretokens(iter(["a"]), memory_limit=good).total == 1
 
 
 def test_fields_and_columns_need_their_files(tmp_path: Path) -> None:
@@ -375,7 +370,7 @@ signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 try:
     toksmith.training.counting.TABLE_BYTES = 1000
-    toksmith.count_pretokens_from_iterator(f"{n} {n * 7}" for n in range(100_000))
+    toksmith.count_pretokens((f"{n} {n * 7}" for n in range(100_000)))
 except OSError as error:
     print(type(error).__name__, error)
 print(os.listdir(sys.argv[1]))

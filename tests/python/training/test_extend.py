@@ -13,14 +13,7 @@ from published_data import VOCABULARIES, read_ranks
 from training_data import END, SPECIAL_IDS, TIES, assert_equal, quietly, random_corpus
 
 import toksmith
-from toksmith import (
-    PretokenCounts,
-    Tokenizer,
-    count_pretokens_from_iterator,
-    patterns,
-    train,
-    train_from_iterator,
-)
+from toksmith import PretokenCounts, Tokenizer, count_pretokens, patterns, train
 from toksmith._core import spell
 
 Published = dict[str, str]
@@ -103,21 +96,19 @@ def test_extending_on_the_same_text_equals_training_at_once() -> None:
     for _ in range(200):
         corpus = random_corpus(rng)
         options = {**corpus.options, "special_ids": "first", "ties": rng.choice(("bytes", "first"))}
-        once = quietly(train_from_iterator, corpus.documents, corpus.vocab_size, **options)
+        once = quietly(train, iter(corpus.documents), corpus.vocab_size, **options)
         middle = rng.randint(256 + len(options["special_tokens"]), corpus.vocab_size)
-        base = quietly(train_from_iterator, corpus.documents, middle, **options)
+        base = quietly(train, iter(corpus.documents), middle, **options)
         least = options["min_frequency"]
-        both = quietly(train_from_iterator, corpus.documents, corpus.vocab_size, base=base, min_frequency=least)
+        both = quietly(train, iter(corpus.documents), corpus.vocab_size, base=base, min_frequency=least)
         assert both == once
         assert both.merge_counts == once.merge_counts
 
 
 def test_new_special_tokens_come_first_and_old_text_encodes_the_same() -> None:
-    base = train_from_iterator(["the cat sat on the mat " * 5], 266, special_tokens=[END], special_ids="last")
+    base = train(iter(["the cat sat on the mat " * 5]), 266, special_tokens=[END], special_ids="last")
     words = base.vocab_size
-    larger = train_from_iterator(
-        ["zzz qqq<|new|>zzzz qqqq" * 9], words + 6, special_tokens=["<|new|>", END], base=base
-    )
+    larger = train(iter(["zzz qqq<|new|>zzzz qqqq" * 9]), words + 6, special_tokens=["<|new|>", END], base=base)
     assert larger.special_tokens == {END: base.special_tokens[END], "<|new|>": base.max_id + 1}
     assert larger.vocab_size == words + 6
     assert min(id for id in larger.vocab if id not in base.vocab) == larger.special_tokens["<|new|>"]
@@ -138,11 +129,11 @@ def test_published_vocabularies_extend(name: str, size: int, data: Path, corpora
     ranks = {rank: token for token, rank in read_ranks(data, VOCABULARIES[name]).items()}
     base = Tokenizer(ranks, None, [END], pattern=name)
     text = corpora["multi"][:size]
-    larger = train_from_iterator([text], base.vocab_size + 200, base=base)
+    larger = train(iter([text]), base.vocab_size + 200, base=base)
     assert larger.vocab_size == base.vocab_size + 200
     assert dict(list(larger.vocab.items())[: base.vocab_size]) == dict(base.vocab)
     assert len(larger.encode(text)) < len(base.encode(text))
-    counts = count_pretokens_from_iterator([text], pattern=name, special_tokens=[END])
+    counts = count_pretokens(iter([text]), pattern=name, special_tokens=[END])
     few = dict(counts.most_common(400))
     expected, _ = extend(base, few, base.vocab_size + 3, "bytes")
     found = train(counts_for(base, few), base.vocab_size + 3, base=base)
@@ -155,7 +146,7 @@ def test_published_vocabularies_extend(name: str, size: int, data: Path, corpora
 
 
 def test_what_does_not_go_with_a_base_is_refused(tmp_path: Path) -> None:
-    base = train_from_iterator(["low lower lowest"], 262, special_tokens=[END], ties="ids")
+    base = train(iter(["low lower lowest"]), 262, special_tokens=[END], ties="ids")
     for options, message in (
         ({"pattern": "cl100k"}, "the base cuts text by"),
         ({"pattern": None}, "the base cuts text by"),
@@ -166,24 +157,24 @@ def test_what_does_not_go_with_a_base_is_refused(tmp_path: Path) -> None:
         ({"special_tokens": ["<|a|>", "<|b|>"]}, "264 tokens that are always there: the 262 of the base and 2"),
     ):
         with pytest.raises(ValueError, match=message):
-            train_from_iterator(["text"], 263, base=base, **options)  # type: ignore[arg-type]
+            train(iter(["text"]), 263, base=base, **options)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"base is a Tokenizer, the name or path of one, .* not dict"):
-        train_from_iterator(["text"], 263, base={})  # type: ignore[arg-type]
+        train(iter(["text"]), 263, base={})  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"without the special tokens \['<|endoftext|>'\]"):
         train(PretokenCounts({b"abab": 3}), 263, base=base)
     with pytest.raises(ValueError, match="the base cuts text by"):
         train(PretokenCounts({b"abab": 3}, pattern=None, special_tokens=[END]), 263, base=base)
-    same = train_from_iterator(["abab"], 263, base=base, pattern="gpt2", unmatched="keep", ties="ids")
+    same = train(iter(["abab"]), 263, base=base, pattern="gpt2", unmatched="keep", ties="ids")
     assert same.vocab[262] == b"ab"
     # The rule is known from the file too.
     base.save(tmp_path / "base.json")
     with pytest.raises(ValueError, match="trained with ties='ids'"):
-        train_from_iterator(["text"], 263, base=Tokenizer.load(tmp_path / "base.json"), ties="first")
+        train(iter(["text"]), 263, base=Tokenizer.load(tmp_path / "base.json"), ties="first")
 
 
 def test_files_of_gpt2_extend(gpt2: Tokenizer, corpora: Published) -> None:
     text = corpora["code"][:200_000]
-    larger = train_from_iterator([text], gpt2.vocab_size + 100, base=gpt2)
+    larger = train(iter([text]), gpt2.vocab_size + 100, base=gpt2)
     assert larger.special_tokens == gpt2.special_tokens
     assert_equal(larger.merges[: len(gpt2.merges)], gpt2.merges)
     assert min(id for id in larger.vocab if id not in gpt2.vocab) == gpt2.max_id + 1
@@ -194,7 +185,7 @@ def test_files_of_gpt2_extend(gpt2: Tokenizer, corpora: Published) -> None:
     assert toksmith.surgery.shrink(larger, gpt2.vocab_size) == gpt2
     # By hand: the most frequent pair of what GPT-2 makes of the text.
     pairs: dict[tuple[int, int], int] = {}
-    for word, count in count_pretokens_from_iterator([text], special_tokens=[END]).items():
+    for word, count in count_pretokens(iter([text]), special_tokens=[END]).items():
         ids = gpt2.encode(word, special=False)
         for pair in itertools.pairwise(ids):
             pairs[pair] = pairs.get(pair, 0) + count
@@ -211,9 +202,9 @@ def test_shrunk_equals_trained_with_fewer() -> None:
     for _ in range(300):
         corpus = random_corpus(rng)
         options = {**corpus.options, "ties": rng.choice(TIES)}
-        whole = quietly(train_from_iterator, corpus.documents, corpus.vocab_size, **options)
+        whole = quietly(train, iter(corpus.documents), corpus.vocab_size, **options)
         n = rng.randint(256 + len(options["special_tokens"]), whole.vocab_size)
-        less = train_from_iterator(corpus.documents, n, **options)
+        less = train(iter(corpus.documents), n, **options)
         shrunk = toksmith.surgery.shrink(whole, n)
         assert shrunk == less, (corpus, n)
         assert shrunk.special_tokens == less.special_tokens
@@ -222,13 +213,11 @@ def test_shrunk_equals_trained_with_fewer() -> None:
 
 
 def test_a_shrunk_extension_equals_a_smaller_extension() -> None:
-    base = train_from_iterator(["low lower lowest " * 3], 262, special_tokens=[END], special_ids="last")
+    base = train(iter(["low lower lowest " * 3]), 262, special_tokens=[END], special_ids="last")
     text = ["newer newest wider widest " * 4]
-    whole = train_from_iterator(text, 276, base=base, special_tokens=["<|new|>"])
+    whole = train(iter(text), 276, base=base, special_tokens=["<|new|>"])
     for n in range(263, 277):
-        assert toksmith.surgery.shrink(whole, n) == train_from_iterator(
-            text, n, base=base, special_tokens=["<|new|>"]
-        )
+        assert toksmith.surgery.shrink(whole, n) == train(iter(text), n, base=base, special_tokens=["<|new|>"])
     with pytest.raises(ValueError, match="263 stay, those of the tokenizer that was extended"):
         toksmith.surgery.shrink(whole, 262)
 
@@ -245,7 +234,7 @@ def test_shrinking_a_rank_vocabulary_takes_the_last_ranks(data: Path) -> None:
 
 
 def test_what_cannot_be_shrunk_is_refused() -> None:
-    tokenizer = train_from_iterator(["low lower lowest"], 262, special_tokens=[END])
+    tokenizer = train(iter(["low lower lowest"]), 262, special_tokens=[END])
     with pytest.raises(ValueError, match="there are 262"):
         toksmith.surgery.shrink(tokenizer, 263)
     with pytest.raises(ValueError, match="257 stay, 256 bytes and special tokens"):
@@ -308,7 +297,7 @@ def test_a_damaged_record_is_refused(damage: tuple[str, str], message: str, tmp_
 
 
 def test_shrinking_keeps_the_merge_rule_and_refuses_a_pipeline() -> None:
-    trained = train_from_iterator(["low lower lowest newer newest wider"], 270)
+    trained = train(iter(["low lower lowest newer newest wider"]), 270)
     whole = Tokenizer(trained.vocab, trained.merges, ignore_merges=True)
     assert toksmith.surgery.shrink(whole, 266)._core.ignores_merges()
     assert not toksmith.surgery.shrink(trained, 266)._core.ignores_merges()
@@ -328,4 +317,4 @@ def test_a_model_that_merges_by_names_is_no_base() -> None:
     theirs.decoder = tokenizers.decoders.ByteLevel()
     base = Tokenizer.from_huggingface(theirs, dropout_seed=1)
     with pytest.raises(ValueError, match="merges by the names of its tokens, which training does not"):
-        train_from_iterator(["abab"], 259, base=base)
+        train(iter(["abab"]), 259, base=base)

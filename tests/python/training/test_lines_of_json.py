@@ -24,7 +24,7 @@ READ = ["low \ufffd lower", "\ufffd😀\ufffd", 'a "b" \\ud83d \x07', "low newes
 
 @pytest.fixture(scope="module")
 def tokenizer() -> Tokenizer:
-    return toksmith.train_from_iterator(["low lower newest"] * 9, 262, special_tokens=["<|endoftext|>"])
+    return toksmith.train(iter(["low lower newest"] * 9), 262, special_tokens=["<|endoftext|>"])
 
 
 @pytest.fixture(params=["a.jsonl", "a.jsonl.gz"])
@@ -51,8 +51,8 @@ DOORS: dict[str, Callable[..., object]] = {
     "compare": lambda file, tokenizer, **options: toksmith.lab.compare(tokenizer, file, **options).all.characters,
 }
 EXPECTED: dict[str, Callable[[Tokenizer], object]] = {
-    "train": lambda _: toksmith.train_from_iterator(READ, 260).merges,
-    "count": lambda _: toksmith.count_pretokens_from_iterator(READ).items(),
+    "train": lambda _: toksmith.train(iter(READ), 260).merges,
+    "count": lambda _: toksmith.count_pretokens(iter(READ)).items(),
     "inspect": lambda _: len("".join(READ).encode()),
     "compare": lambda _: len("".join(READ)),
 }

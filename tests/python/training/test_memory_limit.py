@@ -19,7 +19,7 @@ from small_sizes import sizes
 from training_data import TIES
 
 import toksmith
-from toksmith import PretokenCounts, _core, train, train_from_iterator
+from toksmith import PretokenCounts, _core, train
 from toksmith._internal import memory, progress
 from toksmith.training import counting
 
@@ -201,9 +201,9 @@ def test_texts_of_an_iterator_have_the_error_alone(checkpoint: bool, files: list
     options: Any = {"checkpoint": tmp_path / "checkpoint"} if checkpoint else {}
     texts = [file.read_text() for file in files]
     with pytest.raises(MemoryError, match=r"training on them .*changes the result$"):
-        train_from_iterator(iter(texts), 300, memory_limit=LIMIT, **options)
+        train(iter(texts), 300, memory_limit=LIMIT, **options)
     assert not list(tmp_path.glob("checkpoint*"))
-    assert train_from_iterator(iter(texts), 300, memory_limit="60MB", **options) == train(files, 300)
+    assert train(iter(texts), 300, memory_limit="60MB", **options) == train(files, 300)
 
 
 def test_counts_need_no_room_of_their_own() -> None:
@@ -255,7 +255,7 @@ import toksmith
 from toksmith._internal import memory
 
 path, limit, spare, kind = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
-toksmith.train_from_iterator(["low lower lowest"] * 2, 258)  # imports what a training needs
+toksmith.train(iter(["low lower lowest"] * 2), 258)  # imports what a training needs
 if kind == "addresses":
     most = memory.taken()[1] + limit + spare
     resource.setrlimit(resource.RLIMIT_AS, (most, most))

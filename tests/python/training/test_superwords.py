@@ -4,6 +4,7 @@ import gzip
 import itertools
 import json
 import random
+from collections import deque
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +16,7 @@ from small_sizes import encode_file, sizes
 from training_data import BYTE_ORDERS, END, SPECIAL_IDS, TIES, assert_equal, quietly
 
 import toksmith
-from toksmith import (
-    Document,
-    PrefixCache,
-    PretokenCounts,
-    Superwords,
-    Tokenizer,
-    patterns,
-    reference,
-    train,
-    train_from_iterator,
-)
+from toksmith import Document, PrefixCache, PretokenCounts, Superwords, Tokenizer, patterns, reference, train
 
 PUBLISHED = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
 """The pattern of SuperBPE's second stage. All text between two matches is one piece."""
@@ -58,7 +49,7 @@ def expected(tokenizer: Tokenizer, text: str | bytes) -> list[int]:
 @pytest.fixture(scope="module", params=["words", "spaces"])
 def trained(request: pytest.FixtureRequest) -> Tokenizer:
     texts = [text[:60_000] for text in samples()]
-    return train_from_iterator(texts, 1200, superwords=Superwords(0.6, request.param), special_tokens=[END])
+    return train(deque(texts), 1200, superwords=Superwords(0.6, request.param), special_tokens=[END])
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +110,7 @@ def test_runs_of_words_are_found_by_any_spelling_of_their_pattern(name: str, see
     joints = [" ", " ", " ", " ", "", "  ", "\n", "\n\n\n", "\t", ".", "’", "'", "\u00a0", "((", "/"]
     texts = ["".join(rng.choice(words) + rng.choice(joints) for _ in range(300)) for _ in range(20)]
     pattern = Superwords().cuts(patterns.resolve(name)).text
-    first = quietly(train_from_iterator, texts, 300, pattern=name)
+    first = quietly(train, iter(texts), 300, pattern=name)
     merged = with_any_merges(rng, first, texts[0])
     known, other = (Tokenizer(merged.vocab, merged.merges, pattern=text) for text in (pattern, f"(?:{pattern})"))
     for text in texts:
@@ -143,7 +134,7 @@ def test_merges_and_ids_are_those_of_the_definition(seed: int, tmp_path: Path) -
         "byte_order": rng.choice(BYTE_ORDERS),
     }
     first = quietly(train, iter(texts), superwords.first_size(size), **options)
-    tokenizer = quietly(train_from_iterator, texts, size, superwords=superwords, workers=rng.randint(1, 8), **options)
+    tokenizer = quietly(train, deque(texts), size, superwords=superwords, workers=rng.randint(1, 8), **options)
     counts = reference.count_pretokens(texts, [END], superwords.cuts(patterns.resolve(pattern)).text)
     merges = reference.naive_merges(
         counts,
@@ -169,9 +160,9 @@ def test_merges_and_ids_are_those_of_the_definition(seed: int, tmp_path: Path) -
 
 def test_too_few_frequent_pairs_are_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
     texts, superwords = samples(), Superwords(0.7)
-    tokenizer = train_from_iterator(texts, 900, superwords=superwords)
+    tokenizer = train(deque(texts), 900, superwords=superwords)
     monkeypatch.setattr("toksmith.training.superwords._PAIRS_PER_MERGE", 0)
-    assert list(train_from_iterator(texts, 900, superwords=superwords).merges) == list(tokenizer.merges)
+    assert list(train(deque(texts), 900, superwords=superwords).merges) == list(tokenizer.merges)
 
 
 def test_tokens_cross_what_the_rule_says(trained: Tokenizer) -> None:
@@ -288,4 +279,4 @@ def test_options_are_checked() -> None:
             Superwords(**wrong)  # type: ignore[arg-type]
     ranks = Tokenizer({id: bytes([id]) for id in range(256)} | {256: b"ab"})
     with pytest.raises(ValueError, match="need a list of merges"):
-        train_from_iterator(["a b"], 300, base=ranks, superwords=Superwords())
+        train(deque(["a b"]), 300, base=ranks, superwords=Superwords())

@@ -25,16 +25,7 @@ from training_data import (
     random_corpus,
 )
 
-from toksmith import (
-    PretokenCounts,
-    Tokenizer,
-    count_pretokens_from_iterator,
-    patterns,
-    reference,
-    train,
-    train_bpe,
-    train_from_iterator,
-)
+from toksmith import PretokenCounts, Tokenizer, patterns, reference, train, train_bpe
 from toksmith._core import unspell
 
 Published = dict[str, str]
@@ -69,8 +60,8 @@ def train_in_all_ways(corpus: Corpus, ties: reference.Ties, files: Sequence[Path
     merges = corpus.vocab_size - 256 - len(corpus.options["special_tokens"])
     as_bytes = (document.encode() for document in corpus.documents)
     return [
-        quietly(train_from_iterator, corpus.documents, corpus.vocab_size, merges=merges, **options),
-        quietly(train_from_iterator, as_bytes, corpus.vocab_size, merges=merges, **options),
+        quietly(train, iter(corpus.documents), corpus.vocab_size, merges=merges, **options),
+        quietly(train, iter(as_bytes), corpus.vocab_size, merges=merges, **options),
         quietly(train, files, corpus.vocab_size, workers=3, merges=merges, **options),
         quietly(train, given, corpus.vocab_size, merges=merges, **plan),
         quietly(train, given, corpus.vocab_size, merges=merges, **options),
@@ -96,7 +87,7 @@ def random_corpora_equal_the_definition(seed: int, times: int, folder: Path) -> 
                     check(tokenizer, corpus, ties, expected)
             else:
                 tokenizer = quietly(
-                    train_from_iterator, corpus.documents, corpus.vocab_size, merges=merges, ties=ties, **options
+                    train, iter(corpus.documents), corpus.vocab_size, merges=merges, ties=ties, **options
                 )
                 check(tokenizer, corpus, ties, expected)
 
@@ -218,7 +209,7 @@ def of_rustbpe(documents: Sequence[str], merges: int) -> list[bytes]:
 
 
 def ours(documents: Sequence[str], merges: int, ties: reference.Ties) -> Tokenizer:
-    return quietly(train_from_iterator, documents, 256 + merges, ties=ties)
+    return quietly(train, iter(documents), 256 + merges, ties=ties)
 
 
 def pieces_of_huggingface(text: str) -> list[bytes]:
@@ -362,12 +353,12 @@ def test_an_empty_file_has_no_merges(ties: reference.Ties, pattern: str | None, 
 def test_texts_without_a_pair_have_no_merges() -> None:
     for texts in ([], [""], ["a"], ["a", "b"], [END], [END * 3], ["a" + END + "b"], b"", ""):
         with pytest.warns(UserWarning, match="0 merges were made, not 3"):
-            tokenizer = train_from_iterator(texts, 260, special_tokens=[END])
+            tokenizer = train(iter(texts), 260, special_tokens=[END])
         assert tokenizer.merges == [], texts
 
 
 def test_a_vocabulary_of_bytes_and_specials_alone() -> None:
-    tokenizer = train_from_iterator(["ab" * 50], 258, special_tokens=["<a>", "<b>"])  # and no warning
+    tokenizer = train(iter(["ab" * 50]), 258, special_tokens=["<a>", "<b>"])  # and no warning
     assert tokenizer.vocab_size == 258
     assert tokenizer.merges == []
     assert tokenizer.encode("<a>ab<b>") == [0, 2 + 97, 2 + 98, 1]
@@ -376,7 +367,7 @@ def test_a_vocabulary_of_bytes_and_specials_alone() -> None:
 @pytest.mark.parametrize("vocab_size", [2**31, 2**32 - 1])
 def test_a_vocabulary_larger_than_any_text_costs_nothing(vocab_size: int) -> None:
     with pytest.warns(UserWarning, match="2 merges were made"):
-        assert train_from_iterator(["abc"], vocab_size).vocab_size == 258
+        assert train(iter(["abc"]), vocab_size).vocab_size == 258
 
 
 # Counts
@@ -429,7 +420,7 @@ def test_counts_add_up_in_order() -> None:
 
 
 def test_equal_counts_come_in_the_order_of_the_text() -> None:
-    counts = count_pretokens_from_iterator(["b a c", "a d b"], pattern=r"\w")
+    counts = count_pretokens(iter(["b a c", "a d b"]), pattern=r"\w")
     assert counts.items() == [(b"b", 2), (b" ", 4), (b"a", 2), (b"c", 1), (b"d", 1)]
     assert counts.most_common(3) == [(b" ", 4), (b"b", 2), (b"a", 2)]
 
@@ -442,7 +433,7 @@ def test_pretokens_that_do_not_occur_are_left_out() -> None:
 
 def test_counts_know_what_they_were_made_under() -> None:
     texts = ["a b<s>c d"]
-    counts = count_pretokens_from_iterator(texts, pattern=r"\S+", unmatched="drop", special_tokens=["<s>", "<t>"])
+    counts = count_pretokens(iter(texts), pattern=r"\S+", unmatched="drop", special_tokens=["<s>", "<t>"])
     other = PretokenCounts({b"a": 1})
     for wrong in (
         other,
@@ -468,21 +459,21 @@ def test_counts_know_what_they_were_made_under() -> None:
 
 def test_counts_of_parts_train_as_the_whole(corpora: Published) -> None:
     documents = prefix(corpora["en"], 400_000).split(END)
-    whole = count_pretokens_from_iterator(documents)
+    whole = count_pretokens(iter(documents))
     parts = PretokenCounts({})
     for start in range(0, len(documents), 7):
-        parts += count_pretokens_from_iterator(documents[start : start + 7])
+        parts += count_pretokens(iter(documents[start : start + 7]))
     assert_equal(parts.items(), whole.items())
     for ties in TIES:
-        assert_equal(train(parts, 600, ties=ties).merges, train_from_iterator(documents, 600, ties=ties).merges)
+        assert_equal(train(parts, 600, ties=ties).merges, train(iter(documents), 600, ties=ties).merges)
 
 
 # What is given
 
 
 def test_one_text_is_one_text_and_a_mapping_of_options_reaches_train_bpe(tmp_path: Path) -> None:
-    assert train_from_iterator("abab", 257).merges == train_from_iterator(["abab"], 257).merges
-    assert train_from_iterator(b"abab", 257).merges == [(b"a", b"b")]
+    assert train(iter(["abab"]), 257).merges == train(iter(["abab"]), 257).merges
+    assert train(iter([b"abab"]), 257).merges == [(b"a", b"b")]
     file = tmp_path / "text"
     file.write_bytes(b"abab cdcd")
     for special_ids in SPECIAL_IDS:
@@ -558,7 +549,7 @@ def huge(kind: str, size: int) -> str:
 @pytest.mark.parametrize("pattern", ["gpt2", None])
 def test_one_giant_pretoken(kind: str, pattern: str | None, size: int) -> None:
     text = huge(kind, size)
-    tokenizer = quietly(train_from_iterator, [text], 1256, pattern=pattern)
+    tokenizer = quietly(train, iter([text]), 1256, pattern=pattern)
     assert tokenizer.vocab_size <= 1256
     merges = tokenizer.merges
     if kind == "a":
@@ -578,13 +569,13 @@ def test_one_giant_pretoken(kind: str, pattern: str | None, size: int) -> None:
 def test_a_long_pretoken_equals_the_oracle(kind: str, size: int, ties: reference.Ties) -> None:
     text = huge(kind, 12_000)[:size]
     expected = pairs_of(reference.incremental_merges({text.encode(): 1}, 60, ties))
-    found = quietly(train_from_iterator, [text], 316, ties=ties, pattern=None)
+    found = quietly(train, iter([text]), 316, ties=ties, pattern=None)
     assert_equal(found.merges, expected)
 
 
 def test_many_lines_of_spaces() -> None:
     text = (" " * 80 + "x\n") * 20_000
-    tokenizer = quietly(train_from_iterator, [text], 1256)
+    tokenizer = quietly(train, iter([text]), 1256)
     counts = reference.count_pretokens(text)
     assert_equal(tokenizer.merges, pairs_of(reference.incremental_merges(counts, 1000)))
     assert tokenizer.vocab_size < 300
@@ -596,14 +587,13 @@ def test_special_tokens_never_leak_into_merges(special_ids: reference.SpecialIds
     text = f"hello world{END}bye{END}{END} hello<|sep|>world{END}" * 500
     for ties in TIES:
         tokenizer = quietly(
-            train_from_iterator, [text], 400, special_tokens=[END, "<|sep|>"], ties=ties, special_ids=special_ids
+            train, iter([text]), 400, special_tokens=[END, "<|sep|>"], ties=ties, special_ids=special_ids
         )
         ordinary = [token for id, token in tokenizer.vocab.items() if id not in tokenizer.special_tokens.values()]
         assert not any(b"<|" in token or b"|>" in token or b"endof" in token for token in ordinary)
         assert {b"hello", b"world", b" hello", b" world", b"bye"}.issuperset(t for t in ordinary if len(t) > 4)
     assert not any(
-        b"<" in pretoken
-        for pretoken, _ in count_pretokens_from_iterator([text], special_tokens=[END, "<|sep|>"]).items()
+        b"<" in pretoken for pretoken, _ in count_pretokens(iter([text]), special_tokens=[END, "<|sep|>"]).items()
     )
 
 
@@ -612,7 +602,7 @@ def test_special_tokens_are_no_patterns() -> None:
     text = "a|b.c a|b.c (x)"
     for specials in (["|"], [".", "(x)"], ["a|b"], [".*"], ["\\", "$"], ["|", "||"]):
         expected = reference.count_pretokens(text, specials)
-        assert count_pretokens_from_iterator([text], special_tokens=specials).items() == list(expected.items())
+        assert count_pretokens(iter([text]), special_tokens=specials).items() == list(expected.items())
 
 
 def test_a_special_token_may_equal_a_byte_or_a_merge() -> None:
@@ -627,7 +617,7 @@ def test_a_special_token_may_equal_a_byte_or_a_merge() -> None:
 def test_many_special_tokens() -> None:
     names = [f"<|{number}|>" for number in range(20_000)]
     texts = ["ab" + names[7] + "ab" + names[19_999]] * 5
-    tokenizer = quietly(train_from_iterator, texts, 20_300, special_tokens=names)
+    tokenizer = quietly(train, iter(texts), 20_300, special_tokens=names)
     assert tokenizer.encode(f"ab{names[19_999]}") == [20_256, 19_999]
     assert tokenizer.vocab_size == 20_257
 
@@ -662,7 +652,7 @@ def test_what_a_callback_raises_ends_the_training(error: type[BaseException], st
     with pytest.raises(error, match="stop"):
         train(file, 300, progress=fail)
     with pytest.raises(error, match="stop"):
-        train_from_iterator(["the cat"] * 1000, 300, progress=fail)
+        train(iter(["the cat"] * 1000), 300, progress=fail)
     assert train(file, 258).vocab_size == 258  # nothing is broken by it
 
 
@@ -670,26 +660,26 @@ def test_a_callback_may_train_itself(tmp_path: Path) -> None:
     inner: list[int] = []
 
     def again(*_: Any) -> None:
-        inner.append(train_from_iterator(["abab"], 257).vocab_size)
+        inner.append(train(iter(["abab"]), 257).vocab_size)
 
-    assert train_from_iterator(["cdcd"] * 10, 257, progress=again).merges == [(b"c", b"d")]
+    assert train(iter(["cdcd"] * 10), 257, progress=again).merges == [(b"c", b"d")]
     assert set(inner) == {257}
 
 
 def test_an_iterator_may_fail_or_train_itself() -> None:
     def texts() -> Any:
         yield "abab"
-        yield "".join(map(str, train_from_iterator(["x y"], 256).merges))
+        yield "".join(map(str, train(iter(["x y"]), 256).merges))
         raise ZeroDivisionError("stop")
 
     with pytest.raises(ZeroDivisionError, match="stop"):
-        train_from_iterator(texts(), 300)
+        train(iter(texts()), 300)
 
 
 def test_the_bar_goes_to_standard_error(capfd: pytest.CaptureFixture[str]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        train_from_iterator([string.ascii_letters * 100], 300, progress=True)
+        train(iter([string.ascii_letters * 100]), 300, progress=True)
     assert capfd.readouterr().out == ""
 
 
@@ -700,7 +690,7 @@ def test_training_reads_what_counting_reads(tmp_path: Path) -> None:
     rows = [{"body": f"low lower {'newest ' * i}"} for i in range(5)]
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    expected = train_from_iterator([row["body"] for row in rows], 262)
+    expected = train(iter([row["body"] for row in rows]), 262)
     assert train(path, 262, field="body", memory_limit="100MB") == expected
     counts = count_pretokens(path, field="body")
     for least in (1, 5, 8):
@@ -710,7 +700,7 @@ def test_training_reads_what_counting_reads(tmp_path: Path) -> None:
     text = tmp_path / "text.txt"
     text.write_text("ab|ab|ab", encoding="utf-8")
     assert list(train(text, 257, pattern=None, document_separator="|").merges) == [(b"a", b"b")]
-    assert train_from_iterator(["ab|ab|ab"], 257, pattern=None, document_separator="|") == train(
+    assert train(iter(["ab|ab|ab"]), 257, pattern=None, document_separator="|") == train(
         text, 257, pattern=None, document_separator="|"
     )
     with pytest.raises(ValueError, match="field says how text is read"):

@@ -17,7 +17,7 @@ from tokenizers import Tokenizer as HFTokenizer
 from tokenizers import models, pre_tokenizers, trainers
 from training_data import END, TIES, assert_equal, quietly
 
-from toksmith import PretokenCounts, Tokenizer, reference, train, train_from_iterator
+from toksmith import PretokenCounts, Tokenizer, reference, train
 from toksmith._core import unspell
 from toksmith._internal import memory
 from toksmith.training.train import NEVER_BOTH
@@ -72,7 +72,7 @@ def test_the_longest_token_is_nearly_that_of_huggingface(longest: int, corpora: 
     )
     hf.train_from_iterator(words, trainer)
     theirs = [tuple(unspell(part) for part in pair) for pair in json.loads(hf.to_str())["model"]["merges"]]
-    ours = quietly(train_from_iterator, words, 1000, ties="huggingface", max_token_length=longest)
+    ours = quietly(train, iter(words), 1000, ties="huggingface", max_token_length=longest)
     assert_equal(ours.merges, theirs)
 
 
@@ -87,7 +87,7 @@ def test_min_frequency_is_that_of_huggingface(least: int, corpora: Published) ->
         trainers.BpeTrainer(vocab_size=9000, initial_alphabet=alphabet, show_progress=False, min_frequency=least),
     )
     theirs = [tuple(unspell(part) for part in pair) for pair in json.loads(hf.to_str())["model"]["merges"]]
-    ours = quietly(train_from_iterator, [text], 9000, ties="huggingface", min_frequency=least)
+    ours = quietly(train, iter([text]), 9000, ties="huggingface", min_frequency=least)
     assert_equal(ours.merges, theirs)
     assert ours.merge_counts is not None
     assert min(count or 0 for count in ours.merge_counts) >= least
@@ -153,7 +153,7 @@ def test_forced_tokens_that_cannot_be_are_refused() -> None:
         ({"forced_tokens": ["abcdef"]}, ValueError, "need 5 new tokens, and there is room for 4"),
     ):
         with pytest.raises(error, match=message):
-            train_from_iterator(["some text"], 260 + len(options.get("special_tokens", ())), **options)  # type: ignore[arg-type]
+            train(iter(["some text"]), 260 + len(options.get("special_tokens", ())), **options)  # type: ignore[arg-type]
     vocab = {byte: bytes([byte]) for byte in range(256)} | {256: b"xyz"}
     odd = Tokenizer(vocab, [], pattern=None)
     with pytest.raises(ValueError, match=r'merging does not make, such as b"xyz" \(id 256\)'):
@@ -163,7 +163,7 @@ def test_forced_tokens_that_cannot_be_are_refused() -> None:
 @pytest.mark.parametrize(("name", "value"), [("max_token_length", 0), ("min_frequency", -1)])
 def test_numbers_out_of_range_are_refused(name: str, value: int) -> None:
     with pytest.raises(ValueError, match=name):
-        train_from_iterator(["text"], 260, **{name: value})  # type: ignore[arg-type]
+        train(iter(["text"]), 260, **{name: value})  # type: ignore[arg-type]
 
 
 # The log
@@ -173,7 +173,7 @@ def test_numbers_out_of_range_are_refused(name: str, value: int) -> None:
 def test_the_log_has_a_row_for_each_merge(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"log.{suffix}"
     text = 'é日 a\\b "x, y"\n' * 5 + "low low lower"
-    tokenizer = train_from_iterator([text], 269, special_tokens=[END], forced_tokens=["日"], log=path)
+    tokenizer = train(iter([text]), 269, special_tokens=[END], forced_tokens=["日"], log=path)
     data = path.read_text(encoding="utf-8")
     rows: list[dict[str, Any]]
     if suffix == "csv":

@@ -13,7 +13,7 @@ from ..._internal.arguments import checked_text
 from ..._internal.messages import shown
 from ...files import text_files
 from ...tokenizer import Tokenizer as Native
-from ...training.train import train_from_iterator as learn
+from ...training.train import train as learn
 from . import state
 from .added import Added, AddedToken, Json, TokenLike
 from .components import PreTokenizer, steps_of

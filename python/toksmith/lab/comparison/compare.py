@@ -66,7 +66,7 @@ def compare(
         ImportError: A file is Parquet and pyarrow is not installed.
 
     >>> import toksmith
-    >>> small = toksmith.train_from_iterator(["low low lower lowest"], 260)
+    >>> small = toksmith.train(iter(["low low lower lowest"]), 260)
     >>> comparison = toksmith.lab.compare({"bytes": toksmith.Tokenizer(), "small": small}, iter(["low", "lower low"]))
     >>> [figures.tokens for figures in comparison.all.figures]
     [12, 5]

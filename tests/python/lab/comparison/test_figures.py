@@ -53,8 +53,8 @@ def tokenizers() -> dict[str, Tokenizer]:
     prose = (ROOT / "docs/data.md").read_text(encoding="utf-8")
     return {
         "bytes": Tokenizer(),
-        "small": toksmith.train_from_iterator([prose], 500, special_tokens=[SPECIAL]),
-        "mixed": toksmith.train_from_iterator([prose, *RIGHTS.values()], 900, pattern="o200k"),
+        "small": toksmith.train(iter([prose]), 500, special_tokens=[SPECIAL]),
+        "mixed": toksmith.train(iter([prose, *RIGHTS.values()]), 900, pattern="o200k"),
     }
 
 
@@ -101,8 +101,8 @@ def test_the_size_of_batches_changes_nothing(
 ) -> None:
     """Of long documents too, whose parts are encoded one by one."""
     chosen = {
-        "one": toksmith.train_from_iterator(texts, 400, pattern=pattern),
-        "two": toksmith.train_from_iterator(texts, 700, pattern=pattern, special_tokens=[SPECIAL]),
+        "one": toksmith.train(iter(texts), 400, pattern=pattern),
+        "two": toksmith.train(iter(texts), 700, pattern=pattern, special_tokens=[SPECIAL]),
     }
     for number, text in enumerate([*texts, "".join(texts)]):
         (tmp_path / f"{number:03}.txt").write_bytes(text.encode())

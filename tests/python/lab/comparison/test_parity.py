@@ -40,8 +40,8 @@ SENTENCES = {
 
 @pytest.fixture(scope="module")
 def tokenizers() -> dict[str, Tokenizer]:
-    english = toksmith.train_from_iterator(SENTENCES["English"] * 3, 350)
-    all_of_them = toksmith.train_from_iterator([line for lines in SENTENCES.values() for line in lines] * 3, 450)
+    english = toksmith.train(iter(SENTENCES["English"] * 3), 350)
+    all_of_them = toksmith.train(iter([line for lines in SENTENCES.values() for line in lines] * 3), 450)
     return {"english": english, "all": all_of_them}
 
 

@@ -17,7 +17,7 @@ from toksmith.lab.comparison.comparison import Comparison, sections
 
 MARKUP = "<script>alert(1)</script> <img src=x onerror=alert(1)> & | `x` **b** $x^2$ {alpha}"
 HOSTILE = f"{MARKUP} \" ' \x1b[31mred\x1b[0m \u202eabc "
-NAMES = {'<b>"1"</b>': Tokenizer(), "_$x^$ \x1b[1m|`*": toksmith.train_from_iterator([HOSTILE * 2], 280)}
+NAMES = {'<b>"1"</b>': Tokenizer(), "_$x^$ \x1b[1m|`*": toksmith.train(iter([HOSTILE * 2]), 280)}
 VOID = {"meta", "br", "img", "link", "hr", "input"}
 
 
@@ -34,7 +34,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
 @pytest.fixture(scope="module")
 def plain() -> Comparison:
     texts = [f"the lowest of the low, number {number} " * (number + 3) for number in range(12)]
-    trained = toksmith.train_from_iterator(texts, 275)
+    trained = toksmith.train(iter(texts), 275)
     return toksmith.lab.compare({"bytes": Tokenizer(), "trained": trained}, iter(texts), resamples=20)
 
 

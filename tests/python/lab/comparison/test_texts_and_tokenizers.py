@@ -17,7 +17,7 @@ LANGUAGES = ["en", "en", "cs", "de"]
 
 @pytest.fixture(scope="module")
 def tokenizer() -> Tokenizer:
-    return toksmith.train_from_iterator(TEXTS * 3, 290, special_tokens=[SPECIAL])
+    return toksmith.train(iter(TEXTS * 3), 290, special_tokens=[SPECIAL])
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +125,7 @@ def test_names(tokenizer: Tokenizer, tmp_path: Path) -> None:
 
 def test_tokenizers_of_other_libraries(tokenizer: Tokenizer, tmp_path: Path) -> None:
     tiktoken, tokenizers = pytest.importorskip("tiktoken"), pytest.importorskip("tokenizers")
-    ranks = toksmith.train_from_iterator(TEXTS * 3, 280)
+    ranks = toksmith.train(iter(TEXTS * 3), 280)
     ranks.save(tmp_path / "r.tiktoken", format="tiktoken")
     mergeable = {token: id for id, token in ranks.vocab.items()}
     theirs = tiktoken.Encoding("theirs", pat_str=ranks.pattern.pattern, mergeable_ranks=mergeable, special_tokens={})

@@ -211,7 +211,7 @@ def test_bad_arguments(small: Tokenizer) -> None:
 
 def test_a_hugging_face_pipeline_and_its_added_tokens(tmp_path: Path) -> None:
     """Added tokens that are not special are found in texts, and no proof of merging is said of them."""
-    base = toksmith.train_from_iterator(["the lowest of the low"] * 3, 264)
+    base = toksmith.train(iter(["the lowest of the low"] * 3), 264)
     base.save_huggingface(tmp_path, verify=False)
     content = json.loads((tmp_path / "tokenizer.json").read_text(encoding="utf-8"))
     id = max(content["model"]["vocab"].values()) + 1

@@ -42,7 +42,7 @@ def counted(request: pytest.FixtureRequest, corpora: dict[str, str]) -> Counted:
     names = {"ranks of gpt2": "gpt2_ranks", "merges of gpt2": "gpt2", "o200k": "o200k"}
     texts = [corpora[name][start : start + 6000] for name in ("en", "code", "multi") for start in (0, 50_000)]
     if request.param == "trained":
-        tokenizer = toksmith.train_from_iterator(texts, 600, special_tokens=[EOT])
+        tokenizer = toksmith.train(iter(texts), 600, special_tokens=[EOT])
     else:
         tokenizer = request.getfixturevalue(names[request.param])
     inspected = toksmith.lab.inspect(tokenizer, iter(texts), top=12)
@@ -158,7 +158,7 @@ def test_documents_of_all_lengths(corpora: dict[str, str], monkeypatch: pytest.M
 
 @pytest.fixture(scope="module")
 def tokenizer() -> Tokenizer:
-    return toksmith.train_from_iterator(["the lowest of the low", "žluťoučký 日本"] * 3, 270, special_tokens=[EOT])
+    return toksmith.train(iter(["the lowest of the low", "žluťoučký 日本"] * 3), 270, special_tokens=[EOT])
 
 
 def test_files_of_all_kinds(tmp_path: Path, tokenizer: Tokenizer) -> None:

@@ -1,6 +1,7 @@
 """The page of tokens in a browser: its ids and places are Python's."""
 
 import json
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import browser
 import page_texts
 import pytest
 
-from toksmith import Superwords, Tokenizer, train_from_iterator
+from toksmith import Superwords, Tokenizer, train
 from toksmith.lab import page
 
 Published = Callable[[str, str], Tokenizer]
@@ -44,9 +45,9 @@ def all_kinds(published: Published, corpora: dict[str, str]) -> dict[str, Tokeni
         "o200k": published("o200k_base", "o200k"),
         "llama3": published("cl100k_base", "llama3"),
         "qwen": published("qwen3", "qwen2"),
-        "trained": train_from_iterator([corpora["multi"][:300_000]], 2000, special_tokens=SPECIAL),
-        "superwords": train_from_iterator(
-            [corpora["en"][:300_000]], 2000, superwords=Superwords(transition=0.8), special_tokens=SPECIAL
+        "trained": train(iter([corpora["multi"][:300_000]]), 2000, special_tokens=SPECIAL),
+        "superwords": train(
+            deque([corpora["en"][:300_000]]), 2000, superwords=Superwords(transition=0.8), special_tokens=SPECIAL
         ),
     }
 
