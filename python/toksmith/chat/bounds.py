@@ -11,10 +11,8 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeVar
-
-from .._internal import messages
 
 MAX_STEPS = 10_000_000
 """Rounds of loops, calls, filters and operators for one conversation."""
@@ -28,7 +26,6 @@ MAX_WIDTH, MAX_INDEX = 100_000, 1 << 53
 """Largest width, precision or count that a filter takes, and largest number of a range."""
 
 Value = TypeVar("Value")
-_CODECS = {"ascii", "latin1", "iso88591", "utf8", "utf16", "utf16le", "utf16be", "utf32", "utf32le", "utf32be"}
 _VIEWS = (collections.abc.KeysView, collections.abc.ValuesView, collections.abc.ItemsView)
 _CONTAINERS = (list, tuple, dict, set, frozenset, *_VIEWS)
 _SIZED = (str, bytes, list, tuple)
@@ -149,8 +146,8 @@ def check_operation(operator: str, left: Any, right: Any) -> None:
     """Refuse an operation whose result is too large."""
     step()
     if operator == "%" and isinstance(left, (str, bytes)):
-        charge(_percent_size(left, right))
-    elif operator == "*" and isinstance(left, int) != isinstance(right, int):
+        raise LimitError("% with a text is not offered: use its method format")
+    if operator == "*" and isinstance(left, int) != isinstance(right, int):
         count, text = (left, right) if isinstance(left, int) else (right, left)
         if isinstance(text, _SIZED):
             charge(len(text) * max(0, count))
@@ -177,45 +174,10 @@ def _width(value: Any) -> int:
     return abs(value) if isinstance(value, int) else size(value)
 
 
-_WIDTHS = re.compile(r"[-+ #0]*(\*|\d*)(?:\.(\*|\d*))?")  # of `%-5.3f`; a width `*` is itself a value
-_PARENTHESES = re.compile(r"[()]")
-
-
-def _percent_size(text: str | bytes, values: Any) -> int:
-    """Return at least how many characters `text % values` has."""
-    pattern = text.decode("latin-1") if isinstance(text, bytes) else str.__str__(text)
-    fields, widest, at = 0, 0, pattern.find("%") + 1
-    while at:
-        fields += 1
-        spec = _WIDTHS.match(pattern, _behind_key(pattern, at))
-        assert spec is not None  # it matches nothing as well
-        for width in spec.groups():
-            widest = max(widest, _widest_number(values) if width == "*" else checked_widths(width or ""))
-        at = pattern.find("%", spec.end() + 1) + 1
-    return len(pattern) + fields * (size(values) + widest)
-
-
-def _behind_key(pattern: str, at: int) -> int:
-    """Return where the key `(name)` of a field ends, in which parentheses may be nested; `at` if there is none."""
-    if not pattern.startswith("(", at):
-        return at
-    depth = 0
-    for match in _PARENTHESES.finditer(pattern, at):
-        depth += 1 if match[0] == "(" else -1
-        if depth == 0:
-            return match.end()
-    return len(pattern)  # Python refuses it
-
-
 def checked_widths(spec: str) -> int:
     """Return the largest number in a format, such as `>5` or `.3f`, and refuse one that is too large."""
     numbers = re.findall(r"\d+", spec)
     return max((_width(int(number) if len(number) < 100 else sys.maxsize) for number in numbers), default=0)
-
-
-def _widest_number(value: Any) -> int:
-    items = value.values() if isinstance(value, Mapping) else value if isinstance(value, (list, tuple)) else [value]
-    return max((_width(item) for item in items if isinstance(item, int)), default=0)
 
 
 def _replaced_size(text: Any, old: Any, new: Any, count: int | None = None) -> int:
@@ -237,14 +199,8 @@ def _summed(iterable: Any, attribute: Any = None, start: Any = 0) -> int:
     return 0
 
 
-def _coded_size(text: str | bytes, encoding: str = "utf-8", errors: str = "strict") -> int:
-    if re.sub(r"[-_ ]", "", encoding.lower()) not in _CODECS:
-        raise LimitError(f"the codec {messages.shown(encoding)} is not offered")
-    return len(text) * (4 if errors == "strict" else 100)  # an error handler may write the names of characters
-
-
-def _refused(text: str) -> int:
-    raise LimitError("striptags is not offered")
+def _refused(text: str, *arguments: Any, **named: Any) -> int:
+    raise LimitError("the methods encode, decode and striptags are not offered")
 
 
 _METHODS: dict[str, Callable[..., int]] = {
@@ -253,8 +209,7 @@ _METHODS: dict[str, Callable[..., int]] = {
     "replace": _replaced_size,
     "join": lambda text, parts: sum(map(size, parts)) + len(text) * len(parts),
     "translate": lambda text, table: len(text) * size(table),
-    **dict.fromkeys(("encode", "decode"), _coded_size),
-    "striptags": _refused,
+    **dict.fromkeys(("encode", "decode", "striptags"), _refused),
 }
 """Methods of texts whose result may be much larger than the text: how large. `format` is bounded by its formatter."""
 
@@ -262,7 +217,6 @@ _FILTERS: dict[str, Callable[..., int]] = {
     "center": lambda value, width=80: size(value) + _width(width),
     "indent": lambda s, width=4, first=False, blank=False: size(s) + (str(s).count("\n") + 1) * _width(width),
     "replace": lambda s, old, new, count=None: _replaced_size(s, str(shown(old)), str(shown(new))),
-    "format": lambda value, *values, **named: _percent_size(str(value), named or list(values)),
     "truncate": lambda s, length=255, killwords=False, end="...", leeway=None: size(s) + len(end),
     "batch": lambda value, linecount, fill_with=None: _width(linecount),
     "slice": lambda value, slices, fill_with=None: _width(slices),
