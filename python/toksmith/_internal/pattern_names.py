@@ -17,30 +17,11 @@ from .messages import printable, shown
 ALIASES: dict[str, str] = PATTERN_ALIASES
 """Published encodings, with the name of the pattern that each has. `gpt2` is the name of both."""
 
-_MODELS = {
-    "gpt-2": "gpt2",
-    "gpt-3.5": "cl100k",
-    "gpt-35": "cl100k",
-    "gpt-4o": "o200k",
-    "gpt-4.1": "o200k",
-    "gpt-4.5": "o200k",
-    "gpt-4": "cl100k",
-    "gpt-5": "o200k",
-    "gpt-oss": "o200k",
-    "chatgpt": "o200k",
-    "llama-3": "llama3",
-    "meta-llama-3": "llama3",
-    "qwen-2": "qwen2",
-    "qwen-3": "qwen2",
-    "nanogpt": "gpt2",
-}
-"""Prefixes of names of models, with the pattern of each: hints, since a model's name is no name of a pattern."""
-
 _METACHARACTERS = frozenset("\\.^$*+?{}[]()|")
 # A name has no more characters than this.
 _MAX_LENGTH = 64
 # Least similarity, from 0 to 1, of two names of which one may be meant by the other.
-_ALIKE = 0.75
+_ALIKE = 0.8
 
 
 def check(text: str, names: Iterable[str]) -> None:
@@ -82,8 +63,8 @@ def warn(text: str, names: Iterable[str]) -> None:
 def suggestion(text: str, names: Iterable[str]) -> str | None:
     """Return the name that may be meant by a string that is no name, as a message shows it; None for no similar name.
 
-    >>> suggestion("GPT2", ["gpt2"]), suggestion("gpt-4o-mini", []), suggestion("[a-z]+", ["gpt2"])
-    ("'gpt2'", "'o200k'", None)
+    >>> suggestion("GPT2", ["gpt2"]), suggestion("[a-z]+", ["gpt2"])
+    ("'gpt2'", None)
     """
     letters = _letters(text)
     if not letters or len(text) > _MAX_LENGTH or not all(c.isalnum() or c in " -_./:" for c in text):
@@ -92,9 +73,6 @@ def suggestion(text: str, names: Iterable[str]) -> str | None:
         return "None"
     spelled = {_letters(name): name for name in (*ALIASES, *names)}
     name = spelled.get(letters)
-    if name is None:
-        models = sorted(_MODELS, key=len, reverse=True)
-        name = next((_MODELS[model] for model in models if letters.startswith(_letters(model))), None)
     if name is None:
         close = difflib.get_close_matches(letters, spelled, 1, _ALIKE)
         name = spelled[close[0]] if close else None
