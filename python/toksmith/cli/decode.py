@@ -63,17 +63,10 @@ def decode(
         Format | None,
         typer.Option(
             "--format",
-            help="text: numbers in text or a JSON list; npy: a NumPy file; bin: little-endian numbers. Default: npy "
+            help="text: numbers in text or a JSON list; npy: a NumPy file; bin: little-endian numbers, of 16 bits if "
+            "every id of the tokenizer fits into them, else of 32, as encode writes them. Default: npy "
             "or bin if FILE has that suffix, npy if it begins as a NumPy file, else text.",
             show_default=False,
-        ),
-    ] = None,
-    dtype: Annotated[
-        Literal["uint16", "uint32"] | None,
-        typer.Option(
-            "--dtype",
-            help="The type of the numbers of bin. Default: uint16 if every id of the tokenizer fits into it, else "
-            "uint32, as encode writes them.",
         ),
     ] = None,
     *,
@@ -87,16 +80,13 @@ def decode(
     if ids is not None and format not in (None, "text"):
         raise UsageError(f"--format {format} is for a file, and --ids are text")
     format = format or ("text" if source.path is None else _SUFFIXES.get(Path(source.path).suffix))
-    if dtype is not None and format != "bin":
-        raise UsageError("--dtype is for --format bin, or for a FILE that ends in .bin")
-    wide = loaded.max_id >= 2**16 if dtype is None else dtype == "uint32"
     with streams.reporting(progress, out) as how, reporter(how) as report:
-        size = streams.write(out, _decoded(loaded, source, format, wide, report))
+        size = streams.write(out, _decoded(loaded, source, format, report))
     streams.say_written(out, counted(size, "byte"), progress)
 
 
 def _decoded(
-    tokenizer: Tokenizer, source: streams.Input, format: Format | None, wide: bool, report: Report | None
+    tokenizer: Tokenizer, source: streams.Input, format: Format | None, report: Report | None
 ) -> Iterator[bytes]:
     name, windows = source.name, source.windows("decode", report)
     if format is None:
@@ -105,7 +95,7 @@ def _decoded(
         windows = itertools.chain([first], windows)
     if format == "text":
         return _bytes_of(tokenizer, _words(windows), functools.partial(_of_words, tokenizer), name)
-    numbers = _numbers(windows, name, None if format == "npy" else wide)
+    numbers = _numbers(windows, name, None if format == "npy" else tokenizer.max_id >= 2**16)
     return _bytes_of(tokenizer, numbers, tokenizer.decode_bytes, name)
 
 
@@ -172,10 +162,7 @@ def _numbers(windows: Iterator[bytes], name: str, wide: bool | None) -> Iterator
         read += whole // dtype.itemsize
         yield np.frombuffer(data[:whole], dtype).astype(dtype.newbyteorder("="), copy=False)
     if partial:
-        raise ValueError(
-            f"{name}: the file ends inside a number of {8 * dtype.itemsize} bits: give --dtype if its numbers have "
-            "another size"
-        )
+        raise ValueError(f"{name}: the file ends inside a number of {8 * dtype.itemsize} bits")
     if count not in (None, read):
         raise ValueError(
             f"{name}: the file has {read:,} ids, but its header says {count:,}: it is corrupt or truncated"
@@ -188,17 +175,14 @@ def _header(windows: Iterator[bytes], name: str) -> tuple[IdType, int, bytes]:
     from numpy.lib import format as npy
 
     data = b""
-    while True:
-        file = io.BytesIO(data)
-        try:
-            read = npy.read_array_header_1_0 if npy.read_magic(file) == (1, 0) else npy.read_array_header_2_0
-            shape, _, dtype = read(file)
-            break
-        except (ValueError, EOFError) as error:
-            window = next(windows, b"") if len(data) < _MAX_HEAD else b""
-            if not window:
-                raise ValueError(f"{name}: not a NumPy file: {error}") from None
-            data += window
+    while len(data) < _MAX_HEAD and (window := next(windows, b"")):
+        data += window
+    file = io.BytesIO(data)
+    try:
+        read = npy.read_array_header_1_0 if npy.read_magic(file) == (1, 0) else npy.read_array_header_2_0
+        shape, _, dtype = read(file)
+    except (ValueError, EOFError) as error:
+        raise ValueError(f"{name}: not a NumPy file: {error}") from None
     if len(shape) != 1 or not np.issubdtype(dtype, np.integer):
         raise ValueError(f"{name}: ids are a one-dimensional array of integers, not {dtype} of shape {shape}")
     return dtype, shape[0], data[file.tell() :]
