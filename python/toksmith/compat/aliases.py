@@ -1,67 +1,38 @@
-"""Stand-ins under the names of the libraries that they replace: `import tiktoken` gives toksmith's stand-in.
-
-There are two ways: `install()` of each stand-in, which can be undone, and the plain assignment
-`sys.modules["tiktoken"] = stand_in`. Both need the finder of this module: with it `tiktoken.load` is the stand-in's
-module `load`, not a second copy of it.
-"""
+"""Stand-ins under the names of the libraries that they replace: `import tiktoken` gives toksmith's stand-in."""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
+import pkgutil
 import sys
 import types
-from collections.abc import Sequence
-from importlib.machinery import ModuleSpec, PathFinder
 
 STAND_INS = {name: f"toksmith.compat.{name}" for name in ("minbpe", "rustbpe", "tiktoken")}
 """The libraries, each with the module that replaces it."""
 
-_PLUGINS = "tiktoken_ext"  # a namespace package of its own, to which other distributions add modules
+_PLUGINS = "tiktoken_ext"
+"""A namespace package of tiktoken's, to which other distributions add modules."""
+_OWN_PLUGIN = f"{_PLUGINS}.openai_public"
 
 
-class _Finder:
-    """Finds the submodules of a library for which a stand-in is installed, and gives those of the stand-in."""
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None = None, target: types.ModuleType | None = None
-    ) -> ModuleSpec | None:
-        own = _own_name(name, path)
-        if own is None:
-            return None
-        # `importlib.abc.Loader`, which it is for mypy, takes 14 ms to import.
-        spec = ModuleSpec(name, self, loader_state=own, is_package=name == _PLUGINS)  # type: ignore[arg-type]
-        if name == _PLUGINS:
-            spec.submodule_search_locations = list(importlib.import_module(own).__path__)
-        return spec
-
-    def create_module(self, spec: ModuleSpec) -> types.ModuleType:
-        module = importlib.import_module(spec.loader_state)
-        spec.loader_state = module.__spec__
-        return module
-
-    def exec_module(self, module: types.ModuleType) -> None:
-        # The import system has replaced the spec of the module by that of the alias.
-        if module.__spec__ is not None:
-            module.__spec__ = module.__spec__.loader_state
-
-
-def _own_name(name: str, path: Sequence[str] | None) -> str | None:
-    """Return the name of the module of a stand-in that is to be imported as `name`; None if there is none."""
-    library, _, submodule = name.partition(".")
-    if library == _PLUGINS:
+def _aliases(library: str) -> dict[str, types.ModuleType]:
+    """Return the modules of a stand-in, by the names under which programs import them."""
+    own = STAND_INS[library]
+    path = getattr(importlib.import_module(own), "__path__", [])
+    names = {library: own} | {f"{library}.{name}": f"{own}.{name}" for _, name, _ in pkgutil.iter_modules(path)}
+    if library == "tiktoken":
         # If tiktoken is installed, or a plug-in by itself, the package exists already.
-        if not _stands("tiktoken") or PathFinder.find_spec(name, path) is not None:
-            return None
-        own = f"toksmith.compat.{name}"
-    elif submodule and _stands(library):
-        own = f"{STAND_INS[library]}.{submodule}"
-    else:
-        return None
+        missing = [name for name in (_PLUGINS, _OWN_PLUGIN) if not _exists(name)]
+        names |= {name: f"toksmith.compat.{name}" for name in missing}
+    return {name: importlib.import_module(module) for name, module in names.items()}
+
+
+def _exists(name: str) -> bool:
     try:
-        return own if importlib.util.find_spec(own) else None
-    except ModuleNotFoundError:  # the parent is no package
-        return None
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:  # the package around it does not
+        return False
 
 
 def _stands(library: str) -> bool:
@@ -70,25 +41,15 @@ def _stands(library: str) -> bool:
     return module is not None and module is sys.modules.get(STAND_INS.get(library, ""))
 
 
-_finder = _Finder()
-
-
-def ensure_finder() -> None:
-    """Let submodules be found under any stand-in that has the name of its library."""
-    if _finder not in sys.meta_path:
-        sys.meta_path.insert(0, _finder)
-
-
 class Installation:
     """A stand-in that has the name of its library. As a context manager it restores the modules in the end."""
 
     def __init__(self, library: str) -> None:
         self.library = library
         self._installed_here = not _stands(library)
-        ensure_finder()
         if self._installed_here:
             _originals[library] = _taken_out(library)
-        sys.modules[library] = importlib.import_module(STAND_INS[library])
+            sys.modules.update(_aliases(library))
 
     def uninstall(self) -> None:
         """Give the name back to the library, whoever installed the stand-in. A second call does nothing.

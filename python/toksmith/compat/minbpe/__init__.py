@@ -19,8 +19,6 @@ from .regex import RegexTokenizer
 
 __all__ = ["BasicTokenizer", "GPT4Tokenizer", "RegexTokenizer", "Tokenizer"]
 
-_aliases.ensure_finder()
-
 
 def install() -> _aliases.Installation:
     """Make `import minbpe` import this package until `uninstall` of the result, or the end of a `with` block."""

@@ -3,7 +3,7 @@
 It has the names of tiktoken 0.14, including its modules `core`, `load`, `model`, `registry` and `_educational`, with
 the same ids, errors and rules for special tokens. Rank files in tiktoken's cache folder are found.
 
-Other people's programs import it as `tiktoken` after `install()`, or once it is `sys.modules["tiktoken"]`.
+Other people's programs import it as `tiktoken` after `install()`.
 """
 
 from .. import aliases as _aliases
@@ -19,8 +19,6 @@ from .model import encoding_for_model as encoding_for_model
 from .model import encoding_name_for_model as encoding_name_for_model
 from .registry import get_encoding as get_encoding
 from .registry import list_encoding_names as list_encoding_names
-
-_aliases.ensure_finder()
 
 
 def install() -> _aliases.Installation:
