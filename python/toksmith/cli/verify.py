@@ -7,10 +7,10 @@ import importlib
 import importlib.metadata
 import os
 import tempfile
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Literal, Protocol
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -80,18 +80,11 @@ def verify(
     print(f"{visible(source)}: the same ids as {theirs.name} ({counts})")
 
 
-class _Encoding(Protocol):
-    """What is called of an encoding of tiktoken."""
-
-    def encode(self, text: str, *, allowed_special: set[str], disallowed_special: Collection[str]) -> list[int]: ...
-    def decode_bytes(self, tokens: list[int]) -> bytes: ...
-
-
 def _tiktoken(source: str, ours: Tokenizer, pattern: str | None) -> tuple[Side, Iterable[str]]:
     tiktoken = _imported("tiktoken")
     exists = Path(source).exists()
     published = None if exists else sources.encoding_of(source)
-    theirs: _Encoding
+    theirs: Any
     origin = f"tiktoken {importlib.metadata.version('tiktoken')}"
     if exists and published is None and sources.kind_of(source) == "tiktoken":
         published = encodings.name_of(reading.read(source), ours.special_tokens)
@@ -114,7 +107,7 @@ def _tiktoken(source: str, ours: Tokenizer, pattern: str | None) -> tuple[Side, 
     return Side(origin, encode, theirs.decode_bytes), ours.special_tokens
 
 
-def _published(tiktoken: ModuleType, name: str) -> _Encoding:
+def _published(tiktoken: ModuleType, name: str) -> Any:
     """Return tiktoken's own encoding, by its own definition; the rank file is put where it looks for it."""
     # tiktoken reads its gpt2 from two other files; the ranks are those of r50k_base.
     name = "r50k_base" if name == "gpt2" else name
@@ -125,7 +118,7 @@ def _published(tiktoken: ModuleType, name: str) -> _Encoding:
         (Path(folder) / rank_cache.cache_key(encodings.FILES[file].url)).write_bytes(data)
         os.environ["TIKTOKEN_CACHE_DIR"] = folder
         try:
-            encoding: _Encoding = tiktoken.get_encoding(name)
+            encoding = tiktoken.get_encoding(name)
         finally:
             del os.environ["TIKTOKEN_CACHE_DIR"]
             if before is not None:

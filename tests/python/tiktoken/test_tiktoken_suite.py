@@ -11,10 +11,9 @@ from source_archives import source_archive
 
 # Nothing but the alias: submodules are found through it.
 SHIM = """
-import sys
 import toksmith.compat.tiktoken
 
-sys.modules["tiktoken"] = toksmith.compat.tiktoken
+toksmith.compat.tiktoken.install()
 """
 
 NO_NETWORK = """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 Json = dict[str, Any]
 """An object of JSON."""
@@ -12,18 +12,8 @@ FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 _FIELDS = ("content", *FLAGS)
 
 
-@runtime_checkable
-class TokenLike(Protocol):
-    """What the class `AddedToken` of `tokenizers` has, and the one here."""
-
-    content: str
-    single_word: bool
-    lstrip: bool
-    rstrip: bool
-    special: bool
-
-    @property
-    def normalized(self) -> bool: ...  # noqa: D102
+TokenLike = Any
+"""An `AddedToken`, or one of `tokenizers`."""
 
 
 class AddedToken:
@@ -69,11 +59,11 @@ class AddedToken:
         return f'AddedToken("{self.content}", {flags})'
 
 
-def _row_of(token: object, special: bool) -> Json:
+def _row_of(token: TokenLike, special: bool) -> Json:
     """Return an added token as a `tokenizer.json` has it, without id; `special` marks it so, as in `tokenizers`."""
     if isinstance(token, str):
         token = AddedToken(token, special=special)
-    if not isinstance(token, TokenLike):
+    if not all(hasattr(token, name) for name in _FIELDS):
         raise TypeError(f"Input must be a List[Union[str, AddedToken]], and one of them is {type(token).__name__}")
     if special and not token.special:
         token.special = True
