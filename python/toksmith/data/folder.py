@@ -14,7 +14,7 @@ import json
 import os
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -190,39 +190,6 @@ class Folder:
             advice = "pass the same value to continue, or choose another folder"
             raise ValueError(f"{what} {shown(str(self.path))} had {name} {difference}: {advice}")
 
-    @contextlib.contextmanager
-    def saving(self, tokenizer: Tokenizer) -> Iterator[Callable[[], None]]:
-        """Write the tokenizer beside the shards while they are made; yield a function that waits until it is written.
-
-        Writing a large vocabulary takes so long that the end of a short run would wait for it.
-        """
-        errors: list[BaseException] = []
-
-        def save() -> None:
-            try:
-                tokenizer.save(whole_files.without_link(self.unfinished / TOKENIZER), verify=False)
-            except BaseException as error:
-                errors.append(error)
-
-        thread = threading.Thread(target=save)
-        try:
-            thread.start()
-        except RuntimeError:  # the system starts no more threads
-            save()
-
-        def wait() -> None:
-            if thread.ident is not None:
-                thread.join()
-            if errors:
-                raise errors[0]
-            (self.unfinished / TOKENIZER).replace(self.path / TOKENIZER)
-
-        try:
-            yield wait
-        finally:
-            if thread.ident is not None:
-                thread.join()
-
     def raw_files(self, split: int, number: int) -> tuple[Path, Path]:
         """Return the files of ids and of starts of a shard that is not whole yet."""
         stem = self.unfinished / f"{self.options.splits[split]}-{number:05}"
@@ -269,8 +236,9 @@ class Folder:
                 if not (self.path / name).exists():
                     raise
 
-    def write_manifest(self, manifest: JsonObject) -> None:
+    def write_manifest(self, manifest: JsonObject, tokenizer: Tokenizer) -> None:
         """Finish the run."""
+        tokenizer.save(whole_files.without_link(self.path / TOKENIZER), verify=False)
         manifests.write(self.path, manifest)
         shutil.rmtree(self.unfinished, ignore_errors=True)
 

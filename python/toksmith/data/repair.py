@@ -60,12 +60,13 @@ class Repair(Folder):
             self.shards.clear()
             self._published.clear()
         for path in (*self.path.iterdir(), *self.unfinished.iterdir()):
-            if path != self.unfinished and TOKENIZER not in path.name:  # which a thread writes
+            if path != self.unfinished:
                 path.unlink()
         return None
 
-    def write_manifest(self, manifest: JsonObject) -> None:
+    def write_manifest(self, manifest: JsonObject, tokenizer: Tokenizer) -> None:
         """Move the files to their places, if they are what the manifest of the finished folder says."""
+        tokenizer.save(self.path / TOKENIZER, verify=False)
         finished = manifests.parse(self._finished)
         checksums = {file.name: file.checksum for shard in finished.shards for file in finished.files_of(shard)}
         for name in self._names:

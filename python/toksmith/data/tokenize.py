@@ -167,13 +167,12 @@ def warn_of_skipped(manifest: JsonObject, folder: Folder, stacklevel: int) -> No
 
 def _write(folder: Folder, tokenizer: Tokenizer, corpus: Corpus, progress: bool | str | Report) -> JsonObject:
     sources = corpus.sources
-    with folder.locked(), watching(progress, sources) as watch, folder.saving(tokenizer) as wait:
+    with folder.locked(), watching(progress, sources) as watch:
         run = _Run(tokenizer, sources, folder, watch)
         with corpus.naming():
             snapshot = run.run()
         manifest = folder.manifest(tokenizer, _outcome(sources, snapshot, run.skipped))
-        wait()
-        folder.write_manifest(manifest)
+        folder.write_manifest(manifest, tokenizer)
         watch.end(manifest["totals"]["text_bytes"])
     return manifest
 

@@ -149,7 +149,7 @@ class Engine(ABC, Generic[Data]):
         arguments.check_keywords(self.tokenize, options, ShardOptions)
         encoder = tokenizer_of(tokenizer)
         folder = self._folder(encoder, column, out, order, Options(encoder, **options))
-        with folder.begun(), folder.saving(encoder) as wait:
+        with folder.begun():
             if folder.options.warning is not None:
                 warnings.warn(folder.options.warning, stacklevel=2)
             write = functools.partial(
@@ -166,8 +166,7 @@ class Engine(ABC, Generic[Data]):
             folder.join(pieces)
             manifest = folder.manifest(encoder, outcome(pieces, self.source, len(folder.options.splits)))
             folder.publish_all()
-            wait()
-            folder.write_manifest(manifest)
+            folder.write_manifest(manifest, encoder)
         warn_of_skipped(manifest, folder, stacklevel=3)
         return manifest
 

@@ -227,8 +227,8 @@ def test_after_an_error_at_the_end(
     def failing(*_: Any) -> None:
         raise error
 
-    def failing_behind_it(folder: Any, told: dict[str, Any]) -> None:
-        write(folder, told)
+    def failing_behind_it(folder: Any, *told: Any) -> None:
+        write(folder, *told)
         folder.unfinished.mkdir()
         folder._write_names([name for shard in folder.shards.values() for name in shard.files.values()])
         raise error
