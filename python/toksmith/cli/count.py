@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Annotated, NamedTuple
 
 import typer
@@ -13,6 +13,7 @@ from .._internal.progress import reporter, summing
 from ..corpus import Corpus
 from ..encoding import text_streaming
 from ..lab.spans import visible
+from ..lab.text import aligned
 from ..tokenizer import Tokenizer
 from . import options, streams
 
@@ -95,22 +96,7 @@ def _as_lines(counts: list[tuple[str, Count]]) -> bytes:
     rows = [(*map(str, count), visible(name)) for name, count in counts]
     if len(counts) > 1:
         rows.append((*map(str, _total(counts)), "total"))
-    return columns(rows).encode()
-
-
-def columns(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows as `wc` writes them: numbers at the right, the last column as it is, one space between.
-
-    >>> print(columns([("12", "1", "a.txt"), ("3", "10", "b")]), end="")
-    12  1 a.txt
-     3 10 b
-    """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
-    lines = (
-        " ".join([*(cell.rjust(width) for cell, width in zip(numbers, widths, strict=True)), name])
-        for *numbers, name in rows
-    )
-    return "\n".join(lines) + "\n"
+    return f"{aligned(rows, words_last=True)}\n".encode()
 
 
 def _as_json(counts: list[tuple[str, Count]]) -> bytes:
