@@ -10,8 +10,6 @@ from ..files import tables
 from ..files.inputs import Source
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from pyarrow import Array
 
 # Rows that are decoded at a time, and bytes of text that are handed on at a time.
@@ -66,26 +64,9 @@ def texts(source: Source, number: int, start: int, skipped: list[SkippedRow] | N
 
 def columns(cells: Array, source: int, per_row: float) -> Iterator[TextColumn]:
     """Yield texts that are not null, about a megabyte together, in place; `per_row` is the progress of each text."""
-    cells, offsets = _with_offsets(cells)
-    start = 0
-    while start < len(cells):
-        end = max(int(offsets.searchsorted(offsets[start] + _BYTES, "right")) - 1, start + 1)
-        texts = _core.ArrowColumn(cells.slice(start, end - start))
-        yield TextColumn(source, texts, round(per_row * (end - start)))
-        start = end
-
-
-def _with_offsets(cells: Array) -> tuple[Array, NDArray[np.int64]]:
-    """Return texts with the places in their buffer where each begins and the last ends."""
-    import numpy as np
     import pyarrow as pa
 
-    kinds = {pa.string(): np.int32, pa.binary(): np.int32, pa.large_string(): np.int64, pa.large_binary(): np.int64}
-    if cells.type not in kinds:
-        # A cast imports `pyarrow.compute`, which takes 50 ms.
-        cells = cells.cast(pa.large_binary())
-    if not len(cells):
-        return cells, np.zeros(1, np.int64)
-    offsets = np.frombuffer(cells.buffers()[1], kinds[cells.type])
-    # Numbers of 64 bits, so that adding to one does not overflow.
-    return cells, offsets[cells.offset : cells.offset + len(cells) + 1].astype(np.int64)
+    if cells.type not in (pa.string(), pa.binary(), pa.large_string(), pa.large_binary()):
+        cells = cells.cast(pa.large_binary())  # which imports `pyarrow.compute`, and takes 50 ms
+    for part in tables.slices(cells, _BYTES):
+        yield TextColumn(source, _core.ArrowColumn(part), round(per_row * len(part)))

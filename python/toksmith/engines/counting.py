@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, TypedDict, TypeVar
+from typing import TYPE_CHECKING, TypedDict
 
 from .. import _core, patterns
 from .._internal import arguments, memory
 from .._internal.choices import Errors, Unmatched
-from ..files.tables import arrow
+from ..files import tables
 from ..training import counting, counts_files
 from ..training.counts import PretokenCounts
 from .batches import column_of
@@ -28,7 +28,6 @@ _MAX_ADDED_BYTES = 1 << 20
 """The maximum size of a batch that is added to a sum: adding it takes as much memory again."""
 _MAX_BATCH_BYTES = 1 << 30
 """The maximum size of a batch: offsets of 32 bits can count twice as many bytes."""
-Rows = TypeVar("Rows", "Array | ChunkedArray", "RecordBatch")
 
 
 class CountOptions(TypedDict, total=False):
@@ -43,7 +42,7 @@ class CountOptions(TypedDict, total=False):
 
 def counts_schema() -> Schema:
     """Return the schema of the batches of `count_batches`: `pretoken`, of type `binary`, and `count`, `int64`."""
-    pa = arrow()
+    pa = tables.arrow()
     return pa.schema([("pretoken", pa.binary()), ("count", pa.int64())])
 
 
@@ -90,7 +89,7 @@ def count_batches(
         memory_limit=limit,
     )
     slice_bytes = max(limit // _SLICES, _MIN_SLICE_BYTES)
-    columns = (texts for batch in batches for texts in _slices(column_of(batch, column), slice_bytes))
+    columns = (texts for batch in batches for texts in tables.slices(column_of(batch, column), slice_bytes))
     return _counted(columns, begin, errors == "replace")
 
 
@@ -108,19 +107,9 @@ def _counted(
         yield from _batches(current.finish())
 
 
-def _slices(rows: Rows, max_bytes: int) -> Iterator[Rows]:
-    """Yield a column or a batch in slices of at most so many bytes, or of one row."""
-    if len(rows) > 1 and rows.nbytes > max_bytes:
-        half = len(rows) // 2
-        yield from _slices(rows.slice(0, half), max_bytes)
-        yield from _slices(rows.slice(half), max_bytes)
-    elif len(rows):
-        yield rows
-
-
 def _batches(core: _core.PretokenCounts) -> Iterator[RecordBatch]:
     for batch in counts_files.batches(core, counts_files.plain_schema()):
-        for rows in _slices(batch.select(["pretoken", "count"]), _MAX_BATCH_BYTES):
+        for rows in tables.slices(batch.select(["pretoken", "count"]), _MAX_BATCH_BYTES):
             yield rows.cast(counts_schema())
 
 
@@ -150,12 +139,12 @@ def sum_counts(
         MemoryError: The sum does not fit into the limit: says what would fit.
         ImportError: pyarrow is not installed.
     """
-    arrow()
+    tables.arrow()
     resolved, specials = patterns.resolve(pattern, unmatched), arguments.special_names(special_tokens)
     limit = None if memory_limit is None else memory.limit(memory_limit)
     sums = counting.counter([], resolved.core(), workers=1, replace=False, memory_limit=limit)
     for batch in batches:
         column_of(batch, "count")
-        for rows in _slices(batch, _MAX_ADDED_BYTES):
+        for rows in tables.slices(batch, _MAX_ADDED_BYTES):
             counts_files.add(sums, column_of(rows, "pretoken"), rows.column("count"))
     return PretokenCounts._of(sums.finish(), resolved, specials, has_order=False)

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from .. import _core
 from .._internal.messages import shown
@@ -16,7 +16,9 @@ from . import text_files, watching
 from .inputs import Source
 
 if TYPE_CHECKING:
-    from pyarrow import Array, DataType
+    from pyarrow import Array, ChunkedArray, DataType, RecordBatch
+
+Rows = TypeVar("Rows", "Array | ChunkedArray", "RecordBatch")
 
 # Rows that become Python objects at a time.
 _ROWS = 1024
@@ -119,6 +121,16 @@ def columns(source: Source, rows: int) -> Iterator[tuple[Array, int]]:
                 part = getattr(part, "storage", part)
                 _check_lengths(source, part)
                 yield part, progress * len(part) // len(cells)
+
+
+def slices(rows: Rows, max_bytes: int) -> Iterator[Rows]:
+    """Yield a column or a batch in slices of at most so many bytes, or of one row."""
+    if len(rows) > 1 and rows.nbytes > max_bytes:
+        half = len(rows) // 2
+        yield from slices(rows.slice(0, half), max_bytes)
+        yield from slices(rows.slice(half), max_bytes)
+    elif len(rows):
+        yield rows
 
 
 def _rows_of_dictionary(values: Array, rows: int) -> int:
