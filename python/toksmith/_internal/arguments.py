@@ -231,12 +231,18 @@ def text_bytes(text: Buffer) -> bytes:
 
 def checked_dropout(dropout: float, seed: int | None) -> tuple[float, int]:
     """Return the probability that a merge is left out, and the seed of the choices: a new one if it is None."""
-    number = int.from_bytes(os.urandom(8), "little") if seed is None else whole("seed", seed)
+    number = int.from_bytes(os.urandom(8), "little") if seed is None else checked_seed("seed", seed)
     if not 0 <= fraction("dropout", dropout) <= 1:
         raise ValueError(f"dropout is a probability from 0 to 1, not {shown(dropout)}")
-    if not 0 <= number < 2**64:
-        raise ValueError(f"seed is a whole number from 0 to 2^64 - 1, not {number}")
     return float(dropout), number
+
+
+def checked_seed(name: str, value: int) -> int:
+    """Return a seed, a number of 64 bits."""
+    number = whole(name, value)
+    if not 0 <= number < 2**64:
+        raise ValueError(f"{name} is a whole number from 0 to 2^64 - 1, not {shown(value)}")
+    return number
 
 
 def checked_limit(name: str, value: int, minimum: int) -> int:

@@ -147,8 +147,8 @@ class Options:
             prepend=prepend_ids,
             append=append_ids,
             special_ids=[*tokenizer.special_tokens.values()] if special else [],
-            seed=_seed("seed", seed),
-            shuffle=None if shuffle is None else (_seed("shuffle", shuffle), buffer),
+            seed=arguments.checked_seed("seed", seed),
+            shuffle=None if shuffle is None else (arguments.checked_seed("shuffle", shuffle), buffer),
             shard_size=shard_ids,
             head_bytes=self.form.header_bytes,
             workers=arguments.checked_workers(workers),
@@ -201,13 +201,6 @@ def _shard_ids(form: Format, shard_size: int, wide: bool, tokenizer: Tokenizer) 
     if limit != DEFAULT_SHARD:
         raise ValueError("shard_size is for other formats than nanogpt, which has one file for each split")
     return form.max_ids
-
-
-def _seed(name: str, value: int) -> int:
-    number = arguments.whole(name, value)
-    if not 0 <= number < _HASHES:
-        raise ValueError(f"{name} must be a whole number from 0 to 2^64 - 1, not {shown(value)}")
-    return number
 
 
 def _shares(split: str | Iterable[str] | Mapping[str, float] | None) -> dict[str, float]:
