@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
@@ -31,9 +31,6 @@ a document have two colours in turn, and special tokens a third. In a pipe, or
 if NO_COLOR is set, each token is a line: its place, its id and its text.
 Control characters are shown as escapes, and a byte that is not part of a
 character as \\xNN."""
-
-MAX_SOURCES = 20
-"""Sources that are listed; if there are more, the first ones."""
 
 
 def data(
@@ -89,43 +86,24 @@ def _summary(manifest: manifests.Manifest) -> str:
         f"tokenizer: {visible(manifest.tokenizer_file)}, {manifest.vocab_size:,} tokens, "
         f"fingerprint {visible(manifest.fingerprint[:16])}\n",
         aligned(rows) + "\n",
-        *_totals(manifest.content),
-        *_sources(manifest.content),
+        *_totals(manifest.content.get("totals")),
     ]
     return "\n".join(sections)
 
 
-def _totals(content: Mapping[str, object]) -> Iterator[str]:
-    totals = content.get("totals")
-    size, tokens = (totals.get(name) if isinstance(totals, dict) else None for name in ("text_bytes", "tokens"))
-    if isinstance(size, int) and isinstance(tokens, int) and tokens > 0:
+def _totals(totals: object) -> Iterator[str]:
+    """Yield what a manifest says of the whole run; it may be a stranger's."""
+    totals = totals if isinstance(totals, dict) else {}
+    size, tokens, special, skipped = (
+        count if isinstance(count := totals.get(name), int) else 0
+        for name in ("text_bytes", "tokens", "special_tokens", "skipped")
+    )
+    if tokens > 0:
         yield f"text: {size:,} bytes, {size / tokens:.2f} for each token\n"
-    special = totals.get("special_tokens") if isinstance(totals, dict) else None
-    if isinstance(special, int) and special > 0:
+    if special > 0:
         yield f"special tokens in the text: {special:,}\n"
-
-
-def _sources(content: Mapping[str, object]) -> Iterator[str]:
-    sources, skipped = (_objects(content.get(name)) for name in ("sources", "skipped"))
-    if sources:
-        rows = [("source", "bytes", "documents")]
-        for source in sources[:MAX_SOURCES]:
-            numbers = (source.get("bytes"), source.get("documents"))
-            size, documents = (f"{number:,}" if isinstance(number, int) else "?" for number in numbers)
-            rows.append((visible(str(source.get("name"))), size, documents))
-        more = f"and {len(sources) - MAX_SOURCES:,} more\n" if len(sources) > MAX_SOURCES else ""
-        yield f"{aligned(rows)}\n{more}"
-    if skipped:
-        lines = [f"skipped documents: {len(skipped):,}"]
-        for document in skipped[:MAX_SOURCES]:
-            lines.append(visible(f"  {document.get('source')}, {document.get('place')}: {document.get('reason')}"))
-        if len(skipped) > MAX_SOURCES:
-            lines.append(f"  and {len(skipped) - MAX_SOURCES:,} more")
-        yield "\n".join(lines) + "\n"
-
-
-def _objects(value: object) -> list[dict[str, object]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    if skipped > 0:
+        yield f"skipped documents, which {manifests.NAME} lists: {skipped:,}\n"
 
 
 def _document(folder: str, split: str, number: int) -> Iterator[bytes]:
