@@ -76,15 +76,15 @@ def remaining() -> int:
 
 
 class Use:
-    """The memory that this process has taken since now; as a text, beside a limit."""
+    """The memory that this process has taken since now, beside a limit."""
 
     def __init__(self, limit: int | None) -> None:
         self._limit, self._before = limit, taken()[0]
 
-    def __str__(self) -> str:
-        """Return such as "RAM 0.4 of 2.0 GB"; an empty text if the system does not say."""
+    def facts(self) -> list[str]:
+        """Return such as "RAM 0.4 of 2.0 GB"; nothing if the system does not say."""
         now = taken()[0]
-        return use_of(max(now - self._before, 0), self._limit) if now else ""
+        return [use_of(max(now - self._before, 0), self._limit)] if now else []
 
 
 def use_of(number: int, limit: int | None) -> str:

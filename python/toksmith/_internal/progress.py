@@ -6,7 +6,7 @@ import contextlib
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Report = Callable[[str, int, int], object]
 Write = Callable[[str, int, int, float, bool], None]
-Facts = Callable[[int], Sequence[str]]
+Facts = Callable[[], Sequence[str]]
 
 _NAMES = {
     "count": "counting pretokens",
@@ -34,27 +34,22 @@ _JSON_SECONDS = 0.25
 
 
 @contextlib.contextmanager
-def reporter(
-    progress: bool | str | Report,
-    facts: Facts | None = None,
-    more: Callable[[], Mapping[str, object]] = dict,
-    memory: object = "",
-) -> Iterator[Report | None]:
+def reporter(progress: bool | str | Report, facts: Facts = tuple) -> Iterator[Report | None]:
     """Yield the callable to which the core reports, or None.
 
     True shows a bar on standard error, and a line of text in a notebook; "json" writes lines of JSON there. A
     callable is called with (stage, done, total), about every 40 ms, where stage is "count", "encode" or "decode" (in
-    bytes) or "merge" (in merges), and total is 0 while it is not known. False is silence. `facts`, `memory` and
-    `more` are those of `bar` and `json_lines`.
+    bytes) or "merge" (in merges), and total is 0 while it is not known. False is silence. `facts` returns texts to
+    show beside a bar.
     """
     if not progress or callable(progress):
         yield progress or None
     elif progress == "json":
-        with json_lines(more) as report:
+        with json_lines() as report:
             yield report
     else:
         # In a notebook `rich` would need widgets, and shows nothing without them.
-        with text_line() if in_notebook() else bar(facts, memory) as report:
+        with text_line() if in_notebook() else bar(facts) as report:
             yield report
 
 
@@ -102,11 +97,11 @@ class Bars:
         )
         self._tasks: dict[str, TaskID] = {}
 
-    def update(self, stage: str, done: int, total: int, facts: Sequence[str] | None = None, memory: str = "") -> None:
+    def update(self, stage: str, done: int, total: int, facts: Sequence[str] = ()) -> None:
         """Set how far a stage is; the first call for it adds its bar.
 
-        The total is 0 while it is not known. `facts` are texts beside the bar, the most important first; default: the
-        rate. `memory` is what the process takes. Those that the terminal has no room for are left out.
+        The total is 0 while it is not known. Beside the bar are the rate, then `facts`, the most important first; those
+        that the terminal has no room for are left out.
         """
         from rich.cells import cell_len
 
@@ -114,27 +109,22 @@ class Bars:
             self._tasks[stage] = self.drawn.add_task(_NAMES.get(stage, stage), total=total or None, facts="")
         task = self._tasks[stage]
         self.drawn.update(task, completed=done, total=total or None)
-        facts = [rate(stage, self.drawn.tasks[task].speed)] if facts is None else facts
-        beside = [*facts, *([memory] if memory else [])]
+        beside = [*filter(None, (rate(stage, self.drawn.tasks[task].speed), *facts))]
         while beside and cell_len(", ".join(beside)) > self.drawn.console.width - _OTHER_WIDTH:
             beside.pop()
-        self.drawn.update(task, facts=", ".join(filter(None, beside)))
+        self.drawn.update(task, facts=", ".join(beside))
 
 
 @contextlib.contextmanager
-def bar(facts: Facts | None = None, memory: object = "") -> Iterator[Report]:
-    """Yield a callable that reports in bars.
-
-    `facts` takes how much is done, and returns the texts beside the bar; default: the rate. `memory` is shown as the
-    text that it is at the time.
-    """
+def bar(facts: Facts) -> Iterator[Report]:
+    """Yield a callable that reports in bars, with the texts that `facts` returns beside them."""
     bars = Bars()
     with bars.drawn:
         due = 0.0
 
         def report(stage: str, done: int, total: int) -> None:
             nonlocal due
-            bars.update(stage, done, total, facts and facts(done), str(memory))
+            bars.update(stage, done, total, facts())
             if time.monotonic() >= due:
                 bars.drawn.refresh()
                 due = time.monotonic() + _REFRESH
@@ -178,15 +168,14 @@ def text_line() -> Iterator[Report]:
 
 
 @contextlib.contextmanager
-def json_lines(more: Callable[[], Mapping[str, object]] = dict) -> Iterator[Report]:
+def json_lines() -> Iterator[Report]:
     """Yield a callable that reports in lines of JSON, on standard error: stage, done, total, seconds of the stage.
 
-    The last state of each stage is always written. The total is 0 while it is not known. `more` returns the other
-    fields of each line.
+    The last state of each stage is always written. The total is 0 while it is not known.
     """
 
     def write(stage: str, done: int, total: int, seconds: float, is_last: bool) -> None:
-        line = json.dumps({"stage": stage, "done": done, "total": total, "seconds": round(seconds, 3), **more()})
+        line = json.dumps({"stage": stage, "done": done, "total": total, "seconds": round(seconds, 3)})
         print(line, file=sys.stderr, flush=True)
 
     with _throttled(write, _JSON_SECONDS) as report:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from .. import _core
 from .._internal.messages import counted, printable
@@ -55,29 +54,15 @@ class Watch:
         if self.report is not None:
             self.report(_STAGE, self._total or self._done or text_bytes, self._total)
 
-    def _source(self, counts: _core.ShardCounts) -> str:
-        return self._sources[min(counts.source, len(self._sources) - 1)].name
-
-    def details(self) -> dict[str, int | str]:
-        """Return what a line of JSON has beside the bytes."""
+    def facts(self) -> list[str]:
+        """Return what a bar shows beside the bytes."""
         counts = self._core.counts()
-        numbers = {"documents": counts.documents, "tokens": counts.tokens, "text_bytes": counts.text_bytes}
-        return {**numbers, "source": self._source(counts)}
-
-    def facts(self) -> Callable[[int], list[str]]:
-        """Return a function that takes how many bytes are done, and returns the texts that a bar shows."""
-        start = time.monotonic()
-        first: tuple[int, int] | None = None
-
-        def shown(done: int) -> list[str]:
-            nonlocal first
-            counts = self._core.counts()
-            first = first or (done, counts.tokens)
-            new_bytes, new_tokens = done - first[0], counts.tokens - first[1]
-            seconds = time.monotonic() - start
-            return facts(counts.documents, counts.tokens, self._source(counts), new_bytes, new_tokens, seconds)
-
-        return shown
+        name = printable(self._sources[min(counts.source, len(self._sources) - 1)].name)
+        return [
+            f"{counts.tokens / 1e6:,.1f} M tokens",
+            counted(counts.documents, "document"),
+            name if len(name) <= _MAX_NAME else f"…{name[1 - _MAX_NAME :]}",
+        ]
 
 
 @contextlib.contextmanager
@@ -86,22 +71,5 @@ def watching(progress: bool | str | Report, sources: Sequence[Source]) -> Iterat
     if isinstance(progress, str) and progress != "json":
         raise ValueError(f'progress is True, False, "json" or a callable, not {progress!r}')
     watch = Watch(sources)
-    with reporter(progress, watch.facts(), watch.details) as watch.report:
+    with reporter(progress, watch.facts) as watch.report:
         yield watch
-
-
-def facts(documents: int, tokens: int, source: str, new_bytes: int, new_tokens: int, seconds: float) -> list[str]:
-    """Return the texts that a bar shows beside the share, the most important first.
-
-    >>> facts(1200, 2_500_000, "web/a.jsonl.zst", 9_000_000, 2_000_000, 2.0)
-    ['4.5 MB/s', '2.5 M tokens', '1,200 documents', '1.0 M tokens/s', 'web/a.jsonl.zst']
-    """
-    seconds = max(seconds, 1e-9)
-    name = printable(source)
-    return [
-        f"{new_bytes / seconds / 1e6:,.1f} MB/s",
-        f"{tokens / 1e6:,.1f} M tokens",
-        counted(documents, "document"),
-        f"{new_tokens / seconds / 1e6:,.1f} M tokens/s",
-        name if len(name) <= _MAX_NAME else f"…{name[1 - _MAX_NAME :]}",
-    ]

@@ -100,7 +100,7 @@ def counted(
 ) -> PretokenCounts:
     """Count the pretokens of texts. `refuse` may save counts that do not fit into the limit, and raise an error."""
     texts.check_local()
-    with reporter(progress, memory=use) as report, texts.naming():
+    with reporter(progress, use.facts) as report, texts.naming():
         counting = begun(texts, special_tokens, pattern.core(), workers, memory_limit, report, min_count)
         core = counting.finish(refuse)
     _warn_if_hardly_any(core, pattern)

@@ -43,7 +43,7 @@ def learn(
     """
     _check_memory(counts, options, memory_limit, consume_counts, save)
     made = b"" if checkpoint is None else checkpoint.begin(_core.fingerprint(counts._core))
-    with reporter(progress, memory=use) as report:
+    with reporter(progress, use.facts) as report:
         learned = _core.learn_merges(
             counts._core,
             options.max_merges,

@@ -120,7 +120,7 @@ def second_stage(
         forced_tokens=[],
     )
     runs = _core.Runs(first._core, options.pattern.core())
-    with reporter(progress, memory=memory.Use(memory_limit)) as report, corpus.naming():
+    with reporter(progress, memory.Use(memory_limit).facts) as report, corpus.naming():
 
         def count(cuts: _core.Pretokenizer) -> _core.PretokenCounts:
             return begun(corpus, options.special_tokens, cuts, workers, memory.limit(memory_limit), report).finish()

@@ -89,7 +89,7 @@ def test_a_terminal_of_any_width_gets_a_bar(columns: int, place: Path) -> None:
     for line in bars:
         assert re.search(r"━{10,}\s* \d+% .*[-\d]:[-\d]{2}:[-\d]{2}", line), line
         assert len(line) <= columns
-    assert ("MB/s" in bars[-1]) == (columns >= 60)
+    assert ("M tokens" in bars[-1]) == (columns >= 60)
     assert (name in bars[-1]) == (columns == 140)
     assert next(filter(None, reversed(drawn))).startswith("out: 450 documents, ")
 
@@ -164,8 +164,7 @@ def test_standard_input(place: Path, tokenizer: Tokenizer) -> None:
 def test_json_lines_of_progress(place: Path) -> None:
     done = run(place, "a.jsonl", *PLAIN, "-o", "out", "--progress", "json")
     lines = [json.loads(line) for line in done.stderr.splitlines()]
-    assert lines[-1]["documents"] == 50
-    assert {"stage", "done", "total", "seconds", "documents", "tokens", "text_bytes", "source"} == set(lines[-1])
+    assert {"stage", "done", "total", "seconds"} == set(lines[-1])
     quiet = run(place, "a.jsonl", *PLAIN, "-o", "quiet", "--no-progress")
     assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, b"", b"")
 

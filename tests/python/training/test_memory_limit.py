@@ -337,7 +337,7 @@ def test_a_bar_shows_memory_and_its_limit(
     monkeypatch.setenv("COLUMNS", str(columns))
     bars = progress.Bars()
     fact = memory.use_of(1_412_000_000, 2_500_000_000)
-    bars.update(name, 1, 2, memory=fact)
+    bars.update(name, 1, 2, [fact])
     console = Console(width=columns, file=io.StringIO())
     console.print(bars.drawn.get_renderable())
     [line] = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
@@ -348,11 +348,11 @@ def test_a_bar_shows_memory_and_its_limit(
 def test_memory_in_use_is_beyond_what_was_before(monkeypatch: pytest.MonkeyPatch) -> None:
     use = memory.Use(10**9)
     held = bytearray(os.urandom(1 << 16) * 800)
-    found = re.fullmatch(r"RAM (\d\.\d) of 1\.0 GB", str(use))
-    assert found, str(use)
+    found = re.fullmatch(r"RAM (\d\.\d) of 1\.0 GB", *use.facts())
+    assert found, use.facts()
     assert 0.0 < float(found[1]) < 0.3, len(held)
     monkeypatch.setattr(memory, "taken", lambda: (0, 0))
-    assert str(memory.Use(None)) == ""
+    assert memory.Use(None).facts() == []
 
 
 @pytest.mark.parametrize("call", [train, toksmith.count_pretokens])
@@ -361,7 +361,7 @@ def test_the_bar_of_a_call_has_the_limit(call: Callable[..., Any], monkeypatch: 
     original = progress.Bars.update
 
     def update(bars: Any, *arguments: Any) -> None:
-        shown.append(arguments[-1])
+        shown.extend(arguments[-1])
         original(bars, *arguments)
 
     monkeypatch.setattr(progress.Bars, "update", update)
