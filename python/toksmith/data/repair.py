@@ -32,6 +32,7 @@ def repair_of(folder: Folder, tokenizer: Tokenizer, verify: bool, progress: bool
     with reporter(progress) as report:
         damaged = list(checking.damaged(manifests.parse(folder.path), verify, report))
     if not damaged:
+        shutil.rmtree(folder.path / REPAIR, ignore_errors=True)  # of a repair that was killed at its end
         folder.check_sources_are_known()
         return None
     problems = [f"{name}: {problem}" for name, problem in damaged[:_MAX_LISTED]]

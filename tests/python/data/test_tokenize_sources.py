@@ -226,9 +226,8 @@ def test_progress(
     size = source.stat().st_size
     assert seen[-1] == ("encode", size, size)
     assert all(stage == "encode" and done <= total == size for stage, done, total in seen)
-    told = toksmith.tokenize(source, tokenizer, tmp_path / "two", progress="json")
+    toksmith.tokenize(source, tokenizer, tmp_path / "two", progress="json")
     last = json.loads(capfd.readouterr().err.splitlines()[-1])
-    assert (last["done"], last["total"], last["source"]) == (size, size, str(source))
-    assert (last["documents"], last["tokens"]) == (len(documents), told["totals"]["tokens"])
+    assert (last["done"], last["total"]) == (size, size)
     toksmith.tokenize(source, tokenizer, tmp_path / "three", progress=True)
     assert "error" not in capfd.readouterr().err  # a bar is drawn on a terminal only
