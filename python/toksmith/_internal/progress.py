@@ -100,7 +100,7 @@ class Bars:
     def update(self, stage: str, done: int, total: int, facts: Sequence[str] = ()) -> None:
         """Set how far a stage is; the first call for it adds its bar.
 
-        The total is 0 while it is not known. Beside the bar are the rate, then `facts`, the most important first; those
+        The total is 0 while it is not known. Beside the bar are the rate and `facts`, the most important first; those
         that the terminal has no room for are left out.
         """
         from rich.cells import cell_len

@@ -97,16 +97,15 @@ def compare(
         _check_outputs(output or [], pictures, list(_inputs(tokenizers, on, language, parallel)))
     named = _named_tokenizers(tokenizers)
     loaded = options.load_all(list(named.values()), parts)
-    with streams.reporting(progress, "-") as report:
-        comparison = toksmith.lab.compare(
-            {name: tokenizer for name, (_, tokenizer) in zip(named, loaded, strict=True)},
-            _languages(language, "--language") if language else on if text is None else iter([text]),
-            parallel=_parallel(parallel) if parallel else None,
-            progress=report,
-            errors=errors,
-            **measuring,
-            **reading,
-        )
+    comparison = toksmith.lab.compare(
+        {name: tokenizer for name, (_, tokenizer) in zip(named, loaded, strict=True)},
+        _languages(language, "--language") if language else on if text is None else iter([text]),
+        parallel=_parallel(parallel) if parallel else None,
+        progress=streams.progress_of(progress, "-"),
+        errors=errors,
+        **measuring,
+        **reading,
+    )
     for out in output or []:
         written = streams.write(out, [_FORMS[Path(out).suffix](comparison).encode()])
         streams.say_written(out, bytes_as_text(written), progress)

@@ -65,7 +65,7 @@ def count(
     corpus = Corpus(paths if text is None else iter([text]), **reading, errors=errors)
     counts: list[tuple[str, Count]] = []
     # A bar is gone before the output comes, so both may be on one terminal.
-    with streams.reporting(progress, "") as how, reporter(how) as report:
+    with reporter(streams.progress_of(progress, "")) as report:
         read = summing(report, "encode", corpus.total_bytes)
         for source in corpus.sources:
             texts = (document.pieces for document in corpus.documents_of(source, read))

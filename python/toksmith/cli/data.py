@@ -60,7 +60,7 @@ def data(
 
 
 def _check(folder: str, progress: options.Progress | None) -> None:
-    with streams.reporting(progress, folder) as how, reporter(how) as report:
+    with reporter(streams.progress_of(progress, folder)) as report:
         lines = list(checking.differences(folder, report))
     is_whole = not lines
     if is_whole:

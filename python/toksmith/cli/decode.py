@@ -80,7 +80,7 @@ def decode(
     if ids is not None and format not in (None, "text"):
         raise UsageError(f"--format {format} is for a file, and --ids are text")
     format = format or ("text" if source.path is None else _SUFFIXES.get(Path(source.path).suffix))
-    with streams.reporting(progress, out) as how, reporter(how) as report:
+    with reporter(streams.progress_of(progress, out)) as report:
         size = streams.write(out, _decoded(loaded, source, format, report))
     streams.say_written(out, counted(size, "byte"), progress)
 

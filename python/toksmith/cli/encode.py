@@ -69,12 +69,12 @@ def encode(
     streams.check(out, [*sources.files_of(tokenizer), *source.files])
     loaded = options.load(tokenizer, parts)
     format = format or _SUFFIXES.get(Path(out).suffix, "text")
-    with streams.reporting(progress, out) as how:
-        if format in _FRAMES:
-            count = _write_text(loaded, source, out, format, not no_special, errors, how)
-        else:
-            path = _checked_path(source, out, format)
-            count = loaded.encode_file(path, out, special=not no_special, errors=errors, progress=how)
+    how = streams.progress_of(progress, out)
+    if format in _FRAMES:
+        count = _write_text(loaded, source, out, format, not no_special, errors, how)
+    else:
+        path = _checked_path(source, out, format)
+        count = loaded.encode_file(path, out, special=not no_special, errors=errors, progress=how)
     streams.say_written(out, counted(count, "id"), progress)
 
 

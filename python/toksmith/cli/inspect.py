@@ -49,16 +49,15 @@ def inspect(
     streams.check_inputs(on or [], text, argument="--on")
     loaded = options.load(tokenizer, parts)
     # A bar is gone before the output comes, so both may be on one terminal.
-    with streams.reporting(progress, "") as report:
-        inspection = toksmith.lab.inspect(
-            loaded,
-            on or (None if text is None else iter([text])),
-            top=top,
-            special=not no_special,
-            **reading,
-            errors=errors,
-            workers=workers,
-            progress=report,
-        )
+    inspection = toksmith.lab.inspect(
+        loaded,
+        on or (None if text is None else iter([text])),
+        top=top,
+        special=not no_special,
+        **reading,
+        errors=errors,
+        workers=workers,
+        progress=streams.progress_of(progress, ""),
+    )
     shown = json.dumps(inspection.to_dict(), ensure_ascii=True) if as_json else str(inspection)
     streams.write("-", [shown.encode(), b"\n"])

@@ -12,11 +12,11 @@ import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from .. import _core
 from .._internal.messages import printable, shown
-from .._internal.progress import Report, json_lines
+from .._internal.progress import Report
 from ..files import text_files, watching, whole_files
 from ..lab.spans import visible
 from .options import Progress, UsageError
@@ -205,16 +205,11 @@ def drop_output() -> None:
         os.dup2(nothing.fileno(), 1)
 
 
-@contextlib.contextmanager
-def reporting(progress: Progress | None, out: str) -> Iterator[bool | Report]:
-    """Yield what the library takes as `progress`: as asked, else a bar if a terminal shows no output beside it."""
-    if progress == "json":
-        with json_lines() as report:
-            yield report
-    elif progress is not None:
-        yield progress == "bar"
-    else:
-        yield _is_terminal(sys.stderr) and not (out == "-" and _is_terminal(sys.stdout))
+def progress_of(progress: Progress | None, out: str) -> Any:
+    """Return what the library takes as `progress`: as asked, else a bar if a terminal shows no output beside it."""
+    if progress is None:
+        return _is_terminal(sys.stderr) and not (out == "-" and _is_terminal(sys.stdout))
+    return progress if progress == "json" else progress == "bar"
 
 
 @contextlib.contextmanager

@@ -95,8 +95,6 @@ def tokenize(
     progress: options.ProgressOption = None,
 ) -> None:
     """Turn documents into a folder of ids for training."""
-    is_terminal = sys.stderr is not None and sys.stderr.isatty()
-    shows_bar = progress == "bar" or (progress is None and is_terminal)
     streams.check_inputs(sources, None, None, argument="SOURCES")
     start = time.monotonic()
     was_finished = (Path(out) / manifests.NAME).exists()
@@ -110,7 +108,7 @@ def tokenize(
             workers=workers,
             **shards,
             **reading,
-            progress="json" if progress == "json" else shows_bar,
+            progress=streams.progress_of(progress, out),
         )
     if progress in (None, "bar"):
         name = f"{out} is complete" if was_finished else out

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import tempfile
 from pathlib import Path
@@ -131,16 +130,14 @@ def train(
     if superwords is not None:
         learning["superwords"] = Superwords(rule=superwords, **superwords_options)
     special_tokens = _special_names(names, names_file)
-    with contextlib.ExitStack() as stack:
-        state, hint = (None, " (--checkpoint FILE keeps merges)") if checkpoint is None else (Path(checkpoint), "")
-        stack.enter_context(streams.resumable(state, out, f"nothing was written{hint}"))
-        report = stack.enter_context(streams.reporting(progress, out))
+    state, hint = (None, " (--checkpoint FILE keeps merges)") if checkpoint is None else (Path(checkpoint), "")
+    with streams.resumable(state, out, f"nothing was written{hint}"):
         tokenizer = training.train(
             corpus,
             vocab_size,
             special_tokens=special_tokens,
             pattern=... if pattern is None else options.pattern_of(pattern),
-            progress=report,
+            progress=streams.progress_of(progress, out),
             **learning,
         )
     _save(tokenizer, out)
