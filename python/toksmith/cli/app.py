@@ -20,7 +20,7 @@ import typer
 from .. import __version__
 from .._internal.messages import printable
 from . import streams
-from .command_line import Command, with_files_named, with_progress_named, without_debug
+from .command_line import Command, prepared
 from .messages import in_options
 from .options import UsageError, expanded
 
@@ -109,11 +109,11 @@ def run(args: list[str]) -> int:
     """Run the command line `args`; return its exit status."""
     signal.signal(signal.SIGTERM, _end)
     streams.print_utf8()
-    args, debug = without_debug(args)
+    args, debug = prepared(args)
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
         try:
-            return _run(with_progress_named(with_files_named(args)) or ["--help"])
+            return _run(args or ["--help"])
         except (KeyboardInterrupt, typer.Abort):
             return 130
         except BrokenPipeError:

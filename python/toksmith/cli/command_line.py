@@ -9,6 +9,8 @@ from typer.core import TyperCommand
 
 from .options import Progress, UsageError
 
+_WITH_VALUE = {"--progress": "--progress=bar", "--no-progress": "--progress=none"}
+
 
 class Command(TyperCommand):
     """A command that refuses to take a single-valued option twice: click would use the last."""
@@ -27,57 +29,31 @@ class Command(TyperCommand):
         return super().parse_args(ctx, args)
 
 
-def with_progress_named(args: list[str]) -> list[str]:
-    """Return arguments in which each `--progress` has a value, and `--no-progress` is `--progress=none`.
+def prepared(args: list[str]) -> tuple[list[str], bool]:
+    """Return arguments that typer takes, and whether `--debug`, which may stand anywhere before `--`, is among them.
 
-    >>> with_progress_named(["train", "--progress", "a.txt", "--no-progress", "--progress", "json"])
-    ['train', '--progress=bar', 'a.txt', '--progress=none', '--progress=json']
-    """
-    named: list[str] = []
-    end = args.index("--") if "--" in args else len(args)
-    for argument in args[:end]:
-        if named and named[-1] == "--progress":
-            is_value = argument in get_args(Progress)
-            named[-1] = f"--progress={argument if is_value else 'bar'}"
-            if is_value:
-                continue
-        named.append("--progress=none" if argument == "--no-progress" else argument)
-    if named and named[-1] == "--progress":
-        named[-1] = "--progress=bar"
-    return named + args[end:]
+    `--progress` gets a value, `--no-progress` becomes `--progress=none`, and each file behind an `--on` gets its own:
+    the shell replaces a glob by several files, and typer takes one value for each option.
 
-
-def with_files_named(args: list[str]) -> list[str]:
-    """Return arguments in which each file behind an `--on` has its own `--on`.
-
-    The shell replaces a glob by several files, and typer takes one value for each option.
-
-    >>> with_files_named(["compare", "gpt2", "--on", "a.txt", "b.txt", "--json", "c.txt"])
-    ['compare', 'gpt2', '--on=a.txt', '--on=b.txt', '--json', 'c.txt']
+    >>> prepared(["train", "--progress", "a.txt", "--no-progress", "--progress", "json"])
+    (['train', '--progress=bar', 'a.txt', '--progress=none', '--progress=json'], False)
+    >>> prepared(["compare", "gpt2", "--debug", "--on", "a.txt", "b.txt", "--json", "c.txt", "--", "--debug"])
+    (['compare', 'gpt2', '--on=a.txt', '--on=b.txt', '--json', 'c.txt', '--', '--debug'], True)
     """
     end = args.index("--") if "--" in args else len(args)
     named: list[str] = []
-    is_file = False
+    option = ""  # whose value may come next
     for argument in args[:end]:
-        if argument == "--on":
-            is_file = True
-            named.append(argument)
-        elif is_file and (argument == "-" or not argument.startswith("-")):
+        if argument == "--debug":
+            continue
+        if option == "--progress" and argument in get_args(Progress):
+            named[-1] = f"--progress={argument}"
+            option = ""
+        elif option == "--on" and (argument == "-" or not argument.startswith("-")):
             if named[-1] == "--on":
                 named.pop()
             named.append(f"--on={argument}")
         else:
-            is_file = False
-            named.append(argument)
-    return named + args[end:]
-
-
-def without_debug(args: list[str]) -> tuple[list[str], bool]:
-    """Return arguments without `--debug`, which may stand anywhere before `--`, and whether it was there.
-
-    >>> without_debug(["encode", "--debug", "-t", "gpt2", "--", "--debug"])
-    (['encode', '-t', 'gpt2', '--', '--debug'], True)
-    """
-    end = args.index("--") if "--" in args else len(args)
-    kept = [argument for argument in args[:end] if argument != "--debug"]
-    return kept + args[end:], len(kept) < end
+            option = argument
+            named.append(_WITH_VALUE.get(argument, argument))
+    return named + args[end:], "--debug" in args[:end]
