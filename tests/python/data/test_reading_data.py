@@ -236,7 +236,7 @@ def test_a_header_of_another_kind(tmp_path: Path) -> None:
     write_folder(tmp_path, {"train": [[1, 2, 3]]}, file_format="llm.c")
     path = tmp_path / "train-00000.bin"
     path.write_bytes(struct.pack("<3i", 20240520, 1, 4) + path.read_bytes()[12:])
-    with pytest.raises(ValueError, match="the header of llm.c is not that of 3 ids of uint16"):
+    with pytest.raises(ValueError, match=r"the header of llm\.c is not that of 3 ids of uint16"):
         toksmith.data.open(tmp_path)[0]
 
 
