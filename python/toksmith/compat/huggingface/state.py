@@ -85,10 +85,11 @@ class State:
     @property
     def settings(self) -> Json:
         """Post-processor, truncation and padding as the tokenizer came with them."""
-        content = self.core._core.origin()["content"]
+        content: Json | None = self.core._core.origin()["content"]
         if content is not None:
             return content
-        return {} if self.core.pipeline is None else self.core.pipeline.spec
+        spec: Json = {} if self.core.pipeline is None else self.core.pipeline.spec
+        return spec
 
     def part(self, name: str) -> Json | None:
         """Return the normalizer, pre-tokenizer or decoder, as the file has it."""
