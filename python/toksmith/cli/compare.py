@@ -85,7 +85,6 @@ def compare(
     ] = None,
     measuring: Annotated[dict[str, Any], MEASURING],
     reading: options.Reading,
-    errors: options.ErrorsOption = "strict",
     parts: options.TokenizerParts,
     progress: options.ProgressOption = None,
 ) -> None:
@@ -102,7 +101,6 @@ def compare(
         _languages(language, "--language") if language else on if text is None else iter([text]),
         parallel=_parallel(parallel) if parallel else None,
         progress=streams.progress_of(progress, "-"),
-        errors=errors,
         **measuring,
         **reading,
     )

@@ -52,7 +52,6 @@ def count(
     as_json: options.JsonOption = False,
     reading: options.Reading,
     no_special: options.NoSpecialOption = False,
-    errors: options.ErrorsOption = "strict",
     workers: options.WorkersOption = None,
     parts: options.TokenizerParts,
     progress: options.ProgressOption = None,
@@ -62,7 +61,7 @@ def count(
     streams.check_inputs(paths, text, argument="FILES")
     loaded = options.load(tokenizer, parts)
     threads = arguments.checked_workers(workers)
-    corpus = Corpus(paths if text is None else iter([text]), **reading, errors=errors)
+    corpus = Corpus(paths if text is None else iter([text]), **reading)
     counts: list[tuple[str, Count]] = []
     # A bar is gone before the output comes, so both may be on one terminal.
     with reporter(streams.progress_of(progress, "")) as report:

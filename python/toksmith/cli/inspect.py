@@ -37,7 +37,6 @@ def inspect(
     as_json: options.JsonOption = False,
     reading: options.Reading,
     no_special: options.NoSpecialOption = False,
-    errors: options.ErrorsOption = "strict",
     workers: options.WorkersOption = None,
     parts: options.TokenizerParts,
     progress: options.ProgressOption = None,
@@ -55,7 +54,6 @@ def inspect(
         top=top,
         special=not no_special,
         **reading,
-        errors=errors,
         workers=workers,
         progress=streams.progress_of(progress, ""),
     )

@@ -88,7 +88,8 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-ErrorsOption = Annotated[Errors, typer.Option(help="Refuse bytes that are not UTF-8, or replace them with U+FFFD.")]
+_ERRORS = "Refuse bytes that are not UTF-8, or replace them with U+FFFD."
+ErrorsOption = Annotated[Errors, typer.Option(help=_ERRORS)]
 ProgressOption = Annotated[
     Progress | None,
     typer.Option(
@@ -136,6 +137,7 @@ Reading = Annotated[
             "Default: 1GB.",
             "SIZE",
         ),
+        errors=(Errors, _ERRORS),
     ),
 ]
 """How documents are read: the options of `Corpus`."""

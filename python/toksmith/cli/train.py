@@ -111,12 +111,11 @@ def train(
     ] = None,
     download: options.DownloadOption = None,
     reading: options.Reading,
-    errors: options.ErrorsOption = "strict",
     progress: options.ProgressOption = None,
 ) -> None:
     """Train a tokenizer on files, and save it."""
     streams.check_inputs(files, None, None, argument="FILES")
-    corpus, checkpoint = Corpus(files, **reading, errors=errors), learning.get("checkpoint")
+    corpus, checkpoint = Corpus(files, **reading), learning.get("checkpoint")
     read = [*corpus.paths, *(() if base is None else sources.files_of(base)), *filter(None, [checkpoint])]
     for path in filter(None, (out, learning.get("log"))):
         streams.check(path, read)
