@@ -10,11 +10,10 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import errno
-import functools
 import json
 import shutil
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from .. import _core
 from ..data.folder import ON_ENGINE, STATE, Folder
@@ -22,11 +21,15 @@ from ..data.manifest import NAME, TOKENIZER, WIDTHS, Outcome, is_file_name
 from ..data.options import RunOptions
 from ..data.shards import Raw
 from ..files import text_files, whole_files
-from .workers import PIECES, Piece, Range, SplitOfPiece, check_rising
+from .workers import PIECES, Piece, check_rising
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+
+class Range(NamedTuple):
+    """Consecutive documents of a piece."""
+
+    raw: Raw
+    start: int
+    stop: int
 
 
 class RunFolder(Folder):
@@ -97,44 +100,34 @@ class RunFolder(Folder):
     def join(self, pieces: list[Piece]) -> None:
         """Write the shards of all splits."""
         for split in range(len(self.options.splits)):
-            parts = [SplitOfPiece(p.name, p.split_tokens[split], p.split_documents[split]) for p in pieces]
-            starts = functools.partial(self._starts, split)
-            plans = shard_plans(parts, self.options.core.shard_size, starts)
-            for number, ranges in enumerate(plans):
+            raws = [self._raw(split, piece) for piece in pieces if piece.split_documents[split]]
+            for number, ranges in enumerate(shard_plans(raws, self.options.core.shard_size)):
                 self._write_shard(split, number, ranges)
 
     def _write_shard(self, split: int, number: int, ranges: list[Range]) -> None:
-        raws = [(self._raw(split, part), start, stop) for part, start, stop in ranges]
-        files = [(raw.ids, raw.starts_file, start, stop) for raw, start, stop in raws]
+        files = [(raw.ids, raw.starts_file, start, stop) for raw, start, stop in ranges]
         header, width = self.options.form.header_bytes, WIDTHS[self.options.dtype]
         ids, starts = map(whole_files.without_link, self.raw_files(split, number))
         tokens = _core.join_pieces(ids, starts, header, width, files)
         self.finish(split, number, tokens, sum(stop - start for _, start, stop in ranges))
 
-    def _starts(self, split: int, part: SplitOfPiece) -> NDArray[np.int64]:
-        return self._raw(split, part).starts
-
-    def _raw(self, split: int, part: SplitOfPiece) -> Raw:
-        folder, name = self.unfinished / PIECES / part.piece, self.options.splits[split]
+    def _raw(self, split: int, piece: Piece) -> Raw:
+        """Return the files of a split in a piece."""
+        folder, name = self.unfinished / PIECES / piece.name, self.options.splits[split]
         ids, index = (folder / f"{name}-00000.{suffix}" for suffix in ("ids", "index"))
-        raw = Raw(ids, index, part.tokens, part.documents, self.options.dtype)
+        raw = Raw(ids, index, piece.split_tokens[split], piece.split_documents[split], self.options.dtype)
         if not raw.starts_file.exists():
             message = "the driver does not see it: out must be a folder that all machines see"
             raise FileNotFoundError(errno.ENOENT, message, str(raw.starts_file))
         return raw
 
 
-def shard_plans(
-    pieces: Iterable[SplitOfPiece], shard_size: int, starts_of: Callable[[SplitOfPiece], NDArray[np.int64]]
-) -> Iterator[list[Range]]:
-    """Yield the documents of each shard of a split: a shard is closed when it has `shard_size` ids or more.
-
-    `starts_of` returns where each document of a piece begins, in ids, and where the last ends.
-    """
+def shard_plans(raws: Iterable[Raw], shard_size: int) -> Iterator[list[Range]]:
+    """Yield the documents of each shard of a split: a shard is closed when it has `shard_size` ids or more."""
     size = 0
     ranges: list[Range] = []
-    for piece in pieces:
-        for documents, tokens in _ranges(piece, shard_size - size, shard_size, starts_of):
+    for raw in raws:
+        for documents, tokens in _ranges(raw, shard_size - size, shard_size):
             ranges.append(documents)
             size += tokens
             if size >= shard_size:
@@ -144,21 +137,16 @@ def shard_plans(
         yield ranges
 
 
-def _ranges(
-    piece: SplitOfPiece, room: int, shard_size: int, starts_of: Callable[[SplitOfPiece], NDArray[np.int64]]
-) -> Iterator[tuple[Range, int]]:
+def _ranges(raw: Raw, room: int, shard_size: int) -> Iterator[tuple[Range, int]]:
     """Yield the documents of a piece that go into each shard, with their ids; the first shard has `room` left."""
-    if not piece.documents:
+    if raw.tokens < room:
+        yield Range(raw, 0, raw.documents), raw.tokens
         return
-    if piece.tokens < room:
-        yield Range(piece, 0, piece.documents), piece.tokens
-        return
-    starts = starts_of(piece)
-    start = 0
-    while start < piece.documents:
+    starts, start = raw.starts, 0
+    while start < raw.documents:
         end = int(starts[start]) + room
-        stop = min(start + 1 + int(starts[start + 1 :].searchsorted(end)), piece.documents)
-        yield Range(piece, start, stop), int(starts[stop] - starts[start])
+        stop = min(start + 1 + int(starts[start + 1 :].searchsorted(end)), raw.documents)
+        yield Range(raw, start, stop), int(starts[stop] - starts[start])
         start, room = stop, shard_size
 
 

@@ -80,22 +80,6 @@ class Piece(NamedTuple):
     """The first and the last number of the column that orders the documents."""
 
 
-class SplitOfPiece(NamedTuple):
-    """The documents of a split in a piece."""
-
-    piece: str
-    tokens: int
-    documents: int
-
-
-class Range(NamedTuple):
-    """Consecutive documents of a split in a piece."""
-
-    part: SplitOfPiece
-    start: int
-    stop: int
-
-
 def write_pieces(
     batches: Iterable[RecordBatch | Table],
     work: str,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 import random
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
 from toksmith.engines.run_folder import shard_plans
-from toksmith.engines.workers import SplitOfPiece
 
 
 def test_shards_are_those_of_a_loop() -> None:
@@ -29,15 +30,18 @@ def test_shards_are_those_of_a_loop() -> None:
                 expected[-1].append((str(piece), document))
                 held += length
 
-        given = [SplitOfPiece(str(number), sum(lengths), len(lengths)) for number, lengths in enumerate(pieces)]
-        plans = list(
-            shard_plans(
-                given,
-                size,
-                lambda piece, of=pieces: np.array([0, *itertools.accumulate(of[int(piece.piece)])], np.int64),
+        given: list[Any] = [
+            SimpleNamespace(
+                name=str(number),
+                tokens=sum(lengths),
+                documents=len(lengths),
+                starts=np.array([0, *itertools.accumulate(lengths)], np.int64),
             )
-        )
+            for number, lengths in enumerate(pieces)
+            if lengths
+        ]
         found = [
-            [(one.part.piece, document) for one in plan for document in range(one.start, one.stop)] for plan in plans
+            [(of.name, document) for of, start, stop in plan for document in range(start, stop)]
+            for plan in shard_plans(given, size)
         ]
         assert found == expected, case
