@@ -11,7 +11,6 @@ import copy
 import functools
 import json
 import tempfile
-import types
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -60,13 +59,11 @@ class ToksmithTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]  # not t
         return adapter._tokenizer
 
     def train_new_from_iterator(self, *args: object, **options: object) -> Fast:
-        """Return a tokenizer of the same kind with another vocabulary, which toksmith learns from texts."""
-        # The method of `transformers`, with the adapter in place of `tokenizers.Tokenizer`.
-        method = self._model_class().train_new_from_iterator
-        names = {**method.__globals__, "TokenizerFast": Tokenizer}
-        train = types.FunctionType(method.__code__, names, method.__name__, method.__defaults__, method.__closure__)
-        train.__kwdefaults__ = method.__kwdefaults__
-        return train(self, *args, **options)
+        """Return a tokenizer of the same kind with another vocabulary, which `tokenizers` learns from texts."""
+        made = super().train_new_from_iterator(*args, **options)
+        if not isinstance(made.backend_tokenizer, Tokenizer):
+            made._tokenizer = adapter_of(made.backend_tokenizer, type(made).__name__)
+        return made
 
     @classmethod
     def _model_class(cls) -> Fast:
