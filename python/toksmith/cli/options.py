@@ -226,15 +226,14 @@ def pattern_of(text: str) -> str | None:
 def load(source: str, parts: Parts = NO_PARTS) -> Tokenizer:
     """Return the tokenizer behind `-t`, `--base` or an argument, with the options beside it."""
     pattern, specials, unmatched = parts.pattern, parts.specials, parts.unmatched
-    published = _of_plugin(source)
-    kind = "published" if published else sources.kind_of(source, parts.download)
+    kind = sources.kind_of(source, parts.download)
     if kind == "tiktoken" and pattern is None:
         raise UsageError(sources.no_pattern(source, "--pattern"))
     # A GGUF file may lack its pattern.
     has_options = (pattern if kind != "gguf" else None, specials, unmatched) != (None, None, None)
     if has_options and not sources.takes_options(source, parts.download):
         raise has_its_own(source)
-    return published or Tokenizer.from_pretrained(
+    return Tokenizer.from_pretrained(
         source,
         pattern=... if pattern is None else pattern_of(pattern),
         special_tokens=specials,
@@ -259,15 +258,6 @@ def load_all(sources_: list[str], parts: Parts) -> list[tuple[str, Tokenizer]]:
     take = [source for source in sources_ if Path(source).exists() and sources.takes_options(source)] or sources_
     others = Parts(download=parts.download)
     return [(source, load(source, parts if source in take else others)) for source in sources_]
-
-
-def _of_plugin(source: str) -> Tokenizer | None:
-    """Return the tokenizer of an encoding that a plug-in of tiktoken has, and no one else."""
-    if Path(source).exists() or sources.encoding_of(source) is not None:
-        return None
-    from ..compat.tiktoken import registry  # slow to import, and rarely needed
-
-    return registry.get_encoding(source).tokenizer if source in registry.list_encoding_names() else None
 
 
 def special_tokens_of(names: list[str] | None, file: str | None) -> Specials | None:

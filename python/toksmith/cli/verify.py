@@ -16,7 +16,6 @@ import typer
 
 from .. import patterns
 from .._core import tokens_of_ranks
-from ..compat.tiktoken import registry
 from ..files import reading
 from ..formats import sources, stress, verification
 from ..formats.published import encodings, rank_cache
@@ -84,23 +83,17 @@ def _tiktoken(source: str, ours: Tokenizer, pattern: str | None) -> tuple[Side, 
     tiktoken = _imported("tiktoken")
     exists = Path(source).exists()
     published = None if exists else sources.encoding_of(source)
-    theirs: Any
     origin = f"tiktoken {importlib.metadata.version('tiktoken')}"
     if exists and published is None and sources.kind_of(source) == "tiktoken":
         published = encodings.name_of(reading.read(source), ours.special_tokens)
         origin = origin if published is None else f"{published} of {origin}"
     if published is not None:
         theirs = _published(tiktoken, published)
-    elif exists:
+    else:
         vocab, text = _ranks_and_pattern(source, ours, pattern)
         ranks = {token: id for id, token in vocab.items()}
         theirs = tiktoken.Encoding(
             source, pat_str=text, mergeable_ranks=ranks, special_tokens=dict(ours.special_tokens)
-        )
-    else:
-        own = registry.get_encoding(source)
-        theirs = tiktoken.Encoding(
-            source, pat_str=own._pat_str, mergeable_ranks=own._mergeable_ranks, special_tokens=own._special_tokens
         )
     # A rank file has no special tokens: those that the user did not give are ordinary text on both sides.
     encode = functools.partial(theirs.encode, allowed_special={*ours.special_tokens}, disallowed_special=())
