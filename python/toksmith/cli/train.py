@@ -15,7 +15,6 @@ from ..files.new_file import NewFile
 from ..formats import sources
 from ..tokenizer import Tokenizer
 from ..training import train as training
-from ..training.superwords import Superwords
 from . import options, streams
 from .options import UsageError
 
@@ -61,11 +60,6 @@ LEARNING = options.Group(
     ),
     min_pretoken_count=(int, "Leave out pretokens that occur less often than N times.", "N"),
 )
-SUPERWORDS = options.Group(
-    Superwords,
-    transition=(float, "The part of the tokens that --superwords learns first, within words.", "PART"),
-    max_words=(int, "Make no token of more than N words with --superwords.", "N"),
-)
 
 
 def train(
@@ -100,7 +94,6 @@ def train(
         choices.SuperwordRule | None,
         typer.Option(help="Make the last tokens of several words, across single spaces, or across punctuation too."),
     ] = None,
-    superwords_options: Annotated[dict[str, Any], SUPERWORDS],
     base: Annotated[
         str | None,
         typer.Option(
@@ -127,7 +120,7 @@ def train(
     if base is not None:
         learning["base"] = _base(base, options.Parts(pattern, unmatched=learning.get("unmatched"), download=download))
     if superwords is not None:
-        learning["superwords"] = Superwords(rule=superwords, **superwords_options)
+        learning["superwords"] = superwords
     special_tokens = _special_names(names, names_file)
     state, hint = (None, " (--checkpoint FILE keeps merges)") if checkpoint is None else (Path(checkpoint), "")
     with streams.resumable(state, out, f"nothing was written{hint}"):

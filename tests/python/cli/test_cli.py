@@ -94,10 +94,6 @@ def test_train_is_train(folder: Path, tokenizer: toksmith.Tokenizer) -> None:
 OPTIONS = {
     "special tokens": (["--special-token", "<a b>", "--special-token", "x=5"], {"special_tokens": ["<a b>", "x=5"]}),
     "pattern by name": (["--pattern", "cl100k"], {"pattern": "cl100k"}),
-    "superwords": (
-        ["--superwords", "spaces", "--transition", "0.95", "--max-words", "3"],
-        {"superwords": toksmith.Superwords(0.95, "spaces", 3)},
-    ),
     "any pattern": (["--pattern", r"\w+"], {"pattern": r"\w+"}),
     "no pattern": (["--pattern", "none"], {"pattern": None}),
     "unmatched": (["--pattern", r"\w+", "--unmatched", "drop"], {"pattern": r"\w+", "unmatched": "drop"}),
@@ -119,6 +115,12 @@ def test_options_of_train(name: str, folder: Path, tmp_path: Path) -> None:
     assert made == toksmith.train(folder / "corpus.txt", 270, **meant)
     if name != "workers":
         assert made != toksmith.train(folder / "corpus.txt", 270)
+
+
+def test_superwords(folder: Path, tmp_path: Path) -> None:
+    run("train", folder / "corpus.txt", "--vocab-size", 300, "-o", tmp_path / "out", "--superwords", "spaces")
+    expected = toksmith.train(folder / "corpus.txt", 300, superwords="spaces")
+    assert toksmith.Tokenizer.load(tmp_path / "out") == expected
 
 
 def test_train_on_many_files(tmp_path: Path) -> None:
@@ -420,7 +422,6 @@ def test_explain_never_sends_controls_to_the_terminal(folder: Path) -> None:
         ),
         (["encode", "corpus.txt"], 2, "Missing option"),
         (["decode", "-t", "t.json", "nope.ids"], 1, "nope.ids: No such file"),
-        (["train", "corpus.txt", "--vocab-size", "300", "-o", "x", "--transition", "x"], 2, "Invalid value"),
         (["verify", "t.json", "--against", "numpy"], 2, "'--against': 'numpy' is not one of 'tiktoken', 'hugging"),
         (["frobnicate"], 2, "No such command 'frobnicate'"),
         (["encode", "--frobnicate"], 2, "No such option"),
