@@ -166,7 +166,7 @@ def _say(kind: str, message: str) -> None:
 def _message(error: Exception) -> str:
     if hasattr(error, "format_message"):  # an error of typer's; its class has no public name
         command = getattr(getattr(error, "ctx", None), "command_path", "toksmith")
-        return f"{error.format_message()} (see {command} --help)"
+        return f"{error.format_message().replace('Value error, ', '')} (see {command} --help)"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
     if isinstance(error, KeyError) and error.args:
