@@ -146,8 +146,8 @@ def check_operation(operator: str, left: Any, right: Any) -> None:
     """Refuse an operation whose result is too large."""
     step()
     if operator == "%" and isinstance(left, (str, bytes)):
-        raise LimitError("% with a text is not offered: use its method format")
-    if operator == "*" and isinstance(left, int) != isinstance(right, int):
+        charge(_percent_size(left, right))
+    elif operator == "*" and isinstance(left, int) != isinstance(right, int):
         count, text = (left, right) if isinstance(left, int) else (right, left)
         if isinstance(text, _SIZED):
             charge(len(text) * max(0, count))
@@ -172,6 +172,21 @@ def _width(value: Any) -> int:
     if isinstance(value, int) and abs(value) > MAX_WIDTH:
         raise LimitError(f"a number is larger than {MAX_WIDTH:,}")
     return abs(value) if isinstance(value, int) else size(value)
+
+
+_FIELD = re.compile(r"%(?:\([^()]*\))?([-+ #0\d.*]*)")  # of `%-5.3f` or `%(name)5d`; a width `*` is itself a value
+
+
+def _percent_size(text: str | bytes, values: Any) -> int:
+    """Return at least how many characters `text % values` has."""
+    pattern = text.decode("latin-1") if isinstance(text, bytes) else str.__str__(text)
+    if re.search(r"%\([^()]*\(", pattern):
+        raise LimitError("a name in % has no parentheses")
+    fields = _FIELD.findall(pattern)
+    widths = [checked_widths(field) for field in fields]
+    if any("*" in field for field in fields) and isinstance(values, tuple):
+        widths += [_width(value) for value in values if isinstance(value, int)]
+    return len(pattern) + len(fields) * (size(values) + max(widths, default=0))
 
 
 def checked_widths(spec: str) -> int:
@@ -217,6 +232,7 @@ _FILTERS: dict[str, Callable[..., int]] = {
     "center": lambda value, width=80: size(value) + _width(width),
     "indent": lambda s, width=4, first=False, blank=False: size(s) + (str(s).count("\n") + 1) * _width(width),
     "replace": lambda s, old, new, count=None: _replaced_size(s, str(shown(old)), str(shown(new))),
+    "format": lambda value, *values, **named: _percent_size(str(value), named or values),
     "truncate": lambda s, length=255, killwords=False, end="...", leeway=None: size(s) + len(end),
     "batch": lambda value, linecount, fill_with=None: _width(linecount),
     "slice": lambda value, slices, fill_with=None: _width(slices),

@@ -26,7 +26,7 @@ except ImportError as error:
 if tuple(map(int, jinja2.__version__.split(".")[:3])) < (3, 1, 6):
     raise ImportError(f"a chat template needs {REQUIREMENT}, whose sandbox is closed: pip install 'toksmith[chat]'")
 
-_NOT_OFFERED = ("format", "striptags", "urlize", "wordwrap", "xmlattr")  # some take quadratic time
+_NOT_OFFERED = ("striptags", "urlize", "wordwrap", "xmlattr")  # some take quadratic time
 _MAX_FORMAT = 1000
 
 

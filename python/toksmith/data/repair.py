@@ -1,4 +1,4 @@
-"""Writing the damaged files of a finished folder again: a run of which only these files are taken.
+"""Writing the damaged files of a finished folder again: a run whose other files are removed once they are whole.
 
 The run has a folder of its own inside the damaged one, and can be continued like any other. No file of the damaged
 folder is touched before all that replace its damaged files are whole, and are what the manifest says.
@@ -16,7 +16,7 @@ from ..files import whole_files
 from ..tokenizer import Tokenizer
 from . import checking
 from . import manifest as manifests
-from .folder import Folder, State
+from .folder import Folder, Shard, State
 from .manifest import NAME, TOKENIZER, JsonObject
 
 REPAIR = ".toksmith-repair"
@@ -50,20 +50,37 @@ class Repair(Folder):
     """The folder of a run that restores the damaged files of a finished folder."""
 
     def __init__(self, finished: Folder, names: list[str]) -> None:
-        super().__init__(whole_files.without_link(finished.path / REPAIR), finished.run, finished.options)
+        super().__init__(
+            whole_files.without_link(finished.path / REPAIR), finished.run | {"repair": names}, finished.options
+        )
         self._finished, self._names = finished.path, names
 
     def state(self) -> State | None:
-        """Return the state to continue from; None if a repair was killed while files were moved to their places."""
+        """Return the state to continue from; None if the repair that was begun has dropped a file that is needed."""
         try:
-            return super().state()
+            state = super().state()
         except (FileNotFoundError, ValueError):
-            self.shards.clear()
-            self._published.clear()
+            state = None
+        if state is not None and set(self._names) <= set(state.run["repair"]):
+            return state
+        self.shards.clear()
+        self._published.clear()
         for path in (*self.path.iterdir(), *self.unfinished.iterdir()):
             if path != self.unfinished:
                 path.unlink()
         return None
+
+    def check(self, shard: Shard) -> None:
+        """Check the files of a shard that are needed: the others are removed."""
+        super().check(shard._replace(files={file: name for file, name in shard.files.items() if name in self._names}))
+
+    def publish(self, files: dict[str, str]) -> None:
+        """Keep the files of a shard that are needed, and remove the others."""
+        for file, name in files.items():
+            if name in self._names:
+                super().publish({file: name})
+            else:
+                (self.unfinished / file).unlink(missing_ok=True)
 
     def write_manifest(self, manifest: JsonObject, tokenizer: Tokenizer) -> None:
         """Move the files to their places, if they are what the manifest of the finished folder says."""

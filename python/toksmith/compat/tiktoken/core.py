@@ -264,7 +264,7 @@ class Encoding:
             raise self._first_error(tokens, error) from None
         starts: list[int] = []
         characters = 0
-        for token in self.decode_tokens_bytes(second):
+        for token in map(self._core.token_bytes, second):
             is_inside = len(token) > 0 and token[0] in _CONTINUATIONS
             starts.append(max(0, characters - is_inside))
             characters += len(token.translate(None, _CONTINUATIONS))
