@@ -98,8 +98,8 @@ mod names;
 pub mod normalize;
 #[doc(hidden)]
 pub mod pipeline;
-#[doc(hidden)]
-pub mod postprocess;
+#[cfg_attr(not(feature = "python"), allow(dead_code, unused_imports))] // what the Python package alone calls
+mod postprocess;
 #[doc(hidden)]
 pub mod pretokenize;
 #[cfg(test)]

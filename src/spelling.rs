@@ -3,6 +3,11 @@
 //! Printable bytes are spelled as themselves, the others as the characters from U+0100 on (GPT-2's release,
 //! src/encoder.py).
 
+/// The character that stands for a space in SentencePiece's texts and tokens.
+pub(crate) const META: char = '\u{2581}';
+/// The same as a text.
+pub(crate) const META_TEXT: &str = "\u{2581}";
+
 /// Whether a byte is spelled as the character of its own number.
 const fn is_printable(byte: u8) -> bool {
     matches!(byte, 0x21..=0x7E | 0xA1..=0xAC | 0xAE..=0xFF)

@@ -719,7 +719,7 @@ class Tokenizer:
 
         Raises:
             OSError: A file cannot be read.
-            ValueError: A file is malformed or inconsistent; names file and line.
+            ValueError: A file is malformed, with the line, or both are inconsistent; names the tokens.
         """
         for name, path in (("vocab_filepath", vocab_filepath), ("merges_filepath", merges_filepath)):
             arguments.path_of(name, path)

@@ -19,10 +19,13 @@ impl StopStrings {
     /// Prepares a search; `None` for no strings.
     ///
     /// # Errors
-    /// [`Error::StopString`].
+    /// [`Error::Invalid`] for an empty or too long one.
     pub fn new(strings: Vec<String>) -> Result<Option<Self>> {
         if let Some(index) = strings.iter().position(|string| !(1..=MAX_BYTES).contains(&string.len())) {
-            return Err(Error::StopString { index, bytes: strings[index].len() });
+            let bytes = strings[index].len();
+            return Err(Error::Invalid(format!(
+                "a stop string has 1 to 4,096 bytes, but stop[{index}] has {bytes}"
+            )));
         }
         let Some(max_len) = strings.iter().map(String::len).max() else { return Ok(None) };
         let search = AhoCorasick::builder().match_kind(MatchKind::Standard).build(&strings);

@@ -1,4 +1,4 @@
-//! The one error type of the core, with the data of each failure in its variant.
+//! The one error type of the core, with a variant for each failure that callers tell apart.
 
 mod show;
 
@@ -47,84 +47,13 @@ pub enum Error {
         limit: u64,
     },
 
-    /// A special token without bytes.
-    #[error("special token number {index} is empty: leave it out")]
-    EmptySpecial {
-        /// Its index in the list.
-        index: usize,
-    },
+    /// A vocabulary that cannot be made of its tokens, merges and special tokens; names one, and says why.
+    #[error("{0}")]
+    Vocab(String),
 
-    /// A special token that is listed twice.
-    #[error("special token {} is there twice, as number {first} and {second}: leave one out", show(token))]
-    RepeatedSpecial {
-        /// The token.
-        token: Vec<u8>,
-        /// Its first index in the list.
-        first: usize,
-        /// Its second index.
-        second: usize,
-    },
-
-    /// A special token that is too long.
-    #[error(
-        "special token number {index}, which begins with {}, has {bytes} bytes: the maximum is {limit}",
-        show(start)
-    )]
-    SpecialTooLong {
-        /// Its index in the list.
-        index: usize,
-        /// Its first bytes.
-        start: Vec<u8>,
-        /// Its length in bytes.
-        bytes: usize,
-        /// The maximum number of bytes.
-        limit: usize,
-    },
-
-    /// The special tokens have too many bytes together.
-    #[error("too many or too long special tokens: {reason}")]
-    TooManySpecials {
-        /// How many bytes there are, and how many are possible.
-        reason: String,
-    },
-
-    /// One id that is given to two tokens.
-    #[error(
-        "id {id} is given to {} but belongs to {}: every token needs an id of its own",
-        show(token),
-        show(owner)
-    )]
-    IdTaken {
-        /// The id.
-        id: u32,
-        /// The token that is given the id.
-        token: Vec<u8>,
-        /// The token that has the id already.
-        owner: Vec<u8>,
-    },
-
-    /// An ordinary token with two ids.
-    #[error(
-        "the token {} has two ids, {first} and {second}: drop one, or list it as a special token",
-        show(token)
-    )]
-    RepeatedToken {
-        /// Its bytes.
-        token: Vec<u8>,
-        /// The lower id.
-        first: u32,
-        /// The higher id.
-        second: u32,
-    },
-
-    /// A line of a file that is malformed.
-    #[error("line {line}: {reason}")]
-    Line {
-        /// Its number, from 1.
-        line: usize,
-        /// What is wrong.
-        reason: String,
-    },
+    /// Something else that cannot be used as it is; says what, why, and what to do.
+    #[error("{0}")]
+    Invalid(String),
 
     /// A byte value that has no token.
     #[error(
@@ -133,104 +62,6 @@ pub enum Error {
     MissingByte {
         /// The byte.
         byte: u8,
-    },
-
-    /// A special token with the id of an ordinary token that merging needs.
-    #[error(
-        "special token {} is given id {id}, which is the ordinary token of these bytes: give the special token an id of its own",
-        show(token)
-    )]
-    SpecialIsOrdinary {
-        /// The special token.
-        token: Vec<u8>,
-        /// The id.
-        id: u32,
-    },
-
-    /// A special token needs a new id, and the highest id in use is 2^32 - 1.
-    #[error("there is no id left for special token {}: the highest id in use is 2^32 - 1", show(token))]
-    NoIdLeft {
-        /// The special token.
-        token: Vec<u8>,
-    },
-
-    /// A merge with a part, or a result, that is not in the vocabulary.
-    #[error(
-        "merge number {index} ({}, {}) needs the token {}, which is not in the vocabulary",
-        show(left),
-        show(right),
-        show(unknown)
-    )]
-    MergeUnknown {
-        /// The index of the merge in the list.
-        index: usize,
-        /// Its left part.
-        left: Vec<u8>,
-        /// Its right part.
-        right: Vec<u8>,
-        /// The token that is not in the vocabulary.
-        unknown: Vec<u8>,
-    },
-
-    /// A merge that is listed twice.
-    #[error(
-        "merge number {index} ({}, {}) is the same as number {first}: leave one out",
-        show(left),
-        show(right)
-    )]
-    RepeatedMerge {
-        /// Its second index in the list.
-        index: usize,
-        /// Its first index in the list.
-        first: usize,
-        /// Its left part.
-        left: Vec<u8>,
-        /// Its right part.
-        right: Vec<u8>,
-    },
-
-    /// A vocabulary without room for what every vocabulary has.
-    #[error("vocab_size is {vocab_size}, less than 256 bytes and {special_tokens} special tokens")]
-    VocabTooSmall {
-        /// The tokens that the vocabulary may have.
-        vocab_size: u32,
-        /// The number of special tokens.
-        special_tokens: usize,
-    },
-
-    /// Forced tokens for a vocabulary with tokens that its own merges do not make: the merges of the forced
-    /// tokens could make them.
-    #[error(
-        "forced tokens cannot be added to a tokenizer with tokens that merging does not make, such as {} (id {id}): \
-         train without forced tokens",
-        show(token)
-    )]
-    ForcedOnUnmergeable {
-        /// The id of such a token.
-        id: u32,
-        /// Its bytes.
-        token: Vec<u8>,
-    },
-
-    /// A training that balances languages, of a vocabulary with tokens that its own merges do not make.
-    #[error(
-        "languages cannot be balanced with a base that has tokens that merging does not make, such as {} (id {id})",
-        show(token)
-    )]
-    BalancedUnmergeable {
-        /// The id of such a token.
-        id: u32,
-        /// Its bytes.
-        token: Vec<u8>,
-    },
-
-    /// Forced tokens for which the vocabulary has no room.
-    #[error("the forced tokens need {merges} new tokens, and there is room for {room}: raise vocab_size")]
-    TooManyForced {
-        /// The new tokens that they need.
-        merges: usize,
-        /// The tokens that may be added.
-        room: usize,
     },
 
     /// Bytes that were not written by [`crate::Vocab::state`].
@@ -253,35 +84,9 @@ pub enum Error {
     #[error("{0}")]
     Reading(std::io::Error),
 
-    /// A change of a tokenizer that cannot be made; says why.
-    #[error("{0}")]
-    Change(String),
-
     /// A pattern that cannot be used; says why.
     #[error("{0}")]
     Pattern(String),
-
-    /// Encodings that cannot be truncated, or put into a template, and templates without a token; says why.
-    #[error("{0}")]
-    Postprocess(String),
-
-    /// A stop string that is empty or too long.
-    #[error("a stop string has 1 to 4,096 bytes, but stop[{index}] has {bytes}")]
-    StopString {
-        /// Its index.
-        index: usize,
-        /// Its length.
-        bytes: usize,
-    },
-
-    /// A text whose end cannot be encoded apart from what comes before.
-    #[error(
-        "nothing is known of where the last {bytes} bytes of the text can be cut, and encoding more with each token takes too long"
-    )]
-    NoCut {
-        /// How many bytes.
-        bytes: usize,
-    },
 
     /// Ids of two tokenizers that do not stand for the same bytes.
     #[error("the ids stand for other bytes from byte {byte} on, which is in ids_a[{a}] and in ids_b[{b}]")]
@@ -303,29 +108,9 @@ pub enum Error {
         index: Option<usize>,
     },
 
-    /// A step of a normalizer that would make a text far longer.
-    #[error(
-        "step {step} of the normalizer ({name}) makes more than {max_bytes} bytes of {bytes}: a text and its stretches may \
-         come to 64 times as many bytes, and to 16 MB in any case"
-    )]
-    NormalizedTooLong {
-        /// The index of the step.
-        step: usize,
-        /// The name of the step.
-        name: &'static str,
-        /// The bytes of the text before the first step.
-        bytes: usize,
-        /// The bytes that the step may make.
-        max_bytes: usize,
-    },
-
     /// A decoder that would make far more bytes, in all stages together, than the tokens have.
     #[error("the decoder makes more than {1} bytes from tokens of {0} bytes")]
     DecodedTooLong(usize, usize),
-
-    /// A text that is too long for the places of its ids to be tracked through a normalizer.
-    #[error("a text of {0} bytes is too long for offsets with a normalizer: at most 4 GiB")]
-    OffsetsTooLong(usize),
 
     /// A lone surrogate, which is not a character and has no UTF-8.
     #[error("the text has a lone surrogate at character {at}, which cannot be encoded as UTF-8")]
@@ -389,13 +174,6 @@ pub enum Error {
     /// A file that is no tokenizer: what it is, and what to do.
     #[error("this is {0}")]
     NoTokenizer(&'static str),
-
-    /// A file that is larger than any of its kind.
-    #[error("larger than {max_bytes} bytes: no file of this kind is")]
-    TooLarge {
-        /// The maximum number of bytes that are read.
-        max_bytes: u64,
-    },
 
     /// A file of a tokenizer whose content cannot be used.
     #[error("{}: {source}", path.display())]

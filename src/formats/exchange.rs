@@ -4,7 +4,7 @@
 //! the same ids for every text, by the substring property of BPE: a pair that one of them merges and the other does not would
 //! be a token that does not re-encode to itself.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, show};
 use crate::room;
 use crate::spelling::{spell, unspelled};
 use crate::vocab::{Semantics, Vocab};
@@ -15,9 +15,6 @@ impl Vocab {
     ///
     /// Under rank semantics only one pair of parts of each token can ever meet ([`crate::vocab::reach`]): the list has these pairs,
     /// by the ids of the tokens that they make. Skipping it has no effect if the bytes of every token merge to that token.
-    ///
-    /// # Errors
-    /// Same as [`Vocab::last_pairs`].
     pub fn listed_merges(&self) -> Result<(Vec<(u32, u32)>, bool)> {
         if self.semantics() == Semantics::Merges {
             return Ok((room::copied(self.merges_by_index())?, self.ignores_merges()));
@@ -43,7 +40,7 @@ impl Vocab {
                 None if bytes != name.as_bytes() => {
                     format!(
                         ": in tokenizer.json this spells the bytes {}, and would be decoded to them",
-                        shown(&bytes)
+                        show(&bytes)
                     )
                 }
                 None => continue,
@@ -62,9 +59,6 @@ impl Vocab {
 
     /// Checks that a list of the merges alone gives the same ids for every text: that ranks do, or `ignore_merges`, is
     /// of no effect.
-    ///
-    /// # Errors
-    /// [`Error::Unwritable`], which names a token; [`Error::OutOfMemory`].
     pub fn check_as_list(&self, format: &str) -> Result<()> {
         let because =
             |why, error| because(&format!("{format} holds a merges list, and this tokenizer {why}"), error);
@@ -81,9 +75,6 @@ impl Vocab {
     }
 
     /// Checks that the ids as ranks give the same ids for every text as a list of merges does.
-    ///
-    /// # Errors
-    /// [`Error::Unwritable`], which names a merge or a token; [`Error::OutOfMemory`].
     pub fn check_as_ranks(&self, format: &str) -> Result<()> {
         let why = format!("{format} holds ranks, and this tokenizer has a merges list");
         match self.semantics() {
@@ -92,7 +83,6 @@ impl Vocab {
         }
     }
 
-    /// Checks that merging by ids does what the list of merges does.
     fn check_merges_in_order(&self) -> Result<()> {
         let mut last = None;
         for &(left, right) in self.merges_by_index() {
@@ -101,7 +91,7 @@ impl Vocab {
             if let (Some(last), Some(id)) = (last, id)
                 && id <= last
             {
-                let merge = format!("the merge ({}, {})", shown(left), shown(right));
+                let merge = format!("the merge ({}, {})", show(left), show(right));
                 return Err(Error::Unwritable(format!(
                     "{merge} makes id {id}, which does not come after {last}"
                 )));
@@ -112,10 +102,9 @@ impl Vocab {
         self.without_specials(None)?.check_reachable()
     }
 
-    /// Checks that every ordinary token re-encodes to itself by merging.
     fn check_reachable(&self) -> Result<()> {
         let Some(id) = self.first_unmergeable() else { return Ok(()) };
-        let token = shown(self.token_bytes(id)?);
+        let token = show(self.token_bytes(id)?);
         Err(Error::Unwritable(format!("token {id} ({token}) does not re-encode to itself")))
     }
 
@@ -130,18 +119,9 @@ impl Vocab {
     }
 }
 
-/// Puts the reason before the message of an error.
 fn because(why: &str, error: Error) -> Error {
     match error {
         Error::Unwritable(reason) => Error::Unwritable(format!("{why}: {reason}")),
         other => other,
-    }
-}
-
-/// Bytes as messages show them.
-fn shown(token: &[u8]) -> String {
-    match token.get(..60) {
-        Some(start) if token.len() > 60 => format!("b'{}…' ({} bytes)", start.escape_ascii(), token.len()),
-        _ => format!("b'{}'", token.escape_ascii()),
     }
 }

@@ -11,7 +11,6 @@ const PAIRS: [[&str; 2]; 2] = [["vocab.json", "merges.txt"], ["encoder.json", "v
 /// Names of a file that is a whole tokenizer, or what they end in: Mistral's, SentencePiece's, Qwen's ranks, and any of
 /// SentencePiece or llama.cpp.
 const WHOLE: [&str; 5] = ["tekken.json", "tokenizer.model", "*.model", "qwen.tiktoken", "*.gguf"];
-/// The maximum number of names that a message shows.
 const MAX_NAMES: usize = 3;
 
 /// The files of a folder that hold its tokenizer.
@@ -25,9 +24,6 @@ pub enum Lead {
 
 impl Lead {
     /// Finds the files that hold the tokenizer of a folder.
-    ///
-    /// # Errors
-    /// [`Error::Unread`] if there are none, or several of one kind.
     pub fn of_folder(folder: &Path) -> Result<Self> {
         let path = folder.join("tokenizer.json");
         if path.is_file() {

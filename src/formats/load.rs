@@ -4,8 +4,6 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use serde_json::Map;
-
 use super::huggingface::{self, TokenizerFile};
 use super::minbpe::{self, MinbpeFile};
 use super::native::{self, NativeFile};
@@ -36,7 +34,7 @@ pub(super) struct Content<'a> {
 impl Content<'_> {
     /// All bytes, of which there are at most `max_bytes`.
     fn bytes(&mut self, max_bytes: u64) -> Result<Vec<u8>> {
-        let too_large = Error::TooLarge { max_bytes };
+        let too_large = Error::Invalid(format!("larger than {max_bytes} bytes: no file of this kind is"));
         if self.len as u64 > max_bytes {
             return Err(too_large);
         }
@@ -53,10 +51,8 @@ impl Content<'_> {
 pub struct FileKind {
     /// Its name.
     pub name: &'static str,
-    /// The suffix by which a file is recognised whatever its content is.
-    suffix: Option<&'static str>,
-    /// Whether a file is of this format, by its first [`HEAD_BYTES`].
-    is_beginning: fn(&[u8]) -> bool,
+    /// Whether a file is of this format, by its name and its first [`HEAD_BYTES`].
+    recognises: fn(&Path, &[u8]) -> bool,
     read: fn(&mut Content<'_>, Context<'_>) -> Result<Tokenizer>,
     write: fn(&Tokenizer, &dyn PatternEngines) -> Result<Vec<u8>>,
 }
@@ -65,8 +61,9 @@ pub struct FileKind {
 pub const FORMATS: [FileKind; 7] = [
     FileKind {
         name: "tiktoken",
-        suffix: Some("tiktoken"),
-        is_beginning: RankLines::is_beginning,
+        recognises: |path, head| {
+            path.extension().is_some_and(|suffix| suffix == "tiktoken") || RankLines::is_beginning(head)
+        },
         read: |content, Context { options, .. }| {
             let pattern = options.pattern.clone().ok_or_else(|| Error::Pattern(NO_PATTERN.into()))?;
             ranks::read(content.bytes(MAX_BYTES)?, pattern, &options.special_tokens)
@@ -75,55 +72,44 @@ pub const FORMATS: [FileKind; 7] = [
     },
     FileKind {
         name: "gguf",
-        suffix: None,
-        is_beginning: |head| head.starts_with(b"GGUF"),
+        recognises: |_, head| head.starts_with(b"GGUF"),
         read: |content, context| {
             let pre = context.options.pre_tokenizer.as_deref();
-            huggingface::tokenizer_of(TokenizerFile::read_gguf(&mut content.reader, pre)?, None, context)
+            huggingface::tokenizer_of(TokenizerFile::read_gguf(&mut content.reader, pre)?, context)
         },
         write: |tokenizer, engines| gguf::writer::write(tokenizer, engines),
     },
     FileKind {
         name: "sentencepiece",
-        suffix: None,
-        is_beginning: TokenizerFile::is_sentencepiece,
+        recognises: |_, head| TokenizerFile::is_sentencepiece(head),
         read: |content, context| {
-            huggingface::tokenizer_of(
-                TokenizerFile::read_sentencepiece(&content.bytes(MAX_BYTES)?)?,
-                None,
-                context,
-            )
+            huggingface::tokenizer_of(TokenizerFile::read_sentencepiece(&content.bytes(MAX_BYTES)?)?, context)
         },
         write: |tokenizer, _| sentencepiece::writer::write(tokenizer),
     },
     FileKind {
         name: "minbpe",
-        suffix: None,
-        is_beginning: MinbpeFile::is_beginning,
+        recognises: |_, head| MinbpeFile::is_beginning(head),
         read: |content, context| minbpe::read(&content.bytes(MAX_BYTES)?, context.engines),
         write: |tokenizer, _| minbpe::write(tokenizer),
     },
     FileKind {
         name: "toksmith",
-        suffix: None,
-        is_beginning: NativeFile::is_beginning,
+        recognises: |_, head| NativeFile::is_beginning(head),
         read: |content, context| native::read(&content.bytes(MAX_BYTES)?, context.engines),
         write: |tokenizer, _| native::write(tokenizer),
     },
     FileKind {
         name: "tekken",
-        suffix: None,
-        is_beginning: TekkenFile::is_beginning,
+        recognises: |_, head| TekkenFile::is_beginning(head),
         read: |content, context| tekken::read(&content.bytes(MAX_BYTES)?, context.engines),
         write: tekken::write,
     },
     FileKind {
         name: "huggingface",
-        suffix: None,
-        is_beginning: |head| head.trim_ascii_start().starts_with(b"{"),
+        recognises: |_, head| head.trim_ascii_start().starts_with(b"{"),
         read: |content, context| {
-            let file = TokenizerFile::read(&content.bytes(MAX_JSON)?, false)?;
-            huggingface::tokenizer_of(file, Some(Map::new()), context)
+            huggingface::tokenizer_of(TokenizerFile::read(&content.bytes(MAX_JSON)?, false)?, context)
         },
         write: |tokenizer, engines| huggingface::file_content(tokenizer, engines),
     },
@@ -141,31 +127,21 @@ pub fn recognise(path: &Path, head: &[u8]) -> Result<&'static FileKind> {
 }
 
 fn recognise_among<'k>(kinds: &'k [FileKind], path: &Path, head: &[u8]) -> Result<Option<&'k FileKind>> {
-    let suffix = path.extension();
-    let has_suffix =
-        |kind: &&FileKind| kind.suffix.is_some_and(|known| suffix.is_some_and(|suffix| suffix == known));
-    if let Some(kind) = kinds.iter().find(has_suffix) {
-        return Ok(Some(kind));
-    }
+    let kind = kinds.iter().find(|kind| (kind.recognises)(path, head));
     match other(head) {
-        Some(reason) if !RankLines::is_beginning(head) => Err(Error::NoTokenizer(reason)),
-        _ => Ok(kinds.iter().find(|kind| (kind.is_beginning)(head))),
+        // Whatever else is JSON begins as a `tokenizer.json` does.
+        Some(reason) if kind.is_none_or(|kind| kind.name == "huggingface") => Err(Error::NoTokenizer(reason)),
+        _ => Ok(kind),
     }
 }
 
 /// The format of a name.
-///
-/// # Errors
-/// [`Error::NoTokenizer`] for a name that no format has.
 pub fn kind_of(name: &str) -> Result<&'static FileKind> {
     FORMATS.iter().find(|kind| kind.name == name).ok_or(Error::NoTokenizer("no format has this name"))
 }
 
 impl FileKind {
     /// The tokenizer of a file's content.
-    ///
-    /// # Errors
-    /// Those of the format's reader.
     pub fn read(
         &self,
         data: &[u8],
@@ -177,9 +153,6 @@ impl FileKind {
     }
 
     /// The content of the file of a tokenizer.
-    ///
-    /// # Errors
-    /// [`Error::Unwritable`] if the format cannot hold the tokenizer; [`Error::OutOfMemory`].
     pub fn write(&self, tokenizer: &Tokenizer, engines: &dyn PatternEngines) -> Result<Vec<u8>> {
         (self.write)(tokenizer, engines)
     }
@@ -217,7 +190,6 @@ impl OpenFile {
         }
     }
 
-    /// All bytes.
     pub(super) fn bytes(self) -> Result<Vec<u8>> {
         let max_bytes = if self.kind.name == "huggingface" { MAX_JSON } else { MAX_BYTES };
         self.with_content(|content| content.bytes(max_bytes))
@@ -249,8 +221,7 @@ mod tests {
     /// A format of one line: the word `toy`, and a token of two letters.
     const TOY: FileKind = FileKind {
         name: "toy",
-        suffix: None,
-        is_beginning: |head| head.starts_with(b"toy "),
+        recognises: |_, head| head.starts_with(b"toy "),
         read: |content, _| {
             let token = content.bytes(MAX_BYTES)?.split_off(4);
             let mut tokens: Vec<_> = (0..=255_u8).map(|byte| (byte.into(), vec![byte])).collect();

@@ -7,6 +7,7 @@ use crate::error::{Error, Result, show};
 use crate::pretokenize::Unmatched;
 use crate::room;
 use crate::tokenizer::parts::PatternEngines;
+use crate::tokenizer::parts::place::{quoted, refused};
 use crate::tokenizer::{SourcePattern, Tokenizer};
 use crate::vocab::Vocab;
 
@@ -15,8 +16,6 @@ const KIND: &str = "a .model file of minbpe";
 /// The maximum number of bytes of all tokens together. Each line can double the longest token, so 40 lines could fill any
 /// memory.
 const MAX_BYTES: usize = 1 << 26;
-/// The maximum number of characters of a value that a message shows.
-const MAX_SHOWN: usize = 80;
 
 /// A `.model` file that was read.
 #[derive(Debug)]
@@ -31,16 +30,13 @@ pub struct MinbpeFile<'a> {
 
 impl<'a> MinbpeFile<'a> {
     /// Reads a file.
-    ///
-    /// # Errors
-    /// [`Error::Line`]; [`Error::OutOfMemory`].
     pub fn parse(text: &'a str) -> Result<Self> {
         let text = text.strip_suffix('\n').unwrap_or(text);
         let mut lines = (1..).zip(text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)));
         let mut next = || lines.next().unwrap_or((0, ""));
         let (_, version) = next();
         if version.trim() != VERSION {
-            return Err(broken(1, format!("expected {}, got {}", shown(VERSION), shown(version))));
+            return Err(broken(1, format!("expected {}, got {}", quoted(VERSION), quoted(version))));
         }
         let (_, pattern) = next();
         let (line, count) = next();
@@ -55,11 +51,11 @@ impl<'a> MinbpeFile<'a> {
         let (mut special_tokens, mut names) = (room::for_items(count)?, FxHashSet::default());
         for (line, content) in lines.by_ref().take(count) {
             let Some((name, id)) = content.rsplit_once(' ').filter(|(name, _)| !name.is_empty()) else {
-                let reason = format!("expected a special token and its id, got {}", shown(content));
+                let reason = format!("expected a special token and its id, got {}", quoted(content));
                 return Err(broken(line, reason));
             };
             if !names.insert(name) {
-                return Err(broken(line, format!("the special token {} is there twice", shown(name))));
+                return Err(broken(line, format!("the special token {} is there twice", quoted(name))));
             }
             special_tokens.push((name, number(id, line)?));
         }
@@ -73,9 +69,6 @@ impl MinbpeFile<'_> {
     }
 
     /// The vocabulary: the bytes by their values, the merges from 256 on, and the special tokens.
-    ///
-    /// # Errors
-    /// The variants of [`Error`] for vocabularies.
     pub fn vocab(&self) -> Result<Vocab> {
         let mut tokens: Vec<(u32, Vec<u8>)> = (0..=255_u8).map(|byte| (byte.into(), vec![byte])).collect();
         for (id, &(left, right)) in (256..).zip(&self.merges) {
@@ -97,9 +90,8 @@ impl MinbpeFile<'_> {
 /// Those of [`MinbpeFile::parse`], of the pattern and of the vocabulary; [`Error::BrokenPart`] for a special token that minbpe
 /// never finds, while toksmith does.
 pub(super) fn read(data: &[u8], engines: &dyn PatternEngines) -> Result<Tokenizer> {
-    let text = str::from_utf8(data).map_err(|error| {
-        Error::BrokenPart(KIND.into(), format!("not UTF-8 at byte {}", error.valid_up_to()))
-    })?;
+    let text = str::from_utf8(data)
+        .map_err(|error| refused(KIND, format!("not UTF-8 at byte {}", error.valid_up_to())))?;
     let file = MinbpeFile::parse(text)?;
     for (number, (name, _)) in file.special_tokens.iter().enumerate() {
         let mut earlier = file.special_tokens[..number].iter();
@@ -109,8 +101,8 @@ pub(super) fn read(data: &[u8], engines: &dyn PatternEngines) -> Result<Tokenize
                 format!(
                     "the special token {} begins with {}, which stands before it: minbpe finds the earlier one, and toksmith \
                  the longer: put the longer one first",
-                    shown(name),
-                    shown(earlier)
+                    quoted(name),
+                    quoted(earlier)
                 ),
             ));
         }
@@ -122,10 +114,6 @@ pub(super) fn read(data: &[u8], engines: &dyn PatternEngines) -> Result<Tokenize
     Tokenizer::new(file.vocab()?, pattern)
 }
 
-/// The content of a file.
-///
-/// # Errors
-/// [`Error::Unwritable`] for a tokenizer that minbpe could not have.
 pub(super) fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
     check(tokenizer)?;
     tokenizer.vocab().check_as_list(KIND)?;
@@ -136,7 +124,7 @@ pub(super) fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
     let names = specials.iter().map(|(name, _)| ("special token", *name));
     for (what, text) in [("pattern", pattern)].into_iter().chain(names) {
         if text.contains(['\n', '\r']) {
-            let reason = format!("{KIND} has one line for the {what}, and {} has a line break", shown(text));
+            let reason = format!("{KIND} has one line for the {what}, and {} has a line break", quoted(text));
             return Err(Error::Unwritable(reason));
         }
     }
@@ -154,7 +142,7 @@ fn check(tokenizer: &Tokenizer) -> Result<()> {
     }
     let pattern = tokenizer.pattern();
     let reason = if let (None, Some((name, _))) = (&pattern.source, tokenizer.special_tokens().next()) {
-        format!("without a pattern holds no special tokens, and there is {}", shown(name))
+        format!("without a pattern holds no special tokens, and there is {}", quoted(name))
     } else if pattern.flags != 0 {
         "holds no flags of the pattern: write them into it, as in (?i)".into()
     } else if pattern.source.is_some()
@@ -170,9 +158,6 @@ fn check(tokenizer: &Tokenizer) -> Result<()> {
 
 /// The ids of the two parts of each merge of a tokenizer that minbpe could have: the bytes have their values as ids, and the
 /// merges count up from 256.
-///
-/// # Errors
-/// [`Error::Unwritable`] for other ids; [`Error::OutOfMemory`].
 fn minbpe_merges(vocab: &Vocab) -> Result<Vec<(u32, u32)>> {
     let id = |token: &[u8]| vocab.ordinary_id(token).unwrap_or_default();
     for byte in 0..=255_u8 {
@@ -208,7 +193,7 @@ fn merges<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Vec<(u32,
     for (line, content) in lines {
         let mut ids = content.split_whitespace();
         let (Some(left), Some(right), None) = (ids.next(), ids.next(), ids.next()) else {
-            return Err(broken(line, format!("expected the two ids of a merge, got {}", shown(content))));
+            return Err(broken(line, format!("expected the two ids of a merge, got {}", quoted(content))));
         };
         let (left, right) = (number(left, line)?, number(right, line)?);
         let length = |id: u32| lengths.get(id as usize).copied();
@@ -232,40 +217,9 @@ fn merges<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Vec<(u32,
 fn number(text: &str, line: usize) -> Result<u32> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit()) && text.len() <= 10;
     let number = text.parse().ok().filter(|_| digits);
-    number.ok_or_else(|| broken(line, format!("{} is not a whole number below 2^32", shown(text))))
+    number.ok_or_else(|| broken(line, format!("{} is not a whole number below 2^32", quoted(text))))
 }
 
 fn broken(line: usize, reason: impl Into<String>) -> Error {
-    Error::Line { line, reason: reason.into() }
-}
-
-/// A text as messages show it: in quotes, and cut if it is long.
-fn shown(text: &str) -> String {
-    let end = text.char_indices().nth(MAX_SHOWN).map(|(end, _)| end);
-    let (start, mark) = (&text[..end.unwrap_or(text.len())], if end.is_some() { "…" } else { "" });
-    format!("'{}{mark}'", start.escape_debug())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_is_read_line_by_line() {
-        let text = "minbpe v1\r\n a|b\n2\n<|a b|> 300\nx 7\n97 98\n256 256\n";
-        let MinbpeFile { pattern, special_tokens, merges } = MinbpeFile::parse(text).unwrap();
-        assert_eq!(pattern, " a|b");
-        assert_eq!(special_tokens, [("<|a b|>", 300), ("x", 7)]);
-        assert_eq!(merges, [(97, 98), (256, 256)]);
-        for text in ["minbpe v1\n\n0\n97 98", "minbpe v1\n\n0\n97 98\n"] {
-            assert_eq!(MinbpeFile::parse(text).unwrap().merges, [(97, 98)]);
-        }
-    }
-
-    #[test]
-    fn tokens_that_double_are_refused_before_they_take_memory() {
-        let doubling: String = (255..300).map(|id| format!("{id} {id}\n")).collect();
-        let error = MinbpeFile::parse(&format!("minbpe v1\n\n0\n{doubling}")).unwrap_err().to_string();
-        assert!(error.starts_with("line 2") && error.contains("more than 67108864 bytes"), "{error}");
-    }
+    refused(format!("line {line}"), reason)
 }

@@ -2,7 +2,7 @@
 //!
 //! Tokens are written as text where they are UTF-8; a byte that is not UTF-8 is `\\xNN`, a backslash is `\\\\`.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -11,12 +11,13 @@ use serde_json::error::Category;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::reading::Entries;
+use super::reading::{Entries, reason};
 use super::rows::{merge_rows, token_rows, unescape};
-use crate::error::{Error, Result, show_reason, show_text};
+use crate::error::{Error, Result, show_text};
 use crate::pretokenize::Unmatched;
 use crate::tokenizer::parts::PatternEngines;
-use crate::tokenizer::{Origin, PARTS, Pipeline, Record, SourcePattern, Tokenizer, json_line, vocab_fields};
+use crate::tokenizer::parts::place::refused;
+use crate::tokenizer::{Origin, Pipeline, Record, SourcePattern, Tokenizer, json_line, vocab_fields};
 use crate::vocab::{CharacterTokens, Semantics, SpecialSpec, Vocab};
 
 /// The latest version of the file. A reader refuses a later one.
@@ -25,29 +26,11 @@ const VERSION: u64 = 5;
 /// has its fields.
 const SINCE: [(&str, u64); 6] =
     [("ignore_merges", 2), ("pipeline", 2), ("huggingface", 2), ("characters", 3), ("model", 4), ("ties", 5)];
-/// The fields that are kept as JSON: what a value of each begins with, and what it is.
-const FIELDS: [(&str, &[u8], &str); 7] = [
-    ("pattern", b"\"n", "a text or null"),
-    ("pattern_flags", b"-0123456789", "a whole number"),
-    ("unmatched", b"\"", "a text"),
-    ("unicode", b"\"n", "a text or null"),
-    ("pipeline", b"{", "an object"),
-    ("training", b"{n", "an object or null"),
-    ("huggingface", b"{", "an object"),
-];
 
 /// A file that was read: its fields, as JSON.
 pub(super) struct NativeFile(Entries<Box<RawValue>>);
 
-/// The two tokens of a merge.
 type Merge = (Vec<u8>, Vec<u8>);
-
-#[derive(serde::Deserialize)]
-struct Characters {
-    bytes: Vec<u32>,
-    unknown: Option<u32>,
-    outside: Vec<u32>,
-}
 
 impl NativeFile {
     pub(super) fn is_beginning(head: &[u8]) -> bool {
@@ -60,33 +43,26 @@ impl NativeFile {
     }
 
     /// Reads a file, and checks that its fields are those of its version.
-    ///
-    /// # Errors
-    /// [`Error::Line`] for what is no JSON object, [`Error::BrokenPart`] for another format or version, or a field of the
-    /// wrong kind.
     fn read(data: &[u8]) -> Result<Self> {
         let text = str::from_utf8(data).map_err(|error| {
-            Error::BrokenPart(
-                "not a toksmith file".into(),
-                format!("not UTF-8 at byte {}", error.valid_up_to()),
-            )
+            refused("not a toksmith file", format!("not UTF-8 at byte {}", error.valid_up_to()))
         })?;
         let file = NativeFile(serde_json::from_str(text).map_err(|error| {
             let kind = if error.classify() == Category::Data { "" } else { "not JSON: " };
-            Error::Line {
-                line: error.line(),
-                reason: format!("not a toksmith file: {kind}{}", reason(&error)),
-            }
+            refused(
+                format!("line {}", error.line()),
+                format!("not a toksmith file: {kind}{}", reason(&error)),
+            )
         })?);
         if file.optional::<String>("format")?.as_deref() != Some("toksmith") {
             return Err(broken("format", "not a toksmith file: expected \"toksmith\""));
         }
-        file.check()?;
+        file.check_version()?;
         Ok(file)
     }
 
-    /// Checks that the fields are those of the version, and of their kinds.
-    fn check(&self) -> Result<()> {
+    /// Checks that the fields are those of the version.
+    fn check_version(&self) -> Result<()> {
         let version: u64 = self.field("version")?;
         if !(1..=VERSION).contains(&version) {
             let reason = format!("{version}; this toksmith reads versions 1 to {VERSION}");
@@ -97,22 +73,9 @@ impl NativeFile {
                 return Err(broken(name, format!("version {version} has no such field")));
             }
         }
-        for (name, beginnings, kind) in FIELDS {
-            let is_right = |text: &str| text.bytes().next().is_some_and(|byte| beginnings.contains(&byte));
-            match self.text(name) {
-                Some(text) if !is_right(text) => {
-                    return Err(broken(name, format!("expected {kind}, got {}", show_text(text))));
-                }
-                None if matches!(name, "pattern" | "pattern_flags" | "unmatched" | "unicode") => {
-                    return Err(missing(name));
-                }
-                _ => (),
-            }
-        }
         Ok(())
     }
 
-    /// The JSON of a field.
     fn text(&self, name: &str) -> Option<&str> {
         let Entries(fields) = &self.0;
         fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.get())
@@ -124,12 +87,12 @@ impl NativeFile {
     }
 
     fn field<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
-        self.optional(name)?.ok_or_else(|| missing(name))
+        self.optional(name)?.ok_or_else(|| broken(name, "the field is missing"))
     }
 
     /// The rows of a field; the error names the first that is not of the `form`.
     fn rows<T: DeserializeOwned>(&self, name: &str, form: &str) -> Result<Vec<T>> {
-        let text = self.text(name).ok_or_else(|| missing(name))?;
+        let text = self.text(name).ok_or_else(|| broken(name, "the field is missing"))?;
         serde_json::from_str(text).map_err(|error| {
             let rows: Vec<&RawValue> = serde_json::from_str(text).unwrap_or_default();
             let wrong = |(at, row): (usize, &&RawValue)| {
@@ -146,23 +109,15 @@ impl NativeFile {
         let unmatched = self.field::<String>("unmatched")?;
         let unmatched = Unmatched::from_name(&unmatched)
             .ok_or_else(|| broken("unmatched", format!("{}, not keep or drop", show_text(&unmatched))))?;
-        match self.optional::<Option<String>>("pattern")?.flatten() {
+        match self.field::<Option<String>>("pattern")? {
             None => Ok(SourcePattern::whole(unmatched)),
-            Some(source) => {
-                let flags: Value = self.field("pattern_flags")?;
-                let known = flags.as_u64().and_then(|flags| u32::try_from(flags).ok());
-                let flags = known.ok_or_else(|| {
-                    let flags = show_reason(&flags.to_string());
-                    broken("pattern_flags", format!("the flags {flags} of the pattern are not supported"))
-                })?;
-                engines.pattern(&source, flags, unmatched)
-            }
+            Some(source) => engines.pattern(&source, self.field("pattern_flags")?, unmatched),
         }
     }
 
     /// A warning if the pattern was made under another version of Unicode.
     fn unicode_warning(&self, pattern: &SourcePattern) -> Result<Option<String>> {
-        let made: Option<String> = self.optional("unicode")?.flatten();
+        let made: Option<String> = self.field("unicode")?;
         let shown =
             |version: &Option<String>| version.as_deref().map_or_else(|| "None".to_owned(), show_text);
         Ok((made != pattern.unicode).then(|| {
@@ -175,10 +130,6 @@ impl NativeFile {
         }))
     }
 
-    /// The vocabulary.
-    ///
-    /// # Errors
-    /// [`Error::BrokenPart`], and those of a vocabulary.
     fn vocab(&self) -> Result<Vocab> {
         let specials = self.specials()?;
         if let Some(model) = self.optional::<String>("model")? {
@@ -190,9 +141,11 @@ impl NativeFile {
         let row = |(at, (id, text)): (usize, (u32, String))| Ok((id, token(&text, "tokens", at)?));
         let tokens: Vec<(u32, Vec<u8>)> = tokens.map(row).collect::<Result<_>>()?;
         let merges = self.merges()?;
-        if let Some(characters) = self.optional::<Characters>("characters")? {
-            let ties = self.optional("ties")?.unwrap_or_default();
-            return characters.vocab(&tokens, &merges.unwrap_or_default(), ties, &specials);
+        if let Some(characters) = self.optional::<CharacterTokens>("characters")? {
+            let characters =
+                CharacterTokens { ties: self.optional("ties")?.unwrap_or_default(), ..characters };
+            let tokens = tokens.iter().map(|(id, token)| (*id, &**token)).collect();
+            return Vocab::of_character_rows(tokens, &merges.unwrap_or_default(), characters, &specials);
         }
         let vocab = Vocab::new(&tokens, merges.as_deref(), &specials)?;
         let ignores_merges = merges.is_some() && self.optional("ignore_merges")?.unwrap_or(false);
@@ -227,13 +180,9 @@ impl NativeFile {
     }
 }
 
-/// Reads the tokenizer of a file.
-///
-/// # Errors
-/// Those of [`NativeFile::read`], and of the parts of the tokenizer.
 pub(super) fn read(data: &[u8], engines: &dyn PatternEngines) -> Result<Tokenizer> {
     let file = NativeFile::read(data)?;
-    file.with_record(file.tokenizer(engines, || file.vocab())?, engines)
+    file.with_record(file.tokenizer(engines, || file.vocab())?)
 }
 
 /// The JSON of what is known of a tokenizer besides its identity.
@@ -246,13 +195,10 @@ pub fn extras(tokenizer: &Tokenizer) -> String {
 }
 
 /// The tokenizer of the parts of its identity, and of its [`extras`].
-///
-/// # Errors
-/// [`Error::BrokenState`], [`Error::BrokenPart`]; those of the parts of the tokenizer.
 pub fn of_state(fields: &str, core: &[u8], extras: &str, engines: &dyn PatternEngines) -> Result<Tokenizer> {
     let parsed = |json: &str| serde_json::from_str(json).map(NativeFile).map_err(|_| Error::BrokenState);
     let (file, extras) = (parsed(fields)?, parsed(extras)?);
-    extras.with_record(file.tokenizer(engines, || Vocab::from_state(core, &file.specials()?))?, engines)
+    extras.with_record(file.tokenizer(engines, || Vocab::from_state(core, &file.specials()?))?)
 }
 
 impl NativeFile {
@@ -274,7 +220,7 @@ impl NativeFile {
     }
 
     /// The tokenizer with the record of its training, and what its folder says besides.
-    fn with_record(&self, tokenizer: Tokenizer, engines: &dyn PatternEngines) -> Result<Tokenizer> {
+    fn with_record(&self, tokenizer: Tokenizer) -> Result<Tokenizer> {
         let vocab = tokenizer.vocab();
         let record = self.optional::<Value>("training")?.filter(|record| !record.is_null());
         let record = record.map(|record| Record::read(&record)).transpose()?;
@@ -288,47 +234,16 @@ impl NativeFile {
         }
         let origin = self.optional::<Value>("huggingface")?.filter(|origin| !origin.is_null());
         let origin = origin.map(|origin| Origin::read(&origin)).transpose()?;
-        if let Some(origin) = &origin {
-            check_origin(origin, &tokenizer, engines)?;
-        }
         Ok(tokenizer.with_record(record).with_origin(origin))
     }
 
-    /// The special tokens with their ids.
     fn specials(&self) -> Result<Vec<SpecialSpec>> {
         let names = self.special_tokens()?.into_iter();
         Ok(names.map(|(name, id)| (name.into_bytes(), Some(id))).collect())
     }
 }
 
-/// Checks that the parts of a `tokenizer.json` belong to a tokenizer.
-fn check_origin(origin: &Origin, tokenizer: &Tokenizer, engines: &dyn PatternEngines) -> Result<()> {
-    let Some(content) = &origin.content else { return Ok(()) };
-    let names = PARTS.iter().chain(&["added_tokens"]);
-    let spec: Map<String, Value> =
-        names.map(|name| ((*name).to_owned(), content.get(*name).cloned().unwrap_or_default())).collect();
-    let is_same = match tokenizer.pipeline() {
-        Some(pipeline) => spec.iter().all(|(name, part)| pipeline.spec().get(name) == Some(part)),
-        None => {
-            let made = Pipeline::new(spec, [], engines)?;
-            let tokens = made.added_tokens().iter();
-            let ids: BTreeSet<(&str, u32)> = tokens.map(|token| (&*token.content, token.id)).collect();
-            let is_plain = made.is_trivial()? && made.pattern() == &**tokenizer.pattern();
-            is_plain && ids == tokenizer.special_tokens().collect()
-        }
-    };
-    let rows = content["added_tokens"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let is_listed = |name: &String| rows.iter().any(|row| row["content"] == **name);
-    match is_same && origin.beside.iter().all(is_listed) {
-        true => Ok(()),
-        false => Err(broken("huggingface", "it is that of another tokenizer")),
-    }
-}
-
 /// The content of the file of a tokenizer.
-///
-/// # Errors
-/// [`Error::OutOfMemory`].
 pub(super) fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
     let vocab = tokenizer.vocab();
     let mut fields: HashMap<&str, Value> = tokenizer.pattern().fields().into_iter().collect();
@@ -381,26 +296,6 @@ const HEAD: [&str; 11] = [
     "huggingface",
 ];
 
-impl Characters {
-    fn vocab(
-        self,
-        tokens: &[(u32, Vec<u8>)],
-        merges: &[Merge],
-        ties: Vec<u32>,
-        specials: &[(Vec<u8>, Option<u32>)],
-    ) -> Result<Vocab> {
-        let outside = self.outside.into_iter().collect();
-        let characters = CharacterTokens { bytes: self.bytes, unknown: self.unknown, outside, ties };
-        if !matches!(characters.bytes.len(), 0 | 256) {
-            return Err(broken("characters.bytes", format!("{} ids, not 256", characters.bytes.len())));
-        }
-        let tokens = tokens.iter().map(|(id, token)| (*id, &**token)).collect();
-        let merges: Vec<(&[u8], &[u8])> = merges.iter().map(|(left, right)| (&**left, &**right)).collect();
-        Vocab::of_character_rows(tokens, &merges, characters, specials)
-    }
-}
-
-/// The token that the text of a row stands for.
 fn token(text: &str, name: &str, at: usize) -> Result<Vec<u8>> {
     let mut token = Vec::new();
     match unescape(text, &mut token)? {
@@ -412,16 +307,6 @@ fn token(text: &str, name: &str, at: usize) -> Result<Vec<u8>> {
     }
 }
 
-/// The message of an error in the JSON of a field, without its place there.
-fn reason(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    show_reason(text.rsplit_once(" at line ").map_or(&*text, |(reason, _)| reason))
-}
-
-fn missing(field: &str) -> Error {
-    broken(field, "the field is missing")
-}
-
 fn broken(field: &str, reason: impl Into<String>) -> Error {
-    Error::BrokenPart(format!("$.{field}"), reason.into())
+    refused(format!("$.{field}"), reason)
 }

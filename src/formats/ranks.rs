@@ -9,8 +9,9 @@ use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
 
-use crate::error::{Error, Result, show};
+use crate::error::{Result, show};
 use crate::room;
+use crate::tokenizer::parts::place::refused;
 use crate::tokenizer::{SourcePattern, Tokenizer};
 use crate::vocab::{SpecialSpec, Vocab};
 
@@ -27,9 +28,6 @@ pub struct RankLines {
     bytes: Vec<u8>,
     /// The id of each token, and the offset in `bytes` at which it ends.
     ends: Vec<(u32, usize)>,
-    /// The ids, once a line has an id that is not above all others.
-    ids: Option<HashSet<u32>>,
-    max_id: Option<u32>,
 }
 
 impl RankLines {
@@ -46,15 +44,12 @@ impl RankLines {
     }
 
     /// Reads a file.
-    ///
-    /// # Errors
-    /// [`Error::Line`] if a line is malformed or has the id of another.
     pub fn parse(file: &[u8]) -> Result<Self> {
         let file = file.strip_prefix(BYTE_ORDER_MARK).unwrap_or(file);
         let bytes = Vec::with_capacity(file.len() / 2);
-        let mut lines = RankLines { bytes, ends: Vec::new(), ids: None, max_id: None };
+        let mut lines = RankLines { bytes, ends: Vec::new() };
         for (index, line) in file.split(|&byte| byte == b'\n').enumerate() {
-            lines.add(line).map_err(|reason| Error::Line { line: index + 1, reason })?;
+            lines.add(line).map_err(|reason| refused(format!("line {}", index + 1), reason))?;
         }
         Ok(lines)
     }
@@ -79,22 +74,8 @@ impl RankLines {
             true => expected(),
             false => format!("the id {} is not a whole number below 2^32", show(digits)),
         })?;
-        if self.is_repeated(id) {
-            return Err(format!("the id {id} of {} belongs to another token", show(&self.bytes[start..])));
-        }
         self.ends.push((id, self.bytes.len()));
         Ok(())
-    }
-
-    /// Whether an earlier line has an id. Lines usually stand in the order of their ids, which needs no set.
-    fn is_repeated(&mut self, id: u32) -> bool {
-        let is_new_max = self.max_id.is_none_or(|max| id > max);
-        if is_new_max {
-            self.max_id = Some(id);
-        } else if self.ids.is_none() {
-            self.ids = Some(self.ends.iter().map(|&(id, _)| id).collect());
-        }
-        self.ids.as_mut().is_some_and(|ids| !ids.insert(id))
     }
 
     /// Ids and tokens in the order of the file.
@@ -110,9 +91,6 @@ impl RankLines {
 }
 
 /// Reads the tokenizer of a file, which holds neither a pattern nor special tokens.
-///
-/// # Errors
-/// Those of [`RankLines::parse`] and of the vocabulary.
 pub(super) fn read(data: Vec<u8>, pattern: SourcePattern, specials: &[SpecialSpec]) -> Result<Tokenizer> {
     let lines = RankLines::parse(&data)?;
     drop(data);
@@ -122,9 +100,6 @@ pub(super) fn read(data: Vec<u8>, pattern: SourcePattern, specials: &[SpecialSpe
 }
 
 /// The content of a file: the ordinary tokens by their ids.
-///
-/// # Errors
-/// Those of [`check`]; [`Error::OutOfMemory`].
 pub(super) fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
     check(tokenizer, "a rank file")?;
     let special: HashSet<u32> = tokenizer.vocab().special_ids().iter().copied().collect();
@@ -137,9 +112,6 @@ pub(super) fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
 }
 
 /// Checks that a format of ranks, without steps before the pattern, can hold a tokenizer.
-///
-/// # Errors
-/// [`Error::Unwritable`] if it cannot: names the format, and a step, a merge or a token.
 pub(super) fn check(tokenizer: &Tokenizer, format: &str) -> Result<()> {
     if let Some(pipeline) = tokenizer.pipeline() {
         pipeline.check_fits(format)?;
@@ -163,20 +135,5 @@ mod tests {
         assert!(RankLines::parse(b"").unwrap().tokens().is_empty());
         let lines = RankLines::parse(b"\xef\xbb\xbfYQ==  5 \r\n\n= 1\nYg==\t0000000003\n").unwrap();
         assert_eq!(lines.tokens(), [(5, &b"a"[..]), (1, b""), (3, b"b")]);
-    }
-
-    #[test]
-    fn malformed_lines_are_named() {
-        for line in ["YQ==", "YQ== 1 2", "YQ 1", "Y*== 1", "YQ== -1", "YQ== +1", "==A= 1", "YQ== 4294967296"]
-        {
-            let error = RankLines::parse(format!("YWI= 9\n\n{line}\nYg== 2").as_bytes()).unwrap_err();
-            assert!(error.to_string().starts_with("line 3: "), "{error}");
-        }
-        for ids in [[1, 1, 2], [1, 2, 1], [3, 1, 3], [3, 1, 1], [3, 4, 4]] {
-            let text = ids.map(|id| format!("YQ== {id}\n")).concat();
-            assert!(
-                RankLines::parse(text.as_bytes()).unwrap_err().to_string().contains("belongs to another")
-            );
-        }
     }
 }

@@ -8,7 +8,6 @@ use std::marker::PhantomData;
 use std::path::Path;
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result, show_reason};
@@ -17,8 +16,6 @@ use crate::tokenizer::parts::place::quoted;
 
 /// The number of bytes at the beginning of a file by which it is recognised.
 pub const HEAD_BYTES: usize = 1 << 12;
-/// The maximum number of digits of a number, which is that of Python.
-const MAX_DIGITS: usize = 4300;
 /// Names of what the process was given open, which may be a pipe.
 const GIVEN: [&str; 3] = ["/dev/stdin", "/dev/fd", "/proc"];
 
@@ -46,9 +43,6 @@ pub(super) fn read(path: &Path, max_bytes: u64) -> Result<Vec<u8>> {
 }
 
 /// Refuses a file with these first bytes if something else stands in its place.
-///
-/// # Errors
-/// [`Error::Unread`].
 pub(super) fn check_whole(path: &Path, head: &[u8]) -> Result<()> {
     #[cfg(feature = "train")]
     if let Some(reason) = crate::source::substitute(head) {
@@ -59,9 +53,6 @@ pub(super) fn check_whole(path: &Path, head: &[u8]) -> Result<()> {
 }
 
 /// The text of the content of a file.
-///
-/// # Errors
-/// [`Error::Unread`], with the place of the first other byte.
 pub(super) fn text_of<'d>(data: &'d [u8], path: &Path) -> Result<&'d str> {
     simdutf8::compat::from_utf8(data)
         .map_err(|error| unread(path, format!("not UTF-8 at byte {}", error.valid_up_to())))
@@ -70,12 +61,9 @@ pub(super) fn text_of<'d>(data: &'d [u8], path: &Path) -> Result<&'d str> {
 /// The object in the text of a file that should be a `kind`.
 ///
 /// # Errors
-/// [`Error::Record`] with the line, for what is no JSON; [`Error::Unread`] for another value, and for an object that has
-/// a name twice, at any depth.
+/// [`Error::Record`] with the line, for what is no JSON; [`Error::Unread`] for another value.
 pub(super) fn object_of(text: &str, path: &Path, kind: &str) -> Result<Map<String, Value>> {
-    let value = serde_json::from_str(text).map_err(|error| not_json(path, &error))?;
-    check_names(text.trim_ascii_start()).map_err(|error| not_json(path, &error))?;
-    let other = match value {
+    let other = match serde_json::from_str(text).map_err(|error| not_json(path, &error))? {
         Value::Object(fields) => return Ok(fields),
         Value::Array(_) => "a list",
         Value::String(_) => "a text",
@@ -84,25 +72,15 @@ pub(super) fn object_of(text: &str, path: &Path, kind: &str) -> Result<Map<Strin
     Err(unread(path, format!("not a {kind}: expected a JSON object, got {other}")))
 }
 
-/// Checks that no object of a valid JSON value has a name twice, and that Python reads its numbers.
-fn check_names(json: &str) -> serde_json::Result<()> {
-    let values: Vec<&RawValue> = match json.as_bytes().first() {
-        Some(b'{') => {
-            serde_json::from_str::<Entries<_>>(json)?.0.into_iter().map(|(_, value)| value).collect()
-        }
-        Some(b'[') => serde_json::from_str(json)?,
-        Some(b'-' | b'0'..=b'9') if json.len() > MAX_DIGITS => {
-            return Err(serde_json::Error::custom(format!("a number of {} digits", json.len())));
-        }
-        _ => Vec::new(),
-    };
-    values.into_iter().try_for_each(|value| check_names(value.get()))
+/// The message of an error in JSON, without its place there.
+pub(super) fn reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    show_reason(text.rsplit_once(" at line ").map_or(&*text, |(reason, _)| reason))
 }
 
 /// The error of JSON that was not read.
 pub(super) fn not_json(path: &Path, error: &serde_json::Error) -> Error {
-    let text = error.to_string();
-    let reason = show_reason(text.rsplit_once(" at line ").map_or(&*text, |(reason, _)| reason));
+    let reason = reason(error);
     if error.is_data() {
         return unread(path, reason);
     }
@@ -140,34 +118,5 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Entries<T> {
             }
         }
         deserializer.deserialize_map(InOrder(PhantomData))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn objects_have_each_name_once_at_any_depth() {
-        let read = |text: &str| object_of(text, Path::new("f"), "map");
-        let error = |text: &str| read(text).unwrap_err().to_string();
-        for text in ["{\"a\": 1, \"a\": 2}", " {\"x\": [{\"a\": 1, \"b\": 1.5, \"a\": 1}]}"] {
-            assert_eq!(error(text), "f: 'a' is there twice");
-        }
-        assert_eq!(error("[]"), "f: not a map: expected a JSON object, got a list");
-        assert!(error("{\n\"a\": 1,\n}").starts_with("f: line 3: not JSON: "));
-        for text in ["{\"a\": \"\\ud800\"}", "{\"a\": NaN}", &"[".repeat(1 << 20)] {
-            assert!(error(text).starts_with("f: line 1: not JSON: "));
-        }
-        assert_eq!(error(&format!("{{\"a\": {}}}", "9".repeat(5000))), "f: a number of 5000 digits");
-        let numbers = "{\"b\":1000000000000000000000000000000,\"a\":1.50}";
-        assert_eq!(serde_json::to_string(&read(numbers).unwrap()).unwrap(), numbers);
-    }
-
-    #[test]
-    fn files_have_bounded_sizes() {
-        let error = read(Path::new("Cargo.toml"), 10).unwrap_err().to_string();
-        assert_eq!(error, "Cargo.toml: larger than 10 bytes: no file of this kind is");
-        assert!(matches!(read(Path::new("src"), 10), Err(Error::Io { .. })));
     }
 }

@@ -8,16 +8,11 @@ use std::fmt::Write;
 use crate::error::Result;
 use crate::room;
 
-/// What stands between two rows.
 const SEPARATOR: &[u8] = b",\n  ";
 
 /// The longest form of a byte: a control character is `\u00NN` in JSON.
 const MAX_PER_BYTE: usize = 6;
 
-/// The rows of tokens with their ids.
-///
-/// # Errors
-/// [`crate::Error::OutOfMemory`].
 pub(super) fn token_rows<'t>(tokens: impl IntoIterator<Item = (u32, &'t [u8])>) -> Result<Vec<u8>> {
     let mut rows = Rows::default();
     for (id, token) in tokens {
@@ -30,10 +25,6 @@ pub(super) fn token_rows<'t>(tokens: impl IntoIterator<Item = (u32, &'t [u8])>) 
     Ok(rows.done)
 }
 
-/// The rows of merges.
-///
-/// # Errors
-/// [`crate::Error::OutOfMemory`].
 pub(super) fn merge_rows<'t>(merges: impl IntoIterator<Item = (&'t [u8], &'t [u8])>) -> Result<Vec<u8>> {
     let mut rows = Rows::default();
     for (left, right) in merges {
@@ -48,9 +39,6 @@ pub(super) fn merge_rows<'t>(merges: impl IntoIterator<Item = (&'t [u8], &'t [u8
 
 /// Appends the token that the text of a row stands for. Returns `None`, with some bytes appended, if a backslash is
 /// followed by neither a backslash nor `xNN`, in lower case.
-///
-/// # Errors
-/// [`crate::Error::OutOfMemory`].
 pub(super) fn unescape(text: &str, token: &mut Vec<u8>) -> Result<Option<()>> {
     room::reserve(token, text.len())?;
     let mut parts = text.as_bytes();
@@ -69,7 +57,6 @@ pub(super) fn unescape(text: &str, token: &mut Vec<u8>) -> Result<Option<()>> {
     Ok(Some(()))
 }
 
-/// The value of a hexadecimal digit in lower case.
 fn digit(digit: u8) -> Option<u8> {
     match digit {
         b'0'..=b'9' => Some(digit - b'0'),
@@ -82,7 +69,6 @@ fn digit(digit: u8) -> Option<u8> {
 #[derive(Default)]
 struct Rows {
     done: Vec<u8>,
-    /// The text of the last token.
     text: String,
 }
 

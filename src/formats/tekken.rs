@@ -3,8 +3,6 @@
 //! The file may hold more tokens than the tokenizer has: `default_vocab_size` counts the special tokens too. Special
 //! tokens that are not listed are named after their ids; files of up to version 7 list none of them.
 
-use std::collections::HashSet;
-
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde::Deserialize;
@@ -13,38 +11,19 @@ use serde_json::{Value, json};
 use crate::error::{Error, Result, show_text};
 use crate::room;
 use crate::tokenizer::parts::PatternEngines;
+use crate::tokenizer::parts::place::refused;
 use crate::tokenizer::{SourcePattern, Tokenizer};
 use crate::vocab::Vocab;
 
 /// The special tokens of files that list none.
-const UNLISTED: [&str; 20] = [
-    "<unk>",
-    "<s>",
-    "</s>",
-    "[INST]",
-    "[/INST]",
-    "[AVAILABLE_TOOLS]",
-    "[/AVAILABLE_TOOLS]",
-    "[TOOL_RESULTS]",
-    "[/TOOL_RESULTS]",
-    "[TOOL_CALLS]",
-    "[IMG]",
-    "<pad>",
-    "[IMG_BREAK]",
-    "[IMG_END]",
-    "[PREFIX]",
-    "[MIDDLE]",
-    "[SUFFIX]",
-    "[SYSTEM_PROMPT]",
-    "[/SYSTEM_PROMPT]",
-    "[TOOL_CONTENT]",
-];
+const UNLISTED: &str = "<unk> <s> </s> [INST] [/INST] [AVAILABLE_TOOLS] [/AVAILABLE_TOOLS] [TOOL_RESULTS] [/TOOL_RESULTS] \
+    [TOOL_CALLS] [IMG] <pad> [IMG_BREAK] [IMG_END] [PREFIX] [MIDDLE] [SUFFIX] [SYSTEM_PROMPT] [/SYSTEM_PROMPT] \
+    [TOOL_CONTENT]";
 /// The version of files that are written, the oldest one: the others say which control tokens a chat has, which a tokenizer
 /// does not know.
 const VERSION: &str = "v3";
 /// The last version whose files may list no special tokens.
 const LAST_UNLISTED_VERSION: u32 = 7;
-/// The maximum number of special tokens.
 const MAX_SPECIALS: u32 = 1 << 16;
 
 #[derive(Deserialize)]
@@ -95,9 +74,6 @@ impl TekkenFile {
     }
 
     /// The vocabulary, whose special tokens have the ids below those of all others.
-    ///
-    /// # Errors
-    /// The variants of [`Error`] for vocabularies.
     pub fn vocab(&self) -> Result<Vocab> {
         let specials = self.special_tokens.iter();
         let specials: Vec<_> = specials.map(|(name, id)| (name.clone().into_bytes(), Some(*id))).collect();
@@ -105,24 +81,21 @@ impl TekkenFile {
     }
 
     /// Reads a file.
-    ///
-    /// # Errors
-    /// [`Error::BrokenPart`], which names the place in the file.
     pub fn parse(file: &[u8]) -> Result<Self> {
         let content: Content =
-            serde_json::from_slice(file).map_err(|error| broken("$", error.to_string()))?;
+            serde_json::from_slice(file).map_err(|error| refused("$", error.to_string()))?;
         let Config { pattern, default_vocab_size: size, default_num_special_tokens: specials, version } =
             content.config;
         if specials > size.min(MAX_SPECIALS) {
             let reason = format!("{specials} special tokens in a vocabulary of {size}");
-            return Err(broken("$.config.default_num_special_tokens", reason));
+            return Err(refused("$.config.default_num_special_tokens", reason));
         }
         let listed = match content.special_tokens {
             Some(rows) => rows.into_iter().map(|row| (row.token_str, row.rank)).collect(),
             None if is_unlisted(version.as_deref()) => {
-                (0..).zip(UNLISTED).map(|(id, name)| (name.to_owned(), id)).collect()
+                (0..).zip(UNLISTED.split(' ')).map(|(id, name)| (name.to_owned(), id)).collect()
             }
-            None => return Err(broken("$.special_tokens", "no list, which files after version 7 have")),
+            None => return Err(refused("$.special_tokens", "no list, which files after version 7 have")),
         };
         let special_tokens = special_tokens(listed, specials)?;
         Ok(TekkenFile { pattern, tokens: tokens(&content.vocab, size - specials, specials)?, special_tokens })
@@ -130,9 +103,6 @@ impl TekkenFile {
 }
 
 /// Reads the tokenizer of a file. Its special tokens are those that the file lists, and `<SPECIAL_n>` for the others.
-///
-/// # Errors
-/// Those of [`TekkenFile::parse`], of the pattern and of the vocabulary.
 pub(super) fn read(data: &[u8], engines: &dyn PatternEngines) -> Result<Tokenizer> {
     let file = TekkenFile::parse(data)?;
     let pattern = SourcePattern::of_tiktoken_source(&file.pattern, engines)?;
@@ -225,39 +195,18 @@ fn is_unlisted(version: Option<&str>) -> bool {
     digits.and_then(|digits| digits.parse().ok()).is_some_and(|version: u32| version <= LAST_UNLISTED_VERSION)
 }
 
-/// All special tokens in the order of their ids.
-fn special_tokens(listed: Vec<(String, u32)>, count: u32) -> Result<Vec<(String, u32)>> {
-    let mut all: Vec<Option<String>> = vec![None; count as usize];
-    let mut names = HashSet::new();
-    let listed_count = listed.len();
-    for (index, (name, id)) in listed.into_iter().enumerate() {
-        let place = || format!("$.special_tokens[{index}]");
-        if !names.insert(name.clone()) {
-            return Err(broken(place(), format!("{} is listed twice", show_text(&name))));
-        }
-        match all.get_mut(id as usize) {
-            Some(free @ None) => *free = Some(name),
-            Some(Some(other)) => {
-                return Err(broken(place(), format!("the rank {id} belongs to {}", show_text(other))));
-            }
-            None => return Err(broken(place(), format!("the rank {id}, where ranks are below {count}"))),
-        }
+/// All special tokens in the order of their ids; those that the file does not list come last.
+fn special_tokens(mut listed: Vec<(String, u32)>, count: u32) -> Result<Vec<(String, u32)>> {
+    listed.sort_by_key(|(_, rank)| *rank);
+    if listed.len() > count as usize || listed.iter().zip(0..).any(|((_, rank), id)| *rank != id) {
+        return Err(refused(
+            "$.special_tokens",
+            format!("the ranks are not 0, 1, 2 and so on, below {count}"),
+        ));
     }
-    let filler = |(id, name): (u32, Option<String>)| match name {
-        None if (id as usize) < listed_count => {
-            Err(broken("$.special_tokens", format!("no special token has the rank {id}")))
-        }
-        None => {
-            let name = format!("<SPECIAL_{id}>");
-            if names.contains(&name) {
-                let reason = format!("{name} is the name of the unlisted rank {id}");
-                return Err(broken("$.special_tokens", reason));
-            }
-            Ok((name, id))
-        }
-        Some(name) => Ok((name, id)),
-    };
-    (0..).zip(all).map(filler).collect()
+    let first = listed.len() as u32;
+    listed.extend((first..count).map(|id| (format!("<SPECIAL_{id}>"), id)));
+    Ok(listed)
 }
 
 /// The first `count` tokens, with ids from `first_id` on.
@@ -265,27 +214,23 @@ fn tokens(rows: &[Row], count: u32, first_id: u32) -> Result<Vec<(u32, Vec<u8>)>
     if rows.len() < count as usize {
         let reason =
             format!("{} tokens, fewer than the {count} that config.default_vocab_size asks for", rows.len());
-        return Err(broken("$.vocab", reason));
+        return Err(refused("$.vocab", reason));
     }
     let mut tokens = room::for_items(count as usize)?;
     for (rank, row) in (0..count).zip(rows) {
         if row.rank != rank {
-            return Err(broken(
+            return Err(refused(
                 format!("$.vocab[{rank}].rank"),
                 format!("expected {rank}, got {}", row.rank),
             ));
         }
         let bytes = BASE64_STANDARD.decode(&row.token_bytes).map_err(|_| {
             let reason = format!("{} is not base64", show_text(&row.token_bytes));
-            broken(format!("$.vocab[{rank}].token_bytes"), reason)
+            refused(format!("$.vocab[{rank}].token_bytes"), reason)
         })?;
         tokens.push((first_id + rank, bytes));
     }
     Ok(tokens)
-}
-
-fn broken(place: impl Into<String>, reason: impl Into<String>) -> Error {
-    Error::BrokenPart(place.into(), reason.into())
 }
 
 #[cfg(test)]
@@ -328,18 +273,11 @@ mod tests {
             (
                 config,
                 TWO,
-                specials(&[row(0, "a"), row(1, "a")]),
-                r#"$.special_tokens[1]: "a" is listed twice"#,
-            ),
-            (
-                config,
-                TWO,
                 specials(&[row(0, "a"), row(0, "b")]),
-                r#"$.special_tokens[1]: the rank 0 belongs to "a""#,
+                "$.special_tokens: the ranks are not 0, 1, 2",
             ),
-            (config, TWO, specials(&[row(2, "a")]), "$.special_tokens[0]: the rank 2"),
-            (config, TWO, specials(&[row(1, "a")]), "$.special_tokens: no special token has the rank 0"),
-            (config, TWO, specials(&[row(0, "<SPECIAL_1>")]), "$.special_tokens: <SPECIAL_1> is the name"),
+            (config, TWO, specials(&[row(2, "a")]), "$.special_tokens: the ranks are not 0, 1, 2"),
+            (config, TWO, specials(&[row(1, "a")]), "$.special_tokens: the ranks are not 0, 1, 2"),
             (config, &TWO[..34], specials(&[]), "$.vocab: 1 tokens, fewer than the 2"),
             (config, &TWO.replace("1,", "2,"), specials(&[]), "$.vocab[1].rank: expected 1, got 2"),
             (

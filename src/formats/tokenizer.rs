@@ -5,12 +5,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::folder::{Lead, pair_in};
-use super::gpt2::{self, Gpt2Files};
+use super::gpt2;
 use super::huggingface::auto::with_side_files;
 use super::huggingface::classes::{class_of, makes_parts, no_class, says_something};
 use super::huggingface::side_files::SideFiles;
-use super::huggingface::vocabularies::{RankFile, content_of_pair, content_of_pieces, of_rank_file};
-use super::huggingface::{self, tokenizer_of};
+use super::huggingface::vocabularies::{RankFile, file_of_pair, file_of_pieces, of_rank_file};
+use super::huggingface::{self, TokenizerFile, tokenizer_of};
 use super::load::{NO_PATTERN, OpenFile, in_file, kind_of};
 use super::options::{Context, LoadOptions};
 use super::ranks::{self, RankLines};
@@ -20,16 +20,12 @@ use crate::error::{Error, Result};
 use crate::pretokenize::{Named, Unmatched, spellings};
 use crate::tokenizer::parts::PatternEngines;
 use crate::tokenizer::{ADDED, CONFIG, Origin, SPECIALS, SourcePattern, Tokenizer};
-use crate::vocab::{SpecialSpec, Vocab};
+use crate::vocab::SpecialSpec;
 
-/// The maximum number of bytes of GPT-2's files.
 const MAX_BYTES: u64 = 1 << 28;
 
 /// Loads a file or a folder of any format, or of the format of a name. In a folder, the files beside the vocabulary are applied
 /// as `AutoTokenizer` of transformers does it, unless the pattern is an option.
-///
-/// # Errors
-/// Those of [`Tokenizer::load`].
 pub fn load(
     path: &Path,
     format: Option<&str>,
@@ -54,9 +50,6 @@ pub fn load(
 }
 
 /// The files that hold the tokenizer of a path.
-///
-/// # Errors
-/// [`Error::Unread`] for a folder without them.
 pub fn lead(path: &Path, format: Option<&str>) -> Result<Lead> {
     match format {
         _ if !path.is_dir() => Ok(Lead::File(path.to_owned())),
@@ -71,9 +64,6 @@ pub fn lead(path: &Path, format: Option<&str>) -> Result<Lead> {
 
 /// The name of the format of a path. With `with_options`, that of GPT-2's two files in a folder that has a `tokenizer.json` as
 /// well: these take options.
-///
-/// # Errors
-/// [`Error::Io`]; [`Error::Unread`] and [`Error::InFile`] for what is no tokenizer.
 pub fn format_of(path: &Path, with_options: bool) -> Result<&'static str> {
     let file = match lead(path, None)? {
         Lead::Pair(_) => return Ok("gpt2"),
@@ -86,19 +76,13 @@ pub fn format_of(path: &Path, with_options: bool) -> Result<&'static str> {
 }
 
 /// The tokenizer of GPT-2's two files alone.
-///
-/// # Errors
-/// Those of [`Gpt2Files::read`], of the pattern and of the vocabulary.
 pub fn load_pair(
     [vocab, merges]: &[PathBuf; 2],
     specials: &[SpecialSpec],
     pattern: SourcePattern,
 ) -> Result<Tokenizer> {
-    let names: Vec<_> = specials.iter().map(|(name, _)| String::from_utf8_lossy(name)).collect();
-    let names: Vec<&str> = names.iter().map(|name| &**name).collect();
     let data = [reading::read(vocab, MAX_BYTES)?, reading::read(merges, MAX_BYTES)?];
-    let files = Gpt2Files::read((vocab, &data[0]), (merges, &data[1]), &names)?;
-    let made = Vocab::new(&files.tokens, Some(&files.merges), specials);
+    let made = gpt2::read((vocab, &data[0]), (merges, &data[1]), specials);
     let both = PathBuf::from(format!("{}, {}", vocab.display(), merges.display()));
     made.and_then(|vocab| Tokenizer::new(vocab, pattern)).map_err(|error| in_file(&both, error))
 }
@@ -118,27 +102,29 @@ fn of_pair(folder: &Path, pair: &[PathBuf; 2], context: Context<'_>) -> Result<T
         return load_pair(pair, &options.special_tokens, pattern).map(|made| made.with_warnings(warnings));
     }
     let data = [reading::read(&pair[0], MAX_BYTES)?, reading::read(&pair[1], MAX_BYTES)?];
-    let merges: Vec<_> = gpt2::merges_of((&pair[1], &data[1]))?.into_iter().map(|(merge, _)| merge).collect();
-    let content = content_of_pair(gpt2::vocab_text((&pair[0], &data[0]))?, &merges)?;
-    beside(content, false, (files, warnings), context).map_err(|error| in_file(folder, error))
+    let merges = gpt2::merges_of((&pair[1], &data[1]))?;
+    let names = gpt2::names_of((&pair[0], &data[0]))?;
+    let made = file_of_pair(&names, &merges).and_then(|file| beside(file, false, (files, warnings), context));
+    made.map_err(|error| in_file(folder, error))
 }
 
 /// The tokenizer of a `tokenizer.json`, with what the files beside it say.
 fn of_huggingface(data: Vec<u8>, path: &Path, context: Context<'_>) -> Result<Tokenizer> {
-    beside(data, true, SideFiles::read(parent(path)), context)
+    let file = TokenizerFile::read(&data, false)?;
+    drop(data);
+    beside(file, true, SideFiles::read(parent(path)), context)
 }
 
-/// The tokenizer of the content of a `tokenizer.json`, which stands in a file or is made of another vocabulary, with what the
-/// files beside it say.
+/// The tokenizer of a `tokenizer.json`, which is a file or made of another vocabulary, with what the files beside it say.
 fn beside(
-    data: Vec<u8>,
+    file: TokenizerFile,
     has_file: bool,
     (files, mut warnings): (SideFiles, Vec<String>),
     context: Context<'_>,
 ) -> Result<Tokenizer> {
     let class = class(&files, &mut warnings, context);
-    let (file, kept) = with_side_files(data, has_file, files, class.as_deref(), &mut warnings)?;
-    let made = tokenizer_of(file, Some(kept.0), context)?;
+    let file = with_side_files(file, has_file, files, class.as_deref(), &mut warnings)?;
+    let made = tokenizer_of(file, context)?;
     let warnings = [warnings, made.warnings().to_vec()].concat();
     Ok(made.with_warnings(warnings))
 }
@@ -160,15 +146,15 @@ fn of_pieces(open: OpenFile, path: &Path, context: Context<'_>) -> Result<Tokeni
         return Ok(plain.with_warnings(warnings));
     }
     warnings.extend(no_class(class.as_deref()));
-    let content = match plain.pipeline().filter(|_| makes_parts(class.as_deref())) {
+    let file = match plain.pipeline().filter(|_| makes_parts(class.as_deref())) {
         Some(pipeline) => {
             let unknown = pipeline.spec()["characters"]["unk_token"].as_str();
-            let names = huggingface::names(&plain)?;
-            Ok(content_of_pieces(&names, pipeline.added_tokens(), unknown))
+            file_of_pieces(&huggingface::names(&plain)?, pipeline.added_tokens(), unknown)
         }
-        None => huggingface::file_content(&plain, context.engines),
+        None => huggingface::file_content(&plain, context.engines)
+            .and_then(|content| TokenizerFile::read(&content, false)),
     };
-    let made = content.and_then(|content| beside(content, false, (files, warnings.clone()), context));
+    let made = file.and_then(|file| beside(file, false, (files, warnings.clone()), context));
     match made {
         Err(Error::OutOfMemory { bytes }) => Err(Error::OutOfMemory { bytes }),
         Err(error) => {
@@ -280,7 +266,7 @@ impl Tokenizer {
         if let Some(pipeline) = self.pipeline() {
             pipeline.check_fits("vocab.json and merges.txt")?;
         }
-        Gpt2Files::write(self.vocab())
+        gpt2::write(self.vocab())
     }
 
     /// Saves the tokenizer as toksmith's own file, which holds everything and which [`Tokenizer::load`] and the Python package

@@ -17,14 +17,12 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::names::Names;
 use crate::room;
-use crate::spelling::spell;
+use crate::spelling::{META, spell};
 
 /// Steps between two checks of the control. About a millisecond of work.
 const STEPS_PER_CHECK: usize = 1 << 14;
 /// The place of no symbol.
 const NOWHERE: u32 = u32::MAX;
-/// The character that stands for a space in SentencePiece's vocabularies.
-const META: char = '\u{2581}';
 
 /// How the text of a pretoken is written when its characters are looked up in the vocabulary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -33,17 +33,11 @@ pub struct Aligned {
 
 impl Aligned {
     /// A text whose origins are not tracked.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`], as of all changes.
     pub fn plain(text: &str) -> Result<Self> {
         Ok(Aligned { text: room::text(text)?, places: None })
     }
 
     /// A text of less than 4 GiB whose origins are tracked.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     pub fn tracked(text: &str) -> Result<Self> {
         let mut places = room::for_items(text.len())?;
         for (start, character) in text.char_indices() {

@@ -5,9 +5,7 @@ use unicode_normalization_alignments::{self as forms, IsNormalized};
 
 use super::{NormalizeStep, Normalizer, bert, is_control, is_rare_space};
 use crate::pretokenize::Matcher;
-
-/// The character that stands for a space in SentencePiece's texts.
-const META: char = '\u{2581}';
+use crate::spelling::META;
 
 impl Normalizer {
     /// Whether texts can be cut at all: no step looks at the ends of a text, or for a pattern of unknown length.

@@ -35,6 +35,9 @@ impl Limit {
     #[cold]
     fn passed(self) -> Error {
         let Limit { step, name, bytes, max_bytes } = self;
-        Error::NormalizedTooLong { step, name, bytes, max_bytes }
+        Error::Invalid(format!(
+            "step {step} of the normalizer ({name}) makes more than {max_bytes} bytes of {bytes}: a text and its stretches may \
+             come to 64 times as many bytes, and to 16 MB in any case"
+        ))
     }
 }

@@ -74,17 +74,11 @@ pub struct Normalizer(pub Vec<NormalizeStep>);
 
 impl Normalizer {
     /// Applies all steps to a text. After each step the text may have at most `max_bytes` bytes.
-    ///
-    /// # Errors
-    /// [`Error::NormalizedTooLong`](crate::error::Error) before a step passes the limit; errors of a pattern.
     pub fn apply(&self, text: &mut Aligned, max_bytes: usize) -> Result<()> {
         self.apply_to(text, false, max_bytes)
     }
 
     /// The text that all steps make of `text`, within [`max_bytes_of`] it.
-    ///
-    /// # Errors
-    /// Same as [`Normalizer::apply`].
     pub fn normalized(&self, text: &str) -> Result<String> {
         let mut aligned = Aligned::plain(text)?;
         self.apply(&mut aligned, max_bytes_of(text.len()))?;
@@ -92,9 +86,6 @@ impl Normalizer {
     }
 
     /// The text of an added token that is looked for in a normalized text. SentencePiece does not change its own.
-    ///
-    /// # Errors
-    /// Same as [`Normalizer::apply`].
     pub fn of_token(&self, content: &str) -> Result<String> {
         match self.0.iter().any(|step| matches!(step, NormalizeStep::SentencePiece(_))) {
             true => room::text(content),
@@ -104,9 +95,6 @@ impl Normalizer {
 
     /// [`Normalizer::apply`] to a text that may continue another one (see [`Normalizer::may_cut`]): then nothing is
     /// put in front of it.
-    ///
-    /// # Errors
-    /// Same as [`Normalizer::apply`].
     pub(crate) fn apply_to(&self, text: &mut Aligned, continues: bool, max_bytes: usize) -> Result<()> {
         let bytes = text.text().len();
         for (i, step) in self.0.iter().enumerate() {
@@ -137,9 +125,6 @@ impl Normalizer {
     /// text, too.
     ///
     /// Cost: next to nothing for ASCII text without capitals; otherwise one look at each character.
-    ///
-    /// # Errors
-    /// Errors of a pattern.
     pub fn leaves(&self, text: &str) -> Result<bool> {
         for step in &self.0 {
             if !step.leaves(text)? {

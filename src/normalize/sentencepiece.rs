@@ -7,9 +7,8 @@ use super::aligned::{OriginRange, origin_of};
 use super::limit::Limit;
 use crate::error::Result;
 use crate::room;
+use crate::spelling::META_TEXT;
 
-/// The character that stands for a space in SentencePiece's texts.
-const META: &str = "\u{2581}";
 /// The maximum number of bytes of a text that a map replaces.
 const MAX_KEY: usize = 256;
 
@@ -164,7 +163,7 @@ impl SentencePieceRule {
     ) -> Result<(String, Vec<OriginRange>)> {
         let mut out = Output { text: String::new(), places: Vec::new(), before: places, limit };
         room::reserve_text(&mut out.text, old.len())?;
-        let space = if self.escape_whitespaces { META } else { " " };
+        let space = if self.escape_whitespaces { META_TEXT } else { " " };
         let mut at = 0;
         while self.remove_extra_whitespaces && at < old.len() {
             let (new, len) = self.first(&old[at..]);

@@ -10,9 +10,7 @@ use crate::normalize::Normalizer;
 use crate::pretokenize::Pretokenizer;
 use crate::source::{Cutter, Guard};
 use crate::special::{AddedTokens, Flags, Specials, overlap};
-
-/// U+2581, which stands for a space in SentencePiece's texts.
-pub(super) const META: &str = "\u{2581}";
+use crate::spelling::{META, META_TEXT};
 
 /// An added token.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
@@ -26,6 +24,14 @@ pub struct AddedToken {
     pub flags: Flags,
     /// Whether it is looked for in the normalized text, and is itself normalized for that.
     pub normalized: bool,
+}
+
+impl AddedToken {
+    /// A special token that is found wherever its name stands.
+    pub fn special(id: u32, name: &str) -> Self {
+        let flags = Flags { special: true, ..Flags::default() };
+        AddedToken { id, content: name.to_owned(), flags, normalized: false }
+    }
 }
 
 /// The parts of a [`Pipeline`].
@@ -47,9 +53,6 @@ pub struct PipelineParts {
 
 impl PipelineParts {
     /// The added tokens that a search for the vocabulary's special tokens does not find as the pipeline does.
-    ///
-    /// # Errors
-    /// Errors of normalizing them.
     pub fn irregular(&self) -> Result<Vec<&AddedToken>> {
         let is_mixed = is_mixed(&self.added_tokens)?;
         let mut irregular = Vec::new();
@@ -107,15 +110,12 @@ impl TokenSearch {
 
 impl Pipeline {
     /// Prepares the steps.
-    ///
-    /// # Errors
-    /// Errors of [`Specials::new`], and of normalizing the added tokens.
     pub fn new(mut parts: PipelineParts) -> Result<Self> {
         let mut texts = Vec::new();
         for token in &parts.added_tokens {
             texts.push(parts.normalizer.of_token(&token.content)?);
         }
-        if texts.iter().any(|text| text == META) {
+        if texts.iter().any(|text| text == META_TEXT) {
             parts.only_prefix = None; // a prefix alone may be this token
         }
         let tokens: Vec<_> = parts.added_tokens.iter().zip(texts).collect();
@@ -159,9 +159,6 @@ impl Pipeline {
 
     /// Whether the steps come to at most a [prefix](Self::plain_prefix) before the stretches between the vocabulary's
     /// special tokens. May return `false` for such a text, too.
-    ///
-    /// # Errors
-    /// Errors of a pattern; [`crate::Error::Interrupted`].
     pub(crate) fn leaves(&self, text: &[u8], special: bool, control: &Control) -> Result<bool> {
         if self.parts.only_prefix.is_none() {
             return Ok(false);
@@ -171,7 +168,7 @@ impl Pipeline {
             return Ok(false);
         }
         if self.parts.spaces_are_plain {
-            return Ok(memchr::memmem::find(text, META.as_bytes()).is_none());
+            return Ok(memchr::memmem::find(text, META_TEXT.as_bytes()).is_none());
         }
         if self.parts.normalizer.0.is_empty() {
             return Ok(true);

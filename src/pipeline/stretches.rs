@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::pipeline::{META, Pipeline};
+use super::pipeline::Pipeline;
 use super::prefix::Prefix;
 use super::rewrite::Rewrite;
 use super::view::{Changed, View};
@@ -11,6 +11,7 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::normalize::{Aligned, OriginRange, max_bytes_of};
 use crate::room;
+use crate::spelling::META_TEXT;
 
 /// A part of a text that went through a pipeline.
 pub(crate) enum Stretch<'a> {
@@ -59,22 +60,22 @@ impl Pipeline {
     /// Calls `f` with the stretches of a text.
     ///
     /// # Errors
-    /// Errors of `f` or of a pattern; [`Error::NormalizedTooLong`]; [`Error::OffsetsTooLong`] for a text of 4 GiB or
-    /// more if places are wanted.
+    /// Errors of `f` or of a pattern; [`Error::Invalid`] for a text that grows too long, or of 4 GiB or more if places are
+    /// wanted.
     pub(crate) fn for_each_stretch(&self, passage: Passage<'_>, f: OnStretch<'_>) -> Result<()> {
         let passage = self.checked(passage)?;
-        let mut budget = max_bytes_of(passage.text.len());
+        let mut walk = Walk { pipeline: self, passage, budget: max_bytes_of(passage.text.len()), f };
         let mut at = 0;
         for (id, range) in self.trusted_tokens(passage)? {
-            if !self.between(passage, at..range.start, &mut budget, f)? {
+            if !walk.between(at..range.start)? {
                 return Ok(());
             }
             at = range.end;
-            if !f(Stretch::Token { id, text: &passage.text[range.clone()], range })? {
+            if !(walk.f)(Stretch::Token { id, text: &passage.text[range.clone()], range })? {
                 return Ok(());
             }
         }
-        self.between(passage, at..passage.text.len(), &mut budget, f).map(|_| ())
+        walk.between(at..passage.text.len()).map(drop)
     }
 
     /// The passage, tracked if a step needs the places.
@@ -83,7 +84,10 @@ impl Pipeline {
         let needs_places = looks_at_places || matches!(passage.trust, Trust::Inside(_));
         let is_tracked = passage.is_tracked || needs_places;
         if is_tracked && u32::try_from(passage.text.len()).is_err() {
-            return Err(Error::OffsetsTooLong(passage.text.len()));
+            return Err(Error::Invalid(format!(
+                "a text of {} bytes is too long for offsets with a normalizer: at most 4 GiB",
+                passage.text.len()
+            )));
         }
         Ok(Passage { is_tracked, ..passage })
     }
@@ -110,53 +114,51 @@ impl Pipeline {
         }
         Ok(tokens)
     }
+}
 
-    /// Hands on a part of the text whose trusted tokens are known; returns whether more is wanted.
-    fn between(
-        &self,
-        passage: Passage<'_>,
-        range: Range<usize>,
-        budget: &mut usize,
-        f: OnStretch<'_>,
-    ) -> Result<bool> {
+/// A text on its way. All methods return whether more is wanted.
+struct Walk<'a> {
+    pipeline: &'a Pipeline,
+    passage: Passage<'a>,
+    /// How many bytes normalized text may still have.
+    budget: usize,
+    f: OnStretch<'a>,
+}
+
+impl Walk<'_> {
+    /// Hands on a part of the text whose trusted tokens are known.
+    fn between(&mut self, range: Range<usize>) -> Result<bool> {
+        let (Passage { text, trust, control, .. }, verbatim) = (self.passage, &self.pipeline.verbatim);
         if range.is_empty() {
             return Ok(true);
         }
-        if self.verbatim.is_empty() {
-            return self.normalize(passage, range, budget, f);
+        if verbatim.is_empty() {
+            return self.normalize(range);
         }
-        let special = matches!(passage.trust, Trust::All);
-        self.verbatim.tokens.for_each(passage.text, range, &|_| special, passage.control, &mut |segment| {
-            match segment.token {
-                Some(index) => {
-                    let Range { start, end } = segment.range;
-                    let (id, text) = (self.verbatim.ids[index], &passage.text[start..end]);
-                    f(Stretch::Token { id, range: start..end, text })
-                }
-                None => self.normalize(passage, segment.range, budget, f),
+        let special = matches!(trust, Trust::All);
+        verbatim.tokens.for_each(text, range, &|_| special, control, &mut |segment| match segment.token {
+            Some(index) => {
+                let text = &text[segment.range.clone()];
+                (self.f)(Stretch::Token { id: verbatim.ids[index], range: segment.range, text })
             }
+            None => self.normalize(segment.range),
         })
     }
 
     /// Normalizes a stretch of the original, and passes on the added tokens in it and the text between them.
-    fn normalize(
-        &self,
-        passage: Passage<'_>,
-        range: Range<usize>,
-        budget: &mut usize,
-        f: OnStretch<'_>,
-    ) -> Result<bool> {
+    fn normalize(&mut self, range: Range<usize>) -> Result<bool> {
+        let (passage, normalized) = (self.passage, &self.pipeline.normalized);
         let continues = !passage.is_first && range.start == 0;
-        let changed = self.normalized_text(passage, range.clone(), continues, *budget)?;
+        let changed = self.normalized_text(range.clone(), continues)?;
         let view = match &changed {
             Some(changed) => {
                 View { text: &changed.text, origins: Some(&changed.origins), start: range.start }
             }
             None => View { text: &passage.text[range.clone()], origins: None, start: range.start },
         };
-        *budget = budget.saturating_sub(view.text.len());
-        if self.normalized.is_empty() {
-            return self.spaces(passage, view, continues, f);
+        self.budget = self.budget.saturating_sub(view.text.len());
+        if normalized.is_empty() {
+            return self.spaces(view, continues);
         }
         let accepts = |part: &Range<usize>| match passage.trust {
             Trust::All => true,
@@ -166,34 +168,21 @@ impl Pipeline {
                 ranges.iter().any(|range| range.start <= origin.start && origin.end <= range.end)
             }
         };
-        self.normalized.tokens.for_each(
-            view.text,
-            0..view.text.len(),
-            &accepts,
-            passage.control,
-            &mut |segment| match segment.token {
-                Some(index) => {
-                    let range = if passage.is_tracked { view.origin(segment.range.clone()) } else { 0..0 };
-                    let (id, text) = (self.normalized.ids[index], &view.text[segment.range]);
-                    f(Stretch::Token { id, range, text })
-                }
-                None => {
-                    let continues = continues && segment.range.start == 0;
-                    self.spaces(passage, view.part(segment.range), continues, f)
-                }
-            },
-        )
+        let whole = 0..view.text.len();
+        normalized.tokens.for_each(view.text, whole, &accepts, passage.control, &mut |segment| {
+            let Some(index) = segment.token else {
+                let continues = continues && segment.range.start == 0;
+                return self.spaces(view.part(segment.range), continues);
+            };
+            let range = if passage.is_tracked { view.origin(segment.range.clone()) } else { 0..0 };
+            let (id, text) = (normalized.ids[index], &view.text[segment.range]);
+            (self.f)(Stretch::Token { id, range, text })
+        })
     }
 
     /// The normalized text of a stretch; `None` if the normalizer leaves it.
-    fn normalized_text(
-        &self,
-        passage: Passage<'_>,
-        range: Range<usize>,
-        continues: bool,
-        budget: usize,
-    ) -> Result<Option<Changed>> {
-        let normalizer = &self.parts.normalizer;
+    fn normalized_text(&self, range: Range<usize>, continues: bool) -> Result<Option<Changed>> {
+        let (passage, normalizer) = (self.passage, &self.pipeline.parts.normalizer);
         if normalizer.0.is_empty() {
             return Ok(None);
         }
@@ -207,12 +196,10 @@ impl Pipeline {
         let mut at = 0;
         // Bytes that are not UTF-8 are characters that no step changes.
         for chunk in text.utf8_chunks() {
-            let mut aligned = if passage.is_tracked {
-                Aligned::tracked(chunk.valid())
-            } else {
-                Aligned::plain(chunk.valid())
-            }?;
-            normalizer.apply_to(&mut aligned, continues || at > 0, budget.saturating_sub(all.text.len()))?;
+            let make = if passage.is_tracked { Aligned::tracked } else { Aligned::plain };
+            let mut aligned = make(chunk.valid())?;
+            let left = self.budget.saturating_sub(all.text.len());
+            normalizer.apply_to(&mut aligned, continues || at > 0, left)?;
             all.add(aligned, range.start + at)?;
             at += chunk.valid().len();
             for byte in chunk.invalid() {
@@ -228,45 +215,31 @@ impl Pipeline {
     }
 
     /// Puts a plain space for each U+2581, if the vocabulary has these.
-    fn spaces(
-        &self,
-        passage: Passage<'_>,
-        view: View<'_>,
-        continues: bool,
-        f: OnStretch<'_>,
-    ) -> Result<bool> {
-        let plain = match self.parts.spaces_are_plain {
-            true => view.replaced(META.as_bytes(), b" ", passage.is_tracked)?,
+    fn spaces(&mut self, view: View<'_>, continues: bool) -> Result<bool> {
+        let parts = &self.pipeline.parts;
+        let plain = match parts.spaces_are_plain {
+            true => view.replaced(META_TEXT.as_bytes(), b" ", self.passage.is_tracked)?,
             false => None,
         };
         let view = plain.as_ref().map_or(view, Changed::view);
-        self.rewrite(passage, view, continues, &self.parts.rewrites, f)
+        self.rewrite(view, continues, &parts.rewrites)
     }
 
     /// Hands on a stretch after the rewrites.
-    fn rewrite(
-        &self,
-        passage: Passage<'_>,
-        view: View<'_>,
-        continues: bool,
-        rewrites: &[Rewrite],
-        f: OnStretch<'_>,
-    ) -> Result<bool> {
+    fn rewrite(&mut self, view: View<'_>, continues: bool, rewrites: &[Rewrite]) -> Result<bool> {
         if view.text.is_empty() {
             return Ok(true);
         }
         let Some((rewrite, later)) = rewrites.split_first() else {
             return match view.origins {
-                Some(origins) => f(Stretch::Changed(view.text, origins)),
-                None => f(Stretch::Same(view.start..view.start + view.text.len())),
+                Some(origins) => (self.f)(Stretch::Changed(view.text, origins)),
+                None => (self.f)(Stretch::Same(view.start..view.start + view.text.len())),
             };
         };
-        let Some(splits) = &rewrite.splits else {
-            return self.mark(passage, view, continues, (rewrite, later), f);
-        };
+        let Some(splits) = &rewrite.splits else { return self.mark(view, continues, rewrite, later) };
         let mut wants_more = true;
         splits.for_each_while(view.text, |piece| {
-            wants_more = self.mark(passage, view.part(piece), false, (rewrite, later), f)?;
+            wants_more = self.mark(view.part(piece), false, rewrite, later)?;
             Ok(wants_more)
         })?;
         Ok(wants_more)
@@ -274,25 +247,25 @@ impl Pipeline {
 
     /// Replaces the spaces of a piece, which is not empty, and puts a mark in front; then come the later rewrites.
     fn mark(
-        &self,
-        passage: Passage<'_>,
+        &mut self,
         view: View<'_>,
         continues: bool,
-        (rewrite, later): (&Rewrite, &[Rewrite]),
-        f: OnStretch<'_>,
+        rewrite: &Rewrite,
+        later: &[Rewrite],
     ) -> Result<bool> {
+        let is_tracked = self.passage.is_tracked;
         let mut mark = [0; 4];
         let mark = rewrite.mark.encode_utf8(&mut mark).as_bytes();
         let replaced = match mark {
             b" " => None,
-            _ => view.replaced(b" ", mark, passage.is_tracked)?,
+            _ => view.replaced(b" ", mark, is_tracked)?,
         };
         let view = replaced.as_ref().map_or(view, Changed::view);
         let prefix = if continues { Prefix::None } else { rewrite.prefix };
         if !prefix.is_before(view.text, mark, prefix == Prefix::First && view.is_first()) {
-            return self.rewrite(passage, view, continues, later, f);
+            return self.rewrite(view, continues, later);
         }
-        let marked = view.marked(mark, passage.is_tracked)?;
-        self.rewrite(passage, marked.view(), continues, later, f)
+        let marked = view.marked(mark, is_tracked)?;
+        self.rewrite(marked.view(), continues, later)
     }
 }

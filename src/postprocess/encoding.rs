@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 /// The ids of one or several texts, as runs of tokens. Tokens, places and words are made from the texts when they are
 /// asked for.
 #[derive(Clone, Default, Serialize, Deserialize)]
-pub struct Encoding {
+pub(crate) struct Encoding {
     pub(super) runs: Vec<Run>,
     /// The range of the tokens of each sequence, by its number, in the order in which they were set.
     ranges: Vec<(usize, Range<usize>)>,
@@ -18,58 +18,41 @@ pub struct Encoding {
 }
 
 impl Encoding {
-    /// The encoding of some runs.
-    pub fn new(runs: Vec<Run>) -> Self {
+    pub(crate) fn new(runs: Vec<Run>) -> Self {
         Encoding { runs, ..Encoding::default() }
     }
 
     /// The encoding of some runs, whose tokens have a type id.
-    pub fn of_runs(runs: Vec<Run>, type_id: u32) -> Self {
+    pub(crate) fn of_runs(runs: Vec<Run>, type_id: u32) -> Self {
         let mut encoding = Encoding::new(runs);
         encoding.set_type_id(type_id);
         encoding
     }
 
-    /// The number of tokens.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.runs.iter().map(Run::len).sum()
     }
 
-    /// Whether there are not tokens.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The runs.
-    pub fn runs(&self) -> &[Run] {
-        &self.runs
-    }
-
-    /// The ids.
-    pub fn ids(&self) -> impl Iterator<Item = u32> {
+    pub(crate) fn ids(&self) -> impl Iterator<Item = u32> {
         self.runs.iter().flat_map(|run| run.ids().iter().copied())
     }
 
-    /// The type id of each token.
-    pub fn type_ids(&self) -> impl Iterator<Item = u32> {
+    pub(crate) fn type_ids(&self) -> impl Iterator<Item = u32> {
         self.runs.iter().flat_map(|run| std::iter::repeat_n(run.type_id, run.len()))
     }
 
     /// Whether each token is not padding.
-    pub fn is_attended(&self) -> impl Iterator<Item = bool> {
+    pub(crate) fn is_attended(&self) -> impl Iterator<Item = bool> {
         self.runs.iter().flat_map(|run| std::iter::repeat_n(run.is_attended, run.len()))
     }
 
     /// Whether each token was added by a template or by padding.
-    pub fn is_added(&self) -> impl Iterator<Item = bool> {
+    pub(crate) fn is_added(&self) -> impl Iterator<Item = bool> {
         self.runs.iter().flat_map(|run| std::iter::repeat_n(run.is_added, run.len()))
     }
 
     /// Calls `f` with the token, the span and the word of each id in order.
-    ///
-    /// # Errors
-    /// Errors of `f`, and of encoding the texts.
-    pub fn for_each<E: From<Error>>(
+    pub(crate) fn for_each<E: From<Error>>(
         &self,
         mut f: impl FnMut(&str, Span, Option<u32>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
@@ -79,19 +62,11 @@ impl Encoding {
         Ok(())
     }
 
-    /// The spans of the tokens, in characters.
-    ///
-    /// # Errors
-    /// Errors of encoding the texts.
-    pub fn spans(&self) -> Result<Vec<Span>> {
+    pub(crate) fn spans(&self) -> Result<Vec<Span>> {
         self.collected(|span, _| span)
     }
 
-    /// The words of the tokens.
-    ///
-    /// # Errors
-    /// Errors of encoding the texts.
-    pub fn words(&self) -> Result<Vec<Option<u32>>> {
+    pub(crate) fn words(&self) -> Result<Vec<Option<u32>>> {
         self.collected(|_, word| word)
     }
 
@@ -105,22 +80,19 @@ impl Encoding {
     }
 
     /// The parts that truncation has cut off.
-    pub fn overflowing(&self) -> &[Encoding] {
+    pub(crate) fn overflowing(&self) -> &[Encoding] {
         &self.overflowing
     }
 
-    /// The ranges of the sequences, by number.
-    pub fn ranges(&self) -> &[(usize, Range<usize>)] {
+    pub(crate) fn ranges(&self) -> &[(usize, Range<usize>)] {
         &self.ranges
     }
 
-    /// Makes all tokens those of one sequence.
-    pub fn set_sequence(&mut self, number: usize) {
+    pub(crate) fn set_sequence(&mut self, number: usize) {
         self.set_range(number, 0..self.len());
     }
 
-    /// Makes the tokens of a range those of one sequence.
-    pub fn set_range(&mut self, number: usize, range: Range<usize>) {
+    pub(crate) fn set_range(&mut self, number: usize, range: Range<usize>) {
         match self.ranges.iter_mut().find(|(known, _)| *known == number) {
             Some((_, known)) => *known = range,
             None => self.ranges.push((number, range)),
@@ -169,7 +141,7 @@ impl Encoding {
     ///
     /// # Errors
     /// A reason, if `stride` is not below `max`.
-    pub fn truncate(
+    pub(crate) fn truncate(
         &mut self,
         max: usize,
         stride: usize,
@@ -195,7 +167,7 @@ impl Encoding {
     }
 
     /// Fills up to `length` tokens, and so each overflowing part.
-    pub fn pad(&mut self, length: usize, on_left: bool, id: u32, type_id: u32, token: &str) {
+    pub(crate) fn pad(&mut self, length: usize, on_left: bool, id: u32, type_id: u32, token: &str) {
         self.overflowing.iter_mut().for_each(|part| part.pad(length, on_left, id, type_id, token));
         let missing = length.saturating_sub(self.len());
         if missing == 0 {
@@ -215,10 +187,7 @@ impl Encoding {
 
     /// Appends another encoding; every overflowing part of each is combined with every part of the other. With
     /// `is_growing` the spans continue after the last one.
-    ///
-    /// # Errors
-    /// Errors of encoding the texts.
-    pub fn append(&mut self, other: &Encoding, is_growing: bool) -> Result<()> {
+    pub(crate) fn append(&mut self, other: &Encoding, is_growing: bool) -> Result<()> {
         let mut overflowing = Vec::new();
         for part in &self.overflowing {
             for follower in std::iter::once(other).chain(&other.overflowing) {
@@ -247,11 +216,10 @@ impl Encoding {
         Ok(())
     }
 
-    /// The encodings joined in order.
-    ///
-    /// # Errors
-    /// Same as [`Encoding::append`].
-    pub fn merged<'e>(encodings: impl IntoIterator<Item = &'e Encoding>, is_growing: bool) -> Result<Self> {
+    pub(crate) fn merged<'e>(
+        encodings: impl IntoIterator<Item = &'e Encoding>,
+        is_growing: bool,
+    ) -> Result<Self> {
         let mut merged = Encoding::default();
         encodings.into_iter().try_for_each(|encoding| merged.append(encoding, is_growing))?;
         Ok(merged)

@@ -6,69 +6,55 @@ use super::encoding::Encoding;
 use super::processor::{PostProcessor, without_processor};
 use crate::error::{Error, Result};
 
-/// A side of an encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Side {
-    /// The start.
+pub(crate) enum Side {
     Left,
-    /// The end.
     Right,
 }
 
-/// Which of two texts is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Strategy {
+pub(crate) enum Strategy {
     /// The longer one, then both.
     LongestFirst,
-    /// The first.
     OnlyFirst,
-    /// The second.
     OnlySecond,
 }
 
 /// How texts are cut. As JSON, the arguments of `enable_truncation` of `tokenizers`.
 #[derive(Clone, Copy, Debug, Deserialize)]
-pub struct Truncation {
+pub(crate) struct Truncation {
     /// The maximum number of tokens, those of a template included.
-    pub max_length: usize,
+    pub(crate) max_length: usize,
     /// The number of tokens that overlapping parts share.
-    pub stride: usize,
-    /// Which of two texts is cut.
-    pub strategy: Strategy,
+    pub(crate) stride: usize,
+    pub(crate) strategy: Strategy,
     /// The side on which tokens are cut off.
     #[serde(rename = "direction")]
-    pub side: Side,
+    pub(crate) side: Side,
 }
 
 /// How encodings are filled up. As JSON, the arguments of `enable_padding` of `tokenizers`.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Padding {
+pub(crate) struct Padding {
     /// The number of tokens; `None` for that of the longest of a batch.
-    pub length: Option<usize>,
+    pub(crate) length: Option<usize>,
     /// The number of tokens is a multiple of this.
     #[serde(rename = "pad_to_multiple_of")]
-    pub multiple: Option<usize>,
-    /// The side that is filled up.
+    pub(crate) multiple: Option<usize>,
     #[serde(rename = "direction")]
-    pub side: Side,
-    /// The id that fills up.
+    pub(crate) side: Side,
     #[serde(rename = "pad_id")]
-    pub id: u32,
-    /// Its type id.
+    pub(crate) id: u32,
     #[serde(rename = "pad_type_id")]
-    pub type_id: u32,
-    /// Its token.
+    pub(crate) type_id: u32,
     #[serde(rename = "pad_token")]
-    pub token: String,
+    pub(crate) token: String,
 }
 
 /// Truncates one text or two, and puts the tokens of a post-processor around them.
-///
-/// # Errors
-/// [`Error::Postprocess`] if the strategy cannot cut enough; errors of encoding the texts.
-pub fn finish(
+pub(crate) fn finish(
     mut encodings: Vec<Encoding>,
     truncation: Option<&Truncation>,
     processor: Option<&PostProcessor>,
@@ -77,7 +63,7 @@ pub fn finish(
     if let Some(truncation) = truncation {
         let is_pair = encodings.len() == 2;
         let added = processor.filter(|_| adds_tokens).map_or(0, |processor| processor.added(is_pair));
-        truncation.apply(&mut encodings, added).map_err(Error::Postprocess)?;
+        truncation.apply(&mut encodings, added).map_err(Error::Invalid)?;
     }
     match processor {
         Some(processor) => processor.process(encodings, adds_tokens),
@@ -86,7 +72,7 @@ pub fn finish(
 }
 
 /// Fills up encodings to the length of the padding, or of the longest.
-pub fn pad(encodings: &mut [Encoding], padding: &Padding) {
+pub(crate) fn pad(encodings: &mut [Encoding], padding: &Padding) {
     let longest = || encodings.iter().map(Encoding::len).max().unwrap_or(0);
     let length = padding.length.unwrap_or_else(longest);
     let length = match padding.multiple {

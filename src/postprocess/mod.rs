@@ -7,7 +7,7 @@ mod places;
 mod processor;
 mod run;
 
-pub use encoding::Encoding;
-pub use lengths::{Padding, Side, Strategy, Truncation, finish, pad};
-pub use processor::{Piece, PostProcessor, Sequence, Step};
-pub use run::{Columns, Run, Source, Span, TextColumns};
+pub(crate) use encoding::Encoding;
+pub(crate) use lengths::{Padding, Truncation, finish, pad};
+pub(crate) use processor::{Piece, PostProcessor, Sequence, Step};
+pub(crate) use run::{Columns, Run, Source, Span, TextColumns};

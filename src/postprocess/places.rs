@@ -7,13 +7,12 @@ use super::run::Span;
 use crate::error::Result;
 
 impl Encoding {
-    /// The number of sequences.
-    pub fn sequences(&self) -> usize {
+    pub(crate) fn sequences(&self) -> usize {
         self.ranges().len().max(1)
     }
 
     /// The number of the sequence of each token.
-    pub fn sequence_ids(&self) -> Vec<Option<usize>> {
+    pub(crate) fn sequence_ids(&self) -> Vec<Option<usize>> {
         let mut ids = vec![None; self.len()];
         for number in 0..self.sequences() {
             for id in ids.get_mut(self.range_of(number)).into_iter().flatten() {
@@ -29,8 +28,7 @@ impl Encoding {
         range.map_or(0..self.len(), |(_, range)| range.start..range.end.min(self.len()))
     }
 
-    /// The sequence of a token.
-    pub fn token_to_sequence(&self, token: usize) -> Option<usize> {
+    pub(crate) fn token_to_sequence(&self, token: usize) -> Option<usize> {
         if token > self.len() {
             return None;
         }
@@ -40,38 +38,22 @@ impl Encoding {
         self.ranges().iter().find(|(_, range)| range.contains(&token)).map(|(number, _)| *number)
     }
 
-    /// The place of a token in its text.
-    ///
-    /// # Errors
-    /// Errors of encoding the texts, as for all methods below.
-    pub fn token_to_chars(&self, token: usize) -> Result<Option<Span>> {
+    pub(crate) fn token_to_chars(&self, token: usize) -> Result<Option<Span>> {
         let is_known = self.token_to_sequence(token).is_some();
         Ok(if is_known { self.spans()?.get(token).copied() } else { None })
     }
 
-    /// The word of a token.
-    ///
-    /// # Errors
-    /// See [`Encoding::token_to_chars`].
-    pub fn token_to_word(&self, token: usize) -> Result<Option<u32>> {
+    pub(crate) fn token_to_word(&self, token: usize) -> Result<Option<u32>> {
         let is_known = self.token_to_sequence(token).is_some();
         Ok(if is_known { self.words()?.get(token).copied().flatten() } else { None })
     }
 
-    /// The first token over a character.
-    ///
-    /// # Errors
-    /// See [`Encoding::token_to_chars`].
-    pub fn char_to_token(&self, character: usize, sequence: usize) -> Result<Option<usize>> {
+    pub(crate) fn char_to_token(&self, character: usize, sequence: usize) -> Result<Option<usize>> {
         let spans = self.spans()?;
         Ok(self.range_of(sequence).find(|&at| (spans[at].0..spans[at].1).contains(&character)))
     }
 
-    /// The word over a character.
-    ///
-    /// # Errors
-    /// See [`Encoding::token_to_chars`].
-    pub fn char_to_word(&self, character: usize, sequence: usize) -> Result<Option<u32>> {
+    pub(crate) fn char_to_word(&self, character: usize, sequence: usize) -> Result<Option<u32>> {
         match self.char_to_token(character, sequence)? {
             Some(token) => self.token_to_word(token),
             None => Ok(None),
@@ -79,10 +61,7 @@ impl Encoding {
     }
 
     /// The first token of a word, and the one after its last.
-    ///
-    /// # Errors
-    /// See [`Encoding::token_to_chars`].
-    pub fn word_to_tokens(&self, word: u32, sequence: usize) -> Result<Option<Span>> {
+    pub(crate) fn word_to_tokens(&self, word: u32, sequence: usize) -> Result<Option<Span>> {
         let words = self.words()?;
         let until = self.range_of(sequence).take_while(|&at| words[at].is_none_or(|other| other <= word));
         let mut tokens = until.filter(|&at| words[at] == Some(word));
@@ -90,11 +69,7 @@ impl Encoding {
         Ok(first.map(|first| (first, tokens.last().unwrap_or(first) + 1)))
     }
 
-    /// The place of a word in its text.
-    ///
-    /// # Errors
-    /// See [`Encoding::token_to_chars`].
-    pub fn word_to_chars(&self, word: u32, sequence: usize) -> Result<Option<Span>> {
+    pub(crate) fn word_to_chars(&self, word: u32, sequence: usize) -> Result<Option<Span>> {
         let Some((first, end)) = self.word_to_tokens(word, sequence)? else { return Ok(None) };
         let spans = self.spans()?;
         Ok(Some((spans[first].0, spans[end - 1].1)))

@@ -6,68 +6,42 @@ use super::encoding::Encoding;
 use super::run::{Run, Source};
 use crate::error::{Error, Result};
 
-/// A text of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sequence {
-    /// The first text.
+pub(crate) enum Sequence {
     A,
-    /// The second text.
     B,
 }
 
-/// A piece of a template.
 #[derive(Clone, Debug)]
-pub struct Piece {
+pub(crate) struct Piece {
     /// The text that is put here; `None` for added tokens.
-    pub sequence: Option<Sequence>,
-    /// The ids of the added tokens.
-    pub ids: Vec<u32>,
-    /// The added tokens.
-    pub tokens: Arc<[String]>,
-    /// The type id of all tokens of the piece.
-    pub type_id: u32,
+    pub(crate) sequence: Option<Sequence>,
+    pub(crate) ids: Vec<u32>,
+    pub(crate) tokens: Arc<[String]>,
+    pub(crate) type_id: u32,
 }
 
-/// One post-processor.
 #[derive(Clone, Debug)]
-pub enum Step {
+pub(crate) enum Step {
     /// Leaves whitespace out of spans; `is_prefixed` says that a space was put before texts.
-    Trim {
-        /// See [`Step::Trim`].
-        is_prefixed: bool,
-    },
+    Trim { is_prefixed: bool },
     /// Sets the sequence of each text, as ByteLevel does.
     Number,
     /// Puts tokens around one text, or around two.
-    Template {
-        /// Around one.
-        single: Vec<Piece>,
-        /// Around two.
-        pair: Vec<Piece>,
-    },
-    /// Puts tokens around one text or two, as BERT does it.
-    Bert {
-        /// Before the first text.
-        cls: Piece,
-        /// After each text.
-        sep: Piece,
-    },
-    /// As [`Step::Bert`], with the token before the second text as well, and without types.
-    Roberta {
-        /// Before the first text.
-        cls: Piece,
-        /// After each text, and before the second.
-        sep: Piece,
-    },
+    Template { single: Vec<Piece>, pair: Vec<Piece> },
+    /// Puts `cls` before the first text, and `sep` after each, as BERT does it.
+    Bert { cls: Piece, sep: Piece },
+    /// As [`Step::Bert`], with `sep` before the second text as well, and without types.
+    Roberta { cls: Piece, sep: Piece },
 }
 
 /// The post-processors of a tokenizer, one after the other.
 #[derive(Clone, Debug, Default)]
-pub struct PostProcessor(pub Vec<Step>);
+pub(crate) struct PostProcessor(pub Vec<Step>);
 
 impl PostProcessor {
     /// The number of tokens that are added to one text, or to two.
-    pub fn added(&self, is_pair: bool) -> usize {
+    pub(crate) fn added(&self, is_pair: bool) -> usize {
         let added = |step: &Step| match step {
             Step::Trim { .. } | Step::Number => 0,
             Step::Template { single, pair } => {
@@ -80,25 +54,19 @@ impl PostProcessor {
     }
 
     /// Whether whitespace at the ends of tokens is left out of spans.
-    pub fn trims(&self) -> bool {
+    pub(crate) fn trims(&self) -> bool {
         self.0.iter().any(|step| matches!(step, Step::Trim { .. }))
     }
 
     /// The ids of one text, or two, with those that are added.
-    ///
-    /// # Errors
-    /// Same as [`PostProcessor::process`].
-    pub fn ids(&self, texts: Vec<Vec<u32>>) -> Result<Vec<u32>> {
+    pub(crate) fn ids(&self, texts: Vec<Vec<u32>>) -> Result<Vec<u32>> {
         let run = |ids| Run::of_text(ids, Source::Repeated("".into()));
         let encodings = texts.into_iter().map(|ids| Encoding::of_runs(vec![run(ids)], 0)).collect();
         Ok(self.process(encodings, true)?.ids().collect())
     }
 
     /// The ids that are put before and behind a text; `None` if the text is left out, or repeated.
-    ///
-    /// # Errors
-    /// Same as [`PostProcessor::process`].
-    pub fn around(&self) -> Result<Option<(Vec<u32>, Vec<u32>)>> {
+    pub(crate) fn around(&self) -> Result<Option<(Vec<u32>, Vec<u32>)>> {
         let added = self.ids(vec![Vec::new()])?;
         let Some(text) = (0..).find(|id| !added.contains(id)) else { return Ok(None) };
         let ids = self.ids(vec![vec![text]])?;
@@ -110,10 +78,7 @@ impl PostProcessor {
     }
 
     /// One encoding of one text or two. With `adds_tokens` false no tokens are added.
-    ///
-    /// # Errors
-    /// Errors of encoding the texts.
-    pub fn process(&self, encodings: Vec<Encoding>, adds_tokens: bool) -> Result<Encoding> {
+    pub(crate) fn process(&self, encodings: Vec<Encoding>, adds_tokens: bool) -> Result<Encoding> {
         let mut encodings = numbered(encodings);
         for (number, encoding) in encodings.iter_mut().enumerate() {
             encoding.set_type_id(number as u32);
@@ -127,9 +92,6 @@ impl PostProcessor {
 }
 
 /// One encoding of one text or two, without a post-processor.
-///
-/// # Errors
-/// Errors of encoding the texts.
 pub(super) fn without_processor(encodings: Vec<Encoding>) -> Result<Encoding> {
     if encodings.len() < 2 {
         return Ok(encodings.into_iter().next().unwrap_or_default());
@@ -155,7 +117,7 @@ fn joined(encodings: Vec<Encoding>) -> Result<Encoding> {
 
 impl Piece {
     /// A text of a template.
-    pub fn of_text(sequence: Sequence, type_id: u32) -> Self {
+    pub(crate) fn of_text(sequence: Sequence, type_id: u32) -> Self {
         Piece { sequence: Some(sequence), ids: Vec::new(), tokens: Arc::new([]), type_id }
     }
 
@@ -184,7 +146,7 @@ impl Step {
                     count => {
                         let reason =
                             "a TemplateProcessing takes one or two parts, and the one before it makes";
-                        return Err(Error::Postprocess(format!("{reason} {count}")));
+                        return Err(Error::Invalid(format!("{reason} {count}")));
                     }
                 };
                 return Ok(placed(pieces, &mut encodings, adds_tokens));

@@ -8,25 +8,20 @@ use serde::{Deserialize, Serialize};
 use crate::error::Result;
 
 /// The range of a token in its text, in characters.
-pub type Span = (usize, usize);
+pub(crate) type Span = (usize, usize);
 
 /// What is known of the tokens of a text, besides their ids.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Columns {
-    /// The tokens as the file spells them.
-    pub tokens: Vec<String>,
+pub(crate) struct Columns {
+    pub(crate) tokens: Vec<String>,
     /// The places of the tokens, in characters.
-    pub spans: Vec<Span>,
+    pub(crate) spans: Vec<Span>,
     /// The numbers of the words that the tokens are in.
-    pub words: Vec<Option<u32>>,
+    pub(crate) words: Vec<Option<u32>>,
 }
 
 /// A text whose [`Columns`] are computed when they are first asked for.
-pub trait TextColumns: Send + Sync {
-    /// The columns.
-    ///
-    /// # Errors
-    /// Errors of encoding the text.
+pub(crate) trait TextColumns: Send + Sync {
     fn columns(&self) -> Result<&Columns>;
 }
 
@@ -38,7 +33,7 @@ impl TextColumns for Columns {
 
 /// Where the tokens of a run come from.
 #[derive(Clone)]
-pub enum Source {
+pub(crate) enum Source {
     /// A text.
     Text(Arc<dyn TextColumns>),
     /// A template, which adds these tokens.
@@ -60,7 +55,7 @@ pub(super) enum SpanEdit {
 /// Tokens of an encoding that have one source.
 #[derive(Clone, Deserialize)]
 #[serde(try_from = "RunState")]
-pub struct Run {
+pub(crate) struct Run {
     pub(super) ids: Arc<[u32]>,
     /// The range of the tokens in `ids` and in the source.
     pub(super) range: Range<usize>,
@@ -113,8 +108,7 @@ impl Serialize for Run {
 }
 
 impl Run {
-    /// The tokens of a text.
-    pub fn of_text(ids: Vec<u32>, source: Source) -> Self {
+    pub(crate) fn of_text(ids: Vec<u32>, source: Source) -> Self {
         let range = 0..ids.len();
         let (type_id, is_attended, is_added, text) = (0, true, false, Some(0));
         Run { ids: ids.into(), range, source, type_id, is_attended, is_added, text, edits: Vec::new() }
@@ -125,19 +119,16 @@ impl Run {
         Run { type_id, is_added: true, text: None, ..Run::of_text(ids, source) }
     }
 
-    /// The number of tokens.
     pub(super) fn len(&self) -> usize {
         self.range.len()
     }
 
-    /// Some of the tokens.
     pub(super) fn part(&self, range: Range<usize>) -> Self {
         let start = self.range.start;
         Run { range: start + range.start..start + range.end, ..self.clone() }
     }
 
-    /// The ids.
-    pub fn ids(&self) -> &[u32] {
+    pub(crate) fn ids(&self) -> &[u32] {
         &self.ids[self.range.clone()]
     }
 
@@ -149,10 +140,7 @@ impl Run {
     }
 
     /// The tokens, their spans and their words, one after the other.
-    ///
-    /// # Errors
-    /// Errors of encoding the text.
-    pub fn columns(&self) -> Result<impl Iterator<Item = (&str, Span, Option<u32>)>> {
+    pub(crate) fn columns(&self) -> Result<impl Iterator<Item = (&str, Span, Option<u32>)>> {
         let columns = match &self.source {
             Source::Text(text) => Some(text.columns()?),
             Source::Tokens(_) | Source::Repeated(_) => None,

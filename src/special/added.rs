@@ -8,7 +8,7 @@ use crate::control::Control;
 use crate::error::Result;
 
 /// How an added token is found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Deserialize)]
 pub struct Flags {
     /// The token is found only if no word character stands directly before or after it.
     pub single_word: bool,

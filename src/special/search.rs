@@ -41,6 +41,6 @@ impl SearchMethod {
         let built = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(tokens);
         built
             .map(SearchMethod::Automaton)
-            .map_err(|error| Error::TooManySpecials { reason: error.to_string() })
+            .map_err(|error| Error::Vocab(format!("too many or too long special tokens: {error}")))
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::backward::BackwardAutomaton;
 use super::search::{MAX_FORWARD_BYTES, SearchMethod};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, show};
 use crate::pretokenize::cut::may_cut_inside;
 use crate::room;
 
@@ -31,8 +31,8 @@ impl Specials {
     /// Builds the search for a list of special tokens.
     ///
     /// # Errors
-    /// [`Error::EmptySpecial`] and [`Error::RepeatedSpecial`]; [`Error::SpecialTooLong`] for one of more than
-    /// [`MAX_TOKEN_BYTES`] bytes; [`Error::TooManySpecials`] for more than [`MAX_SET_BYTES`] together.
+    /// [`Error::Vocab`] for an empty and a repeated one, for one of more than [`MAX_TOKEN_BYTES`] bytes, and for more than
+    /// [`MAX_SET_BYTES`] together.
     pub fn new(tokens: Vec<Vec<u8>>) -> Result<Self> {
         check_lengths(&tokens)?;
         // The states of an automaton and of what it is built from take about 64 bytes for each byte of the
@@ -41,10 +41,13 @@ impl Specials {
         let mut seen = std::collections::HashMap::new();
         for (index, token) in tokens.iter().enumerate() {
             if token.is_empty() {
-                return Err(Error::EmptySpecial { index });
+                return Err(Error::Vocab(format!("special token number {index} is empty: leave it out")));
             }
             if let Some(first) = seen.insert(token.as_slice(), index) {
-                return Err(Error::RepeatedSpecial { token: token.clone(), first, second: index });
+                return Err(Error::Vocab(format!(
+                    "special token {} is there twice, as number {first} and {index}: leave one out",
+                    show(token)
+                )));
             }
         }
         let max_len = tokens.iter().map(Vec::len).max().unwrap_or(0);
@@ -131,14 +134,16 @@ const CUT_WINDOW_BYTES: usize = 4 * MAX_TOKEN_BYTES;
 /// Checks the length of each token and of all tokens together.
 fn check_lengths(tokens: &[Vec<u8>]) -> Result<()> {
     if let Some(index) = tokens.iter().position(|token| token.len() > MAX_TOKEN_BYTES) {
-        let (bytes, limit) = (tokens[index].len(), MAX_TOKEN_BYTES);
-        let start = tokens[index][..SHOWN_BYTES].to_vec();
-        return Err(Error::SpecialTooLong { index, start, bytes, limit });
+        let (start, bytes) = (show(&tokens[index][..SHOWN_BYTES]), tokens[index].len());
+        return Err(Error::Vocab(format!(
+            "special token number {index}, which begins with {start}, has {bytes} bytes: the maximum is {MAX_TOKEN_BYTES}"
+        )));
     }
     let bytes: usize = tokens.iter().map(Vec::len).sum();
     if bytes > MAX_SET_BYTES {
-        let reason = format!("they have {bytes} bytes together, the maximum is {MAX_SET_BYTES}");
-        return Err(Error::TooManySpecials { reason });
+        return Err(Error::Vocab(format!(
+            "too many or too long special tokens: they have {bytes} bytes together, the maximum is {MAX_SET_BYTES}"
+        )));
     }
     Ok(())
 }
@@ -151,7 +156,7 @@ const SHOWN_BYTES: usize = 24;
 /// Cost: linear in the bytes of both.
 ///
 /// # Errors
-/// [`Error::SpecialTooLong`] and [`Error::TooManySpecials`].
+/// [`Error::Vocab`] for tokens that are too long, alone or together.
 pub fn overlap(first: Vec<Vec<u8>>, second: Vec<Vec<u8>>) -> Result<bool> {
     let touch = |tokens: &[Vec<u8>], others: &[Vec<u8>]| {
         let members = (0..tokens.len() as u32).filter(|&index| !tokens[index as usize].is_empty());

@@ -9,7 +9,6 @@ use crate::encode::Encoder;
 use crate::error::{Error, Result, show, show_text};
 use crate::pipeline::AddedToken;
 use crate::room;
-use crate::special::Flags;
 use crate::vocab::Pruned;
 
 impl Tokenizer {
@@ -17,7 +16,7 @@ impl Tokenizer {
     /// has its id already changes nothing.
     ///
     /// # Errors
-    /// [`Error::Change`] if a token has the id, or the text, of a new one; names both. Or if the tokenizer merges by the
+    /// [`Error::Invalid`] if a token has the id, or the text, of a new one; names both. Or if the tokenizer merges by the
     /// names of its tokens, and an id is not above all others.
     pub fn with_special_tokens(&self, special_tokens: &[(&str, u32)]) -> Result<Self> {
         let vocab = self.vocab();
@@ -36,7 +35,7 @@ impl Tokenizer {
         let encoder = match self.encoder().with_specials(&rows)? {
             Some(encoder) => encoder,
             None if !vocab.covers_text_exactly() => {
-                return Err(Error::Change(
+                return Err(Error::Invalid(
                     "a tokenizer that merges by the names of its tokens takes no special tokens at ids of choice".into(),
                 ));
             }
@@ -46,12 +45,7 @@ impl Tokenizer {
                 self.encoder().with_vocab(vocab.relabeled(&ids, &rows)?.0)?
             }
         };
-        let tokens = more.iter().map(|(id, name)| AddedToken {
-            id: *id,
-            content: (*name).to_owned(),
-            flags: Flags { special: true, ..Flags::default() },
-            normalized: false,
-        });
+        let tokens = more.iter().map(|(id, name)| AddedToken::special(*id, name));
         let made = match self.pipeline() {
             Some(pipeline) => Self::between(&encoder.into(), pipeline.with_tokens(tokens.collect())?)?,
             None => Self::of_encoder(encoder.into(), Arc::clone(self.pattern())),
@@ -66,7 +60,7 @@ impl Tokenizer {
         let mut ids: HashMap<u32, &[u8]> = HashMap::new();
         for &(id, name) in more {
             if let Some(token) = self.token_bytes(id).or_else(|| ids.get(&id).copied()) {
-                return Err(Error::Change(format!(
+                return Err(Error::Invalid(format!(
                     "special token {}: id {id} is that of {}: choose another id",
                     show_text(name),
                     show(token)
@@ -74,7 +68,7 @@ impl Tokenizer {
             }
             let other = added.get(name).copied().or_else(|| self.token_id(name.as_bytes()));
             if let Some(other) = other {
-                return Err(Error::Change(format!(
+                return Err(Error::Invalid(format!(
                     "special token {}, id {id}: the tokenizer has a token of this text, id {other}",
                     show_text(name)
                 )));
@@ -128,7 +122,7 @@ impl Tokenizer {
         let count = new_ids.iter().flatten().count();
         if count > size {
             let reason = format!("cannot shrink to {size} tokens: without any merge there are still {count}");
-            return Err(Error::Change(reason));
+            return Err(Error::Invalid(reason));
         }
         let ids: Vec<(u32, u32)> =
             vocab.tokens().iter().zip(&new_ids).filter_map(|((id, _), new)| Some((id, (*new)?))).collect();

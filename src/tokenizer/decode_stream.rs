@@ -48,7 +48,6 @@ pub(crate) struct StreamState {
     pub(crate) pending: Vec<u8>,
     /// The stop string that ended the text.
     pub(crate) stop: Option<usize>,
-    /// Whether the text was ended.
     pub(crate) is_over: bool,
 }
 
@@ -76,13 +75,11 @@ impl StreamDecoder {
         })
     }
 
-    /// A new stream.
     pub(crate) fn begun(&self) -> StreamState {
         let spaces = self.tokenizer.decoder().and_then(|decoder| decoder.stripped()).unwrap_or(0);
         StreamState { spaces, ..StreamState::default() }
     }
 
-    /// The strings that end a text.
     pub(crate) fn stops(&self) -> &[String] {
         self.stops.as_ref().map_or(&[], StopStrings::strings)
     }
@@ -91,7 +88,6 @@ impl StreamDecoder {
         self.tokenizer.decoder().filter(|_| self.is_staged)
     }
 
-    /// Whether an id has a text.
     pub(crate) fn has_text(&self, id: u32, index: Option<usize>) -> Result<bool> {
         match self.tokenizer.token_bytes(id) {
             Some(_) => Ok(!self.skipped.contains(&id)),
@@ -105,7 +101,6 @@ impl StreamDecoder {
         self.decode(stream, id, on_invalid, &mut Vec::new())
     }
 
-    /// Ends a prompt.
     pub(crate) fn end_prompt(&self, stream: &mut StreamState) -> Result<()> {
         self.stages().map_or(Ok(()), |decoder| decoder.mark_shown(&mut stream.stages))
     }
@@ -255,9 +250,6 @@ impl DecodeStream {
     }
 
     /// Ends the text; returns what is left of it. The next id starts a new text.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`].
     pub fn finish(&mut self) -> Result<String> {
         let mut text = Vec::new();
         self.decoder.finish(&mut self.state, &replacing, &mut text)?;
@@ -275,7 +267,6 @@ impl Tokenizer {
     ///
     /// ```
     /// # fn main() -> Result<(), toksmith::Error> {
-    /// # #[cfg(feature = "train")] {
     /// use toksmith::{DecodeOptions, TrainOptions, train};
     ///
     /// let tokenizer = train(["low low low lower"], &TrainOptions::new(260))?;
@@ -287,13 +278,12 @@ impl Tokenizer {
     ///     text += &stream.push(id)?;
     /// }
     /// assert_eq!((&*text, stream.stopped()), ("é lo", Some("we")));
-    /// # }
     /// # Ok(())
     /// # }
     /// ```
     ///
     /// # Errors
-    /// [`Error::StopString`] for an empty or too long one; [`Error::UnknownId`] for an id of the prompt.
+    /// [`Error::Invalid`] for an empty or too long one; [`Error::UnknownId`] for an id of the prompt.
     pub fn decode_stream(&self, prompt: &[u32], options: DecodeOptions) -> Result<DecodeStream> {
         let decoder = StreamDecoder::new(self, options, true)?;
         let mut state = decoder.begun();

@@ -21,9 +21,6 @@ impl PartialEq for Tokenizer {
 }
 
 /// The parts of a tokenizer's identity: its fields as JSON, and tokens and merges.
-///
-/// # Errors
-/// [`crate::Error::OutOfMemory`].
 pub fn state(tokenizer: &Tokenizer) -> Result<(String, Vec<u8>)> {
     let mut fields: Map<String, Value> = vocab_fields(tokenizer.vocab())
         .into_iter()
@@ -42,9 +39,6 @@ impl Tokenizer {
     ///
     /// Tokens, merges, special tokens, pattern and steps are part of it; the record of the training, and what a Hugging Face
     /// folder says besides, are not. Cost: about a fifth of loading, once.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     pub fn fingerprint(&self) -> Result<&str> {
         if let Some(known) = self.known_fingerprint().get() {
             return Ok(known);
@@ -58,7 +52,6 @@ impl Tokenizer {
     }
 }
 
-/// The fields of a vocabulary besides tokens and merges.
 pub(crate) fn vocab_fields(vocab: &Vocab) -> Vec<(&'static str, Value)> {
     let names = vocab.specials().tokens().iter().map(|name| String::from_utf8_lossy(name).into_owned());
     let mut specials: Vec<_> = vocab.special_ids().iter().copied().zip(names).collect();

@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::pipeline::{PARTS, SETTINGS, token_value};
 use crate::error::{Error, Result};
-use crate::pipeline::AddedToken;
 
 /// The options of a model that have no effect on the ids of a vocabulary of bytes.
 pub(crate) const BPE_OPTIONS: [&str; 5] =
@@ -43,24 +41,6 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// The origin of a `tokenizer.json`: its parts, the options of its model, its added tokens, those `beside` the model, and
-    /// other files.
-    pub(crate) fn new(
-        part: &dyn Fn(&str) -> Value,
-        option: &dyn Fn(&str) -> Value,
-        tokens: &[AddedToken],
-        beside: BTreeSet<String>,
-        files: Map<String, Value>,
-    ) -> Self {
-        let names = PARTS.iter().chain(&SETTINGS);
-        let mut content: Map<String, Value> = names.map(|name| ((*name).to_owned(), part(name))).collect();
-        content.insert("added_tokens".into(), tokens.iter().map(token_value).collect());
-        let options: Map<String, Value> =
-            BPE_OPTIONS.iter().map(|name| ((*name).to_owned(), option(name))).collect();
-        content.insert("model".into(), options.into());
-        Origin { content: Some(content), beside, files }
-    }
-
     /// The origin of a tokenizer whose ids have changed: without ids and without flags by id.
     pub(crate) fn moved(&self) -> Self {
         let mut files = self.files.clone();

@@ -12,7 +12,6 @@ use crate::pretokenize::{Isa, Matcher, Named, Pattern, Pretokenizer, UNICODE_VER
 
 /// Characters that a regular expression has and a name does not.
 const METACHARACTERS: &str = r"\.^$*+?{}[]()|";
-/// The maximum number of characters of a name.
 const MAX_NAME: usize = 64;
 
 impl PatternEngines for SyntaxTables {
@@ -93,7 +92,6 @@ fn named(text: &str) -> Result<Option<Named>> {
     )))
 }
 
-/// An expression as an automaton.
 fn compiled(source: &str, flags: u32) -> Result<Arc<Automaton>> {
     size::check(source, flags)?;
     match Steps::read(source, flags, &SyntaxTables).and_then(|steps| steps.compile()) {

@@ -22,7 +22,6 @@ use crate::vocab::TextSpelling;
 pub(crate) const PARTS: [&str; 4] = ["normalizer", "pre_tokenizer", "post_processor", "decoder"];
 /// The settings of a `tokenizer.json` that are kept, and not applied.
 pub(crate) const SETTINGS: [&str; 2] = ["truncation", "padding"];
-/// The number of characters of names of added tokens that a message shows.
 const MAX_NAMES: usize = 3;
 
 /// The steps of a Hugging Face tokenizer around its model. Immutable.
@@ -31,7 +30,6 @@ const MAX_NAMES: usize = 3;
 /// text can be encoded to as well, if the model is byte-level.
 #[derive(Clone)]
 pub struct Pipeline {
-    /// An object.
     spec: Value,
     steps: FilePipeline,
     template: Option<Arc<PostProcessor>>,
@@ -41,9 +39,6 @@ pub struct Pipeline {
 impl Pipeline {
     /// Compiles the parts of a `tokenizer.json`, its added tokens and its settings. `kept` are the ids of added tokens that
     /// ordinary text can become.
-    ///
-    /// # Errors
-    /// [`Error::BrokenPart`] with the place of a part that is malformed or cannot be reproduced exactly.
     pub fn new(
         mut spec: Map<String, Value>,
         kept: impl IntoIterator<Item = u32>,
@@ -72,9 +67,6 @@ impl Pipeline {
     }
 
     /// The pipeline of the field `pipeline` of toksmith's own file.
-    ///
-    /// # Errors
-    /// Same as [`Pipeline::new`].
     pub fn read(value: &Value, engines: &dyn PatternEngines) -> Result<Self> {
         let field = Part::new(value, "$.pipeline".into())?;
         let kept = field.list("kept")?.iter();
@@ -115,8 +107,7 @@ impl Pipeline {
         &self.steps
     }
 
-    /// What puts tokens around encoded texts.
-    pub fn template(&self) -> Option<&PostProcessor> {
+    pub(crate) fn template(&self) -> Option<&PostProcessor> {
         self.template.as_deref()
     }
 
@@ -147,9 +138,6 @@ impl Pipeline {
     }
 
     /// Whether a tokenizer without these steps has all that they do.
-    ///
-    /// # Errors
-    /// Errors of normalizing.
     pub fn is_trivial(&self) -> Result<bool> {
         let post = &self.spec["post_processor"];
         let trims = self.template.as_ref().is_some_and(|template| template.trims());
@@ -167,9 +155,6 @@ impl Pipeline {
     }
 
     /// The pipeline with more added tokens, which no vocabulary has.
-    ///
-    /// # Errors
-    /// Those of [`FilePipeline::with_tokens`].
     pub fn with_tokens(&self, tokens: Vec<AddedToken>) -> Result<Self> {
         let mut made = self.clone();
         if let Some(rows) = made.spec["added_tokens"].as_array_mut() {
@@ -180,9 +165,6 @@ impl Pipeline {
     }
 
     /// The pipeline for other ids; added tokens without a new one are left out.
-    ///
-    /// # Errors
-    /// [`Error::Postprocess`] if the template or the padding has an id without a new one.
     pub fn renumbered(&self, new_ids: &HashMap<u32, u32>) -> Result<Self> {
         let mut made = self.with_rows(|row| {
             row.id = *new_ids.get(&row.id)?;
@@ -207,9 +189,6 @@ impl Pipeline {
     }
 
     /// The pipeline in which more added tokens are special.
-    ///
-    /// # Errors
-    /// Errors of normalizing.
     pub(crate) fn with_special(&self, is_special: &dyn Fn(&str) -> bool) -> Result<Self> {
         self.with_rows(|row| {
             row.flags.special |= is_special(&row.content);
@@ -232,9 +211,6 @@ impl Pipeline {
     }
 
     /// The names of the parts that change the ids, besides one pattern and special tokens.
-    ///
-    /// # Errors
-    /// Errors of normalizing.
     pub fn reasons(&self) -> Result<Vec<String>> {
         let mut reasons = Vec::new();
         if self.merges_characters() {
@@ -266,9 +242,6 @@ impl Pipeline {
     }
 
     /// Checks that a format without a pipeline can hold the tokenizer.
-    ///
-    /// # Errors
-    /// [`Error::Unwritable`] with the parts that it cannot hold.
     pub fn check_fits(&self, format: &str) -> Result<()> {
         let mut reasons = self.reasons()?;
         if self.is_staged() {
@@ -310,9 +283,6 @@ pub(crate) fn tokens_of(rows: Option<&Value>) -> Result<Vec<AddedToken>> {
 }
 
 /// Reads an added token with all its flags.
-///
-/// # Errors
-/// [`Error::BrokenPart`] with the place of a field that is missing or of the wrong kind.
 pub(crate) fn added_token(row: &Value, place: String) -> Result<AddedToken> {
     let row = Part::new(row, place)?;
     let content = row.text("content")?.to_owned();

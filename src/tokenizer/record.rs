@@ -6,7 +6,6 @@ use crate::error::{Error, Result};
 
 /// The rules by which one of several pairs of equal count merges first.
 pub(crate) const TIES: [&str; 5] = ["bytes", "ids", "smallest_ids", "first", "huggingface"];
-/// The maximum count of a pair.
 const MAX_COUNT: u64 = 1 << 63;
 
 /// The record of a training. It is no part of a tokenizer's identity.

@@ -30,9 +30,6 @@ impl EncodeStream {
     }
 
     /// Ends the text, and appends the remaining ids. Afterwards the stream takes a new text.
-    ///
-    /// # Errors
-    /// Those of [`Tokenizer::encode`](crate::Tokenizer::encode).
     pub fn finish(&mut self, ids: &mut Vec<u32>) -> Result<()> {
         self.encoder.finish_stream(&mut self.state, self.special, ids, &Control::none())
     }

@@ -13,18 +13,12 @@ impl Tokenizer {
     /// The ids of each text, encoded on up to `workers` threads.
     ///
     /// ```
-    /// # #[cfg(feature = "train")]
     /// # fn main() -> Result<(), toksmith::Error> {
     /// let tokenizer = toksmith::train(["low low low lower"], &toksmith::TrainOptions::new(260))?;
     /// assert_eq!(tokenizer.encode_batch(&["low", "lower"], true, 2)?, [vec![257], vec![257, 101, 114]]);
     /// # Ok(())
     /// # }
-    /// # #[cfg(not(feature = "train"))]
-    /// # fn main() {}
     /// ```
-    ///
-    /// # Errors
-    /// Same as [`Tokenizer::encode`].
     pub fn encode_batch(&self, texts: &[&str], special: bool, workers: usize) -> Result<Vec<Vec<u32>>> {
         let texts: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
         let batch = self.encoder().encode_batch_joined(&texts, special, workers, &Control::none())?;
@@ -33,18 +27,12 @@ impl Tokenizer {
     }
 
     /// How many ids each text has, counted on up to `workers` threads.
-    ///
-    /// # Errors
-    /// Same as [`Tokenizer::encode`].
     pub fn count_batch(&self, texts: &[&str], special: bool, workers: usize) -> Result<Vec<i64>> {
         let texts: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
         self.encoder().count_batch(&texts, special, workers, &Control::none())
     }
 
     /// The ids of a text with the bytes that each stands for.
-    ///
-    /// # Errors
-    /// Same as [`Tokenizer::encode`].
     pub fn encode_with_offsets(&self, text: &str, special: bool) -> Result<Vec<(u32, Range<usize>)>> {
         let mut spans = Spans::default();
         self.encoder().encode(text.as_bytes(), special, &mut spans, &Control::none())?;
@@ -54,9 +42,6 @@ impl Tokenizer {
     }
 
     /// The longest prefix of a text of at most `max_tokens` tokens that ends between two characters.
-    ///
-    /// # Errors
-    /// Same as [`Tokenizer::encode`].
     pub fn truncate<'t>(&self, text: &'t str, max_tokens: usize, special: bool) -> Result<&'t str> {
         let piece = self.encoder().truncate(text, 0, max_tokens, special, &Control::none())?;
         Ok(&text[piece.range])
@@ -81,7 +66,6 @@ impl Tokenizer {
     /// A text that changes, always with the ids of the whole.
     ///
     /// ```
-    /// # #[cfg(feature = "train")]
     /// # fn main() -> Result<(), toksmith::Error> {
     /// let tokenizer = toksmith::train(["low low low lower"], &toksmith::TrainOptions::new(260))?;
     /// let mut document = tokenizer.document("a low cat", true)?;
@@ -89,12 +73,7 @@ impl Tokenizer {
     /// assert_eq!(document.ids()?, tokenizer.encode("a lower cat", true)?);
     /// # Ok(())
     /// # }
-    /// # #[cfg(not(feature = "train"))]
-    /// # fn main() {}
     /// ```
-    ///
-    /// # Errors
-    /// Same as [`Tokenizer::encode`].
     pub fn document(&self, text: &str, special: bool) -> Result<Document> {
         let options = DocumentOptions { special, ..DocumentOptions::default() };
         let inner = encode::Document::new(self.encoder().clone(), text, options, &Control::none())?;
@@ -111,17 +90,11 @@ pub struct Document {
 
 impl Document {
     /// Puts a text in the place of a range of characters.
-    ///
-    /// # Errors
-    /// Same as [`Tokenizer::encode`].
     pub fn replace(&mut self, range: Range<usize>, text: &str) -> Result<()> {
         self.inner.replace(range, text, &Control::none())
     }
 
     /// Makes `text` the whole text; costs what has changed.
-    ///
-    /// # Errors
-    /// Same as [`Tokenizer::encode`].
     pub fn update(&mut self, text: &str) -> Result<()> {
         self.inner.update(text, &Control::none())
     }
@@ -132,17 +105,11 @@ impl Document {
     }
 
     /// The text.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     pub fn text(&self) -> Result<String> {
         Ok(String::from_utf8_lossy(&self.inner.text()?).into_owned())
     }
 
     /// The ids.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     pub fn ids(&mut self) -> Result<Vec<u32>> {
         let ids = self.inner.ids()?;
         room::collected(ids.iter().map(|id| id.load(Ordering::Relaxed)))

@@ -160,9 +160,6 @@ impl Tokenizer {
     }
 
     /// A token as a `tokenizer.json` spells it.
-    ///
-    /// # Errors
-    /// [`crate::Error::UnknownId`]; [`crate::Error::OutOfMemory`].
     pub(crate) fn spelled(&self, id: u32) -> Result<String> {
         let vocab = self.vocab();
         if let Some(decoder) = &self.decoder {
@@ -206,9 +203,6 @@ impl Tokenizer {
     }
 
     /// How many ids a text has. Makes no list of them.
-    ///
-    /// # Errors
-    /// Same as [`Tokenizer::encode`].
     pub fn count<'a>(&'a self, text: &str, special: impl Into<SpecialTokens<'a>>) -> Result<usize> {
         self.encoder.count(text.as_bytes(), special, &Control::none())
     }
@@ -233,9 +227,6 @@ impl Tokenizer {
     }
 
     /// The bytes of ids.
-    ///
-    /// # Errors
-    /// Same as [`Tokenizer::decode`].
     pub fn decode_bytes(&self, ids: &[u32]) -> Result<Vec<u8>> {
         let vocab = self.encoder.vocab();
         match self.decoder.as_deref().filter(|decoder| !decoder.is_plain()) {

@@ -63,7 +63,7 @@ impl TrainOptions {
 /// enough. Memory: counts of the different pretokens, 32 bytes and more for each.
 ///
 /// # Errors
-/// [`Error::VocabTooSmall`]; errors of the pattern and of special tokens; [`Error::OutOfMemory`].
+/// [`Error::Vocab`] for a `vocab_size` that is too small; errors of the pattern and of special tokens; [`Error::OutOfMemory`].
 ///
 /// ```
 /// # fn main() -> Result<(), toksmith::Error> {
@@ -104,9 +104,11 @@ fn trained(
     count: impl FnOnce(&mut Counting, &Control<'_>) -> Result<()>,
 ) -> Result<Tokenizer> {
     let special = options.special_tokens.len() as u32;
-    let merges = options.vocab_size.checked_sub(256).and_then(|size| size.checked_sub(special)).ok_or(
-        Error::VocabTooSmall { vocab_size: options.vocab_size, special_tokens: options.special_tokens.len() },
-    )?;
+    let merges = options.vocab_size.checked_sub(256).and_then(|size| size.checked_sub(special));
+    let merges = merges.ok_or_else(|| {
+        let size = options.vocab_size;
+        Error::Vocab(format!("vocab_size is {size}, less than 256 bytes and {special} special tokens"))
+    })?;
     let control = Control::none();
     let pattern = SourcePattern::of_regex(&options.pattern)?;
     let names = options.special_tokens.iter().map(|name| name.clone().into_bytes()).collect();
@@ -151,7 +153,6 @@ pub(crate) fn built(
     Ok(Tokenizer::of_encoder(encoder.into(), pattern).with_record(record))
 }
 
-/// A file with its format.
 fn input_of(path: &Path) -> Result<InputFile> {
     let unread = |reason| Error::Unread { path: path.to_owned(), reason };
     let file = File::open(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;

@@ -17,7 +17,7 @@ use super::start::Start;
 use super::trainer::{Shared, Trainer};
 use crate::control::{Control, Stage};
 use crate::count::PretokenCounts;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, show};
 use crate::room;
 use crate::vocab::Vocab;
 
@@ -50,7 +50,7 @@ pub struct Window {
 /// chosen again. The result has at most 2^30 merges.
 ///
 /// # Errors
-/// Those of [`super::resume`]; [`Error::BalancedUnmergeable`].
+/// Those of [`super::resume`]; [`Error::Vocab`] for a base with tokens that merging does not make.
 pub fn learn_balanced(
     texts: Vec<Counts>,
     measure: Measure,
@@ -85,7 +85,10 @@ pub fn learn_balanced(
 /// A merge may complete a token that merging did not make before, with all its effects, which no trainer here knows.
 fn check_mergeable(vocab: Option<&Vocab>) -> Result<()> {
     match vocab.and_then(|vocab| Some((vocab, vocab.first_unmergeable()?))) {
-        Some((vocab, id)) => Err(Error::BalancedUnmergeable { id, token: vocab.token_bytes(id)?.to_vec() }),
+        Some((vocab, id)) => Err(Error::Vocab(format!(
+            "languages cannot be balanced with a base that has tokens that merging does not make, such as {} (id {id})",
+            show(vocab.token_bytes(id)?)
+        ))),
         None => Ok(()),
     }
 }

@@ -3,7 +3,7 @@
 use super::options::Merge;
 use super::tokens::BYTE_TOKENS;
 use crate::control::Control;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, show};
 use crate::merge::{Merger, Pairs};
 use crate::simd::Isa;
 use crate::vocab::Vocab;
@@ -22,7 +22,11 @@ pub(super) fn merges(base: Option<&Vocab>, tokens: &[Vec<u8>]) -> Result<Vec<Mer
     {
         // A merge could complete a token of the vocabulary that no merge made, and start other merges of its
         // list.
-        return Err(Error::ForcedOnUnmergeable { id, token: base.token_bytes(id)?.to_vec() });
+        return Err(Error::Vocab(format!(
+            "forced tokens cannot be added to a tokenizer with tokens that merging does not make, such as {} (id {id}): \
+             train without forced tokens",
+            show(base.token_bytes(id)?)
+        )));
     }
     let room = tokens.iter().map(Vec::len).sum();
     let mut pairs = match base {

@@ -190,7 +190,7 @@ fn ended(end: Result<bool>, merges: &[Merge], saver: &mut Saver<'_>) -> Result<b
 ///
 /// # Errors
 /// Those of [`learn_merges`]; [`crate::Error::BrokenState`] if no training of this start can have made
-/// `start.made`, or its base merges by names; [`crate::Error::ForcedOnUnmergeable`]; errors of `saver`.
+/// `start.made`, or its base merges by names; [`crate::Error::Vocab`] for forced tokens that cannot be made; errors of `saver`.
 pub fn resume<'w>(
     words: impl Iterator<Item = (&'w [u8], u64)> + Clone,
     start: &Start<'_>,

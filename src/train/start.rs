@@ -47,7 +47,10 @@ impl<'a> Start<'a> {
             let merges = forced::merges(self.base, self.forced)?;
             let room = options.max_merges;
             if merges.len() > room {
-                return Err(Error::TooManyForced { merges: merges.len(), room });
+                return Err(Error::Vocab(format!(
+                    "the forced tokens need {} new tokens, and there is room for {room}: raise vocab_size",
+                    merges.len()
+                )));
             }
             return Ok(merges);
         }

@@ -3,6 +3,7 @@
 //! Most models become a vocabulary of bytes ([`Vocab::new`]) or of characters ([`Vocab::of_characters`]), which merge
 //! fast. The others keep the names and merge by them ([`SpelledBpe`]).
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -63,9 +64,6 @@ impl BpeModel {
 
     /// The vocabulary of bytes, where each byte has a token, and all tokens but `left_out` are spelled in bytes; else
     /// `None`. `left_out` are places of names that no merge takes or makes.
-    ///
-    /// # Errors
-    /// Those of [`Vocab::new`].
     pub(crate) fn bytes_vocab(&self, left_out: &[u32], specials: &[SpecialSpec]) -> Result<Option<Vocab>> {
         if !self.is_plain() {
             return Ok(None);
@@ -100,9 +98,6 @@ impl BpeModel {
 
     /// The vocabulary of characters, where unknown characters become the tokens of their bytes, which no merge takes;
     /// else `None`.
-    ///
-    /// # Errors
-    /// Those of [`Vocab::of_characters`].
     pub(crate) fn characters_vocab(
         &self,
         spelling: TextSpelling,
@@ -136,7 +131,7 @@ impl BpeModel {
         };
         match Vocab::of_characters(tokens, &merges, characters, &additions.specials) {
             // Two tokens that stand for one text.
-            Err(Error::RepeatedToken { .. } | Error::MergeUnknown { .. }) => Ok(None),
+            Err(Error::Vocab(_)) => Ok(None),
             made => made.map(Some),
         }
     }
@@ -168,10 +163,6 @@ impl BpeModel {
         Ok(texts)
     }
 
-    /// The vocabulary that merges by names.
-    ///
-    /// # Errors
-    /// The variants of [`Error`] for vocabularies.
     pub(crate) fn spelled_vocab(self, spelling: TextSpelling, additions: &Additions) -> Result<Vocab> {
         let texts = self.texts(spelling, additions)?;
         let mut tokens: Vec<(u32, &[u8])> = room::for_items(texts.len() + additions.beside.len())?;
@@ -179,47 +170,32 @@ impl BpeModel {
         tokens.extend(additions.beside.iter().map(|(id, text)| (*id, text.as_bytes())));
         let outside = additions.beside.iter().map(|(id, _)| *id).collect();
         let never_whole = additions.never_whole.iter().map(|&at| self.ids[at as usize]).collect();
-        let BpeModel { names, ids, merges, ties, options } = self;
-        let id = |at: u32| ids[at as usize];
-        let merges = room::collected(merges.into_iter().map(|merge| merge.map(id)))?;
-        let parts =
-            SpelledParts { spelling, options, names, ids, merges, ties, tokens, outside, never_whole };
-        Vocab::of_spelled(parts, &additions.specials)
+        Vocab::of_spelled(spelling, self, (tokens, outside, never_whole), &additions.specials)
     }
 }
 
-/// The parts of a vocabulary that merges by names, all by id.
-pub(crate) struct SpelledParts<'a> {
-    pub(crate) spelling: TextSpelling,
-    pub(crate) options: BpeOptions,
-    pub(crate) names: Names,
-    /// The id of each name.
-    pub(crate) ids: Vec<u32>,
-    pub(crate) merges: Vec<[u32; 3]>,
-    /// The places of the merges that have the rank of the merge before them.
-    pub(crate) ties: Vec<u32>,
-    /// All tokens with the bytes that they stand for.
-    pub(crate) tokens: Vec<(u32, &'a [u8])>,
-    /// The tokens without a name.
-    pub(crate) outside: std::collections::BTreeSet<u32>,
-    /// The tokens that no pretoken becomes without merging.
-    pub(crate) never_whole: Vec<u32>,
-}
+/// All tokens with the bytes that they stand for; the ids of those without a name, and of those that no pretoken becomes
+/// without merging.
+type SpelledTokens<'a> = (Vec<(u32, &'a [u8])>, BTreeSet<u32>, Vec<u32>);
 
 impl Vocab {
     /// A vocabulary that merges by names. All special tokens must have the id of a token.
-    pub(crate) fn of_spelled(parts: SpelledParts<'_>, specials: &[SpecialSpec]) -> Result<Self> {
-        let SpelledParts { spelling, options, names, ids, merges, ties, tokens, outside, never_whole } =
-            parts;
+    pub(crate) fn of_spelled(
+        spelling: TextSpelling,
+        model: BpeModel,
+        (tokens, outside, never_whole): SpelledTokens<'_>,
+        specials: &[SpecialSpec],
+    ) -> Result<Self> {
+        let BpeModel { names, ids, merges, ties, options } = model;
         if spelling == TextSpelling::Bytes && !ties.is_empty() {
             return Err(Error::BrokenState); // the ties are among the `CharacterTokens`
         }
         room::check_available(memory_of(&tokens, merges.len()))?;
         let (tokens, specials, special_ids) = placed_as_given(tokens, specials)?;
         let index = |id: u32| tokens.index_of(id).ok_or(Error::BrokenState);
-        let indices = room::collected(ids.iter().map(|&id| index(id)))?.into_iter().collect::<Result<_>>()?;
-        let listed = merges.iter().map(|merge| Ok([index(merge[0])?, index(merge[1])?, index(merge[2])?]));
-        let listed = listed.collect::<Result<Vec<[u32; 3]>>>()?;
+        let indices: Vec<u32> = ids.into_iter().map(index).collect::<Result<_>>()?;
+        let indexed = |merge: [u32; 3]| merge.map(|name| indices[name as usize]);
+        let listed = room::collected(merges.into_iter().map(indexed))?;
         let mut never_whole = never_whole.into_iter().map(index).collect::<Result<Vec<u32>>>()?;
         never_whole.sort_unstable();
         let merges = Arc::new(listed.iter().map(|merge| (merge[0], merge[1])).collect());
@@ -262,9 +238,6 @@ impl Vocab {
     /// a vocabulary that does not [cover text exactly](Vocab::covers_text_exactly). They are where `tokenizers` has
     /// them: a character that is left out moves the spans after it. What would be beyond the pretoken is at its last
     /// byte.
-    ///
-    /// # Errors
-    /// [`Error::MissingUnknown`], [`Error::Interrupted`], [`Error::OutOfMemory`].
     pub fn pretoken_spans(
         &self,
         pretoken: &[u8],
@@ -293,7 +266,7 @@ impl Vocab {
 fn characters(
     bpe: &SpelledBpe,
     tokens: &TokenBytes,
-    outside: std::collections::BTreeSet<u32>,
+    outside: BTreeSet<u32>,
     ties: Vec<u32>,
 ) -> Option<CharacterTokens> {
     if bpe.spelling == TextSpelling::Bytes {

@@ -11,7 +11,7 @@ use super::ordinary::Ordinary;
 use super::reach;
 use super::tokens::TokenBytes;
 use super::vocabulary::{Vocab, indices_of, memory_of_pairs};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, show};
 use crate::merge::Pairs;
 use crate::room;
 use crate::special::Specials;
@@ -51,9 +51,6 @@ impl Vocab {
     }
 
     /// [`Vocab::new`] of views, which are not copied: lists of 200,000 of them take 11 MB.
-    ///
-    /// # Errors
-    /// Same as [`Vocab::new`].
     pub(crate) fn of_views(
         tokens: Vec<(u32, &[u8])>,
         merges: Option<Vec<(&[u8], &[u8])>>,
@@ -68,9 +65,6 @@ impl Vocab {
     /// Then the merges make all new tokens, too: the two parts of a token are neighbours only if nothing made
     /// the token before, and a later merge does not change the earlier ones. So that is not checked. The
     /// check would take long after a training on one giant pretoken, which can make tokens of a megabyte.
-    ///
-    /// # Errors
-    /// Same as [`Vocab::new`].
     pub(crate) fn of_extension(
         tokens: Vec<(u32, &[u8])>,
         merges: Vec<(&[u8], &[u8])>,
@@ -81,9 +75,6 @@ impl Vocab {
 
     /// A vocabulary of a training that began with the bytes alone. `merges` are pairs of ids, and each makes
     /// a new token: the first one that of the id `first`, each later one that of the next id.
-    ///
-    /// # Errors
-    /// Same as [`Vocab::new`].
     pub(crate) fn of_training(
         tokens: Vec<(u32, &[u8])>,
         merges: &[(u32, u32)],
@@ -183,11 +174,16 @@ fn sort(tokens: &mut [(u32, &[u8])]) -> Result<()> {
         tokens.sort_by_key(|(id, _)| *id);
     }
     match tokens.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-        Some(pair) => {
-            Err(Error::IdTaken { id: pair[0].0, token: pair[1].1.to_vec(), owner: pair[0].1.to_vec() })
-        }
+        Some(pair) => Err(id_taken(pair[0].0, pair[1].1, pair[0].1)),
         None => Ok(()),
     }
+}
+
+fn id_taken(id: u32, token: &[u8], owner: &[u8]) -> Error {
+    let (token, owner) = (show(token), show(owner));
+    Error::Vocab(format!(
+        "id {id} is given to {token} but belongs to {owner}: every token needs an id of its own"
+    ))
 }
 
 fn ids_of<'a>(specials: &'a [SpecialSpec], tokens: &[(u32, &[u8])]) -> Names<'a> {
@@ -218,7 +214,11 @@ fn place_specials<'a>(
         let present = &of_bytes[name.as_slice()];
         *slot = match *wanted {
             Some(id) if present.contains(&id) && present.len() == 1 && is_needed(name) => {
-                return Err(Error::SpecialIsOrdinary { token: name.clone(), id });
+                return Err(Error::Vocab(format!(
+                    "special token {} is given id {id}, which is the ordinary token of these bytes: give the special token an \
+                     id of its own",
+                    show(name)
+                )));
             }
             Some(id) => {
                 if !present.contains(&id) {
@@ -243,7 +243,7 @@ fn place_specials<'a>(
 fn check_added(tokens: &[(u32, &[u8])], added: &mut [(u32, &[u8])]) -> Result<()> {
     for &(id, name) in added.iter() {
         if let Ok(taken) = tokens.binary_search_by_key(&id, |(id, _)| *id) {
-            return Err(Error::IdTaken { id, token: name.to_vec(), owner: tokens[taken].1.to_vec() });
+            return Err(id_taken(id, name, tokens[taken].1));
         }
     }
     sort(added)
@@ -261,7 +261,12 @@ fn number_remaining<'a>(
         placed.push(match id {
             Some(id) => id,
             None => {
-                let id = u32::try_from(next).map_err(|_| Error::NoIdLeft { token: name.clone() })?;
+                let id = u32::try_from(next).map_err(|_| {
+                    let name = show(name);
+                    Error::Vocab(format!(
+                        "there is no id left for special token {name}: the highest id in use is 2^32 - 1"
+                    ))
+                })?;
                 next += 1;
                 added.push((id, name));
                 id
@@ -292,7 +297,6 @@ fn needed_by_merges<'a>(
     needed
 }
 
-/// The index of the token of each byte.
 fn byte_tokens(tokens: &TokenBytes, ordinary: &Ordinary) -> Result<[u32; 256]> {
     let mut indices = [0; 256];
     for byte in 0..=255u8 {
@@ -324,11 +328,11 @@ pub(super) fn add_merges(
             true => pairs.insert_shared(pair.0, pair.1, rank, made),
             false => pairs.insert(pair.0, pair.1, rank, made),
         };
-        inserted.map_err(|first| Error::RepeatedMerge {
-            index,
-            first: first as usize,
-            left: left.to_vec(),
-            right: right.to_vec(),
+        inserted.map_err(|first| {
+            let (left, right) = (show(left), show(right));
+            Error::Vocab(format!(
+                "merge number {index} ({left}, {right}) is the same as number {first}: leave one out"
+            ))
         })?;
         listed.push(pair);
     }
@@ -337,7 +341,10 @@ pub(super) fn add_merges(
 
 /// The error for a part or the result of a merge that is no token.
 pub(super) fn unknown_part(index: usize, (left, right): (&[u8], &[u8]), unknown: &[u8]) -> Error {
-    Error::MergeUnknown { index, left: left.to_vec(), right: right.to_vec(), unknown: unknown.to_vec() }
+    let [left, right, unknown] = [left, right, unknown].map(show);
+    Error::Vocab(format!(
+        "merge number {index} ({left}, {right}) needs the token {unknown}, which is not in the vocabulary"
+    ))
 }
 
 fn join(result: &mut Vec<u8>, left: &[u8], right: &[u8]) {

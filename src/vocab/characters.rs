@@ -22,9 +22,6 @@ impl Vocab {
     /// are pairs of ids in order; each makes the token that has the joined bytes of both, at the rank of its place in the
     /// list or, if it is among the ties, at that of the merge before. All special tokens must
     /// have an id, and it must be the id of a token.
-    ///
-    /// # Errors
-    /// The variants of [`Error`] for vocabularies; each names the token or the merge.
     pub fn of_characters(
         tokens: Vec<(u32, &[u8])>,
         merges: &[(u32, u32)],
@@ -45,12 +42,9 @@ impl Vocab {
     }
 
     /// [`Vocab::of_characters`], where merges are the bytes of their parts.
-    ///
-    /// # Errors
-    /// Same as [`Vocab::of_characters`].
     pub fn of_character_rows(
         tokens: Vec<(u32, &[u8])>,
-        merges: &[(&[u8], &[u8])],
+        merges: &[(Vec<u8>, Vec<u8>)],
         characters: CharacterTokens,
         specials: &[SpecialSpec],
     ) -> Result<Self> {
@@ -58,7 +52,7 @@ impl Vocab {
         let apart: FxHashSet<u32> = characters.bytes.iter().chain(&characters.outside).copied().collect();
         let merged = tokens.iter().filter(|(id, _)| !apart.contains(id)).map(|&(id, bytes)| (bytes, id));
         let ids: FxHashMap<&[u8], u32> = merged.collect();
-        let pair = |(index, &(left, right)): (usize, &(&[u8], &[u8]))| {
+        let pair = |(index, (left, right)): (usize, &(Vec<u8>, Vec<u8>))| {
             let id =
                 |part: &[u8]| ids.get(part).copied().ok_or_else(|| unknown_part(index, (left, right), part));
             Ok((id(left)?, id(right)?))
@@ -97,7 +91,9 @@ fn ordinary(tokens: &TokenBytes, characters: &CharacterTokens) -> Result<Ordinar
 
 fn first_tokens(tokens: &TokenBytes, characters: &CharacterTokens) -> Result<FirstTokens> {
     let index = |id: u32| tokens.index_of(id).ok_or(Error::BrokenState);
-    let ids = characters.bytes.first_chunk::<256>().ok_or(Error::BrokenState)?;
+    let count = characters.bytes.len();
+    let ids = characters.bytes.first_chunk::<256>();
+    let ids = ids.ok_or_else(|| Error::Vocab(format!("the tokens of bytes are {count} ids, not 256")))?;
     let mut bytes = Box::new([0; 256]);
     for (byte, &id) in ids.iter().enumerate() {
         bytes[byte] = index(id)?;

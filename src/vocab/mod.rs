@@ -16,7 +16,7 @@ mod vocabulary;
 mod words;
 
 pub use crate::merge::{BpeOptions, Dropout, TextSpelling};
-pub(crate) use bpe::{Additions, BpeModel, SpelledParts};
+pub(crate) use bpe::{Additions, BpeModel};
 pub use build::SpecialSpec;
 pub(crate) use model::Model;
 pub use model::{CharacterTokens, Semantics};

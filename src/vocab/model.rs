@@ -49,7 +49,7 @@ pub(crate) enum Table {
 
 /// The special cases of a vocabulary of characters: the tokens for characters that are not tokens, and the tokens
 /// that no text becomes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 pub struct CharacterTokens {
     /// The ids of the tokens of the 256 bytes, for characters that are not tokens; empty if they are not all there.
     pub bytes: Vec<u32>,
@@ -59,6 +59,7 @@ pub struct CharacterTokens {
     pub outside: BTreeSet<u32>,
     /// The places in the list of merges, in ascending order, of those that have the rank of the merge before them: of
     /// several the leftmost in the text comes first.
+    #[serde(skip)]
     pub ties: Vec<u32>,
 }
 

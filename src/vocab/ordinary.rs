@@ -6,7 +6,7 @@ use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 
 use super::tokens::TokenBytes;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, show};
 
 /// Maps bytes to the index of an ordinary token. Takes five bytes for each token, since it refers to the
 /// table of tokens for their bytes.
@@ -19,16 +19,15 @@ impl Ordinary {
     }
 
     /// Indexes tokens.
-    ///
-    /// # Errors
-    /// [`Error::RepeatedToken`] for two with the same bytes.
     pub(super) fn new(tokens: &TokenBytes, indices: impl Iterator<Item = u32>) -> Result<Self> {
         let mut ordinary = Ordinary::with_room(tokens.len());
         for index in indices {
-            ordinary.insert(tokens, index).map_err(|first| Error::RepeatedToken {
-                token: tokens.bytes_at(index).to_vec(),
-                first: tokens.id_at(first),
-                second: tokens.id_at(index),
+            ordinary.insert(tokens, index).map_err(|first| {
+                let (token, first, second) =
+                    (show(tokens.bytes_at(index)), tokens.id_at(first), tokens.id_at(index));
+                Error::Vocab(format!(
+                    "the token {token} has two ids, {first} and {second}: drop one, or list it as a special token"
+                ))
             })?;
         }
         Ok(ordinary)

@@ -208,7 +208,6 @@ impl Vocab {
         Ok(lone)
     }
 
-    /// Marks of tokens by index.
     fn marked(&self, ids: &[u32]) -> Result<Vec<bool>> {
         let mut marks = room::filled(false, self.tokens.len())?;
         for &id in ids {
@@ -232,7 +231,6 @@ impl Vocab {
         basic.into_iter().for_each(|index| marks[index as usize] = true);
     }
 
-    /// Marks what the marked tokens are merged from.
     fn mark_parts(&self, marks: &mut [bool]) -> Result<()> {
         let last = self.last_pairs()?;
         let mut waiting: Vec<usize> = (0..marks.len()).filter(|&index| marks[index]).collect();
@@ -253,7 +251,6 @@ fn behind_continuations(bytes: &[u8]) -> &[u8] {
     &bytes[start.unwrap_or(bytes.len())..]
 }
 
-/// Whether bytes are a part of some text.
 fn is_inside_text(bytes: &[u8]) -> bool {
     let inside = behind_continuations(bytes);
     let is_begun = str::from_utf8(inside).map_or_else(|error| error.error_len().is_none(), |_| true);

@@ -15,7 +15,6 @@ pub struct TokenBytes {
     later_ids: Vec<u32>,
     /// Bytes of the tokens that are too long for a slot.
     long: Vec<u8>,
-    /// The number of tokens.
     len: usize,
 }
 
@@ -24,15 +23,12 @@ pub struct TokenBytes {
 #[repr(C, align(16))]
 pub(crate) struct TokenSlot([u8; SLOT_BYTES]);
 
-/// Bytes of a slot.
 pub(crate) const SLOT_BYTES: usize = 16;
 /// The offset of the tag in a slot. The tag tells what kind of token the slot holds.
 pub(crate) const TAG_OFFSET: usize = SLOT_BYTES - 1;
 /// The bits of a tag that are the length of a short token; 0 for a long token, the empty token and an empty slot.
 pub(crate) const TAG_LENGTH_MASK: u8 = 0x0f;
-/// The bit of a tag for a token that is not all ASCII.
 pub(crate) const TAG_NOT_ASCII: u8 = 0x80;
-/// The bit of a tag for a long token.
 const TAG_LONG: u8 = 0x40;
 /// The bit of a tag for the empty token: the only bit that is set in its slot.
 const TAG_EMPTY: u8 = 0x20;

@@ -37,9 +37,6 @@ pub struct Vocab {
 
 impl Vocab {
     /// The bytes of a token, ordinary or special.
-    ///
-    /// # Errors
-    /// [`Error::UnknownId`].
     pub fn token_bytes(&self, id: u32) -> Result<&[u8]> {
         self.tokens.get(id).ok_or(Error::UnknownId { id: i128::from(id), index: None })
     }
@@ -100,9 +97,6 @@ impl Vocab {
     }
 
     /// Appends the tokens that a pretoken is merged to, as indices, to `out`.
-    ///
-    /// # Errors
-    /// Those of [`Merger::merge`]; [`Error::MissingUnknown`].
     #[inline]
     pub(crate) fn merge(
         &self,
@@ -157,9 +151,6 @@ impl Vocab {
     /// not. What merging needs is shared.
     ///
     /// Cost: a copy of the table of tokens, and building the search for all special tokens.
-    ///
-    /// # Errors
-    /// Same as [`Specials::new`].
     pub fn with_specials(&self, more: &[(Vec<u8>, u32)]) -> Result<Option<Self>> {
         if !self.covers_text_exactly() {
             return Ok(None);
@@ -267,9 +258,6 @@ impl Vocab {
 
     /// The ordinary tokens that merging their own bytes does not make, by ascending id, with the ids of what merging
     /// makes of them.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`].
     pub fn unmade(&self) -> Result<Vec<(u32, Vec<u32>)>> {
         let id = |index: u32| self.tokens.id_at(index);
         let bytes: usize = self.unmergeable.iter().map(|&index| self.tokens.bytes_at(index).len()).sum();
@@ -287,9 +275,6 @@ impl Vocab {
     /// own bytes joins; `None` for a token that no merge makes.
     ///
     /// Cost: about as much as making the vocabulary; nothing for a trained one.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`].
     pub fn last_pairs(&self) -> Result<Vec<Option<(u32, u32)>>> {
         room::check_available(
             memory_of_pairs(self.tokens.len(), self.merges.len())

@@ -5,18 +5,13 @@ use std::ops::Range;
 use super::vocabulary::Vocab;
 use crate::error::{Error, Result};
 use crate::room;
-
-/// What stands for a space in the tokens of SentencePiece.
-const META: &[u8] = "\u{2581}".as_bytes();
+use crate::spelling::META_TEXT;
 
 impl Vocab {
     /// The words that ids stand for: their bytes, one after the other, and the range of each. A word begins with a token
     /// that begins with a space. Tokens that no merge takes are in no word: those of bytes, and special ones.
     ///
     /// No merge crossed the ends of a word, so merging its bytes gives its tokens again.
-    ///
-    /// # Errors
-    /// [`Error::UnknownId`], [`Error::OutOfMemory`].
     pub fn words_of(&self, ids: &[u32]) -> Result<(Vec<u8>, Vec<Range<usize>>)> {
         let mut is_apart = room::filled(false, self.tokens.len())?;
         let characters = self.characters().into_iter().flat_map(|characters| {
@@ -31,7 +26,7 @@ impl Vocab {
             let index = index.ok_or(Error::UnknownId { id: i128::from(id), index: None })?;
             let token = self.tokens.bytes_at(index);
             let is_apart = is_apart[index as usize];
-            if is_apart || token.starts_with(b" ") || token.starts_with(META) {
+            if is_apart || token.starts_with(b" ") || token.starts_with(META_TEXT.as_bytes()) {
                 room::push(&mut words, start..bytes.len())?;
                 start = bytes.len();
             }

@@ -1,13 +1,12 @@
 //! What the targets of tokenizer files have in common: damage to a file, the tokenizer that it becomes, and
 //! SentencePiece's algorithm from its definition.
 
-use serde_json::Value;
 use toksmith::dialects::{Ranges, Tables, Translation};
 use toksmith::formats::huggingface::TokenizerFile;
 use toksmith::pipeline::Pipeline;
 use toksmith::pretokenize::{Matcher, UNICODE_VERSION, Unmatched};
 use toksmith::tokenizer::SourcePattern;
-use toksmith::tokenizer::parts::{FilePipeline, PatternEngines, read_post_processor};
+use toksmith::tokenizer::parts::{FilePipeline, PatternEngines};
 use toksmith::{Control, Encoder, Error, Result, Vocab, decode};
 
 use super::input::Input;
@@ -66,14 +65,7 @@ impl PatternEngines for Scanners {
 
 /// The tokenizer of a file. Its vocabulary is the same when it is saved and loaded again.
 pub(super) fn opened(file: &TokenizerFile) -> Result<Encoder> {
-    let value = |name: &str| {
-        let json = file.parts.iter().find(|(part, _)| part == name).map(|(_, json)| json);
-        json.map_or(Value::Null, |json| serde_json::from_str(json).unwrap())
-    };
-    let parts = ["normalizer", "pre_tokenizer", "decoder"].map(value);
-    if !value("post_processor").is_null() {
-        read_post_processor(&value("post_processor"))?;
-    }
+    let parts = ["normalizer", "pre_tokenizer", "decoder"].map(|name| file.part(name).clone());
     let added = file.added.iter().map(|token| token.token.clone());
     let kept = file.kept().map(|token| token.id);
     let steps = FilePipeline::read(&parts, &Scanners)?.with_tokens(added, kept)?;

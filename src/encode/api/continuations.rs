@@ -92,14 +92,17 @@ impl Continuations {
     /// Cost: one encoding of the end of the text for each token.
     ///
     /// # Errors
-    /// [`Error::NoCut`] if more than 4,096 bytes would have to be encoded with each token; errors of
+    /// [`Error::Invalid`] if more than 4,096 bytes would have to be encoded with each token; errors of
     /// [`Encoder::encode`].
     pub fn next_mask(&self, ids: &[u32], text: &[u8], control: &Control) -> Result<Vec<bool>> {
         let vocab = self.encoder.vocab();
         let mut mask = room::filled(false, vocab.tokens().max_id().map_or(0, |id| id as usize + 1))?;
         let cut = self.encoder.late_cut(text, true).unwrap_or(0);
         if text.len() - cut > MAX_TAIL_BYTES {
-            return Err(Error::NoCut { bytes: MAX_TAIL_BYTES });
+            return Err(Error::Invalid(format!(
+                "nothing is known of where the last {MAX_TAIL_BYTES} bytes of the text can be cut, and encoding more with \
+                 each token takes too long"
+            )));
         }
         let Some(kept) = self.encoded_up_to(ids, &text[..cut], control)? else { return Ok(mask) };
         let mut longer = room::copied(&text[cut..])?;

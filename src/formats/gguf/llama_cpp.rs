@@ -11,15 +11,14 @@ use Stage::{Expression, Named};
 /// What splits a text, or each piece that the stages before it made.
 #[derive(Clone, Copy)]
 pub(super) enum Stage {
-    /// A named pattern.
     Named(&'static str),
     /// A regular expression in the dialect of Oniguruma.
     Expression(&'static str),
 }
 
-/// A pre-tokenizer.
 pub(super) struct PreTokenizer {
-    pub(super) names: &'static [&'static str],
+    /// Its names, with a space between.
+    pub(super) names: &'static str,
     pub(super) stages: &'static [Stage],
     /// Whether a pretoken that is a token becomes it without merging.
     pub(super) ignores_merges: bool,
@@ -28,8 +27,13 @@ pub(super) struct PreTokenizer {
 }
 
 /// The usual case: neither ignores merges nor adds BOS.
-const fn plain(names: &'static [&'static str], stages: &'static [Stage]) -> PreTokenizer {
+const fn plain(names: &'static str, stages: &'static [Stage]) -> PreTokenizer {
     PreTokenizer { names, stages, ignores_merges: false, adds_bos: false }
+}
+
+/// A pre-tokenizer whose pretokens that are tokens become them without merging.
+const fn whole(names: &'static str, stages: &'static [Stage]) -> PreTokenizer {
+    PreTokenizer { ignores_merges: true, ..plain(names, stages) }
 }
 
 /// DeepSeek's characters of Chinese and Japanese, cut from all others.
@@ -126,77 +130,33 @@ const KIMI_WORDS: Stage = Expression(concat!(
 
 const PRE_TOKENIZERS: [PreTokenizer; 26] = [
     plain(
-        &[
-            "gpt-2",
-            "phi-2",
-            "jina-es",
-            "jina-de",
-            "gigachat",
-            "jina-v2-es",
-            "jina-v2-de",
-            "a.x-4.0",
-            "mellum",
-            "modern-bert",
-            "jina-v1-en",
-            "jina-v2-code",
-            "roberta-bpe",
-            "exaone4",
-            "mpt",
-            "olmo",
-            "jais",
-            "trillion",
-            "granite-docling",
-        ],
+        "gpt-2 phi-2 jina-es jina-de gigachat jina-v2-es jina-v2-de a.x-4.0 mellum modern-bert \
+        jina-v1-en jina-v2-code roberta-bpe exaone4 mpt olmo jais trillion granite-docling",
         &[Named("gpt2")],
     ),
-    plain(
-        &["starcoder", "refact", "command-r", "smollm", "codeshell", "exaone", "minerva-7b", "mellum2"],
-        &[DIGITS, Named("gpt2")],
-    ),
+    plain("starcoder refact command-r smollm codeshell exaone minerva-7b mellum2", &[DIGITS, Named("gpt2")]),
     PreTokenizer {
-        names: &[
-            "llama-bpe",
-            "llama3",
-            "llama-v3",
-            "falcon3",
-            "falcon-h1",
-            "pixtral",
-            "midm-2.0",
-            "lfm2",
-            "jina-v5-nano",
-        ],
+        names: "llama-bpe llama3 llama-v3 falcon3 falcon-h1 pixtral midm-2.0 lfm2 jina-v5-nano",
         stages: &[Named("cl100k_old")],
         ignores_merges: true,
         adds_bos: true,
     },
-    plain(&["dbrx", "smaug-bpe", "glm4", "chatglm-bpe"], &[Named("cl100k_old")]),
+    plain("dbrx smaug-bpe glm4 chatglm-bpe", &[Named("cl100k_old")]),
     plain(
-        &[
-            "qwen2",
-            "deepseek-r1-qwen",
-            "kormo",
-            "f2llmv2",
-            "stablelm2",
-            "megrez",
-            "hunyuan",
-            "grok-2",
-            "solar-open",
-            "bailingmoe",
-            "bailingmoe2",
-            "llada-moe",
-        ],
+        "qwen2 deepseek-r1-qwen kormo f2llmv2 stablelm2 megrez hunyuan grok-2 solar-open bailingmoe \
+        bailingmoe2 llada-moe",
         &[Named("qwen2")],
     ),
-    plain(&["qwen35"], &[Named("qwen3.5")]),
-    plain(&["gpt-4o", "llama4", "kanana2", "talkie", "minimax-m2"], &[Named("o200k")]),
-    PreTokenizer { names: &["tekken"], stages: &[Named("tekken")], ignores_merges: true, adds_bos: true },
+    plain("qwen35", &[Named("qwen3.5")]),
+    plain("gpt-4o llama4 kanana2 talkie minimax-m2", &[Named("o200k")]),
+    PreTokenizer { names: "tekken", stages: &[Named("tekken")], ignores_merges: true, adds_bos: true },
     plain(
-        &["default"],
+        "default",
         &[Expression(r"[\p{P}\$\+<=>\^~\|]+"), Named("gpt2"), Expression(r"\p{N}+"), ASCII_TRIPLETS],
     ),
-    plain(&["falcon"], &[Expression(r"[\p{P}\$\+<=>\^~\|`]+"), Named("gpt2"), ASCII_TRIPLETS]),
+    plain("falcon", &[Expression(r"[\p{P}\$\+<=>\^~\|`]+"), Named("gpt2"), ASCII_TRIPLETS]),
     plain(
-        &["deepseek-llm"],
+        "deepseek-llm",
         &[
             NEWLINES,
             DEEPSEEK_LETTERS,
@@ -207,31 +167,18 @@ const PRE_TOKENIZERS: [PreTokenizer; 26] = [
         ],
     ),
     plain(
-        &["deepseek-coder"],
+        "deepseek-coder",
         &[NEWLINES, Expression(r"\s?\p{L}+"), Expression(r"\s?\p{P}+"), OLD_IDEOGRAPHS, DIGITS],
     ),
-    plain(
-        &["deepseek-v3", "hunyuan-dense", "joyai-llm", "hy_v4"],
-        &[THREE_DIGITS, IDEOGRAPHS, DEEPSEEK_WORDS],
-    ),
-    plain(&["spark2_5"], &[THREE_DIGITS, IDEOGRAPHS, SPARK_WORDS, DIGITS]),
+    plain("deepseek-v3 hunyuan-dense joyai-llm hy_v4", &[THREE_DIGITS, IDEOGRAPHS, DEEPSEEK_WORDS]),
+    plain("spark2_5", &[THREE_DIGITS, IDEOGRAPHS, SPARK_WORDS, DIGITS]),
+    whole("youtu", &[YOUTU_SCRIPTS, YOUTU_WORDS]),
+    whole("minicpm5", &[THREE_DIGITS, MINICPM_WORDS]),
+    plain("jais-2", &[JAIS_WORDS]),
+    plain("bloom poro-chat gpt3-finnish", &[SENTENCES]),
+    plain("viking", &[SENTENCES, DIGITS]),
     PreTokenizer {
-        names: &["youtu"],
-        stages: &[YOUTU_SCRIPTS, YOUTU_WORDS],
-        ignores_merges: true,
-        adds_bos: false,
-    },
-    PreTokenizer {
-        names: &["minicpm5"],
-        stages: &[THREE_DIGITS, MINICPM_WORDS],
-        ignores_merges: true,
-        adds_bos: false,
-    },
-    plain(&["jais-2"], &[JAIS_WORDS]),
-    plain(&["bloom", "poro-chat", "gpt3-finnish"], &[SENTENCES]),
-    plain(&["viking"], &[SENTENCES, DIGITS]),
-    PreTokenizer {
-        names: &["chameleon"],
+        names: "chameleon",
         stages: &[
             Expression("<sentinel:[0-9]+>"),
             Expression("(IMGIMG)((A|B|C|D|E|F|G|H|I){1,4})Z"),
@@ -243,31 +190,22 @@ const PRE_TOKENIZERS: [PreTokenizer; 26] = [
         ignores_merges: false,
         adds_bos: true,
     },
-    plain(&["seed-coder"], &[SEED_WORDS]),
-    plain(&["ufakzeka"], &[TURKISH_WORDS]),
-    plain(&["laguna"], &[Expression("[^\\n]+|[\\n]+"), Named("qwen2")]),
-    plain(&["exaone-moe"], &[EXAONE_WORDS]),
-    PreTokenizer {
-        names: &["granite-embed-multi-97m"],
-        stages: &[GRANITE_WORDS],
-        ignores_merges: true,
-        adds_bos: false,
-    },
-    plain(&["kimi-k2"], &[KIMI_WORDS]),
+    plain("seed-coder", &[SEED_WORDS]),
+    plain("ufakzeka", &[TURKISH_WORDS]),
+    plain("laguna", &[Expression("[^\\n]+|[\\n]+"), Named("qwen2")]),
+    plain("exaone-moe", &[EXAONE_WORDS]),
+    whole("granite-embed-multi-97m", &[GRANITE_WORDS]),
+    plain("kimi-k2", &[KIMI_WORDS]),
 ];
 
 impl PreTokenizer {
-    /// The pre-tokenizer of a name.
     pub(super) fn of_name(name: &str) -> Option<&'static Self> {
-        PRE_TOKENIZERS.iter().find(|pre| pre.names.contains(&name))
+        PRE_TOKENIZERS.iter().find(|pre| pre.names.split(' ').any(|known| known == name))
     }
 }
 
 /// Llama.cpp's name of the pre-tokenizer of these stages, each the name of a pattern or an expression: in the dialect of
 /// Oniguruma, or in that of `regex` as [`from_oniguruma`] writes it.
-///
-/// # Errors
-/// Errors of the tables.
 pub(super) fn pre_tokenizer_name(
     stages: &[String],
     ignores_merges: bool,
@@ -282,7 +220,7 @@ pub(super) fn pre_tokenizer_name(
                     || matches!(stage, Expression(_)) && from_oniguruma(known, tables)?.pattern == *text;
             }
             if is_same {
-                return Ok(Some(pre.names[0]));
+                return Ok(pre.names.split(' ').next());
             }
         }
     }

@@ -3,36 +3,32 @@
 use std::collections::HashMap;
 use std::io::Read;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::llama_cpp::{PreTokenizer, Stage};
 use crate::error::{Error, Result};
 use crate::formats::huggingface::added::FileToken;
 use crate::formats::huggingface::file::TokenizerFile;
-use crate::formats::huggingface::model::merges_of;
+use crate::formats::huggingface::model::{merges_of, model_of};
 use crate::formats::huggingface::reader::RawMerges;
+use crate::formats::huggingface::shapes::{byte_level, fields_of, split, template_of};
 use crate::formats::sentencepiece::reader::{
-    Kind, Piece, Rules, UNK_SURFACE, added_of, fields_of, file_of, merges_by_score,
+    Kind, Piece, Rules, UNK_SURFACE, added_of, file_of, merges_by_score,
 };
-use crate::names::{Names, Texts};
+use crate::names::Texts;
 use crate::pretokenize::{Named, spellings};
 use crate::room;
+use crate::tokenizer::CONFIG;
 use crate::tokenizer::parts::place::{quoted, refused};
-use crate::vocab::{BpeModel, BpeOptions};
 
-/// The maximum number of bytes of the metadata.
 const MAX_BYTES: u64 = 512 << 20;
-/// The maximum number of fields.
 const MAX_FIELDS: u64 = 1 << 16;
-/// The maximum number of items of a list of the tokenizer.
 const MAX_ITEMS: u64 = 1 << 22;
-/// The maximum number of bytes of the name of a field.
 const MAX_KEY: u64 = 1 << 16;
 /// What the names of the fields of a tokenizer begin with.
 const PREFIX: &str = "tokenizer.ggml.";
 /// What the names of the fields of chat templates begin with: one without a name, and others.
 const TEMPLATE: &str = "tokenizer.chat_template";
-/// The model of Gemma 4.
 const GEMMA: &str = "gemma4";
 /// The fields of special tokens, and what a `tokenizer_config.json` calls them.
 const ROLES: [(&str, &str); 4] = [
@@ -54,7 +50,6 @@ const RULES: Rules<'_> = Rules {
     symbols_first: true,
 };
 
-/// A value of a field of the tokenizer.
 enum Field {
     Integer(u64),
     Text(String),
@@ -167,7 +162,6 @@ impl<R: Read> Reader<R> {
     }
 }
 
-/// The bytes of a number or flag of a type.
 fn size_of_kind(kind: u32) -> Option<u64> {
     match kind {
         0 | 1 | 7 => Some(1),
@@ -224,7 +218,6 @@ impl Fields {
         if let Some(Field::Text(text)) = self.0.get(name) { Some(text) } else { None }
     }
 
-    /// The name of the pre-tokenizer.
     fn pre(&self) -> Option<&str> {
         self.text("pre").filter(|name| !name.is_empty())
     }
@@ -244,7 +237,6 @@ impl Fields {
         self.integer(name).map_or(default, |flag| flag != 0)
     }
 
-    /// The type of each token.
     fn kinds(&self, count: usize) -> Result<Vec<Kind>> {
         let place = format!("{PREFIX}token_type");
         match self.0.get("token_type") {
@@ -271,40 +263,16 @@ impl Fields {
             let token = usize::try_from(id).ok().and_then(|at| tokens.get(at));
             let token =
                 token.ok_or_else(|| refused(format!("{PREFIX}{id_name}"), format!("{id} is no token")))?;
-            around[at] = Some((token, id));
+            around[at] = Some((token.as_str(), id as u32));
         }
-        let special = |token: &Option<(&String, u64)>, type_id: u32| {
-            token.map(|(name, _)| json!({"SpecialToken": {"id": name, "type_id": type_id}}))
-        };
-        let around_text = |text: &str, type_id: u32| -> Vec<Value> {
-            let text = json!({"Sequence": {"id": text, "type_id": type_id}});
-            [special(&around[0], type_id), Some(text), special(&around[1], type_id)]
-                .into_iter()
-                .flatten()
-                .collect()
-        };
-        let specials = around
-            .iter()
-            .flatten()
-            .map(|(name, id)| ((*name).clone(), json!({"id": name, "ids": [id], "tokens": [name]})));
-        let specials: serde_json::Map<String, Value> = specials.collect();
-        let pair = [around_text("A", 0), around_text("B", 1)].concat();
-        Ok(match specials.is_empty() {
-            true => Value::Null,
-            false => json!({
-                "type": "TemplateProcessing",
-                "single": around_text("A", 0),
-                "pair": pair,
-                "special_tokens": specials,
-            }),
-        })
+        Ok(if around == [None, None] { Value::Null } else { template_of(around) })
     }
 }
 
 impl Fields {
     /// What a `tokenizer_config.json` says: roles of special tokens, and chat templates by name.
-    fn config(&self) -> Result<Value> {
-        let (mut config, mut templates) = (serde_json::Map::new(), Vec::new());
+    fn config(&self) -> Result<Map<String, Value>> {
+        let (mut config, mut templates) = (Map::new(), Vec::new());
         let tokens = self.texts("tokens")?;
         for (field, role) in ROLES {
             let id = self.integer(field).and_then(|id| usize::try_from(id).ok());
@@ -325,16 +293,12 @@ impl Fields {
             templates.sort_by_key(ToString::to_string);
             config.insert("chat_template".to_owned(), Value::Array(templates));
         }
-        Ok(Value::Object(config))
+        Ok(fields_of(config.into()))
     }
 }
 
 impl TokenizerFile {
     /// Reads the tokenizer of a GGUF file. `pre` is llama.cpp's name of the pre-tokenizer if a byte-level file has none.
-    ///
-    /// # Errors
-    /// [`Error::BrokenPart`] with the place of what is malformed, or has no exact equal here; or if the file does not
-    /// need `pre`.
     pub fn read_gguf(source: impl Read, pre: Option<&str>) -> Result<Self> {
         let fields = Fields::read(source)?;
         let place = format!("{PREFIX}model");
@@ -353,7 +317,8 @@ impl TokenizerFile {
             }
             None => Err(refused(place, "missing: the file has no tokenizer")),
         }?;
-        file.config = fields_of(fields.config()?);
+        let config = fields.config()?;
+        file.files = (!config.is_empty()).then(|| Map::from_iter([(CONFIG.to_owned(), config.into())]));
         Ok(file)
     }
 }
@@ -387,7 +352,8 @@ fn gemma_file(fields: &Fields) -> Result<TokenizerFile> {
     let tokens = fields.texts("tokens")?;
     let pieces = pieces_of(fields, tokens)?;
     let rules = Rules { byte_fallback: true, add_dummy_prefix: false, ..RULES };
-    let mut file = file_of(&pieces, &rules, |names| Ok((listed_merges(fields, names)?, Vec::new())))?;
+    let merges = listed_merges(fields)?;
+    let mut file = file_of(&pieces, &rules, |names| Ok((merges_of(&merges, names, 0)?, Vec::new())))?;
     let template = fields.template(tokens, true, [None, None])?;
     file.parts.extend(fields_of(json!({"post_processor": template})));
     Ok(file)
@@ -399,8 +365,7 @@ fn pieces_of<'a>(fields: &Fields, tokens: &'a [String]) -> Result<Vec<Piece<'a>>
     room::collected(tokens.iter().zip(kinds).map(|(text, kind)| Piece { text, score: 0.0, kind }))
 }
 
-/// The merges that a file lists.
-fn listed_merges(fields: &Fields, names: &Names) -> Result<Vec<[u32; 3]>> {
+fn listed_merges(fields: &Fields) -> Result<RawMerges> {
     let mut raw = RawMerges::default();
     for (row, merge) in fields.texts("merges")?.iter().enumerate() {
         // Either part may be a space.
@@ -413,10 +378,9 @@ fn listed_merges(fields: &Fields, names: &Names) -> Result<Vec<[u32; 3]>> {
         raw.parts.push(right)?;
         room::push(&mut raw.rows, row as u32)?;
     }
-    merges_of(&raw, names, 0)
+    Ok(raw)
 }
 
-/// The pre-tokenizer of a byte-level file.
 fn pre_tokenizer_of(fields: &Fields, asked: Option<&str>) -> Result<&'static PreTokenizer> {
     let place = format!("{PREFIX}pre");
     let name = fields.pre().or(asked).ok_or_else(|| {
@@ -439,17 +403,6 @@ fn byte_level_file(fields: &Fields, pre: Option<&str>) -> Result<TokenizerFile> 
     let pre = pre_tokenizer_of(fields, pre)?;
     let mut texts = Texts::default();
     tokens.iter().try_for_each(|text| texts.push(text))?;
-    let (names, repeated) = Names::new(texts)?;
-    if let Some(at) = repeated {
-        return Err(refused(
-            format!("{PREFIX}tokens[{at}]"),
-            format!("{} is there twice", quoted(&tokens[at])),
-        ));
-    }
-    let merges = listed_merges(fields, &names)?;
-    let split = |pattern: &str| json!({"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": false});
-    let byte_level =
-        json!({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false});
     let mut stages = Vec::new();
     for stage in pre.stages {
         stages.push(match stage {
@@ -459,25 +412,14 @@ fn byte_level_file(fields: &Fields, pre: Option<&str>) -> Result<TokenizerFile> 
             Stage::Expression(expression) => split(expression),
         });
     }
-    stages.push(byte_level.clone());
+    stages.push(byte_level(false, false));
     let parts = json!({
         "pre_tokenizer": {"type": "Sequence", "pretokenizers": stages},
-        "decoder": byte_level,
+        "decoder": byte_level(false, false),
         "post_processor": fields.template(tokens, pre.adds_bos, [None, None])?,
     });
     let added: Vec<FileToken> = added_of(&pieces, true);
-    Ok(TokenizerFile {
-        model: BpeModel {
-            names,
-            ids: (0..tokens.len() as u32).collect(),
-            merges,
-            ties: Vec::new(),
-            options: BpeOptions { ignore_merges: pre.ignores_merges, ..BpeOptions::default() },
-        },
-        parts: fields_of(parts),
-        options: fields_of(json!({"ignore_merges": pre.ignores_merges})),
-        added,
-        warnings: Vec::new(),
-        config: Vec::new(),
-    })
+    let options = fields_of(json!({"ignore_merges": pre.ignores_merges}));
+    let model = model_of((texts, (0..tokens.len() as u32).collect()), &listed_merges(fields)?, &options)?;
+    Ok(TokenizerFile { model, parts: fields_of(parts), options, added, warnings: Vec::new(), files: None })
 }

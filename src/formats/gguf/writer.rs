@@ -7,17 +7,14 @@ use super::llama_cpp::pre_tokenizer_name;
 use crate::dialects::Tables;
 use crate::error::Result;
 use crate::formats::sentencepiece::reader::Kind;
-use crate::formats::sentencepiece::writer::{Model, Steps, unwritable};
+use crate::formats::sentencepiece::writer::{Model, unwritable};
 use crate::pipeline::Prefix;
 use crate::pretokenize::spellings;
 use crate::room;
 use crate::spelling::spell;
 use crate::tokenizer::parts::place::quoted;
-use crate::tokenizer::parts::steps::FilePipeline;
 use crate::tokenizer::{Origin, Tokenizer, cannot_hold};
-use crate::vocab::Vocab;
 
-/// The types of values.
 const U32: u32 = 4;
 const I32: u32 = 5;
 const F32: u32 = 6;
@@ -31,7 +28,6 @@ struct Templates {
     around: (Vec<u32>, Vec<u32>),
     /// The BOS and the EOS token that chat templates name, where others are not around a text.
     named: [Option<u32>; 2],
-    /// The chat templates by name.
     chat: Vec<(String, String)>,
 }
 
@@ -51,9 +47,6 @@ impl Templates {
 }
 
 /// The content of a GGUF file of the tokenizer alone.
-///
-/// # Errors
-/// [`crate::Error::Unwritable`] for a tokenizer that llama.cpp does not have; [`crate::Error::OutOfMemory`].
 pub(in crate::formats) fn write(tokenizer: &Tokenizer, tables: &dyn Tables) -> Result<Vec<u8>> {
     let (vocab, pipeline) = (tokenizer.vocab(), tokenizer.pipeline());
     let is_character_level = vocab.characters().is_some();
@@ -66,14 +59,14 @@ pub(in crate::formats) fn write(tokenizer: &Tokenizer, tables: &dyn Tables) -> R
     }
     let templates = Templates::of(tokenizer)?;
     if is_character_level {
-        return of_characters(vocab, Steps::of(tokenizer).as_ref(), &templates);
+        return of_characters(tokenizer, &templates);
     }
     let (merges, ignores_merges) = vocab.listed_merges()?;
     let pattern = tokenizer.pattern();
     let cuts = pattern.name().or(pattern.source.as_deref()).unwrap_or("none");
     let pre_tokenizer = pipeline.map_or(&Value::Null, |pipeline| &pipeline.spec()["pre_tokenizer"]);
     let pre = llama_cpp_name(pre_tokenizer, cuts, ignores_merges, tables)?;
-    of_bytes(vocab, pipeline.map(|pipeline| pipeline.steps()), &merges, pre, &templates)
+    of_bytes(tokenizer, &merges, pre, &templates)
 }
 
 /// Llama.cpp's name of the pre-tokenizer of a byte-level tokenizer. `pre_tokenizer` is the one of its `tokenizer.json`, or
@@ -117,24 +110,23 @@ fn stages_of(pre_tokenizer: &Value) -> Vec<String> {
 
 /// The file of a byte-level tokenizer. `merges` are pairs of indices, and `pre` is llama.cpp's name of the pre-tokenizer.
 fn of_bytes(
-    vocab: &Vocab,
-    pipeline: Option<&FilePipeline>,
+    tokenizer: &Tokenizer,
     merges: &[(u32, u32)],
     pre: &str,
     templates: &Templates,
 ) -> Result<Vec<u8>> {
-    let tokens = vocab.tokens();
+    let tokens = tokenizer.vocab().tokens();
     if tokens.iter().zip(0..).any(|((id, _), place)| id != place) {
         return Err(unwritable("the ids are not 0, 1, 2, …: a list of tokens has no gaps"));
     }
     let spelled = |index: u32| tokens.bytes_at(index).iter().map(|&byte| spell(byte)).collect::<String>();
     let mut texts = room::collected((0..tokens.len() as u32).map(spelled))?;
     let mut kinds = room::filled(Kind::Normal, texts.len())?;
-    for (name, &id) in vocab.specials().tokens().iter().zip(vocab.special_ids()) {
-        texts[id as usize] = String::from_utf8_lossy(name).into_owned();
+    for (name, id) in tokenizer.special_tokens() {
+        texts[id as usize] = name.to_owned();
         kinds[id as usize] = Kind::Control;
     }
-    let added = pipeline.iter().flat_map(|pipeline| &pipeline.parts().added_tokens);
+    let added = tokenizer.pipeline().into_iter().flat_map(|pipeline| pipeline.added_tokens());
     for token in added.filter(|token| !token.flags.special) {
         if let Some(kind) = kinds.get_mut(token.id as usize) {
             *kind = Kind::UserDefined;
@@ -149,8 +141,8 @@ fn of_bytes(
 }
 
 /// The file of a tokenizer that merges characters.
-fn of_characters(vocab: &Vocab, steps: Option<&Steps<'_>>, templates: &Templates) -> Result<Vec<u8>> {
-    let model = Model::new(vocab, steps)?;
+fn of_characters(tokenizer: &Tokenizer, templates: &Templates) -> Result<Vec<u8>> {
+    let model = Model::new(tokenizer)?;
     let rules = ["remove_extra_whitespaces", "treat_whitespace_as_suffix"];
     let mut others: Vec<&str> = rules.into_iter().filter(|rule| model.does(rule)).collect();
     others.extend((!model.charsmap().is_empty()).then_some("precompiled_charsmap"));
@@ -191,7 +183,6 @@ impl Metadata {
         self.bytes.extend_from_slice(text.as_bytes());
     }
 
-    /// Begins a field of the tokenizer.
     fn field(&mut self, name: &str, kind: u32) {
         self.count += 1;
         self.text(&format!("tokenizer.ggml.{name}"));
@@ -211,7 +202,6 @@ impl Metadata {
         Ok(())
     }
 
-    /// A list of numbers of 32 bits.
     fn numbers(&mut self, name: &str, kind: u32, numbers: impl ExactSizeIterator<Item = u32>) -> Result<()> {
         self.list(name, kind, numbers.len());
         room::reserve(&mut self.bytes, 4 * numbers.len())?;
@@ -224,7 +214,6 @@ impl Metadata {
         self.bytes.push(value.into());
     }
 
-    /// The file, with templates.
     fn finished(
         mut self,
         Templates { around: (before, behind), named, chat }: &Templates,

@@ -49,30 +49,32 @@ impl FileToken {
     }
 }
 
-/// Reads the rows of a file, and gives each token its id: that of the vocabulary, if it is there, else the next after the
-/// size of the vocabulary and the tokens before. With `keep_ids` new tokens have the ids of their rows. Also returns a
-/// warning for each id that differs from the row's.
-///
-/// # Errors
-/// [`crate::Error::BrokenPart`] for a row that is malformed, and for ids that two tokens would share.
-pub(in crate::formats) fn read(
-    rows: &[String],
+pub(super) fn rows_of(rows: &[String]) -> Result<Vec<AddedToken>> {
+    let row = |(number, json): (usize, &String)| match serde_json::from_str::<AddedToken>(json) {
+        Ok(token) => Ok(token),
+        Err(_) => {
+            let place = format!("$.added_tokens[{number}]");
+            let row: Value = serde_json::from_str(json)
+                .map_err(|error| refused(place.clone(), format!("not JSON: {error}")))?;
+            added_token(&row, place)
+        }
+    };
+    rows.iter().enumerate().map(row).collect()
+}
+
+/// Gives each token of the rows its id: that of the vocabulary, if it is there, else the next after the size of the
+/// vocabulary and the tokens before. With `keep_ids` new tokens have the ids of their rows. Also returns a warning for each
+/// id that differs from the row's.
+pub(super) fn read(
+    rows: Vec<AddedToken>,
     model: &BpeModel,
     keep_ids: bool,
 ) -> Result<(Vec<FileToken>, Vec<String>)> {
     let mut tokens: Vec<FileToken> = Vec::new();
     let mut of_content: FxHashMap<String, usize> = FxHashMap::default();
     let (mut warnings, mut next) = (Vec::new(), model.ids.len() as u64);
-    for (number, json) in rows.iter().enumerate() {
+    for (number, mut token) in rows.into_iter().enumerate() {
         let place = || format!("$.added_tokens[{number}]");
-        let mut token = match serde_json::from_str::<AddedToken>(json) {
-            Ok(token) => token,
-            Err(_) => {
-                let row: Value = serde_json::from_str(json)
-                    .map_err(|error| refused(place(), format!("not JSON: {error}")))?;
-                added_token(&row, place())?
-            }
-        };
         let (wanted, content) = (token.id, token.content.clone());
         if content.is_empty() {
             continue;
@@ -111,7 +113,6 @@ pub(in crate::formats) fn read(
     Ok((tokens, warnings))
 }
 
-/// Checks that no two tokens share an id.
 fn check(tokens: &[FileToken], model: &BpeModel) -> Result<()> {
     let mut of_id: FxHashMap<u32, &FileToken> = FxHashMap::default();
     for token in tokens {

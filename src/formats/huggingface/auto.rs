@@ -7,14 +7,14 @@
 use std::collections::{BTreeSet, HashSet};
 
 use indexmap::IndexMap;
-use serde::Deserialize;
-use serde_json::value::{RawValue, to_raw_value};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::added::FileToken;
 use super::classes::{Class, replacing, says_something};
 use super::fields::{Fields, Token};
 use super::file::TokenizerFile;
+use super::model::{add_tokens, set_options};
+use super::shapes::template_of;
 use super::side_files::{SideFiles, is_true};
 use crate::error::Result;
 use crate::formats::gpt2::spelled;
@@ -24,46 +24,34 @@ use crate::tokenizer::{ADDED, CONFIG, ROLES, SPECIALS, token_value};
 
 /// The maximum number of characters that are compared to find added tokens that overlap.
 const MAX_COMPARISONS: usize = 10_000_000;
-/// The fields of a model that are kept apart from its options.
-const LISTS: [&str; 2] = ["vocab", "merges"];
-
-/// Reads the content of a `tokenizer.json` and what the files beside it say, and returns the files that are kept beside
-/// the result. `class` is the class of transformers, without the suffix `Fast`. `has_file`: whether the content is that of a
-/// file, rather than made of a vocabulary in another format.
-///
-/// # Errors
-/// Those of [`TokenizerFile::read`].
+/// Applies what the files beside a `tokenizer.json` say, which are kept beside the result. `class` is the class of
+/// transformers, without the suffix `Fast`. `has_file`: whether there is such a file, rather than a vocabulary in another
+/// format.
 pub(in crate::formats) fn with_side_files(
-    data: Vec<u8>,
+    mut file: TokenizerFile,
     has_file: bool,
     files: SideFiles,
     class: Option<&str>,
     warnings: &mut Vec<String>,
-) -> Result<(TokenizerFile, SideFiles)> {
-    let file = TokenizerFile::read(&data, false)?;
-    let changed = changed(&file, &files, class, has_file, warnings)?;
+) -> Result<TokenizerFile> {
     let has_pieces = !has_file && !file.added.is_empty();
-    match changed {
-        None if has_file => Ok((file, files)),
-        None => {
-            let files = kept(files, &file.added, has_file, has_pieces);
-            Ok((file, files))
-        }
-        Some(changed) => {
-            let files = kept(files, &changed.added, has_file, has_pieces);
-            Ok((TokenizerFile::read(&changed.content(&data, &file)?, false)?, files))
-        }
+    let changed = changed(&file, &files, class, has_file, warnings)?;
+    let files = match (&changed, has_file) {
+        (None, true) => files,
+        (None, false) => kept(files, &file.added, has_file, has_pieces),
+        (Some(changed), _) => kept(files, &changed.added, has_file, has_pieces),
+    };
+    if let Some(changed) = changed {
+        file = changed.applied(file)?;
     }
+    Ok(TokenizerFile { files: Some(files.0), ..file })
 }
 
-/// What the files beside a `tokenizer.json` change in it.
 struct Changed {
-    /// The parts that are made anew, by name.
     parts: Map<String, Value>,
-    /// The added tokens by ascending id.
     added: Vec<FileToken>,
     /// The fields of the model besides its lists, if they are made anew.
-    options: Option<Value>,
+    options: Option<Map<String, Value>>,
     /// Tokens that no text reaches, but that still decode, with their ids.
     hidden: Vec<(String, u32)>,
 }
@@ -81,14 +69,14 @@ fn changed(
     }
     let (none, config) = (Map::new(), files.get(CONFIG));
     let config = config.unwrap_or(&none);
-    let class = replacing(class, file, has_file, warnings)?;
+    let class = replacing(class, file, has_file, warnings);
     let (rows, pieces): (&[_], &[_]) = match (has_file, class) {
         (true, _) => (&file.added, &[]),
         (false, Some(_)) => (&[], &file.added),
         (false, None) => (&[], &[]),
     };
     let mut fields = Fields::read(files, rows, pieces, warnings);
-    if let Value::Object(padding) = file.part("padding")? {
+    if let Value::Object(padding) = file.part("padding") {
         let token = padding.get("pad_token").and_then(Value::as_str).map(Token::bare);
         fields.named.entry("pad_token".to_owned()).or_insert(token);
     }
@@ -118,64 +106,26 @@ fn changed(
     added.sort_by_key(|token| token.id);
     let mut rows = file.added.clone();
     rows.sort_by_key(|token| token.id);
-    if added == rows {
-        let mut is_same = true;
-        for (name, part) in &parts {
-            is_same &= bare(part) == bare(&file.part(name)?);
-        }
-        if is_same {
-            return Ok(None);
-        }
+    if added == rows && parts.iter().all(|(name, part)| bare(part) == bare(file.part(name))) {
+        return Ok(None);
     }
     let options = class.map(Class::options);
     Ok(Some(Changed { parts, added, options, hidden }))
 }
 
 impl Changed {
-    /// The content of the file with the changes. `data` is what the file was read from.
-    fn content(&self, data: &[u8], file: &TokenizerFile) -> Result<Vec<u8>> {
-        #[derive(Deserialize)]
-        struct Whole<'d> {
-            #[serde(borrow)]
-            model: &'d RawValue,
+    fn applied(self, file: TokenizerFile) -> Result<TokenizerFile> {
+        let TokenizerFile { mut model, mut parts, mut options, .. } = file;
+        parts.extend(self.parts);
+        if let Some(changed) = self.options {
+            set_options(&mut model, &changed)?;
+            options = changed;
         }
-        let failed = |error: serde_json::Error| refused("$", error.to_string());
-        let whole: Whole<'_> = serde_json::from_slice(data).map_err(failed)?;
-        let mut content: IndexMap<&str, Box<RawValue>> = IndexMap::new();
-        for (name, json) in &file.parts {
-            content.insert(name, RawValue::from_string(json.clone()).map_err(failed)?);
+        if !self.hidden.is_empty() {
+            add_tokens(&mut model, &self.hidden)?;
         }
-        for (name, part) in &self.parts {
-            content.insert(name, to_raw_value(part).map_err(failed)?);
-        }
-        let rows: Vec<Value> = self.added.iter().map(|token| row(token, true)).collect();
-        content.insert("added_tokens", to_raw_value(&rows).map_err(failed)?);
-        let model = if self.options.is_some() || !self.hidden.is_empty() {
-            self.model(whole.model).and_then(|model| to_raw_value(&model)).map_err(failed)?
-        } else {
-            whole.model.to_owned()
-        };
-        content.insert("model", model);
-        serde_json::to_vec(&content).map_err(failed)
-    }
-
-    fn model(&self, raw: &RawValue) -> serde_json::Result<IndexMap<String, Box<RawValue>>> {
-        let mut model: IndexMap<String, Box<RawValue>> = serde_json::from_str(raw.get())?;
-        if let Some(Value::Object(options)) = &self.options {
-            model.retain(|name, _| LISTS.contains(&&**name));
-            for (name, value) in options {
-                model.insert(name.clone(), to_raw_value(value)?);
-            }
-        }
-        if let Some(vocab) = model.get_mut("vocab").filter(|_| !self.hidden.is_empty()) {
-            let mut ids: IndexMap<String, u32> = serde_json::from_str(vocab.get())?;
-            let hidden = self.hidden.iter();
-            let hidden: Vec<_> =
-                hidden.map(|(name, id)| (name.clone(), ids.shift_remove(name).unwrap_or(*id))).collect();
-            let all: IndexMap<String, u32> = hidden.into_iter().chain(ids).collect();
-            *vocab = to_raw_value(&all)?;
-        }
-        Ok(model)
+        let rows = self.added.into_iter().map(|token| token.token).collect();
+        TokenizerFile::new(model, parts, options, rows, false)
     }
 }
 
@@ -190,7 +140,7 @@ fn kept(mut files: SideFiles, rows: &[FileToken], has_file: bool, has_pieces: bo
     let config = files.0.get_mut(CONFIG).and_then(Value::as_object_mut);
     if let Some(decoder @ Value::Object(_)) = config.and_then(|config| config.get_mut("added_tokens_decoder"))
     {
-        *decoder = rows.iter().map(|token| (token.id.to_string(), row(token, false))).collect();
+        *decoder = rows.iter().map(|token| (token.id.to_string(), flags_of(token))).collect();
     }
     if has_pieces {
         // They took the place of a list that is not `extra_special_tokens`.
@@ -207,10 +157,10 @@ fn splits_special_tokens(files: &SideFiles) -> bool {
     files.field(CONFIG, "split_special_tokens") == Some(&Value::Bool(true))
 }
 
-/// The row of an added token in a file.
-fn row(token: &AddedToken, with_id: bool) -> Value {
+/// The row of an added token in a list by id.
+fn flags_of(token: &AddedToken) -> Value {
     let mut row = token_value(token);
-    row.as_object_mut().filter(|_| !with_id).and_then(|fields| fields.shift_remove("id"));
+    row.as_object_mut().and_then(|fields| fields.shift_remove("id"));
     row
 }
 
@@ -325,26 +275,10 @@ impl<'f> Added<'f> {
 
 /// The post-processor that puts BOS and EOS around a text.
 fn template(config: &Map<String, Value>, fields: &Fields, added: &[FileToken]) -> Value {
-    let [bos, eos] = ["bos_token", "eos_token"].map(|role| {
-        let token =
-            fields.named.get(role)?.as_ref().filter(|_| is_true(config.get(&format!("add_{role}"))))?;
-        added.iter().find(|added| added.content == token.content)
-    });
-    let around = |name: &str, type_id: u32| {
-        let special = |token: &FileToken| json!({"SpecialToken": {"id": token.content, "type_id": type_id}});
-        let sequence = json!({"Sequence": {"id": name, "type_id": type_id}});
-        [bos.map(special), Some(sequence), eos.map(special)].into_iter().flatten().collect::<Vec<_>>()
-    };
-    let token = |token: &FileToken| {
-        let name = &token.content;
-        (name.clone(), json!({"id": name, "ids": [token.id], "tokens": [name]}))
-    };
-    let pair = [around("A", 0), around("B", 1)].concat();
-    let special_tokens: Map<_, _> = [bos, eos].into_iter().flatten().map(token).collect();
-    json!({
-        "type": "TemplateProcessing",
-        "single": around("A", 0),
-        "pair": pair,
-        "special_tokens": special_tokens,
-    })
+    template_of(["bos_token", "eos_token"].map(|role| {
+        let token = fields.named.get(role)?.as_ref();
+        let token = token.filter(|_| is_true(config.get(&format!("add_{role}"))))?;
+        let token = added.iter().find(|added| added.content == token.content)?;
+        Some((token.content.as_str(), token.id))
+    }))
 }

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::file::TokenizerFile;
+use super::shapes::{byte_level, fields_of, meta_to_spaces, split};
 use super::side_files::{ClassOfModel, SideFiles, is_true};
-use crate::error::Result;
 use crate::tokenizer::parts::place::quoted;
 use crate::tokenizer::{ADDED, CONFIG, MODEL, SPECIALS};
 
@@ -43,7 +43,6 @@ static CLASSES: [Class; 3] = [
     },
 ];
 
-/// The names of the parts that a class makes.
 const PARTS: [&str; 3] = ["normalizer", "pre_tokenizer", "decoder"];
 
 /// Classes that take a `tokenizer.json` as it is.
@@ -68,7 +67,6 @@ fn known_steps(class: &str) -> Option<&'static [&'static str]> {
 }
 
 impl Class {
-    /// The class of this name.
     pub(super) fn find(name: &str) -> Option<&'static Self> {
         CLASSES.iter().find(|class| class.name == name)
     }
@@ -79,7 +77,7 @@ impl Class {
     }
 
     /// The fields of its model besides vocabulary and merges.
-    pub(super) fn options(&self) -> Value {
+    pub(super) fn options(&self) -> Map<String, Value> {
         options(self.falls_back)
     }
 }
@@ -124,16 +122,15 @@ pub(super) fn replacing(
     file: &TokenizerFile,
     has_file: bool,
     warnings: &mut Vec<String>,
-) -> Result<Option<&'static Class>> {
-    let Some(name) = class.filter(|name| !AS_THE_FILE.contains(name)) else { return Ok(None) };
-    let is_byte_level = || file.parts.iter().any(|(_, json)| json.contains("\"ByteLevel\""));
+) -> Option<&'static Class> {
+    let name = class.filter(|name| !AS_THE_FILE.contains(name))?;
+    let is_byte_level = || file.parts.values().any(|part| part.to_string().contains("\"ByteLevel\""));
     let class = Class::find(name);
     if name == "LlamaTokenizer" && has_file && is_byte_level() {
-        return Ok(None); // transformers takes the file as it is
+        return None; // transformers takes the file as it is
     }
     // A tokenizer.json of another class has the steps of that class, if this class wrote it.
-    let steps = steps(file)?;
-    let is_as_known = has_file && known_steps(name).is_none_or(|known| steps == known);
+    let is_as_known = has_file && known_steps(name).is_none_or(|known| steps(file) == known);
     if class.is_none() && !is_as_known {
         warnings.push(format!(
             "{CONFIG}: tokenizer_class {} has a pattern or other steps of its own in transformers, which are not applied \
@@ -141,25 +138,26 @@ pub(super) fn replacing(
             quoted(name)
         ));
     }
-    Ok(class)
+    class
 }
 
 /// The types of the normalizer, which may be missing, and of each pre-tokenizer.
-fn steps(file: &TokenizerFile) -> Result<Vec<String>> {
-    let [normalizer, pre_tokenizer] = [file.part("normalizer")?, file.part("pre_tokenizer")?];
+fn steps(file: &TokenizerFile) -> Vec<&str> {
+    let [normalizer, pre_tokenizer] = [file.part("normalizer"), file.part("pre_tokenizer")];
     let several = pre_tokenizer["pretokenizers"].as_array();
-    let pre_tokenizers = several.map_or(std::slice::from_ref(&pre_tokenizer), |steps| steps);
-    let steps = std::iter::once(&normalizer).chain(pre_tokenizers);
-    Ok(steps.map(|step| step["type"].as_str().unwrap_or_default().to_owned()).collect())
+    let pre_tokenizers = several.map_or(std::slice::from_ref(pre_tokenizer), |steps| steps);
+    let steps = std::iter::once(normalizer).chain(pre_tokenizers);
+    steps.map(|step| step["type"].as_str().unwrap_or_default()).collect()
 }
 
 /// The parts of GPT-2 for GPT-2's two files, and the fields of a model without effect.
-pub(super) fn of_pair() -> ([Value; 3], Value) {
-    (gpt2(&Map::new()), options(false))
+pub(super) fn of_pair() -> (Map<String, Value>, Map<String, Value>) {
+    let parts = PARTS.into_iter().zip(gpt2(&Map::new()));
+    (parts.map(|(name, part)| (name.to_owned(), part)).collect(), options(false))
 }
 
-fn options(falls_back: bool) -> Value {
-    json!({
+fn options(falls_back: bool) -> Map<String, Value> {
+    fields_of(json!({
         "type": "BPE",
         "dropout": null,
         "unk_token": null,
@@ -168,11 +166,7 @@ fn options(falls_back: bool) -> Value {
         "fuse_unk": falls_back,
         "byte_fallback": falls_back,
         "ignore_merges": false,
-    })
-}
-
-fn byte_level(has_prefix: bool, uses_regex: bool) -> Value {
-    json!({"type": "ByteLevel", "add_prefix_space": has_prefix, "trim_offsets": true, "use_regex": uses_regex})
+    }))
 }
 
 fn gpt2(config: &Map<String, Value>) -> [Value; 3] {
@@ -180,9 +174,7 @@ fn gpt2(config: &Map<String, Value>) -> [Value; 3] {
 }
 
 fn qwen2(config: &Map<String, Value>) -> [Value; 3] {
-    let split =
-        json!({"type": "Split", "pattern": {"Regex": QWEN2}, "behavior": "Isolated", "invert": false});
-    let steps = [split, byte_level(is_true(config.get("add_prefix_space")), false)];
+    let steps = [split(QWEN2), byte_level(is_true(config.get("add_prefix_space")), false)];
     [json!({"type": "NFC"}), json!({"type": "Sequence", "pretokenizers": steps}), byte_level(true, true)]
 }
 
@@ -194,17 +186,9 @@ fn llama(config: &Map<String, Value>) -> [Value; 3] {
         (true, true) => "always",
         (true, false) => "first",
     };
-    let mut steps = vec![
-        json!({"type": "Replace", "pattern": {"String": "▁"}, "content": " "}),
-        json!({"type": "ByteFallback"}),
-        json!({"type": "Fuse"}),
-    ];
-    if has_prefix {
-        steps.push(json!({"type": "Strip", "content": " ", "start": 1, "stop": 0}));
-    }
     [
         Value::Null,
         json!({"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme, "split": false}),
-        json!({"type": "Sequence", "decoders": steps}),
+        meta_to_spaces(has_prefix),
     ]
 }

@@ -12,40 +12,31 @@ use crate::special::Flags;
 use crate::tokenizer::parts::place::{quoted, shown};
 use crate::tokenizer::{ADDED, CONFIG, ROLES, SPECIALS};
 
-/// The flags of an added token, as files name them.
-const FLAGS: [&str; 5] = ["single_word", "lstrip", "rstrip", "normalized", "special"];
-const NORMALIZED: usize = 3;
-const SPECIAL: usize = 4;
-
 /// An added token without its id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Token {
     pub(super) content: String,
-    flags: [bool; 5],
-    /// Whether it does not say whether it is normalized: it is, unless it is special.
-    is_open: bool,
+    flags: Flags,
+    /// Whether it is normalized; where it does not say, it is, unless it is special.
+    normalized: Option<bool>,
     /// Whether it is a name alone, without flags.
     is_bare: bool,
 }
 
 impl Token {
-    /// The special token of a name alone.
     pub(super) fn bare(name: &str) -> Self {
-        let flags = [false, false, false, false, true];
-        Token { content: name.to_owned(), flags, is_open: false, is_bare: true }
+        let flags = Flags { special: true, ..Flags::default() };
+        Token { content: name.to_owned(), flags, normalized: Some(false), is_bare: true }
     }
 
     fn of_row(row: &FileToken) -> Self {
-        let Flags { single_word, lstrip, rstrip, special } = row.flags;
-        let flags = [single_word, lstrip, rstrip, row.normalized, special];
-        Token { content: row.content.clone(), flags, is_open: false, is_bare: false }
+        let (content, flags) = (row.content.clone(), row.flags);
+        Token { content, flags, normalized: Some(row.normalized), is_bare: false }
     }
 
-    /// The token with its id.
     pub(super) fn added(&self, id: u32) -> AddedToken {
-        let [single_word, lstrip, rstrip, normalized, special] = self.flags();
-        let flags = Flags { single_word, lstrip, rstrip, special };
-        AddedToken { id, content: self.content.clone(), flags, normalized }
+        let (content, flags) = (self.content.clone(), self.flags);
+        AddedToken { id, content, flags, normalized: self.is_normalized() }
     }
 
     fn read(value: &Value, place: &str, warnings: &mut Vec<String>) -> Option<Self> {
@@ -53,9 +44,16 @@ impl Token {
             (Value::Null, _) => None,
             (Value::String(name), _) => Some(Token::bare(name)),
             (Value::Object(fields), Some(content)) => {
-                let flags = FLAGS.map(|name| is_true(fields.get(name)));
-                let is_open = fields.get(FLAGS[NORMALIZED]).is_none_or(Value::is_null);
-                Some(Token { content: content.to_owned(), flags, is_open, is_bare: false })
+                let flag = |name: &str| is_true(fields.get(name));
+                let flags = Flags {
+                    single_word: flag("single_word"),
+                    lstrip: flag("lstrip"),
+                    rstrip: flag("rstrip"),
+                    special: flag("special"),
+                };
+                let normalized = fields.get("normalized").filter(|value| !value.is_null());
+                let normalized = normalized.map(|value| is_true(Some(value)));
+                Some(Token { content: content.to_owned(), flags, normalized, is_bare: false })
             }
             _ => {
                 warnings.push(format!("{place}: {} is not an added token, and is left out", shown(value)));
@@ -65,25 +63,22 @@ impl Token {
     }
 
     pub(super) fn is_special(&self) -> bool {
-        self.flags[SPECIAL]
+        self.flags.special
     }
 
     /// The same, special if it was or if `special`.
     pub(super) fn or_special(mut self, special: bool) -> Self {
-        self.flags[SPECIAL] |= special;
+        self.flags.special |= special;
         self
     }
 
-    /// The flags, with the one that it does not say.
-    fn flags(&self) -> [bool; 5] {
-        let mut flags = self.flags;
-        flags[NORMALIZED] = if self.is_open { !self.is_special() } else { flags[NORMALIZED] };
-        flags
+    fn is_normalized(&self) -> bool {
+        self.normalized.unwrap_or(!self.is_special())
     }
 
     /// What two tokens differ in that are added one after the other.
-    pub(super) fn key(&self) -> (&str, [bool; 5], bool) {
-        (&self.content, self.flags(), self.is_bare)
+    pub(super) fn key(&self) -> (&str, Flags, bool, bool) {
+        (&self.content, self.flags, self.is_normalized(), self.is_bare)
     }
 }
 
@@ -92,7 +87,6 @@ impl Token {
 pub(super) struct Fields {
     /// Special tokens by role or by another name; `None` for a role without one.
     pub(super) named: IndexMap<String, Option<Token>>,
-    /// The other special tokens.
     pub(super) extra: Vec<Token>,
     /// Added tokens by id, in the order of the files.
     pub(super) by_id: IndexMap<u64, Token>,
@@ -222,9 +216,9 @@ impl Fields {
                 warnings.push(format!("{ADDED}: the id of {name} is {id}; it is left out"));
                 continue;
             };
-            let is_special = special.contains(&**content);
-            let flags = [false, false, false, !is_special, is_special];
-            self.by_id.insert(id, Token { content: content.clone(), flags, is_open: false, is_bare: false });
+            let flags = Flags { special: special.contains(&**content), ..Flags::default() };
+            let (content, normalized) = (content.clone(), Some(!flags.special));
+            self.by_id.insert(id, Token { content, flags, normalized, is_bare: false });
         }
         if let Some(list) = taken {
             config.insert("extra_special_tokens".to_owned(), list);

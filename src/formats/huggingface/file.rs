@@ -4,19 +4,19 @@ use rustc_hash::FxHashSet;
 use serde_json::{Map, Value};
 
 use super::added::{self, FileToken};
-use super::{model, reader};
+use super::model::model_of;
+use super::reader;
 use crate::error::{Error, Result};
-use crate::tokenizer::CONFIG;
+use crate::pipeline::AddedToken;
 use crate::tokenizer::parts::place::{refused, shown};
 use crate::vocab::{Additions, BpeModel, TextSpelling, Vocab};
 
 /// The maximum number of bytes of the parts besides vocabulary, merges and added tokens.
 const MAX_PARTS: usize = 16 << 20;
-/// The maximum number of lists and objects in these parts.
 const MAX_CONTAINERS: usize = 1_000_000;
 
-/// Checks the size of parts of a file from a stranger, before they become objects in memory.
-fn check_size(place: &str, fields: &[(String, String)]) -> Result<()> {
+/// The values of fields of a file from a stranger, whose size is checked before they become objects in memory.
+fn values(place: &str, fields: Vec<(String, String)>) -> Result<Map<String, Value>> {
     let jsons = || fields.iter().map(|(_, json)| json.as_bytes());
     if jsons().map(<[u8]>::len).sum::<usize>() > MAX_PARTS {
         let reason = format!("more than {MAX_PARTS} bytes besides vocabulary, merges and added tokens");
@@ -26,64 +26,67 @@ fn check_size(place: &str, fields: &[(String, String)]) -> Result<()> {
         let reason = format!("more than {MAX_CONTAINERS} lists and objects besides vocabulary and merges");
         return Err(refused(place, reason));
     }
-    Ok(())
+    let value = |(name, json): (String, String)| match serde_json::from_str(&json) {
+        Ok(value) => Ok((name, value)),
+        Err(_) => Err(refused(format!("{place}.{name}"), "nested too deep")),
+    };
+    fields.into_iter().map(value).collect()
 }
 
 /// A file that was read.
 pub struct TokenizerFile {
     pub(in crate::formats) model: BpeModel,
-    /// The JSON of all fields besides the model and the added tokens, by name.
-    pub parts: Vec<(String, String)>,
-    /// The JSON of the fields of the model besides its vocabulary and merges, by name.
-    pub options: Vec<(String, String)>,
+    /// All fields besides the model and the added tokens.
+    pub(in crate::formats) parts: Map<String, Value>,
+    /// The fields of the model besides its vocabulary and merges.
+    pub(in crate::formats) options: Map<String, Value>,
     /// The added tokens, with the ids that the original gives them.
     pub added: Vec<FileToken>,
     /// A warning for each id that differs from the one in the file.
     pub warnings: Vec<String>,
-    /// The JSON of the fields that a `tokenizer_config.json` has beside a `tokenizer.json`, by name, if the file has them.
-    pub config: Vec<(String, String)>,
+    /// What lies beside the file, or would lie beside it, by name; `None` for a file of another format.
+    pub(in crate::formats) files: Option<Map<String, Value>>,
 }
 
 impl TokenizerFile {
     /// Reads the content of a file. `keep_ids` says that new added tokens have the ids that the file gives them.
-    ///
-    /// # Errors
-    /// [`Error::BrokenPart`] with the place; [`Error::OutOfMemory`].
     pub fn read(data: &[u8], keep_ids: bool) -> Result<Self> {
-        let mut raw = reader::read(data)?;
-        check_size("$", &raw.parts)?;
-        check_size("$.model", &raw.options)?;
-        let model = model::model_of(&mut raw)?;
-        let (added, warnings) = added::read(&raw.added, &model, keep_ids)?;
-        let (parts, options, config) = (raw.parts, raw.options, Vec::new());
-        let file = TokenizerFile { model, parts, options, added, warnings, config };
-        match file.part("version")? {
+        let raw = reader::read(data)?;
+        let (parts, options) = (values("$", raw.parts)?, values("$.model", raw.options)?);
+        if !raw.has_model {
+            return Err(refused("$", "the field 'model' is missing"));
+        }
+        let missing = |name: &str| refused("$.model", format!("the field '{name}' is missing"));
+        let vocab = raw.vocab.ok_or_else(|| missing("vocab"))?;
+        let model = model_of(vocab, &raw.merges.ok_or_else(|| missing("merges"))?, &options)?;
+        let file = TokenizerFile::new(model, parts, options, added::rows_of(&raw.added)?, keep_ids)?;
+        match file.part("version") {
             Value::Null => Ok(file),
             Value::String(version) if version == "1.0" => Ok(file),
-            other => Err(refused("$.version", format!("{}: toksmith reads \"1.0\"", shown(&other)))),
+            other => Err(refused("$.version", format!("{}: toksmith reads \"1.0\"", shown(other)))),
         }
     }
 
-    /// The JSON of a field; null if it is missing.
-    ///
-    /// # Errors
-    /// [`Error::BrokenPart`] with the place, for what is nested too deep.
-    pub fn part(&self, name: &str) -> Result<Value> {
-        let json = self.parts.iter().find(|(other, _)| other == name).map_or("null", |(_, json)| json);
-        serde_json::from_str(json).map_err(|_| refused(format!("$.{name}"), "nested too deep"))
+    /// The file of a model, its other parts, and the rows of added tokens.
+    pub(in crate::formats) fn new(
+        model: BpeModel,
+        parts: Map<String, Value>,
+        options: Map<String, Value>,
+        rows: Vec<AddedToken>,
+        keep_ids: bool,
+    ) -> Result<Self> {
+        let (added, warnings) = added::read(rows, &model, keep_ids)?;
+        Ok(TokenizerFile { model, parts, options, added, warnings, files: Some(Map::new()) })
     }
 
-    /// A field of the model besides its vocabulary and merges, by its name.
-    pub(in crate::formats) fn option(&self, name: &str) -> Option<Value> {
-        let (_, json) = self.options.iter().find(|(other, _)| other == name)?;
-        serde_json::from_str(json).ok()
+    /// A field; null if it is missing.
+    pub fn part(&self, name: &str) -> &Value {
+        self.parts.get(name).unwrap_or(&Value::Null)
     }
 
-    /// The files that a folder would have beside the file, which has their fields itself.
-    pub(in crate::formats) fn config_files(&self) -> Option<Map<String, Value>> {
-        let field = |(name, json): &(String, String)| Some((name.clone(), serde_json::from_str(json).ok()?));
-        let config: Map<String, Value> = self.config.iter().filter_map(field).collect();
-        (!config.is_empty()).then(|| Map::from_iter([(CONFIG.to_owned(), config.into())]))
+    /// A field of the model besides its vocabulary and merges; null if it is missing.
+    pub(in crate::formats) fn option(&self, name: &str) -> &Value {
+        self.options.get(name).unwrap_or(&Value::Null)
     }
 
     /// The added tokens that the vocabulary of the model does not have.
@@ -101,9 +104,6 @@ impl TokenizerFile {
     }
 
     /// The vocabulary. `texts` are the texts that the added tokens stand for, in their order; `seed` is that of the dropout.
-    ///
-    /// # Errors
-    /// The variants of [`Error`] for vocabularies.
     pub fn vocab(&self, spelling: TextSpelling, texts: &[String], seed: Option<u64>) -> Result<Vocab> {
         if texts.len() != self.added.len() {
             return Err(Error::BrokenState);
@@ -176,73 +176,5 @@ impl TokenizerFile {
 
     fn special_places(&self) -> Vec<u32> {
         self.added.iter().filter(|token| token.flags.special).filter_map(|token| token.place).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::control::Control;
-
-    fn read(model: &str, tail: &str) -> Result<TokenizerFile> {
-        TokenizerFile::read(format!(r#"{{"version": "1.0", "model": {model}{tail}}}"#).as_bytes(), false)
-    }
-
-    fn ids_and_spans(vocab: &Vocab, text: &str) -> Vec<(u32, std::ops::Range<usize>)> {
-        let (mut ids, mut spans) = (Vec::new(), Vec::new());
-        vocab.pretoken_spans(text.as_bytes(), &mut ids, &mut spans, &Control::none()).unwrap();
-        ids.into_iter().zip(spans).collect()
-    }
-
-    #[test]
-    fn names_merge_with_a_prefix_a_suffix_and_an_unknown_token() {
-        let model = r##"{"merges": [["a", "#b</w>"], ["#", "#x"]], "unk_token": "?", "fuse_unk": true,
-            "continuing_subword_prefix": "#", "end_of_word_suffix": "</w>", "type": "BPE",
-            "vocab": {"a": 3, "#b</w>": 5, "ab</w>": 1, "?": 9, "#": 2, "#a b": 4, "#a b2": 6}}"##;
-        let error = read(model, "").err().map(|error| error.to_string());
-        assert_eq!(
-            error.as_deref(),
-            Some("$.model.merges[1]: the merge of '#' and '#x' needs '#x', which is not in the vocabulary")
-        );
-        let file = read(&model.replace(r##", ["#", "#x"]"##, ""), "").unwrap();
-        let vocab = file.vocab(TextSpelling::Characters, &[], None).unwrap();
-        assert_eq!(ids_and_spans(&vocab, "ab"), [(1, 0..2)]);
-        assert_eq!(ids_and_spans(&vocab, "aéx"), [(3, 0..1), (9, 1..4)]);
-        let again = Vocab::from_state(&vocab.state(), &[]).unwrap();
-        assert_eq!(ids_and_spans(&again, "xb"), [(9, 0..1), (5, 1..2)]);
-        assert_eq!(again.state(), vocab.state());
-    }
-
-    #[test]
-    fn errors_name_their_place() {
-        let error =
-            |model: &str, tail: &str| read(model, tail).err().map_or_else(String::new, |e| e.to_string());
-        assert_eq!(
-            error(r#"{"vocab": {"a": 0, "b": 0}, "merges": []}"#, ""),
-            "$.model.vocab: the id 0 is given to both 'a' and 'b'"
-        );
-        assert_eq!(
-            error(r#"{"vocab": {"a": -1}, "merges": []}"#, ""),
-            "$.model.vocab['a']: the id is -1, not a whole number below 2^32"
-        );
-        assert_eq!(
-            error(r#"{"vocab": [], "merges": []}"#, ""),
-            "$.model.vocab: expected an object, got sequence"
-        );
-        assert_eq!(
-            error(r#"{"vocab": {}, "merges": ["a b", ["a", 1]]}"#, ""),
-            "$.model.merges[1]: expected a text, got integer `1`"
-        );
-        assert_eq!(error(r#"{"vocab": {}}"#, ""), "$.model: the field 'merges' is missing");
-        assert!(
-            error(r#"{"type": "Unigram", "vocab": []}"#, "")
-                .starts_with("$.model: a model of type Unigram: ")
-        );
-        let row = r#", "added_tokens": [{"id": 5, "content": "x"}]"#;
-        assert_eq!(
-            error(r#"{"vocab": {}, "merges": []}"#, row),
-            "$.added_tokens[0]: the field 'single_word' is missing"
-        );
-        assert_eq!(error("{", ""), "line 1: not JSON: EOF while parsing an object");
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! [`reader`] takes the file apart in one pass, [`model`] checks what it says about tokens and merges, [`added`] gives the
 //! added tokens their ids, and [`mod@file`] makes a vocabulary of all of it, and [`tokenizer`] what the file says around it.
-//! [`auto`] applies what the [files](side_files) of a folder say.
+//! [`auto`] applies what the [files](side_files) of a folder say. [`shapes`] are parts that several formats have.
 //! The steps around the model are [parts](crate::tokenizer::parts) of a tokenizer. [`writer`] writes the file.
 
 pub(super) mod added;
@@ -12,9 +12,8 @@ mod fields;
 pub(super) mod file;
 pub(super) mod model;
 pub(super) mod reader;
+pub(super) mod shapes;
 pub(super) mod side_files;
-#[cfg(test)]
-mod tests;
 pub(super) mod tokenizer;
 pub(super) mod vocabularies;
 pub(super) mod writer;
@@ -23,4 +22,4 @@ pub use file::TokenizerFile;
 pub use tokenizer::read_huggingface;
 pub(super) use tokenizer::{file_content, tokenizer_of};
 pub(super) use writer::names;
-pub use writer::{pre_tokenizer, special_token, write};
+pub use writer::{pre_tokenizer, write};

@@ -1,44 +1,59 @@
 //! The model of a file: its vocabulary, merges and options, checked.
 
 use rustc_hash::FxHashMap;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::reader::{RawFile, RawMerges};
+use super::reader::RawMerges;
 use crate::error::Result;
-use crate::names::Names;
+use crate::names::{Names, Texts};
 use crate::room;
-use crate::tokenizer::parts::place::{quoted, refused, shown};
+use crate::tokenizer::parts::place::{quoted, refused, wrong};
 use crate::vocab::{BpeModel, BpeOptions, Dropout};
 
-/// Makes the model of what was read.
-///
-/// # Errors
-/// [`crate::Error::BrokenPart`] for an id that two tokens have, a merge of unknown tokens, and an option of the wrong type.
-pub(in crate::formats) fn model_of(file: &mut RawFile) -> Result<BpeModel> {
-    if !file.has_model {
-        return Err(refused("$", "the field 'model' is missing"));
+pub(in crate::formats) fn model_of(
+    (texts, ids): (Texts, Vec<u32>),
+    merges: &RawMerges,
+    options: &Map<String, Value>,
+) -> Result<BpeModel> {
+    let options = options_of(options)?;
+    let names = names_of(texts)?;
+    let merges = merges_of(merges, &names, options.prefix.len())?;
+    Ok(BpeModel { names, ids, merges, ties: Vec::new(), options })
+}
+
+/// Gives a model other options, which have no prefix of parts of words, so that some merges may make other tokens.
+pub(super) fn set_options(model: &mut BpeModel, options: &Map<String, Value>) -> Result<()> {
+    let had_prefix = !model.options.prefix.is_empty();
+    model.options = options_of(options)?;
+    if had_prefix {
+        let (mut raw, texts) = (RawMerges::default(), model.names.texts());
+        for (row, &[left, right, _]) in (0..).zip(&model.merges) {
+            [left, right].into_iter().try_for_each(|part| raw.parts.push(texts.get(part as usize)))?;
+            room::push(&mut raw.rows, row)?;
+        }
+        model.merges = merges_of(&raw, &model.names, 0)?;
     }
-    let missing = |name: &str| refused("$.model", format!("the field '{name}' is missing"));
-    let options = options_of(&file.options)?;
-    let (texts, ids) = file.vocab.take().ok_or_else(|| missing("vocab"))?;
-    let merges = file.merges.take().ok_or_else(|| missing("merges"))?;
+    Ok(())
+}
+
+/// Adds tokens to a model; those that it has stay as they are.
+pub(super) fn add_tokens(model: &mut BpeModel, tokens: &[(String, u32)]) -> Result<()> {
+    let mut texts = model.names.texts().clone();
+    for (name, id) in tokens.iter().filter(|(name, _)| model.names.find(name).is_none()) {
+        texts.push(name)?;
+        room::push(&mut model.ids, *id)?;
+    }
+    model.names = names_of(texts)?;
+    Ok(())
+}
+
+/// The index of names that are all different.
+fn names_of(texts: Texts) -> Result<Names> {
     let (names, repeated) = Names::new(texts)?;
     if let Some(at) = repeated {
         return Err(refused("$.model.vocab", format!("{} is there twice", quoted(names.texts().get(at)))));
     }
-    check_ids(&ids, &names)?;
-    let merges = merges_of(&merges, &names, options.prefix.len())?;
-    Ok(BpeModel { names, ids, merges, ties: Vec::new(), options })
-}
-
-/// Checks that no id is given to two tokens.
-fn check_ids(ids: &[u32], names: &Names) -> Result<()> {
-    let mut order: Vec<u64> = room::collected((0..).zip(ids).map(|(at, &id)| u64::from(id) << 32 | at))?;
-    order.sort_unstable();
-    let Some(pair) = order.windows(2).find(|pair| pair[0] >> 32 == pair[1] >> 32) else { return Ok(()) };
-    let name = |entry: u64| quoted(names.texts().get(entry as u32 as usize));
-    let (id, left, right) = (pair[0] >> 32, name(pair[0]), name(pair[1]));
-    Err(refused("$.model.vocab", format!("the id {id} is given to both {left} and {right}")))
+    Ok(names)
 }
 
 /// The merges as places of names. Of a merge that is listed twice the last place counts, as in the original.
@@ -83,31 +98,24 @@ pub(in crate::formats) fn merges_of(
     Ok(merges)
 }
 
-/// The options of a model.
-fn options_of(fields: &[(String, String)]) -> Result<BpeOptions> {
-    let value = |name: &str| {
-        let json = fields.iter().find(|(other, _)| other == name).map_or("null", |(_, json)| json);
-        serde_json::from_str::<Value>(json)
-            .map_err(|error| refused(format!("$.model.{name}"), error.to_string()))
-    };
-    let wrong = |name: &str, expected: &str, value: &Value| {
-        refused(format!("$.model.{name}"), format!("expected {expected}, got {}", shown(value)))
-    };
-    let text = |name: &str| match value(name)? {
+fn options_of(fields: &Map<String, Value>) -> Result<BpeOptions> {
+    let value = |name: &str| fields.get(name).unwrap_or(&Value::Null);
+    let wrong = |name: &str, expected: &str| wrong(format!("$.model.{name}"), expected, value(name));
+    let text = |name: &str| match value(name) {
         Value::Null => Ok(None),
-        Value::String(text) => Ok(Some(text)),
-        other => Err(wrong(name, "a text", &other)),
+        Value::String(text) => Ok(Some(text.clone())),
+        _ => Err(wrong(name, "a text")),
     };
-    let flag = |name: &str| match value(name)? {
+    let flag = |name: &str| match value(name) {
         Value::Null => Ok(false),
-        Value::Bool(flag) => Ok(flag),
-        other => Err(wrong(name, "true or false", &other)),
+        Value::Bool(flag) => Ok(*flag),
+        _ => Err(wrong(name, "true or false")),
     };
-    let rate = match value("dropout")? {
+    let rate = match value("dropout") {
         Value::Null => 0.0,
         other => match other.as_f64() {
             Some(rate) if (0.0..=1.0).contains(&rate) => rate,
-            _ => return Err(wrong("dropout", "a number from 0 to 1", &other)),
+            _ => return Err(wrong("dropout", "a number from 0 to 1")),
         },
     };
     Ok(BpeOptions {

@@ -26,7 +26,6 @@ pub(in crate::formats) struct RawFile {
     pub(in crate::formats) merges: Option<RawMerges>,
     /// The JSON of each added token.
     pub(in crate::formats) added: Vec<String>,
-    /// Where the reader is.
     place: Place,
 }
 
@@ -35,7 +34,6 @@ pub(in crate::formats) struct RawFile {
 pub(in crate::formats) struct RawMerges {
     /// The two parts of each merge, one after the other.
     pub(in crate::formats) parts: Texts,
-    /// The place of each merge in the list.
     pub(in crate::formats) rows: Vec<u32>,
     /// Whether the first merge is one text with both parts.
     are_texts: Option<bool>,
@@ -48,15 +46,12 @@ enum Place {
     Field(String),
     Model(Option<String>),
     Vocab,
-    Id,
+    /// That of a token.
+    Id(String),
     Merges(Option<u32>),
     AddedTokens(Option<usize>),
 }
 
-/// Reads the content of a file.
-///
-/// # Errors
-/// [`Error::BrokenPart`] with the place, [`Error::OutOfMemory`].
 pub(in crate::formats) fn read(data: &[u8]) -> Result<RawFile, Error> {
     let text = simdutf8::compat::from_utf8(data)
         .map_err(|error| refused("not UTF-8", format!("at byte {}", error.valid_up_to())))?;
@@ -91,11 +86,7 @@ impl RawFile {
             Place::Model(None) => field("model"),
             Place::Model(Some(name)) => field(&format!("model.{name}")),
             Place::Vocab => field("model.vocab"),
-            Place::Id => {
-                let token =
-                    self.vocab.as_ref().and_then(|(texts, _)| texts.iter().last()).unwrap_or_default();
-                field(&format!("model.vocab[{}]", quoted(token)))
-            }
+            Place::Id(token) => field(&format!("model.vocab[{}]", quoted(token))),
             Place::Merges(None) => field("model.merges"),
             Place::Merges(Some(row)) => field(&format!("model.merges[{row}]")),
             Place::AddedTokens(None) => field("added_tokens"),
@@ -105,13 +96,11 @@ impl RawFile {
     }
 }
 
-/// What is read next.
 #[derive(Clone, Copy)]
 enum Of {
     File,
     Model,
     Vocab,
-    Id,
     Merges,
     Merge,
     AddedTokens,
@@ -128,10 +117,7 @@ impl<'de> DeserializeSeed<'de> for Reader<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
-        match self.of {
-            Of::Id => json.deserialize_u64(self),
-            _ => json.deserialize_any(self),
-        }
+        json.deserialize_any(self)
     }
 }
 
@@ -146,30 +132,6 @@ impl<'de> Visitor<'de> for Reader<'_> {
         match self.of {
             Of::AddedTokens => Ok(()),
             _ => Err(E::invalid_type(serde::de::Unexpected::Unit, &self)),
-        }
-    }
-
-    fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<(), E> {
-        match (self.of, u32::try_from(number), &mut self.file.vocab) {
-            (Of::Id, Ok(id), Some((_, ids))) => room::push(ids, id).map_err(E::custom),
-            (Of::Id, _, _) => {
-                Err(E::custom(format_args!("the id is {number}, not a whole number below 2^32")))
-            }
-            _ => Err(E::invalid_type(serde::de::Unexpected::Unsigned(number), &self)),
-        }
-    }
-
-    fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<(), E> {
-        match self.of {
-            Of::Id => Err(E::custom(format_args!("the id is {number}, not a whole number below 2^32"))),
-            _ => Err(E::invalid_type(serde::de::Unexpected::Signed(number), &self)),
-        }
-    }
-
-    fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<(), E> {
-        match self.of {
-            Of::Id => Err(E::custom(format_args!("the id is {number:?}, not a whole number below 2^32"))),
-            _ => Err(E::invalid_type(serde::de::Unexpected::Float(number), &self)),
         }
     }
 
@@ -262,14 +224,16 @@ impl RawFile {
     }
 
     fn read_vocab<'de, M: MapAccess<'de>>(&mut self, mut map: M) -> Result<(), M::Error> {
-        self.vocab = Some(Default::default());
+        let (mut texts, mut ids) = (Texts::default(), Vec::new());
         while let Some(token) = map.next_key::<TextOf<'de>>()? {
-            if let Some((texts, _)) = &mut self.vocab {
-                texts.push(&token.0).map_err(M::Error::custom)?;
+            texts.push(&token.0).map_err(M::Error::custom)?;
+            let id = map.next_value::<u32>();
+            if id.is_err() {
+                self.place = Place::Id(token.0.into_owned());
             }
-            map.next_value_seed(self.reader(Place::Id, Of::Id, "a whole number below 2^32"))?;
-            self.place = Place::Vocab;
+            room::push(&mut ids, id?).map_err(M::Error::custom)?;
         }
+        self.vocab = Some((texts, ids));
         Ok(())
     }
 

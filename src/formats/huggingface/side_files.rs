@@ -11,9 +11,7 @@ use crate::tokenizer::{CONFIG, MODEL, OBJECTS, TEMPLATE, TEMPLATES, is_known};
 
 const CLASS_OF_MODEL: [&str; 3] = ["model_type", "tokenizer_class", "transformers_version"];
 
-/// The maximum number of bytes of a file.
 const MAX_BYTES: u64 = 16 << 20;
-/// The maximum number of files of chat templates.
 const MAX_TEMPLATES: usize = 100;
 
 /// The class of transformers for a type of models; `None` if it is not known.
@@ -50,7 +48,6 @@ impl SideFiles {
         self.0.get(name).and_then(Value::as_object)
     }
 
-    /// A field of a file.
     pub(super) fn field(&self, file: &str, name: &str) -> Option<&Value> {
         self.get(file)?.get(name)
     }

@@ -8,40 +8,29 @@ use crate::error::Result;
 use crate::formats::options::{Context, LoadOptions};
 use crate::room;
 use crate::tokenizer::parts::PatternEngines;
-use crate::tokenizer::{Origin, PARTS, Pipeline, SETTINGS, Tokenizer, token_value};
+use crate::tokenizer::{BPE_OPTIONS, Origin, PARTS, Pipeline, SETTINGS, Tokenizer, token_value};
 
-/// The tokenizer of a file, with what its folder says besides: `files` by name, or `None` for a file of another format.
+/// The tokenizer of a file, with what its folder says besides.
 pub(in crate::formats) fn tokenizer_of(
     mut file: TokenizerFile,
-    files: Option<Map<String, Value>>,
     Context { engines, options }: Context<'_>,
 ) -> Result<Tokenizer> {
-    let files = files.or_else(|| file.config_files());
-    let option = |name: &str| file.option(name).unwrap_or_default();
     let mut spec = Map::new();
     spec.insert("added_tokens".into(), file.added.iter().map(|token| token_value(token)).collect());
     for name in PARTS {
-        spec.insert(name.into(), file.part(name)?);
+        spec.insert(name.into(), file.part(name).clone());
     }
-    for name in SETTINGS {
-        let setting = file.part(name)?;
-        if !setting.is_null() {
-            spec.insert(name.into(), setting);
-        }
+    for name in SETTINGS.into_iter().filter(|name| !file.part(name).is_null()) {
+        spec.insert(name.into(), file.part(name).clone());
     }
-    let flag = |name: &str| option(name) == true;
+    let flag = |name: &str| *file.option(name) == true;
     let characters = json!({
-        "unk_token": option("unk_token"),
+        "unk_token": file.option("unk_token"),
         "byte_fallback": flag("byte_fallback"),
         "fuse_unk": flag("fuse_unk"),
     });
     spec.insert("characters".into(), characters);
-    let origin = files.map(|files| {
-        let part = |name: &str| file.part(name).unwrap_or_default();
-        let beside = file.beside().map(|token| token.content.clone()).collect();
-        let tokens: Vec<_> = file.added.iter().map(|token| token.token.clone()).collect();
-        Origin::new(&part, &option, &tokens, beside, files)
-    });
+    let origin = file.files.take().map(|files| origin_of(&file, files));
     let kept: Vec<u32> = file.kept().map(|token| token.id).collect();
     let pipeline = Pipeline::new(spec, kept, engines)?;
     let names = pipeline.steps().names()?;
@@ -57,11 +46,19 @@ pub(in crate::formats) fn tokenizer_of(
     Ok(tokenizer.with_origin(origin).with_warnings(warnings))
 }
 
+/// What a file and the `files` beside it say besides the ids of its tokenizer.
+fn origin_of(file: &TokenizerFile, files: Map<String, Value>) -> Origin {
+    let part = |name: &&str| ((*name).to_owned(), file.part(name).clone());
+    let mut content: Map<String, Value> = PARTS.iter().chain(&SETTINGS).map(part).collect();
+    content.insert("added_tokens".into(), file.added.iter().map(|token| token_value(token)).collect());
+    let option = |name: &&str| ((*name).to_owned(), file.option(name).clone());
+    content.insert("model".into(), BPE_OPTIONS.iter().map(option).collect::<Map<_, _>>().into());
+    let beside = file.beside().map(|token| token.content.clone()).collect();
+    Origin { content: Some(content), beside, files }
+}
+
 /// The tokenizer of the content of a `tokenizer.json`, with the files beside it by name. `keep_ids` says that new added tokens
 /// have the ids that the content gives them.
-///
-/// # Errors
-/// [`crate::Error::BrokenPart`] with the place of what is malformed, or cannot be reproduced exactly.
 pub fn read_huggingface(
     data: &[u8],
     files: Map<String, Value>,
@@ -70,10 +67,10 @@ pub fn read_huggingface(
     engines: &dyn PatternEngines,
 ) -> Result<Tokenizer> {
     room::check_available(4 * data.len())?;
-    tokenizer_of(TokenizerFile::read(data, keep_ids)?, Some(files), Context { engines, options })
+    let file = TokenizerFile { files: Some(files), ..TokenizerFile::read(data, keep_ids)? };
+    tokenizer_of(file, Context { engines, options })
 }
 
-/// The bytes of the `tokenizer.json` of a tokenizer.
 pub(in crate::formats) fn file_content(
     tokenizer: &Tokenizer,
     engines: &dyn PatternEngines,

@@ -1,18 +1,20 @@
-//! Vocabularies of other formats, as the content of a `tokenizer.json` that the files beside them change.
+//! Vocabularies of other formats, as a `tokenizer.json` that the files beside them change.
 
 use indexmap::IndexMap;
-use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use rustc_hash::FxHashSet;
+use serde_json::{Map, Value, json};
 
 use super::classes::{END, of_pair};
 use super::fields::Fields;
+use super::file::TokenizerFile;
+use super::model::model_of;
+use super::reader::RawMerges;
 use super::side_files::SideFiles;
-use super::writer::merge_list;
 use crate::error::Result;
 use crate::formats::gpt2::{Merge, spelled};
+use crate::names::Texts;
 use crate::pipeline::AddedToken;
-use crate::tokenizer::parts::place::refused;
-use crate::tokenizer::{CONFIG, token_value};
+use crate::tokenizer::CONFIG;
 
 /// What the code of a model says of its rank file.
 #[derive(Debug, PartialEq, Eq)]
@@ -55,48 +57,52 @@ pub(in crate::formats) fn of_rank_file(
     Some(RankFile { pattern: "kimi", special_tokens: ids.into_iter().collect(), normalizer: Value::Null })
 }
 
-/// The content of a `tokenizer.json` for GPT-2's two files: the text of `vocab.json`, and the merges.
-///
-/// # Errors
-/// [`crate::Error::BrokenPart`] for a vocabulary that is no JSON.
-pub(in crate::formats) fn content_of_pair(vocab: &str, merges: &[Merge]) -> Result<Vec<u8>> {
-    let ([_, pre_tokenizer, decoder], mut model) = of_pair();
-    let vocab = RawValue::from_string(vocab.trim_ascii().to_owned())
-        .map_err(|error| refused("vocab.json", error.to_string()))?;
-    let merges: Vec<String> =
-        merges.iter().map(|(left, right)| format!("{} {}", spelled(left), spelled(right))).collect();
-    model["merges"] = merges.into();
-    let content = json!({
-        "version": "1.0",
-        "added_tokens": [],
-        "pre_tokenizer": pre_tokenizer,
-        "decoder": decoder,
-        "model": model,
-    });
-    // The content ends in the two braces behind the model.
-    let mut content = content.to_string();
-    content.truncate(content.len() - 2);
-    Ok(format!("{content},\"vocab\":{vocab}}}}}").into_bytes())
+/// The `tokenizer.json` of GPT-2's two files: names with their ids, and merges.
+pub(in crate::formats) fn file_of_pair(names: &[(String, u32)], merges: &[Merge]) -> Result<TokenizerFile> {
+    let (parts, options) = of_pair();
+    let parts_of = |(left, right): &Merge| [spelled(left), spelled(right)];
+    let merges = raw_merges(merges.iter().map(parts_of))?;
+    let model = model_of(texts_of(names.iter().map(|(name, id)| (&**name, *id)))?, &merges, &options)?;
+    TokenizerFile::new(model, parts, options, Vec::new(), false)
 }
 
-/// The content of a `tokenizer.json` for the pieces of a `.model`, as classes of transformers take them. `names` are those
-/// of the tokens by ascending id, `rows` the added tokens, `unknown` the unknown token.
+/// The `tokenizer.json` of the pieces of a `.model`, as classes of transformers take them. `names` are those of the tokens
+/// by ascending id, `rows` the added tokens, `unknown` the unknown token.
 ///
 /// These classes ignore scores and the types of pieces: a merge ranks by the id that it makes, whatever pieces it joins.
-pub(in crate::formats) fn content_of_pieces(
+pub(in crate::formats) fn file_of_pieces(
     names: &[(u32, String)],
     rows: &[AddedToken],
     unknown: Option<&str>,
-) -> Vec<u8> {
-    let vocab: IndexMap<&str, u32> = names.iter().map(|(id, name)| (&**name, *id)).collect();
-    let mut pairs: Vec<(&str, &str)> = Vec::new();
-    for name in vocab.keys() {
+) -> Result<TokenizerFile> {
+    let known: FxHashSet<&str> = names.iter().map(|(_, name)| &**name).collect();
+    let cuts = |(_, name): &'_ (u32, String)| {
         let cuts = name.char_indices().skip(1).map(|(at, _)| name.split_at(at));
-        pairs.extend(cuts.filter(|(left, right)| vocab.contains_key(left) && vocab.contains_key(right)));
-    }
+        cuts.filter(|(left, right)| known.contains(left) && known.contains(right))
+            .map(|(left, right)| [left.to_owned(), right.to_owned()])
+            .collect::<Vec<_>>()
+    };
+    let merges = raw_merges(names.iter().flat_map(cuts))?;
+    let model = model_of(texts_of(names.iter().map(|(id, name)| (&**name, *id)))?, &merges, &Map::new())?;
     let rows = rows.iter().filter(|token| Some(&*token.content) != unknown);
-    let rows: Vec<_> =
-        rows.map(|token| token_value(&AddedToken { normalized: false, ..token.clone() })).collect();
-    let model = json!({"type": "BPE", "vocab": vocab, "merges": merge_list(&pairs)});
-    json!({"version": "1.0", "added_tokens": rows, "model": model}).to_string().into_bytes()
+    let rows = rows.map(|token| AddedToken { normalized: false, ..token.clone() }).collect();
+    TokenizerFile::new(model, Map::new(), Map::new(), rows, false)
+}
+
+fn texts_of<'n>(names: impl Iterator<Item = (&'n str, u32)>) -> Result<(Texts, Vec<u32>)> {
+    let (mut texts, mut ids) = (Texts::default(), Vec::new());
+    for (name, id) in names {
+        texts.push(name)?;
+        ids.push(id);
+    }
+    Ok((texts, ids))
+}
+
+fn raw_merges(merges: impl Iterator<Item = [String; 2]>) -> Result<RawMerges> {
+    let mut raw = RawMerges::default();
+    for (row, parts) in (0..).zip(merges) {
+        parts.iter().try_for_each(|part| raw.parts.push(part))?;
+        raw.rows.push(row);
+    }
+    Ok(raw)
 }

@@ -4,12 +4,12 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Map, Value, json};
 
+use super::shapes::{byte_level, meta_to_spaces};
 use crate::dialects::to_oniguruma;
 use crate::error::{Error, Result};
 use crate::pipeline::AddedToken;
 use crate::pretokenize::spellings::IN_ONIGURUMA;
 use crate::pretokenize::{Named, Unmatched};
-use crate::special::Flags;
 use crate::spelling::spell;
 use crate::tokenizer::parts::PatternEngines;
 use crate::tokenizer::{BPE_OPTIONS, SourcePattern, Tokenizer, token_value};
@@ -20,9 +20,6 @@ const FIELDS: [&str; 7] =
     ["truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder"];
 
 /// Writes the content of a `tokenizer.json`.
-///
-/// # Errors
-/// [`Error::Unwritable`] for what the file cannot hold; [`Error::Pattern`] for a pattern without an equal in Oniguruma.
 pub fn write(tokenizer: &Tokenizer, engines: &dyn PatternEngines) -> Result<Value> {
     let mut content = Map::new();
     content.insert("version".into(), "1.0".into());
@@ -37,15 +34,15 @@ pub fn write(tokenizer: &Tokenizer, engines: &dyn PatternEngines) -> Result<Valu
     Ok(content.into())
 }
 
-/// All fields but the model.
 fn fields(tokenizer: &Tokenizer, engines: &dyn PatternEngines) -> Result<Map<String, Value>> {
     if let Some(content) = tokenizer.origin().and_then(|origin| origin.content.as_ref()) {
         return Ok(content.clone());
     }
     let Some(pipeline) = tokenizer.pipeline() else { return own_fields(tokenizer, engines) };
     let mut fields = pipeline.spec().as_object().cloned().unwrap_or_default();
-    if let Some(decoder) = fields.get_mut("decoder") {
-        *decoder = decoder_of_converters(decoder);
+    // SentencePiece's own decoder becomes that of converters.
+    if let Some(decoder) = fields.get_mut("decoder").filter(|decoder| decoder["type"] == "SentencePiece") {
+        *decoder = meta_to_spaces(decoder["add_dummy_prefix"] == true);
     }
     Ok(fields)
 }
@@ -54,22 +51,13 @@ fn fields(tokenizer: &Tokenizer, engines: &dyn PatternEngines) -> Result<Map<Str
 fn own_fields(tokenizer: &Tokenizer, engines: &dyn PatternEngines) -> Result<Map<String, Value>> {
     let mut specials: Vec<(u32, &str)> = tokenizer.special_tokens().map(|(name, id)| (id, name)).collect();
     specials.sort_unstable();
-    let added: Value = specials.into_iter().map(|(id, name)| token_value(&special_token(id, name))).collect();
+    let added: Value =
+        specials.into_iter().map(|(id, name)| token_value(&AddedToken::special(id, name))).collect();
     let mut fields = Map::new();
     fields.insert("added_tokens".into(), added);
     fields.insert("pre_tokenizer".into(), pre_tokenizer(tokenizer.pattern(), engines)?);
-    fields.insert("decoder".into(), byte_level(false));
+    fields.insert("decoder".into(), byte_level(false, false));
     Ok(fields)
-}
-
-/// A special token that is found wherever its name stands.
-pub fn special_token(id: u32, name: &str) -> AddedToken {
-    let flags = Flags { special: true, ..Flags::default() };
-    AddedToken { id, content: name.to_owned(), flags, normalized: false }
-}
-
-fn byte_level(use_regex: bool) -> Value {
-    json!({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": use_regex})
 }
 
 /// The pre-tokenizer that cuts text at the places of a pattern: `ByteLevel`, after a `Split` if need be.
@@ -78,9 +66,9 @@ fn byte_level(use_regex: bool) -> Value {
 /// [`Error::Pattern`], which names a construct without a proven equal in Oniguruma.
 pub fn pre_tokenizer(pattern: &SourcePattern, engines: &dyn PatternEngines) -> Result<Value> {
     let is_dropped = pattern.pretokenizer.unmatched == Unmatched::Drop;
-    let Some(source) = &pattern.source else { return Ok(byte_level(false)) };
+    let Some(source) = &pattern.source else { return Ok(byte_level(false, false)) };
     let expression = match pattern.named() {
-        Some(Named::Gpt2) if !is_dropped => return Ok(byte_level(true)),
+        Some(Named::Gpt2) if !is_dropped => return Ok(byte_level(false, true)),
         Some(named) => {
             let spelling = IN_ONIGURUMA.iter().find(|(_, other)| *other == named);
             spelling.map_or_else(|| source.clone(), |(spelling, _)| (*spelling).to_owned())
@@ -93,26 +81,9 @@ pub fn pre_tokenizer(pattern: &SourcePattern, engines: &dyn PatternEngines) -> R
         "behavior": if is_dropped { "Removed" } else { "Isolated" },
         "invert": is_dropped,
     });
-    Ok(json!({"type": "Sequence", "pretokenizers": [split, byte_level(false)]}))
+    Ok(json!({"type": "Sequence", "pretokenizers": [split, byte_level(false, false)]}))
 }
 
-/// SentencePiece's own decoder as converters write it; any other as it is.
-fn decoder_of_converters(decoder: &Value) -> Value {
-    if decoder["type"] != "SentencePiece" {
-        return decoder.clone();
-    }
-    let mut stages = vec![
-        json!({"type": "Replace", "pattern": {"String": "\u{2581}"}, "content": " "}),
-        json!({"type": "ByteFallback"}),
-        json!({"type": "Fuse"}),
-    ];
-    if decoder["add_dummy_prefix"] == true {
-        stages.push(json!({"type": "Strip", "content": " ", "start": 1, "stop": 0}));
-    }
-    json!({"type": "Sequence", "decoders": stages})
-}
-
-/// The model of a tokenizer that merges bytes.
 fn byte_model(tokenizer: &Tokenizer) -> Result<Value> {
     let (vocab, origin) = (tokenizer.vocab(), tokenizer.origin());
     let is_beside = |name: &str| origin.is_some_and(|origin| origin.beside.contains(name));
@@ -139,7 +110,6 @@ fn byte_model(tokenizer: &Tokenizer) -> Result<Value> {
     Ok(model.into())
 }
 
-/// The model of a tokenizer that merges characters.
 fn character_model(tokenizer: &Tokenizer) -> Result<Value> {
     let vocab = tokenizer.vocab();
     let mut steps = tokenizer.pipeline().into_iter().flat_map(|pipeline| &pipeline.steps().normalizer().0);

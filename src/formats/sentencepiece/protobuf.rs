@@ -1,13 +1,10 @@
 //! The wire format of Protocol Buffers.
 
-/// The value of a field.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Field<'a> {
     /// A number of variable length.
     Number(u64),
-    /// A number of four bytes.
     Fixed(u32),
-    /// Bytes, a text or a message.
     Bytes(&'a [u8]),
     /// A number of eight bytes, which no field that is read has.
     Other,
@@ -120,33 +117,5 @@ impl Message {
         self.varint(field << 3 | 2);
         self.varint(content.len() as u64);
         self.bytes.extend_from_slice(content);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_written_is_read() {
-        let mut message = Message::default();
-        message.number(3, 300);
-        message.float(2, -1.5);
-        message.content(35, "é".as_bytes());
-        let fields: Vec<_> = Fields::new(&message.bytes).map(Result::unwrap).collect();
-        let content = Field::Bytes("é".as_bytes());
-        assert_eq!(fields, [(3, Field::Number(300)), (2, Field::Fixed((-1.5_f32).to_bits())), (35, content)]);
-    }
-
-    #[test]
-    fn fields_are_read_to_the_first_that_is_malformed() {
-        let message = [0x08, 0x96, 0x01, 0x12, 0x02, b'o', b'k', 0x1D, 0, 0, 0x80, 0x3F, 0x12, 9];
-        let mut fields = Fields::new(&message);
-        assert_eq!(fields.next(), Some(Ok((1, Field::Number(150)))));
-        assert_eq!(fields.next().unwrap().unwrap().1.text(), Some("ok"));
-        assert_eq!(fields.next().unwrap().unwrap().1.float(), Some(1.0));
-        assert_eq!(fields.next(), Some(Err(())));
-        assert_eq!(fields.next(), None);
-        assert_eq!(Fields::new(&[0x80; 11]).next(), Some(Err(())));
     }
 }

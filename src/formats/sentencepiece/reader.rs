@@ -8,6 +8,7 @@ use super::protobuf::{Field, Fields};
 use crate::error::Result;
 use crate::formats::huggingface::added::FileToken;
 use crate::formats::huggingface::file::TokenizerFile;
+use crate::formats::huggingface::shapes::{fields_of, meta_to_spaces, spaces_to_meta};
 use crate::names::{Names, Texts};
 use crate::pipeline::AddedToken;
 use crate::room;
@@ -15,7 +16,6 @@ use crate::special::Flags;
 use crate::tokenizer::parts::place::{quoted, refused};
 use crate::vocab::{BpeModel, BpeOptions};
 
-/// The maximum number of bytes of a piece.
 const MAX_PIECE: usize = 512;
 /// The maximum number of bytes that looking for the parts of all pieces may read.
 const MAX_WORK: usize = 1 << 32;
@@ -23,7 +23,6 @@ const MAX_WORK: usize = 1 << 32;
 /// What the unknown piece is decoded to, if a model does not say.
 pub(in crate::formats) const UNK_SURFACE: &str = " \u{2047} ";
 
-/// What a piece is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::formats) enum Kind {
     Normal,
@@ -34,7 +33,6 @@ pub(in crate::formats) enum Kind {
 }
 
 impl Kind {
-    /// The number of the kind.
     pub(in crate::formats) fn number(self) -> u8 {
         match self {
             Kind::Normal => 1,
@@ -109,9 +107,6 @@ impl TokenizerFile {
     }
 
     /// Reads a SentencePiece `.model` of type BPE.
-    ///
-    /// # Errors
-    /// [`crate::Error::BrokenPart`] with the place of what is malformed, or has no exact equal here.
     pub fn read_sentencepiece(data: &[u8]) -> Result<Self> {
         room::check_available(2 * data.len())?;
         let (mut pieces, mut rules, mut model_type) = (Vec::new(), Rules::default(), 1);
@@ -212,9 +207,6 @@ fn check_denormalizer(message: &[u8]) -> Result<()> {
 pub(in crate::formats) type Merges = (Vec<[u32; 3]>, Vec<u32>);
 
 /// The tokenizer of a model, with the merges of its pieces.
-///
-/// # Errors
-/// [`crate::Error::BrokenPart`] with the place of a piece that has no exact equal here.
 pub(in crate::formats) fn file_of(
     pieces: &[Piece<'_>],
     rules: &Rules<'_>,
@@ -249,11 +241,10 @@ pub(in crate::formats) fn file_of(
         options: fields_of(model_options),
         added: added_of(pieces, rules.symbols_first),
         warnings: Vec::new(),
-        config: Vec::new(),
+        files: None,
     })
 }
 
-/// Checks the pieces one by one.
 fn check_pieces(pieces: &[Piece<'_>]) -> Result<()> {
     if u32::try_from(pieces.len()).is_err() {
         return Err(refused("pieces", format!("there are {}", pieces.len())));
@@ -323,7 +314,6 @@ pub(in crate::formats) fn merges_by_score(pieces: &[Piece<'_>], names: &Names) -
     Ok((merges, ties))
 }
 
-/// Adds the merges that make a piece.
 fn push_merges(at: u32, pieces: &[Piece<'_>], names: &Names, merges: &mut Vec<[u32; 3]>) -> Result<()> {
     let normal = |text: &str| names.find(text).filter(|&at| pieces[at as usize].kind == Kind::Normal);
     let text = pieces[at as usize].text;
@@ -368,19 +358,14 @@ fn order_matters(merges: &[[u32; 3]], are_parts: &[bool]) -> Result<bool> {
 fn parts_of(pieces: &[Piece<'_>], rules: &Rules<'_>) -> Value {
     let symbols: Vec<&str> =
         pieces.iter().filter(|piece| piece.kind == Kind::UserDefined).map(|piece| piece.text).collect();
-    let meta = "\u{2581}";
-    let escape = json!({"type": "Replace", "pattern": {"String": " "}, "content": meta});
     let is_usual = rules.charsmap.is_empty()
         && !rules.remove_extra_whitespaces
         && rules.escape_whitespaces
         && !rules.whitespace_as_suffix
         && (symbols.is_empty() || rules.symbols_first);
-    let normalizer = match (is_usual, rules.add_dummy_prefix) {
-        (true, true) => {
-            json!({"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": meta}, escape]})
-        }
-        (true, false) => escape,
-        (false, _) => json!({
+    let normalizer = match is_usual {
+        true => spaces_to_meta(rules.add_dummy_prefix),
+        false => json!({
             "type": "SentencePiece",
             "precompiled_charsmap": base64::engine::general_purpose::STANDARD.encode(rules.charsmap),
             "symbols": symbols,
@@ -407,22 +392,7 @@ fn decoder_of(pieces: &[Piece<'_>], rules: &Rules<'_>) -> Value {
             "remove_extra_whitespaces": rules.remove_extra_whitespaces,
         });
     }
-    let mut decoders = vec![
-        json!({"type": "Replace", "pattern": {"String": "\u{2581}"}, "content": " "}),
-        json!({"type": "ByteFallback"}),
-        json!({"type": "Fuse"}),
-    ];
-    if rules.add_dummy_prefix {
-        decoders.push(json!({"type": "Strip", "content": " ", "start": 1, "stop": 0}));
-    }
-    json!({"type": "Sequence", "decoders": decoders})
-}
-
-/// The fields of an object, each as JSON.
-pub(in crate::formats) fn fields_of(mut object: Value) -> Vec<(String, String)> {
-    object.sort_all_objects();
-    let fields = object.as_object().into_iter().flatten();
-    fields.map(|(name, value)| (name.clone(), value.to_string())).collect()
+    meta_to_spaces(rules.add_dummy_prefix)
 }
 
 /// Control pieces, which text never becomes by merging, and user-defined ones, which are found first.

@@ -7,30 +7,12 @@ use serde_json::{Value, json};
 
 use super::protobuf::Message;
 use super::reader::{Kind, UNK_SURFACE, byte_of};
-use crate::decode::TextDecoder;
 use crate::error::{Error, Result};
+use crate::formats::huggingface::shapes::spaces_to_meta;
 use crate::room;
-use crate::tokenizer::Tokenizer;
 use crate::tokenizer::parts::place::quoted;
-use crate::tokenizer::parts::steps::FilePipeline;
+use crate::tokenizer::{Pipeline, Tokenizer};
 use crate::vocab::{BpeOptions, Vocab};
-
-/// A tokenizer that is to be written, with the steps around its model.
-pub(in crate::formats) struct Steps<'a> {
-    /// Knows how tokens are spelled.
-    decoder: &'a TextDecoder,
-    /// The steps.
-    pipeline: &'a FilePipeline,
-    /// The same as a `tokenizer.json` has them, and the options of the model as `characters`.
-    spec: &'a Value,
-}
-
-impl<'a> Steps<'a> {
-    pub(in crate::formats) fn of(tokenizer: &'a Tokenizer) -> Option<Self> {
-        let (decoder, pipeline) = tokenizer.decoder().zip(tokenizer.pipeline())?;
-        Some(Steps { decoder, pipeline: pipeline.steps(), spec: pipeline.spec() })
-    }
-}
 
 /// The pieces of a model, and what it does besides merging.
 pub(in crate::formats) struct Model {
@@ -40,15 +22,9 @@ pub(in crate::formats) struct Model {
     rules: Value,
 }
 
-/// The bytes of a `.model`.
-///
-/// # Errors
-/// [`Error::Unwritable`] for a tokenizer that is not of SentencePiece's kind; [`Error::OutOfMemory`].
 pub(in crate::formats) fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
-    let (vocab, steps) = (tokenizer.vocab(), Steps::of(tokenizer));
-    let steps = steps.as_ref();
-    let model = Model::new(vocab, steps)?;
-    let mut tokens = steps.iter().flat_map(|steps| &steps.pipeline.parts().added_tokens);
+    let (model, pipeline) = (Model::new(tokenizer)?, tokenizer.pipeline());
+    let mut tokens = pipeline.iter().flat_map(|pipeline| pipeline.added_tokens());
     if tokens.any(|token| !token.flags.special && !token.normalized) {
         return Err(unwritable("a SentencePiece model finds symbols after normalization"));
     }
@@ -66,7 +42,7 @@ pub(in crate::formats) fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
     trainer.number(3, 2); // BPE
     trainer.number(24, model.does("treat_whitespace_as_suffix").into());
     trainer.number(35, model.falls_back().into());
-    let surface = steps.and_then(|steps| steps.spec["decoder"]["unk_surface"].as_str());
+    let surface = pipeline.and_then(|pipeline| pipeline.spec()["decoder"]["unk_surface"].as_str());
     if let Some(surface) = surface.filter(|surface| *surface != UNK_SURFACE) {
         trainer.content(44, surface.as_bytes());
     }
@@ -81,22 +57,23 @@ pub(in crate::formats) fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
 }
 
 impl Model {
-    pub(in crate::formats) fn new(vocab: &Vocab, steps: Option<&Steps<'_>>) -> Result<Self> {
+    pub(in crate::formats) fn new(tokenizer: &Tokenizer) -> Result<Self> {
+        let vocab = tokenizer.vocab();
         let is_plain = |BpeOptions { prefix, suffix, dropout, ignore_merges, .. }: &BpeOptions| {
             prefix.is_empty() && suffix.is_empty() && dropout.is_never() && !ignore_merges
         };
         let is_plain = vocab.spelled().is_none_or(|bpe| is_plain(&bpe.options));
-        let Some(steps) = steps.filter(|_| vocab.characters().is_some() && is_plain) else {
+        let Some(pipeline) = tokenizer.pipeline().filter(|_| vocab.characters().is_some() && is_plain) else {
             return Err(unwritable("only a tokenizer that merges characters, as SentencePiece does"));
         };
-        let rules = rules_of(steps)?;
-        let mut model = Model { pieces: pieces_of(vocab, steps)?, rules };
+        let rules = rules_of(pipeline)?;
+        let mut model = Model { pieces: pieces_of(tokenizer, pipeline)?, rules };
         let scores = scores_of(vocab, &model.pieces)?;
         let lowest = -(scores.len() as f32);
         for (text, score, _) in &mut model.pieces {
             *score = scores.get(text).copied().unwrap_or(lowest);
         }
-        if steps.spec["characters"]["fuse_unk"] != true && !model.falls_back() {
+        if pipeline.spec()["characters"]["fuse_unk"] != true && !model.falls_back() {
             return Err(unwritable("in a SentencePiece model unknown characters in a row are one token"));
         }
         Ok(model)
@@ -118,20 +95,17 @@ impl Model {
     }
 }
 
-/// The normalizer of a model.
-fn rules_of(Steps { pipeline, spec, .. }: &Steps<'_>) -> Result<Value> {
-    let mut flags = pipeline.parts().added_tokens.iter().map(|token| token.flags);
+fn rules_of(pipeline: &Pipeline) -> Result<Value> {
+    let mut flags = pipeline.added_tokens().iter().map(|token| token.flags);
     if flags.any(|flags| flags.single_word || flags.lstrip || flags.rstrip) {
         return Err(unwritable("a SentencePiece model has no added tokens with conditions"));
     }
-    let (normalizer, meta) = (&spec["normalizer"], "\u{2581}");
+    let (normalizer, pre_tokenizer) = (&pipeline.spec()["normalizer"], &pipeline.spec()["pre_tokenizer"]);
     if normalizer["type"] == "SentencePiece" {
         return Ok(normalizer.clone());
     }
-    let escape = json!({"type": "Replace", "pattern": {"String": " "}, "content": meta});
-    let prefix = json!({"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": meta}, escape]});
-    let has_prefix = *normalizer == prefix;
-    if !(has_prefix || *normalizer == escape) || !spec["pre_tokenizer"].is_null() {
+    let has_prefix = *normalizer == spaces_to_meta(true);
+    if !(has_prefix || *normalizer == spaces_to_meta(false)) || !pre_tokenizer.is_null() {
         return Err(unwritable(
             "of the steps before the model, a SentencePiece model here has spaces that become U+2581, and one put before a \
              text (Replace, Prepend)",
@@ -141,20 +115,20 @@ fn rules_of(Steps { pipeline, spec, .. }: &Steps<'_>) -> Result<Value> {
 }
 
 /// The pieces by id, without their scores.
-fn pieces_of(vocab: &Vocab, steps: &Steps<'_>) -> Result<Vec<(String, f32, Kind)>> {
-    let added = steps.pipeline.parts().added_tokens.iter().map(|token| (token.id, token));
+fn pieces_of(tokenizer: &Tokenizer, pipeline: &Pipeline) -> Result<Vec<(String, f32, Kind)>> {
+    let added = pipeline.added_tokens().iter().map(|token| (token.id, token));
     let added: FxHashMap<u32, _> = added.collect();
-    let unknown = &steps.spec["characters"]["unk_token"];
-    let has_bytes = steps.spec["characters"]["byte_fallback"] == true;
-    let mut pieces = room::for_items(vocab.tokens().len())?;
-    for (place, (id, _)) in (0..).zip(vocab.tokens().iter()) {
+    let characters = &pipeline.spec()["characters"];
+    let (unknown, has_bytes) = (&characters["unk_token"], characters["byte_fallback"] == true);
+    let mut pieces = room::for_items(tokenizer.vocab_size())?;
+    for (place, (id, _)) in (0..).zip(tokenizer.tokens()) {
         if id != place {
             return Err(unwritable("the ids are not 0, 1, 2, …: a list of pieces has no gaps"));
         }
         let token = added.get(&id);
         let text = match token {
-            Some(token) => room::text(&token.content)?,
-            None => steps.decoder.spelled_by_model(vocab, id)?,
+            Some(token) => token.content.clone(),
+            None => tokenizer.spelled(id)?,
         };
         let kind = match token {
             _ if *unknown == *text => Kind::Unknown,

@@ -19,7 +19,6 @@ use crate::vocab::{CharacterTokens, Model, SpecialSpec, Vocab};
 const MERGES_FLAG: u32 = 1;
 /// The flag for a vocabulary that ignores merges in a pretoken that is a token.
 const WHOLE_TOKENS_FLAG: u32 = 2;
-/// The flag for a vocabulary of characters.
 const CHARACTERS_FLAG: u32 = 4;
 /// The flag for a vocabulary that merges by names; it stands alone.
 const SPELLED_FLAG: u32 = 8;
@@ -75,9 +74,6 @@ impl Vocab {
     }
 
     /// Makes the vocabulary of [`Vocab::state`] again; the special tokens must have their ids.
-    ///
-    /// # Errors
-    /// [`Error::BrokenState`], and the errors of [`Vocab::new`].
     pub fn from_state(state: &[u8], specials: &[SpecialSpec]) -> Result<Self> {
         let mut reader = StateReader::new(state);
         let semantics = reader.number()?;

@@ -3,12 +3,10 @@
 use crate::error::{Error, Result};
 use crate::room;
 
-/// Appends a number.
 pub(super) fn put(state: &mut Vec<u8>, number: u32) {
     state.extend_from_slice(&number.to_le_bytes());
 }
 
-/// Appends a list of numbers.
 pub(super) fn put_list(state: &mut Vec<u8>, numbers: &[u32]) {
     put(state, numbers.len() as u32);
     numbers.iter().for_each(|&number| put(state, number));
@@ -28,7 +26,6 @@ impl<'a> StateReader<'a> {
         Ok(head)
     }
 
-    /// Whether nothing is left.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

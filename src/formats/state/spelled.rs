@@ -1,13 +1,14 @@
 //! The state of a vocabulary that merges by names: written as bytes, and read again.
 
+use rustc_hash::FxHashMap;
+
 use super::reader::{StateReader, put, put_list};
 use crate::error::{Error, Result};
 use crate::merge::{BpeOptions, Dropout, SpelledBpe, TextSpelling};
 use crate::names::{Names, Texts};
 use crate::room;
-use crate::vocab::{CharacterTokens, SpecialSpec, SpelledParts, Vocab};
+use crate::vocab::{BpeModel, CharacterTokens, SpecialSpec, Vocab};
 
-/// How many flags there are.
 const FLAGS: u32 = 6;
 /// The place of the flag for merges of one rank.
 const TIES: usize = 5;
@@ -92,6 +93,7 @@ pub(super) fn read_spelled(
         texts.push(text(&mut state)?)?;
     }
     let (names, repeated) = Names::new(texts)?;
+    let places: FxHashMap<u32, u32> = ids.iter().copied().zip(0..).collect();
     let [prefix, suffix, unknown] = [(); 3].map(|()| text(&mut state).map(str::to_owned));
     let options = BpeOptions {
         prefix: prefix?,
@@ -104,7 +106,8 @@ pub(super) fn read_spelled(
     };
     let mut merges = Vec::new();
     for _ in 0..state.number()? {
-        room::push(&mut merges, [state.number()?, state.number()?, state.number()?])?;
+        let mut name = || places.get(&state.number()?).copied().ok_or(Error::BrokenState);
+        room::push(&mut merges, [name()?, name()?, name()?])?;
     }
     let outside = state.numbers()?.into_iter().collect();
     let never_whole = state.numbers()?;
@@ -112,8 +115,8 @@ pub(super) fn read_spelled(
     if !state.is_empty() || repeated.is_some() {
         return Err(Error::BrokenState);
     }
-    let parts = SpelledParts { spelling, options, names, ids, merges, ties, tokens, outside, never_whole };
-    Vocab::of_spelled(parts, specials)
+    let model = BpeModel { names, ids, merges, ties, options };
+    Vocab::of_spelled(spelling, model, (tokens, outside, never_whole), specials)
 }
 
 fn text<'a>(state: &mut StateReader<'a>) -> Result<&'a str> {

@@ -11,13 +11,9 @@ use crate::decode::{Decoder, PieceRule, Stage};
 use crate::error::Result;
 use crate::pipeline::Prefix;
 
-/// The maximum number of stages.
 const MAX_STAGES: usize = 256;
 
 /// Reads the decoder that stands at a place; without one, tokens are joined by spaces.
-///
-/// # Errors
-/// [`crate::Error::BrokenPart`] for a part that is malformed or cannot be reproduced exactly.
 pub(super) fn read(value: &Value, place: &str, patterns: &mut FilePatterns<'_>) -> Result<Decoder> {
     if value.is_null() {
         return Ok(Decoder::new(vec![Stage::Spaced]));

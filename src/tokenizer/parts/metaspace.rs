@@ -11,7 +11,6 @@ use crate::pipeline::Prefix;
 pub(super) struct Metaspace {
     /// The character that stands for a space.
     pub(super) replacement: char,
-    /// Which texts get it in front.
     pub(super) prefix: Prefix,
     /// Whether a pretoken begins at each of them.
     pub(super) splits: bool,

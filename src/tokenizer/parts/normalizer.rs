@@ -10,13 +10,9 @@ use super::patterns::FilePatterns;
 use crate::error::Result;
 use crate::normalize::{Charsmap, NormalizeStep, Normalizer, SentencePieceRule};
 
-/// The maximum number of steps.
 const MAX_STEPS: usize = 256;
 
 /// Reads the normalizer that stands at a place.
-///
-/// # Errors
-/// [`crate::Error::BrokenPart`] for a part that is malformed or cannot be reproduced exactly.
 pub(super) fn read(value: &Value, place: &str, patterns: &mut FilePatterns<'_>) -> Result<Normalizer> {
     let parts = match value {
         Value::Null => Vec::new(),

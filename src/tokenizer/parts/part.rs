@@ -7,9 +7,7 @@ use super::place::{quoted, refused, wrong};
 use crate::error::Result;
 use crate::pretokenize::Matcher;
 
-/// The maximum depth of sequences inside each other.
 const MAX_DEPTH: usize = 20;
-/// The maximum number of characters of the name of a type.
 const MAX_KIND: usize = 60;
 
 /// An object of a file, with its place.
@@ -50,12 +48,10 @@ impl<'v> Part<'v> {
         Ok(parts)
     }
 
-    /// The error of this part.
     pub(crate) fn refused(&self, reason: impl Into<String>) -> crate::error::Error {
         refused(&*self.place, reason)
     }
 
-    /// The error of a field.
     pub(crate) fn refused_in(&self, name: &str, reason: impl Into<String>) -> crate::error::Error {
         refused(format!("{}.{name}", self.place), reason)
     }
@@ -122,7 +118,6 @@ impl<'v> Part<'v> {
         }
     }
 
-    /// The `type` of the part.
     pub(crate) fn kind(&self) -> Result<&'v str> {
         let kind = self.text("type")?;
         let is_name = kind.chars().all(|c| c == '_' || c.is_alphanumeric()) && !kind.is_empty();

@@ -12,7 +12,6 @@ use crate::tokenizer::pattern::SourcePattern;
 
 /// A regular expression of a file, made ready for the core.
 pub(crate) struct FilePattern {
-    /// Finds the matches.
     pub(super) matcher: Matcher,
     /// The same pattern in the dialect of the `regex` package.
     pub(super) source: String,
@@ -23,21 +22,12 @@ pub(crate) struct FilePattern {
 /// What runs regular expressions: the core alone, or the package `regex` as well.
 pub trait PatternEngines: Tables {
     /// What runs a pattern without a scanner, in the dialect of `regex`.
-    ///
-    /// # Errors
-    /// [`Error::Pattern`] for one that is broken or too large.
     fn engine(&self, pattern: &Translation) -> Result<Matcher>;
 
     /// The pattern of an expression of `regex`, which is no name, with its flags.
-    ///
-    /// # Errors
-    /// Those of [`PatternEngines::engine`].
     fn pattern(&self, source: &str, flags: u32, unmatched: Unmatched) -> Result<SourcePattern>;
 
     /// The Unicode version of the classes of its patterns.
-    ///
-    /// # Errors
-    /// Those of the package that knows.
     fn unicode(&self) -> Result<String>;
 
     /// The class of `transformers` for the tokenizers of a type of model; `None` if that is not known.
@@ -49,7 +39,6 @@ fn scanner(pattern: &str) -> Option<Named> {
     Named::of(pattern, &IN_ONIGURUMA)
 }
 
-/// The regular expressions of a file.
 pub(crate) struct FilePatterns<'e> {
     engines: &'e dyn PatternEngines,
     translations: HashMap<String, Translation>,
@@ -106,9 +95,6 @@ impl<'e> FilePatterns<'e> {
     }
 
     /// Compiles the pattern that stands at a place.
-    ///
-    /// # Errors
-    /// [`Error::BrokenPart`] with the place for a pattern without an exact equal.
     pub(super) fn compile(&mut self, pattern: &str, place: &str) -> Result<FilePattern> {
         if let Some(named) = scanner(pattern) {
             let matcher = Matcher::Named(named, Isa::best());

@@ -2,10 +2,8 @@
 
 use crate::error::Error;
 
-/// The maximum number of characters of a value that a message shows.
 const MAX_SHOWN: usize = 60;
 
-/// The error of a place.
 pub(crate) fn refused(place: impl Into<String>, reason: impl Into<String>) -> Error {
     Error::BrokenPart(place.into(), reason.into())
 }
@@ -23,7 +21,6 @@ pub(crate) fn quoted(text: &str) -> String {
     }
 }
 
-/// A value as messages show it.
 pub(crate) fn shown(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::String(text) => quoted(text),

@@ -9,20 +9,13 @@ use super::place::{quoted, refused, shown};
 use crate::error::Result;
 use crate::postprocess::{Piece, PostProcessor, Sequence, Step};
 
-/// The maximum number of post-processors.
 const MAX_STEPS: usize = 64;
-/// The maximum number of pieces of a template.
 const MAX_PIECES: usize = 256;
-/// The maximum number of tokens that a template adds.
 const MAX_TOKENS: usize = 4096;
 /// The maximum number of times that one text may stand in a template.
 const MAX_TEXTS: usize = 4;
 
-/// Reads the post-processor of a file.
-///
-/// # Errors
-/// [`crate::Error::BrokenPart`] for a part that is malformed or unknown.
-pub fn read_post_processor(value: &Value) -> Result<PostProcessor> {
+pub(crate) fn read_post_processor(value: &Value) -> Result<PostProcessor> {
     let mut steps = Vec::new();
     for part in Part::flat(value, "$.post_processor", "processors", MAX_STEPS)? {
         steps.extend(steps_of(&part)?);

@@ -14,7 +14,6 @@ use crate::pretokenize::{
     Behavior, CharKind, CutRule, Matcher, Pattern, Pretokenizer, SplitStage, SplitStages, Unmatched,
 };
 
-/// The maximum number of stages.
 const MAX_STAGES: usize = 64;
 
 /// The maximum number of parts of type Metaspace. Each may double the length of a text.
@@ -61,7 +60,6 @@ impl Splits {
     }
 }
 
-/// A pretokenizer of stages.
 pub(super) fn in_stages(stages: &[SplitStage]) -> Pretokenizer {
     if stages.is_empty() {
         return Pretokenizer { pattern: Pattern::Whole, unmatched: Unmatched::Keep };
@@ -81,9 +79,6 @@ pub(super) fn has_byte_level(value: &Value) -> bool {
 }
 
 /// Reads the pre-tokenizer that stands at a place.
-///
-/// # Errors
-/// [`crate::Error::BrokenPart`] for a part that is malformed or cannot be reproduced exactly, or after ByteLevel.
 pub(super) fn read(value: &Value, place: &str, patterns: &mut FilePatterns<'_>) -> Result<Splits> {
     let parts = match value {
         Value::Null => Vec::new(),

@@ -6,13 +6,12 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 
-/// The fields that have ids.
 const FIELDS: [&str; 5] = ["id", "ids", "pad_id", "cls", "sep"];
 
 /// Gives a post-processor or a padding other ids.
 ///
 /// # Errors
-/// [`Error::Postprocess`] for an id without a new one.
+/// [`Error::Invalid`] for an id without a new one.
 pub fn renumber(part: &mut Value, new_ids: &HashMap<u64, u32>) -> Result<()> {
     renumber_within(part, new_ids, false)
 }
@@ -26,9 +25,7 @@ fn renumber_within(part: &mut Value, new_ids: &HashMap<u64, u32>, is_id: bool) -
         _ => match part.as_u64().filter(|_| is_id) {
             Some(id) => {
                 let new = new_ids.get(&id).ok_or_else(|| {
-                    Error::Postprocess(format!(
-                        "the template or the padding needs the token of id {id}: keep it"
-                    ))
+                    Error::Invalid(format!("the template or the padding needs the token of id {id}: keep it"))
                 })?;
                 *part = Value::from(*new);
                 Ok(())

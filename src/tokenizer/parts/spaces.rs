@@ -11,11 +11,8 @@ use crate::error::Result;
 use crate::normalize::{NormalizeStep, Normalizer};
 use crate::pipeline::Prefix;
 use crate::pretokenize::Matcher;
+use crate::spelling::META;
 
-/// U+2581, which stands for a space in SentencePiece's texts.
-const META: char = '\u{2581}';
-
-/// What becomes of the spaces of a text.
 #[derive(Clone)]
 pub(super) struct Spaces {
     /// Whether the vocabulary has a plain space for each U+2581.
@@ -29,9 +26,6 @@ pub(super) struct Spaces {
 }
 
 /// Reads what a pre-tokenizer does to spaces; `None` if it does anything else.
-///
-/// # Errors
-/// [`crate::Error::BrokenPart`] for a Metaspace that is malformed.
 pub(super) fn read(value: &Value, place: &str, normalizer: &Normalizer) -> Result<Option<Spaces>> {
     let leaves_no_space = leaves_no_space(normalizer);
     let Some(part) = only_part(value, place.to_owned()) else {

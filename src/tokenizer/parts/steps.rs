@@ -40,10 +40,6 @@ pub struct FilePipeline {
 
 impl FilePipeline {
     /// Reads normalizer, pre-tokenizer and decoder; null stands for none.
-    ///
-    /// # Errors
-    /// [`crate::Error::BrokenPart`] with the place of a part that is malformed or cannot be reproduced exactly;
-    /// [`crate::Error::Pattern`] for patterns that are too large together.
     pub fn read(parts: &[Value; 3], engines: &dyn PatternEngines) -> Result<Self> {
         let patterns = &mut FilePatterns::of(parts, engines)?;
         let [normalizer, pre_tokenizer, decoder] = parts;
@@ -179,9 +175,6 @@ impl FilePipeline {
     }
 
     /// The texts that the added tokens stand for: normalized, if they are looked for in the normalized text.
-    ///
-    /// # Errors
-    /// Errors of normalizing.
     pub fn token_texts(&self) -> Result<Vec<String>> {
         let text = |token: &AddedToken| match token.normalized {
             true => self.parts.normalizer.of_token(&token.content),
@@ -191,18 +184,12 @@ impl FilePipeline {
     }
 
     /// The names of the added tokens for the decoder.
-    ///
-    /// # Errors
-    /// Errors of normalizing.
     pub fn names(&self) -> Result<HashMap<u32, String>> {
         let ids = self.parts.added_tokens.iter().map(|token| token.id);
         Ok(ids.zip(self.token_texts()?).collect())
     }
 
     /// Whether the vocabulary's own special tokens and a pretokenizer do all that these steps do.
-    ///
-    /// # Errors
-    /// Errors of normalizing.
     pub fn is_plain(&self) -> Result<bool> {
         Ok(self.is_byte_level
             && self.parts.normalizer.0.is_empty()
@@ -213,9 +200,6 @@ impl FilePipeline {
     }
 
     /// A tokenizer between these steps, sharing all its tables, and its decoder.
-    ///
-    /// # Errors
-    /// Errors of normalizing; [`crate::Error::OutOfMemory`].
     pub fn around(&self, encoder: &Arc<Encoder>) -> Result<(Arc<Encoder>, TextDecoder)> {
         let encoder = match self.is_plain()? && !encoder.has_pipeline() {
             true => Arc::clone(encoder),
@@ -233,9 +217,6 @@ impl FilePipeline {
 
     /// The pieces of a text, normalized, with a prefix before each that gets one; cut into pretokens if `is_cut`. Where
     /// they come from is lost.
-    ///
-    /// # Errors
-    /// Errors of normalizing and of patterns.
     pub fn pieces(&self, text: &str, is_cut: bool) -> Result<Vec<Vec<u8>>> {
         let mut pieces = Vec::new();
         let pretokenizer = match is_cut {
@@ -253,9 +234,6 @@ impl FilePipeline {
 
     /// The pretokens that the pre-tokenizer makes of a text that is normalized: each as the file spells it, with its place
     /// in characters. A prefix has the place of the first character.
-    ///
-    /// # Errors
-    /// Errors of patterns.
     pub fn pre_tokenized(&self, text: &str) -> Result<Vec<(String, Range<usize>)>> {
         let (mut pretokens, mut counted, mut characters) = (Vec::new(), 0, 0);
         self.for_each_piece(text, true, &self.pretokenizer(), &mut |pretoken, origin| {

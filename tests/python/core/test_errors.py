@@ -397,7 +397,7 @@ def test_files_of_gpt2(files: Files) -> None:
         fails(ValueError, rf"{re.escape(str(bad))}.*({message})", Tokenizer.from_files, files.vocab, bad)
     good = json.loads(files.vocab.read_text())
     for tokens, message in [
-        ({**good, "b!": 97}, "id 97 is given to both"),
+        ({**good, "b!": 97}, "id 97 is given to"),
         ({**good, "b!": -1}, "id of token 'b!' is -1"),
         ({**good, "b!": 2**32}, "id of token 'b!' is 4294967296"),
         ({**good, "b!": "1"}, "id of token 'b!' is \"1\""),
@@ -442,7 +442,7 @@ def test_rank_files(files: Files) -> None:
         (b"YWM= 4294967296", "line 258"),
         (b"YWM= " + b"9" * 5000, "line 258"),
         (b"YWM= 3.0", "line 258"),
-        (b"YWM= 97", "line 258: the id 97 of .* belongs to another token"),
+        (b"YWM= 97", "id 97 is given to .* but belongs to"),
         (b"= 300\n= 301", 'b"" has two ids, 300 and 301'),
         (b"YQ== 300", '"a" has two ids'),
     ]:
@@ -482,13 +482,13 @@ def test_native_files(files: Files) -> None:
         ({"pattern": "("}, "is broken"),
         ({"pattern": "(" * 20_000 + ")" * 20_000}, "nested too deep"),
         ({"pattern": "(?r)a"}, "backwards"),
-        ({"pattern": 5}, r"\$\.pattern: expected"),
+        ({"pattern": 5}, r"\$\.pattern: .*expected"),
         ({"pattern_flags": -1}, "flags"),
-        ({"pattern_flags": 2**70}, "flags"),
-        ({"pattern_flags": True}, r"\$\.pattern_flags: expected"),
+        ({"pattern_flags": 2**70}, "pattern_flags"),
+        ({"pattern_flags": True}, r"\$\.pattern_flags: .*expected"),
         ({"unmatched": "lose"}, "unmatched"),
-        ({"unmatched": ["keep"]}, r"\$\.unmatched: expected"),
-        ({"unicode": 15}, r"\$\.unicode: expected"),
+        ({"unmatched": ["keep"]}, r"\$\.unmatched: .*expected"),
+        ({"unicode": 15}, r"\$\.unicode: .*expected"),
     ]:
         bad = files.changed(**fields)
         fails(ValueError, rf"{re.escape(str(bad))}.*({message})", Tokenizer.load, bad)

@@ -195,11 +195,11 @@ BAD_NATIVE: list[tuple[dict[str, Any], str]] = [
     ({"tokens": None}, r"\$\.tokens: invalid type: null"),
     ({"merges": "ab"}, r"\$\.merges: invalid type: string"),
     ({"special_tokens": []}, r"\$\.special_tokens: .*expected a JSON object"),
-    ({"pattern": 5}, r"\$\.pattern: expected a text or null, got .5"),
-    ({"pattern_flags": True}, r"\$\.pattern_flags: expected a whole number"),
-    ({"pattern_flags": None}, r"\$\.pattern_flags: expected a whole number"),
-    ({"pattern_flags": -1}, "flags -1 of the pattern"),
-    ({"pattern_flags": 2**70}, f"flags {2**70}"),
+    ({"pattern": 5}, r"\$\.pattern: invalid type: integer `5`, expected a string"),
+    ({"pattern_flags": True}, r"\$\.pattern_flags: invalid type: boolean `true`, expected u32"),
+    ({"pattern_flags": None}, r"\$\.pattern_flags: invalid type: null, expected u32"),
+    ({"pattern_flags": -1}, r"\$\.pattern_flags: .*-1.*, expected u32"),
+    ({"pattern_flags": 2**70}, r"\$\.pattern_flags: .*, expected u32"),
     ({"pattern_flags": 0x200}, "flags 0x200"),  # DEBUG, which prints
     ({"pattern_flags": 0x400}, "matches backwards"),
     ({"pattern": "("}, r"the pattern '\(' is broken: missing \) at position 1"),
@@ -402,7 +402,7 @@ def test_the_first_line_and_the_merge_of_two_hashes(tmp_path: Path) -> None:
             assert list(Tokenizer.from_files(*paths).merges) == merges
     assert list(Tokenizer.from_files(*gpt2_files(tmp_path, vocab, "# #\n## ##")).merges) == merges
     # Only the first line may be one.
-    with pytest.raises(ValueError, match=r"merges\.txt: line 2: the merge \(b\"#version:\", b\"0\.2\"\) needs"):
+    with pytest.raises(ValueError, match=r"merges\.txt: merge number 1 \(b\"#version:\", b\"0\.2\"\) needs"):
         Tokenizer.from_files(*gpt2_files(tmp_path, vocab, "# #\n#version: 0.2\n"))
     # A merge that begins as the first line does survives a round trip.
     tokens = [b"#version"[:end] for end in range(2, 9)]
@@ -423,7 +423,7 @@ BAD_VOCAB: list[tuple[Any, str]] = [
     (SPELLED | {"ab": 1.0}, "the id of token 'ab' is 1.0"),
     (SPELLED | {"ab": None}, "the id of token 'ab' is null"),
     (SPELLED | {"ab": True}, "the id of token 'ab' is true"),
-    (SPELLED | {"ab": 97}, r"id 97 is given to both b\"a\" and b\"ab\""),
+    (SPELLED | {"ab": 97}, r"id 97 is given to b\"ab\" but belongs to b\"a\": every"),
     (SPELLED | {"a b": 256}, "token 'a b' holds a character that stands for no byte.*list it in special_tokens"),
     (SPELLED | {"中": 256}, "token '中' holds a character"),
     ({k: v for k, v in SPELLED.items() if v != 7}, "single byte 0x07"),
@@ -447,11 +447,11 @@ BAD_MERGES: list[tuple[str | bytes, str]] = [
     ("a b \n", "line 1: expected two tokens"),
     ("a\tb\n", "line 1: expected two tokens"),
     ("a 中\n", "line 1: expected two tokens"),
-    ("#version: 0.2\n\na b\nb c\n", r"line 4: the merge \(b\"b\", b\"c\"\) needs the token b\"bc\", which is not in"),
-    ("xy z\n", r"line 1: .* needs the token b\"xy\""),
-    ("#version: 0.2\na b\n\na b\n", "line 4: the merge 'a b' repeats line 2"),
+    ("#version: 0.2\n\na b\nb c\n", r"merge number 1 \(b\"b\", b\"c\"\) needs the token b\"bc\", which is not in"),
+    ("xy z\n", r"merge number 0 .* needs the token b\"xy\""),
+    ("#version: 0.2\na b\n\na b\n", "merge number 1 .* is the same as number 0"),
     (b"a b\n\xff b\n", "not UTF-8 at byte 4"),
-    ("x " + "y" * 100_000, "line 1: the merge"),
+    ("x " + "y" * 100_000, "merge number 0"),
     ("x" * 100_000, r"line 1: expected two tokens with one space between, got 'x{60}…'$"),
 ]
 
@@ -461,7 +461,7 @@ def test_malformed_merges(tmp_path: Path, merges: str | bytes, message: str) -> 
     paths = gpt2_files(tmp_path, SPELLED | {"ab": 256}, merges)
     with pytest.raises(ValueError, match=message) as caught:
         Tokenizer.from_files(*paths)
-    assert str(caught.value).startswith(str(paths[1]))
+    assert str(caught.value).startswith(tuple(map(str, paths)))
 
 
 def test_special_tokens_of_a_vocabulary(tmp_path: Path) -> None:
@@ -543,8 +543,8 @@ BAD_RANKS: list[tuple[bytes, str]] = [
     (b"Y*I= 256\n", r"line 257: b\"Y\*I=\" is not base64"),
     (b"\nYWI=YWI= 256\n", 'line 258: b"YWI=YWI=" is not base64'),
     (b"==A= 256\n", 'line 257: b"==A=" is not base64'),
-    (b"YWI= 256\nYmM= 256\n", 'line 258: the id 256 of b"bc" belongs to another token'),
-    (b"YWI= 97\n", 'line 257: the id 97 of b"ab" belongs to another token'),
+    (b"YWI= 256\nYmM= 256\n", 'id 256 is given to b"bc" but belongs to b"ab"'),
+    (b"YWI= 97\n", 'id 97 is given to b"ab" but belongs to b"a"'),
     (b"YWI= 256\nYWI= 257\n", r"b\"ab\" has two ids, 256 and 257"),
     (b"\xff 256\n", r"line 257: b\"\\xff\" is not base64"),
 ]
@@ -572,7 +572,7 @@ def test_ranks_that_merges_cannot_hold(tmp_path: Path) -> None:
     # b"abcd" is reached by no pair, b"ab" by one.
     tokenizer = Tokenizer(vocab_of(b"ab", b"abcd"), None)
     with pytest.raises(
-        ValueError, match=r"token 257 \(b'abcd'\) does not re-encode to itself.*save\(\) keeps everything"
+        ValueError, match=r"token 257 \(b\"abcd\"\) does not re-encode to itself.*save\(\) keeps everything"
     ):
         tokenizer.save(tmp_path / "folder", format="gpt2")
     assert not (tmp_path / "folder").exists()
@@ -585,16 +585,16 @@ def test_ranks_that_merges_cannot_hold(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("vocab", "merges", "message"),
     [
-        (vocab_of(b"ab"), [], r"token 256 \(b'ab'\) does not re-encode to itself"),
+        (vocab_of(b"ab"), [], r"token 256 \(b\"ab\"\) does not re-encode to itself"),
         (
             vocab_of(b"bc", b"abc", b"ab"),
             [(b"a", b"b"), (b"ab", b"c"), (b"b", b"c")],
-            r"the merge \(b'ab', b'c'\) makes id 257",
+            r'the merge \(b"ab", b"c"\) makes id 257',
         ),
         (
             vocab_of(b"ab", b"bc", b"abc"),
             [(b"a", b"b"), (b"b", b"c"), (b"a", b"bc")],
-            r"token 258 \(b'abc'\) does not",
+            r'token 258 \(b"abc"\) does not',
         ),
         (vocab_of(b"ab", b"abc"), [(b"a", b"b"), (b"ab", b"c"), (b"b", b"c")][:2] + [(b"a", b"a")][:0], None),
         (vocab_of(b"ab", b"bc", b"abc"), [(b"a", b"b"), (b"b", b"c"), (b"a", b"bc"), (b"ab", b"c")], "makes id 258"),

@@ -52,10 +52,10 @@ REFUSED: list[tuple[str, Change]] = [
     (r"\$\.model\.merges: some merges are texts", with_model(merges=["t h", ["t", "h"]])),
     (r"\$\.model\.merges\[0\]: the merge of 't' and 'zz' needs 'zz'", with_model(merges=[["t", "zz"]])),
     (r"\$\.model\.merges\[0\].*needs 'qz'", with_model(merges=["q z"])),
-    (r"\$\.model\.vocab\['zz'\]: the id is -1", lambda data: data["model"]["vocab"].update(zz=-1)),
-    (r"\$\.model\.vocab\['zz'\]: the id is 1\.5", lambda data: data["model"]["vocab"].update(zz=1.5)),
-    (r"\$\.model\.vocab\['zz'\]: the id is 4294967296", lambda data: data["model"]["vocab"].update(zz=2**32)),
-    (r"the id 3 is given to both", lambda data: data["model"]["vocab"].update(zz=3)),
+    (r"\$\.model\.vocab\['zz'\]: expected u32, got integer `-1`", lambda data: data["model"]["vocab"].update(zz=-1)),
+    (r"\$\.model\.vocab\['zz'\]: expected u32, got floating", lambda data: data["model"]["vocab"].update(zz=1.5)),
+    (r"\$\.model\.vocab\['zz'\]: expected u32, got integer", lambda data: data["model"]["vocab"].update(zz=2**32)),
+    (r"id 3 is given to", lambda data: data["model"]["vocab"].update(zz=3)),
     (r"\$\.normalizer: the field 'clean_text' is missing", with_normalizer(
         {"type": "BertNormalizer", "lowercase": True}
     )),

@@ -147,9 +147,9 @@ def test_a_long_token_made_with_higher_ids(tmp_path: Path) -> None:
         ("ab", "special token 'ab', id 257: tokenizer.json would take it for the ordinary token of id 256"),
         ("a", "special token 'a', id 257"),
         ("Ġ", "special token 'Ġ', id 257: .* ordinary token of id 32"),
-        ("ĠĠ", "special token 'ĠĠ': in tokenizer.json this spells the bytes b'  '"),
+        ("ĠĠ", "special token 'ĠĠ': in tokenizer.json this spells the bytes b\"  \""),
         ("é", r"special token 'é', id 257"),
-        ("éé", r"special token 'éé': in tokenizer.json this spells the bytes b'\\xe9\\xe9'"),
+        ("éé", r"special token 'éé': in tokenizer.json this spells the bytes b\"\\xe9\\xe9\""),
     ],
 )
 def test_special_tokens_that_spell_another(special: str, message: str, tmp_path: Path) -> None:

@@ -1,0 +1,63 @@
+//! Parts of a `tokenizer.json` that several formats and classes have.
+
+use serde_json::{Map, Value, json};
+
+/// The fields of an object, whose names are sorted at any depth.
+pub(in crate::formats) fn fields_of(mut object: Value) -> Map<String, Value> {
+    object.sort_all_objects();
+    object.as_object_mut().map(std::mem::take).unwrap_or_default()
+}
+
+/// The pre-tokenizer or decoder of a byte-level model.
+pub(in crate::formats) fn byte_level(has_prefix: bool, uses_regex: bool) -> Value {
+    json!({"type": "ByteLevel", "add_prefix_space": has_prefix, "trim_offsets": true, "use_regex": uses_regex})
+}
+
+/// The pre-tokenizer that cuts before and behind each match of an expression.
+pub(in crate::formats) fn split(expression: &str) -> Value {
+    json!({"type": "Split", "pattern": {"Regex": expression}, "behavior": "Isolated", "invert": false})
+}
+
+/// The normalizer that puts U+2581 in the place of spaces, and one before a text that `has_prefix`.
+pub(in crate::formats) fn spaces_to_meta(has_prefix: bool) -> Value {
+    let escape = json!({"type": "Replace", "pattern": {"String": " "}, "content": "\u{2581}"});
+    match has_prefix {
+        true => {
+            json!({"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "\u{2581}"}, escape]})
+        }
+        false => escape,
+    }
+}
+
+/// The decoder that undoes [`spaces_to_meta`], and joins bytes.
+pub(in crate::formats) fn meta_to_spaces(has_prefix: bool) -> Value {
+    let mut steps = vec![
+        json!({"type": "Replace", "pattern": {"String": "\u{2581}"}, "content": " "}),
+        json!({"type": "ByteFallback"}),
+        json!({"type": "Fuse"}),
+    ];
+    if has_prefix {
+        steps.push(json!({"type": "Strip", "content": " ", "start": 1, "stop": 0}));
+    }
+    json!({"type": "Sequence", "decoders": steps})
+}
+
+/// The post-processor that puts a BOS before each text, and an EOS behind it, where there are such tokens.
+pub(in crate::formats) fn template_of(around: [Option<(&str, u32)>; 2]) -> Value {
+    let text = |name: &str, type_id: u32| {
+        let special = |(token, _)| json!({"SpecialToken": {"id": token, "type_id": type_id}});
+        let sequence = json!({"Sequence": {"id": name, "type_id": type_id}});
+        let [bos, eos] = around.map(|token| token.map(special));
+        [bos, Some(sequence), eos].into_iter().flatten().collect::<Vec<_>>()
+    };
+    let token =
+        |(name, id): (&str, u32)| (name.to_owned(), json!({"id": name, "ids": [id], "tokens": [name]}));
+    let special_tokens: Map<_, _> = around.into_iter().flatten().map(token).collect();
+    let pair = [text("A", 0), text("B", 1)].concat();
+    json!({
+        "type": "TemplateProcessing",
+        "single": text("A", 0),
+        "pair": pair,
+        "special_tokens": special_tokens,
+    })
+}
