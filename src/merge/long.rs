@@ -43,12 +43,13 @@ pub(super) struct PartHeap {
 }
 
 impl PartHeap {
-    /// Appends the tokens of `text` to `out`; `text` begins at offset `from` of the pretoken.
+    /// Appends the tokens of `text` to `out`; `text` begins at offset `from` of the pretoken. `leaves_out` says whether the
+    /// next merge in the order of rank and place is left out, until another one happens.
     pub(super) fn merge(
         &mut self,
         pairs: &Pairs,
-        text: &[u8],
-        from: usize,
+        (text, from): (&[u8], usize),
+        leaves_out: impl FnMut() -> bool,
         out: &mut PlacedTokens,
         control: &Control,
     ) -> Result<()> {
@@ -56,7 +57,7 @@ impl PartHeap {
             None => self.start(pairs, text, control),
             Some(first_tokens) => self.start_symbols(pairs, first_tokens.symbols(text), text.len(), control),
         };
-        self.finish(started, pairs, from, out, control)
+        self.finish(started, pairs, from, leaves_out, out, control)
     }
 
     /// Appends what merging tokens gives to `out`.
@@ -69,7 +70,7 @@ impl PartHeap {
     ) -> Result<()> {
         let symbols = tokens.iter().copied().enumerate();
         let started = self.start_symbols(pairs, symbols, tokens.len(), control);
-        self.finish(started, pairs, 0, out, control)
+        self.finish(started, pairs, 0, || false, out, control)
     }
 
     fn finish(
@@ -77,10 +78,11 @@ impl PartHeap {
         started: Result<()>,
         pairs: &Pairs,
         from: usize,
+        leaves_out: impl FnMut() -> bool,
         out: &mut PlacedTokens,
         control: &Control,
     ) -> Result<()> {
-        let merged = started.and_then(|()| self.run(pairs, control));
+        let merged = started.and_then(|()| self.run(pairs, leaves_out, control));
         let result = merged.and_then(|()| self.collect(from, out, control));
         self.parts.clear();
         self.parts.shrink_to(MAX_IDLE_PARTS);
@@ -89,14 +91,20 @@ impl PartHeap {
         result
     }
 
-    fn run(&mut self, pairs: &Pairs, control: &Control) -> Result<()> {
+    fn run(&mut self, pairs: &Pairs, mut leaves_out: impl FnMut() -> bool, control: &Control) -> Result<()> {
         self.make_room()?;
+        let mut left_out = Vec::new();
         let mut until_check = MERGES_PER_CHECK;
         while let Some(Reverse(entry)) = self.heap.pop() {
             let (rank, at) = ((entry >> 32) as u32, entry as u32 as usize);
             // A part that was merged into another, or has another neighbour by now, no longer has this rank.
             if self.parts[at].rank == rank {
-                self.apply(pairs, at);
+                if leaves_out() {
+                    room::push(&mut left_out, Reverse(entry))?;
+                } else {
+                    self.heap.extend(left_out.drain(..));
+                    self.apply(pairs, at);
+                }
             }
             until_check -= 1;
             if until_check == 0 {

@@ -71,9 +71,6 @@ impl Merger {
     /// afterwards, has the rank of each token with the next one.
     ///
     /// Cost: quadratic for few tokens, O(n log n) for more.
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`], [`Error::OutOfMemory`].
     #[inline]
     pub(crate) fn merge_tokens(
         &mut self,

@@ -12,9 +12,6 @@ pub(super) struct PlacedTokens {
 
 impl PlacedTokens {
     /// Makes room for `more` tokens.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     pub(super) fn reserve(&mut self, more: usize) -> Result<()> {
         room::reserve(&mut self.tokens, more)?;
         room::reserve(&mut self.starts, more)

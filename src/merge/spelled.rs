@@ -100,9 +100,6 @@ pub(crate) fn byte_name(byte: u8) -> String {
 impl SpelledBpe {
     /// Makes a model. `tokens` has the token of each name, `merges` the two parts of each merge, its rank and what it
     /// makes.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`].
     pub(crate) fn new(
         spelling: TextSpelling,
         options: BpeOptions,
@@ -206,9 +203,6 @@ impl SpelledBpe {
     }
 
     /// Appends the tokens of a pretoken to `out`, and the bytes of the pretoken that each covers to `spans`.
-    ///
-    /// # Errors
-    /// Same as [`SpelledBpe::merge`].
     pub(crate) fn spans(
         &self,
         pretoken: &[u8],

@@ -45,7 +45,7 @@ fn merged_by_definition(listed: &Listed, mut tokens: Vec<u32>) -> Vec<u32> {
 /// Merges with the heap alone.
 fn heap(pairs: &Pairs, text: &[u8]) -> Vec<u32> {
     let mut tokens = placed_tokens::PlacedTokens::default();
-    long::PartHeap::default().merge(pairs, text, 0, &mut tokens, &Control::none()).unwrap();
+    long::PartHeap::default().merge(pairs, (text, 0), || false, &mut tokens, &Control::none()).unwrap();
     tokens.into_tokens()
 }
 
@@ -53,6 +53,17 @@ fn merged(pairs: &Pairs, text: &[u8]) -> Vec<u32> {
     let mut tokens = Vec::new();
     Merger::new(Isa::best()).merge(pairs, text, &mut tokens, &Control::none()).unwrap();
     tokens
+}
+
+/// Checks all ways of merging.
+fn assert_merged(pairs: &Pairs, text: &[u8], expected: &[u32]) {
+    assert_eq!(heap(pairs, text), expected, "{}", text.escape_ascii());
+    assert_eq!(merged(pairs, text), expected, "{}", text.escape_ascii());
+    for isa in Isa::available().filter(|_| text.len() <= short::MAX_SHORT_BYTES) {
+        let mut scan = vec![];
+        short::merge(isa, pairs, text, &mut scan);
+        assert_eq!(scan, expected, "{} {}", isa.name(), text.escape_ascii());
+    }
 }
 
 #[test]
@@ -63,16 +74,7 @@ fn scan_and_heap_agree_with_the_definition() {
         for _ in 0..20 {
             let len = 1 + random.below(80);
             let text: Vec<u8> = (0..len).map(|_| b"aab "[random.below(4)]).collect();
-            let expected = by_definition(&listed, &text);
-            assert_eq!(heap(&pairs, &text), expected, "{}", text.escape_ascii());
-            assert_eq!(merged(&pairs, &text), expected, "{}", text.escape_ascii());
-            if len <= short::MAX_SHORT_BYTES {
-                for isa in Isa::available() {
-                    let mut scan = vec![];
-                    short::merge(isa, &pairs, &text, &mut scan);
-                    assert_eq!(scan, expected, "{} {}", isa.name(), text.escape_ascii());
-                }
-            }
+            assert_merged(&pairs, &text, &by_definition(&listed, &text));
         }
     }
 }
@@ -122,9 +124,7 @@ fn the_last_byte_can_decide_all_tokens() {
     for len in [1, 2, 30, 63, 64, 65, 66, 127, 200, 299, 310, 400] {
         let mut text: Vec<u8> = (0..len).map(|at| b"ab"[at % 2]).collect();
         text.push(b'!');
-        let expected = by_definition(&all, &text);
-        assert_eq!(heap(&pairs, &text), expected, "{len}");
-        assert_eq!(merged(&pairs, &text), expected, "{len}");
+        assert_merged(&pairs, &text, &by_definition(&all, &text));
     }
 }
 
@@ -176,16 +176,7 @@ fn characters_merge_by_the_definition() {
             let text: String = (0..count).map(|_| ["a", "é", "漢", "字", "b "][random.below(5)]).collect();
             let text = text.as_bytes();
             let symbols = pairs.first_tokens().unwrap().symbols(text).map(|(_, token)| token).collect();
-            let expected = merged_by_definition(&listed, symbols);
-            assert_eq!(heap(&pairs, text), expected, "{}", text.escape_ascii());
-            assert_eq!(merged(&pairs, text), expected, "{}", text.escape_ascii());
-            if text.len() <= short::MAX_SHORT_BYTES {
-                for isa in Isa::available() {
-                    let mut scan = vec![];
-                    short::merge(isa, &pairs, text, &mut scan);
-                    assert_eq!(scan, expected, "{} {}", isa.name(), text.escape_ascii());
-                }
-            }
+            assert_merged(&pairs, text, &merged_by_definition(&listed, symbols));
         }
     }
 }
@@ -214,8 +205,7 @@ fn of_pairs_of_one_rank_the_leftmost_merges_first() {
             while let Some((at, place)) = first_pair(&expected) {
                 expected.splice(at..at + 2, [listed[place].1]);
             }
-            assert_eq!(heap(&tied, text.as_bytes()), expected, "{text}");
-            assert_eq!(merged(&tied, text.as_bytes()), expected, "{text}");
+            assert_merged(&tied, text.as_bytes(), &expected);
         }
     }
 }

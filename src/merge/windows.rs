@@ -145,7 +145,7 @@ impl WindowedMerger {
                 live &= live - 1;
             }
         } else {
-            parts.merge(pairs, text, from, next, control)?;
+            parts.merge(pairs, (text, from), || false, next, control)?;
         }
         // The first window has nothing before it to join.
         let shared = if from == 0 { Some((0, 0)) } else { settled.shared(first, end, next, to) };
