@@ -79,6 +79,7 @@ fn ranks(text: &[u8]) -> Vec<(u32, Vec<u8>)> {
 
 fn encoder(ranks: &[(u32, Vec<u8>)]) -> Encoder {
     Encoder::new(Vocab::new(ranks, None, &[]).expect("a vocabulary"), pretokenizer(Named::Cl100k))
+        .expect("memory")
 }
 
 fn scan(named: Named, isa: Isa, text: &[u8]) -> usize {

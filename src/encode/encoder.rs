@@ -70,27 +70,14 @@ pub struct Encoder {
 
 impl Encoder {
     /// Makes the encoder of a vocabulary and a pattern, with all its tables.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
-    pub fn try_new(vocab: Vocab, pretokenizer: Pretokenizer) -> Result<Self> {
+    pub fn new(vocab: Vocab, pretokenizer: Pretokenizer) -> Result<Self> {
         let encoder = Self::of_training(vocab, pretokenizer);
         encoder.make_tables(1)?;
         Ok(encoder)
     }
 
-    /// Like [`Encoder::try_new`], but the process aborts where there is no memory for the tables.
-    pub fn new(vocab: Vocab, pretokenizer: Pretokenizer) -> Self {
-        let encoder = Self::of_training(vocab, pretokenizer);
-        encoder.tables.get_or_init(|| Box::new(encoder.new_tables()));
-        encoder
-    }
-
     /// Makes an encoder for pretokens of many words, under a vocabulary without tokens of several words; `None` where the
     /// tokens are not the bytes and what the merges of a list make.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     #[cfg(feature = "train")]
     pub(crate) fn of_words(vocab: Vocab, pretokenizer: Pretokenizer) -> Result<Option<Self>> {
         let Some(superwords) = Superwords::with_first_stage(&vocab, vocab.merges_by_index().len())? else {
@@ -135,9 +122,6 @@ impl Encoder {
     }
 
     /// Makes the tables now, for `workers` threads of a call, which share them.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     pub(crate) fn make_tables(&self, workers: usize) -> Result<()> {
         let tables = self.tables()?;
         if workers > 1 {
@@ -146,20 +130,15 @@ impl Encoder {
         Ok(())
     }
 
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`] where they have still to be made.
     #[inline]
     fn tables(&self) -> Result<&Tables> {
         self.tables.get_or_try_init(|| {
             room::check_available(
                 self.vocab.memory_of_pairs() + cache::memory_of_seeds(self.vocab.tokens().len()),
             )?;
-            Ok(Box::new(self.new_tables()))
+            let superwords = Superwords::of(&self.vocab, &self.pretokenizer);
+            Ok(Box::new(Tables::new(&self.vocab, superwords, self.isa)))
         })
-    }
-
-    fn new_tables(&self) -> Tables {
-        Tables::new(&self.vocab, Superwords::of(&self.vocab, &self.pretokenizer), self.isa)
     }
 
     /// The vocabulary.
@@ -189,9 +168,6 @@ impl Encoder {
     }
 
     /// The ids of `text`, as [`Encoder::encode`] finds them.
-    ///
-    /// # Errors
-    /// Same as [`Encoder::encode`].
     pub fn encode_to_vec<'a>(
         &'a self,
         text: &[u8],
@@ -204,9 +180,6 @@ impl Encoder {
     }
 
     /// How many ids `text` has. Builds no list of them.
-    ///
-    /// # Errors
-    /// Same as [`Encoder::encode`].
     pub fn count<'a>(
         &'a self,
         text: &[u8],
@@ -325,9 +298,6 @@ impl Encoder {
     }
 
     /// Readies a scratch for a text of `bytes` bytes: makes or enlarges its cache once it has seen enough text.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`] where the tables have still to be made.
     #[inline(always)] // otherwise a result of many words is written and read again at once
     fn prepare<'s>(
         &'s self,

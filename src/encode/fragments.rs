@@ -25,9 +25,6 @@ impl Default for Fragments {
 
 impl Fragments {
     /// Adds the ids of a pretoken that is not in the cache, and caches them.
-    ///
-    /// # Errors
-    /// Errors of merging.
     #[cold]
     #[inline(never)]
     pub(super) fn encode<S: Sink>(

@@ -72,9 +72,6 @@ impl PretokenRun<'_> {
 
 impl HotLoop {
     /// Adds the ids of all pretokens to `output`. `on_miss` adds those of a pretoken that is not in the cache.
-    ///
-    /// # Errors
-    /// Errors of `on_miss`.
     #[inline]
     pub(super) fn encode<'a, S: Sink>(
         &mut self,

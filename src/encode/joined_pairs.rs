@@ -20,9 +20,6 @@ pub(super) struct JoinedPairs {
 
 impl JoinedPairs {
     /// An empty set with room for `count` pairs.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     pub(super) fn with_room(count: usize) -> Result<Self> {
         let mut ranks = HashMap::default();
         ranks.try_reserve(count).map_err(|_| room::out_of_memory(count))?;

@@ -36,9 +36,6 @@ impl Lookup<'_> {
     }
 
     /// Adds the ids of a pretoken that is in the cache, but not in a slot; returns `false` if it is not in the cache.
-    ///
-    /// # Errors
-    /// Same as [`StagedOutput::add`].
     #[inline]
     pub(super) fn add_cached(
         &mut self,
@@ -81,9 +78,6 @@ impl Lookup<'_> {
     }
 
     /// Adds the ids of a pretoken or fragment that cannot be split into fragments, and caches them.
-    ///
-    /// # Errors
-    /// Errors of merging.
     pub(super) fn merge_fragment(
         &mut self,
         miss: &Gap<'_>,

@@ -20,9 +20,6 @@ impl Encoder {
     /// It shares all tables: those tokens are found before anything is looked up in them.
     ///
     /// Cost: that of [`Vocab::with_specials`].
-    ///
-    /// # Errors
-    /// Same as [`Vocab::with_specials`].
     pub fn with_specials(&self, more: &[(Vec<u8>, u32)]) -> Result<Option<Self>> {
         Ok(self.vocab.with_specials(more)?.map(|vocab| self.sharing(Arc::new(vocab))))
     }
@@ -33,11 +30,8 @@ impl Encoder {
     }
 
     /// The encoder of another vocabulary with the same pattern, without a pipeline.
-    ///
-    /// # Errors
-    /// Same as [`Encoder::try_new`].
     pub fn with_vocab(&self, vocab: Vocab) -> Result<Self> {
-        Encoder::try_new(vocab, self.splitter.clone())
+        Encoder::new(vocab, self.splitter.clone())
     }
 
     /// The encoder without a pipeline of a vocabulary that has the same tables.

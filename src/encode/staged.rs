@@ -41,9 +41,6 @@ impl Encoder {
     }
 
     /// Whether a text is encoded as it stands: no step of a pipeline changes it.
-    ///
-    /// # Errors
-    /// Errors of a pattern.
     pub fn leaves(&self, text: &[u8], special: bool) -> Result<bool> {
         let Some(pipeline) = &self.pipeline else { return Ok(true) };
         Ok(pipeline.plain_prefix() == Prefix::None && pipeline.leaves(text, special, &Control::none())?)

@@ -116,9 +116,6 @@ impl Superwords {
     }
 
     /// The stages of a vocabulary whose first one has `count` merges; `None` if the list cannot be divided.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     pub(super) fn with_first_stage(vocab: &Vocab, count: usize) -> Result<Option<Self>> {
         let Some(pairs) = vocab.pairs().filter(|_| is_plain(vocab)) else { return Ok(None) };
         let (tokens, merges) = (vocab.tokens(), vocab.merges_by_index());
@@ -208,9 +205,6 @@ impl Superwords {
     }
 
     /// Adds the ids of neighbouring pretokens.
-    ///
-    /// # Errors
-    /// Errors of merging and of the sink.
     pub(super) fn encode_run<S: Sink>(
         &self,
         vocab: &Vocab,

@@ -68,11 +68,10 @@ impl PyEncodingSettings {
         let sequences = objects::extracted(items, |item| sequences_of(&item, is_pretokenized))?;
         let texts: Vec<&[u8]> = sequences.iter().flatten().flatten().map(|text| text.as_bytes()).collect();
         let bytes = texts.iter().map(|text| text.len()).sum();
-        let batches = call::sized(py, bytes, |control| {
+        let batch = call::sized(py, bytes, |control| {
             tokenizer.encoder().encode_batch(&texts, special, workers, control)
         })?;
-        let mut ids =
-            batches.iter().flat_map(|batch| batch.starts.windows(2).map(|at| &batch.ids[at[0]..at[1]]));
+        let mut ids = batch.starts.windows(2).map(|at| &batch.ids[at[0]..at[1]]);
         let mut run = |word: usize, text: PyBackedStr| -> PyResult<Run> {
             let ids = ids.next().unwrap_or_default().to_vec();
             if is_fast {

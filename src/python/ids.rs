@@ -10,12 +10,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
 use super::{call, ints, objects};
-use crate::encode::EncodedBatch;
+use crate::encode::{EncodedBatch, recycle};
 use crate::error::{Error, show_reason};
 use crate::{memory, room};
 
 /// Items that are converted between two checks of the clock; less than a millisecond.
 const ITEMS_PER_CHECK: usize = 1 << 14;
+/// Short lists that are made between two checks of the clock.
+const LISTS_PER_CHECK: usize = 1 << 6;
 
 /// A `list[int]` of ids.
 ///
@@ -55,15 +57,16 @@ pub(super) fn to_list<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, 
 }
 
 /// A `list[list[int]]` of the ids of many texts.
-pub(super) fn to_lists<'py>(py: Python<'py>, batches: &[EncodedBatch]) -> PyResult<Bound<'py, PyList>> {
+pub(super) fn to_lists<'py>(py: Python<'py>, batch: EncodedBatch) -> PyResult<Bound<'py, PyList>> {
     let lists = objects::list(py)?;
     let mut yielder = call::GilYielder::new();
-    for batch in batches {
-        yielder.tick(py)?;
-        for text in batch.starts.windows(2) {
-            lists.append(to_list(py, &batch.ids[text[0]..text[1]])?)?;
+    for (number, text) in batch.starts.windows(2).enumerate() {
+        if number % LISTS_PER_CHECK == 0 {
+            yielder.tick(py)?;
         }
+        lists.append(to_list(py, &batch.ids[text[0]..text[1]])?)?;
     }
+    recycle(batch.ids);
     Ok(lists)
 }
 

@@ -357,10 +357,10 @@ impl Tokenizer {
             }
         }
         let special = special.tokens();
-        let batches = text::with_many(texts, |texts, control| {
+        let batch = text::with_many(texts, |texts, control| {
             self.encoder().encode_batch(texts, special, workers, control)
         })?;
-        ids::to_lists(texts.py(), &batches)
+        ids::to_lists(texts.py(), batch)
     }
 
     /// The ids of all texts, and where each text starts. `random` is the share of merges to leave out, and a seed.
@@ -374,7 +374,7 @@ impl Tokenizer {
     ) -> PyResult<WithStarts<'py>> {
         let random = random.map(|(rate, seed)| RandomMerges { rate, seed });
         let EncodedBatch { ids, starts } = text::with_many(texts, |texts, control| match random {
-            None => self.encoder().encode_batch_joined(texts, special, workers, control),
+            None => self.encoder().encode_batch(texts, special, workers, control),
             Some(merges) => self.encoder().encode_batch_randomly(texts, special, merges, workers, control),
         })?;
         let starts = room::collected(starts.into_iter().map(|start| start as i64))?;

@@ -21,7 +21,7 @@ impl Tokenizer {
     /// ```
     pub fn encode_batch(&self, texts: &[&str], special: bool, workers: usize) -> Result<Vec<Vec<u32>>> {
         let texts: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
-        let batch = self.encoder().encode_batch_joined(&texts, special, workers, &Control::none())?;
+        let batch = self.encoder().encode_batch(&texts, special, workers, &Control::none())?;
         let ids = batch.starts.windows(2).map(|ends| batch.ids[ends[0]..ends[1]].to_vec());
         room::collected(ids)
     }

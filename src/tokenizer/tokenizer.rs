@@ -61,12 +61,12 @@ pub struct Tokenizer {
 impl Tokenizer {
     /// A tokenizer whose pattern cuts all text.
     pub(crate) fn new(vocab: Vocab, pattern: SourcePattern) -> Result<Self> {
-        Ok(Self::of_encoder(Encoder::try_new(vocab, pattern.pretokenizer.clone())?.into(), pattern))
+        Ok(Self::of_encoder(Encoder::new(vocab, pattern.pretokenizer.clone())?.into(), pattern))
     }
 
     /// A tokenizer between the steps of a Hugging Face file.
     pub(crate) fn with_steps(vocab: Vocab, pipeline: Pipeline) -> Result<Self> {
-        let encoder = Encoder::try_new(vocab, pipeline.steps().pretokenizer())?;
+        let encoder = Encoder::new(vocab, pipeline.steps().pretokenizer())?;
         Self::between(&encoder.into(), pipeline)
     }
 

@@ -63,7 +63,7 @@ fn every_cache_gives_what_the_definition_says() {
                 }
             })
             .collect();
-        let shared = Encoder::new(vocab.clone(), whole());
+        let shared = Encoder::new(vocab.clone(), whole()).unwrap();
         for text in &texts {
             shared.encode_to_vec(text, true, &Control::none()).unwrap();
         }
@@ -71,7 +71,7 @@ fn every_cache_gives_what_the_definition_says() {
         shared.count_batch(&[&[b'c'; 1 << 18][..]; 2], true, 2, &Control::none()).unwrap();
         let encoders = [
             shared,
-            Encoder::new(vocab.clone(), whole()),
+            Encoder::new(vocab.clone(), whole()).unwrap(),
             Encoder::with_small_cache(vocab.clone(), whole(), 1),
             Encoder::with_small_cache(vocab.clone(), whole(), 4),
         ];
@@ -131,7 +131,8 @@ fn a_special_token_that_merges_need_is_made_by_merging_alone() {
         let vocab = random_character_vocab(&mut random);
         let bpe = oracle::Bpe::new(&vocab);
         let encoder =
-            Encoder::new(vocab.clone(), Pretokenizer { pattern: Pattern::Whole, unmatched: Unmatched::Keep });
+            Encoder::new(vocab.clone(), Pretokenizer { pattern: Pattern::Whole, unmatched: Unmatched::Keep })
+                .unwrap();
         let of_tokens = vocab.tokens().iter().filter(|(id, _)| *id > 255).map(|(_, token)| token.to_vec());
         let texts: Vec<Vec<u8>> = of_tokens.chain((0..5).map(|_| random.text(b"aabc", 40))).collect();
         for text in &texts {
@@ -151,7 +152,7 @@ fn encoder(pattern: Pattern, random: &mut Random) -> Encoder {
     let specials: Vec<_> =
         SPECIALS.iter().enumerate().map(|(i, s)| (s.as_bytes().to_vec(), Some(1000 + i as u32))).collect();
     let vocab = Vocab::new(&tokens, Some(&merges), &specials).unwrap();
-    Encoder::new(vocab, Pretokenizer { pattern, unmatched: Unmatched::Keep })
+    Encoder::new(vocab, Pretokenizer { pattern, unmatched: Unmatched::Keep }).unwrap()
 }
 
 #[test]
@@ -267,14 +268,10 @@ fn batches_do_not_depend_on_workers() {
     let texts: Vec<Vec<u8>> = (0..3000).map(|i| random.text(b"ab <s>c", i % 700)).collect();
     let views: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
     for workers in [1, 2, 7] {
-        let batches = encoder.encode_batch(&views, true, workers, &Control::none()).unwrap();
-        let lists = batches.iter().flat_map(|b| b.starts.windows(2).map(|s| &b.ids[s[0]..s[1]]));
+        let joined = encoder.encode_batch(&views, true, workers, &Control::none()).unwrap();
+        let lists = joined.starts.windows(2).map(|s| &joined.ids[s[0]..s[1]]);
         let expected = views.iter().map(|text| encoder.encode_to_vec(text, true, &Control::none()).unwrap());
         assert!(lists.eq(expected), "{workers} workers");
-        let joined = encoder.encode_batch_joined(&views, true, workers, &Control::none()).unwrap();
-        assert_eq!(joined.ids, batches.iter().flat_map(|b| b.ids.iter().copied()).collect::<Vec<_>>());
-        let lens = batches.iter().flat_map(|b| b.starts.windows(2).map(|s| s[1] - s[0]));
-        assert!(joined.starts.windows(2).map(|s| s[1] - s[0]).eq(lens), "{workers} workers");
         assert_eq!((joined.starts[0], joined.starts.len()), (0, views.len() + 1));
         let ids = joined.ids.len();
         let narrow = encoder.encode_column::<u16>(&views, true, (workers, ids), &Control::none()).unwrap();
@@ -286,7 +283,7 @@ fn batches_do_not_depend_on_workers() {
         let counts = encoder.count_batch(&views, true, workers, &Control::none()).unwrap();
         assert!(counts.iter().map(|&count| count as usize).eq(joined.starts.windows(2).map(|s| s[1] - s[0])));
     }
-    let none = encoder.encode_batch_joined(&[], true, 2, &Control::none()).unwrap();
+    let none = encoder.encode_batch(&[], true, 2, &Control::none()).unwrap();
     assert_eq!((none.ids, none.starts), (vec![], vec![0]));
 }
 
@@ -298,8 +295,6 @@ fn a_control_stops_encoding_and_workers() {
     let stopped = encoder.encode_to_vec(&text, true, &Control::new(&stop));
     assert!(matches!(stopped, Err(Error::Interrupted)));
     let stopped = encoder.encode_batch(&[&text, &text, &text], true, 2, &Control::new(&stop));
-    assert!(matches!(stopped, Err(Error::Interrupted)));
-    let stopped = encoder.encode_batch_joined(&[&text, &text, &text], true, 2, &Control::new(&stop));
     assert!(matches!(stopped, Err(Error::Interrupted)));
     let stopped = encoder.count_batch(&[&text, &text, &text], true, 2, &Control::new(&stop));
     assert!(matches!(stopped, Err(Error::Interrupted)));
@@ -313,7 +308,7 @@ fn chosen_special_tokens_are_found_in_place_of_those_of_the_vocabulary() {
         let vocab = random_vocab(&mut random, round % 2 == 0);
         let pretokenizer =
             Pretokenizer { pattern: Pattern::Named(Named::Gpt2, Isa::best()), unmatched: Unmatched::Drop };
-        let encoder = Encoder::new(vocab, pretokenizer);
+        let encoder = Encoder::new(vocab, pretokenizer).unwrap();
         let names = [&b"ab"[..], b" a", "é".as_bytes(), b"aab", b"b a"];
         let chosen: Vec<(Vec<u8>, u32)> =
             names.iter().filter(|_| random.below(2) == 0).map(|name| (name.to_vec(), 7)).collect();
@@ -340,7 +335,7 @@ fn chosen_special_tokens_are_found_in_place_of_those_of_the_vocabulary() {
         assert_eq!(ids, expected);
         assert_eq!(encoder.encode_long(text.as_slice(), &set, Some(3), &control).unwrap(), expected);
         let batch = encoder.encode_batch(&[&text, b"a"], &set, 2, &control).unwrap();
-        assert_eq!(batch[0].ids[..batch[0].starts[1]], expected);
+        assert_eq!(batch.ids[..batch.starts[1]], expected);
         assert_eq!(set.first_in(&text, &control).unwrap(), first);
     }
 }
@@ -353,7 +348,7 @@ fn completions_begin_with_the_rest_of_the_text() {
         let vocab = random_vocab(&mut random, true);
         let pretokenizer =
             Pretokenizer { pattern: Pattern::Named(Named::Gpt2, Isa::best()), unmatched: Unmatched::Drop };
-        let encoder = Encoder::new(vocab, pretokenizer);
+        let encoder = Encoder::new(vocab, pretokenizer).unwrap();
         let sorted = SortedTokens::new(encoder.vocab());
         assert!(sorted.iter(encoder.vocab()).is_sorted());
         let len = random.below(12);

@@ -217,7 +217,7 @@ fn same_as_when_checked(merges: &[Merge], text: &[u8], shift: u32) {
     let pretokenizer =
         Pretokenizer { pattern: Pattern::Named(Named::Gpt2, Isa::best()), unmatched: Unmatched::Keep };
     let one = Encoder::of_training(built, pretokenizer.clone());
-    let other = Encoder::new(checked, pretokenizer);
+    let other = Encoder::new(checked, pretokenizer).unwrap();
     let ids = |encoder: &Encoder| encoder.encode_to_vec(text, true, &Control::none()).unwrap();
     assert_eq!(ids(&one), ids(&other));
 }

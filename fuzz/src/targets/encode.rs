@@ -22,7 +22,7 @@ pub(super) fn run(data: &[u8]) {
     let piece = oracle::Bpe::new(&vocab).encode(&text);
     // Large caches are rare, since filling them takes most of the time.
     let encoder = match cache {
-        0 => Encoder::new(vocab, pretokenizer),
+        0 => Encoder::new(vocab, pretokenizer).unwrap(),
         1 => Encoder::of_training(vocab, pretokenizer),
         _ => Encoder::with_small_cache(vocab, pretokenizer, [1, 3, 5][cache % 3]),
     };

@@ -51,9 +51,6 @@ impl Continuations {
     }
 
     /// The ordinary tokens whose bytes begin with `prefix`, by ascending id.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`].
     pub fn prefix_ids(&self, prefix: &[u8]) -> Result<Vec<u32>> {
         let mut ids = room::collected(self.sorted.beginning(self.encoder.vocab(), prefix).map(|(id, _)| id))?;
         ids.sort_unstable();

@@ -46,9 +46,6 @@ pub struct Document {
 
 impl Document {
     /// A document with a text.
-    ///
-    /// # Errors
-    /// Same as [`Encoder::encode`].
     pub fn new(
         encoder: Arc<Encoder>,
         text: &str,
@@ -95,9 +92,6 @@ impl Document {
     }
 
     /// The UTF-8 of the text.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     pub fn text(&self) -> Result<Vec<u8>> {
         let mut text = room::for_items(self.bytes())?;
         self.rope.chunks_from(self.rope.first()).for_each(|chunk| text.extend_from_slice(&chunk.text));
@@ -108,9 +102,6 @@ impl Document {
     ///
     /// Cost: writes the ids from the first one that changed since the last call; all ids where an edit before the end
     /// was made and the memory of an earlier call is still referred to.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     pub fn ids(&mut self) -> Result<IdView> {
         let (total, unchanged) = (self.count(), self.unchanged);
         let first = self.rope.at_id(unchanged);
@@ -144,9 +135,6 @@ impl Document {
 
     /// Replaces the text by another one, of which the beginning and the end may be the same: only what is between them
     /// is encoded. Cost besides: comparing the texts.
-    ///
-    /// # Errors
-    /// Same as [`Document::replace`].
     pub fn update(&mut self, text: &str, control: &Control) -> Result<()> {
         let mut start = self.common_prefix(text.as_bytes());
         while !text.is_char_boundary(start) {
@@ -237,69 +225,4 @@ impl Document {
 
 fn ids_of<'c>(chunks: impl Iterator<Item = &'c Chunk>) -> impl Iterator<Item = u32> {
     chunks.flat_map(|chunk| chunk.ids.iter().copied())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
-    use crate::vocab::Vocab;
-
-    fn encoder(pattern: Pattern) -> Arc<Encoder> {
-        let mut tokens: Vec<(u32, Vec<u8>)> = (0..=255).map(|byte| (u32::from(byte), vec![byte])).collect();
-        tokens.extend([(256, b"ab".to_vec()), (257, b" ab".to_vec()), (258, b"  ".to_vec())]);
-        let specials = [(b"<a b \n>".to_vec(), None), (b"b a".to_vec(), None)];
-        let vocab = Vocab::new(&tokens, None, &specials).unwrap();
-        Arc::new(Encoder::new(vocab, Pretokenizer { pattern, unmatched: Unmatched::Keep }))
-    }
-
-    #[test]
-    fn ids_are_those_of_the_whole_text_after_each_edit() {
-        let words = ["ab", " ", "\n", "<a b \n>", "<a ", "b \n>", "é", "  ", "b a", "'ll", "漢", "/", ""];
-        let control = Control::none();
-        let isa = Isa::best();
-        let options = DocumentOptions { chunk_bytes: 8, ..DocumentOptions::default() };
-        let named = [Named::Gpt2, Named::Cl100k, Named::O200k].map(|named| Pattern::Named(named, isa));
-        for pattern in named.into_iter().chain([Pattern::Whole]) {
-            let encoder = encoder(pattern);
-            let (mut state, mut text, mut taken) = (1_u64, String::new(), Vec::new());
-            let mut draw = |end: usize| {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                (state >> 33) as usize % end
-            };
-            let mut document = Document::new(Arc::clone(&encoder), "", options, &control).unwrap();
-            let mut before = Vec::new();
-            for edit in 0..4_000 {
-                let characters = text.chars().count();
-                let start = if draw(3) == 0 { characters } else { draw(characters + 1) };
-                let max_removed = if text.len() > 400 { 100 } else { 6 };
-                let end = characters.min(start + draw(max_removed));
-                let more: String = (0..draw(5)).map(|_| words[draw(words.len())]).collect();
-                let range = document.byte_of(start)..document.byte_of(end);
-                text.replace_range(range.clone(), &more);
-                if edit % 3 == 0 {
-                    document.update(&text, &control).unwrap();
-                } else {
-                    document.replace(range, &more, &control).unwrap();
-                }
-                let expected = encoder.encode_to_vec(text.as_bytes(), true, &control).unwrap();
-                let changed = document.changed();
-                assert_eq!(before.get(..changed), expected.get(..changed), "{text:?}");
-                assert_eq!(document.text().unwrap(), text.as_bytes());
-                if draw(2) == 0 {
-                    let memory = document.ids().unwrap();
-                    taken.push((memory, expected.clone()));
-                }
-                if draw(20) == 0 {
-                    taken.drain(..draw(taken.len() + 1));
-                }
-                for (memory, expected) in taken.iter().rev().take(9) {
-                    let ids = memory.iter().map(|id| id.load(std::sync::atomic::Ordering::Relaxed));
-                    assert!(ids.take(expected.len()).eq(expected.iter().copied()), "{text:?}");
-                }
-                before = expected;
-            }
-            assert!(document.rope.chunks_from(document.rope.first()).count() < 4 + text.len() / 4);
-        }
-    }
 }

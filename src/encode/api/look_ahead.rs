@@ -54,9 +54,6 @@ impl LookAhead {
 
     /// The ends of the first `count` tokens from `start` on, if `start` is in a long pretoken that has more
     /// tokens.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     pub(super) fn ends_from(&self, start: usize, count: usize) -> Result<Option<Vec<usize>>> {
         let Some(Pretoken { start: first, stable, ends }) = &self.pretoken else { return Ok(None) };
         let before = ends.partition_point(|&end| end <= start);
@@ -67,9 +64,6 @@ impl LookAhead {
     }
 
     /// Looks for a pretoken that begins with `range` and ends far beyond the wanted bytes.
-    ///
-    /// # Errors
-    /// Same as [`Encoder::encode`].
     pub(super) fn look(
         &mut self,
         encoder: &Encoder,

@@ -6,9 +6,6 @@ use crate::error::Result;
 
 impl Encoder {
     /// The ids of bytes that are one pretoken, whatever the pattern says.
-    ///
-    /// # Errors
-    /// Same as [`Encoder::encode`].
     pub fn encode_as_pretoken(&self, piece: &[u8], control: &Control) -> Result<Vec<u32>> {
         let mut ids = Vec::new();
         if !piece.is_empty() {
@@ -19,9 +16,6 @@ impl Encoder {
 
     /// The ids that merging makes of bytes. Unlike [`Encoder::encode_as_pretoken`], this does not return a token with
     /// these bytes that merging does not make.
-    ///
-    /// # Errors
-    /// Same as [`Encoder::encode`].
     pub(in crate::encode) fn merge_bytes(&self, piece: &[u8], control: &Control) -> Result<Vec<u32>> {
         let mut tokens = Vec::new();
         self.pool.with(self.isa, 0, |scratch| {

@@ -15,9 +15,6 @@ impl Encoder {
     /// Encodes the joined parts into `sink`, with special tokens only where one lies entirely inside a trusted
     /// stretch (neighbouring trusted parts are one stretch). Everything else is ordinary text, and is
     /// pretokenized and merged as the one joined text.
-    ///
-    /// # Errors
-    /// Same as [`Encoder::encode`].
     pub fn encode_parts(
         &self,
         parts: &[(&[u8], bool)],
@@ -43,9 +40,6 @@ impl Encoder {
     }
 
     /// How many ids the joined parts have. Builds no list of them.
-    ///
-    /// # Errors
-    /// Same as [`Encoder::encode_parts`].
     pub fn count_parts(&self, parts: &[(&[u8], bool)], control: &Control) -> Result<usize> {
         let mut count = CountSink(0);
         self.encode_parts(parts, &mut count, control)?;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::look_ahead::LookAhead;
 use crate::control::Control;
 use crate::encode::encoder::Encoder;
-use crate::encode::output::{FirstSpans, Spans};
+use crate::encode::output::Spans;
 use crate::error::{Error, Result};
 use crate::room;
 
@@ -27,9 +27,6 @@ impl Encoder {
     /// encoded alone. Empty if not even the first character fits. `text` is UTF-8.
     ///
     /// Cost: that of encoding the prefix and some more; a pretoken is always encoded whole.
-    ///
-    /// # Errors
-    /// Same as [`Encoder::encode`].
     pub fn truncate(
         &self,
         text: &str,
@@ -119,9 +116,8 @@ impl Encoder {
                 return Ok(ends);
             }
             let special = special && ahead.may_be_special(&(start..end));
-            let mut first = FirstSpans { tokens: Spans::default(), limit: max_tokens };
-            self.encode(&bytes[start..end], special, &mut first, control)?;
-            let mut tokens = first.tokens;
+            let mut tokens = Spans::up_to(max_tokens);
+            self.encode(&bytes[start..end], special, &mut tokens, control)?;
             if tokens.ids.len() > max_tokens || end == bytes.len() {
                 tokens.spans.truncate(max_tokens);
                 let mut ends = room::collected(tokens.spans.into_iter().map(|span| start + span.end))?;

@@ -148,26 +148,17 @@ impl PrefixCache {
     }
 
     /// Appends the ids of a text, as [`Encoder::encode`] finds them.
-    ///
-    /// # Errors
-    /// Same as [`Encoder::encode`].
     pub fn encode(&self, text: &[u8], ids: &mut Vec<u32>, control: &Control) -> Result<()> {
         let known = self.find(text, ids)?;
         self.encode_from(known, text, ids, control)
     }
 
     /// Finds how far a text is known, and appends most of the ids up to there. [`PrefixCache::encode_from`] does the rest.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     pub fn find(&self, text: &[u8], ids: &mut Vec<u32>) -> Result<KnownPrefix> {
         self.descend(&self.prompt(text), ids)
     }
 
     /// Appends the other ids of a text, after those that [`PrefixCache::find`] appended for the same text.
-    ///
-    /// # Errors
-    /// Same as [`Encoder::encode`].
     pub fn encode_from(
         &self,
         known: KnownPrefix,
@@ -433,7 +424,7 @@ mod tests {
         tokens.extend([(256, b"ab".to_vec()), (257, b" ab".to_vec()), (258, b"  ".to_vec())]);
         let specials = [(b"<a b \n>".to_vec(), None), (b"b a".to_vec(), None)];
         let vocab = Vocab::new(&tokens, None, &specials).unwrap();
-        Arc::new(Encoder::new(vocab, Pretokenizer { pattern, unmatched: Unmatched::Keep }))
+        Arc::new(Encoder::new(vocab, Pretokenizer { pattern, unmatched: Unmatched::Keep }).unwrap())
     }
 
     #[test]

@@ -4,12 +4,11 @@ use std::ops::Range;
 
 use crate::control::{BYTES_PER_CHECK, Control};
 use crate::encode::encoder::Encoder;
-use crate::encode::parallel::{EncodedBatch, runs};
+use crate::encode::parallel::EncodedBatch;
 use crate::error::{Error, Result};
 use crate::merge::{Draws, Pairs, RandomMerger};
 use crate::pipeline::Stretch;
 use crate::room;
-use crate::workers;
 
 /// How often a merge is left out, and where the choices come from.
 #[derive(Clone, Copy, Debug)]
@@ -36,30 +35,18 @@ impl Encoder {
         control: &Control,
     ) -> Result<EncodedBatch> {
         let pairs = self.vocab.pairs().ok_or(Error::BrokenState)?;
-        let runs = runs(texts)?;
-        let bytes = texts.iter().map(|text| text.len()).sum();
-        let workers = self.useful_workers(Some(workers), bytes)?.min(runs.len()).max(1);
-        let mut all = EncodedBatch { ids: Vec::new(), starts: vec![0] };
-        let mut runs = runs.into_iter();
-        let work = |_, run: Range<usize>| {
-            let (mut ids, mut ends, mut merger) = (Vec::new(), Vec::new(), RandomMerger::default());
+        let encode = |_, run: Range<usize>, ids: &mut Vec<u32>, ends: &mut Vec<usize>| {
+            let mut merger = RandomMerger::default();
             for number in run {
                 let mut pretokens =
                     Pretokens { encoder: self, pairs, merges, text: number as u64, count: 0, unchecked: 0 };
-                pretokens.add(&mut merger, texts[number], special, &mut ids, control)?;
-                room::push(&mut ends, ids.len())?;
+                pretokens.add(&mut merger, texts[number], special, ids, control)?;
+                ends.push(ids.len());
                 control.advance(texts[number].len() as u64);
             }
-            Ok((ids, ends))
+            Ok(())
         };
-        let take = |(ids, ends): (Vec<u32>, Vec<usize>)| {
-            let before = all.ids.len();
-            room::reserve(&mut all.starts, ends.len())?;
-            all.starts.extend(ends.iter().map(|end| before + end));
-            room::extend(&mut all.ids, &ids)
-        };
-        workers::in_order(workers, control, || Ok(runs.next()), work, take)?;
-        Ok(all)
+        self.encode_runs(texts, (workers, usize::MAX), control, encode)
     }
 }
 

@@ -20,9 +20,6 @@ pub(super) struct SharedIds {
 
 impl SharedIds {
     /// Makes the memory hold `total` ids: those that it has before `unchanged`, and then `ids`. Returns it.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     pub(super) fn replace(
         &mut self,
         unchanged: usize,

@@ -46,9 +46,6 @@ impl Encoder {
     }
 
     /// Ends the text and appends the ids that are left. Afterwards the state is that of a new text.
-    ///
-    /// # Errors
-    /// Same as [`Encoder::encode`].
     pub fn finish_stream(
         &self,
         state: &mut EncodeState,

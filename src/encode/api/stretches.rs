@@ -8,9 +8,6 @@ use crate::special::Segment;
 
 impl Encoder {
     /// Passes on each stretch of a text. `is_tracked` says that the places of changed text are needed.
-    ///
-    /// # Errors
-    /// Errors of `on_stretch` and of the pipeline; [`crate::Error::Interrupted`].
     pub(super) fn for_each_stretch(
         &self,
         text: &[u8],

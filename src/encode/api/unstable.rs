@@ -65,9 +65,6 @@ impl Encoder {
     /// The ids of `text` that no text after it can change, and the sequences of ids that could come next.
     ///
     /// Cost: for each byte of the last pretoken, one encoding for every token that begins with the bytes after it.
-    ///
-    /// # Errors
-    /// Same as [`Encoder::encode`].
     pub(super) fn encode_with_unstable<'a>(
         &'a self,
         text: &str,
@@ -88,9 +85,6 @@ impl Encoder {
 
     /// The ids of bytes that may end, or break, inside a character. The bytes before the first one that is not UTF-8
     /// are encoded as text; the last pretoken of this text and all bytes after it are encoded as one piece.
-    ///
-    /// # Errors
-    /// Same as [`Encoder::encode`].
     pub fn encode_broken(&self, data: &[u8], control: &Control) -> Result<Vec<u32>> {
         let valid = match std::str::from_utf8(data) {
             Ok(_) => return self.encode_to_vec(data, false, control),

@@ -26,9 +26,6 @@ pub struct Words {
 
 impl Encoder {
     /// The ids of `text` with places, words and the text of added tokens. See [`Encoder::encode`].
-    ///
-    /// # Errors
-    /// Same as [`Encoder::encode`].
     pub fn encode_words(&self, text: &str, special: bool, control: &Control) -> Result<Words> {
         let text = text.as_bytes();
         let mut words = Words::default();

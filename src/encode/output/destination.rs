@@ -20,9 +20,6 @@ pub trait IdDestination: Send {
     /// A part whose place is known, and that is still to be written there.
     type Placed: Send;
     /// A sink for the ids of a part, with room for `count` ids; called on many threads at once.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`].
     fn sink(count: usize) -> Result<Self::PartSink>;
     /// Converts the ids of a part for [`IdDestination::place`]; called on many threads at once.
     ///
@@ -43,20 +40,13 @@ pub trait IdDestination: Send {
 
 /// A type that ids are kept in.
 pub trait IdType: Copy + Send + 'static {
-    /// Converts an id to this type.
-    ///
-    /// # Errors
-    /// [`Error::IdTooWide`].
-    fn of(id: u32) -> Result<Self>;
     /// Converts all ids.
     ///
     /// # Errors
     /// [`Error::IdTooWide`], for the first.
     fn all(ids: Vec<u32>) -> Result<Vec<Self>> {
-        let mut all = room::for_items(ids.len())?;
-        for id in ids {
-            all.push(Self::of(id)?);
-        }
+        let mut all = Vec::new();
+        Self::append(&ids, &mut all)?;
         Ok(all)
     }
     /// Appends ids. If that fails, no id is appended.
@@ -78,11 +68,6 @@ pub trait IdType: Copy + Send + 'static {
 impl IdType for u32 {
     const IS_WIDE: bool = true;
 
-    #[inline]
-    fn of(id: u32) -> Result<Self> {
-        Ok(id)
-    }
-
     fn all(ids: Vec<u32>) -> Result<Vec<Self>> {
         Ok(ids)
     }
@@ -103,11 +88,6 @@ impl IdType for u32 {
 
 impl IdType for u16 {
     const IS_WIDE: bool = false;
-
-    #[inline]
-    fn of(id: u32) -> Result<Self> {
-        u16::try_from(id).map_err(|_| Error::IdTooWide(id))
-    }
 
     fn append(ids: &[u32], all: &mut Vec<Self>) -> Result<()> {
         check_width(ids)?;

@@ -89,9 +89,6 @@ impl<T: IdType> IdBuffer<T> {
     ///
     /// It does not ask for huge pages. They are faster where the machine has them at hand, but four times slower
     /// where a virtual machine must first be given the memory.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     pub(in crate::encode) fn done(&mut self, more: usize) -> Result<()> {
         self.done += more;
         let remaining = self.total.saturating_sub(self.done);

@@ -13,5 +13,5 @@ pub(crate) use id_bytes::put_ids;
 pub use sink::{Sink, Spans};
 
 pub(super) use id_buffer::IdBuffer;
-pub(super) use sink::{CountSink, FirstSpans};
+pub(super) use sink::CountSink;
 pub(super) use staged::{StagedOutput, StagingBuffer};

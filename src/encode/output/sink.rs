@@ -19,15 +19,9 @@ pub trait Sink {
     fn start(&mut self, _start: usize) {}
 
     /// Takes the next ids.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     fn ids(&mut self, vocab: &Vocab, ids: &[u32]) -> Result<()>;
 
     /// Takes a special token, which is at `range`, in bytes.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     fn token(&mut self, range: Range<usize>, id: u32) -> Result<()>;
 
     /// Takes the number of the next ids, for a sink that does not read them.
@@ -84,6 +78,8 @@ pub struct Spans {
     pub spans: Vec<Range<usize>>,
     /// The start of the next id in the text, in bytes.
     at: usize,
+    /// No more ids are wanted once there are more than so many.
+    limit: Option<usize>,
 }
 
 impl Sink for Spans {
@@ -106,39 +102,19 @@ impl Sink for Spans {
         room::push(&mut self.ids, id)?;
         room::push(&mut self.spans, range)
     }
-}
-
-/// Keeps ids with their places until there are more than `limit`.
-pub(in crate::encode) struct FirstSpans {
-    pub(in crate::encode) tokens: Spans,
-    pub(in crate::encode) limit: usize,
-}
-
-impl Sink for FirstSpans {
-    const READS_SPANS: bool = true;
-
-    fn start(&mut self, start: usize) {
-        self.tokens.start(start);
-    }
-
-    fn ids(&mut self, vocab: &Vocab, ids: &[u32]) -> Result<()> {
-        self.tokens.ids(vocab, ids)
-    }
-
-    fn token(&mut self, range: Range<usize>, id: u32) -> Result<()> {
-        self.tokens.token(range, id)
-    }
 
     fn wants_more(&self) -> bool {
-        self.tokens.ids.len() <= self.limit
+        self.limit.is_none_or(|limit| self.ids.len() <= limit)
     }
 }
 
 impl Spans {
+    /// Keeps ids until there are more than `limit`.
+    pub(in crate::encode) fn up_to(limit: usize) -> Self {
+        Spans { limit: Some(limit), ..Spans::default() }
+    }
+
     /// Start and end of each id in bytes, one pair after the other.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     pub fn in_bytes(&self) -> Result<Vec<i64>> {
         let mut pairs = room::for_items(2 * self.spans.len())?;
         pairs.extend(self.spans.iter().flat_map(|span| [span.start as i64, span.end as i64]));
@@ -148,9 +124,6 @@ impl Spans {
     /// Start and end of each id in characters of `text`, which is UTF-8, one pair after the other: from the character
     /// that the id starts in to the end of the one that it ends in. So ids that share a character
     /// overlap, and each span is text that can be shown.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     pub fn in_characters(&self, text: &[u8]) -> Result<Vec<i64>> {
         let mut pairs = room::for_items(2 * self.spans.len())?;
         // Characters that start before byte `at`.

@@ -40,9 +40,6 @@ impl<'a, S: Sink> StagedOutput<'a, S> {
     }
 
     /// Adds ids.
-    ///
-    /// # Errors
-    /// Errors of the sink.
     #[inline(always)]
     pub(in crate::encode) fn add(&mut self, ids: PaddedIds<'_>) -> Result<()> {
         let count = ids.to - ids.from;
@@ -77,9 +74,6 @@ impl<'a, S: Sink> StagedOutput<'a, S> {
     }
 
     /// Gathers the next ids, if they are not too many, so that [`StagedOutput::take_gathered`] can return them.
-    ///
-    /// # Errors
-    /// Same as [`StagedOutput::add`].
     pub(in crate::encode) fn hold(&mut self) -> Result<()> {
         self.flush()?;
         self.is_holding = true;
@@ -93,9 +87,6 @@ impl<'a, S: Sink> StagedOutput<'a, S> {
     }
 
     /// Gives the sink all gathered ids.
-    ///
-    /// # Errors
-    /// Same as [`StagedOutput::add`].
     pub(in crate::encode) fn flush(&mut self) -> Result<()> {
         let count = std::mem::take(&mut self.len);
         self.is_holding = false;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::joined::joined;
 use crate::control::Control;
 use crate::encode::encoder::Encoder;
-use crate::encode::output::{CountSink, IdBuffer, IdType};
+use crate::encode::output::{CountSink, IdType};
 use crate::encode::scratch::Worker;
 use crate::encode::special_set::{ActiveSpecials, SpecialTokens};
 use crate::error::{Error, Result};
@@ -38,40 +38,10 @@ impl Encoder {
         Ok(workers)
     }
 
-    /// Encodes every text, as [`Encoder::encode`] does, on up to `workers` threads. The result does
-    /// not depend on their number; a small batch starts none.
-    ///
-    /// # Errors
-    /// Same as [`Encoder::encode`].
+    /// Encodes every text, as [`Encoder::encode`] does, on up to `workers` threads; the ids of all texts are in one list.
+    /// The result does not depend on the number of threads; a small batch starts none. Memory: that list, and for each
+    /// thread the ids of a run of texts.
     pub fn encode_batch<'a>(
-        &'a self,
-        texts: &[&[u8]],
-        special: impl Into<SpecialTokens<'a>>,
-        workers: usize,
-        control: &Control,
-    ) -> Result<Vec<EncodedBatch>> {
-        let active = self.active(special.into());
-        let runs = runs(texts)?;
-        let bytes: usize = texts.iter().map(|text| text.len()).sum();
-        let workers = self.useful_workers(Some(workers), bytes)?.min(runs.len()).max(1);
-        let (mut batches, mut runs) = (room::for_items(runs.len())?, runs.into_iter());
-        let work = |number, run: Range<usize>| {
-            self.encode_run(Worker { number, bytes: bytes / workers }, &texts[run], active, control)
-        };
-        let take = |batch| {
-            batches.push(batch);
-            Ok(())
-        };
-        workers::in_order(workers, control, || Ok(runs.next()), work, take)?;
-        Ok(batches)
-    }
-
-    /// [`Encoder::encode_batch`], with the ids of all texts one after the other in one list. Memory: that list, and
-    /// for each thread the ids of a run of texts.
-    ///
-    /// # Errors
-    /// Same as [`Encoder::encode`].
-    pub fn encode_batch_joined<'a>(
         &'a self,
         texts: &[&[u8]],
         special: impl Into<SpecialTokens<'a>>,
@@ -81,7 +51,7 @@ impl Encoder {
         self.encode_column(texts, special, (workers, usize::MAX), control)
     }
 
-    /// [`Encoder::encode_batch_joined`] with ids of any type. More than `max_ids` ids are an error.
+    /// [`Encoder::encode_batch`] with ids of any type. More than `max_ids` ids are an error.
     ///
     /// # Errors
     /// Same as [`Encoder::encode`]; [`Error::TooManyIds`]; [`Error::IdTooWide`].
@@ -92,43 +62,55 @@ impl Encoder {
         (workers, max_ids): (usize, usize),
         control: &Control,
     ) -> Result<EncodedBatch<T>> {
-        let (runs, active) = (runs(texts)?, self.active(special.into()));
-        let bytes: usize = texts.iter().map(|text| text.len()).sum();
-        let workers = self.useful_workers(Some(workers), bytes)?.min(runs.len()).max(1);
+        let active = self.active(special.into());
+        let encode = |worker, run: Range<usize>, ids: &mut Vec<u32>, ends: &mut Vec<usize>| {
+            self.add_run(worker, &texts[run], active, ids, ends, control)
+        };
+        self.encode_runs(texts, (workers, max_ids), control, encode)
+    }
+
+    /// Calls `encode` with each run of texts; it adds their ids, and where the ids of each end.
+    pub(in crate::encode) fn encode_runs<T: IdType>(
+        &self,
+        texts: &[&[u8]],
+        (workers, max_ids): (usize, usize),
+        control: &Control,
+        encode: impl Fn(Worker, Range<usize>, &mut Vec<u32>, &mut Vec<usize>) -> Result<()> + Sync,
+    ) -> Result<EncodedBatch<T>> {
+        let (runs, bytes, workers) = self.runs(texts, workers)?;
         let mut starts = room::for_items(texts.len() + 1)?;
         starts.push(0);
-        let size = |run: &Range<usize>| texts[run.clone()].iter().map(|text| text.len()).sum();
-        if workers == 1 && T::IS_WIDE {
-            let mut all = IdBuffer::<T>::new(bytes);
-            for run in runs {
-                if let Some(ids) = T::as_u32(&mut all.ids) {
-                    let worker = Worker { number: 0, bytes };
-                    self.add_run(worker, &texts[run.clone()], active, ids, &mut starts, control)?;
-                }
-                check_count(all.ids.len(), max_ids)?;
-                all.done(size(&run))?;
-            }
-            return Ok(EncodedBatch { ids: all.finish(), starts });
-        }
-        let mut runs = runs.into_iter();
         let work = |number, run: Range<usize>, ids: &mut Vec<u32>| {
-            let worker = Worker { number, bytes: bytes / workers };
-            let mut ends = Vec::new();
-            self.add_run(worker, &texts[run.clone()], active, ids, &mut ends, control)?;
-            Ok((size(&run), ends))
+            let done = texts[run.clone()].iter().map(|text| text.len()).sum();
+            let (before, mut ends) = (ids.len(), Vec::new());
+            encode(Worker { number, bytes: bytes / workers }, run, ids, &mut ends)?;
+            ends.iter_mut().for_each(|end| *end -= before);
+            Ok((done, ends))
         };
         let place = |before, count, ends: Vec<usize>| {
             starts.extend(ends.iter().map(|end| before + end)); // there is room for all
-            check_count(before + count, max_ids)
+            if before + count > max_ids { Err(Error::TooManyIds(max_ids)) } else { Ok(()) }
         };
-        let ids = joined((bytes, bytes, workers), control, || Ok(runs.next()), work, place)?;
+        let ids = joined((bytes, bytes, workers), control, runs.into_iter(), work, place)?;
         Ok(EncodedBatch { ids, starts })
     }
 
+    /// Texts in runs that one worker takes, with the bytes of all, and the number of threads to use.
+    fn runs(&self, texts: &[&[u8]], workers: usize) -> Result<(Vec<Range<usize>>, usize, usize)> {
+        let (mut runs, mut start, mut bytes) = (Vec::new(), 0, 0);
+        for (index, text) in texts.iter().enumerate() {
+            bytes += text.len() + 1;
+            if bytes >= RUN_BYTES || index + 1 == texts.len() {
+                runs.push(start..index + 1);
+                (start, bytes) = (index + 1, 0);
+            }
+        }
+        let bytes = texts.iter().map(|text| text.len()).sum();
+        let workers = self.useful_workers(Some(workers), bytes)?.min(runs.len()).max(1);
+        Ok((runs, bytes, workers))
+    }
+
     /// How many ids each text has, on up to `workers` threads. Builds no list of ids.
-    ///
-    /// # Errors
-    /// Same as [`Encoder::encode`].
     pub fn count_batch<'a>(
         &'a self,
         texts: &[&[u8]],
@@ -136,9 +118,8 @@ impl Encoder {
         workers: usize,
         control: &Control,
     ) -> Result<Vec<i64>> {
-        let (runs, active) = (runs(texts)?, self.active(special.into()));
-        let bytes: usize = texts.iter().map(|text| text.len()).sum();
-        let workers = self.useful_workers(Some(workers), bytes)?.min(runs.len()).max(1);
+        let active = self.active(special.into());
+        let (runs, bytes, workers) = self.runs(texts, workers)?;
         let (mut counts, mut runs) = (room::for_items(texts.len())?, runs.into_iter());
         let work = |number, run: Range<usize>| {
             self.pool.with(self.isa, Worker { number, bytes: bytes / workers }, |scratch| {
@@ -159,9 +140,6 @@ impl Encoder {
 
     /// Appends the ids of texts, and for each text where its ids end; on this thread, in the scratch of a worker. A
     /// text that is long by itself is encoded on up to `workers` threads.
-    ///
-    /// # Errors
-    /// Same as [`Encoder::encode`].
     pub(crate) fn encode_documents(
         &self,
         (worker, workers): (usize, usize),
@@ -192,18 +170,6 @@ impl Encoder {
         Ok(())
     }
 
-    fn encode_run(
-        &self,
-        worker: Worker,
-        texts: &[&[u8]],
-        active: ActiveSpecials<'_>,
-        control: &Control,
-    ) -> Result<EncodedBatch> {
-        let mut batch = EncodedBatch { ids: Vec::new(), starts: vec![0] };
-        self.add_run(worker, texts, active, &mut batch.ids, &mut batch.starts, control)?;
-        Ok(batch)
-    }
-
     /// Adds the ids of some texts, and where each text's ids end, in a scratch of this worker.
     fn add_run(
         &self,
@@ -223,22 +189,4 @@ impl Encoder {
             Ok(())
         })
     }
-}
-
-fn check_count(ids: usize, max_ids: usize) -> Result<()> {
-    if ids > max_ids { Err(Error::TooManyIds(max_ids)) } else { Ok(()) }
-}
-
-/// Texts in runs that one worker takes.
-pub(in crate::encode) fn runs(texts: &[&[u8]]) -> Result<Vec<Range<usize>>> {
-    let mut runs = Vec::new();
-    let (mut start, mut bytes) = (0, 0);
-    for (index, text) in texts.iter().enumerate() {
-        bytes += text.len() + 1;
-        if bytes >= RUN_BYTES || index + 1 == texts.len() {
-            room::push(&mut runs, start..index + 1)?;
-            (start, bytes) = (index + 1, 0);
-        }
-    }
-    Ok(runs)
 }

@@ -20,15 +20,17 @@ use crate::workers::{self, BufferPool};
 /// many threads wait for, because the system clears each page of the result at its first use.
 ///
 /// # Errors
-/// The error of the first job for which `jobs`, `work` or `place` failed; [`crate::Error::IdTooWide`];
-/// [`crate::Error::OutOfMemory`]; [`crate::Error::Interrupted`].
+/// The error of the first job for which `work` or `place` failed; [`crate::Error::IdTooWide`].
 pub(super) fn joined<T: IdType, J: Send, X: Send>(
     (total, capacity, workers): (usize, usize, usize),
     control: &Control,
-    jobs: impl FnMut() -> Result<Option<J>> + Send,
+    mut jobs: impl Iterator<Item = J> + Send,
     work: impl Fn(usize, J, &mut Vec<u32>) -> Result<(usize, X)> + Sync,
     mut place: impl FnMut(usize, usize, X) -> Result<()> + Send,
 ) -> Result<Vec<T>> {
+    if workers <= 1 && T::IS_WIDE {
+        return alone(total, jobs, work, place);
+    }
     let mut memory = IdBuffer::<T>::memory(total, capacity);
     let (mut open, mut late) = (memory.spare_capacity_mut(), IdBuffer::<T>::empty(total));
     let (mut count, copied) = (0, AtomicUsize::new(0));
@@ -63,7 +65,7 @@ pub(super) fn joined<T: IdType, J: Send, X: Send>(
         give_back(ids);
         Ok(None)
     };
-    workers::placed(workers, control, jobs, work, |part| take(part).map(Vec::from_iter), copy)?;
+    workers::placed(workers, control, || Ok(jobs.next()), work, |part| take(part).map(Vec::from_iter), copy)?;
     let copied = copied.into_inner();
     assert_eq!(copied + late.ids.len(), count);
     // SAFETY: slots were cut from the spare capacity from its start on, without gaps. Each was given to one call of
@@ -73,4 +75,22 @@ pub(super) fn joined<T: IdType, J: Send, X: Send>(
         room::extend(&mut memory, &late.ids)?;
     }
     Ok(IdBuffer::trimmed(memory))
+}
+
+/// [`joined`] on this thread, which adds all ids to the result at once.
+fn alone<T: IdType, J, X>(
+    total: usize,
+    jobs: impl Iterator<Item = J>,
+    work: impl Fn(usize, J, &mut Vec<u32>) -> Result<(usize, X)>,
+    mut place: impl FnMut(usize, usize, X) -> Result<()>,
+) -> Result<Vec<T>> {
+    let mut all = IdBuffer::<T>::new(total);
+    for job in jobs {
+        let Some(ids) = T::as_u32(&mut all.ids) else { break };
+        let before = ids.len();
+        let (done, extra) = work(0, job, ids)?;
+        place(before, ids.len() - before, extra)?;
+        all.done(done)?;
+    }
+    Ok(all.finish())
 }

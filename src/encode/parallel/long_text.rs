@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::joined::joined;
 use crate::control::Control;
 use crate::encode::encoder::{Encoder, Request};
-use crate::encode::output::{CountSink, IdBuffer};
+use crate::encode::output::CountSink;
 use crate::encode::scratch::Worker;
 use crate::encode::special_set::{ActiveSpecials, SpecialTokens};
 use crate::error::Result;
@@ -65,9 +65,6 @@ impl Encoder {
     }
 
     /// How many ids [`Encoder::encode_long`] would find, without keeping them.
-    ///
-    /// # Errors
-    /// Same as [`Encoder::encode_long`].
     pub fn count_long<'a, 't>(
         &'a self,
         text: impl Into<Text<'t>>,
@@ -132,19 +129,7 @@ impl Encoder {
         (workers, is_first): (usize, bool),
         control: &Control,
     ) -> Result<Vec<u32>> {
-        let workers = workers.min(chunks.len());
-        if workers <= 1 {
-            let (mut all, mut bytes) = (IdBuffer::new(text.len()), Vec::new());
-            for chunk in chunks {
-                let bytes = text.utf8(self.isa, chunk.clone(), &mut bytes)?;
-                let is_first = is_first && chunk.start == 0;
-                let worker = Worker { number: 0, bytes: text.len() };
-                let request = Request { text: bytes, specials, worker, is_first };
-                self.answer(request, &mut all.ids, control)?;
-                all.done(chunk.len())?;
-            }
-            return Ok(all.finish());
-        }
+        let workers = workers.min(chunks.len()).max(1);
         let spare = BufferPool::default();
         let work = |worker, chunk: &Range<usize>, ids: &mut Vec<u32>| {
             spare.with(|bytes| {
@@ -155,11 +140,10 @@ impl Encoder {
             })?;
             Ok((chunk.len(), ()))
         };
-        let mut left = chunks.iter();
         // A character has more than two ids in few texts, and a byte has one at most.
         let capacity = if matches!(text, Text::Utf8(_)) { text.len() } else { 2 * text.len() };
         let sizes = (text.len(), capacity, workers);
-        joined(sizes, control, || Ok(left.next()), work, |_, _, ()| Ok(()))
+        joined(sizes, control, chunks.iter(), work, |_, _, ()| Ok(()))
     }
 
     /// [`Encoder::chunks`] that are kept: the last one is not much smaller than the others.
@@ -257,7 +241,7 @@ mod tests {
         let vocab = Vocab::new(&tokens, None, &specials).unwrap();
         let pattern = Pattern::Named(Named::Gpt2, Isa::best());
         let pretokenizer = Pretokenizer { pattern, unmatched: Unmatched::Keep };
-        let encoder = Encoder::new(vocab, pretokenizer);
+        let encoder = Encoder::new(vocab, pretokenizer).unwrap();
         let text = "aa \n bb  a \n\n bé 中\u{3000}中 b'll \r\n a \n".repeat(9);
         let points: Vec<u32> = text.chars().map(u32::from).collect();
         let units: Vec<u16> = text.encode_utf16().collect();

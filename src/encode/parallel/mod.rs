@@ -6,5 +6,4 @@ mod joined;
 mod long_text;
 
 pub use batch::EncodedBatch;
-pub(in crate::encode) use batch::runs;
 pub use file::FileOptions;

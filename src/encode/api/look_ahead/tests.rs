@@ -38,7 +38,7 @@ fn encoder(random: &mut Random, text: &str, pattern: Pattern) -> Encoder {
     }
     let tokens: Vec<(u32, Vec<u8>)> = (0..).zip(tokens).collect();
     let vocab = Vocab::new(&tokens, None, &[(b"<|x|>".to_vec(), None)]).unwrap();
-    Encoder::new(vocab, Pretokenizer { pattern, unmatched: Unmatched::Keep })
+    Encoder::new(vocab, Pretokenizer { pattern, unmatched: Unmatched::Keep }).unwrap()
 }
 
 fn slow_split(encoder: &Encoder, text: &str, limit: usize, overlap: usize, special: bool) -> Vec<String> {
