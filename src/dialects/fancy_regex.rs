@@ -10,11 +10,10 @@
 
 use super::cursor::{Cursor, Flags};
 use super::fancy_sets::{Escape, MAX_DEPTH, SetReader, nested, refused, single};
-use super::shown::{self, shown};
 use super::size;
 use super::tables::Tables;
 use super::written::Written;
-use crate::error::Result;
+use crate::error::{Error, Result, show_text};
 
 const ANY: &str = "(?s:.)";
 const LOOKS: [&str; 4] = ["(?=", "(?!", "(?<=", "(?<!"];
@@ -114,7 +113,7 @@ impl Reader<'_> {
         let (on, off) = (&set.on, set.off.as_deref().unwrap_or(""));
         let unknown = |letters: &str, known: &str| letters.chars().filter(|&c| !known.contains(c)).min();
         if let Some(unknown) = unknown(on, "imsu").or_else(|| unknown(off, "ims")) {
-            return self.refuse(&format!("the flag {}", shown(&unknown.to_string())));
+            return self.refuse(&format!("the flag {}", show_text(&unknown.to_string())));
         }
         let says_nothing = on.is_empty() && off.is_empty() && set.end == ')';
         if on.chars().any(|flag| off.contains(flag)) || says_nothing {
@@ -135,7 +134,7 @@ impl Reader<'_> {
         }
         let maximum = quantifier.maximum;
         if !quantifier.is_complete || maximum.is_some_and(|maximum| maximum < quantifier.minimum) {
-            return self.refuse(&format!("the quantifier {}", shown(&quantifier.text)));
+            return self.refuse(&format!("the quantifier {}", show_text(&quantifier.text)));
         }
         self.cursor.at += quantifier.text.len();
         if maximum.is_none() && part.longest > 0 && part.shortest == 0 && has_lazy(&part.pattern) {
@@ -160,7 +159,7 @@ impl Reader<'_> {
                 return Ok(Written::character(source, 1));
             }
             '?' | '*' | '+' | '{' => {
-                return self.refuse(&format!("a bare {}", shown(&character.to_string())));
+                return self.refuse(&format!("a bare {}", show_text(&character.to_string())));
             }
             _ => self.cursor.at += 1,
         }
@@ -195,7 +194,7 @@ impl Reader<'_> {
         } else if let Some((_, what)) = REFUSED_GROUPS.iter().find(|(lead, _)| beginning.starts_with(lead)) {
             return self.refuse(what);
         } else if beginning.starts_with("(?") {
-            return self.refuse(&format!("the group {}", shown(&beginning)));
+            return self.refuse(&format!("the group {}", show_text(&beginning)));
         } else {
             1
         };
@@ -218,9 +217,9 @@ impl Reader<'_> {
         let inner = self.alternatives(flags)?;
         self.depth -= 1;
         if !self.cursor.take(")") {
-            let pattern = shown(&self.cursor.whole());
+            let pattern = show_text(&self.cursor.whole());
             let reason = format!("the pattern {pattern} is broken: a ( without its ) at character {start}");
-            return Err(shown::refused(reason));
+            return Err(Error::Pattern(reason));
         }
         Ok(inner)
     }

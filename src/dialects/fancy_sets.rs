@@ -4,10 +4,9 @@
 //! fancy-regex does not. So operations are written with lookaheads, which mean the same in both engines.
 
 use super::cursor::{Cursor, control, is_among, negated};
-use super::shown::{self, shown};
 use super::size::MAX_LENGTH;
 use super::tables::Tables;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, show_text};
 
 /// Properties whose names both engines know, beside any script: general categories and a few others.
 const PROPERTIES: &str = " l lc lu ll lt lm lo m mn mc me n nd nl no p pc pd ps pe pi pf po s sm sc sk so z zs zl zp c \
@@ -47,8 +46,8 @@ pub(super) enum Escape {
 
 /// The error of a construct that has no equal.
 pub(super) fn refused(cursor: &Cursor, what: &str, at: usize) -> Error {
-    let pattern = shown(&cursor.whole());
-    shown::refused(format!(
+    let pattern = show_text(&cursor.whole());
+    Error::Pattern(format!(
         "the pattern {pattern} has {what} at character {at}, which has no proven equal in the `regex` package: write it \
          in another way"
     ))
@@ -56,7 +55,7 @@ pub(super) fn refused(cursor: &Cursor, what: &str, at: usize) -> Error {
 
 /// The error of a pattern with more than [`MAX_DEPTH`] groups or sets inside each other.
 pub(super) fn nested(cursor: &Cursor) -> Error {
-    shown::refused(format!("the pattern {} is nested too deep", shown(&cursor.whole())))
+    Error::Pattern(format!("the pattern {} is nested too deep", show_text(&cursor.whole())))
 }
 
 /// A character as it is written, alone or in a set.
@@ -188,7 +187,7 @@ impl SetReader<'_> {
             let written = self.cursor.next(len);
             self.cursor.at += len;
             let Some((_, body)) = POSIX.iter().find(|class| class.0 == name) else {
-                return self.refuse(&format!("the class {}", shown(&written)));
+                return self.refuse(&format!("the class {}", show_text(&written)));
             };
             match is_negated {
                 true => members.nested.push(self.leaf(&[(*body).to_owned()], true)?),
@@ -276,7 +275,7 @@ impl SetReader<'_> {
             }
             _ => {
                 let escape = self.cursor.slice(start..start + 2);
-                return self.refuse_at(&format!("the escape {}", shown(&escape)), start);
+                return self.refuse_at(&format!("the escape {}", show_text(&escape)), start);
             }
         })
     }
@@ -314,10 +313,10 @@ impl SetReader<'_> {
         let written = self.cursor.next(len);
         self.cursor.at += len;
         if self.folds {
-            return self.refuse(&format!("the property {} under (?i)", shown(&written)));
+            return self.refuse(&format!("the property {} under (?i)", show_text(&written)));
         }
         if !is_known(&name) && !self.is_script(&name)? {
-            return self.refuse(&format!("the property {}", shown(&written)));
+            return self.refuse(&format!("the property {}", show_text(&written)));
         }
         Ok(Some(format!("\\{}{{{name}}}", if is_big != is_negated { 'P' } else { 'p' })))
     }

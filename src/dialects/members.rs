@@ -103,31 +103,3 @@ pub(super) fn opposite(ranges: &Ranges) -> Ranges {
     let ends = ranges.iter().map(|range| range.start).chain([CODE_POINTS]);
     starts.zip(ends).map(|(start, end)| start..end).filter(|range| range.start < range.end).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn members_are_read_where_no_set_stands_inside() {
-        let members = Members::of(r"[^\sa-c\n\p{^Lu}\s]").unwrap();
-        assert!(members.is_negated);
-        assert_eq!(members.classes, [r"\s", r"\p{^Lu}"]);
-        assert_eq!(members.ranges, [10..11, 97..100]);
-        for source in
-            [r"[\s-a]", "[a[b]]", "[a--b]", "[[:alpha:]]", r"[\b]", r"[\N{DIGIT ONE}]", "[b-a]", r"[a-\d]"]
-        {
-            assert!(Members::of(source).is_none(), "{source}");
-        }
-    }
-
-    #[test]
-    fn ranges_have_opposites() {
-        assert_eq!(joined(vec![5..7, 1..2, 2..4, 6..9]), [1..4, 5..9]);
-        for ranges in [vec![], vec![0..5, 6..CODE_POINTS], vec![5..9, 10..CODE_POINTS]] {
-            let opposite_ranges = opposite(&ranges);
-            assert_eq!(joined([&ranges[..], &opposite_ranges].concat()), opposite(&Vec::new()));
-            assert_eq!(opposite(&opposite_ranges), ranges);
-        }
-    }
-}

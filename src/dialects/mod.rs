@@ -3,7 +3,7 @@
 //!
 //! - [`from_fancy_regex`] and [`from_oniguruma`] write a pattern for `regex`, [`to_oniguruma`] one of `regex` for
 //!   Oniguruma. A construct without a proven equal is refused by name.
-//! - [`Steps`] are a pattern of `regex` as the compiled engine takes it ([`crate::pretokenize::compiled`]).
+//! - [`RegexPattern`] is a pattern of `regex` for the compiled engine ([`crate::pretokenize::compiled`]).
 //! - [`size`] bounds what `regex` builds for a pattern.
 //!
 //! Which characters a class has is asked of the installed `regex` ([`Tables`]), or of regex-syntax ([`SyntaxTables`]) in
@@ -19,16 +19,15 @@ mod oniguruma;
 mod oniguruma_classes;
 mod oniguruma_names;
 mod oniguruma_writer;
-mod shown;
 pub mod size;
-mod steps;
 mod tables;
+mod tree;
 mod unicode;
 mod written;
 
+pub use automaton::RegexPattern;
 pub use fancy_regex::from_fancy_regex;
 pub use oniguruma::{Translation, from_oniguruma};
 pub use oniguruma_writer::to_oniguruma;
-pub use steps::{Step, Steps};
 pub use tables::{Ranges, Tables};
 pub use unicode::{SYNTAX_UNICODE_VERSION, SyntaxTables};

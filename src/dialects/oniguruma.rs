@@ -8,10 +8,9 @@
 use super::cursor::{Cursor, Flags, Quantifier};
 use super::oniguruma_classes::{ClassReader, MAX_DEPTH};
 use super::oniguruma_names as names;
-use super::shown::{refused, shown};
 use super::size;
 use super::tables::Tables;
-use crate::error::Result;
+use crate::error::{Error, Result, show_text};
 
 /// The maximum number of characters of a pattern.
 const MAX_LENGTH: usize = 1 << 14;
@@ -33,7 +32,10 @@ pub struct Translation {
 /// [`crate::Error::Pattern`] names the construct without a proven equal, and its place.
 pub fn from_oniguruma(pattern: &str, tables: &dyn Tables) -> Result<Translation> {
     if pattern.chars().count() > MAX_LENGTH {
-        return Err(refused(format!("the pattern {} has more than {MAX_LENGTH} characters", shown(pattern))));
+        return Err(Error::Pattern(format!(
+            "the pattern {} has more than {MAX_LENGTH} characters",
+            show_text(pattern)
+        )));
     }
     let mut reader = Reader {
         classes: ClassReader::new(pattern, tables),
@@ -50,10 +52,10 @@ pub fn from_oniguruma(pattern: &str, tables: &dyn Tables) -> Result<Translation>
     }
     let length = whole.pattern.chars().count();
     if length > size::MAX_LENGTH {
-        return Err(refused(format!(
+        return Err(Error::Pattern(format!(
             "the pattern {} takes {length} characters in the dialect of `regex`, more than {}: write it shorter, or in \
              several steps",
-            shown(pattern),
+            show_text(pattern),
             size::MAX_LENGTH
         )));
     }
@@ -390,10 +392,9 @@ impl Reader<'_> {
             return Ok(self.assertion(anchor, letter == 'A'));
         }
         self.before = Before::Character;
-        if let Some(unit) = names::unit(letter) {
-            self.cursor().at += 2;
-            self.check_behind(&format!("\\{letter}"), start)?;
-            return Ok(Part::new(unit, Takes::Always));
+        if self.cursor().take(r"\R") {
+            self.check_behind(r"\R", start)?;
+            return Ok(Part::new(names::NEWLINE.into(), Takes::Always));
         }
         if let Some((class, is_negated)) = self.classes.type_escape()? {
             let class = if class == names::WORD_IN_CLASS { names::WORD } else { &class };

@@ -3,9 +3,8 @@
 use super::cases::{Cases, escaped};
 use super::cursor::{Cursor, control, is_category, negated};
 use super::oniguruma_names as names;
-use super::shown::{self, printable, shown};
 use super::tables::Tables;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, show_text};
 
 /// The maximum number of groups and classes inside each other.
 pub(super) const MAX_DEPTH: usize = 50;
@@ -52,9 +51,9 @@ impl<'t> ClassReader<'t> {
     }
 
     pub(super) fn refused_at(&self, what: &str, at: usize) -> Error {
-        let pattern = shown(&self.cursor.whole());
+        let pattern = show_text(&self.cursor.whole());
         let what = printable(what);
-        shown::refused(format!("the pattern {pattern}: {what} (character {at}) has no proven equal here"))
+        Error::Pattern(format!("the pattern {pattern}: {what} (character {at}) has no proven equal here"))
     }
 
     pub(super) fn refuse<T>(&self, what: &str) -> Result<T> {
@@ -307,4 +306,13 @@ fn is_one(items: &str) -> bool {
         _ => items.chars().next().map_or(0, char::len_utf8),
     };
     items.get(..len).is_some_and(|first| items == first.repeat(items.len() / len))
+}
+
+/// A part of a pattern, with an escape for each character that a terminal could obey.
+fn printable(text: &str) -> String {
+    let shown = |character: char| match character {
+        '\\' | '"' | '\'' => character.to_string(),
+        _ => character.escape_debug().to_string(),
+    };
+    text.chars().map(shown).collect()
 }

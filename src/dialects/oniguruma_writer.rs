@@ -2,42 +2,43 @@
 //!
 //! `tokenizers` runs the patterns of its files in Oniguruma, which reads some of them differently: `$` also matches at
 //! the end of a line, `{1,3}+` repeats a repetition, `\w` has other characters, and a character may fold to several. So
-//! a pattern is read here in full, and written anew with constructs that mean the same in both (Oniguruma's doc/RE, Ruby
-//! syntax, and the documentation of `regex`). A class of characters that is not the same in both is written as the code
-//! points that `regex` takes for it. A construct that is not in this module has no proven equal, and is refused by name.
+//! the tree of a pattern is written anew with constructs that mean the same in both (Oniguruma's doc/RE, Ruby syntax, and
+//! the documentation of `regex`). A class of characters that is not the same in both is written as the code points that
+//! `regex` takes for it. A construct without a proven equal is refused by name.
 
-use super::cursor::{Cursor, Flags, Quantifier, control, is_category};
-use super::shown::{refused, shown};
+use super::cursor::{Cursor, Quantifier, control, is_category};
+use super::members::class;
 use super::tables::{Ranges, Tables};
-use crate::error::{Error, Result};
+use super::tree::{DOTALL, IGNORECASE, Letters, Part, Source, Tree, UNICODE, VERSION0};
+use crate::error::{Error, Result, show_text};
 use crate::pretokenize::class::{Class, class_of};
+use crate::pretokenize::compiled::Repeat;
 
-/// Flags of `regex`.
-const IGNORE_CASE: u32 = 0x2;
-const DOT_ALL: u32 = 0x10;
-/// With UNICODE and VERSION0, the defaults.
-const ALLOWED: u32 = IGNORE_CASE | DOT_ALL | 0x20 | 0x2000;
+/// Flags that Oniguruma has, or that are the defaults.
+const ALLOWED: u32 = IGNORECASE | DOTALL | UNICODE | VERSION0;
 /// The maximum number of repetitions; Oniguruma unrolls them.
 const MAX_REPEAT: u64 = 1000;
-const MAX_DEPTH: usize = 50;
-const UNPROVEN: &str = "no equal in Oniguruma is proven";
 /// The code points that no text has.
 const SURROGATES: std::ops::Range<u32> = 0xD800..0xE000;
 
-/// A part that was read: its spelling for Oniguruma, and the minimum and the maximum of characters that it matches.
-struct Part {
+/// A part as it is written for Oniguruma, with the minimum and the maximum of characters that it matches.
+struct Written {
     text: String,
     shortest: u64,
     longest: u64,
 }
 
-impl Part {
+impl Written {
     fn character(text: String) -> Self {
-        Part { text, shortest: 1, longest: 1 }
+        Written { text, shortest: 1, longest: 1 }
     }
 
     fn assertion(text: impl Into<String>) -> Self {
-        Part { text: text.into(), shortest: 0, longest: 0 }
+        Written { text: text.into(), shortest: 0, longest: 0 }
+    }
+
+    fn grouped(self, opening: &str) -> Self {
+        Written { text: format!("{opening}{})", self.text), ..self }
     }
 }
 
@@ -46,81 +47,62 @@ impl Part {
 /// # Errors
 /// [`crate::Error::Pattern`] names a construct without a proven equal there.
 pub fn to_oniguruma(pattern: &str, flags: u32, tables: &dyn Tables) -> Result<String> {
-    if flags & !ALLOWED != 0 {
-        return Err(refused(format!(
-            "the pattern {} has flags {:#x}, which Oniguruma does not have",
-            shown(pattern),
-            flags & !ALLOWED
-        )));
-    }
-    let is_switch = |switch: &str| switch.trim_start_matches(['s', '-']).starts_with('i');
-    let mut reader = Reader {
-        cursor: Cursor::new(pattern),
-        flags: flags & (IGNORE_CASE | DOT_ALL),
-        depth: 0,
-        folds: pattern.split("(?").skip(1).any(is_switch),
-        tables,
-    };
-    let part = reader.alternatives()?;
-    if let Some(character) = reader.cursor.peek(0) {
-        return reader.refuse(&character.to_string(), "a parenthesis without a partner");
-    }
-    if part.shortest == 0 {
-        return Err(refused(format!(
-            "the pattern {} can match the empty text, after which Oniguruma continues differently",
-            shown(pattern)
-        )));
-    }
-    Ok(part.text)
+    written(pattern, flags, tables).map_err(|error| match error {
+        Error::Pattern(reason) => Error::Pattern(format!(
+            "the pattern {} has no proven equal in Oniguruma: {reason}",
+            show_text(pattern)
+        )),
+        error => error,
+    })
 }
 
-/// Reads a pattern from left to right, once.
-struct Reader<'t> {
-    cursor: Cursor,
-    flags: u32,
-    depth: usize,
+fn written(pattern: &str, flags: u32, tables: &dyn Tables) -> Result<String> {
+    if flags & !ALLOWED != 0 {
+        return Err(Error::Pattern(format!("it has flags {:#x}", flags & !ALLOWED)));
+    }
+    let Tree { whole, sets, .. } = Tree::read(pattern, flags)?;
+    let folds = sets.iter().any(|(_, letters)| letters.i);
+    let whole = Writer { sets, folds, tables }.written(&whole)?;
+    match whole.shortest {
+        0 => Err(Error::Pattern(
+            "it can match the empty text, after which Oniguruma continues differently".into(),
+        )),
+        _ => Ok(whole.text),
+    }
+}
+
+/// The error of a construct.
+fn unequal(construct: &str, why: &str) -> Error {
+    Error::Pattern(format!("{}: {why}", show_text(construct)))
+}
+
+struct Writer<'t> {
+    sets: Vec<(Source, Letters)>,
     /// Whether a part of the pattern ignores case.
     folds: bool,
     tables: &'t dyn Tables,
 }
 
-impl Reader<'_> {
-    fn refused(&self, construct: &str, why: &str) -> Error {
-        let (pattern, construct) = (shown(&self.cursor.whole()), shown(construct));
-        refused(format!("the pattern {pattern}: {construct} at {}: {why}", self.cursor.at))
+impl Writer<'_> {
+    fn written(&self, part: &Part) -> Result<Written> {
+        Ok(match part {
+            Part::Set(number) => Written::character(self.set(*number)?),
+            Part::Start => Written::assertion(r"\A"),
+            Part::End => Written::assertion(r"\z"),
+            Part::LineEnd => Written::assertion(r"\Z"),
+            Part::Sequence(parts) => self.sequence(parts)?,
+            Part::Alternatives(branches) => self.alternatives(branches)?,
+            Part::Repeated(inner, quantifier, kind) => self.repeated(inner, quantifier, *kind)?,
+            Part::Group(inner) => self.written(inner)?.grouped("(?:"),
+            Part::Atomic(inner) => self.written(inner)?.grouped("(?>"),
+            Part::Look(opening, inner) => self.look(opening, inner)?,
+        })
     }
 
-    fn refuse<T>(&self, construct: &str, why: &str) -> Result<T> {
-        Err(self.refused(construct, why))
-    }
-
-    fn has(&self, flag: u32) -> bool {
-        self.flags & flag != 0
-    }
-
-    fn alternatives(&mut self) -> Result<Part> {
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            return self.refuse("(", "nested too deep");
-        }
-        let mut whole = self.sequence()?;
-        while self.cursor.take("|") {
-            let part = self.sequence()?;
-            whole = Part {
-                text: format!("{}|{}", whole.text, part.text),
-                shortest: whole.shortest.min(part.shortest),
-                longest: whole.longest.max(part.longest),
-            };
-        }
-        self.depth -= 1;
-        Ok(whole)
-    }
-
-    fn sequence(&mut self) -> Result<Part> {
-        let mut whole = Part::assertion("");
-        while self.cursor.peek(0).is_some_and(|next| !"|)".contains(next)) {
-            let atom = self.atom()?;
-            let part = self.quantified(atom)?;
+    fn sequence(&self, parts: &[Part]) -> Result<Written> {
+        let mut whole = Written::assertion("");
+        for part in parts {
+            let part = self.written(part)?;
             whole.text += &part.text;
             whole.shortest = whole.shortest.saturating_add(part.shortest);
             whole.longest = whole.longest.saturating_add(part.longest);
@@ -128,188 +110,93 @@ impl Reader<'_> {
         Ok(whole)
     }
 
-    fn quantified(&mut self, atom: Part) -> Result<Part> {
-        let quantifier = self.cursor.quantifier().filter(|quantifier| quantifier.is_complete);
-        let Some(Quantifier { text: sign, minimum, maximum, .. }) = quantifier else { return Ok(atom) };
-        let mode = self.cursor.peek(sign.len()).filter(|mode| matches!(mode, '?' | '+'));
-        let written = self.cursor.next(sign.len() + usize::from(mode.is_some()));
-        if atom.shortest == 0 {
-            return self
-                .refuse(&written, "it repeats what can match nothing, which the two engines end otherwise");
-        }
-        if minimum.max(maximum.unwrap_or(0)) > MAX_REPEAT || maximum.is_some_and(|maximum| maximum < minimum)
-        {
-            return self.refuse(&written, &format!("it repeats more than {MAX_REPEAT} times, or not at all"));
-        }
-        self.cursor.at += written.len();
-        let is_exact = maximum == Some(minimum);
-        let count = match maximum {
-            _ if is_exact => format!("{{{minimum}}}"),
-            _ if !sign.starts_with('{') => sign,
-            Some(maximum) => format!("{{{minimum},{maximum}}}"),
-            None => format!("{{{minimum},}}"),
-        };
-        let lazy = if mode == Some('?') && !is_exact { "?" } else { "" };
-        let text = format!("{}{count}{lazy}", atom.text);
-        Ok(Part {
-            // Oniguruma reads the + after an interval as one more repetition: an atomic group is the same in both.
-            text: if mode == Some('+') { format!("(?>{text})") } else { text },
-            shortest: minimum.saturating_mul(atom.shortest),
-            longest: maximum.map_or(u64::MAX, |maximum| maximum.saturating_mul(atom.longest)),
+    fn alternatives(&self, branches: &[Part]) -> Result<Written> {
+        let branches = branches.iter().map(|branch| self.written(branch)).collect::<Result<Vec<_>>>()?;
+        let texts: Vec<&str> = branches.iter().map(|branch| &*branch.text).collect();
+        Ok(Written {
+            text: texts.join("|"),
+            shortest: branches.iter().map(|branch| branch.shortest).min().unwrap_or(0),
+            longest: branches.iter().map(|branch| branch.longest).max().unwrap_or(0),
         })
     }
 
-    fn atom(&mut self) -> Result<Part> {
-        let character = self.cursor.peek(0).unwrap_or_default();
-        match character {
-            '(' => return self.group(),
-            '[' => return self.set(),
-            '\\' => return self.escape(),
-            '*' | '+' | '?' | '{' => return self.refuse(&character.to_string(), UNPROVEN),
-            _ => self.cursor.at += 1,
-        }
-        match character {
-            '^' => Ok(Part::assertion(r"\A")),
-            '$' => Ok(Part::assertion(r"\Z")),
-            // As a set: Oniguruma searches `.*` after a lookahead only at the starts of lines, and misses matches.
-            '.' if self.has(DOT_ALL) => Ok(Part::character(r"[\s\S]".into())),
-            '.' => Ok(Part::character(r"[^\n]".into())),
-            _ => self.literal(character),
-        }
-    }
-
-    fn literal(&mut self, character: char) -> Result<Part> {
-        let text = match self.has(IGNORE_CASE) {
-            true if character.is_ascii_alphanumeric() || !character.is_ascii() => {
-                self.listed(&character.to_string())?
-            }
-            true => self.listed(&format!("\\{character}"))?,
-            false => quoted(character),
-        };
-        Ok(Part::character(text))
-    }
-
-    fn group(&mut self) -> Result<Part> {
-        let (outer, start) = (self.flags, self.cursor.at);
-        let mut kind = ":";
-        if let Some(look) = self.cursor.take_any(&["(?:", "(?=", "(?!", "(?>", "(?<=", "(?<!"]) {
-            kind = &look[2..];
-        } else if let Some(len) = self.cursor.named_group() {
-            self.cursor.at += len;
-        } else if let Some(flags) = self.cursor.flags() {
-            self.switch(&flags, start)?;
-            self.cursor.at = start + flags.len;
-            if flags.end == ')' {
-                return Ok(Part::assertion(""));
-            }
-        } else {
-            self.cursor.at += 1;
-            if self.cursor.next_is("?") {
-                return self.refuse(&self.cursor.slice(start..start + 4), UNPROVEN);
-            }
-        }
-        let part = self.alternatives()?;
-        if !self.cursor.take(")") {
-            return self.refuse("(", "a parenthesis without a partner");
-        }
-        self.flags = outer;
-        if kind.starts_with('<') && (part.shortest != part.longest || part.text.contains('|')) {
+    fn look(&self, opening: &str, inner: &Part) -> Result<Written> {
+        let inner = self.written(inner)?;
+        if opening.starts_with("(?<") && (inner.shortest != inner.longest || inner.text.contains('|')) {
             let why = "what is looked at behind must be of one length, without alternatives";
-            return self.refuse(&format!("(?{kind}"), why);
+            return Err(unequal(opening, why));
         }
-        let text = format!("(?{kind}{})", part.text);
-        Ok(if matches!(kind, ":" | ">") { Part { text, ..part } } else { Part::assertion(text) })
+        Ok(Written::assertion(inner.grouped(opening).text))
     }
 
-    /// Takes the flags of `(?i:…)`, or of `(?i)` at the very start of the pattern.
-    fn switch(&mut self, flags: &Flags, start: usize) -> Result<()> {
-        self.cursor.at += 1; // where errors say they are
-        let off = flags.off.as_deref();
-        let are_known = |letters: &str| letters.chars().all(|letter| "is".contains(letter));
-        let is_known = are_known(&flags.on) && are_known(off.unwrap_or(""));
-        if !is_known || off.map_or(flags.on.is_empty(), str::is_empty) {
-            return self.refuse(&self.cursor.slice(start..start + 4), UNPROVEN);
+    fn repeated(&self, inner: &Part, quantifier: &Quantifier, kind: Repeat) -> Result<Written> {
+        let Quantifier { text: sign, minimum, maximum, .. } = quantifier;
+        let (minimum, maximum) = (*minimum, *maximum);
+        let inner = self.written(inner)?;
+        if inner.shortest == 0 {
+            return Err(unequal(
+                sign,
+                "it repeats what can match nothing, which the two engines end otherwise",
+            ));
         }
-        if flags.end == ')' && start != 0 {
-            let written = self.cursor.slice(start..start + flags.len);
-            return self.refuse(&written, "flags for the whole pattern stand at its start");
+        if minimum.max(maximum.unwrap_or(0)) > MAX_REPEAT {
+            return Err(unequal(sign, &format!("it repeats more than {MAX_REPEAT} times")));
         }
-        for (letter, flag) in [('i', IGNORE_CASE), ('s', DOT_ALL)] {
-            self.flags |= if flags.on.contains(letter) { flag } else { 0 };
-            self.flags &= !if off.is_some_and(|off| off.contains(letter)) { flag } else { 0 };
-        }
-        Ok(())
-    }
-
-    fn escape(&mut self) -> Result<Part> {
-        let source = escape(&self.cursor);
-        let len = source.chars().count();
-        let Some(letter) = source.chars().nth(1) else { return self.refuse("\\", UNPROVEN) };
-        if "AZ".contains(letter) {
-            self.cursor.at += len;
-            return Ok(Part::assertion(if letter == 'A' { r"\A" } else { r"\z" }));
-        }
-        if "pPsSdDwWh".contains(letter) {
-            self.check_case(&source)?;
-            let is_same = is_same(&source) && !self.has(IGNORE_CASE);
-            let text = if is_same { source } else { self.listed(&source)? };
-            self.cursor.at += len;
-            return Ok(Part::character(text));
-        }
-        let character = character(&source).ok_or_else(|| self.refused(&source, UNPROVEN))?;
-        self.cursor.at += len;
-        self.literal(character)
-    }
-
-    /// A class in brackets: unchanged if all its items are the same in both; else listed.
-    fn set(&mut self) -> Result<Part> {
-        let start = self.cursor.at;
-        let items = self.items();
-        self.cursor.at = start;
-        let Some(items) = items else {
-            return self.refuse("[", "a class without an end, or with a class inside");
+        let is_exact = maximum == Some(minimum);
+        let count = match maximum {
+            _ if is_exact => format!("{{{minimum}}}"),
+            _ if !sign.starts_with('{') => sign.clone(),
+            Some(maximum) => format!("{{{minimum},{maximum}}}"),
+            None => format!("{{{minimum},}}"),
         };
-        let source = format!("[{}]", items.concat());
-        self.check_case(&source)?;
-        let is_negated = items.first().is_some_and(|item| item == "^");
-        let same = match self.has(IGNORE_CASE) {
-            true => None,
-            false => same_set(&items[usize::from(is_negated)..]),
+        let lazy = if kind == Repeat::Lazy && !is_exact { "?" } else { "" };
+        let repeated = Written {
+            text: format!("{}{count}{lazy}", inner.text),
+            shortest: minimum.saturating_mul(inner.shortest),
+            longest: maximum.map_or(u64::MAX, |maximum| maximum.saturating_mul(inner.longest)),
         };
-        let text = match same {
-            Some(same) => format!("[{}{same}]", if is_negated { "^" } else { "" }),
-            None => self.listed(&source)?,
-        };
-        self.cursor.at += source.chars().count();
-        Ok(Part::character(text))
+        // Oniguruma reads the + after an interval as one more repetition: an atomic group is the same in both.
+        Ok(if kind == Repeat::Possessive { repeated.grouped("(?>") } else { repeated })
     }
 
-    /// Reads the items of the class that begins here, with `^` as the first of one that is negated; none for a class of
-    /// another kind.
-    fn items(&mut self) -> Option<Vec<String>> {
-        let cursor = &mut self.cursor;
-        cursor.at += 1;
-        let mut items: Vec<String> = cursor.take("^").then(|| "^".into()).into_iter().collect();
-        let first = cursor.at;
-        while !cursor.next_is("]") || cursor.at == first {
-            let item = match cursor.peek(0)? {
-                '\\' => escape(cursor),
-                character => character.to_string(),
-            };
-            if item == "[" || item == "\\" {
-                return None;
+    /// An expression for a character of a set of the tree.
+    fn set(&self, number: usize) -> Result<String> {
+        let (source, letters) = &self.sets[number];
+        let ignores_case = letters.i;
+        match source {
+            Source::Character(code) => self.literal(*code, ignores_case),
+            // As a set: Oniguruma searches `.*` after a lookahead only at the starts of lines, and misses matches.
+            Source::Set(dot) if dot == "." => Ok(if letters.s { r"[\s\S]" } else { r"[^\n]" }.into()),
+            Source::Set(source) => {
+                self.check_case(source, ignores_case)?;
+                let same = match source.starts_with('[') {
+                    _ if ignores_case => None,
+                    true => same_set(&items(source)),
+                    false => is_same(source).then(|| source.clone()),
+                };
+                same.map_or_else(|| self.listed(source, ignores_case), Ok)
             }
-            cursor.at += item.chars().count();
-            items.push(item);
         }
-        Some(items)
+    }
+
+    fn literal(&self, code: u32, ignores_case: bool) -> Result<String> {
+        let Some(character) = char::from_u32(code) else {
+            return Err(unequal(&format!("\\u{code:04x}"), "no text has this character"));
+        };
+        match ignores_case {
+            true if character.is_ascii_alphanumeric() || !character.is_ascii() => {
+                self.listed(&character.to_string(), true)
+            }
+            true => self.listed(&format!("\\{character}"), true),
+            false => Ok(quoted(character)),
+        }
     }
 
     /// Refuses a class that `regex` itself makes smaller if another part of the pattern ignores case.
     ///
     /// When `regex` then looks for the start of a match, it ignores case for all parts (seen in 2026.11.15).
-    fn check_case(&self, source: &str) -> Result<()> {
-        if !self.folds || self.has(IGNORE_CASE) {
+    fn check_case(&self, source: &str, ignores_case: bool) -> Result<()> {
+        if !self.folds || ignores_case {
             return Ok(());
         }
         let (exact, folded) = (self.tables.matched(source)?, self.tables.matched(&format!("(?i){source}"))?);
@@ -319,18 +206,16 @@ impl Reader<'_> {
         };
         match exact.iter().all(is_within) {
             true => Ok(()),
-            false => self.refuse(source, "beside (?i:…) the package `regex` takes it for less than it says"),
+            false => Err(unequal(source, "beside (?i:…) the package `regex` takes it for less than it says")),
         }
     }
 
     /// A class of all code points that `regex` matches with an expression for one.
-    fn listed(&self, source: &str) -> Result<String> {
-        let folds = self.has(IGNORE_CASE);
-        let ranges = self.tables.matched(&format!("({}:{source})", if folds { "?i" } else { "?" }))?;
-        let ranges = without_surrogates(&ranges);
+    fn listed(&self, source: &str, ignores_case: bool) -> Result<String> {
+        let flags = if ignores_case { "?i" } else { "?" };
+        let ranges = without_surrogates(&self.tables.matched(&format!("({flags}:{source})"))?);
         if ranges.is_empty() {
-            let source = format!("{}{source}", if folds { "(?i)" } else { "" });
-            return Err(refused(format!("the class {} has no characters", shown(&source))));
+            return Err(unequal(source, "it has no characters"));
         }
         let point = |code| char::from_u32(code).map(quoted).unwrap_or_default();
         let items = ranges.iter().map(|range| match range.end - range.start {
@@ -359,18 +244,19 @@ fn without_surrogates(ranges: &Ranges) -> Ranges {
     kept
 }
 
-/// The escape that comes next, as it is written; a backslash alone at the end of a pattern.
-fn escape(cursor: &Cursor) -> String {
-    let len = match (cursor.hex(), cursor.peek(1), cursor.peek(2)) {
-        (Some((_, len)), ..) => len,
-        (None, Some('p' | 'P'), Some('{')) => {
-            let name = cursor.run(3, |character| !matches!(character, '{' | '}')).chars().count();
-            if cursor.peek(3 + name) == Some('}') { 4 + name } else { 2 }
-        }
-        (None, Some('p' | 'P'), Some(letter)) if letter.is_ascii_alphabetic() => 3,
-        _ => 2,
-    };
-    cursor.next(len)
+/// The items of a set that has no set inside, with `^` as the first of one that is negated.
+fn items(set: &str) -> Vec<String> {
+    let mut cursor = Cursor::new(set);
+    let (end, mut items) = (cursor.text.len() - 1, Vec::new());
+    cursor.at = 1;
+    while cursor.at < end {
+        let class = class(&cursor).map(|class| class.chars().count());
+        let len = class.or(cursor.hex().map(|(_, len)| len));
+        let len = len.unwrap_or(1 + usize::from(cursor.next_is("\\")));
+        items.push(cursor.next(len));
+        cursor.at += len;
+    }
+    items
 }
 
 /// Whether an escape is a class with the same name and meaning in both: a general category, or White_Space.
@@ -389,8 +275,10 @@ fn character(source: &str) -> Option<char> {
     }
 }
 
-/// The items of a class in Oniguruma's spelling; none if an item is not the same there.
+/// A set in Oniguruma's spelling; none if an item is not the same there.
 fn same_set(items: &[String]) -> Option<String> {
+    let is_negated = items.first().is_some_and(|item| item == "^");
+    let items = &items[usize::from(is_negated)..];
     let point = |item: &str| match item.starts_with('\\') {
         true => character(item),
         false => item.chars().next(),
@@ -411,7 +299,7 @@ fn same_set(items: &[String]) -> Option<String> {
         }
         at += if is_range { 3 } else { 1 };
     }
-    Some(same)
+    Some(format!("[{}{same}]", if is_negated { "^" } else { "" }))
 }
 
 /// Whether a character is a letter or a number.

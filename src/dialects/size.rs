@@ -3,8 +3,7 @@
 //! `regex` copies a part that is repeated at least n times n times, so a pattern of 30 characters can take gigabytes.
 
 use super::cursor::Cursor;
-use super::shown::{refused, shown};
-use crate::error::Result;
+use crate::error::{Error, Result, show_text};
 
 /// The maximum number of parts of a pattern, each counted as often as `regex` writes it out. A part takes at most 2 KB.
 ///
@@ -33,10 +32,10 @@ pub fn check(text: &str, flags: u32) -> Result<()> {
     if count <= MAX_PARTS {
         return Ok(());
     }
-    Err(refused(format!(
+    Err(Error::Pattern(format!(
         "the pattern {} comes to {count} parts, more than {MAX_PARTS}: it is not compiled; a part that is repeated at \
          least n times counts n times",
-        shown(text)
+        show_text(text)
     )))
 }
 
@@ -46,9 +45,9 @@ pub(super) fn check_length(text: &str) -> Result<()> {
     if length <= MAX_LENGTH {
         return Ok(());
     }
-    Err(refused(format!(
+    Err(Error::Pattern(format!(
         "the pattern {} has {length} characters, more than {MAX_LENGTH}: it is not compiled",
-        shown(text)
+        show_text(text)
     )))
 }
 

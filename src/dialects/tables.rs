@@ -16,9 +16,6 @@ pub trait Tables {
     fn matched(&self, source: &str) -> Result<Ranges>;
 
     /// The places in `among` of the characters that such a pattern matches.
-    ///
-    /// # Errors
-    /// As [`Tables::matched`].
     fn matched_among(&self, source: &str, among: &str) -> Result<Ranges>;
 
     /// The full case folding of each character.

@@ -7,9 +7,8 @@ use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind, Literal
 
 use super::fancy_sets::is_known;
 use super::members::{joined, opposite};
-use super::shown::{refused, shown};
 use super::tables::{Ranges, Tables};
-use crate::error::Result;
+use crate::error::{Error, Result, show_text};
 
 /// The Unicode version of the classes.
 pub const SYNTAX_UNICODE_VERSION: &str = "16.0";
@@ -30,7 +29,7 @@ pub struct SyntaxTables;
 
 impl Tables for SyntaxTables {
     fn matched(&self, source: &str) -> Result<Ranges> {
-        let unsupported = |what: &str| refused(format!("{what} in {}", shown(source)));
+        let unsupported = |what: &str| Error::Pattern(format!("{what} in {}", show_text(source)));
         let folds = source.contains("(?i") || source.contains("(?si");
         if source.contains("(?V1)") {
             return Err(unsupported("a set of version 1"));
@@ -112,10 +111,13 @@ fn check_properties(source: &str, folds: bool) -> Result<()> {
             || OF_CASES.contains(&plain)
             || is_script(plain);
         if !is_alike {
-            return Err(refused(format!("the property {} has no table here", shown(name))));
+            return Err(Error::Pattern(format!("the property {} has no table here", show_text(name))));
         }
         if folds {
-            return Err(refused(format!("the property {} under (?i) has no table here", shown(name))));
+            return Err(Error::Pattern(format!(
+                "the property {} under (?i) has no table here",
+                show_text(name)
+            )));
         }
     }
     Ok(())

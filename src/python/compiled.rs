@@ -9,7 +9,7 @@ use pyo3::types::{PyList, PyString};
 
 use super::dialects::PyTables;
 use super::{call, objects};
-use crate::dialects::Steps;
+use crate::dialects::RegexPattern;
 use crate::pretokenize::CharKind;
 use crate::pretokenize::class::class_of;
 use crate::pretokenize::compiled::Automaton;
@@ -25,8 +25,8 @@ impl PyCompiledPattern {
     /// `flags` are those of the pattern that `regex` has compiled.
     #[new]
     fn new(py: Python<'_>, pattern: &Bound<'_, PyString>, flags: u32) -> PyResult<Self> {
-        let steps = Steps::read(call::text(pattern)?, flags, &PyTables)?;
-        Ok(PyCompiledPattern { automaton: py.detach(|| steps.compile())? })
+        let pattern = RegexPattern::read(call::text(pattern)?, flags, &PyTables)?;
+        Ok(PyCompiledPattern { automaton: py.detach(|| pattern.compile())? })
     }
 
     #[getter]

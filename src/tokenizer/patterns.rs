@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::parts::PatternEngines;
 use super::pattern::SourcePattern;
-use crate::dialects::{SYNTAX_UNICODE_VERSION, Steps, SyntaxTables, Translation, from_fancy_regex, size};
+use crate::dialects::{
+    RegexPattern, SYNTAX_UNICODE_VERSION, SyntaxTables, Translation, from_fancy_regex, size,
+};
 use crate::error::{Error, Result, show_text};
 use crate::pretokenize::compiled::Automaton;
 use crate::pretokenize::spellings::{ENCODINGS, NAMES, SPELLINGS};
@@ -94,7 +96,7 @@ fn named(text: &str) -> Result<Option<Named>> {
 
 fn compiled(source: &str, flags: u32) -> Result<Arc<Automaton>> {
     size::check(source, flags)?;
-    match Steps::read(source, flags, &SyntaxTables).and_then(|steps| steps.compile()) {
+    match RegexPattern::read(source, flags, &SyntaxTables).and_then(|pattern| pattern.compile()) {
         Err(Error::Pattern(reason)) => Err(without_regex(source, &reason)),
         compiled => compiled,
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::symbols::{MAX_SYMBOLS, Symbol, SymbolSet};
-use super::unsupported::Unsupported;
+use crate::error::{Error, Result};
 use crate::pretokenize::class::code_point_at;
 
 /// One more than the largest code point.
@@ -36,7 +36,7 @@ impl Alphabet {
     ///
     /// # Errors
     /// There are too many classes, or the sets distinguish bytes that are not UTF-8.
-    pub fn new(sets: &[Vec<Range<u32>>]) -> Result<Self, Unsupported> {
+    pub fn new(sets: &[Vec<Range<u32>>]) -> Result<Self> {
         let mut dividing = sets.to_vec();
         dividing.push(std::iter::once(0..128).collect());
         let stretches = stretches(&dividing);
@@ -45,7 +45,7 @@ impl Alphabet {
         for (range, members) in stretches {
             let next = numbers.len();
             if next + 3 > MAX_SYMBOLS && !numbers.contains_key(&members) {
-                return Err(Unsupported::new("more than 253 classes of characters"));
+                return Err(Error::Pattern("more than 253 classes of characters".into()));
             }
             runs.push((range, *numbers.entry(members).or_insert(next as Symbol)));
         }
@@ -61,8 +61,8 @@ impl Alphabet {
         };
         let invalid = class_of(INVALID_BYTES.start);
         if INVALID_BYTES.clone().any(|code_point| class_of(code_point) != invalid) {
-            return Err(Unsupported::new(
-                "a set with a part of the bytes that are not UTF-8 (U+DC80 to U+DCFF)",
+            return Err(Error::Pattern(
+                "a set with a part of the bytes that are not UTF-8 (U+DC80 to U+DCFF)".into(),
             ));
         }
         let (block_starts, classes) = table(&runs);

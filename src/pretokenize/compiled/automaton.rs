@@ -17,7 +17,7 @@ use super::expression::Expression;
 use super::program::{Address, Instruction, Program};
 use super::states::{States, Transition};
 use super::symbols::{Symbol, SymbolSet};
-use super::unsupported::Unsupported;
+use crate::error::{Error, Result};
 use crate::pretokenize::word_runs::WordRuns;
 
 /// A compiled pattern.
@@ -45,13 +45,13 @@ pub fn compile(
     alphabet: Alphabet,
     newline: usize,
     word_runs: Option<WordRuns>,
-) -> Result<Arc<Automaton>, Unsupported> {
+) -> Result<Arc<Automaton>> {
     let program = Program::new(expression, &alphabet)?;
     let newline = alphabet.set(newline).unwrap_or(SymbolSet::EMPTY);
     let transitions = Builder::new(&program, &alphabet, newline).transitions()?;
     let symbols = usize::from(alphabet.end()) + 1;
     if transitions[..symbols].iter().any(|transition| transition.is_match) {
-        return Err(Unsupported::new("matches of nothing"));
+        return Err(Error::Pattern("matches of nothing".into()));
     }
     let table = Table::new(&transitions, &alphabet).entries();
     let cuts = CutPairs::new(&table, &alphabet);
@@ -146,7 +146,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The transitions of all states, in rows of one for each symbol.
-    fn transitions(mut self) -> Result<Vec<Transition>, Unsupported> {
+    fn transitions(mut self) -> Result<Vec<Transition>> {
         self.state(vec![self.program.start])?;
         let (mut transitions, mut at) = (Vec::new(), 0);
         while at < self.states.len() {
@@ -161,7 +161,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The number of the state in which these instructions are alive; `None` if there are no instructions.
-    fn state(&mut self, targets: Vec<Address>) -> Result<Option<u32>, Unsupported> {
+    fn state(&mut self, targets: Vec<Address>) -> Result<Option<u32>> {
         if targets.is_empty() {
             return Ok(None);
         }
@@ -170,7 +170,7 @@ impl<'a> Builder<'a> {
         let number = *self.numbers.entry(alive.clone()).or_insert(next);
         if number == next {
             if (self.states.len() + 1) * (usize::from(self.alphabet.end()) + 1) > MAX_ENTRIES {
-                return Err(Unsupported::new("more states than the table may have"));
+                return Err(Error::Pattern("more states than the table may have".into()));
             }
             self.states.push(alive);
         }
@@ -179,7 +179,7 @@ impl<'a> Builder<'a> {
 
     /// Follows all choices. The result is the instructions that look at a symbol, in order, up to a match, so that
     /// equal states are recognized as equal.
-    fn without_choices(&mut self, targets: &[Address]) -> Result<Vec<Address>, Unsupported> {
+    fn without_choices(&mut self, targets: &[Address]) -> Result<Vec<Address>> {
         self.walk += 1;
         let mut alive = Vec::new();
         let mut open: Vec<Address> = targets.iter().rev().copied().collect();
@@ -199,7 +199,7 @@ impl<'a> Builder<'a> {
         Ok(alive)
     }
 
-    fn transition(&mut self, state: &[Address], symbol: Symbol) -> Result<Transition, Unsupported> {
+    fn transition(&mut self, state: &[Address], symbol: Symbol) -> Result<Transition> {
         self.walk += 1;
         let (mut targets, mut is_match) = (Vec::new(), false);
         let mut open: Vec<Address> = state.iter().rev().copied().collect();
@@ -213,7 +213,7 @@ impl<'a> Builder<'a> {
                 Instruction::Take(..) | Instruction::Check(..) => (),
                 Instruction::CheckLineEnd(next) if symbol == self.alphabet.end() => open.push(*next),
                 Instruction::CheckLineEnd(_) if self.newline.has(symbol) => {
-                    return Err(Unsupported::new("a $ that may stand before the last newline"));
+                    return Err(Error::Pattern("a $ that may stand before the last newline".into()));
                 }
                 Instruction::CheckLineEnd(_) => (),
                 Instruction::Try(each) => open.extend(each.iter().rev()),
@@ -227,10 +227,10 @@ impl<'a> Builder<'a> {
     }
 
     /// Whether the current walk meets an instruction for the first time.
-    fn meet(&mut self, address: Address) -> Result<bool, Unsupported> {
+    fn meet(&mut self, address: Address) -> Result<bool> {
         self.steps += 1;
         if self.steps > MAX_STEPS {
-            return Err(Unsupported::new("too many combinations of its parts"));
+            return Err(Error::Pattern("too many combinations of its parts".into()));
         }
         let met = &mut self.met[address as usize];
         Ok(std::mem::replace(met, self.walk) != self.walk)

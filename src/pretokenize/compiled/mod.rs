@@ -12,8 +12,8 @@
 //!    ([`scan`]).
 //! 6. For other programs, the transitions of the table are handed out as plain data ([`plain`]).
 //!
-//! Patterns that this engine cannot express are refused with the name of the cause ([`Unsupported`]), and run in the
-//! `regex` package.
+//! Patterns that this engine cannot express are refused with the name of the cause ([`crate::Error::Pattern`]), and run in
+//! the `regex` package.
 
 mod alphabet;
 mod automaton;
@@ -29,7 +29,6 @@ mod scan;
 mod states;
 mod stripe;
 mod symbols;
-mod unsupported;
 mod window;
 
 pub use alphabet::Alphabet;
@@ -37,7 +36,6 @@ pub use automaton::{Automaton, compile};
 pub use expression::{Expression, Repeat};
 pub use scan::CompiledScanner;
 pub use symbols::{Symbol, SymbolSet};
-pub use unsupported::Unsupported;
 
 #[cfg(test)]
 mod tests;

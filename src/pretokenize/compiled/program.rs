@@ -3,7 +3,7 @@
 use super::alphabet::Alphabet;
 use super::expression::{Expression, Repeat};
 use super::symbols::SymbolSet;
-use super::unsupported::Unsupported;
+use crate::error::{Error, Result};
 
 /// Where an instruction stands in its program.
 pub(super) type Address = u32;
@@ -33,7 +33,7 @@ pub(super) struct Program {
 const MAX_INSTRUCTIONS: usize = 20_000;
 
 impl Program {
-    pub(super) fn new(expression: &Expression, alphabet: &Alphabet) -> Result<Self, Unsupported> {
+    pub(super) fn new(expression: &Expression, alphabet: &Alphabet) -> Result<Self> {
         let mut writer =
             Writer { instructions: Vec::new(), all: alphabet.all(), end: SymbolSet::of([alphabet.end()]) };
         let accept = writer.add(Instruction::Match)?;
@@ -50,16 +50,16 @@ struct Writer {
 }
 
 impl Writer {
-    fn add(&mut self, instruction: Instruction) -> Result<Address, Unsupported> {
+    fn add(&mut self, instruction: Instruction) -> Result<Address> {
         if self.instructions.len() >= MAX_INSTRUCTIONS {
-            return Err(Unsupported::new(format!("more than {MAX_INSTRUCTIONS} instructions")));
+            return Err(Error::Pattern(format!("more than {MAX_INSTRUCTIONS} instructions")));
         }
         self.instructions.push(instruction);
         Ok(self.instructions.len() as Address - 1)
     }
 
     /// Writes an expression that continues at `next`; returns where it begins.
-    fn write(&mut self, expression: &Expression, next: Address) -> Result<Address, Unsupported> {
+    fn write(&mut self, expression: &Expression, next: Address) -> Result<Address> {
         if let Some(set) = expression.as_set() {
             return self.add(Instruction::Take(set, next));
         }
@@ -67,22 +67,22 @@ impl Writer {
             Expression::Set(set) => self.add(Instruction::Take(*set, next)),
             Expression::Sequence(all) => all.iter().rev().try_fold(next, |next, part| self.write(part, next)),
             Expression::Alternatives(all) => {
-                let starts = all.iter().map(|part| self.write(part, next)).collect::<Result<_, _>>()?;
+                let starts = all.iter().map(|part| self.write(part, next)).collect::<Result<_>>()?;
                 self.add(Instruction::Try(starts))
             }
             Expression::Repeated { inner, min, max, kind: Repeat::Possessive } => {
                 let set = inner
                     .as_set()
-                    .ok_or_else(|| Unsupported::new("a possessive repeat of more than one character"))?;
-                self.write_possessive(set, *min, *max, next)
+                    .ok_or_else(|| Error::Pattern("a possessive repeat of more than one character".into()))?;
+                self.write_possessive(set, (*min, *max), next)
             }
             Expression::Repeated { inner, min, max, kind } => {
-                self.write_repeated(inner, *min, *max, *kind == Repeat::Lazy, next)
+                self.write_repeated(inner, (*min, *max), *kind == Repeat::Lazy, next)
             }
             Expression::Atomic(inner) => self.write_atomic(inner, next),
             Expression::LookAhead { .. } => match expression.as_condition(self.all, self.end) {
                 Some(condition) => self.add(Instruction::Check(condition, next)),
-                None => Err(Unsupported::new("a lookahead at more than one character")),
+                None => Err(Error::Pattern("a lookahead at more than one character".into())),
             },
             Expression::End => self.add(Instruction::Check(self.end, next)),
             Expression::LineEnd => self.add(Instruction::CheckLineEnd(next)),
@@ -92,73 +92,64 @@ impl Writer {
     fn write_repeated(
         &mut self,
         inner: &Expression,
-        min: u32,
-        max: Option<u32>,
+        (min, max): (u32, Option<u32>),
         lazy: bool,
         next: Address,
-    ) -> Result<Address, Unsupported> {
+    ) -> Result<Address> {
         if inner.may_be_empty() && max != Some(1) {
-            return Err(Unsupported::new("a repeat of what may be empty"));
+            return Err(Error::Pattern("a repeat of what may be empty".into()));
         }
-        let order = |more: Address, leave: Address| if lazy { vec![leave, more] } else { vec![more, leave] };
-        let mut start = next;
-        match max {
-            None => {
-                let again = self.add(Instruction::Match)?; // replaced once it is known where the loop begins
-                let body = self.write(inner, again)?;
-                self.instructions[again as usize] = Instruction::Try(order(body, next));
-                start = again;
-            }
-            Some(max) => {
-                for _ in min..max {
-                    let body = self.write(inner, start)?;
-                    start = self.add(Instruction::Try(order(body, next)))?;
-                }
-            }
-        }
-        for _ in 0..min {
-            start = self.write(inner, start)?;
-        }
-        Ok(start)
+        let order = |more: Address| if lazy { vec![next, more] } else { vec![more, next] };
+        self.write_loop((min, max), next, order, |writer, next| writer.write(inner, next))
     }
 
     /// A possessive repeat of one character continues only if no such character follows, or after the maximum number.
     fn write_possessive(
         &mut self,
         set: SymbolSet,
-        min: u32,
-        max: Option<u32>,
+        (min, max): (u32, Option<u32>),
         next: Address,
-    ) -> Result<Address, Unsupported> {
+    ) -> Result<Address> {
         let leave = self.add(Instruction::Check(self.all.difference(set), next))?;
+        let take = |writer: &mut Self, next| writer.add(Instruction::Take(set, next));
+        self.write_loop((min, max), next, |more| vec![more, leave], take)
+    }
+
+    /// Writes `body` as often as it is repeated. `order` says what is tried where it may end or go on.
+    fn write_loop(
+        &mut self,
+        (min, max): (u32, Option<u32>),
+        next: Address,
+        order: impl Fn(Address) -> Vec<Address>,
+        body: impl Fn(&mut Self, Address) -> Result<Address>,
+    ) -> Result<Address> {
         let mut start = next;
         match max {
             None => {
-                let again = self.add(Instruction::Match)?; // replaced once it is known where the loop begins
-                let body = self.add(Instruction::Take(set, again))?;
-                self.instructions[again as usize] = Instruction::Try(vec![body, leave]);
-                start = again;
+                start = self.add(Instruction::Match)?; // replaced once it is known where the body begins
+                let more = body(self, start)?;
+                self.instructions[start as usize] = Instruction::Try(order(more));
             }
             Some(max) => {
                 for _ in min..max {
-                    let body = self.add(Instruction::Take(set, start))?;
-                    start = self.add(Instruction::Try(vec![body, leave]))?;
+                    let more = body(self, start)?;
+                    start = self.add(Instruction::Try(order(more)))?;
                 }
             }
         }
         for _ in 0..min {
-            start = self.add(Instruction::Take(set, start))?;
+            start = body(self, start)?;
         }
         Ok(start)
     }
 
     /// Writes an atomic group: as a possessive repeat if it is one repeat, or as it is if it has no choices.
-    fn write_atomic(&mut self, inner: &Expression, next: Address) -> Result<Address, Unsupported> {
+    fn write_atomic(&mut self, inner: &Expression, next: Address) -> Result<Address> {
         if let Expression::Repeated { inner: repeated, min, max, kind: Repeat::Greedy | Repeat::Possessive } =
             inner
             && let Some(set) = repeated.as_set()
         {
-            return self.write_possessive(set, *min, *max, next);
+            return self.write_possessive(set, (*min, *max), next);
         }
         match inner {
             Expression::Atomic(_) | Expression::LookAhead { .. } | Expression::End | Expression::LineEnd => {
@@ -167,7 +158,7 @@ impl Writer {
             Expression::Sequence(all) if all.iter().all(|part| part.as_set().is_some()) => {
                 self.write(inner, next)
             }
-            _ => Err(Unsupported::new("an atomic group with choices")),
+            _ => Err(Error::Pattern("an atomic group with choices".into())),
         }
     }
 }

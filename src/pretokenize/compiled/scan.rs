@@ -69,9 +69,6 @@ impl<'t> CompiledScanner<'t> {
 
     /// Fills `ends` with the ends of the next pretokens, each of which begins where the one before it ends.
     /// Returns where the first one begins and how many there are, 0 after the last one.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     pub fn fill(&mut self, ends: &mut [usize; ENDS]) -> Result<(usize, usize)> {
         let mut first = self.start;
         let mut count = self.fill_from_windows(ends);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::*;
 use crate::pretokenize::{CutRule, Pattern, Pretokenizer, Unmatched};
 use crate::random::Random;
-use crate::simd::{ENDS, Isa};
+use crate::simd::Isa;
 
 /// One character of each class: a, b, c, a letter of two bytes, a newline, a space; other text is a class of its own.
 const LETTERS: [&str; 7] = ["a", "b", "c", "é", "\n", " ", "漢"];
@@ -319,70 +319,6 @@ fn what_depends_on_the_start_of_a_text_is_known_in_all_windows() {
         let cs = vec![2; len % 3000];
         check_pretokens(&expression, &automaton, &[&cs[..], &[4], &run, &cs, &[0]].concat(), &alphabet());
         check_pretokens(&expression, &automaton, &[&[4], &run[..]].concat(), &alphabet());
-    }
-}
-
-#[test]
-fn a_search_that_fails_far_away_stays_linear() {
-    // `a+b|a`, which looks for a b after each a, and `(?:ab)+c|b`, which also leaves text unmatched.
-    let run = Expression::Sequence(vec![repeated(set("a"), Repeat::Greedy), set("b")]);
-    let pair = Expression::Sequence(vec![set("a"), set("b")]);
-    let pairs = Expression::Sequence(vec![repeated(pair, Repeat::Greedy), set("c")]);
-    let cases = [
-        (Expression::Alternatives(vec![run, set("a")]), "a"),
-        (Expression::Alternatives(vec![pairs, set("b")]), "ab"),
-    ];
-    for (expression, unit) in cases {
-        let automaton = compile(&expression, alphabet(), NEWLINE, None).unwrap();
-        // Ten million characters would take days if each looked at all that follow.
-        let text = unit.repeat(10_000_000 / unit.len());
-        let mut scanner = CompiledScanner::new(&automaton, text.as_bytes(), true);
-        let (mut ends, mut count) = ([0; ENDS], 0);
-        loop {
-            match scanner.fill(&mut ends).unwrap() {
-                (_, 0) => break,
-                (_, more) => count += more,
-            }
-        }
-        assert_eq!(count, 10_000_000);
-    }
-}
-
-#[test]
-fn what_cannot_be_compiled_is_named() {
-    let two = Expression::Sequence(vec![set("a"), set("b")]);
-    let look = Expression::LookAhead { inner: Box::new(two.clone()), negated: false };
-    let line_end = Expression::Sequence(vec![repeated(set("\n"), Repeat::Greedy), Expression::LineEnd]);
-    let optional =
-        Expression::Repeated { inner: Box::new(set("a")), min: 0, max: None, kind: Repeat::Greedy };
-    let cases = [
-        (Expression::Sequence(vec![set("a"), look]), "a lookahead at more than one character"),
-        (repeated(two, Repeat::Possessive), "a possessive repeat of more than one character"),
-        (optional.clone(), "matches of nothing"),
-        (repeated(optional, Repeat::Greedy), "a repeat of what may be empty"),
-        (line_end, "a $ that may stand before the last newline"),
-    ];
-    for (expression, reason) in cases {
-        let refused = compile(&expression, alphabet(), NEWLINE, None).err().map(|reason| reason.to_string());
-        assert_eq!(refused.as_deref(), Some(reason), "{expression:?}");
-    }
-}
-
-#[test]
-fn patterns_that_would_be_too_large_are_refused() {
-    // (?:a|b)*a(?:a|b){30}: the automaton must know which of the last 30 letters were an a.
-    let any = || set("ab");
-    let tail = Expression::Repeated { inner: Box::new(any()), min: 30, max: Some(30), kind: Repeat::Greedy };
-    let head = Expression::Repeated { inner: Box::new(any()), min: 0, max: None, kind: Repeat::Greedy };
-    let last = Expression::Sequence(vec![head, set("a"), tail]);
-    let many = Expression::Repeated {
-        inner: Box::new(set("a")),
-        min: 100_000,
-        max: Some(100_000),
-        kind: Repeat::Greedy,
-    };
-    for expression in [last, many] {
-        assert!(compile(&expression, alphabet(), NEWLINE, None).is_err());
     }
 }
 

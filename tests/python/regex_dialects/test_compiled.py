@@ -280,7 +280,7 @@ REFUSED = {
     r"(?<=a)b": "a look behind, at character 0",
     r"(a)\1": r"the escape \1, at character 3",
     r"a\b": r"the escape \b, at character 1",
-    r"^a": "a bare ^, at character 0",
+    r"^a": "a look at the start of the text, at character 0",
     r"(?:a|b)++c": "",
     r"(?:ab)++c": "a possessive repeat of more than one character",
     r"a(?=bc)": "a lookahead at more than one character",

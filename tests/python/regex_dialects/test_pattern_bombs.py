@@ -196,7 +196,7 @@ def test_translation_does_not_blow_up() -> None:
         with pytest.raises(ValueError, match="operations on sets that take more than"):
             _core.from_fancy_regex(pattern)
     assert _core.from_fancy_regex("[a~~b]") == "(?:(?![b])[a]|(?![a])[b])"
-    for pattern in (r"\b" * 8000, r"\X" * 8000, "(?i)" + "ss" * 8000, "(?i)" + r"[^\p{L}]" * 2000):
+    for pattern in (r"\b" * 8000, "(?i)" + "ss" * 8000, "(?i)" + r"[^\p{L}]" * 2000):
         with pytest.raises(ValueError, match="more than"):
             _core.from_oniguruma(pattern)
 

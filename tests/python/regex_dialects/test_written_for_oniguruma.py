@@ -175,24 +175,24 @@ def test_random_patterns(times: int) -> None:
 
 
 REFUSED = [
-    (r"(a)\1", r"'\\\\1' at 3"),
-    (r"\bword", r"'\\\\b' at 0"),
-    (r"(?P<n>a)(?P=n)", r"'\(\?P=' at 9"),
-    (r"(a)?(?(1)b|c)", r"'\(\?\(1'"),
-    (r"[[:alpha:]]+", r"'\[' at 0"),
-    (r"\X", r"'\\\\X' at 0"),
-    (r"\N{BULLET}", r"'\\\\N' at 0"),
-    (r"a(?i)b", "flags"),
-    (r"(?:foo){e<=1}", r"'\{' at 7"),
-    (r"(?|a|b)", r"'\(\?\|a'"),
-    (r"\Ka", r"'\\\\K'"),
+    (r"(a)\1", r"the escape \\1, at character 3"),
+    (r"\bword", r"the escape \\b, at character 0"),
+    (r"(?P<n>a)(?P=n)", r"a group that begins with \(\?P=, at character 8"),
+    (r"(a)?(?(1)b|c)", r"a group that begins with \(\?\(1"),
+    (r"[[:alpha:]]+", r"a \[ inside a set, at character 1"),
+    (r"\X", r"the escape \\X"),
+    (r"\N{BULLET}", r"the escape \\N"),
+    (r"a(?i)b", r"a group that begins with \(\?i\)"),
+    (r"(?:foo){e<=1}", r"a bare \{, at character 7"),
+    (r"(?|a|b)", r"a group that begins with \(\?\|a"),
+    (r"\Ka", r"the escape \\K"),
     (r"a*", "can match the empty text"),
-    (r"(?:a?)+b", r"'\+' at 6: it repeats what can match nothing"),
-    (r"(?<=a|bc)d", r"'\(\?<='"),
+    (r"(?:a?)+b", r'"\+": it repeats what can match nothing'),
+    (r"(?<=a|bc)d", r'"\(\?<="'),
     # `regex` 2026.11.15 loses "L" in "SmL" here: case is ignored where it looks for a beginning.
-    (r"[^al][^al]|(?i:s)", r"'\[\^al\]' at 0: beside"),
-    (r"a{2000}", r"'\{2000\}' at 1"),
-    ("(" * 60 + "a" + ")" * 60, "nested too deep"),
+    (r"[^al][^al]|(?i:s)", r'"\[\^al\]": beside'),
+    (r"a{2000}", r'"\{2000\}": it repeats more than 1000 times'),
+    ("(" * 70 + "a" + ")" * 70, "more than 60 groups inside each other"),
 ]
 
 
@@ -200,7 +200,7 @@ REFUSED = [
 def test_what_has_no_equal_is_named(source: str, message: str) -> None:
     with pytest.raises(ValueError, match=message) as caught:
         spelling(patterns.resolve(source))
-    assert repr(source)[:60] in str(caught.value)
+    assert repr(source)[1:-1][:50] in str(caught.value)
 
 
 def test_flags_of_a_compiled_pattern() -> None:
