@@ -101,9 +101,6 @@ pub(crate) fn release_freed() {
 }
 
 /// `count` zeros. The system zeroes large allocations itself, so their pages are not touched here.
-///
-/// # Errors
-/// [`crate::Error::OutOfMemory`].
 pub(crate) fn zeros<T: Zeroed>(count: usize) -> Result<Vec<T>> {
     let Some(layout) = Layout::array::<T>(count).ok().filter(|layout| layout.size() > 0) else {
         return if count == 0 { Ok(Vec::new()) } else { Err(room::out_of_memory(usize::MAX)) };
@@ -163,12 +160,8 @@ impl<T: Copy> LargeTable<T> {
     }
 
     /// [`LargeTable::new`] that reports a failed allocation.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     pub(crate) fn try_new(item: T, count: usize) -> Result<Self> {
-        let (bytes, align) = Self::measure(count);
-        Ok(Self::within(zeros((bytes + align).div_ceil(WORD_BYTES))?, count).written(item))
+        Ok(Self::within(zeros(Self::words(count))?, count).written(item))
     }
 
     fn written(mut self, item: T) -> Self {
@@ -195,15 +188,11 @@ impl<T: Copy> LargeTable<T> {
     }
 
     /// [`LargeTable::zeroed`] that reports a failed allocation, and leaves it to [`LargeTable::map`] to map the memory.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     pub(crate) fn try_unmapped(count: usize) -> Result<Self>
     where
         T: Zeroed,
     {
-        let (bytes, align) = Self::measure(count);
-        Ok(Self::within(zeros((bytes + align).div_ceil(WORD_BYTES))?, count))
+        Ok(Self::within(zeros(Self::words(count))?, count))
     }
 
     /// The items of a table of `count` by huge pages, for [`LargeTable::map`].
@@ -222,22 +211,25 @@ impl<T: Copy> LargeTable<T> {
 
     /// A table in zeroed memory. The caller writes all items if zeros are not a value of `T`.
     fn unwritten(count: usize) -> Self {
-        let (bytes, align) = Self::measure(count);
-        Self::within(vec![0; (bytes + align).div_ceil(WORD_BYTES)], count)
+        Self::within(vec![0; Self::words(count)], count)
     }
 
-    /// The bytes of `count` items, and the alignment of the first item.
-    fn measure(count: usize) -> (usize, usize) {
-        let bytes = count * size_of::<T>();
-        (bytes, if bytes < HUGE_PAGE_BYTES { CACHE_LINE_BYTES } else { HUGE_PAGE_BYTES })
+    /// The alignment of the first of `count` items.
+    fn align(count: usize) -> usize {
+        if count * size_of::<T>() < HUGE_PAGE_BYTES { CACHE_LINE_BYTES } else { HUGE_PAGE_BYTES }
     }
 
-    /// A table in `memory`, which is zeroed, holds at least the bytes and the alignment of [`Self::measure`],
+    /// Words that hold `count` items wherever they begin.
+    fn words(count: usize) -> usize {
+        (count * size_of::<T>() + Self::align(count)).div_ceil(WORD_BYTES)
+    }
+
+    /// A table in `memory`, which is zeroed, holds at least [`Self::words`],
     /// and was never written to: the system uses huge pages only for pages that are not mapped yet.
     fn within(memory: Vec<u64>, count: usize) -> Self {
         const { assert!(CACHE_LINE_BYTES.is_multiple_of(align_of::<T>())) }
-        let (_, align) = Self::measure(count);
-        let first = (memory.as_ptr() as usize).next_multiple_of(align) - memory.as_ptr() as usize;
+        let first =
+            (memory.as_ptr() as usize).next_multiple_of(Self::align(count)) - memory.as_ptr() as usize;
         LargeTable { memory, first: first / WORD_BYTES, count, items: PhantomData }
     }
 }

@@ -50,9 +50,6 @@ fn grow<T>(vec: &mut Vec<T>, more: usize, exactly: bool) -> Result<()> {
 
 /// Fails if the system would not give `bytes` bytes now. Called before a value of many tables and lists is
 /// built, whose total size is known approximately.
-///
-/// # Errors
-/// [`Error::OutOfMemory`].
 pub(crate) fn check_available(bytes: usize) -> Result<()> {
     if bytes <= LARGE_ALLOCATION_BYTES || could_have(bytes) { Ok(()) } else { Err(out_of_memory(bytes)) }
 }
@@ -84,18 +81,12 @@ pub(crate) fn reserve<T>(vec: &mut Vec<T>, more: usize) -> Result<()> {
 }
 
 /// Makes room for exactly `more` items.
-///
-/// # Errors
-/// Same as [`reserve`].
 #[inline]
 pub(crate) fn reserve_exact<T>(vec: &mut Vec<T>, more: usize) -> Result<()> {
     if vec.capacity() - vec.len() < more { grow(vec, more, true) } else { Ok(()) }
 }
 
 /// An empty vector with room for `count` items.
-///
-/// # Errors
-/// [`Error::OutOfMemory`].
 pub(crate) fn for_items<T>(count: usize) -> Result<Vec<T>> {
     let mut vec = Vec::new();
     reserve_exact(&mut vec, count)?;
@@ -103,9 +94,6 @@ pub(crate) fn for_items<T>(count: usize) -> Result<Vec<T>> {
 }
 
 /// `count` copies of an item.
-///
-/// # Errors
-/// [`Error::OutOfMemory`].
 pub(crate) fn filled<T: Clone>(item: T, count: usize) -> Result<Vec<T>> {
     let mut vec = for_items(count)?;
     vec.resize(count, item);
@@ -113,9 +101,6 @@ pub(crate) fn filled<T: Clone>(item: T, count: usize) -> Result<Vec<T>> {
 }
 
 /// A copy of `items`.
-///
-/// # Errors
-/// [`Error::OutOfMemory`].
 pub(crate) fn copied<T: Copy>(items: &[T]) -> Result<Vec<T>> {
     let mut vec = for_items(items.len())?;
     vec.extend_from_slice(items);
@@ -123,9 +108,6 @@ pub(crate) fn copied<T: Copy>(items: &[T]) -> Result<Vec<T>> {
 }
 
 /// Appends an item.
-///
-/// # Errors
-/// Same as [`reserve`].
 #[inline]
 pub(crate) fn push<T>(vec: &mut Vec<T>, item: T) -> Result<()> {
     reserve(vec, 1)?;
@@ -134,9 +116,6 @@ pub(crate) fn push<T>(vec: &mut Vec<T>, item: T) -> Result<()> {
 }
 
 /// Appends items.
-///
-/// # Errors
-/// Same as [`reserve`].
 #[inline]
 pub(crate) fn extend<T: Copy>(vec: &mut Vec<T>, items: &[T]) -> Result<()> {
     reserve(vec, items.len())?;
@@ -145,9 +124,6 @@ pub(crate) fn extend<T: Copy>(vec: &mut Vec<T>, items: &[T]) -> Result<()> {
 }
 
 /// Makes a vector `len` items long: leaves out the last ones, or appends default items.
-///
-/// # Errors
-/// Same as [`reserve`].
 pub(crate) fn resize<T: Clone + Default>(vec: &mut Vec<T>, len: usize) -> Result<()> {
     reserve_exact(vec, len.saturating_sub(vec.len()))?;
     vec.resize(len, T::default());
@@ -155,9 +131,6 @@ pub(crate) fn resize<T: Clone + Default>(vec: &mut Vec<T>, len: usize) -> Result
 }
 
 /// Collects an iterator into a vector.
-///
-/// # Errors
-/// [`Error::OutOfMemory`].
 pub(crate) fn collected<T>(items: impl IntoIterator<Item = T>) -> Result<Vec<T>> {
     let items = items.into_iter();
     let mut vec = for_items(items.size_hint().0)?;
@@ -176,9 +149,6 @@ pub(crate) fn reserve_text(text: &mut String, more: usize) -> Result<()> {
 }
 
 /// Makes room for `more` bytes of text, and doubles the capacity if the system has the memory.
-///
-/// # Errors
-/// Same as [`reserve_text`].
 #[inline]
 pub(crate) fn grow_text(text: &mut String, more: usize) -> Result<()> {
     if text.capacity() - text.len() >= more {
@@ -188,9 +158,6 @@ pub(crate) fn grow_text(text: &mut String, more: usize) -> Result<()> {
 }
 
 /// Appends text.
-///
-/// # Errors
-/// Same as [`reserve_text`].
 #[inline]
 pub(crate) fn push_text(text: &mut String, more: &str) -> Result<()> {
     grow_text(text, more.len())?;
@@ -199,9 +166,6 @@ pub(crate) fn push_text(text: &mut String, more: &str) -> Result<()> {
 }
 
 /// A copy of a text.
-///
-/// # Errors
-/// [`Error::OutOfMemory`].
 pub(crate) fn text(text: &str) -> Result<String> {
     let mut copy = String::new();
     reserve_text(&mut copy, text.len())?;

@@ -248,9 +248,6 @@ fn next_end(a: &mut TokenRun<'_>, b: &mut TokenRun<'_>, byte: &mut usize) -> Res
 
 /// For each id up to the highest of `a`, the id in `b` of the token with the same bytes; -1 where there is none. Special
 /// tokens have special tokens as their equals, and others have others.
-///
-/// # Errors
-/// [`Error::OutOfMemory`].
 pub fn ids_in(a: &Vocab, b: &Vocab) -> Result<Vec<i64>> {
     let count = a.tokens().max_id().map_or(0, |id| id as usize + 1);
     let mut ids = room::filled(-1, count)?;
@@ -272,28 +269,6 @@ mod tests {
         let bytes = (0..=255).map(|byte| (u32::from(byte), vec![byte]));
         let more = tokens.iter().zip(256..).map(|(token, id)| (id, token.as_bytes().to_vec()));
         Vocab::new(&bytes.chain(more).collect::<Vec<_>>(), None, &[(b"<s>".to_vec(), None)]).unwrap()
-    }
-
-    fn aligned(a: &[u32], b: &[u32]) -> Result<Vec<[i64; 2]>> {
-        let (left, right) = (vocab(&["ab", "abc"]), vocab(&["bc", "cd", "ab"]));
-        let [a, b] = [(&left, a), (&right, b)].map(|(vocab, ids)| TokenRun::new(vocab, None, ids).unwrap());
-        align(a, b, &Control::none())
-    }
-
-    #[test]
-    fn groups_end_where_tokens_of_both_end() {
-        let c = u32::from(b'c');
-        assert_eq!(aligned(&[], &[]).unwrap(), [[0, 0]]);
-        assert_eq!(aligned(&[257, 97], &[97, 256, 97]).unwrap(), [[0, 0], [1, 2], [2, 3]]);
-        assert_eq!(
-            aligned(&[256, c, 100, 257], &[258, 257, 258, c]).unwrap(),
-            [[0, 0], [1, 1], [3, 2], [4, 4]]
-        );
-        let other = aligned(&[256, c], &[258, 97]).unwrap_err();
-        assert!(matches!(other, Error::OtherBytes { byte: 2, a: 1, b: 1 }), "{other}");
-        let longer = aligned(&[256, c], &[258]).unwrap_err();
-        assert!(matches!(longer, Error::OtherBytes { byte: 2, a: 1, b: 1 }), "{longer}");
-        assert!(matches!(aligned(&[999], &[97]), Err(Error::UnknownId { id: 999, index: Some(0) })));
     }
 
     #[test]
@@ -335,11 +310,5 @@ mod tests {
             let aligned = align(run(&ids[0]), run(&ids[1]), &Control::none()).unwrap();
             assert_eq!((aligned[0], &aligned[1..]), ([0, 0], &expected[..]));
         }
-    }
-
-    #[test]
-    fn ids_in_another_vocabulary() {
-        let ids = ids_in(&vocab(&["ab", "abc"]), &vocab(&["bc", "cd", "ab"])).unwrap();
-        assert_eq!((ids[97], ids[256], ids[257], ids[258]), (97, 258, -1, 259));
     }
 }

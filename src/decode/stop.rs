@@ -40,9 +40,6 @@ impl StopStrings {
 
     /// Adds `more` to the text that is held back in `pending`, and appends to `text` what no stop string can take any more.
     /// Returns the stop string that ends the text, by its index; what comes after its beginning is lost.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`].
     pub fn push(
         &self,
         pending: &mut Vec<u8>,
@@ -75,50 +72,6 @@ impl StopStrings {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// The text before the stop string that is complete first, by definition.
-    fn naive(stops: &[String], text: &str) -> (String, Option<usize>) {
-        for end in 0..=text.len() {
-            let ending =
-                (0..stops.len()).filter(|&at| text.as_bytes()[..end].ends_with(stops[at].as_bytes()));
-            if let Some(at) = ending.rev().max_by_key(|&at| stops[at].len()) {
-                return (text[..end - stops[at].len()].to_owned(), Some(at));
-            }
-        }
-        (text.to_owned(), None)
-    }
-
-    #[test]
-    fn a_text_ends_where_the_definition_says_however_it_is_cut() {
-        let mut state = 7_u64;
-        let mut draw = |end: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % end
-        };
-        for _ in 0..20_000 {
-            let mut word = |max_len: u64| -> String {
-                let len = 1 + draw(max_len);
-                (0..len).map(|_| ['a', 'b', 'é', '中'][draw(4) as usize]).collect()
-            };
-            let mut stops = vec![word(4), word(3), word(5)];
-            let text = word(14);
-            stops.truncate(1 + draw(3) as usize);
-            stops.sort();
-            stops.dedup();
-            let search = StopStrings::new(stops.clone()).unwrap().unwrap();
-            let (mut pending, mut shown, mut stop) = (Vec::new(), Vec::new(), None);
-            let mut tail = &text[..];
-            while !tail.is_empty() && stop.is_none() {
-                let count = tail.chars().count() as u64;
-                let len = tail.chars().take(1 + draw(count) as usize).map(char::len_utf8).sum();
-                let piece;
-                (piece, tail) = tail.split_at(len);
-                let is_last = tail.is_empty();
-                stop = search.push(&mut pending, piece.as_bytes(), is_last, &mut shown).unwrap();
-            }
-            assert_eq!((String::from_utf8(shown).unwrap(), stop), naive(&stops, &text), "{stops:?} {text:?}");
-        }
-    }
 
     #[test]
     fn no_more_than_the_beginning_of_a_stop_string_is_held_back() {

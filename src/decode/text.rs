@@ -29,9 +29,6 @@ pub struct TextDecoder {
 
 impl TextDecoder {
     /// Prepares a decoder for a vocabulary, whose added tokens have `names`.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`].
     pub fn new(
         vocab: &Vocab,
         decoder: Decoder,
@@ -123,9 +120,6 @@ impl TextDecoder {
     }
 
     /// Adds an id; appends the text that no later id can change. `index` is the place of the id, for errors.
-    ///
-    /// # Errors
-    /// Same as [`TextDecoder::decode`].
     pub fn push(
         &self,
         vocab: &Vocab,
@@ -142,9 +136,6 @@ impl TextDecoder {
     }
 
     /// Regards all text so far as shown; see [`Decoder::mark_shown`].
-    ///
-    /// # Errors
-    /// Same as [`TextDecoder::decode`].
     pub fn mark_shown(&self, state: &mut DecoderState) -> Result<()> {
         self.decoder.mark_shown(state)
     }
@@ -159,9 +150,6 @@ impl TextDecoder {
     }
 
     /// The id that the model has for a spelling; `None` if it has none.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`].
     pub fn id_of(&self, vocab: &Vocab, text: &str) -> Result<Option<u32>> {
         if let Some(bpe) = vocab.spelled() {
             return Ok(bpe.token(text).map(|token| vocab.tokens().id_at(token)));
@@ -183,9 +171,6 @@ impl TextDecoder {
     }
 
     /// Ends the text; appends the rest of it.
-    ///
-    /// # Errors
-    /// Same as [`TextDecoder::decode`].
     pub fn finish(&self, state: &mut DecoderState, text: &mut String) -> Result<()> {
         self.decoder.finish(state, text)
     }

@@ -75,36 +75,3 @@ pub(super) struct Carry {
     pub(super) set: u64,
     pub(super) clear: u64,
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{fill, next_char, reaches_end, without_runs_into};
-
-    #[test]
-    fn a_run_is_filled_from_its_first_seed() {
-        assert_eq!(fill(0b0110_1111, 0b0100_1010), 0b0100_1110);
-        assert_eq!(fill(0b1111, 0), 0);
-        assert_eq!(fill(u64::MAX, 1 << 62), 3 << 62);
-    }
-
-    #[test]
-    fn the_next_character_is_found_across_the_edge() {
-        let mut carry = 0;
-        assert_eq!(next_char(0b0000_1001, 0b0011_0000, &mut carry), 0b0100_0010);
-        assert_eq!(carry, 0);
-        assert_eq!(next_char(1 << 62, 1 << 63, &mut carry), 0);
-        assert_eq!(carry, 1);
-        assert_eq!(next_char(0, 0b11, &mut carry), 0b100);
-        assert_eq!(carry, 0);
-        assert_eq!(next_char(1 << 63, 0, &mut carry), 0);
-        assert_eq!(next_char(0, 0, &mut carry), 1);
-    }
-
-    #[test]
-    fn runs_into_what_is_bad_are_taken_out() {
-        assert_eq!(without_runs_into(0b0010_0010, 0b0110_0110, 0b1000), 0b0010_0000);
-        assert_eq!(without_runs_into(0b0010_0010, 0b0110_0110, 0b1000_1000), 0);
-        assert!(reaches_end(1 << 60, 0xF << 60));
-        assert!(!reaches_end(0, 0xF << 60));
-    }
-}

@@ -28,12 +28,8 @@ pub enum CharKind {
 impl CharKind {
     /// `numeric`, `whitespace` or `punctuation`.
     pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "numeric" => Some(CharKind::Numeric),
-            "whitespace" => Some(CharKind::Whitespace),
-            "punctuation" => Some(CharKind::Punctuation),
-            _ => None,
-        }
+        let all = [CharKind::Numeric, CharKind::Whitespace, CharKind::Punctuation];
+        all.into_iter().find(|kind| kind.name() == name)
     }
 
     /// The name of the kind, see [`CharKind::from_name`].
@@ -91,9 +87,6 @@ impl Matcher {
     }
 
     /// Calls `on_match` with each match, in order, in bytes. Invalid UTF-8 is of no kind.
-    ///
-    /// # Errors
-    /// Errors of `on_match` or of the pattern.
     pub fn find(&self, text: &[u8], on_match: &mut dyn FnMut(Range<usize>) -> Result<()>) -> Result<()> {
         match self {
             Matcher::Literal(literal) => {

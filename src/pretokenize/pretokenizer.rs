@@ -123,36 +123,26 @@ impl Pretokenizer {
         ends: &mut [usize; ENDS],
         mut f: impl FnMut(usize, &[usize]) -> Result<bool>,
     ) -> Result<()> {
-        if let Pattern::Named(named, isa) = &self.pattern {
-            let (mut scanner, mut start) = (Scanner::new(*named, *isa, text), 0);
-            loop {
-                let count = scanner.fill(ends);
-                if count == 0 || !f(start, &ends[..count])? {
-                    return Ok(());
-                }
-                start = ends[count - 1];
+        match &self.pattern {
+            Pattern::Named(named, isa) => {
+                let mut scanner = Scanner::new(*named, *isa, text);
+                runs_in_a_row(|ends| scanner.fill(ends), ends, f)
             }
-        }
-        if let Pattern::Compiled(automaton) = &self.pattern {
-            let mut scanner = CompiledScanner::new(automaton, text, self.keeps_unmatched());
-            loop {
-                let (first, count) = scanner.fill(ends)?;
-                if count == 0 || !f(first, &ends[..count])? {
-                    return Ok(());
+            Pattern::Junctions(junctions) => {
+                let mut scanner = JunctionScanner::new(junctions, text);
+                runs_in_a_row(|ends| scanner.fill(ends), ends, f)
+            }
+            Pattern::Compiled(automaton) => {
+                let mut scanner = CompiledScanner::new(automaton, text, self.keeps_unmatched());
+                loop {
+                    let (first, count) = scanner.fill(ends)?;
+                    if count == 0 || !f(first, &ends[..count])? {
+                        return Ok(());
+                    }
                 }
             }
+            Pattern::Whole | Pattern::Custom(..) => self.for_each_gathered(text, ends, f),
         }
-        if let Pattern::Junctions(junctions) = &self.pattern {
-            let (mut scanner, mut start) = (JunctionScanner::new(junctions, text), 0);
-            loop {
-                let count = scanner.fill(ends);
-                if count == 0 || !f(start, &ends[..count])? {
-                    return Ok(());
-                }
-                start = ends[count - 1];
-            }
-        }
-        self.for_each_gathered(text, ends, f)
     }
 
     /// Whether text that the pattern does not match becomes pieces.
@@ -270,4 +260,21 @@ fn pieces(
         }
     }
     Ok(settled)
+}
+
+/// Calls `f` with the runs of a text in which each pretoken starts where the one before it ends.
+#[inline(always)]
+fn runs_in_a_row(
+    mut fill: impl FnMut(&mut [usize; ENDS]) -> usize,
+    ends: &mut [usize; ENDS],
+    mut f: impl FnMut(usize, &[usize]) -> Result<bool>,
+) -> Result<()> {
+    let mut start = 0;
+    loop {
+        let count = fill(ends);
+        if count == 0 || !f(start, &ends[..count])? {
+            return Ok(());
+        }
+        start = ends[count - 1];
+    }
 }

@@ -161,36 +161,3 @@ fn join(
         before = is_match;
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn pieces(text: &str, behavior: Behavior, invert: bool) -> Vec<String> {
-        let stage = SplitStage { matcher: Matcher::Literal(b"-".to_vec()), behavior, invert };
-        let mut pieces = Vec::new();
-        let split = SplitStages(vec![stage]).split(text.as_bytes(), &mut |range| {
-            pieces.push(text[range].to_owned());
-            Ok(true)
-        });
-        assert!(split.is_ok());
-        pieces
-    }
-
-    #[test]
-    fn behaviors_are_those_of_hugging_face() {
-        // The examples beside SplitDelimiterBehavior in tokenizers, and the two ends.
-        let text = "-the-final--countdown-";
-        let isolated = ["-", "the", "-", "final", "-", "-", "countdown", "-"];
-        assert_eq!(pieces(text, Behavior::Removed, false), ["the", "final", "countdown"]);
-        assert_eq!(pieces(text, Behavior::Removed, true), ["-", "-", "-", "-", "-"]);
-        assert_eq!(pieces(text, Behavior::Isolated, false), isolated);
-        assert_eq!(pieces(text, Behavior::Isolated, true), isolated);
-        let previous = ["-", "the-", "final-", "-", "countdown-"];
-        assert_eq!(pieces(text, Behavior::MergedWithPrevious, false), previous);
-        let next = ["-the", "-final", "-", "-countdown", "-"];
-        assert_eq!(pieces(text, Behavior::MergedWithNext, false), next);
-        let contiguous = ["-", "the", "-", "final", "--", "countdown", "-"];
-        assert_eq!(pieces(text, Behavior::Contiguous, false), contiguous);
-    }
-}

@@ -1,6 +1,4 @@
-use crate::random::Random;
-
-use super::{Ascii, BLOCK_BYTES, FLAG, Isa, Kernel, LANES, NonAscii, ROW_BYTES, Rows, STEPS, Simd};
+use super::{Ascii, BLOCK_BYTES, Isa, Kernel, NonAscii, Simd};
 
 struct Classify<'t>(&'t [u8]);
 
@@ -48,70 +46,6 @@ fn expected(bytes: &[u8]) -> (Ascii, NonAscii) {
         bit5: mask(bytes, |b| b & 0x20 != 0),
     };
     (ascii, non_ascii)
-}
-
-struct Sets<'t>(&'t [u8; BLOCK_BYTES], [u8; 16], [u8; 16]);
-
-impl Kernel for Sets<'_> {
-    type Out = [u64; 8];
-
-    #[inline(always)]
-    fn run<L: Simd>(self, simd: L) -> [u64; 8] {
-        simd.sets(simd.load(self.0), &self.1, &self.2)
-    }
-}
-
-#[test]
-fn sets_are_the_bits_that_both_nibbles_have() {
-    for isa in Isa::available() {
-        for seed in 0..64_u8 {
-            let bytes: [u8; BLOCK_BYTES] =
-                std::array::from_fn(|at| (at as u8).wrapping_mul(4).wrapping_add(seed));
-            let low = std::array::from_fn(|at| (at as u8).wrapping_mul(37).wrapping_add(seed));
-            let high = std::array::from_fn(|at| !(at as u8).wrapping_mul(89).wrapping_mul(seed));
-            let available = |byte: u8| low[usize::from(byte & 15)] & high[usize::from(byte >> 4)];
-            let expected = std::array::from_fn(|bit| mask(&bytes, |byte| available(byte) >> bit & 1 != 0));
-            assert_eq!(isa.run(Sets(&bytes, low, high)), expected, "{}", isa.name());
-        }
-    }
-}
-
-/// Numbers in groups, and one of them that is replaced.
-struct Put<const N: usize>([[u32; LANES]; N], usize, u32);
-
-impl<const N: usize> Kernel for Put<N> {
-    type Out = [u32; 2];
-
-    #[inline(always)]
-    fn run<L: Simd>(self, simd: L) -> [u32; 2] {
-        let mut groups = self.0.map(|numbers| simd.lanes(&numbers));
-        let before = simd.lowest(groups);
-        simd.put(&mut groups, self.1, self.2);
-        [before, simd.lowest(groups)]
-    }
-}
-
-fn lowest_at_every_place<const N: usize>() {
-    for isa in Isa::available() {
-        for at in 0..N * LANES {
-            for lowest in [0, 5, u32::MAX - 1, u32::MAX] {
-                let mut others = [[0; LANES]; N];
-                for (number, lane) in (0..).zip(others.as_flattened_mut()) {
-                    *lane = u32::MAX - number % 3;
-                }
-                let mut numbers = others;
-                numbers.as_flattened_mut()[at] = lowest;
-                let expected = [others, numbers].map(|numbers| numbers.into_iter().flatten().min().unwrap());
-                assert_eq!(isa.run(Put(others, at, lowest)), expected, "{} {N} {at} {lowest}", isa.name());
-            }
-        }
-    }
-}
-
-#[test]
-fn the_least_number_is_found_at_every_place() {
-    lowest_at_every_place::<1>();
-    lowest_at_every_place::<4>();
 }
 
 struct Which([[u64; 2]; 2], [u64; 2]);
@@ -187,73 +121,5 @@ fn every_instruction_set_agrees_with_the_standard_library() {
                 }
             }
         }
-    }
-}
-
-struct Entries<'t>(&'t [u8; BLOCK_BYTES], &'t [u8; 128]);
-
-impl Kernel for Entries<'_> {
-    type Out = [u8; BLOCK_BYTES];
-
-    #[inline(always)]
-    fn run<L: Simd>(self, simd: L) -> [u8; BLOCK_BYTES] {
-        simd.entries(self.0, self.1)
-    }
-}
-
-#[test]
-fn entries_are_those_of_the_table() {
-    let table = std::array::from_fn(|at| (at as u8).wrapping_mul(37).wrapping_add(5));
-    for isa in Isa::available() {
-        for first in 0..=128 {
-            let bytes = std::array::from_fn(|at| (first + at * at) as u8 % 128);
-            let expected = bytes.map(|byte| table[usize::from(byte)]);
-            assert_eq!(isa.run(Entries(&bytes, &table)), expected, "{}", isa.name());
-        }
-    }
-}
-
-struct Follow<'t>(&'t Rows, &'t [[u16; STEPS]]);
-
-impl Kernel for Follow<'_> {
-    type Out = (Vec<u16>, Vec<[u8; STEPS]>);
-
-    #[inline(always)]
-    fn run<L: Simd>(self, simd: L) -> Self::Out {
-        let (mut state, mut back) = (simd.state(3), simd.state(9));
-        let flags = self.1.iter().map(|places| simd.follow(self.0, places, &mut state)).collect();
-        let states = self.1.iter().map(|places| simd.follow_back(self.0, places, &mut back)).collect();
-        (flags, states)
-    }
-}
-
-#[test]
-fn automata_are_followed_from_entry_to_entry() {
-    let mut random = Random::new(1);
-    let mut rows = Rows::new();
-    let places: Vec<u16> =
-        (0..40).map(|_| random.below(4096) as u16 * ROW_BYTES as u16).chain([0xFFF0]).collect();
-    for &place in &places {
-        rows.set(place, std::array::from_fn(|_| random.below(128) as u8));
-    }
-    let mut places_of = || std::array::from_fn(|_| places[random.below(places.len())]);
-    let all: Vec<[u16; STEPS]> = (0..200).map(|_| places_of()).collect();
-    let (mut state, mut back) = (3, 9);
-    let mut expected = (Vec::new(), Vec::new());
-    for places in &all {
-        let (mut flags, mut states) = (0, [0; STEPS]);
-        for (step, &place) in places.iter().enumerate() {
-            state = rows.entry(place, state);
-            flags |= u16::from(state & FLAG != 0) << step;
-        }
-        for (states, &place) in states.iter_mut().zip(places).rev() {
-            back = rows.entry(place, back);
-            *states = back;
-        }
-        expected.0.push(flags);
-        expected.1.push(states);
-    }
-    for isa in Isa::available() {
-        assert_eq!(isa.run(Follow(&rows, &all)), expected, "{}", isa.name());
     }
 }

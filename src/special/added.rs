@@ -39,9 +39,6 @@ pub struct AddedTokens {
 
 impl AddedTokens {
     /// Builds the search for a list of tokens with their flags.
-    ///
-    /// # Errors
-    /// Same as [`Specials::new`].
     pub fn new(tokens: Vec<(String, Flags)>) -> Result<Self> {
         let (texts, flags) = tokens.into_iter().map(|(text, flags)| (text.into_bytes(), flags)).unzip();
         Ok(AddedTokens { search: Specials::new(texts)?, flags })
@@ -62,9 +59,6 @@ impl AddedTokens {
     /// not UTF-8 are neither whitespace nor word characters.
     ///
     /// Cost: linear in the range.
-    ///
-    /// # Errors
-    /// Errors of `f`; [`crate::Error::Interrupted`].
     pub fn for_each(
         &self,
         text: &[u8],
@@ -163,55 +157,6 @@ fn is_word(character: char) -> bool {
 mod tests {
     use super::*;
 
-    fn segments(tokens: &[(&str, Flags)], text: &str) -> Vec<(Option<usize>, String)> {
-        let tokens = tokens.iter().map(|&(token, flags)| (token.to_owned(), flags)).collect();
-        let tokens = AddedTokens::new(tokens).unwrap();
-        let mut segments = Vec::new();
-        let mut push = |segment: AddedSegment| {
-            segments.push((segment.token, text[segment.range].to_owned()));
-            Ok(true)
-        };
-        tokens.for_each(text.as_bytes(), 0..text.len(), &|_| true, &Control::none(), &mut push).unwrap();
-        segments
-    }
-
-    fn text(text: &str) -> (Option<usize>, String) {
-        (None, text.to_owned())
-    }
-
-    fn token(text: &str) -> (Option<usize>, String) {
-        (Some(0), text.to_owned())
-    }
-
-    #[test]
-    fn whitespace_goes_to_the_token() {
-        let both = Flags { lstrip: true, rstrip: true, ..Flags::default() };
-        assert_eq!(segments(&[("<m>", both)], "a  <m>\n b"), [text("a"), token("  <m>\n "), text("b")]);
-        assert_eq!(segments(&[("<m>", both)], " <m> <m>"), [token(" <m> "), token("<m>")]);
-        let left = Flags { lstrip: true, ..Flags::default() };
-        assert_eq!(
-            segments(&[("<m>", left)], "<m>\u{3000}<m> "),
-            [token("<m>"), token("\u{3000}<m>"), text(" ")]
-        );
-    }
-
-    #[test]
-    fn a_token_whose_text_is_taken_is_left_out() {
-        let left = Flags { lstrip: true, ..Flags::default() };
-        let right = Flags { rstrip: true, ..Flags::default() };
-        let both = Flags { lstrip: true, rstrip: true, ..Flags::default() };
-        for space in ["\n", "\u{3000}"] {
-            let actual = segments(&[(space, both)], &format!("a{space}{space}b"));
-            assert_eq!(actual, [text("a"), token(&[space, space].concat()), text("b")]);
-            for spaces in [space.to_owned(), [space, " ", space].concat()] {
-                let actual = segments(&[("<a>", right), (space, left)], &format!("<a>{spaces}x"));
-                assert_eq!(actual, [token(&format!("<a>{spaces}")), text("x")]);
-            }
-        }
-        let actual = segments(&[("<a>", right), ("\n", Flags::default())], "<a>\n x");
-        assert_eq!(actual, [token("<a>\n "), (Some(1), "\n".to_owned()), text(" x")]);
-    }
-
     fn in_range(flags: Flags, text: &[u8], range: Range<usize>) -> Vec<(bool, Range<usize>)> {
         let tokens = AddedTokens::new(vec![("m".to_owned(), flags)]).unwrap();
         let mut segments = Vec::new();
@@ -239,13 +184,5 @@ mod tests {
         assert_eq!(in_range(flags, b" m  m", 1..3), [(true, 1..3)]);
         assert!(in_range(flags, b"m", 1..1).is_empty());
         assert_eq!(in_range(flags, b"m m m m", 0..7), [(true, 0..2), (true, 2..4), (true, 4..6)]);
-    }
-
-    #[test]
-    fn single_word_tokens_are_found_between_other_characters_only() {
-        let single = Flags { single_word: true, ..Flags::default() };
-        assert_eq!(segments(&[("ing", single)], "king ing"), [text("king "), token("ing")]);
-        assert_eq!(segments(&[("ing", single)], "ing,_ing"), [token("ing"), text(",_ing")]);
-        assert!(segments(&[("ing", single)], "").is_empty());
     }
 }

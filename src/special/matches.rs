@@ -19,7 +19,7 @@ pub struct SpecialMatch {
 /// Bytes that are searched between two checks of the control; at the slowest speed measured (200 MB/s, text
 /// full of tokens) that takes 5 ms.
 const SEARCH_WINDOW_BYTES: usize = if cfg!(test) { 1 << 7 } else { 1 << 20 };
-/// The maximum number of bytes that [`SearchMethod::Long`] searches at once; it stores every place in them where a
+/// The number of bytes that [`SearchMethod::Long`] searches at once; it stores every place in them where a
 /// token starts.
 const LONG_SEARCH_WINDOW_BYTES: usize = if cfg!(test) { 1 << 9 } else { 1 << 16 };
 
@@ -42,8 +42,6 @@ pub struct Matches<'a> {
 struct Windows {
     /// The control is checked once `from` reaches this place.
     check_at: usize,
-    /// Bytes of a window.
-    bytes: usize,
     /// For [`SearchMethod::Long`]: where tokens start before `known`, and their indices, the last one first.
     starts: Vec<(usize, usize)>,
     /// The end of the text that [`SearchMethod::Long`] has searched.
@@ -51,11 +49,8 @@ struct Windows {
 }
 
 impl Windows {
-    fn new(specials: &Specials, from: usize) -> Self {
-        let long = matches!(specials.search, SearchMethod::Long(_));
-        // The first window is small, since often only the first token is asked for.
-        let bytes = if long { specials.max_len / 8 } else { SEARCH_WINDOW_BYTES };
-        Windows { check_at: from.saturating_add(SEARCH_WINDOW_BYTES), bytes, starts: Vec::new(), known: 0 }
+    fn new(from: usize) -> Self {
+        Windows { check_at: from.saturating_add(SEARCH_WINDOW_BYTES), starts: Vec::new(), known: 0 }
     }
 
     /// The first special token that starts at `from` or later and before `end`.
@@ -69,7 +64,6 @@ impl Windows {
             self.starts.clear();
             backward.each_start(text, from..end, |start, index| self.starts.push((start, index)));
             self.known = end;
-            self.bytes = (2 * self.bytes).min(LONG_SEARCH_WINDOW_BYTES);
         }
         // Tokens that start before `from` overlap the token that was found last.
         let mut starts = std::iter::from_fn(|| self.starts.pop());
@@ -85,9 +79,6 @@ impl<'a> Matches<'a> {
     }
 
     /// The next special token.
-    ///
-    /// # Errors
-    /// [`crate::Error::Interrupted`].
     #[inline(always)] // most texts are short and need no windows
     pub fn next(&mut self, control: &Control) -> Result<Option<SpecialMatch>> {
         if self.text.len() > SEARCH_WINDOW_BYTES || matches!(self.specials.search, SearchMethod::Long(_)) {
@@ -101,13 +92,17 @@ impl<'a> Matches<'a> {
     #[inline(never)]
     fn next_in_windows(&mut self, control: &Control) -> Result<Option<SpecialMatch>> {
         let Matches { specials, text, ref mut from, ref mut windows } = *self;
-        let windows = windows.get_or_insert_with(|| Windows::new(specials, *from));
+        let window = match specials.search {
+            SearchMethod::Long(_) => LONG_SEARCH_WINDOW_BYTES,
+            _ => SEARCH_WINDOW_BYTES,
+        };
+        let windows = windows.get_or_insert_with(|| Windows::new(*from));
         while *from < text.len() {
             if *from >= windows.check_at {
                 control.check()?;
                 windows.check_at = from.saturating_add(SEARCH_WINDOW_BYTES);
             }
-            let end = if windows.known > *from { windows.known } else { from.saturating_add(windows.bytes) };
+            let end = if windows.known > *from { windows.known } else { from.saturating_add(window) };
             let end = end.min(text.len());
             let special = windows.first(specials, text, *from, end);
             *from = special.as_ref().map_or(end, |special| special.range.end);

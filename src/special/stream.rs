@@ -96,9 +96,6 @@ impl<'a> TextStream<'a> {
     }
 
     /// Ends the text and calls `f` with the remaining events. The stream can then start a new text.
-    ///
-    /// # Errors
-    /// Errors of `f` or of the pattern, and [`crate::Error::Interrupted`].
     pub fn finish(
         &mut self,
         control: &Control,

@@ -38,9 +38,6 @@ impl Continuations {
     }
 
     /// The ids of `text` that no text after it can change, and the sequences of ids that could come next.
-    ///
-    /// # Errors
-    /// Same as [`Encoder::encode`].
     pub fn of_text<'a>(
         &'a self,
         text: &str,
