@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from huggingface_peers import tokenizers_module
 
-from toksmith._core import HuggingFaceEncoding
+from toksmith._core import EncodingSettings, HuggingFaceEncoding
 from toksmith.compat.huggingface import BpeTrainer, Encoding, Tokenizer
 
 NAMES = ("ids", "type_ids", "tokens", "offsets", "sequence_ids", "special_tokens_mask", "attention_mask", "word_ids")
@@ -88,6 +88,7 @@ def test_random_templates(theirs: Any) -> None:
         theirs.post_processor = processor = random_processor(rng)
         pipeline = Tokenizer.from_str(theirs.to_str())._tokenizer.pipeline
         template = None if pipeline is None else pipeline.template
+        settings = EncodingSettings("[null, null]", template)
         for texts in (("ab a",), ("ab", " b")) if template is not None else ():
             theirs.post_processor = None
             plain = [theirs.encode(text) for text in texts]
@@ -96,9 +97,9 @@ def test_random_templates(theirs: Any) -> None:
             whole = attempt(theirs.encode, *texts)
             if whole == "refused":
                 with pytest.raises(ValueError, match="takes one or two parts"):
-                    template.process(encodings, True)
+                    settings.finish(encodings, True)
                 continue
-            made = template.process(encodings, True)
+            made = settings.finish(encodings, True)
             same = (made.ids, made.tokens, made.offsets) == (whole.ids, whole.tokens, whole.offsets)
             assert same, (processor.__getstate__(), texts)
             compared += 1

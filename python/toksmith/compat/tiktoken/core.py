@@ -21,6 +21,7 @@ from ...tokenizer import Tokenizer
 from . import special_rules
 from ._tiktoken import CoreBPE, error_of_ids
 from .special_rules import Allowed, Disallowed
+from .special_rules import raise_disallowed_special_token as raise_disallowed_special_token
 
 if TYPE_CHECKING:
     import numpy as np
