@@ -1,8 +1,8 @@
 //! Encoding, whole and in pieces, against the definition.
 
 use toksmith::control::Control;
-use toksmith::decode::{Offsets, decode};
-use toksmith::encode::{EncodeState, Encoder, SortedTokens, SpecialSet};
+use toksmith::decode::decode;
+use toksmith::encode::{Continuations, EncodeState, Encoder, SpecialSet};
 use toksmith::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
 use toksmith::special::{Segment, Specials};
 use toksmith::vocab::CharacterTokens;
@@ -349,13 +349,12 @@ fn completions_begin_with_the_rest_of_the_text() {
         let pretokenizer =
             Pretokenizer { pattern: Pattern::Named(Named::Gpt2, Isa::best()), unmatched: Unmatched::Drop };
         let encoder = Encoder::new(vocab, pretokenizer).unwrap();
-        let sorted = SortedTokens::new(encoder.vocab());
-        assert!(sorted.iter(encoder.vocab()).is_sorted());
+        let continuations = Continuations::new(&encoder);
         let len = random.below(12);
         let text = characters(&mut random, len);
         let text = std::str::from_utf8(&text).unwrap();
         let none = SpecialSet::default();
-        let found = encoder.encode_with_unstable(text, &none, &sorted, &control).unwrap();
+        let found = continuations.of_text(text, &none, &control).unwrap();
         let bytes = |ids: &[u32]| decode(encoder.vocab(), ids, &control).unwrap();
         let stable = bytes(&found.stable);
         let rest = text.as_bytes().strip_prefix(stable.as_slice()).unwrap();
@@ -369,16 +368,4 @@ fn completions_begin_with_the_rest_of_the_text() {
         let cut = &text.as_bytes()[..text.len().saturating_sub(1)];
         assert_eq!(bytes(&encoder.encode_broken(cut, &control).unwrap()), cut);
     }
-}
-
-#[test]
-fn offsets_are_those_of_the_characters_that_tokens_start_in() {
-    let text = "aé中🙂b";
-    let mut offsets = Offsets::default();
-    let mut expected = Vec::new();
-    for (at, byte) in text.bytes().enumerate() {
-        offsets.add(&[byte]).unwrap();
-        expected.push(text.char_indices().filter(|(start, _)| *start <= at).count() - 1);
-    }
-    assert_eq!(offsets.starts, expected);
 }

@@ -197,12 +197,12 @@ const INSIDE: [(&str, &str); 7] = [
         "encode::{FileOptions IdArray IdFile IdType DocumentOptions}",
         "ids of 16 and 32 bits, and sizes of buffers",
     ),
-    ("encode::{Encoder EncodeState RandomMerges SortedTokens}", "methods of the encoder for texts of Python"),
+    ("encode::{Encoder EncodeState RandomMerges}", "methods of the encoder for texts of Python"),
     (
         "encode::{Continuations PrefixCache Document SpecialSet SpecialTokens}",
         "types that Python wraps and Rust users need not",
     ),
-    ("decode::{Stop TokenRun TextDecoder self}", "decoding in place, and alignments"),
+    ("decode::{Part Stop TokenRun TextDecoder self}", "decoding in place, and alignments"),
     (
         "formats::{Lead LoadOptions MinbpeFile NO_PATTERN RankLines SideFiles huggingface self}",
         "stand-ins' files",

@@ -2,7 +2,7 @@
 
 use toksmith::control::Control;
 use toksmith::decode::decode;
-use toksmith::encode::{SortedTokens, SpecialSet};
+use toksmith::encode::{Continuations, SpecialSet};
 use toksmith::pretokenize::Pretokenizer;
 use toksmith::{Encoder, Error, Vocab};
 
@@ -119,10 +119,9 @@ impl Definition<'_> {
 fn completions(encoder: &Encoder, text: &str) {
     let control = Control::none();
     let text: String = text.chars().take(40).collect();
-    let (sorted, none) = (SortedTokens::new(encoder.vocab()), SpecialSet::default());
-    assert!(sorted.iter(encoder.vocab()).is_sorted());
+    let (continuations, none) = (Continuations::new(encoder), SpecialSet::default());
     let bytes = |ids: &[u32]| decode(encoder.vocab(), ids, &control).unwrap();
-    let found = encoder.encode_with_unstable(&text, &none, &sorted, &control).unwrap();
+    let found = continuations.of_text(&text, &none, &control).unwrap();
     let stable = bytes(&found.stable);
     let rest = text.as_bytes().strip_prefix(stable.as_slice()).unwrap();
     assert_eq!(found.completions.is_empty(), rest.is_empty());
