@@ -75,7 +75,6 @@ __all__ = [
     "memory_to_learn",
     "minbpe_model",
     "npy_header",
-    "retokenization",
     "side_files",
     "spell",
     "to_oniguruma",
@@ -188,20 +187,13 @@ class Tokenizer:
     ) -> Tokenizer: ...
     @staticmethod
     def load(
-        source: bytes | str | PathLike[str],
+        source: bytes | tuple[str | PathLike[str], str | PathLike[str]] | str | PathLike[str],
         *,
         format: str | None = None,
         pattern: Pretokenizer | None = None,
         special_tokens: _Specials = ...,
         pre_tokenizer: str | None = None,
         dropout_seed: int | None = None,
-    ) -> Tokenizer: ...
-    @staticmethod
-    def load_pair(
-        vocab: str | PathLike[str],
-        merges: str | PathLike[str],
-        special_tokens: _Specials,
-        pattern: Pretokenizer,
     ) -> Tokenizer: ...
     @staticmethod
     def of_huggingface(
@@ -211,8 +203,7 @@ class Tokenizer:
     def of_state(fields: str, core: bytes, extras: str) -> Tokenizer: ...
     def state(self) -> tuple[str, bytes]: ...
     def extras(self) -> str: ...
-    def written(self, format: str) -> bytes: ...
-    def written_pair(self) -> tuple[bytes, bytes]: ...
+    def written(self, format: str) -> list[bytes]: ...
     def pre_tokenizer(self) -> dict[str, Any]: ...
     @property
     def warnings(self) -> list[str]: ...
@@ -484,7 +475,6 @@ def align(
     a: _Tokenizer | object, ids_a: Iterable[int], b: _Tokenizer | object, ids_b: Iterable[int]
 ) -> NDArray[np.int64]: ...
 def vocab_map(a: _Tokenizer | object, b: _Tokenizer | object) -> NDArray[np.int64]: ...
-def retokenization(tokenizer: _Tokenizer | object, ids: Iterable[int]) -> list[tuple[int, int, list[int]]]: ...
 
 @final
 class EncodeStream:

@@ -724,7 +724,8 @@ class Tokenizer:
         for name, path in (("vocab_filepath", vocab_filepath), ("merges_filepath", merges_filepath)):
             arguments.path_of(name, path)
         specials, resolved = arguments.special_list(special_tokens), patterns.resolve(pattern, unmatched)
-        return cls._of(CoreTokenizer.load_pair(vocab_filepath, merges_filepath, specials, resolved.core()))
+        files = (vocab_filepath, merges_filepath)
+        return cls._of(CoreTokenizer.load(files, special_tokens=specials, pattern=resolved.core()))
 
     @classmethod
     def from_tiktoken(

@@ -10,9 +10,6 @@ use super::{arrays, call};
 use crate::decode::{self, TokenRun};
 use crate::room;
 
-/// A stretch of ids, and the ids that are in its place when its text is encoded.
-type Difference = (usize, usize, Vec<u32>);
-
 /// Return where tokens of `a` and of `b` end together.
 ///
 /// Args:
@@ -60,37 +57,6 @@ pub(super) fn vocab_map<'py>(
     let (a, b) = (Tokenizer::of_public(a, "a")?, Tokenizer::of_public(b, "b")?);
     let (a, b) = (&a.get().encoder(), &b.get().encoder());
     arrays::array(py, call::long(py, None, |_| decode::ids_in(a.vocab(), b.vocab()))?)
-}
-
-/// Return where ids are not those of their own text.
-///
-/// Returns:
-///     For each such stretch its start and end in `ids`, and the list of the ids that encoding the text of all `ids`
-///     has in its place. An empty list means that encoding gives `ids` again.
-///
-/// Raises:
-///     KeyError: An id has no token; names the id and its index.
-///     ValueError: Decoding does more than to join bytes, or encoding does not keep the bytes of the text.
-#[pyfunction]
-pub(super) fn retokenization(
-    py: Python<'_>,
-    tokenizer: &Bound<'_, PyAny>,
-    ids: &Bound<'_, PyAny>,
-) -> PyResult<Vec<Difference>> {
-    let tokenizer = Tokenizer::of_public(tokenizer, "tokenizer")?;
-    let tokenizer = tokenizer.get();
-    let ids = tokenizer.all_ids(ids)?;
-    let run = |ids| tokenizer.token_run(ids);
-    let (old, again) = (run(&ids)?, run(&ids)?);
-    let encoder = &tokenizer.encoder();
-    let encoded = call::sized(py, size_of_val(&ids[..]), |control| {
-        encoder.encode_long(&old.joined(control)?[..], true, None, control)
-    })?;
-    let new = run(&encoded)?;
-    let ends = call::sized(py, size_of_val(&ids[..]), |control| decode::align(again, new, control))?;
-    let groups = ends.windows(2).map(|ends| [0, 1].map(|of| ends[0][of] as usize..ends[1][of] as usize));
-    let others = groups.filter(|[old, new]| ids[old.clone()] != encoded[new.clone()]);
-    Ok(others.map(|[old, new]| (old.start, old.end, encoded[new].to_vec())).collect())
 }
 
 impl Tokenizer {

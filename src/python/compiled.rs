@@ -8,11 +8,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
 use super::dialects::PyTables;
-use super::{call, objects};
+use super::{call, ids};
 use crate::dialects::RegexPattern;
 use crate::pretokenize::CharKind;
 use crate::pretokenize::class::class_of;
-use crate::pretokenize::compiled::Automaton;
+use crate::pretokenize::compiled::{Automaton, Symbol};
 
 /// A pattern as an automaton.
 #[pyclass(frozen, name = "CompiledPattern", module = "toksmith._core")]
@@ -47,14 +47,13 @@ impl PyCompiledPattern {
 
     /// The class of every code point, as ranges of code points of the same class: tuples of the first code point of a
     /// range, and its class.
-    fn classes_of_all<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        stretches_list(py, self.automaton.classes_of_all())
+    fn classes_of_all(&self) -> Vec<(u32, Symbol)> {
+        self.automaton.classes_of_all()
     }
 
     /// For each state, what it does at each class and at the end of the text: see `Automaton::transitions`.
     fn transitions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let int = |transition| objects::int(py, u64::from(transition));
-        objects::list_of(py, self.automaton.transitions().into_iter().map(int))
+        ids::to_list(py, &self.automaton.transitions())
     }
 }
 
@@ -62,7 +61,7 @@ impl PyCompiledPattern {
 /// range, and its kind as a number. If `name` is "class", the kinds are the classes of the named patterns (see
 /// `Class`). For any other name, the number is 1 for a character of that kind and 0 for any other.
 #[pyfunction]
-pub(super) fn character_kinds<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
+pub(super) fn character_kinds(name: &str) -> PyResult<Vec<(u32, u8)>> {
     let mut stretches: Vec<(u32, u8)> = Vec::new();
     let kind = match name {
         "class" => None,
@@ -80,13 +79,5 @@ pub(super) fn character_kinds<'py>(py: Python<'py>, name: &str) -> PyResult<Boun
             stretches.push((code_point, number));
         }
     }
-    stretches_list(py, stretches)
-}
-
-fn stretches_list(py: Python<'_>, stretches: Vec<(u32, u8)>) -> PyResult<Bound<'_, PyList>> {
-    let int = |number: u32| objects::int(py, u64::from(number));
-    objects::list_of(
-        py,
-        stretches.into_iter().map(|(first, number)| objects::tuple(py, [int(first)?, int(number.into())?])),
-    )
+    Ok(stretches)
 }

@@ -187,8 +187,8 @@ impl PyOversized {
         call::long(py, None, |control| self.counts.append_to(&path, control))
     }
 
-    fn frequencies<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        rows(py, self.counts.frequencies())
+    fn frequencies(&self) -> Vec<(u64, u64, u64, u64)> {
+        rows(self.counts.frequencies())
     }
 
     fn end_place(&self) -> u64 {
@@ -204,13 +204,8 @@ impl PyOversized {
     }
 }
 
-fn rows<'py>(py: Python<'py>, frequencies: &[count::Frequent]) -> PyResult<Bound<'py, PyList>> {
-    let row = |of: &count::Frequent| {
-        let [min_count, pretokens, bytes, memory] = [of.min_count, of.pretokens, of.bytes, of.memory];
-        let int = |number| objects::int(py, number);
-        objects::tuple(py, [int(min_count)?, int(pretokens)?, int(bytes)?, int(memory)?])
-    };
-    objects::list_of(py, frequencies.iter().map(row))
+fn rows(frequencies: &[count::Frequent]) -> Vec<(u64, u64, u64, u64)> {
+    frequencies.iter().map(|of| (of.min_count, of.pretokens, of.bytes, of.memory)).collect()
 }
 
 #[pymethods]
@@ -317,9 +312,9 @@ impl PyPretokenCounts {
         py.detach(|| counts.pretoken_bytes())
     }
 
-    fn frequencies<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+    fn frequencies(&self, py: Python<'_>) -> Vec<(u64, u64, u64, u64)> {
         let counts = self.inner(py);
-        rows(py, &py.detach(|| counts.frequencies()))
+        rows(&py.detach(|| counts.frequencies()))
     }
 
     fn __len__(&self, py: Python<'_>) -> usize {

@@ -10,6 +10,7 @@ use super::huggingface_encoding::{PyEncoding, copied};
 use super::pipeline::PyPostProcessor;
 use super::tokenizer::Tokenizer;
 use super::{call, objects};
+use crate::error::Result;
 use crate::postprocess::{Encoding, Padding, Run, Source, Truncation, finish, pad};
 
 /// How encodings are finished: truncation, post-processor and padding. Immutable.
@@ -40,16 +41,11 @@ impl PyEncodingSettings {
         special: bool,
         adds_tokens: bool,
     ) -> PyResult<PyEncoding> {
-        let item =
-            sequences.iter().map(|sequence| words(sequence, is_pretokenized)).collect::<PyResult<_>>()?;
-        let encodings = encodings_of(item, true, |word, text| {
-            let mut ids = Vec::new();
-            call::sized(py, text.len(), |control| {
-                tokenizer.encoder().encode(text.as_bytes(), special, &mut ids, control)
-            })?;
-            Ok(tokenizer.inner.run_of(text, ids, special, is_pretokenized.then_some(word))?)
-        })?;
-        self.finished(encodings, adds_tokens)
+        let words = |sequence| words(sequence, is_pretokenized);
+        let item = sequences.iter().map(words).collect::<PyResult<_>>()?;
+        let mut made =
+            self.encoded(py, tokenizer, vec![item], is_pretokenized, special, adds_tokens, false, 1)?;
+        Ok(PyEncoding::of(made.swap_remove(0)))
     }
 
     /// The encodings of a batch, of which each item is a text or a pair of texts. With `is_fast` only ids are known.
@@ -65,39 +61,59 @@ impl PyEncodingSettings {
         is_fast: bool,
         workers: usize,
     ) -> PyResult<Vec<PyEncoding>> {
-        let sequences = objects::extracted(items, |item| sequences_of(&item, is_pretokenized))?;
-        let texts: Vec<&[u8]> = sequences.iter().flatten().flatten().map(|text| text.as_bytes()).collect();
+        let items = objects::extracted(items, |item| sequences_of(&item, is_pretokenized))?;
+        let made =
+            self.encoded(py, tokenizer, items, is_pretokenized, special, adds_tokens, is_fast, workers)?;
+        Ok(made.into_iter().map(PyEncoding::of).collect())
+    }
+
+    /// One encoding of one or two, which stay as they are.
+    fn finish(&self, encodings: Vec<Bound<'_, PyAny>>, adds_tokens: bool) -> PyResult<PyEncoding> {
+        let encodings = encodings.iter().map(copied).collect::<PyResult<_>>()?;
+        let mut finished = self.processed(encodings, adds_tokens)?;
+        self.pad(std::slice::from_mut(&mut finished));
+        Ok(PyEncoding::of(finished))
+    }
+}
+
+impl PyEncodingSettings {
+    /// The encodings of items: the words of one sequence or two.
+    #[expect(clippy::too_many_arguments, reason = "the options of one call")]
+    fn encoded(
+        &self,
+        py: Python<'_>,
+        tokenizer: &Tokenizer,
+        items: Vec<Vec<Vec<PyBackedStr>>>,
+        is_pretokenized: bool,
+        special: bool,
+        adds_tokens: bool,
+        is_fast: bool,
+        workers: usize,
+    ) -> PyResult<Vec<Encoding>> {
+        let texts: Vec<&[u8]> = items.iter().flatten().flatten().map(|text| text.as_bytes()).collect();
         let bytes = texts.iter().map(|text| text.len()).sum();
         let batch = call::sized(py, bytes, |control| {
             tokenizer.encoder().encode_batch(&texts, special, workers, control)
         })?;
         let mut ids = batch.starts.windows(2).map(|at| &batch.ids[at[0]..at[1]]);
-        let mut run = |word: usize, text: PyBackedStr| -> PyResult<Run> {
+        let mut run = |(at, text): (usize, PyBackedStr)| {
             let ids = ids.next().unwrap_or_default().to_vec();
             if is_fast {
                 return Ok(Run::of_text(ids, Source::Repeated("".into())));
             }
-            Ok(tokenizer.inner.run_of(text, ids, special, is_pretokenized.then_some(word))?)
+            tokenizer.inner.run_of(text, ids, special, is_pretokenized.then_some(at))
         };
-        let mut finished = Vec::with_capacity(sequences.len());
-        for item in sequences {
-            finished.push(self.processed(encodings_of(item, !is_fast, &mut run)?, adds_tokens)?);
+        let mut encoding = |(number, words): (usize, Vec<PyBackedStr>)| {
+            let runs = words.into_iter().enumerate().map(&mut run).collect::<Result<_>>()?;
+            Ok::<_, PyErr>(Encoding::of_runs(runs, if is_fast { 0 } else { number as u32 }))
+        };
+        let mut finished = Vec::with_capacity(items.len());
+        for item in items {
+            let encodings = item.into_iter().enumerate().map(&mut encoding).collect::<PyResult<_>>()?;
+            finished.push(self.processed(encodings, adds_tokens)?);
         }
         self.pad(&mut finished);
-        Ok(finished.into_iter().map(PyEncoding::of).collect())
-    }
-
-    /// One encoding of one or two, which stay as they are.
-    fn finish(&self, encodings: Vec<Bound<'_, PyAny>>, adds_tokens: bool) -> PyResult<PyEncoding> {
-        self.finished(encodings.iter().map(copied).collect::<PyResult<_>>()?, adds_tokens)
-    }
-}
-
-impl PyEncodingSettings {
-    fn finished(&self, encodings: Vec<Encoding>, adds_tokens: bool) -> PyResult<PyEncoding> {
-        let mut encoding = self.processed(encodings, adds_tokens)?;
-        self.pad(std::slice::from_mut(&mut encoding));
-        Ok(PyEncoding::of(encoding))
+        Ok(finished)
     }
 
     fn processed(&self, encodings: Vec<Encoding>, adds_tokens: bool) -> PyResult<Encoding> {
@@ -110,20 +126,6 @@ impl PyEncodingSettings {
             pad(encodings, padding);
         }
     }
-}
-
-/// The encodings of the sequences of an item, with its numbers as type ids if `is_typed`. `run` makes a run of the number of
-/// a word and the word.
-fn encodings_of(
-    item: Vec<Vec<PyBackedStr>>,
-    is_typed: bool,
-    mut run: impl FnMut(usize, PyBackedStr) -> PyResult<Run>,
-) -> PyResult<Vec<Encoding>> {
-    let sequence = |(number, words): (usize, Vec<PyBackedStr>)| {
-        let runs = words.into_iter().enumerate().map(|(at, word)| run(at, word)).collect::<PyResult<_>>()?;
-        Ok(Encoding::of_runs(runs, if is_typed { number as u32 } else { 0 }))
-    };
-    item.into_iter().enumerate().map(sequence).collect()
 }
 
 /// The sequences of an item of a batch: one or two, each as its words, or as the only one.

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use super::formats::{json_of, of_json};
-use super::objects;
+use super::{ids, objects};
 use crate::postprocess::{Encoding, Span};
 
 /// Ids with what is known of each.
@@ -24,24 +24,10 @@ impl PyEncoding {
     pub(super) fn get(&self) -> MutexGuard<'_, Encoding> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
-
-    fn column<'py>(
-        &self,
-        py: Python<'py>,
-        mut item: impl FnMut(&str, Span, Option<u32>) -> PyResult<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyList>> {
-        let (encoding, list) = (self.get().clone(), objects::list(py)?);
-        encoding.for_each(|token, span, word| list.append(item(token, span, word)?))?;
-        Ok(list)
-    }
 }
 
-fn ints<'py>(py: Python<'py>, numbers: impl Iterator<Item = u32>) -> PyResult<Bound<'py, PyList>> {
-    objects::list_of(py, numbers.map(|number| objects::int(py, number.into())))
-}
-
-fn optional(py: Python<'_>, number: Option<u64>) -> PyResult<Bound<'_, PyAny>> {
-    number.map_or_else(|| Ok(py.None().into_bound(py)), |number| objects::int(py, number))
+fn ints(py: Python<'_>, numbers: impl Iterator<Item = u32>) -> PyResult<Bound<'_, PyList>> {
+    ids::to_list(py, &numbers.collect::<Vec<_>>())
 }
 
 #[pymethods]
@@ -87,14 +73,15 @@ impl PyEncoding {
     /// The tokens as the vocabulary spells them.
     #[getter]
     fn tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        self.column(py, |token, _, _| Ok(objects::string(py, token)?.into_any()))
+        let (encoding, tokens) = (self.get().clone(), objects::list(py)?);
+        encoding.for_each(|token, _, _| tokens.append(objects::string(py, token)?))?;
+        Ok(tokens)
     }
 
     /// Where each token stands in its text, in characters.
     #[getter]
-    fn offsets<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let int = |place: usize| objects::int(py, place as u64);
-        self.column(py, |_, (start, end), _| Ok(objects::tuple(py, [int(start)?, int(end)?])?.into_any()))
+    fn offsets(&self) -> PyResult<Vec<Span>> {
+        Ok(self.get().clone().spans()?)
     }
 
     /// For each token, the type id of its sequence.
@@ -117,21 +104,20 @@ impl PyEncoding {
 
     /// For each token, the number of its pretoken in the text, or of its word if the text was given as words.
     #[getter]
-    fn word_ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        self.column(py, |_, _, word| optional(py, word.map(u64::from)))
+    fn word_ids(&self) -> PyResult<Vec<Option<u32>>> {
+        Ok(self.get().clone().words()?)
     }
 
     /// As `word_ids`.
     #[getter]
-    fn words<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        self.word_ids(py)
+    fn words(&self) -> PyResult<Vec<Option<u32>>> {
+        self.word_ids()
     }
 
     /// For each token, the number of its sequence.
     #[getter]
-    fn sequence_ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let ids = self.get().sequence_ids();
-        objects::list_of(py, ids.into_iter().map(|id| optional(py, id.map(|id| id as u64))))
+    fn sequence_ids(&self) -> Vec<Option<usize>> {
+        self.get().sequence_ids()
     }
 
     /// The tokens that truncation cut off, as encodings of their own.

@@ -53,7 +53,7 @@ mod _core {
 
     #[pymodule_export]
     use super::{
-        alignment::{align, retokenization, vocab_map},
+        alignment::{align, vocab_map},
         arrow::{PyArrowArray, PyArrowColumn},
         arrow_counts::{count_counts, count_texts, counts_from_arrow, counts_to_arrow},
         byte_stream::{PyByteStream, PyRecordStream, check_plain, check_whole, file_format},

@@ -28,9 +28,7 @@ impl Errors {
         let name = CString::new(name.to_str()?);
         name.map(Errors).map_err(|_| PyValueError::new_err("embedded null character"))
     }
-}
 
-impl Errors {
     /// The handler that raises an exception.
     pub(super) fn strict() -> Self {
         Errors(c"strict".into())

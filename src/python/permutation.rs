@@ -3,7 +3,7 @@
 use numpy::PyReadonlyArrayDyn;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple};
+use pyo3::types::{IntoPyDict, PyBytes, PyTuple};
 
 use super::arrays;
 use crate::shards::{KEY_BYTES, Permutation};
@@ -38,14 +38,10 @@ impl PyPermutation {
             .ok_or_else(|| PyValueError::new_err(format!("size is between 0 and 2^62, not {size}")))?;
         let numbers = seed.iter().map(|number| index.call1((number,))).collect::<PyResult<Vec<_>>>()?;
         let text = numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
-        let options = PyDict::new(py);
+        let options = [("person", PyBytes::new(py, b"toksmith").into_any())].into_py_dict(py)?;
         options.set_item("digest_size", KEY_BYTES)?;
-        options.set_item("person", PyBytes::new(py, b"toksmith"))?;
-        let hash = py.import("hashlib")?.call_method(
-            "blake2b",
-            (PyBytes::new(py, text.as_bytes()),),
-            Some(&options),
-        )?;
+        let text = (PyBytes::new(py, text.as_bytes()),);
+        let hash = py.import("hashlib")?.call_method("blake2b", text, Some(&options))?;
         let keys: [u8; KEY_BYTES] = hash.call_method0("digest")?.extract()?;
         Ok(PyPermutation {
             order: Permutation::new(checked, &keys),

@@ -1,6 +1,5 @@
 //! The class `Pretokenizer`: the core's scanners, and patterns of `regex`.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
@@ -79,18 +78,15 @@ impl PyPretokenizer {
     }
 
     /// The starts and ends of the pretokens of a text without special tokens, in bytes.
-    fn ranges<'py>(&self, py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyList>> {
+    fn ranges(&self, text: &[u8]) -> PyResult<Vec<(usize, usize)>> {
         let ranges = self.inner.pretokenizer.ranges(text)?;
-        let int = |place| objects::int(py, place as u64);
-        let pair = |range: Range<usize>| objects::tuple(py, [int(range.start)?, int(range.end)?]);
-        objects::list_of(py, ranges.into_iter().map(pair))
+        Ok(ranges.into_iter().map(|range| (range.start, range.end)).collect())
     }
 
     /// The places where cutting a text does not change its pretokens, in bytes.
-    fn cuts<'py>(&self, py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyList>> {
+    fn cuts(&self, text: &[u8]) -> Vec<usize> {
         let rule = self.inner.pretokenizer.cut_rule();
-        let cuts = (0..=text.len()).filter(|&at| rule.is_cut(text, at));
-        objects::list_of(py, cuts.map(|at| objects::int(py, at as u64)))
+        (0..=text.len()).filter(|&at| rule.is_cut(text, at)).collect()
     }
 
     /// The end of the part of a text whose pretokens cannot be changed by text that follows, in bytes.

@@ -44,20 +44,15 @@ pub(super) fn at<'a, 'py>(index: usize, text: &'a Bound<'py, PyAny>) -> PyResult
     }
 }
 
-/// The UTF-8 of the text that an argument is.
-#[inline]
-pub(super) fn utf8<'a>(text: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
-    call::text(checked(text)?)
-}
-
 /// Runs work on the UTF-8 of a text and `more` bytes: without the GIL, which long characters are converted without, too.
 pub(super) fn with_utf8<T: Send>(
     text: &Bound<'_, PyAny>,
     more: usize,
     work: impl FnOnce(&str, &Control) -> Result<T> + Send,
 ) -> PyResult<T> {
-    let Some(units) = units(checked(text)?, MIN_UNITS_IN_PLACE) else {
-        let utf8 = utf8(text)?;
+    let text = checked(text)?;
+    let Some(units) = units(text, MIN_UNITS_IN_PLACE) else {
+        let utf8 = call::text(text)?;
         return call::sized(text.py(), more.saturating_add(utf8.len()), |control| work(utf8, control));
     };
     call::long(text.py(), None, |control| {

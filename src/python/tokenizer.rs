@@ -19,10 +19,10 @@ use super::pipeline::PyPipeline;
 use super::pretokenizer::PyPretokenizer;
 use super::special::Special;
 use super::stream::EncodeStream;
-use super::vocabulary::{merges_of, special_specs, tokens_of};
+use super::vocabulary::{SpecialSpecs, merges_of, tokens_of};
 use super::{arrays, call, file, ids, objects, text};
 use crate::encode::{EncodedBatch, Encoder, FileOptions, RandomMerges, Spans};
-use crate::error::{Result, show};
+use crate::error::{Error, Result, show};
 use crate::formats::{self, LoadOptions, huggingface};
 use crate::room;
 use crate::source::Text;
@@ -63,6 +63,8 @@ pub(super) fn public_of<'py>(tokenizer: &Bound<'py, PyAny>, argument: &str) -> P
 #[derive(FromPyObject)]
 enum LoadSource {
     Content(PyBackedBytes),
+    /// GPT-2's two files.
+    Pair(PathBuf, PathBuf),
     Path(PathBuf),
 }
 
@@ -82,52 +84,44 @@ impl Tokenizer {
     fn new(
         vocab: &Bound<'_, PyDict>,
         merges: Option<&Bound<'_, PyAny>>,
-        special_tokens: Vec<(String, Option<i128>)>,
+        special_tokens: SpecialSpecs,
         pattern: &PyPretokenizer,
         ignore_merges: bool,
     ) -> PyResult<Self> {
-        let (tokens, specials) = (tokens_of(vocab)?, special_specs(special_tokens)?);
+        let tokens = tokens_of(vocab)?;
         let merges = merges.map(merges_of).transpose()?;
         Self::made(vocab.py(), || {
-            let vocab = Vocab::new(&tokens, merges.as_deref(), &specials)?;
+            let vocab = Vocab::new(&tokens, merges.as_deref(), &special_tokens.0)?;
             let vocab = if ignore_merges { vocab.ignoring_merges() } else { vocab };
             crate::Tokenizer::new(vocab, pattern.inner.clone())
         })
     }
 
-    /// Loads a file or its content. `format` is its name in the table of formats; that of a file is recognised by default.
+    /// Loads a file, its content, or two files. `format` is its name in the table of formats; that of a file is recognised by default.
     #[staticmethod]
-    #[pyo3(signature = (source, *, format=None, pattern=None, special_tokens=vec![], pre_tokenizer=None, dropout_seed=None))]
+    #[pyo3(signature = (source, *, format=None, pattern=None, special_tokens=SpecialSpecs::default(), pre_tokenizer=None, dropout_seed=None))]
     fn load(
         py: Python<'_>,
         source: LoadSource,
         format: Option<&str>,
         pattern: Option<&PyPretokenizer>,
-        special_tokens: Vec<(String, Option<i128>)>,
+        special_tokens: SpecialSpecs,
         pre_tokenizer: Option<String>,
         dropout_seed: Option<u64>,
     ) -> PyResult<Self> {
         let pattern = pattern.map(|pattern| pattern.inner.clone());
-        let special_tokens = special_specs(special_tokens)?;
-        let options = LoadOptions { pattern, special_tokens, pre_tokenizer, dropout_seed };
+        let options = LoadOptions { pattern, special_tokens: special_tokens.0, pre_tokenizer, dropout_seed };
         Self::made(py, || match source {
             LoadSource::Path(path) => formats::load(&path, format, &options, &PyTables),
+            LoadSource::Pair(vocab, merges) => {
+                let pattern =
+                    options.pattern.ok_or_else(|| Error::Pattern("two files need a pattern".into()))?;
+                formats::load_pair(&[vocab, merges], &options.special_tokens, pattern)
+            }
             LoadSource::Content(content) => {
                 formats::kind_of(format.unwrap_or_default())?.read(&content, &options, &PyTables)
             }
         })
-    }
-
-    #[staticmethod]
-    fn load_pair(
-        py: Python<'_>,
-        vocab: PathBuf,
-        merges: PathBuf,
-        special_tokens: Vec<(String, Option<i128>)>,
-        pattern: &PyPretokenizer,
-    ) -> PyResult<Self> {
-        let (specials, pattern) = (special_specs(special_tokens)?, pattern.inner.clone());
-        Self::made(py, || formats::load_pair(&[vocab, merges], &specials, pattern))
     }
 
     /// The tokenizer of the content of a `tokenizer.json`. `files` is the JSON of those beside it, by name. With `keep_ids` new
@@ -163,14 +157,13 @@ impl Tokenizer {
         objects::string(py, &formats::extras(&self.inner))
     }
 
-    fn written<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyBytes>> {
-        let kind = formats::kind_of(format)?;
-        objects::bytes(py, &call::long(py, None, |_| kind.write(&self.inner, &PyTables))?)
-    }
-
-    fn written_pair<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
-        let [vocab, merges] = call::long(py, None, |_| self.inner.to_gpt2())?;
-        Ok((objects::bytes(py, &vocab)?, objects::bytes(py, &merges)?))
+    /// The content of the files of a format.
+    fn written<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyList>> {
+        let files = call::long(py, None, |_| match format {
+            "gpt2" => self.inner.to_gpt2().map(Vec::from),
+            _ => Ok(vec![formats::kind_of(format)?.write(&self.inner, &PyTables)?]),
+        })?;
+        objects::list_of(py, files.iter().map(|file| objects::bytes(py, file)))
     }
 
     fn pre_tokenizer<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

@@ -54,9 +54,17 @@ fn vocab_id(id: &Bound<'_, PyAny>, token: &Bound<'_, PyAny>) -> PyResult<u32> {
     })
 }
 
-/// Special tokens in the form of the core, from names with an id or None.
-pub(super) fn special_specs(tokens: Vec<(String, Option<i128>)>) -> PyResult<Vec<SpecialSpec>> {
-    tokens.into_iter().map(special_spec).collect()
+/// Special tokens: names with an id or None.
+#[derive(Default)]
+pub(super) struct SpecialSpecs(pub(super) Vec<SpecialSpec>);
+
+impl<'py> FromPyObject<'_, 'py> for SpecialSpecs {
+    type Error = PyErr;
+
+    fn extract(tokens: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let tokens = tokens.extract::<Vec<_>>()?.into_iter().map(special_spec);
+        tokens.collect::<PyResult<_>>().map(SpecialSpecs)
+    }
 }
 
 fn special_spec((name, id): (String, Option<i128>)) -> PyResult<SpecialSpec> {

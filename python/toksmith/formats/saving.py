@@ -23,7 +23,7 @@ def save(core: _core.Tokenizer, path: str | os.PathLike[str], format: FileFormat
         _save_pair(core, path, verify)
         return
     check = functools.partial(_verified, core, _VERIFIERS[format]) if verify else None
-    whole_files.write(path, [core.written(format)], check)
+    whole_files.write(path, core.written(format), check)
     template = core.pipeline and core.pipeline.template
     if format == "sentencepiece" and template and template.added():
         warnings.warn(f"{path} holds no template: add the tokens around a text as its library does", stacklevel=3)
@@ -36,7 +36,7 @@ def _verified(core: _core.Tokenizer, verifier: _Verifier, paths: list[Path]) -> 
 def _save_pair(core: _core.Tokenizer, folder: str | os.PathLike[str], verify: bool) -> None:
     """Write GPT-2's two files, `vocab.json` and `merges.txt`; the folder is made if need be."""
     names = ("vocab.json", "merges.txt")
-    contents = zip(names, core.written_pair(), strict=True)
+    contents = zip(names, core.written("gpt2"), strict=True)
     text, _, name, *_ = core.pattern()
     if name != "gpt2":
         pattern = shown(name or text, 400)
@@ -53,7 +53,9 @@ def _verify_pair(core: _core.Tokenizer, paths: list[Path]) -> None:
     kind = "vocab.json and merges.txt"
     specials: list[tuple[str, int | None]] = [(name, None) for name in core.special_tokens()]
     pattern = patterns.of_core(core).core()
-    loaded = verification.reread(kind, lambda: _core.Tokenizer.load_pair(paths[0], paths[1], specials, pattern))
+    loaded = verification.reread(
+        kind, lambda: _core.Tokenizer.load((paths[0], paths[1]), special_tokens=specials, pattern=pattern)
+    )
     verification.compare_texts(kind, core, loaded)
     models = verification.module("tokenizers.models")
     if models is None:

@@ -4,7 +4,8 @@
 ones. `align`, `vocab_map` and `retokenization` relate the ids of two tokenizers, or of one before and after a change.
 """
 
-from .._core import align, retokenization, vocab_map
+from .._core import align, vocab_map
+from .alignment import retokenization
 from .change import VocabChange
 from .extending import extend, replace_tokens
 from .pruning import prune, shrink

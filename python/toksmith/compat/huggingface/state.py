@@ -77,7 +77,7 @@ class State:
     def content(self) -> Json:
         """Return the content of a `tokenizer.json`: a new dictionary, of parts that must not be changed."""
         content = (
-            dict(self._source) if self._source is not None else json.loads(self.core._core.written("huggingface"))
+            dict(self._source) if self._source is not None else json.loads(self.core._core.written("huggingface")[0])
         )
         content["added_tokens"] = list(self.added.rows.values())
         return content

@@ -63,7 +63,7 @@ def save(core: _core.Tokenizer, path: str | os.PathLike[str]) -> None:
     A tokenizer is refused unless its ids are those of the bytes by value, the merges, then the special tokens.
     """
     prefix = prefix_of(path)
-    model = _parsed(core.written("minbpe").decode(), os.fspath(path))
+    model = _parsed(core.written("minbpe")[0].decode(), os.fspath(path))
     verification.compare_texts("a .model file of minbpe", core, tokenizer_of(model))
     write(prefix, model, verification.ordinary(core))
 

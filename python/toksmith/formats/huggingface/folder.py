@@ -149,7 +149,7 @@ def files_of(
     core: _core.Tokenizer, chosen: Roles, chat_template: str | None, model_max_length: int | None
 ) -> dict[str, bytes]:
     """Return the files of the folder by name."""
-    data = core.written("huggingface")
+    data = core.written("huggingface")[0]
     content = json.loads(data)
     model = content["model"]
     beside = _beside(core, chosen, chat_template, model_max_length, content["added_tokens"])
