@@ -37,12 +37,12 @@ pub(crate) use origin::{
 };
 pub use pattern::SourcePattern;
 pub use pipeline::Pipeline;
-pub(crate) use pipeline::{PARTS, SETTINGS, added_token, cannot_hold, token_value, tokens_of};
+pub(crate) use pipeline::{PARTS, SETTINGS, added_token, cannot_hold, token_value};
 pub use record::Record;
 pub use stream::EncodeStream;
 pub use text::Document;
 pub use tokenizer::Tokenizer;
-#[cfg(feature = "python")]
-pub(crate) use training::built;
 #[cfg(feature = "train")]
 pub use training::{TrainOptions, train, train_files};
+#[cfg(feature = "python")]
+pub(crate) use {pipeline::tokens_of, training::built};
