@@ -19,7 +19,8 @@ const JOBS_IN_ADVANCE: usize = 2;
 ///
 /// `work` also gets the number of its worker. Each worker prefers the jobs whose number modulo `workers` is
 /// its own, and takes others only if they would wait. If the same jobs are run again, most of them are then
-/// done by the worker that did them before and still has their data in its cache.
+/// done by the worker that did them before and still has their data in its cache. With the functions below, workers
+/// take jobs as they come, so the numbers of the jobs of each rise.
 ///
 /// # Errors
 /// The error of the first job for which `jobs`, `work` or `take` failed: all results before it were taken,
@@ -31,8 +32,9 @@ pub fn in_order<J: Send, T: Send>(
     work: impl Fn(usize, J) -> Result<T> + Sync,
     mut take: impl FnMut(T) -> Result<()> + Send,
 ) -> Result<()> {
-    let place = |result| take(result).map(|()| Vec::<()>::new());
-    placed(workers, control, jobs, work, place, |()| Ok(()))
+    let place = Box::new(|result| take(result).map(|()| Vec::new()));
+    let tasks = Tasks { work: &work, write: &|()| Ok(()), has_own_jobs: true };
+    ran(workers, control, jobs, tasks, place)
 }
 
 /// [`in_order`] for results that are written somewhere. `place` gets the results in order, one at a time, and only
@@ -49,16 +51,25 @@ pub fn placed<J: Send, T: Send, W: Send>(
     place: impl FnMut(T) -> Result<Vec<W>> + Send,
     write: impl Fn(W) -> Result<()> + Sync,
 ) -> Result<()> {
-    let queue = OrderedQueue::new(JobSource::Made(jobs), place, workers.max(1));
-    run(workers, control, |worker| queue.work(worker, (&work, &write), control))?;
+    let tasks = Tasks { work: &work, write: &write, has_own_jobs: false };
+    ran(workers, control, jobs, tasks, Box::new(place))
+}
+
+/// Runs jobs that any worker can make.
+fn ran<J: Send, T: Send, W: Send>(
+    workers: usize,
+    control: &Control,
+    jobs: impl FnMut() -> Result<Option<J>> + Send,
+    tasks: Tasks<'_, J, T, W>,
+    place: Place<'_, T, W>,
+) -> Result<()> {
+    let queue = OrderedQueue::new(JobSource::Made(Box::new(jobs)), tasks, place, workers, control);
+    run(workers, control, |worker| queue.work(worker))?;
     queue.finish()
 }
 
 /// [`placed`] for jobs that only the calling thread can make. This thread is one of the workers: it makes jobs, and
 /// works itself while enough jobs wait.
-///
-/// # Errors
-/// Those of [`placed`].
 pub fn placed_by_caller<J: Send, T: Send, W: Send>(
     workers: usize,
     control: &Control,
@@ -67,11 +78,9 @@ pub fn placed_by_caller<J: Send, T: Send, W: Send>(
     place: impl FnMut(T) -> Result<Vec<W>> + Send,
     write: impl Fn(W) -> Result<()> + Sync,
 ) -> Result<()> {
-    let source: JobSource<fn() -> Result<Option<J>>> = JobSource::Caller;
-    let queue = OrderedQueue::new(source, place, workers.max(1));
-    let tasks: Tasks<'_, J, T, W> = (&work, &write);
-    let bring = || queue.give(jobs, tasks, control);
-    run_here_too_with(workers, control, bring, |worker| queue.work(worker, tasks, control))?;
+    let tasks = Tasks { work: &work, write: &write, has_own_jobs: false };
+    let queue = OrderedQueue::new(JobSource::Caller, tasks, Box::new(place), workers, control);
+    run_here_too_with(workers, control, || queue.give(jobs), |worker| queue.work(worker))?;
     queue.finish()
 }
 
@@ -84,12 +93,20 @@ enum Turn<J, W> {
 }
 
 /// What is done with a job, and with a placed result.
-type Tasks<'t, J, T, W> = (&'t (dyn Fn(usize, J) -> Result<T> + Sync), &'t (dyn Fn(W) -> Result<()> + Sync));
+struct Tasks<'t, J, T, W> {
+    work: &'t (dyn Fn(usize, J) -> Result<T> + Sync),
+    write: &'t (dyn Fn(W) -> Result<()> + Sync),
+    /// Whether each worker prefers the jobs whose number modulo the number of workers is its own.
+    has_own_jobs: bool,
+}
+
+/// Gets the results in order.
+type Place<'t, T, W> = Box<dyn FnMut(T) -> Result<Vec<W>> + Send + 't>;
 
 /// Where jobs come from.
-enum JobSource<Jobs> {
+enum JobSource<'t, J> {
     /// A function makes them, on any thread.
-    Made(Jobs),
+    Made(Box<dyn FnMut() -> Result<Option<J>> + Send + 't>),
     /// The calling thread gives them.
     Caller,
     /// There are no more, because they are done or because one has failed.
@@ -97,18 +114,20 @@ enum JobSource<Jobs> {
 }
 
 /// What the workers share: the jobs, and the results that wait for earlier ones.
-struct OrderedQueue<Jobs, J, Place, T, W> {
-    state: Mutex<QueueState<Jobs, J, Place, T, W>>,
+struct OrderedQueue<'t, J, T, W> {
+    state: Mutex<QueueState<'t, J, T, W>>,
     moved: Condvar,
+    tasks: Tasks<'t, J, T, W>,
     workers: usize,
+    control: &'t Control<'t>,
 }
 
-struct QueueState<Jobs, J, Place, T, W> {
-    jobs: JobSource<Jobs>,
+struct QueueState<'t, J, T, W> {
+    jobs: JobSource<'t, J>,
     /// Jobs that were made and not begun, with their numbers.
     unstarted: VecDeque<(usize, J)>,
     /// The receiver of results; `None` while a worker calls it.
-    place: Option<Place>,
+    place: Option<Place<'t, T, W>>,
     /// The number of the next job to be made.
     next: usize,
     /// The number of the next result to be taken.
@@ -121,61 +140,66 @@ struct QueueState<Jobs, J, Place, T, W> {
     failed: Option<(usize, Error)>,
 }
 
-impl<Jobs, J, Place, T, W> OrderedQueue<Jobs, J, Place, T, W> {
-    fn new(jobs: JobSource<Jobs>, place: Place, workers: usize) -> Self {
-        let (unstarted, ready) = (VecDeque::new(), BTreeMap::new());
+impl<'t, J, T, W> OrderedQueue<'t, J, T, W> {
+    fn new(
+        jobs: JobSource<'t, J>,
+        tasks: Tasks<'t, J, T, W>,
+        place: Place<'t, T, W>,
+        workers: usize,
+        control: &'t Control<'t>,
+    ) -> Self {
         let state = QueueState {
             jobs,
-            unstarted,
+            unstarted: VecDeque::new(),
             place: Some(place),
             next: 0,
             due: 0,
-            ready,
+            ready: BTreeMap::new(),
             unwritten: VecDeque::new(),
             failed: None,
         };
-        OrderedQueue { state: Mutex::new(state), moved: Condvar::new(), workers }
+        OrderedQueue {
+            state: Mutex::new(state),
+            moved: Condvar::new(),
+            tasks,
+            workers: workers.max(1),
+            control,
+        }
     }
 
-    fn lock(&self) -> MutexGuard<'_, QueueState<Jobs, J, Place, T, W>> {
+    fn lock(&self) -> MutexGuard<'_, QueueState<'t, J, T, W>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Works until there are no more jobs, or one has failed. `tasks` are for a job, and for a result to write.
-    fn work(&self, worker: usize, tasks: Tasks<'_, J, T, W>, control: &Control) -> Result<()>
-    where
-        Jobs: FnMut() -> Result<Option<J>>,
-        Place: FnMut(T) -> Result<Vec<W>>,
-    {
+    /// Works until there are no more jobs, or one has failed.
+    fn work(&self, worker: usize) -> Result<()> {
         let _guard = PanicGuard(self);
-        while let Some(turn) = self.begin(worker, control)? {
-            self.take_turn(worker, turn, tasks, control)?;
+        while let Some(turn) = self.begin(worker)? {
+            self.take_turn(worker, turn)?;
         }
         Ok(())
     }
 
-    fn take_turn(
-        &self,
-        worker: usize,
-        turn: Turn<J, W>,
-        (work, write): Tasks<'_, J, T, W>,
-        control: &Control,
-    ) -> Result<()>
-    where
-        Place: FnMut(T) -> Result<Vec<W>>,
-    {
+    fn take_turn(&self, worker: usize, turn: Turn<J, W>) -> Result<()> {
         match turn {
-            Turn::Job(number, job) => self.submit(number, work(worker, job), control),
-            Turn::Write(number, placed) => self.written(number, write(placed)),
+            Turn::Job(number, job) => self.submit(number, (self.tasks.work)(worker, job)),
+            Turn::Write(number, placed) => match (self.tasks.write)(placed) {
+                Ok(()) => Ok(()),
+                Err(error) => self.fail(number, error),
+            },
         }
     }
 
+    /// Notes that a job has failed.
+    fn fail(&self, number: usize, error: Error) -> Result<()> {
+        self.lock().fail(number, error)?;
+        self.moved.notify_all();
+        Ok(())
+    }
+
     /// What a worker does next; `None` at the end, or after a failure.
-    fn begin(&self, worker: usize, control: &Control) -> Result<Option<Turn<J, W>>>
-    where
-        Jobs: FnMut() -> Result<Option<J>>,
-    {
-        control.check()?;
+    fn begin(&self, worker: usize) -> Result<Option<Turn<J, W>>> {
+        self.control.check()?;
         let mut state = self.lock();
         loop {
             if let Some(turn) = self.turn(&mut state, worker)? {
@@ -185,20 +209,18 @@ impl<Jobs, J, Place, T, W> OrderedQueue<Jobs, J, Place, T, W> {
                 return Ok(None);
             }
             state = self.wait(state);
-            control.check()?;
+            self.control.check()?;
         }
     }
 
     /// What a worker can do now.
-    fn turn(&self, state: &mut QueueState<Jobs, J, Place, T, W>, worker: usize) -> Result<Option<Turn<J, W>>>
-    where
-        Jobs: FnMut() -> Result<Option<J>>,
-    {
+    fn turn(&self, state: &mut QueueState<'t, J, T, W>, worker: usize) -> Result<Option<Turn<J, W>>> {
+        let is_own = |(number, _): &(usize, J)| !self.tasks.has_own_jobs || number % self.workers == worker;
         loop {
             if let Some((number, placed)) = state.unwritten.pop_front() {
                 return Ok(Some(Turn::Write(number, placed)));
             }
-            let own = state.unstarted.iter().position(|(number, _)| number % self.workers == worker);
+            let own = state.unstarted.iter().position(is_own);
             if let Some((number, job)) = own.and_then(|at| state.unstarted.remove(at)) {
                 return Ok(Some(Turn::Job(number, job)));
             }
@@ -209,32 +231,23 @@ impl<Jobs, J, Place, T, W> OrderedQueue<Jobs, J, Place, T, W> {
     }
 
     /// Whether another job may be made. While an early job takes long, the results of later ones wait in memory.
-    fn has_room(&self, state: &QueueState<Jobs, J, Place, T, W>) -> bool {
+    fn has_room(&self, state: &QueueState<'t, J, T, W>) -> bool {
         state.next <= state.due + JOBS_AHEAD * self.workers
     }
 
     /// Waits until something has changed, or for so long that the control should be checked.
     fn wait<'l>(
         &self,
-        state: MutexGuard<'l, QueueState<Jobs, J, Place, T, W>>,
-    ) -> MutexGuard<'l, QueueState<Jobs, J, Place, T, W>> {
+        state: MutexGuard<'l, QueueState<'t, J, T, W>>,
+    ) -> MutexGuard<'l, QueueState<'t, J, T, W>> {
         self.moved.wait_timeout(state, CHECK_INTERVAL).unwrap_or_else(PoisonError::into_inner).0
     }
 
     /// Makes jobs until there are no more, or one has failed, and works as the worker 0 while enough jobs wait.
-    fn give(
-        &self,
-        mut jobs: impl FnMut() -> Result<Option<J>>,
-        tasks: Tasks<'_, J, T, W>,
-        control: &Control,
-    ) -> Result<()>
-    where
-        Jobs: FnMut() -> Result<Option<J>>,
-        Place: FnMut(T) -> Result<Vec<W>>,
-    {
+    fn give(&self, mut jobs: impl FnMut() -> Result<Option<J>>) -> Result<()> {
         let _guard = PanicGuard(self);
         let mut give = || loop {
-            control.check()?;
+            self.control.check()?;
             let mut state = self.lock();
             if matches!(state.jobs, JobSource::Ended) {
                 return Ok(());
@@ -247,7 +260,7 @@ impl<Jobs, J, Place, T, W> OrderedQueue<Jobs, J, Place, T, W> {
                 self.moved.notify_all();
             } else if let Some(turn) = self.turn(&mut state, 0)? {
                 drop(state);
-                self.take_turn(0, turn, tasks, control)?;
+                self.take_turn(0, turn)?;
             } else {
                 drop(self.wait(state));
             }
@@ -263,10 +276,7 @@ impl<Jobs, J, Place, T, W> OrderedQueue<Jobs, J, Place, T, W> {
 
     /// Submits the result of a job. If it is the next result to be placed, this worker places it, and all
     /// results after it that are ready.
-    fn submit(&self, number: usize, result: Result<T>, control: &Control) -> Result<()>
-    where
-        Place: FnMut(T) -> Result<Vec<W>>,
-    {
+    fn submit(&self, number: usize, result: Result<T>) -> Result<()> {
         let mut state = self.lock();
         match result {
             Ok(result) if state.is_before_failure(number) => drop(state.ready.insert(number, result)),
@@ -283,7 +293,7 @@ impl<Jobs, J, Place, T, W> OrderedQueue<Jobs, J, Place, T, W> {
             let result = state.ready.remove(&due);
             drop(state);
             let placed = result.map_or(Ok(Vec::new()), &mut place);
-            let stopped = control.check();
+            let stopped = self.control.check();
             state = self.lock();
             state.place = Some(place);
             state.due += 1;
@@ -297,27 +307,15 @@ impl<Jobs, J, Place, T, W> OrderedQueue<Jobs, J, Place, T, W> {
         Ok(())
     }
 
-    /// Notes whether a placed result was written.
-    fn written(&self, number: usize, result: Result<()>) -> Result<()> {
-        let Err(error) = result else { return Ok(()) };
-        let mut state = self.lock();
-        state.fail(number, error)?;
-        self.moved.notify_all();
-        Ok(())
-    }
-
     fn finish(self) -> Result<()> {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         state.failed.map_or(Ok(()), |(_, error)| Err(error))
     }
 }
 
-impl<Jobs, J, Place, T, W> QueueState<Jobs, J, Place, T, W> {
+impl<J, T, W> QueueState<'_, J, T, W> {
     /// Makes the next job; returns `false` if there is none, or if it is not made here.
-    fn make(&mut self) -> Result<bool>
-    where
-        Jobs: FnMut() -> Result<Option<J>>,
-    {
+    fn make(&mut self) -> Result<bool> {
         let JobSource::Made(jobs) = &mut self.jobs else { return Ok(false) };
         let job = jobs();
         self.add(job)
@@ -361,9 +359,9 @@ impl<Jobs, J, Place, T, W> QueueState<Jobs, J, Place, T, W> {
 }
 
 /// Ends the other workers if this one panics, since the result of its job will never come.
-struct PanicGuard<'l, Jobs, J, Place, T, W>(&'l OrderedQueue<Jobs, J, Place, T, W>);
+struct PanicGuard<'l, 't, J, T, W>(&'l OrderedQueue<'t, J, T, W>);
 
-impl<Jobs, J, Place, T, W> Drop for PanicGuard<'_, Jobs, J, Place, T, W> {
+impl<J, T, W> Drop for PanicGuard<'_, '_, J, T, W> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let mut state = self.0.lock();

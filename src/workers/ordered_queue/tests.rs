@@ -70,49 +70,6 @@ fn workers_of_equal_speed_do_their_own_jobs() {
 }
 
 #[test]
-fn the_first_error_of_jobs_work_or_take_ends_all() {
-    let fails = |result: Result<()>, byte: u8, taken: u8, case: &str| {
-        assert!(matches!(result, Err(Error::MissingByte { byte: b }) if b == byte), "{case} {result:?}");
-        assert_eq!(taken, byte, "{case}: all before it are taken");
-    };
-    let control = Control::none();
-    for workers in 1..=4 {
-        for at in [0, 3, 50, 99] {
-            let case = format!("{workers} {at}");
-            let mut taken = 0;
-            let mut count = |_| {
-                taken += 1;
-                Ok(())
-            };
-            // Later jobs fail, too, and earlier in time.
-            let work = |_, number: u8| {
-                sleep(Duration::from_micros(if number == at { 300 } else { 0 }));
-                if number >= at { Err(error(number)) } else { Ok(number) }
-            };
-            fails(in_order(workers, &control, jobs(), work, &mut count), at, taken, &case);
-
-            let (mut taken, mut all) = (0, jobs());
-            let count = |_| {
-                taken += 1;
-                Ok(())
-            };
-            let failing = || all().and_then(|job| if job == Some(at) { Err(error(at)) } else { Ok(job) });
-            fails(in_order(workers, &control, failing, |_, job| Ok(job), count), at, taken, &case);
-
-            let mut taken = 0;
-            let take = |number| {
-                if number == at {
-                    return Err(error(at));
-                }
-                taken += 1;
-                Ok(())
-            };
-            fails(in_order(workers, &control, jobs(), |_, number| Ok(number), take), at, taken, &case);
-        }
-    }
-}
-
-#[test]
 fn a_result_that_comes_after_a_failure_is_not_taken() {
     let is_second_begun = AtomicUsize::new(0);
     let has_failed = AtomicUsize::new(0);
@@ -230,14 +187,18 @@ fn the_calling_thread_makes_all_jobs_and_works_beside_the_others() {
 }
 
 #[test]
-fn a_failure_ends_the_jobs_of_the_calling_thread() {
+fn the_first_failure_ends_all() {
+    let control = Control::none();
     for workers in 1..=4 {
         for at in [0, 3, 50, 99] {
-            for place_of_failure in ["jobs", "work", "place", "write"] {
+            for case in 0..8 {
+                let (kind, by_caller) = (["jobs", "work", "place", "write"][case % 4], case < 4);
+                // Later ones fail, too, and earlier in time.
                 let fails = |number: u8, here| {
-                    if number >= at && place_of_failure == here { Err(error(number)) } else { Ok(()) }
+                    sleep(Duration::from_micros(if number == at { 300 } else { 0 }));
+                    if number >= at && kind == here { Err(error(number)) } else { Ok(()) }
                 };
-                let (mut numbers, mut placed) = (0..=u8::MAX, 0);
+                let (mut numbers, mut placed_ones) = (0..=u8::MAX, 0);
                 let make = || {
                     let number = numbers.next();
                     number.map_or(Ok(()), |number| fails(number, "jobs"))?;
@@ -246,20 +207,24 @@ fn a_failure_ends_the_jobs_of_the_calling_thread() {
                 let work = |_, number| fails(number, "work").map(|()| number);
                 let place = |number| {
                     fails(number, "place")?;
-                    placed += 1;
+                    placed_ones += 1;
                     Ok(vec![number])
                 };
                 let write = |number| fails(number, "write");
-                let result = placed_by_caller(workers, &Control::none(), make, work, place, write);
-                let case = format!("{workers} {at} {place_of_failure}");
+                let result = if by_caller {
+                    placed_by_caller(workers, &control, make, work, place, write)
+                } else {
+                    placed(workers, &control, make, work, place, write)
+                };
+                let case = format!("{workers} {at} {kind} {by_caller}");
                 assert!(
                     matches!(result, Err(Error::MissingByte { byte }) if byte == at),
                     "{case} {result:?}"
                 );
-                if place_of_failure == "write" {
-                    assert!(placed > at, "{case}");
+                if kind == "write" {
+                    assert!(placed_ones > at, "{case}");
                 } else {
-                    assert_eq!(placed, at, "{case}: all before it are placed");
+                    assert_eq!(placed_ones, at, "{case}: all before it are placed");
                 }
             }
         }
