@@ -62,33 +62,14 @@ pub enum Values {
 }
 
 impl Values {
-    fn len(&self) -> usize {
+    /// Where they are, how many there are, and their type, as the specification spells it.
+    fn buffer(&self) -> (*const c_void, usize, &'static CStr) {
         match self {
-            Values::U16(values) => values.len(),
-            Values::U32(values) => values.len(),
-            Values::I64(values) => values.len(),
-            Values::U64(values) => values.len(),
-            Values::Bytes(values) => values.len(),
-        }
-    }
-
-    fn buffer(&self) -> *const c_void {
-        match self {
-            Values::U16(values) => values.as_ptr().cast(),
-            Values::U32(values) => values.as_ptr().cast(),
-            Values::I64(values) => values.as_ptr().cast(),
-            Values::U64(values) => values.as_ptr().cast(),
-            Values::Bytes(values) => values.as_ptr().cast(),
-        }
-    }
-
-    fn format(&self) -> &'static CStr {
-        match self {
-            Values::U16(_) => c"S",
-            Values::U32(_) => c"I",
-            Values::I64(_) => c"l",
-            Values::U64(_) => c"L",
-            Values::Bytes(_) => c"C",
+            Values::U16(values) => (values.as_ptr().cast(), values.len(), c"S"),
+            Values::U32(values) => (values.as_ptr().cast(), values.len(), c"I"),
+            Values::I64(values) => (values.as_ptr().cast(), values.len(), c"l"),
+            Values::U64(values) => (values.as_ptr().cast(), values.len(), c"L"),
+            Values::Bytes(values) => (values.as_ptr().cast(), values.len(), c"C"),
         }
     }
 }
@@ -131,7 +112,7 @@ impl Array {
     /// The type, as the specification spells it.
     pub fn format(&self) -> &'static CStr {
         match (&self.offsets, self.is_text()) {
-            (None, _) => self.values.format(),
+            (None, _) => self.values.buffer().2,
             (Some(Offsets::Narrow(_)), false) => c"+l",
             (Some(Offsets::Wide(_)), false) => c"+L",
             (Some(Offsets::Narrow(_)), true) => c"z",
@@ -142,24 +123,22 @@ impl Array {
     /// The type, as a structure to pass on.
     pub fn schema(&self) -> ArrowSchema {
         let has_items = self.offsets.is_some() && !self.is_text();
-        schema_of(self.format(), c"", has_items.then(|| schema_of(self.values.format(), c"item", None)))
+        schema_of(self.format(), c"", has_items.then(|| schema_of(self.values.buffer().2, c"item", None)))
     }
 
     /// The values, as a structure to pass on.
     pub fn handed_on(self: &Arc<Self>) -> ArrowArray {
         let valid = self.valid.as_ref().map_or(null(), |bits| bits.as_ptr().cast());
-        let values = self.values.buffer();
-        let (buffers, count, items) = match &self.offsets {
+        let (values, count, _) = self.values.buffer();
+        let (buffers, n_buffers, items) = match &self.offsets {
             None => ([valid, values, null()], 2, None),
             Some(offsets) if self.is_text() => ([valid, offsets.buffer(), values], 3, None),
-            Some(offsets) => ([valid, offsets.buffer(), null()], 2, Some(self.items())),
+            Some(offsets) => {
+                let items = self.structure([null(), values, null()], 2, (count, 0), None);
+                ([valid, offsets.buffer(), null()], 2, Some(items))
+            }
         };
-        self.structure(buffers, count, (self.len, self.nulls), items)
-    }
-
-    /// The values of all lists, as a separate array.
-    fn items(self: &Arc<Self>) -> ArrowArray {
-        self.structure([null(), self.values.buffer(), null()], 2, (self.values.len(), 0), None)
+        self.structure(buffers, n_buffers, (self.len, self.nulls), items)
     }
 
     fn structure(

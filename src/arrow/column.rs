@@ -30,9 +30,6 @@ impl Column {
     /// # Safety
     /// The schema, and all arrays that are given to [`Column::push`], follow Arrow's C data interface: their pointers
     /// lead to what the interface says, buffers are as long as offsets and views say, and nobody changes them.
-    ///
-    /// # Errors
-    /// [`Error::ArrowType`]; [`Error::BrokenArrow`].
     pub unsafe fn new(schema: &ArrowSchema) -> Result<Self> {
         // SAFETY: the caller's promise.
         let kind = unsafe { ColumnType::of(schema)? };
@@ -40,9 +37,6 @@ impl Column {
     }
 
     /// Adds an array of the type of the column.
-    ///
-    /// # Errors
-    /// [`Error::BrokenArrow`].
     pub fn push(&mut self, array: ArrowArray) -> Result<()> {
         if array.release.is_none() {
             return Err(broken("it was released already"));

@@ -3,7 +3,6 @@
 #![allow(unsafe_code)] // calls functions of the library that a structure came from
 
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::ptr::{null, null_mut};
 
 /// The type of an array, and of its children.
 #[repr(C)]
@@ -80,53 +79,15 @@ pub trait Released {
     fn released() -> Self;
 }
 
-impl Released for ArrowSchema {
-    fn released() -> Self {
-        ArrowSchema {
-            format: null(),
-            name: null(),
-            metadata: null(),
-            flags: 0,
-            n_children: 0,
-            children: null_mut(),
-            dictionary: null_mut(),
-            release: None,
-            private_data: null_mut(),
-        }
-    }
-}
-
-impl Released for ArrowArray {
-    fn released() -> Self {
-        ArrowArray {
-            length: 0,
-            null_count: 0,
-            offset: 0,
-            n_buffers: 0,
-            n_children: 0,
-            buffers: null_mut(),
-            children: null_mut(),
-            dictionary: null_mut(),
-            release: None,
-            private_data: null_mut(),
-        }
-    }
-}
-
-impl Released for ArrowArrayStream {
-    fn released() -> Self {
-        ArrowArrayStream {
-            get_schema: None,
-            get_next: None,
-            get_last_error: None,
-            release: None,
-            private_data: null_mut(),
-        }
-    }
-}
-
 macro_rules! released_when_dropped {
     ($($structure:ty),*) => {$(
+        impl Released for $structure {
+            fn released() -> Self {
+                // SAFETY: its fields are numbers, pointers and functions that may be missing, and all of them may be 0.
+                unsafe { std::mem::zeroed() }
+            }
+        }
+
         impl Drop for $structure {
             fn drop(&mut self) {
                 if let Some(release) = self.release {
@@ -163,9 +124,6 @@ impl ArrowArrayStream {
     ///
     /// # Safety
     /// The stream follows the specification.
-    ///
-    /// # Errors
-    /// Those of the stream.
     pub unsafe fn schema(&mut self) -> Result<ArrowSchema, StreamError> {
         let mut schema = ArrowSchema::released();
         // SAFETY: the caller's promise; the function writes a structure, or nothing where it fails.
@@ -177,9 +135,6 @@ impl ArrowArrayStream {
     ///
     /// # Safety
     /// The stream follows the specification.
-    ///
-    /// # Errors
-    /// Those of the stream.
     pub unsafe fn next(&mut self) -> Result<Option<ArrowArray>, StreamError> {
         let mut array = ArrowArray::released();
         // SAFETY: the caller's promise; the function writes a structure, or nothing where it fails.

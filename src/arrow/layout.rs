@@ -38,9 +38,6 @@ impl ColumnType {
     ///
     /// # Safety
     /// The schema follows Arrow's C data interface.
-    ///
-    /// # Errors
-    /// [`Error::ArrowType`]; [`Error::BrokenArrow`].
     pub(super) unsafe fn of(schema: &ArrowSchema) -> Result<Self> {
         // SAFETY: the caller's promise.
         let ((layout, name), in_table) = unsafe {

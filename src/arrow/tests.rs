@@ -82,27 +82,6 @@ fn some(texts: &[&[u8]]) -> Vec<Option<Vec<u8>>> {
 }
 
 #[test]
-fn texts_are_found_between_offsets_of_any_alignment() {
-    let all = b"-abcde";
-    for (format, offsets) in [
-        (c"u", narrow(&[1, 1, 3, 6])),
-        (c"z", narrow(&[1, 1, 3, 6])),
-        (c"U", wide(&[1, 1, 3, 6])),
-        (c"Z", wide(&[1, 1, 3, 6])),
-    ] {
-        let made = |rows| array(&[None, Some(&offsets), Some(all)], rows);
-        assert_eq!(texts(format, made((0, 3, 0))).unwrap(), some(&[b"", b"ab", b"cde"]));
-        assert_eq!(texts(format, made((1, 2, 0))).unwrap(), some(&[b"ab", b"cde"]));
-        assert_eq!(texts(format, made((3, 0, 0))).unwrap(), some(&[]));
-        let bits = [0b1010];
-        let with_null = array(&[Some(&bits), Some(&offsets), Some(all)], (1, 2, -1));
-        assert_eq!(texts(format, with_null).unwrap(), [Some(b"ab".to_vec()), None]);
-        assert_eq!(texts(format, array(&[None, None, None], (0, 0, 0))).unwrap(), some(&[]));
-    }
-    assert_eq!(texts(c"n", array(&[], (0, 2, 2))).unwrap(), [None, None]);
-}
-
-#[test]
 fn broken_offsets_are_errors() {
     for (offsets, reason) in [
         ([3, 1, 3], "offsets fall from 3 to 1 at value 0"),
@@ -188,14 +167,6 @@ fn numbers_of_all_widths_are_read() {
     assert!(negative.numbers().unwrap_err().to_string().ends_with("number 1 is negative: -6"));
     let null = column(c"l", array(&[Some(&[0b01]), Some(&wide(&[5, 6]))], (0, 2, 1))).unwrap();
     assert!(null.numbers().unwrap_err().to_string().ends_with("number 1 is null"));
-}
-
-#[test]
-fn other_types_are_refused_by_name() {
-    for (format, name) in [(c"g", "double"), (c"w:5", "fixed_size_binary"), (c"+s", "has 0 columns")] {
-        let message = texts(format, array(&[None, None], (0, 0, 0))).unwrap_err();
-        assert!(message.contains(name), "{message}");
-    }
 }
 
 #[test]

@@ -20,9 +20,6 @@ impl Texts<'_> {
     }
 
     /// Notes that a text is null, in a column of `rows` texts.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     pub(super) fn set_null(&mut self, row: usize, rows: usize) -> Result<()> {
         let mut bits = match self.valid.take() {
             Some(bits) => bits,

@@ -53,9 +53,6 @@ impl<'a> Text<'a> {
     }
 
     /// Appends the UTF-8 of a part to `bytes`.
-    ///
-    /// # Errors
-    /// Same as [`Text::utf8`].
     pub(crate) fn write(self, isa: Isa, range: Range<usize>, bytes: &mut Vec<u8>) -> Result<()> {
         let len = self.write_at(isa, range, bytes, bytes.len())?;
         bytes.truncate(len);

@@ -9,9 +9,6 @@ const SAVED_MERGE_BYTES: usize = 20;
 
 /// The merges as bytes: for each the ids of its left part, right part and result, and its count, all
 /// little-endian.
-///
-/// # Errors
-/// [`Error::OutOfMemory`].
 pub fn merges_to_bytes(merges: &[Merge]) -> Result<Vec<u8>> {
     let mut bytes = room::for_items(merges.len() * SAVED_MERGE_BYTES)?;
     for merge in merges {
@@ -38,24 +35,4 @@ pub fn merges_from_bytes(bytes: &[u8]) -> Result<Vec<Merge>> {
         Merge { left: number(0), right: number(4), token: number(8), count }
     };
     room::collected(rows.iter().map(merge))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn merges_survive_a_round_trip() {
-        let merge = |number: u32| Merge {
-            left: number,
-            right: u32::MAX - number,
-            token: 256 + number,
-            count: u64::from(number) << 33 | 5,
-        };
-        let merges: Vec<Merge> = (0..1000).map(merge).collect();
-        let bytes = merges_to_bytes(&merges).unwrap();
-        assert_eq!(merges_from_bytes(&bytes).unwrap(), merges);
-        assert!(matches!(merges_from_bytes(&bytes[1..]), Err(Error::BrokenState)));
-        assert!(merges_from_bytes(&[]).unwrap().is_empty());
-    }
 }

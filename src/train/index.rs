@@ -60,9 +60,6 @@ pub(super) struct PairIndex {
 
 impl PairIndex {
     /// An empty index with memory for about `postings` postings.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     pub(super) fn with_room(postings: usize) -> Result<Self> {
         let (table, pairs) = (PairTable::default(), room::for_items(RESERVED_PAIRS)?);
         Ok(PairIndex { table, pairs, pool: room::for_items(postings + postings / 4)?, garbage: 0 })

@@ -30,9 +30,6 @@ pub fn learn_merges<'w>(
 }
 
 /// [`resume`] with counts that the caller no longer needs. They are freed as soon as the corpus is laid out.
-///
-/// # Errors
-/// Same as [`resume`].
 pub fn learn_from(
     counts: PretokenCounts,
     start: &Start<'_>,

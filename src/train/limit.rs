@@ -12,9 +12,6 @@ pub(super) trait Limit {
     fn fits(&self, tokens: &TokenInfo, left: u32, right: u32) -> bool;
 
     /// Adds the token that a merge makes.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     fn push(&mut self, left: u32, right: u32) -> Result<()>;
 }
 

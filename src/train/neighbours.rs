@@ -37,9 +37,6 @@ pub(super) struct Neighbours {
 
 impl Neighbours {
     /// Removes all neighbours and makes room for ids below `tokens`.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     pub(super) fn clear(&mut self, tokens: usize) -> Result<()> {
         let more = tokens.saturating_sub(self.slots.len());
         room::reserve(&mut self.slots, more)?;
@@ -51,9 +48,6 @@ impl Neighbours {
     }
 
     /// Makes room for `more` occurrences.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     pub(super) fn make_room(&mut self, more: usize) -> Result<()> {
         room::reserve(&mut self.occurrences, more)?;
         room::reserve(&mut self.distinct, more)

@@ -94,9 +94,6 @@ impl PairTable {
     }
 
     /// Adds a pair, which must not be in the table yet.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     pub(super) fn insert(&mut self, left: u32, right: u32, number: u32) -> Result<()> {
         if 8 * (self.used + 1) > 5 * self.places.len() {
             self.grow()?;

@@ -38,9 +38,6 @@ impl Queue {
     }
 
     /// Adds a pair, which must not be more frequent than the last one that came out.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     #[inline]
     pub(super) fn push(
         &mut self,
@@ -56,9 +53,6 @@ impl Queue {
     }
 
     /// Removes and returns the most frequent pair; of equally frequent ones, the first by the tie rule.
-    ///
-    /// # Errors
-    /// Same as [`Queue::push`].
     pub(super) fn pop(
         &mut self,
         index: &mut PairIndex,

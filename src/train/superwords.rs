@@ -30,9 +30,6 @@ pub struct Runs {
 impl Runs {
     /// Runs that a pattern finds, with no text yet; `None` where the tokens of the vocabulary are not the bytes and what
     /// the merges of a list make.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     pub fn new(vocab: Vocab, pattern: Pretokenizer) -> Result<Option<Self>> {
         let Some(encoder) = Encoder::of_words(vocab, pattern)? else { return Ok(None) };
         let sums = memory::zeros::<u64>(1 << SUM_BITS)?.into_iter().map(AtomicU64::new).collect();

@@ -83,9 +83,6 @@ impl TokenInfo {
     }
 
     /// Adds the token that a merge makes; returns its id.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     pub(super) fn push(&mut self, left: u32, right: u32) -> Result<u32> {
         let id = self.len() as u32;
         let length = self.length(left) + self.length(right);

@@ -114,7 +114,7 @@ WRONG: dict[str, tuple[bytes, str]] = {
     "d.json": (b"nothing", "byte 0: this is neither a JSON array nor objects"),
     "o.json": (PRETTY + b"\n,", "record 2: this is no object, and objects come before it"),
     "p.json": (PRETTY + PRETTY[:-1], "record 2: the file ends inside of the object"),
-    "twice.jsonl": (b'{"text": null, "text": "a"}\n', 'the field "text" is there twice'),
+    "twice.jsonl": (b'{"text": "b", "text": "a"}\n', 'the field "text" is there twice'),
     "twice.json": (b'[{"text": "a", "text": "b"}]', 'record 1: the field "text" is there twice'),
     "twice.tsv": (b"text\ttext\na\tb\n", 'row 1: the field "text" is there twice'),
     "lfs": (LFS, "this is a Git LFS pointer"),
