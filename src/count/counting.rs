@@ -13,7 +13,6 @@ use super::worker::{SharedCounts, Worker};
 use crate::control::{Control, PRETOKENS_PER_CHECK};
 use crate::error::{Error, Result};
 use crate::pretokenize::Pretokenizer;
-use crate::room;
 use crate::special::Specials;
 
 /// Bytes of text for which a worker's table is made if nobody knows how much text will come. The table grows with the
@@ -53,9 +52,10 @@ impl Counting {
     /// # Errors
     /// [`crate::Error::Interrupted`], [`crate::Error::Spill`], or errors of the pattern.
     pub fn document(&mut self, text: &[u8], control: &Control) -> Result<()> {
-        let place = self.take_places(text.len() as u64);
+        let place = self.place;
+        self.place += text.len() as u64;
         let mut worker = self.worker(0, text.len() as u64)?;
-        worker.document(text, place, &self.specials, &self.pretokenizer, control)?;
+        self.document_at(text, place, &mut worker, control)?;
         worker.finish(control)?;
         self.span(place, text.len() as u64);
         Ok(())
@@ -100,9 +100,6 @@ impl Counting {
     }
 
     /// [`Counting::finish`] that returns counts which do not fit into the memory limit in their temporary file.
-    ///
-    /// # Errors
-    /// Those of [`Counting::finish`], without [`Error::TooManyUnique`].
     pub fn outcome(self, control: &Control) -> Result<std::result::Result<PretokenCounts, Oversized>> {
         let (partitions, spill) = self.shared.into_partitions();
         let limit = self.options.memory_limit;
@@ -127,47 +124,35 @@ impl Counting {
         self.shared.spill.as_ref().map_or(0, SpillFile::count)
     }
 
+    /// Counts a document, or a part that was cut from one, whose first byte is at `place`.
+    pub(super) fn document_at(
+        &self,
+        text: &[u8],
+        place: u64,
+        worker: &mut Worker<'_>,
+        control: &Control,
+    ) -> Result<()> {
+        worker.document(text, place, &self.specials, &self.pretokenizer, control)
+    }
+
+    /// The number of threads that can count together.
+    pub(super) fn workers(&self) -> usize {
+        if self.pretokenizer.is_parallel() { self.options.workers.max(1) } else { 1 }
+    }
+
+    /// How many places each byte of a file gets: an invalid byte may become three of U+FFFD, and those of the next
+    /// document must come after all of them.
+    pub(super) fn stretch(&self) -> u64 {
+        if self.options.replace { 3 } else { 1 }
+    }
+
     /// The worker of a number, with a table for about `bytes` bytes of text.
     pub(super) fn worker(&self, number: usize, bytes: u64) -> Result<Worker<'_>> {
         Worker::new(&self.shared, self.options.sizes(), bytes, number)
     }
 
-    /// Reserves `count` places after all others, and returns the first of them.
-    pub(super) fn take_places(&mut self, count: u64) -> u64 {
-        let place = self.place;
-        self.place = self.place.saturating_add(count);
-        place
-    }
-
     /// Records that `len` bytes of text were counted from the place `start` on.
     pub(super) fn span(&self, start: u64, len: u64) {
         self.spans.lock().unwrap_or_else(PoisonError::into_inner).push(Span { start, len });
-    }
-}
-
-impl Counting {
-    /// Counts `bytes`, which are a document or a part that was cut from one. The inner error is the offset of
-    /// the first byte that is not UTF-8.
-    pub(super) fn text(
-        &self,
-        bytes: &[u8],
-        place: u64,
-        worker: &mut Worker<'_>,
-        control: &Control,
-    ) -> Result<std::result::Result<(), u64>> {
-        let mut document = |text: &[u8]| {
-            self.span(place, text.len() as u64);
-            worker.document(text, place, &self.specials, &self.pretokenizer, control)
-        };
-        if simdutf8::basic::from_utf8(bytes).is_ok() {
-            return document(bytes).map(Ok);
-        }
-        match std::str::from_utf8(bytes) {
-            Err(error) if !self.options.replace => Ok(Err(error.valid_up_to() as u64)),
-            _ => {
-                room::check_available(4 * bytes.len())?;
-                document(String::from_utf8_lossy(bytes).as_bytes()).map(Ok)
-            }
-        }
     }
 }

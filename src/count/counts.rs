@@ -95,9 +95,6 @@ impl PretokenCounts {
     }
 
     /// The sum of two counts. All places of `other` come after those of `self`.
-    ///
-    /// # Errors
-    /// Same as [`PretokenCounts::from_items`].
     pub fn plus(&self, other: &PretokenCounts, control: &Control) -> Result<Self> {
         self.check_memory_for_order()?;
         other.check_memory_for_order()?;
@@ -195,9 +192,6 @@ impl PretokenCounts {
     }
 
     /// The count of a pretoken; `None` if it is not there. The first call looks at all pretokens, to make an index.
-    ///
-    /// # Errors
-    /// Same as [`PretokenCounts::from_items`].
     pub fn get(&self, pretoken: &[u8], control: &Control) -> Result<Option<u64>> {
         self.check_memory_for_order()?;
         let index = self.index.0.get_or_try_init(|| Ok(Box::new(Arc::new(self.make_index(control)?))))?;

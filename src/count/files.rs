@@ -1,25 +1,31 @@
 //! Counting of files of all kinds, on several threads.
 
-use std::fs::Metadata;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
+use std::thread;
 
-use super::chunks::{self, Chunk};
 use super::counting::{Counting, UNKNOWN_TEXT_BYTES};
-use super::streams::Stream;
 use super::windows::WindowedDocument;
 use super::worker::Worker;
+use super::workers::Workers;
 use crate::control::{Control, Stage};
 use crate::error::{Error, Result};
-use crate::source::{Compression, Cutter, DocumentFormat, InputFile, SourceFile, Stamp, max_bytes_of};
+use crate::source::{
+    Chunk, ChunkCutter, ChunkDocuments, ChunkJob, Cursor, Cutter, InputFile, Plan, ReadOptions, Skipped,
+    Source, SourceFile, Stamp,
+};
 use crate::workers;
 
-/// A unit of work that a worker takes.
-enum WorkUnit {
-    /// A chunk of the file of this index.
-    Chunk(usize, Chunk),
-    /// A file that is read from front to back. All workers that have nothing else to do take its blocks.
-    Stream(Box<Mutex<Stream>>),
+/// Places that are reserved for a file that reports no size, as those of Linux's /proc.
+const UNKNOWN_PLACES: u64 = 1 << 32;
+
+/// A chunk, and the place of its first byte.
+type PlacedChunk = (u64, ChunkJob);
+
+/// What is left to do in the order of the chunks.
+enum Counted {
+    /// A chunk was counted, up to a record that has no text, if there is one.
+    Chunk { source: usize, lines: u64, failure: Option<Skipped> },
+    /// A window of a text that cannot be cut.
+    Window(PlacedChunk),
 }
 
 impl Counting {
@@ -30,217 +36,222 @@ impl Counting {
     /// [`Error::Corrupt`] and [`Error::Record`], the first one in the order of the files; [`Error::Spill`];
     /// [`Error::Interrupted`]; errors of the pattern.
     pub fn files(&mut self, files: &[InputFile], control: &Control) -> Result<()> {
-        let (sources, units) = self.plan(files, control)?;
-        let streams = units.iter().any(|unit| matches!(unit, WorkUnit::Stream(_)));
-        let bytes: u64 = sources.iter().flatten().map(|source| source.size).sum();
-        let limit = if streams { usize::MAX } else { units.len() };
-        let workers =
-            if self.pretokenizer.is_parallel() { self.options.workers.min(limit).max(1) } else { 1 };
-        let bytes = if streams { bytes.max(UNKNOWN_TEXT_BYTES) } else { bytes } / workers as u64;
-        let work_queue = FileWork {
-            counting: self,
-            cutter: Cutter::new(&self.specials, &self.pretokenizer, self.options.replace),
-            sources,
-            units,
-            next: AtomicUsize::new(0),
-            failure: Failure::default(),
+        let (sources, bytes) = sources(files, control)?;
+        control.begin(Stage::Count, bytes);
+        let is_known = sources.iter().all(Source::is_plain);
+        let limit = if is_known { bytes.div_ceil(self.options.block_bytes()) as usize } else { usize::MAX };
+        let workers = self.workers().min(limit).max(1);
+        let options = self.read_options(workers);
+        let text = if is_known { bytes } else { bytes.max(UNKNOWN_TEXT_BYTES) };
+        let (mut place, stretch) = (self.place, self.stretch());
+        let counting = &*self;
+        let inside = Cutter::new(&counting.specials, &counting.pretokenizer, options.replace);
+        let cutter = ChunkCutter::new(&options, Some(inside));
+        // One more for the windows, which are counted in their order.
+        let work = FileWork {
+            counting,
+            sources: &sources,
+            cutter: &cutter,
+            workers: Workers::new(counting, workers + 1, text / workers as u64),
+            control,
         };
-        let work = |number| work_queue.work(number, bytes, control);
-        // A worker that waits while another one reads a pipe does not check the control, so with streams the
-        // calling thread does nothing else.
-        if streams {
-            workers::run(workers, control, work)?
-        } else {
-            workers::run_here_too(workers, control, work)?
-        };
-        work_queue.failure.into_result()
-    }
-
-    /// Opens all files, so that a missing one is an error before anything is counted, and makes the units of
-    /// work.
-    fn plan(
-        &mut self,
-        files: &[InputFile],
-        control: &Control,
-    ) -> Result<(Vec<Option<SourceFile>>, Vec<WorkUnit>)> {
-        // An invalid byte becomes three bytes of U+FFFD, so each byte gets three places: those of the next
-        // document must come after all of them.
-        let stretch = if self.options.replace { 3 } else { 1 };
-        let (mut sources, mut units, mut total) = (Vec::new(), Vec::new(), 0);
-        for (number, file) in files.iter().enumerate() {
-            control.check()?;
-            let failed = |source| Error::Io { path: file.path.clone(), source };
-            let meta = std::fs::metadata(&file.path).map_err(failed)?;
-            if meta.is_dir() {
-                return Err(failed(std::io::ErrorKind::IsADirectory.into()));
-            }
-            let seen = file.seen.or(Stamp::of(&meta));
-            if is_plain(file, &meta) {
-                let source = SourceFile::open(&file.path, seen, control)?;
-                let place = self.take_places(stretch * source.size);
-                total += source.size;
-                let chunks = chunks::plan(&source, place, stretch, self, control)?;
-                units.extend(chunks.into_iter().map(|chunk| WorkUnit::Chunk(number, chunk)));
-                sources.push(Some(source));
-            } else {
-                let max_bytes = max_bytes_of(&meta, file);
-                let place = self.take_places(max_bytes.saturating_mul(stretch));
-                total += meta.len();
-                let file = InputFile { seen, ..file.clone() };
-                let stream = Stream::new(file, place, stretch, max_bytes, self.options.block_bytes());
-                units.push(WorkUnit::Stream(Box::new(Mutex::new(stream))));
-                sources.push(None);
-            }
-        }
-        control.begin(Stage::Count, total);
-        Ok((sources, units))
-    }
-}
-
-/// Whether a file can be read at any offset and is one document.
-fn is_plain(file: &InputFile, meta: &Metadata) -> bool {
-    let whole = file.compression == Compression::None && file.records == DocumentFormat::Whole;
-    whole && meta.is_file() && meta.len() > 0
-}
-
-/// The first failure in the order of the files: the indices of its unit and of the block in it.
-#[derive(Default)]
-struct Failure {
-    first: Mutex<Option<((usize, usize), Error)>>,
-}
-
-impl Failure {
-    /// Whether this unit, or one before it, has failed, so that the unit need not be counted.
-    fn is_before(&self, unit: usize) -> bool {
-        let first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
-        first.as_ref().is_some_and(|((at, _), _)| *at <= unit)
-    }
-
-    fn note(&self, at: (usize, usize), error: Error) {
-        let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
-        if first.as_ref().is_none_or(|(other, _)| at < *other) {
-            *first = Some((at, error));
-        }
-    }
-
-    fn into_result(self) -> Result<()> {
-        let first = self.first.into_inner().unwrap_or_else(PoisonError::into_inner);
-        first.map_or(Ok(()), |(_, error)| Err(error))
-    }
-}
-
-/// The work of all threads.
-struct FileWork<'c> {
-    counting: &'c Counting,
-    cutter: Cutter<'c>,
-    sources: Vec<Option<SourceFile>>,
-    units: Vec<WorkUnit>,
-    next: AtomicUsize,
-    failure: Failure,
-}
-
-impl FileWork<'_> {
-    fn work(&self, number: usize, bytes: u64, control: &Control) -> Result<()> {
-        let mut worker = self.counting.worker(number, bytes)?;
-        // Units are handed out in order, and a worker finishes the unit that it has. So the reported error is
-        // the first one in the files, for any number of workers.
-        loop {
-            let at = self.next.fetch_add(1, Relaxed);
-            let Some(unit) = self.units.get(at).filter(|_| !self.failure.is_before(at)) else { break };
-            self.unit(at, unit, &mut worker, control)?;
-        }
-        for (at, unit) in self.units.iter().enumerate() {
-            if matches!(unit, WorkUnit::Stream(_)) && !self.failure.is_before(at) {
-                self.unit(at, unit, &mut worker, control)?;
-            }
-        }
-        worker.finish(control)
-    }
-
-    fn unit(&self, at: usize, unit: &WorkUnit, worker: &mut Worker<'_>, control: &Control) -> Result<()> {
-        match unit {
-            WorkUnit::Chunk(file, chunk) => {
-                let Some(source) = &self.sources[*file] else { return Ok(()) };
-                self.note((at, 0), self.chunk(source, chunk, worker, control))
-            }
-            WorkUnit::Stream(stream) => self.drain(at, stream, worker, control),
-        }
-    }
-
-    /// Records a failure with its place in the files. An interruption has no place, and ends the work at once.
-    fn note(&self, at: (usize, usize), done: Result<()>) -> Result<()> {
-        match done {
-            Err(Error::Interrupted) => Err(Error::Interrupted),
-            Err(error) => {
-                self.failure.note(at, error);
-                Ok(())
-            }
-            Ok(()) => Ok(()),
-        }
-    }
-
-    /// Counts blocks of a stream until its end, together with other workers.
-    fn drain(
-        &self,
-        at: usize,
-        stream: &Mutex<Stream>,
-        worker: &mut Worker<'_>,
-        control: &Control,
-    ) -> Result<()> {
-        while !self.failure.is_before(at) {
-            let mut own = stream.lock().unwrap_or_else(PoisonError::into_inner);
-            let number = own.number();
-            let ready = match own.next(self.counting, &self.cutter, worker, control) {
-                Ok(Some(ready)) => ready,
-                Ok(None) => return Ok(()),
-                Err(error) => return self.note((at, number), Err(error)),
+        let mut order = InOrder { work: &work, number: workers, lines: (0, 0), open: None };
+        thread::scope(|scope| {
+            let mut plan = Plan::new(scope, &sources, &cutter, Cursor::default(), control);
+            let jobs = || {
+                let Some((chunks, _)) = plan.next()? else { return Ok(None) };
+                let placed = chunks.into_iter().map(|chunk| {
+                    let start = place;
+                    place += stretch * max_bytes(&chunk, &sources);
+                    (start, chunk)
+                });
+                Ok(Some(placed.collect::<Vec<_>>()))
             };
-            drop(own);
-            self.note((at, number), ready.count(self.counting, worker, control))?;
-        }
+            let count = |number, chunks: Vec<PlacedChunk>| {
+                work.workers.with(number, |worker| work.count(chunks, worker))
+            };
+            let take = |counted: Vec<Counted>| {
+                counted.into_iter().try_for_each(|counted| order.take(counted)).map(|()| Vec::new())
+            };
+            workers::placed(workers, control, jobs, count, take, |()| Ok(()))
+        })?;
+        order.close()?;
+        work.workers.finish(control)?;
+        self.place = place;
         Ok(())
     }
 
-    /// Counts a chunk of a file.
-    fn chunk(
-        &self,
-        source: &SourceFile,
-        chunk: &Chunk,
-        worker: &mut Worker<'_>,
-        control: &Control,
-    ) -> Result<()> {
-        let len = chunk.end - chunk.start;
-        if len > self.counting.options.window_bytes as u64 {
-            return self.long_chunk(source, chunk, worker, control);
+    /// How files are read. What separates documents is a special token here, since it may stand in a text that is read
+    /// in windows.
+    fn read_options(&self, workers: usize) -> ReadOptions {
+        ReadOptions {
+            replace: self.options.replace,
+            skip: false,
+            separator: None,
+            chunk_bytes: self.options.block_bytes(),
+            first_bytes: 0,
+            streams: workers,
+            in_windows: true,
         }
-        let mut bytes = worker.take_buffer();
-        source.read_exactly(chunk.start, len as usize, &mut bytes)?;
-        let counted = self.counting.text(&bytes, chunk.place, worker, control);
-        worker.give_buffer(bytes);
-        control.advance(len);
-        counted?.map_err(|invalid| source.not_utf8(chunk.start + invalid))
+    }
+}
+
+/// The files with their stamps, and their bytes. A missing file is an error before anything is counted.
+fn sources(files: &[InputFile], control: &Control) -> Result<(Vec<Source>, u64)> {
+    let (mut sources, mut bytes) = (Vec::new(), 0);
+    for file in files {
+        control.check()?;
+        let failed = Error::io(&file.path);
+        let meta = std::fs::metadata(&file.path).map_err(&failed)?;
+        if meta.is_dir() {
+            return Err(failed(std::io::ErrorKind::IsADirectory.into()));
+        }
+        let seen = file.seen.or(Stamp::of(&meta));
+        bytes += meta.len();
+        sources.push(Source { file: InputFile { seen, ..file.clone() }, open: None });
+    }
+    Ok((sources, bytes))
+}
+
+/// An upper bound of the bytes of a chunk.
+fn max_bytes(job: &ChunkJob, sources: &[Source]) -> u64 {
+    match &job.chunk {
+        Chunk::File => {
+            let size = sources[job.source].file.seen.map_or(0, |stamp| stamp.size);
+            if size == 0 { UNKNOWN_PLACES } else { size }
+        }
+        Chunk::Part { start, end, .. } => end - start,
+        Chunk::Block { bytes, .. } | Chunk::Window { bytes, .. } => bytes.len() as u64,
+        Chunk::Invalid(_) => 0,
+    }
+}
+
+/// What all threads share.
+struct FileWork<'c> {
+    counting: &'c Counting,
+    sources: &'c [Source],
+    cutter: &'c ChunkCutter<'c>,
+    workers: Workers<'c>,
+    control: &'c Control<'c>,
+}
+
+impl FileWork<'_> {
+    /// Counts the chunks of a job, but for windows.
+    fn count(&self, chunks: Vec<PlacedChunk>, worker: &mut Worker<'_>) -> Result<Vec<Counted>> {
+        let mut counted = Vec::new();
+        for (place, chunk) in chunks {
+            counted.push(match chunk.chunk {
+                Chunk::Window { .. } => Counted::Window((place, chunk)),
+                Chunk::Part { ref file, start, end } if self.is_long(&chunk, end - start) => {
+                    self.long_chunk((chunk.source, file), (start, end), place, worker)?;
+                    Counted::Chunk { source: chunk.source, lines: 0, failure: None }
+                }
+                _ => self.chunk(place, &chunk, worker)?,
+            });
+            if matches!(counted.last(), Some(Counted::Chunk { failure: Some(_), .. })) {
+                break;
+            }
+        }
+        Ok(counted)
     }
 
-    /// Counts a chunk that is too long to be read as a whole, because there was no place for a cut.
+    /// Whether a chunk is a text that is too long to be read as a whole, because there was no place for a cut.
+    fn is_long(&self, chunk: &ChunkJob, bytes: u64) -> bool {
+        let is_text = self.sources[chunk.source].field().is_none();
+        is_text && bytes > self.counting.options.window_bytes as u64
+    }
+
+    /// Counts the documents of a chunk.
+    fn chunk(&self, place: u64, chunk: &ChunkJob, worker: &mut Worker<'_>) -> Result<Counted> {
+        let source = &self.sources[chunk.source];
+        let mut read = worker.take_buffer();
+        let (bytes, offset) = chunk.bytes(source, &mut read, self.control)?;
+        let mut documents = ChunkDocuments::new(self.cutter);
+        let failure =
+            documents.add_chunk(bytes, (chunk.source, source), offset, (chunk.begins, chunk.ends)).err();
+        let mut len = 0;
+        for part in &documents.parts {
+            self.counting.document_at(&part.text, place + len, worker, self.control)?;
+            len += part.text.len() as u64;
+        }
+        self.counting.span(place, len);
+        let lines = documents.lines;
+        drop(documents);
+        worker.give_buffer(read);
+        Ok(Counted::Chunk { source: chunk.source, lines, failure })
+    }
+
+    /// The error of a text that is not UTF-8 at a byte.
+    fn not_utf8(&self, source: usize, offset: u64) -> Error {
+        Skipped::invalid(source, offset).error(&self.sources[source].file)
+    }
+
+    /// Counts a chunk window by window.
     fn long_chunk(
         &self,
-        source: &SourceFile,
-        chunk: &Chunk,
+        (source, file): (usize, &SourceFile),
+        (start, end): (u64, u64),
+        place: u64,
         worker: &mut Worker<'_>,
-        control: &Control,
     ) -> Result<()> {
-        let options = &self.counting.options;
-        let mut text = WindowedDocument::new(self.counting, chunk.place);
-        let mut at = chunk.start;
-        while at < chunk.end {
-            let want = options.window_bytes.max(1).min((chunk.end - at) as usize);
+        let mut text = WindowedDocument::new(self.counting, place);
+        let mut at = start;
+        while at < end {
+            let want = self.counting.options.window_bytes.max(1).min((end - at) as usize);
             let mut bytes = Vec::new();
-            source.read_exactly(at, want, &mut bytes)?;
+            file.read_exactly(at, want, &mut bytes)?;
             at += want as u64;
-            let pushed = text.push(bytes, worker, control)?;
-            pushed.map_err(|invalid| source.not_utf8(chunk.start + invalid))?;
-            control.advance(want as u64);
+            let pushed = text.push(bytes, worker, self.control)?;
+            pushed.map_err(|invalid| self.not_utf8(source, start + invalid))?;
+            self.control.advance(want as u64);
         }
-        text.finish(worker, control)?.map_err(|invalid| source.not_utf8(chunk.start + invalid))
+        text.finish(worker, self.control)?.map_err(|invalid| self.not_utf8(source, start + invalid))
+    }
+}
+
+/// What is done in the order of the chunks, by one thread at a time.
+struct InOrder<'w, 'c> {
+    work: &'w FileWork<'c>,
+    /// The number of the worker that counts windows.
+    number: usize,
+    /// The source of the last chunk, and the ends of lines in it so far.
+    lines: (usize, u64),
+    /// The text of which windows come, and the source and the offset where the first of them begins.
+    open: Option<(usize, u64, WindowedDocument<'c>)>,
+}
+
+impl InOrder<'_, '_> {
+    fn take(&mut self, counted: Counted) -> Result<()> {
+        match counted {
+            Counted::Chunk { source, lines, failure } => {
+                self.close()?;
+                let before = if self.lines.0 == source { self.lines.1 } else { 0 };
+                self.lines = (source, before + lines);
+                let file = &self.work.sources[source].file;
+                failure.map_or(Ok(()), |failure| Err(failure.after_lines(before, file).error(file)))
+            }
+            Counted::Window((place, chunk)) => self.window(place, chunk),
+        }
+    }
+
+    /// Counts a window of a text.
+    fn window(&mut self, place: u64, ChunkJob { source, chunk, .. }: ChunkJob) -> Result<()> {
+        let Chunk::Window { bytes, offset } = chunk else { return Ok(()) };
+        if self.open.as_ref().is_some_and(|(of, ..)| *of != source) {
+            self.close()?;
+        }
+        let FileWork { counting, workers, control, .. } = self.work;
+        let (_, start, text) =
+            self.open.get_or_insert_with(|| (source, offset, WindowedDocument::new(counting, place)));
+        let pushed = workers.with(self.number, |worker| text.push(bytes, worker, control))?;
+        pushed.map_err(|invalid| self.work.not_utf8(source, *start + invalid))
+    }
+
+    /// Ends the text of which windows came.
+    fn close(&mut self) -> Result<()> {
+        let Some((source, start, text)) = self.open.take() else { return Ok(()) };
+        let FileWork { workers, control, .. } = self.work;
+        let ended = workers.with(self.number, |worker| text.finish(worker, control))?;
+        ended.map_err(|invalid| self.work.not_utf8(source, start + invalid))
     }
 }

@@ -73,9 +73,6 @@ pub(super) struct LocalMiss {
 
 impl LocalCounts {
     /// A table of 2^`bits` buckets.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     pub(super) fn new(bits: u32) -> Result<Self> {
         Ok(LocalCounts {
             buckets: LargeTable::try_new(CountBucket::default(), 1 << bits)?,

@@ -55,9 +55,6 @@ impl SlotLog {
     }
 
     /// Appends a slot.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     pub(super) fn push(&mut self, slot: CountSlot) -> Result<()> {
         let (block, _, size) = place(self.len);
         if block == self.blocks.len() {
@@ -93,9 +90,6 @@ impl SlotLog {
     }
 
     /// All slots, sorted by `order`.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     pub(super) fn sorted_by(
         &self,
         order: impl Fn(&CountSlot, &CountSlot) -> Ordering,

@@ -7,13 +7,12 @@
 //!   pretoken belongs to one of them, so nothing has to be merged at the end.
 //! - `spill`: if memory is limited, a full table is sorted and written to a temporary file. Sums of counts,
 //!   and least places, do not depend on the order of their terms, so the result is the same.
-//! - `collect`: makes the result, `counts`, from all tables; `oversized` if it does not fit into memory. Its pretokens are sorted when their order is
-//!   first asked for (`ordered`, `places`).
-//! - `files`, `chunks`, `streams`, `windows`: files of all kinds, cut only where no result can change.
+//! - `collect`: makes the result, `counts`, from all tables; `oversized` if it does not fit into memory. Its pretokens
+//!   are sorted when their order is first asked for (`ordered`, `places`).
+//! - `files`, `windows`: files of all kinds, in the chunks of [`crate::source`].
 //! - `batches`: documents in memory.
 
 mod batches;
-mod chunks;
 mod collect;
 mod counting;
 mod counts;
@@ -29,9 +28,9 @@ mod places;
 mod saved;
 mod slot;
 mod spill;
-mod streams;
 mod windows;
 mod worker;
+mod workers;
 
 pub use crate::source::{DocumentFormat, InputFile};
 pub use counting::Counting;

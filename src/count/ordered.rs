@@ -197,9 +197,6 @@ impl Unordered {
 
     /// The pretokens with their counts, approximately in the order of first occurrence, so that words that
     /// occur together stay together in memory.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     pub fn words(&self) -> Result<impl Iterator<Item = (&[u8], u64)>> {
         let numbers = self.numbers()?;
         let counted = (0..numbers.len()).map(move |at| {

@@ -68,9 +68,6 @@ impl Partition {
 
     /// Adds the slots that `chosen` names, by their hash and their index in `slots`; `arena` has their long
     /// pretokens.
-    ///
-    /// # Errors
-    /// Errors of writing to the temporary file; [`crate::Error::OutOfMemory`].
     pub(super) fn add_all(
         &mut self,
         chosen: &[(u64, u32)],
@@ -100,9 +97,6 @@ impl Partition {
     }
 
     /// Adds a slot; `arena` has its pretoken if it is long.
-    ///
-    /// # Errors
-    /// Errors of writing to the temporary file; [`crate::Error::OutOfMemory`].
     #[inline]
     pub(super) fn add(
         &mut self,
@@ -243,76 +237,25 @@ impl Partition {
 mod tests {
     use super::*;
 
-    /// Adds different pretokens of the given lengths.
-    fn add(
-        partition: &mut Partition,
-        lengths: impl Iterator<Item = usize>,
-        from: &mut u64,
-        spill: &SpillFile,
-    ) {
-        for length in lengths {
-            *from += 1;
-            let mut pretoken = from.to_be_bytes().to_vec();
-            pretoken.resize(length.max(8), b'x');
-            let mut arena = Vec::new();
-            let slot = CountSlot::of(&pretoken, 1, *from, &mut arena).unwrap();
-            partition.add(&slot, slot.hash(), &arena, Some(spill)).unwrap();
-        }
-    }
-
-    /// Adds pretokens of one shape after those of another: memory that the first ones left must not cause a
-    /// spill for each of the second.
-    #[test]
-    fn no_spill_writes_only_a_few_slots() {
-        let shapes: [fn(usize, usize) -> usize; 6] = [
-            |_, _| 8,
-            |number, _| 16 + number % 40,
-            |number, _| 100 + number % 900,
-            |number, limit| if number % 50 == 0 { limit / 3 } else { 9 },
-            |number, limit| if number % 400 == 0 { 2 * limit } else { 20 },
-            |number, _| if number % 2 == 0 { 8 } else { 200 },
-        ];
-        for limit in [1 << 14, 20_000, 1 << 16] {
-            for first in shapes {
-                for second in shapes {
-                    let spill = SpillFile::new(std::env::temp_dir(), limit, 1 << 16);
-                    let (mut partition, mut from) = (Partition::default(), 0);
-                    for shape in [first, second, first] {
-                        let enough = 6 * limit / 40;
-                        add(
-                            &mut partition,
-                            (0..enough).map(|number| shape(number, limit)),
-                            &mut from,
-                            &spill,
-                        );
-                        // A pretoken that is longer than the limit may need a spill for itself.
-                        let max_writes = 6 * spill.bytes() / limit as u64 + 1;
-                        assert!(
-                            spill.count() <= max_writes,
-                            "{limit}: {} spills, {} bytes",
-                            spill.count(),
-                            spill.bytes()
-                        );
-                    }
-                    assert_eq!(partition.count(), from as usize, "{limit}");
-                }
-            }
-        }
-    }
-
     /// Memory that was kept is freed before anything is written.
     #[test]
     fn memory_stays_below_the_limit() {
         let limit = 1 << 15;
         let spill = SpillFile::new(std::env::temp_dir(), limit, 1 << 16);
-        let (mut partition, mut from) = (Partition::default(), 0);
+        let (mut partition, mut number) = (Partition::default(), 0_u64);
         for length in [8, 500, 8, 40, 3000, 8].repeat(3) {
             for _ in 0..1000 {
-                add(&mut partition, [length].into_iter(), &mut from, &spill);
+                number += 1;
+                let mut pretoken = number.to_be_bytes().to_vec();
+                pretoken.resize(length, b'x');
+                let mut arena = Vec::new();
+                let slot = CountSlot::of(&pretoken, 1, number, &mut arena).unwrap();
+                partition.add(&slot, slot.hash(), &arena, Some(&spill)).unwrap();
                 // The limit is checked before an insertion, so one more pretoken may be there now.
                 assert!(partition.memory_with(0) <= limit + 2 * length + 4000, "{length}");
             }
         }
         assert!(spill.count() > 10);
+        assert_eq!(partition.count(), number as usize);
     }
 }

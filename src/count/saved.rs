@@ -18,10 +18,6 @@ use crate::control::{Control, PRETOKENS_PER_CHECK};
 use crate::error::{Error, Result};
 use crate::room;
 
-pub(super) fn unreadable(path: &Path, reason: &str) -> Error {
-    Error::Corrupt { path: path.to_owned(), format: "compressed", reason: reason.to_owned() }
-}
-
 /// Writes pretokens to a file.
 pub(super) struct Writer<'p> {
     path: &'p Path,
@@ -34,13 +30,8 @@ pub(super) struct Writer<'p> {
 impl<'p> Writer<'p> {
     /// A writer that appends to the file.
     pub(super) fn append_to(path: &'p Path) -> Result<Self> {
-        let failed = |source| Error::Io { path: path.to_owned(), source };
-        let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
+        let file = OpenOptions::new().append(true).open(path).map_err(Error::io(path))?;
         Ok(Writer { path, out: BufWriter::with_capacity(1 << 17, file), last: 0, bytes: Vec::new() })
-    }
-
-    fn failed(&self, source: std::io::Error) -> Error {
-        Error::Io { path: self.path.to_owned(), source }
     }
 
     /// Writes a pretoken with its count and its first place.
@@ -51,20 +42,17 @@ impl<'p> Writer<'p> {
         put_number(&mut self.bytes, count);
         put_number(&mut self.bytes, first.wrapping_sub(self.last));
         self.last = first;
-        self.out.write_all(&self.bytes).map_err(|source| self.failed(source))
+        self.out.write_all(&self.bytes).map_err(Error::io(self.path))
     }
 
     /// Writes what is still in memory.
     pub(super) fn end(mut self) -> Result<()> {
-        self.out.flush().map_err(|source| self.failed(source))
+        self.out.flush().map_err(Error::io(self.path))
     }
 }
 
 impl PretokenCounts {
     /// Appends the counts to a file.
-    ///
-    /// # Errors
-    /// [`Error::Io`], [`Error::Interrupted`].
     pub fn append_to(&self, path: &Path, control: &Control) -> Result<()> {
         self.check_memory_for_order()?;
         let mut writer = Writer::append_to(path)?;
@@ -91,8 +79,8 @@ impl PretokenCounts {
         min_count: u64,
         control: &Control,
     ) -> Result<Self> {
-        let failed = |source| Error::Io { path: path.to_owned(), source };
-        let mut file = File::open(path).map_err(failed)?;
+        let failed = Error::io(path);
+        let mut file = File::open(path).map_err(&failed)?;
         file.seek(SeekFrom::Start(start)).map_err(failed)?;
         let read = BufReader::with_capacity(1 << 17, file.take(end.saturating_sub(start)));
         let mut numbers = Numbers { read, path, offset: start, end };

@@ -37,9 +37,6 @@ pub(super) fn room_of(pretoken: &[u8]) -> usize {
 const DOUBLING_BYTES: usize = 1 << 20;
 
 /// Appends a pretoken to an arena, and returns its offset.
-///
-/// # Errors
-/// [`crate::Error::OutOfMemory`].
 pub(super) fn store(arena: &mut Vec<u8>, pretoken: &[u8]) -> Result<usize> {
     if pretoken.len() > DOUBLING_BYTES {
         room::reserve_exact(arena, room_of(pretoken))?;
@@ -94,9 +91,6 @@ impl CountSlot {
     }
 
     /// The slot of a pretoken. The bytes of a long one are appended to `arena`.
-    ///
-    /// # Errors
-    /// Same as [`store`].
     pub(super) fn of(pretoken: &[u8], count: u64, first: u64, arena: &mut Vec<u8>) -> Result<Self> {
         Ok(match Key::new(pretoken, 0, pretoken.len()) {
             Key::NONE => CountSlot::long(hash_long(pretoken), store(arena, pretoken)?, count, first),

@@ -86,9 +86,6 @@ impl SpillFile {
 
     /// Merges the sections of a partition and adds up the slots of each pretoken. Calls `take` with the sums,
     /// in order.
-    ///
-    /// # Errors
-    /// [`Error::Spill`], [`Error::Interrupted`], or errors of `take`.
     pub(super) fn merge(
         &self,
         mut sections: Vec<Section>,

@@ -89,9 +89,6 @@ pub(super) struct Worker<'s> {
 
 impl<'s> Worker<'s> {
     /// A worker for about `bytes` bytes of text; its table grows with more.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
     pub(super) fn new(
         shared: &'s SharedCounts,
         sizes: WorkerSizes,

@@ -277,3 +277,10 @@ pub enum Error {
     #[error(transparent)]
     Splitter(Box<dyn std::error::Error + Send + Sync>),
 }
+
+impl Error {
+    /// Makes errors of the system those of a file.
+    pub(crate) fn io(path: &std::path::Path) -> impl Fn(std::io::Error) -> Error + '_ {
+        move |source| Error::Io { path: path.to_owned(), source }
+    }
+}

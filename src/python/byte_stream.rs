@@ -12,8 +12,8 @@ use super::{call, objects};
 use crate::error::{Error, show_text};
 use crate::room;
 use crate::source::{
-    Blocks, ByteStream, Compression, DocumentFormat, Flaw, Format, InputFile, Record, Records, Stamp,
-    format_of_file, not_plain, substitute,
+    Blocks, ByteStream, Compression, DocumentFormat, Flaw, Format, InputFile, Record, Records, Skipped,
+    Stamp, format_of_file, not_plain, substitute,
 };
 
 const BLOCK_BYTES: usize = 1 << 20;
@@ -105,7 +105,8 @@ pub(super) struct PyRecordStream {
     label: Option<String>,
     replace: bool,
     separator: Option<String>,
-    blocks: Mutex<Blocks>,
+    /// The blocks, and the bytes and the lines before the next one.
+    blocks: Mutex<(Blocks, u64, u64)>,
 }
 
 /// A document and its label.
@@ -123,18 +124,21 @@ impl PyRecordStream {
     ) -> PyResult<Self> {
         let file = file.into_input()?;
         let field = file.records.field().unwrap_or_default().to_owned();
-        let blocks = Mutex::new(Blocks::new(ByteStream::open(&file)?, BLOCK_BYTES));
+        let blocks = Mutex::new((Blocks::new(ByteStream::open(&file)?, BLOCK_BYTES, Vec::new()), 0, 0));
         Ok(PyRecordStream { file, field, label, replace, separator, blocks })
     }
 
     /// Some documents, each with its label, and how many bytes of the file were read for them; None at the end.
     fn read(&self, py: Python<'_>) -> PyResult<Option<(Vec<Labelled>, u64)>> {
-        let blocks = &mut *call::alone(&self.blocks, "a stream")?;
+        let (blocks, offset, lines) = &mut *call::alone(&self.blocks, "a stream")?;
         call::long(py, None, |control| {
             let Some(block) = blocks.next_records(&self.file, control)? else { return Ok(None) };
             let mut documents = Vec::new();
-            for record in Records::new(&block.bytes, &self.file, block.offset) {
-                let wrong = |flaw| record.error(flaw, &self.file.path, block.line);
+            let mut records = Records::new(&block.bytes, &self.file, *offset);
+            for record in records.by_ref() {
+                let wrong = |flaw| {
+                    Skipped::record(0, &record, flaw).after_lines(*lines, &self.file).error(&self.file)
+                };
                 let text = self.text(&record, &self.field).map_err(wrong)?;
                 let label = self.label.as_ref().map(|name| self.label_of(&record, name));
                 let label = label.transpose().map_err(wrong)?;
@@ -146,6 +150,8 @@ impl PyRecordStream {
                     _ => room::push(&mut documents, (text, label))?,
                 }
             }
+            *offset += block.bytes.len() as u64;
+            *lines += records.lines;
             Ok(Some((documents, control.progress().done)))
         })
     }

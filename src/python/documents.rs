@@ -15,7 +15,8 @@ use super::arrow::PyArrowColumn;
 use super::call;
 use crate::error::{Error, Result};
 use crate::room;
-use crate::shards::{Cursor, TextBatch, TextJob};
+use crate::shards::{TextBatch, TextJob};
+use crate::source::Cursor;
 
 /// About how many bytes of text become a batch of a run.
 const BATCH_BYTES: usize = 1 << 20;
@@ -167,15 +168,11 @@ pub(super) trait Feed {
     /// The next texts with their bytes, and where they begin and end.
     fn next(&mut self, py: Python<'_>) -> PyResult<Option<(TextOwners, u64, Cursor, Cursor)>>;
 
-    fn job<'d>(
-        &mut self,
-        py: Python<'_>,
-        dropped: &'d Dropped<TextOwners>,
-    ) -> PyResult<Option<TextJob<PythonTexts<'d>>>> {
+    fn job<'d>(&mut self, py: Python<'_>, dropped: &'d Dropped<TextOwners>) -> PyResult<Option<TextJob<'d>>> {
         dropped.clear(py);
         let Some((owners, progress, first, end)) = self.next(py)? else { return Ok(None) };
         let texts = PythonTexts { owners: dropped.hold(owners), progress };
-        Ok(Some(TextJob { source: first.source, first: first.offset, texts, end }))
+        Ok(Some(TextJob { source: first.source, first: first.offset, texts: Box::new(texts), end }))
     }
 }
 

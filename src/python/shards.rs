@@ -13,12 +13,10 @@ use super::file::PyWrittenHashes;
 use super::formats::{json_of, of_json};
 use super::tokenizer::Tokenizer;
 use super::{call, objects};
+use crate::encode::Encoder;
 use crate::error::Result;
-use crate::shards::{
-    self, DocumentEncoder, Filling, Keeper, Piece, RawShard, ShardFormat, ShardOptions, ShardRun, Snapshot,
-    Source,
-};
-use crate::source::WrittenHashes;
+use crate::shards::{self, Filling, Keeper, Piece, RawShard, ShardFormat, ShardOptions, ShardRun, Snapshot};
+use crate::source::{Opener, Source, WrittenHashes};
 
 /// How far a run has come.
 #[pyclass(frozen, get_all, name = "ShardCounts", module = "toksmith._core")]
@@ -28,10 +26,6 @@ pub(super) struct PyShardCounts {
     text_bytes: u64,
     /// The index of the source that was placed last.
     source: u64,
-    /// Seconds spent placing ids, which one thread at a time does.
-    place_seconds: f64,
-    /// Seconds spent making jobs, which one thread at a time does.
-    plan_seconds: f64,
 }
 
 /// Refuses a JSON that is no snapshot of a run.
@@ -65,7 +59,7 @@ impl Keeper for PythonKeeper {
 #[pyclass(frozen, name = "ShardRun", module = "toksmith._core")]
 pub(super) struct PyShardRun {
     run: ShardRun,
-    encoder: DocumentEncoder,
+    encoder: Arc<Encoder>,
 }
 
 #[pymethods]
@@ -82,8 +76,7 @@ impl PyShardRun {
         snapshot: Option<&str>,
     ) -> PyResult<Self> {
         let options = ShardOptions { folder, ..of_json(options)? };
-        let (special, workers) = (options.special, options.workers);
-        let encoder = DocumentEncoder { encoder: tokenizer.encoder().clone(), special, workers };
+        let encoder = tokenizer.encoder().clone();
         let sources = sources.into_iter().map(source_of).collect::<PyResult<Vec<_>>>()?;
         let snapshot = snapshot.map(of_json).transpose()?;
         let run = call::long(py, None, move |control| ShardRun::open(options, sources, snapshot, control))?;
@@ -144,8 +137,6 @@ impl PyShardRun {
             tokens: counts.ids,
             text_bytes: counts.text_bytes,
             source: counts.source,
-            place_seconds: counts.place_nanos as f64 / 1e9,
-            plan_seconds: counts.plan_nanos as f64 / 1e9,
         }
     }
 }
@@ -171,7 +162,7 @@ impl PyShardRun {
 
 fn source_of(mut file: PyInputFile) -> PyResult<Source> {
     let open = file.open.take().map(|open| {
-        let opener: crate::shards::Opener = Arc::new(move || {
+        let opener: Opener = Arc::new(move || {
             call::attached(|py| PythonReader::open(py, &open)).map_err(PythonReader::failed)
         });
         opener

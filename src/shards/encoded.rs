@@ -1,6 +1,6 @@
 //! The ids of a job, as the bytes that shards hold, divided among the splits.
 
-use super::sources::{Cursor, Skipped};
+use crate::source::{Cursor, Skipped};
 
 /// The ids of documents of one split, one document after the other.
 #[derive(Debug, Default)]

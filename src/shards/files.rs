@@ -47,9 +47,6 @@ pub struct RawShard {
 
 impl RawShard {
     /// Writes the headers, and Megatron's index to the path of the ids with the suffix `.idx`.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
     pub fn complete(&self, format: ShardFormat) -> Result<()> {
         put_header(&self.starts, &npy_header(self.documents + 1, "<i8"))?;
         match format {
@@ -72,17 +69,17 @@ impl RawShard {
         index.put(&[kind])?;
         index.put(&self.documents.to_le_bytes())?;
         index.put(&(self.documents + 1).to_le_bytes())?;
-        let of_starts = |source| Error::Io { path: self.starts.clone(), source };
+        let of_starts = Error::io(&self.starts);
         let mut starts = open_at(&self.starts, NPY_HEADER_BYTES as u64)?;
-        let mut before = next_number(&mut starts).map_err(of_starts)?;
+        let mut before = next_number(&mut starts).map_err(&of_starts)?;
         for _ in 0..self.documents {
-            let end = next_number(&mut starts).map_err(of_starts)?;
+            let end = next_number(&mut starts).map_err(&of_starts)?;
             index.put(&(end.wrapping_sub(before) as u32).to_le_bytes())?;
             before = end;
         }
         let mut starts = open_at(&self.starts, NPY_HEADER_BYTES as u64)?;
         for _ in 0..self.documents {
-            index.put(&(next_number(&mut starts).map_err(of_starts)? * width).to_le_bytes())?;
+            index.put(&(next_number(&mut starts).map_err(&of_starts)? * width).to_le_bytes())?;
         }
         for number in 0..=self.documents {
             index.put(&number.to_le_bytes())?;
@@ -105,9 +102,6 @@ pub struct Piece {
 }
 
 /// Copies pieces to new files of a shard, ids of `width` bytes behind room for a header; returns how many ids there are.
-///
-/// # Errors
-/// [`Error::Io`]; [`Error::Interrupted`].
 pub fn join_pieces(
     (ids, starts): (&Path, &Path),
     header_bytes: usize,
@@ -121,12 +115,12 @@ pub fn join_pieces(
     let (mut tokens, mut block) = (0_u64, Vec::new());
     room::resize(&mut block, 1 << 20)?;
     for piece in pieces {
-        let of_starts = |source| Error::Io { path: piece.starts.clone(), source };
+        let of_starts = Error::io(&piece.starts);
         let mut places = open_at(&piece.starts, NPY_HEADER_BYTES as u64 + 8 * piece.first)?;
-        let start = next_number(&mut places).map_err(of_starts)?;
+        let start = next_number(&mut places).map_err(&of_starts)?;
         let mut end = start;
         for _ in piece.first..piece.end {
-            end = next_number(&mut places).map_err(of_starts)?;
+            end = next_number(&mut places).map_err(&of_starts)?;
             starts.put(&(tokens + end - start).to_le_bytes())?;
         }
         tokens += end - start;
@@ -135,8 +129,7 @@ pub fn join_pieces(
         while let Some(source) = source.as_mut().filter(|_| left > 0) {
             control.check()?;
             let len = left.min(block.len() as u64) as usize;
-            let read = source.read_exact(&mut block[..len]);
-            read.map_err(|source| Error::Io { path: piece.ids.clone(), source })?;
+            source.read_exact(&mut block[..len]).map_err(Error::io(&piece.ids))?;
             ids.put(&block[..len])?;
             left -= len as u64;
         }
@@ -156,44 +149,35 @@ impl<'p> Output<'p> {
     fn create(path: &'p Path) -> Result<Self> {
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(true);
-        let file = open_regular(path, &mut options, Links::Refuse);
-        let file = file.map_err(|source| Error::Io { path: path.to_owned(), source })?;
+        let file = open_regular(path, &mut options, Links::Refuse).map_err(Error::io(path))?;
         Ok(Output { path, file: BufWriter::with_capacity(1 << 17, file) })
     }
 
     fn put(&mut self, bytes: &[u8]) -> Result<()> {
-        let put = self.file.write_all(bytes);
-        put.map_err(|source| Error::Io { path: self.path.to_owned(), source })
+        self.file.write_all(bytes).map_err(Error::io(self.path))
     }
 
     fn end(mut self) -> Result<()> {
-        let flushed = self.file.flush();
-        flushed.map_err(|source| Error::Io { path: self.path.to_owned(), source })
+        self.file.flush().map_err(Error::io(self.path))
     }
 }
 
 fn open_at(path: &Path, place: u64) -> Result<BufReader<File>> {
     let opened = open_regular(path, OpenOptions::new().read(true), Links::Follow);
     let opened = opened.and_then(|mut file| file.seek(SeekFrom::Start(place)).map(|_| file));
-    let opened = opened.map_err(|source| Error::Io { path: path.to_owned(), source });
-    Ok(BufReader::with_capacity(1 << 17, opened?))
+    Ok(BufReader::with_capacity(1 << 17, opened.map_err(Error::io(path))?))
 }
 
 /// Syncs a file to the disk; returns its size and its BLAKE3 in hex, as [`checksum`] does.
-///
-/// # Errors
-/// Same as [`checksum`].
 pub fn synced(path: &Path, written: &WrittenHashes, control: &Control) -> Result<(u64, String)> {
     let sum = checksum(path, written, control)?;
     let file = open_regular(path, OpenOptions::new().read(true).write(true), Links::Refuse);
-    let synced = file.and_then(|file| file.sync_all());
-    synced.map(|()| sum).map_err(|source| Error::Io { path: path.to_owned(), source })
+    file.and_then(|file| file.sync_all()).map(|()| sum).map_err(Error::io(path))
 }
 
 fn put_header(path: &Path, header: &[u8]) -> Result<()> {
     let file = open_regular(path, OpenOptions::new().write(true), Links::Refuse);
-    let put = file.and_then(|mut file| file.write_all(header));
-    put.map_err(|source| Error::Io { path: path.to_owned(), source })
+    file.and_then(|mut file| file.write_all(header)).map_err(Error::io(path))
 }
 
 fn next_number(numbers: &mut impl Read) -> std::io::Result<u64> {

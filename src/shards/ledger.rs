@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use super::shard::{Filling, Shard};
-use super::sources::{Cursor, Skipped};
+use crate::source::{Cursor, Skipped};
 
 /// The state of a run between two jobs: all that is needed to continue from there. Its JSON is part of the state file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

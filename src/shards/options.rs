@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
+use crate::source::ReadOptions;
+
 /// One of the splits that documents are divided into.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Split {
@@ -68,7 +70,8 @@ pub struct ShardOptions {
 }
 
 /// At most this many bytes at the beginning of a document are hashed to choose its split. A document longer than the
-/// chunks of a file has to be placed before all of it is read, so the hash cannot depend on its whole text.
+/// chunks of a file has to be placed before all of it is read, so the hash cannot depend on its whole text. A chunk in
+/// which a document begins holds all of these bytes.
 pub const HASHED_BYTES: usize = 1 << 16;
 
 impl ShardOptions {
@@ -77,9 +80,17 @@ impl ShardOptions {
         if self.wide { 4 } else { 2 }
     }
 
-    /// The minimum number of bytes of a chunk. A chunk in which a document begins holds all bytes that are hashed to
-    /// choose the document's split.
-    pub(super) fn min_chunk(&self, begins: bool) -> u64 {
-        self.chunk_bytes.max(1).max(if begins { HASHED_BYTES as u64 } else { 0 })
+    /// How sources are read.
+    pub(super) fn read(&self) -> ReadOptions {
+        ReadOptions {
+            replace: self.replace,
+            skip: self.skip,
+            separator: self.separator.clone(),
+            chunk_bytes: self.chunk_bytes,
+            first_bytes: HASHED_BYTES as u64,
+            // Decompressing is a few times as fast as encoding.
+            streams: self.workers / 4,
+            in_windows: false,
+        }
     }
 }

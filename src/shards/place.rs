@@ -5,15 +5,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::buffer::ShuffleBuffer;
-use super::documents::error_of;
 use super::encoded::Encoded;
 use super::ledger::{Ledger, Pending, Snapshot};
 use super::options::{ShardOptions, Shuffle};
-use super::shard::{Filling, Shard, ShardPlace};
-use super::sources::{Skipped, Source};
-use super::write::{Content, Contents, PlacedIds, Segment};
+use super::shard::{Filling, Shard};
+use super::write::{Content, PlacedIds, Segment};
 use crate::control::Control;
 use crate::error::Result;
+use crate::source::Source;
 
 /// How many skipped documents are listed; the rest are only counted.
 pub const MAX_LISTED: usize = 10_000;
@@ -79,15 +78,8 @@ impl Placer {
         if let Some(shard) = &self.shards[split] {
             return Ok(shard.clone());
         }
-        let place = ShardPlace {
-            folder: &options.folder,
-            head_bytes: options.head_bytes,
-            width: options.width(),
-            is_hashed: options.is_hashed,
-        };
         let (number, filling) = self.now.shards[split];
-        let name = (split, options.splits[split].name.as_str());
-        let shard = Arc::new(Shard::open(&place, name, number, filling)?);
+        let shard = Arc::new(Shard::open(options, split, number, filling)?);
         self.shards[split] = Some(shard.clone());
         Ok(shard)
     }
@@ -104,10 +96,10 @@ impl Placer {
         let job = self.job;
         self.job += 1;
         let lines_before = |now: &Snapshot, source| if source == now.at.source { now.lines } else { 0 };
-        if let Some(mut failure) = encoded.failure.take() {
+        if let Some(failure) = encoded.failure.take() {
+            let file = &context.sources[failure.source].file;
             let before = lines_before(&self.now, failure.source);
-            number(&mut failure, before, context.sources);
-            return Err(error_of(failure, context.sources));
+            return Err(failure.after_lines(before, file).error(file));
         }
         // The state is incomplete until the whole job is counted. If a shard cannot be opened, it stays incomplete.
         self.is_whole = false;
@@ -120,12 +112,12 @@ impl Placer {
             Some(shuffle) => placing.buffers(encoded, shuffle)?,
         };
         let closed = placing.closed;
-        for mut skipped in skipped {
-            let before = lines_before(&self.now, skipped.source);
-            number(&mut skipped, before, context.sources);
+        for skipped in skipped {
             self.now.skipped_count += 1;
             if self.now.skipped.len() < MAX_LISTED {
-                self.now.skipped.push(skipped);
+                let before = lines_before(&self.now, skipped.source);
+                let file = &context.sources[skipped.source].file;
+                self.now.skipped.push(skipped.after_lines(before, file));
             }
         }
         let mut lines = None;
@@ -196,14 +188,6 @@ impl Placer {
     }
 }
 
-/// Replaces a line number that counts from the beginning of the chunk by one that counts from the beginning of the
-/// source.
-fn number(skipped: &mut Skipped, before: u64, sources: &[Source]) {
-    if sources[skipped.source].field().is_some() {
-        skipped.line = skipped.line.map(|line| line + before);
-    }
-}
-
 /// The placing of one job.
 struct Placing<'p, 'a> {
     placer: &'p mut Placer,
@@ -216,38 +200,33 @@ struct Placing<'p, 'a> {
 impl Placing<'_, '_> {
     /// Places the ids of a job in the order of its documents.
     fn job(&mut self, encoded: Encoded) -> Result<PlacedIds> {
+        let encoded = Arc::new(encoded);
         let mut segments = Vec::new();
         let width = self.context.options.width();
         if let Some(head) = &encoded.head
             && let Some(split) = self.placer.now.open
         {
             let added = Filling { ids: head.bytes.len() as u64 / width, documents: u64::from(head.ends) };
-            self.segment(split, added, Content::Head, &mut segments)?;
+            self.segment(split, added, Content::Head(encoded.clone()), &mut segments)?;
             if head.ends {
                 self.placer.now.open = None;
                 self.close_if_full(split);
             }
         }
-        for (split, part) in encoded.parts.iter().enumerate() {
-            let is_open = encoded.open == Some(split);
-            self.part(split, &part.lengths, is_open, &mut segments)?;
+        for split in 0..encoded.parts.len() {
+            self.part(split, &encoded, &mut segments)?;
         }
         if encoded.open.is_some() {
             self.placer.now.open = encoded.open;
         }
-        Ok(PlacedIds { job: self.job, contents: Contents::Job(Box::new(encoded)), segments })
+        Ok(PlacedIds { job: self.job, segments })
     }
 
     /// Places the documents of a split. The last one may continue in the next job.
-    fn part(
-        &mut self,
-        split: usize,
-        lengths: &[u64],
-        is_open: bool,
-        segments: &mut Vec<Segment>,
-    ) -> Result<()> {
+    fn part(&mut self, split: usize, encoded: &Arc<Encoded>, segments: &mut Vec<Segment>) -> Result<()> {
         let width = self.context.options.width();
-        let whole = lengths.len() - usize::from(is_open);
+        let lengths = &encoded.parts[split].lengths;
+        let whole = lengths.len() - usize::from(encoded.open == Some(split));
         let (mut start, mut from) = (0, 0);
         while start < lengths.len() {
             let room = self.context.options.shard_size.saturating_sub(self.placer.now.shards[split].1.ids);
@@ -261,7 +240,8 @@ impl Placing<'_, '_> {
             let documents: Range<usize> = start..end.min(whole);
             let added = Filling { ids, documents: documents.len() as u64 };
             let is_cut = end > whole;
-            self.segment(split, added, Content::Part { split, bytes, documents }, segments)?;
+            let what = Content::Part { encoded: encoded.clone(), split, bytes, documents };
+            self.segment(split, added, what, segments)?;
             if !is_cut {
                 self.close_if_full(split);
             }
@@ -332,17 +312,13 @@ impl Placing<'_, '_> {
                 added.documents += 1;
                 let before = self.placer.now.shards[run.split].1.ids;
                 if before + added.ids >= self.context.options.shard_size || at == run.order.end {
-                    let what = Content::ShuffleBuffer { order: start..at };
+                    let what = Content::Shuffled(buffer.clone(), start..at);
                     self.segment(run.split, added, what, &mut segments)?;
                     self.close_if_full(run.split);
                     (start, added) = (at, Filling::default());
                 }
             }
-            placed.push(PlacedIds {
-                job: self.job,
-                contents: Contents::ShuffleBuffer(buffer.clone()),
-                segments,
-            });
+            placed.push(PlacedIds { job: self.job, segments });
         }
         Ok(())
     }

@@ -1,42 +1,30 @@
 //! A run: sources → jobs → ids → shards, on several threads.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Instant;
 
-use super::cuts::ChunkCutter;
-use super::documents::{Documents, TextBatch};
-use super::encoder::DocumentEncoder;
+use super::documents::{Documents, Job, TextJob};
 use super::ledger::{Ledger, Pending, Snapshot};
 use super::options::ShardOptions;
 use super::place::{PlaceContext, Placer};
-use super::plan::{Job, JobKind, Plan};
 use super::shard::{Filling, Shard};
-use super::sources::{Cursor, Source};
-use super::streams::Streams;
 use super::write::PlacedIds;
 use crate::control::{Control, Stage};
+use crate::encode::Encoder;
 use crate::error::{Error, Result};
-use crate::source::WrittenHashes;
+use crate::source::{ChunkCutter, Cursor, Plan, Source, WrittenHashes};
 use crate::workers;
 
 /// What the caller does with shards and snapshots. Workers call these methods, several at a time.
 pub trait Keeper: Sync {
     /// Finishes a shard to which nothing is left to be written. `hashes` are those of its ids, as far as they are known.
-    ///
-    /// # Errors
-    /// Those of the caller.
     fn finish(&self, split: usize, number: u32, filling: Filling, hashes: Arc<WrittenHashes>) -> Result<()>;
 
     /// Saves a snapshot. All data that it refers to is already on the disk. Only one call runs at a time.
-    ///
-    /// # Errors
-    /// Those of the caller.
     fn save(&self, snapshot: &Snapshot) -> Result<()>;
 }
 
-/// How far a run has come, and how long its serial steps took.
+/// How far a run has come.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
     /// Documents that were placed.
@@ -47,22 +35,6 @@ pub struct Counts {
     pub text_bytes: u64,
     /// The index of the source that was placed last.
     pub source: u64,
-    /// Nanoseconds spent placing ids, in total.
-    pub place_nanos: u64,
-    /// Nanoseconds spent making jobs and waiting for streams, in total.
-    pub plan_nanos: u64,
-}
-
-/// A job that consists of texts of the caller.
-pub struct TextJob<T> {
-    /// The index of the source.
-    pub source: usize,
-    /// The number of the first text in its source.
-    pub first: u64,
-    /// The texts.
-    pub texts: T,
-    /// The place in the sources after the texts.
-    pub end: Cursor,
 }
 
 /// A run that turns sources into shards. It processes its sources in order, in one call or in several.
@@ -72,7 +44,6 @@ pub struct ShardRun {
     placer: Mutex<Placer>,
     ledger: Ledger,
     counts: Mutex<Counts>,
-    plan_nanos: AtomicU64,
 }
 
 impl ShardRun {
@@ -98,8 +69,8 @@ impl ShardRun {
         }
         let placer = Mutex::new(Placer::open(&options, snapshot, control)?);
         let (ledger, counts) = (Ledger::default(), Mutex::default());
-        let run = ShardRun { options, sources, placer, ledger, counts, plan_nanos: AtomicU64::new(0) };
-        run.count(&run.placer().now, 0);
+        let run = ShardRun { options, sources, placer, ledger, counts };
+        run.count(&run.placer().now);
         Ok(run)
     }
 
@@ -114,21 +85,16 @@ impl ShardRun {
 
     /// How far the run is. Never waits for long.
     pub fn counts(&self) -> Counts {
-        let mut counts = *self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        counts.plan_nanos = self.plan_nanos.load(Relaxed);
-        counts
+        *self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn count(&self, now: &Snapshot, nanos: u64) {
+    fn count(&self, now: &Snapshot) {
         let sum = |number: fn(&Filling) -> u64| now.totals.iter().map(number).sum();
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        *counts = Counts {
+        *self.counts.lock().unwrap_or_else(PoisonError::into_inner) = Counts {
             documents: sum(|total| total.documents),
             ids: sum(|total| total.ids),
             text_bytes: now.text_bytes,
             source: now.at.source as u64,
-            place_nanos: counts.place_nanos + nanos,
-            plan_nanos: 0,
         };
     }
 
@@ -137,22 +103,14 @@ impl ShardRun {
     /// # Errors
     /// [`crate::Error::Io`], [`crate::Error::NotUtf8`], [`crate::Error::Corrupt`], [`crate::Error::Record`]: the
     /// first error in the order of the sources; errors of encoding and of the keeper; [`crate::Error::Interrupted`].
-    pub fn files(
-        &self,
-        encoder: &DocumentEncoder,
-        end: usize,
-        keeper: &dyn Keeper,
-        control: &Control,
-    ) -> Result<()> {
+    pub fn files(&self, encoder: &Encoder, end: usize, keeper: &dyn Keeper, control: &Control) -> Result<()> {
         control.begin(Stage::Encode, 0);
         let sources = &self.sources[..end];
-        let cutter = ChunkCutter::new(&self.options, Some(encoder.cutter(self.options.replace)));
-        let options = &self.options;
+        let read = self.options.read();
+        let cutter = ChunkCutter::new(&read, Some(encoder.cutter(self.options.special, read.replace)));
         thread::scope(|scope| {
-            let streams = Streams::new(scope, sources, &cutter, options, control);
-            let mut plan =
-                Plan { sources, cutter: &cutter, options, control, streams, at: self.at(), file: None };
-            let jobs = move || plan.next::<NoTexts>();
+            let mut plan = Plan::new(scope, sources, &cutter, self.at(), control);
+            let jobs = move || Ok(plan.next()?.map(|(chunks, end)| Job::Chunks(chunks, end)));
             self.work((encoder, &cutter), keeper, control, (jobs, JobMaker::AnyWorker))
         })
     }
@@ -161,22 +119,18 @@ impl ShardRun {
     ///
     /// # Errors
     /// Those of `next`, and of [`ShardRun::files`].
-    pub fn texts<T: TextBatch>(
+    pub fn texts<'t>(
         &self,
-        encoder: &DocumentEncoder,
+        encoder: &Encoder,
         end: usize,
-        mut next: impl FnMut() -> Result<Option<TextJob<T>>> + Send,
+        mut next: impl FnMut() -> Result<Option<TextJob<'t>>> + Send,
         keeper: &dyn Keeper,
         control: &Control,
     ) -> Result<()> {
         control.begin(Stage::Encode, 0);
-        let cutter = ChunkCutter::new(&self.options, None);
-        let jobs = || {
-            Ok(next()?.map(|TextJob { source, first, texts, end }| Job {
-                what: JobKind::Texts { source, first, texts },
-                end,
-            }))
-        };
+        let read = self.options.read();
+        let cutter = ChunkCutter::new(&read, None);
+        let jobs = || Ok(next()?.map(Job::Texts));
         self.work((encoder, &cutter), keeper, control, (jobs, JobMaker::Caller))?;
         let mut placer = self.placer();
         placer.now.at = Cursor::start_of(end);
@@ -185,29 +139,21 @@ impl ShardRun {
     }
 
     /// Runs jobs on the threads.
-    fn work<T: TextBatch>(
+    fn work<'t>(
         &self,
-        (encoder, cutter): (&DocumentEncoder, &ChunkCutter<'_>),
+        (encoder, cutter): (&Encoder, &ChunkCutter<'_>),
         keeper: &dyn Keeper,
         control: &Control,
-        (mut jobs, maker): (impl FnMut() -> Result<Option<Job<T>>> + Send, JobMaker),
+        (jobs, maker): (impl FnMut() -> Result<Option<Job<'t>>> + Send, JobMaker),
     ) -> Result<()> {
         let (options, sources) = (&self.options, &*self.sources);
         let documents = Documents::new(encoder, sources, cutter, options);
         let context = PlaceContext { options, sources, ledger: &self.ledger };
-        let plan_nanos = &self.plan_nanos;
-        let jobs = move || {
-            let start = Instant::now();
-            let job = jobs();
-            plan_nanos.fetch_add(start.elapsed().as_nanos() as u64, Relaxed);
-            job
-        };
-        let work = |worker, job: Job<T>| documents.encode(worker, job, control);
+        let work = |worker, job| documents.encode(worker, job, control);
         let place = |encoded| {
-            let start = Instant::now();
             let mut placer = self.placer();
             let placed = placer.place(encoded, context);
-            self.count(&placer.now, start.elapsed().as_nanos() as u64);
+            self.count(&placer.now);
             placed
         };
         let write = |placed: PlacedIds| {
@@ -215,8 +161,8 @@ impl ShardRun {
             self.ledger.done(placed.job);
             self.save(keeper)
         };
-        let workers = encoder.workers(options.workers);
-        encoder.encoder.make_tables(workers)?;
+        let workers = if encoder.is_parallel() { options.workers } else { 1 };
+        encoder.make_tables(workers)?;
         let done = match maker {
             JobMaker::Caller => workers::placed_by_caller(workers, control, jobs, work, place, write),
             JobMaker::AnyWorker => workers::placed(workers, control, jobs, work, place, write),
@@ -255,9 +201,6 @@ impl ShardRun {
     }
 
     /// Closes all shards, and saves a last snapshot.
-    ///
-    /// # Errors
-    /// [`crate::Error::Io`]; those of the keeper.
     pub fn finish(&self, keeper: &dyn Keeper, control: &Control) -> Result<Snapshot> {
         let context = PlaceContext { options: &self.options, sources: &self.sources, ledger: &self.ledger };
         let (placed, whole) = self.placer().finish(context)?;
@@ -270,7 +213,7 @@ impl ShardRun {
             self.finish_shard(&shard, keeper)?;
         }
         let snapshot = self.placer().now.clone();
-        self.count(&snapshot, 0);
+        self.count(&snapshot);
         keeper.save(&snapshot)?;
         Ok(snapshot)
     }
@@ -281,17 +224,4 @@ enum JobMaker {
     /// The calling thread, beside its own jobs.
     Caller,
     AnyWorker,
-}
-
-/// The texts of a run of files, which has none.
-struct NoTexts;
-
-impl TextBatch for NoTexts {
-    fn texts(&self) -> Result<Vec<&[u8]>> {
-        Ok(Vec::new())
-    }
-
-    fn progress(&self) -> u64 {
-        0
-    }
 }

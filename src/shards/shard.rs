@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 
 use super::files::NPY_HEADER_BYTES;
+use super::options::ShardOptions;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::source::{Links, WrittenHashes, checksum_of_start, open_regular, write_through_at};
@@ -22,19 +23,53 @@ pub struct Filling {
     pub documents: u64,
 }
 
+/// A file of a shard that is being written.
+struct ShardFile {
+    path: PathBuf,
+    file: File,
+    /// Bytes before the numbers, for a header that is written last.
+    head_bytes: u64,
+    /// The hashes of parts of the file, of which none has bytes of the head.
+    hashes: Arc<WrittenHashes>,
+}
+
+impl ShardFile {
+    /// Opens a file, which is empty if the shard is new, and cuts off what is behind `size` bytes.
+    fn open(path: PathBuf, head_bytes: u64, size: u64, is_new: bool) -> Result<Self> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(is_new);
+        let file = open_regular(&path, &mut options, Links::Refuse).map_err(Error::io(&path))?;
+        let found = file.metadata().map_err(Error::io(&path))?.len();
+        if !is_new && found < size {
+            let reason = format!("it holds {found} bytes of {size} that the run had written before");
+            return Err(damaged(&path, &reason));
+        }
+        file.set_len(size).map_err(Error::io(&path))?;
+        Ok(ShardFile { path, file, head_bytes, hashes: Arc::default() })
+    }
+
+    fn write(&self, bytes: &[u8], at: u64) -> Result<()> {
+        write_through_at(&self.file, bytes, at).map_err(Error::io(&self.path))
+    }
+
+    fn sync(&self) -> Result<()> {
+        self.file.sync_data().map_err(Error::io(&self.path))
+    }
+
+    /// The BLAKE3 of the first bytes. The head does not count.
+    fn checksum(&self, size: u64, control: &Control) -> Result<String> {
+        let head = self.head_bytes as usize;
+        checksum_of_start((&self.path, &self.file), (head, size), &self.hashes, control)
+    }
+}
+
 /// A shard that is being written.
 pub(super) struct Shard {
     pub(super) split: usize,
     pub(super) number: u32,
-    ids: File,
-    index: File,
-    /// The hashes of the ids that this run has written.
-    hashes: Arc<WrittenHashes>,
-    index_hashes: WrittenHashes,
+    ids: ShardFile,
+    index: ShardFile,
     is_hashed: bool,
-    path: PathBuf,
-    index_path: PathBuf,
-    head_bytes: u64,
     width: u64,
     /// The number of announced writes that are not done, plus one until the shard is closed.
     pending: AtomicUsize,
@@ -42,65 +77,22 @@ pub(super) struct Shard {
     closed: OnceLock<(Filling, u64)>,
 }
 
-/// The folder and the layout of the shards of a run.
-pub(super) struct ShardPlace<'a> {
-    pub(super) folder: &'a Path,
-    pub(super) head_bytes: u64,
-    pub(super) width: u64,
-    pub(super) is_hashed: bool,
-}
-
 impl Shard {
     /// Opens the files of a shard that holds `filling`, and removes what is after that.
-    pub(super) fn open(
-        place: &ShardPlace<'_>,
-        split: (usize, &str),
-        number: u32,
-        filling: Filling,
-    ) -> Result<Self> {
-        let name = format!("{}-{number:05}", split.1);
-        let path = place.folder.join(format!("{name}.ids"));
-        let failed = |source| Error::Io { path: path.clone(), source };
-        let index_path = place.folder.join(format!("{name}.index"));
-        let open = |path: &Path| {
-            let mut options = OpenOptions::new();
-            options.read(true).write(true).create(true).truncate(filling == Filling::default());
-            open_regular(path, &mut options, Links::Refuse)
-        };
-        let (ids, index) = (
-            open(&path).map_err(failed)?,
-            open(&index_path).map_err(|source| Error::Io { path: index_path.clone(), source })?,
-        );
-        let wanted = [
-            place.head_bytes + place.width * filling.ids,
-            NPY_HEADER_BYTES as u64 + 8 * (filling.documents + 1),
-        ];
-        for (path, file, wanted) in [(&path, &ids, wanted[0]), (&index_path, &index, wanted[1])] {
-            let failed = |source| Error::Io { path: path.clone(), source };
-            let size = file.metadata().map_err(failed)?.len();
-            if filling != Filling::default() && size < wanted {
-                let reason = format!("it holds {size} bytes of {wanted} that the run had written before");
-                return Err(damaged(path, &reason));
-            }
-            file.set_len(wanted).map_err(failed)?;
-        }
-        let ShardPlace { head_bytes, width, is_hashed, .. } = *place;
-        let (pending, closed) = (AtomicUsize::new(1), OnceLock::new());
-        let (hashes, index_hashes) = (Arc::default(), WrittenHashes::default());
+    pub(super) fn open(options: &ShardOptions, split: usize, number: u32, filling: Filling) -> Result<Self> {
+        let name = &options.splits[split].name;
+        let file = |suffix: &str| options.folder.join(format!("{name}-{number:05}.{suffix}"));
+        let (is_new, width) = (filling == Filling::default(), options.width());
+        let ids_bytes = options.head_bytes + width * filling.ids;
         Ok(Shard {
-            split: split.0,
+            split,
             number,
-            ids,
-            index,
-            hashes,
-            index_hashes,
-            is_hashed,
-            path,
-            index_path,
-            head_bytes,
+            ids: ShardFile::open(file("ids"), options.head_bytes, ids_bytes, is_new)?,
+            index: ShardFile::open(file("index"), INDEX_HEAD, index_bytes(filling), is_new)?,
+            is_hashed: options.is_hashed,
             width,
-            pending,
-            closed,
+            pending: AtomicUsize::new(1),
+            closed: OnceLock::new(),
         })
     }
 
@@ -132,49 +124,39 @@ impl Shard {
 
     /// The hashes of parts of the file of ids. The head, which is written last, is in none of these parts.
     pub(super) fn hashes(&self) -> Arc<WrittenHashes> {
-        self.hashes.clone()
+        self.ids.hashes.clone()
     }
 
     /// Writes ids and the ends of their documents after what the shard holds at `at`.
     pub(super) fn write(&self, at: Filling, bytes: &[u8], ends: &[u8]) -> Result<()> {
-        let ids_at = self.head_bytes + self.width * at.ids;
-        // The first number of the index is where the first document begins, so the ends stand one place later.
-        let ends_at = NPY_HEADER_BYTES as u64 + 8 * (at.documents + 1);
-        let written = write_through_at(&self.ids, bytes, ids_at)
-            .and_then(|()| write_through_at(&self.index, ends, ends_at));
-        written.map_err(|source| Error::Io { path: self.path.clone(), source })?;
+        let ids_at = self.ids_bytes(at);
+        self.ids.write(bytes, ids_at)?;
+        self.index.write(ends, index_bytes(at))?;
         if self.is_hashed {
-            self.hashes.add(ids_at, bytes);
+            self.ids.hashes.add(ids_at, bytes);
         }
         Ok(())
+    }
+
+    /// Bytes of the file of ids when it holds so much.
+    fn ids_bytes(&self, filling: Filling) -> u64 {
+        self.ids.head_bytes + self.width * filling.ids
     }
 
     /// The BLAKE3 of the ids and of the index, up to what the shard holds at `filling`: all of that must be written.
     /// Headers do not count.
     pub(super) fn checksums(&self, filling: Filling, control: &Control) -> Result<[String; 2]> {
-        let ids = self.head_bytes + self.width * filling.ids;
-        let index = NPY_HEADER_BYTES as u64 + 8 * (filling.documents + 1);
-        let head = [self.head_bytes as usize, NPY_HEADER_BYTES];
-        Ok([
-            checksum_of_start((&self.path, &self.ids), (head[0], ids), &self.hashes, control)?,
-            checksum_of_start(
-                (&self.index_path, &self.index),
-                (head[1], index),
-                &self.index_hashes,
-                control,
-            )?,
-        ])
+        let ids = self.ids.checksum(self.ids_bytes(filling), control)?;
+        Ok([ids, self.index.checksum(index_bytes(filling), control)?])
     }
 
     /// Compares the files with the checksums of an earlier run.
     pub(super) fn check(&self, filling: Filling, expected: &[String; 2], control: &Control) -> Result<()> {
         let actual = self.checksums(filling, control)?;
-        for (number, path) in [&self.path, &self.index_path].into_iter().enumerate() {
+        for (number, file) in [&self.ids, &self.index].into_iter().enumerate() {
             if actual[number] != expected[number] {
-                return Err(damaged(
-                    path,
-                    "it is not what the run had written before (its checksum differs)",
-                ));
+                let reason = "it is not what the run had written before (its checksum differs)";
+                return Err(damaged(&file.path, reason));
             }
         }
         Ok(())
@@ -182,9 +164,18 @@ impl Shard {
 
     /// Waits until what was written is on the disk.
     pub(super) fn sync(&self) -> Result<()> {
-        let synced = self.ids.sync_data().and_then(|()| self.index.sync_data());
-        synced.map_err(|source| Error::Io { path: self.path.clone(), source })
+        self.ids.sync()?;
+        self.index.sync()
     }
+}
+
+/// Bytes before the numbers of the index.
+const INDEX_HEAD: u64 = NPY_HEADER_BYTES as u64;
+
+/// Bytes of the index of a shard that holds so much. Its first number is where the first document begins, so the ends
+/// stand one place later.
+fn index_bytes(filling: Filling) -> u64 {
+    INDEX_HEAD + 8 * (filling.documents + 1)
 }
 
 /// The error of a file that an earlier run left otherwise.

@@ -19,25 +19,18 @@ pub(super) struct Segment {
 
 /// Where the ids of a segment are.
 pub(super) enum Content {
-    /// In the head of the job.
-    Head,
+    /// In the head of a job.
+    Head(Arc<Encoded>),
     /// In the part of a split: a range of its bytes, and the documents that end in this range.
-    Part { split: usize, bytes: Range<usize>, documents: Range<usize> },
+    Part { encoded: Arc<Encoded>, split: usize, bytes: Range<usize>, documents: Range<usize> },
     /// In a shuffled buffer: a range of its entries in their new order.
-    ShuffleBuffer { order: Range<usize> },
-}
-
-/// What the segments refer to.
-pub(super) enum Contents {
-    Job(Box<Encoded>),
-    ShuffleBuffer(Arc<ShuffleBuffer>),
+    Shuffled(Arc<ShuffleBuffer>, Range<usize>),
 }
 
 /// Segments to be written.
 pub(super) struct PlacedIds {
     /// The number of the job that they were placed with.
     pub(super) job: u64,
-    pub(super) contents: Contents,
     pub(super) segments: Vec<Segment>,
 }
 
@@ -45,32 +38,33 @@ impl PlacedIds {
     /// Writes all segments, and calls `closed` for each shard that is complete afterwards.
     pub(super) fn write(&self, closed: &mut dyn FnMut(&Arc<Shard>) -> Result<()>) -> Result<()> {
         for segment in &self.segments {
-            self.write_segment(segment)?;
+            segment.write()?;
             if segment.shard.done() {
                 closed(&segment.shard)?;
             }
         }
         Ok(())
     }
+}
 
-    fn write_segment(&self, segment: &Segment) -> Result<()> {
-        let Segment { shard, at, what } = segment;
-        match (what, &self.contents) {
-            (Content::Head, Contents::Job(encoded)) => {
+impl Segment {
+    fn write(&self) -> Result<()> {
+        let Segment { shard, at, what } = self;
+        match what {
+            Content::Head(encoded) => {
                 let Some(head) = &encoded.head else { return Ok(()) };
                 let ids = head.bytes.len() as u64 / shard.width();
                 let ends = if head.ends { ends(at.ids, &[ids])? } else { Vec::new() };
                 shard.write(*at, &head.bytes, &ends)
             }
-            (Content::Part { split, bytes, documents }, Contents::Job(encoded)) => {
+            Content::Part { encoded, split, bytes, documents } => {
                 let part = &encoded.parts[*split];
                 shard.write(*at, &part.bytes[bytes.clone()], &ends(at.ids, &part.lengths[documents.clone()])?)
             }
-            (Content::ShuffleBuffer { order }, Contents::ShuffleBuffer(buffer)) => {
+            Content::Shuffled(buffer, order) => {
                 let (bytes, lengths) = buffer.gather(order.clone())?;
                 shard.write(*at, &bytes, &ends(at.ids, &lengths)?)
             }
-            _ => Ok(()),
         }
     }
 }

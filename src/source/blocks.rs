@@ -1,6 +1,5 @@
-//! A stream of bytes → blocks that can be counted separately.
+//! A stream of bytes → blocks.
 
-use super::cuts::Cutter;
 use super::frames::last_end;
 use super::input::{DocumentFormat, InputFile};
 use super::stream::ByteStream;
@@ -17,36 +16,19 @@ pub(crate) struct Blocks {
     pending: Vec<u8>,
     ended: bool,
     size: usize,
-    /// Bytes before `pending` in the stream.
-    offset: u64,
-    /// The number of the first line of `pending`, from 1.
-    line: u64,
-    /// Blocks that were handed out.
-    number: usize,
 }
 
 /// A block of a stream.
 pub(crate) struct StreamBlock {
     pub(crate) bytes: Vec<u8>,
-    /// Bytes before the block in the stream.
-    pub(crate) offset: u64,
-    /// The number of the block's first line, from 1.
-    pub(crate) line: u64,
     /// Whether the block ends where text must not be cut, so that the next block continues it.
     pub(crate) is_open: bool,
 }
 
-/// Held bytes from which text without a place for a cut is handed out as open blocks.
-const MAX_UNCUT_BYTES: usize = 1 << 23;
-
 impl Blocks {
-    pub(crate) fn new(stream: ByteStream, size: usize) -> Self {
-        Blocks { stream, pending: Vec::new(), ended: false, size, offset: 0, line: 1, number: 0 }
-    }
-
     /// Blocks of a stream from which the bytes `pending` were already read.
-    pub(crate) fn with_pending(stream: ByteStream, size: usize, pending: Vec<u8>) -> Self {
-        Blocks { pending, ..Blocks::new(stream, size) }
+    pub(crate) fn new(stream: ByteStream, size: usize, pending: Vec<u8>) -> Self {
+        Blocks { stream, pending, ended: false, size }
     }
 
     /// The next block of a file of records, which ends with a line or a frame; `None` at the end of the stream. A line
@@ -57,41 +39,11 @@ impl Blocks {
         control: &Control,
     ) -> Result<Option<StreamBlock>> {
         if matches!(file.records, DocumentFormat::Framed(..)) {
-            return self.next(control, usize::MAX, last_end);
+            return self.next(control, u64::MAX, last_end);
         }
         // Of these bytes more than the limit are the line's, also behind a BOM and before a newline.
-        let max_bytes = usize::try_from(file.max_record_bytes.saturating_add(5)).unwrap_or(usize::MAX);
-        let block =
-            self.next(control, max_bytes, |pending| memchr::memrchr(b'\n', pending).map(|at| at + 1))?;
-        if let Some(block) = &block {
-            self.line += memchr::memchr_iter(b'\n', &block.bytes).count() as u64;
-        }
-        Ok(block)
-    }
-
-    /// The next block, which ends where `cutter` allows a cut or is open; `None` at the end of the stream.
-    pub(crate) fn next_text(
-        &mut self,
-        cutter: &Cutter<'_>,
-        control: &Control,
-    ) -> Result<Option<StreamBlock>> {
-        self.next(control, MAX_UNCUT_BYTES, |pending| cutter.late_cut(pending))
-    }
-
-    /// The next block, which may end anywhere; `None` at the end of the stream.
-    pub(crate) fn next_bytes(&mut self, control: &Control) -> Result<Option<StreamBlock>> {
-        self.next(control, 0, |_| None)
-    }
-
-    /// The next block, which ends where `cut` says; `None` at the end of the stream. All bytes before that place are
-    /// held in memory, up to `max_bytes`: then the block is open.
-    pub(crate) fn next_cut(
-        &mut self,
-        control: &Control,
-        max_bytes: u64,
-        cut: impl Fn(&[u8]) -> Option<usize>,
-    ) -> Result<Option<StreamBlock>> {
-        self.next(control, usize::try_from(max_bytes).unwrap_or(usize::MAX), cut)
+        let max_bytes = file.max_record_bytes.saturating_add(5);
+        self.next(control, max_bytes, |pending| memchr::memrchr(b'\n', pending).map(|at| at + 1))
     }
 
     /// Whether all bytes of the stream were handed out.
@@ -99,19 +51,15 @@ impl Blocks {
         self.ended && self.pending.is_empty()
     }
 
-    /// The number of blocks that were handed out.
-    pub(crate) fn number(&self) -> usize {
-        self.number
-    }
-
-    /// The next block, which ends where `cut` says. If `cut` finds no place in `max_bytes` held bytes, the block
-    /// is open.
-    fn next(
+    /// The next block, which ends where `cut` says; `None` at the end of the stream. If `cut` finds no place in
+    /// `max_bytes` held bytes, the block is open.
+    pub(crate) fn next(
         &mut self,
         control: &Control,
-        max_bytes: usize,
+        max_bytes: u64,
         cut: impl Fn(&[u8]) -> Option<usize>,
     ) -> Result<Option<StreamBlock>> {
+        let max_bytes = usize::try_from(max_bytes).unwrap_or(usize::MAX);
         let mut want = self.size;
         loop {
             self.fill(want, control)?;
@@ -127,10 +75,7 @@ impl Blocks {
             let end = end.unwrap_or(self.pending.len());
             let tail = self.pending.split_off(end);
             let bytes = std::mem::replace(&mut self.pending, tail);
-            let block = StreamBlock { bytes, offset: self.offset, line: self.line, is_open };
-            self.offset += end as u64;
-            self.number += 1;
-            return Ok(Some(block));
+            return Ok(Some(StreamBlock { bytes, is_open }));
         }
     }
 

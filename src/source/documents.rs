@@ -1,13 +1,10 @@
 //! The documents in a block of lines of JSON, or of frames.
 
 use std::borrow::Cow;
-use std::path::Path;
 
-use super::broken::too_long;
 use super::frames::Frame;
 use super::input::{DocumentFormat, InputFile};
 use super::records::text_of;
-use crate::error::Error;
 
 /// The records in a block of a file.
 pub(crate) struct Records<'b> {
@@ -129,23 +126,6 @@ impl<'b> Record<'b> {
             Cow::Owned(line) => text_of(line, field, replace).map(|text| Cow::Owned(owned(text))),
         };
         text.map_err(Flaw::NoText)
-    }
-
-    /// The error of the record, in a file of this path and a block with this first line.
-    pub(crate) fn error(&self, flaw: Flaw, path: &Path, first_line: u64) -> Error {
-        let path = path.to_owned();
-        let place = match self.member {
-            Some(place) => place.to_owned(),
-            None => format!("line {} (byte {})", first_line + self.line - 1, self.offset),
-        };
-        match flaw {
-            Flaw::NotUtf8(at) if self.member.is_none() => {
-                Error::NotUtf8 { name: path, offset: self.start + at }
-            }
-            Flaw::NotUtf8(at) => Error::Record { path, place, reason: not_utf8(at) },
-            Flaw::NoText(reason) => Error::Record { path, place, reason },
-            Flaw::TooLong(limit) => Error::Record { path, place, reason: too_long(limit) },
-        }
     }
 }
 

@@ -51,8 +51,8 @@ impl SourceFile {
     }
 
     fn new(path: &Path, seen: Option<Stamp>, hold: bool, control: &Control) -> Result<Self> {
-        let failed = |source| Error::Io { path: path.to_owned(), source };
-        let meta = std::fs::metadata(path).map_err(failed)?;
+        let failed = Error::io(path);
+        let meta = std::fs::metadata(path).map_err(&failed)?;
         if meta.is_dir() {
             return Err(failed(ErrorKind::IsADirectory.into()));
         }
@@ -60,14 +60,14 @@ impl SourceFile {
         let path = path.to_owned();
         // Files of Linux's /proc have text although their size is given as 0.
         if let Some(stamp) = seen.filter(|stamp| stamp.size > 0) {
-            let file = File::open(&path).map_err(failed)?;
-            stamp.check(&file.metadata().map_err(failed)?).map_err(failed)?;
+            let file = File::open(&path).map_err(&failed)?;
+            stamp.check(&file.metadata().map_err(&failed)?).map_err(&failed)?;
             let access = if hold { FileAccess::File(file, stamp) } else { FileAccess::Stamp(stamp) };
             return Ok(SourceFile { path, size: stamp.size, access });
         }
         let whole = workers::read_in_background(&path, control)?;
         if let Some(stamp) = seen {
-            stamp.check(&std::fs::metadata(&path).map_err(failed)?).map_err(failed)?;
+            stamp.check(&std::fs::metadata(&path).map_err(&failed)?).map_err(&failed)?;
         }
         Ok(SourceFile { path, size: whole.len() as u64, access: FileAccess::Whole(whole) })
     }

@@ -7,6 +7,8 @@ mod broken;
 #[cfg(feature = "shards")]
 mod checksum;
 #[cfg(feature = "train")]
+mod chunk_cuts;
+#[cfg(feature = "train")]
 mod compression;
 mod cuts;
 #[cfg(feature = "train")]
@@ -27,15 +29,27 @@ mod json_scan;
 #[cfg(feature = "train")]
 mod kinds;
 #[cfg(feature = "train")]
+mod parts;
+#[cfg(feature = "train")]
+mod plan;
+#[cfg(feature = "train")]
 mod records;
 mod regular;
 #[cfg(feature = "train")]
 mod section;
 #[cfg(feature = "train")]
+mod separator;
+#[cfg(feature = "train")]
+mod skipped;
+#[cfg(feature = "train")]
 mod sniff;
+#[cfg(feature = "train")]
+mod sources;
 mod stamp;
 #[cfg(feature = "train")]
 mod stream;
+#[cfg(feature = "train")]
+mod streams;
 #[cfg(feature = "train")]
 mod tar;
 mod text;
@@ -47,31 +61,39 @@ mod writeback;
 #[cfg(feature = "compression")]
 mod xz;
 
-#[cfg(feature = "train")]
-pub(crate) use blocks::{Blocks, StreamBlock};
-#[cfg(feature = "train")]
-pub(crate) use broken::too_long;
+#[cfg(feature = "python")]
+pub(crate) use blocks::Blocks;
 #[cfg(feature = "shards")]
 pub(crate) use checksum::checksum_of_start;
 #[cfg(feature = "shards")]
 pub use checksum::{WrittenHashes, checksum};
 #[cfg(feature = "train")]
+pub(crate) use chunk_cuts::ChunkCutter;
+#[cfg(feature = "train")]
 pub use compression::{AnyRead, Compression};
 pub use cuts::Cutter;
 pub(crate) use cuts::Guard;
-#[cfg(feature = "train")]
-pub(crate) use documents::{Flaw, Record, Records, not_utf8};
+#[cfg(feature = "python")]
+pub(crate) use documents::{Flaw, Record, Records};
 pub(crate) use file::{SourceFile, read_at, write_at, write_through_at};
 #[cfg(feature = "train")]
 pub use input::{DocumentFormat, InputFile};
 #[cfg(feature = "train")]
 pub use kinds::{Format, not_plain, substitute};
+#[cfg(feature = "train")]
+pub(crate) use parts::{ChunkDocuments, DocumentPart};
+#[cfg(feature = "train")]
+pub(crate) use plan::{Chunk, ChunkJob, Plan};
 pub(crate) use regular::{Links, open_regular};
 #[cfg(feature = "train")]
-pub use sniff::format_of_file;
-pub use stamp::Stamp;
+pub use skipped::Skipped;
 #[cfg(feature = "train")]
-pub(crate) use stream::{ByteStream, max_bytes_of};
+pub use sniff::format_of_file;
+#[cfg(feature = "train")]
+pub use sources::{Cursor, Opener, ReadOptions, Source};
+pub use stamp::Stamp;
+#[cfg(feature = "python")]
+pub(crate) use stream::ByteStream;
 pub use text::Text;
 #[cfg(feature = "train")]
 pub(crate) use utf8::Utf8Window;

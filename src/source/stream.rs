@@ -1,6 +1,6 @@
 //! Files that are read from front to back: pipes, and compressed files.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,14 +16,6 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::room;
 use crate::workers::BackgroundReader;
-
-/// The maximum number of bytes that one byte of a compressed file can stand for. Zstandard is the extreme: a block of
-/// 4 bytes can stand for 2^17.
-const MAX_EXPANSION: u64 = 1 << 15;
-/// An upper bound of the bytes of a source that does not report its size: 256 TB.
-const UNKNOWN_SIZE_BYTES: u64 = 1 << 48;
-/// The maximum number of bytes of the frames of a container: 16 TB. Places of many such files fit into 64 bits.
-const MAX_FRAMED_BYTES: u64 = 1 << 44;
 
 /// A file that is read from front to back. A change of the file while it is read is an error.
 pub(crate) struct ByteStream {
@@ -42,18 +34,6 @@ enum Inner {
     Read(Box<dyn Read + Send>),
     /// Reads a pipe or a device, which may never have data.
     BackgroundReader(BackgroundReader),
-}
-
-/// An upper bound of the length of a file's contents, computed without reading the file.
-pub(crate) fn max_bytes_of(meta: &Metadata, file: &InputFile) -> u64 {
-    match file.compression {
-        _ if !meta.is_file() => UNKNOWN_SIZE_BYTES,
-        _ if matches!(file.records, DocumentFormat::Framed(..)) => MAX_FRAMED_BYTES,
-        // Files of Linux's /proc have text although their size is given as 0.
-        Compression::None if meta.len() == 0 => 1 << 32,
-        Compression::None => meta.len(),
-        _ => (meta.len() + (1 << 10)).saturating_mul(MAX_EXPANSION),
-    }
 }
 
 impl ByteStream {

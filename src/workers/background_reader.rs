@@ -3,10 +3,10 @@
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
-use super::threads::CHECK_INTERVAL;
+use super::threads::received;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::room;
@@ -62,7 +62,9 @@ impl BackgroundReader {
     /// The next block; `None` at the end.
     pub(crate) fn next(&mut self, control: &Control) -> Result<Option<Vec<u8>>> {
         let block = match &mut self.from {
-            From::Thread(blocks) => received(blocks, control)?,
+            From::Thread(blocks) => {
+                received(blocks, control)?.unwrap_or_else(|| Err(ErrorKind::UnexpectedEof.into()))
+            }
             From::Path => {
                 control.check()?;
                 match File::open(&self.path) {
@@ -75,22 +77,8 @@ impl BackgroundReader {
             }
             From::File(file) => read_here(file, control)?,
         };
-        let block = block.map_err(|source| Error::Io { path: self.path.clone(), source })?;
+        let block = block.map_err(Error::io(&self.path))?;
         Ok((!block.is_empty()).then_some(block))
-    }
-}
-
-/// Waits for the next block from the background thread.
-fn received(
-    blocks: &Receiver<std::io::Result<Vec<u8>>>,
-    control: &Control,
-) -> Result<std::io::Result<Vec<u8>>> {
-    loop {
-        match blocks.recv_timeout(CHECK_INTERVAL) {
-            Ok(block) => return Ok(block),
-            Err(RecvTimeoutError::Timeout) => control.check()?,
-            Err(RecvTimeoutError::Disconnected) => return Ok(Err(ErrorKind::UnexpectedEof.into())),
-        }
     }
 }
 
@@ -111,9 +99,6 @@ fn read_here(file: &mut File, control: &Control) -> Result<std::io::Result<Vec<u
 }
 
 /// The whole contents of a pipe or a device.
-///
-/// # Errors
-/// [`Error::Io`]; [`Error::Interrupted`].
 pub fn read_in_background(path: &Path, control: &Control) -> Result<Vec<u8>> {
     let mut background_reader = BackgroundReader::open(path);
     let mut whole = Vec::new();

@@ -1,6 +1,6 @@
 //! Threads that are started and joined within one call.
 
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
@@ -35,9 +35,6 @@ pub fn run<T: Send>(
 
 /// [`run`] with the calling thread as the first worker, for work that checks the control often. One thread
 /// less is started, and the allocator can give the memory that this worker frees to the caller.
-///
-/// # Errors
-/// Same as [`run`].
 pub fn run_here_too<T: Send>(
     workers: usize,
     control: &Control,
@@ -102,6 +99,17 @@ fn run_from<T: Send>(
     }
     prepared?;
     results.into_iter().collect()
+}
+
+/// Waits for what a thread sends; `None` if it has ended.
+pub(crate) fn received<T>(receiver: &Receiver<T>, control: &Control) -> Result<Option<T>> {
+    loop {
+        match receiver.recv_timeout(CHECK_INTERVAL) {
+            Ok(item) => return Ok(Some(item)),
+            Err(RecvTimeoutError::Timeout) => control.check()?,
+            Err(RecvTimeoutError::Disconnected) => return Ok(None),
+        }
+    }
 }
 
 /// Starts a thread of a scope; `None` if the system starts no more threads.

@@ -1,12 +1,14 @@
-//! The sources of a run, and places in them.
+//! Files and streams in the order in which they are read, places in them, and how they are read.
 
 use std::io::Read;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::broken::too_long;
+use super::compression::Compression;
+use super::input::{DocumentFormat, InputFile};
 use crate::error::Error;
-use crate::source::{Compression, DocumentFormat, InputFile, too_long};
 
 /// Opens a source that has no path, such as a file on another machine.
 pub type Opener = Arc<dyn Fn() -> std::io::Result<Box<dyn Read + Send>> + Send + Sync>;
@@ -22,7 +24,7 @@ pub struct Source {
 
 impl Source {
     /// Whether the source can be read at any offset. Such a source has a stamp.
-    pub(super) fn is_plain(&self) -> bool {
+    pub(crate) fn is_plain(&self) -> bool {
         let is_framed = matches!(self.file.records, DocumentFormat::Framed(..));
         let is_packed = self.file.compression != Compression::None || is_framed;
         self.open.is_none() && !is_packed && self.file.seen.is_some()
@@ -35,7 +37,7 @@ impl Source {
     }
 
     /// The field of the text, if the source has records.
-    pub(super) fn field(&self) -> Option<&str> {
+    pub(crate) fn field(&self) -> Option<&str> {
         self.file.records.field()
     }
 }
@@ -56,30 +58,34 @@ pub struct Cursor {
 
 impl Cursor {
     /// The beginning of a source.
-    pub(super) fn start_of(source: usize) -> Self {
+    pub(crate) fn start_of(source: usize) -> Self {
         Cursor { source, ..Cursor::default() }
     }
 }
 
-/// A document that was left out, or that ends the run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Skipped {
-    /// The index of its source.
-    pub source: usize,
-    /// The line of a record, from 1, or the index of a text of the caller; `None` for any other source.
-    pub line: Option<u64>,
-    /// The offset of the line, or of the first invalid byte.
-    pub offset: u64,
-    /// The place in a container.
-    pub member: Option<String>,
-    /// What is wrong with a record; `None` for text that is not UTF-8.
-    pub reason: Option<String>,
+/// How sources are cut into documents and chunks.
+#[derive(Clone, Debug)]
+pub struct ReadOptions {
+    /// Whether invalid UTF-8 is read as U+FFFD.
+    pub replace: bool,
+    /// Whether a document that cannot be read is left out. If not, it ends the run.
+    pub skip: bool,
+    /// What separates the documents of a text file. Without a separator the whole file is one document.
+    pub separator: Option<String>,
+    /// About how many bytes of text a worker takes at a time.
+    pub chunk_bytes: u64,
+    /// The minimum number of bytes of a chunk in which a document begins.
+    pub first_bytes: u64,
+    /// How many streams are read ahead, each by a thread.
+    pub streams: usize,
+    /// Whether a text of a stream that cannot be cut is handed on in windows. If not, it is held whole, up to the limit
+    /// of its source.
+    pub in_windows: bool,
 }
 
-impl Skipped {
-    /// A text of a file that is not UTF-8 at a byte.
-    pub(super) fn invalid(source: usize, offset: u64) -> Self {
-        Skipped { source, line: None, offset, member: None, reason: None }
+impl ReadOptions {
+    /// The minimum number of bytes of a chunk; `begins` says whether a document begins in it.
+    pub(super) fn min_chunk(&self, begins: bool) -> u64 {
+        self.chunk_bytes.max(1).max(if begins { self.first_bytes } else { 0 })
     }
 }

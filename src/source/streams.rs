@@ -3,24 +3,21 @@
 
 use std::cell::Cell;
 use std::collections::VecDeque;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::Scope;
-use std::time::Duration;
 
 use xxhash_rust::xxh64::Xxh64;
 
-use super::cuts::{ChunkCutter, ChunkEnd};
-use super::options::ShardOptions;
+use super::blocks::{Blocks, StreamBlock};
+use super::chunk_cuts::{ChunkCutter, ChunkEnd};
 use super::sources::{Cursor, Source};
+use super::stream::ByteStream;
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::source::{Blocks, ByteStream};
 use crate::workers;
 
 /// The maximum number of blocks of one stream that wait to be taken.
 const BLOCKS_AHEAD: usize = 4;
-/// How often a thread that waits for a block checks the control.
-const CHECK_INTERVAL: Duration = Duration::from_millis(40);
 /// Bytes that are read at once when the beginning of a stream is passed over.
 const SKIP_BYTES: usize = 1 << 20;
 
@@ -31,18 +28,22 @@ pub(super) struct StreamChunk {
     pub(super) offset: u64,
     pub(super) begins: bool,
     pub(super) ends: bool,
+    /// Whether the chunk ends where its text must not be cut, or continues such a chunk.
+    pub(super) is_window: bool,
     /// The place after the chunk. For the last chunk of a stream, that is the beginning of the next source.
     pub(super) end: Cursor,
 }
 
 /// Reads one stream.
-pub(super) struct StreamReader<'a> {
+struct StreamReader<'a> {
     source: &'a Source,
     cutter: &'a ChunkCutter<'a>,
     blocks: Blocks,
     at: Cursor,
     /// Hashes the bytes read from a source that has no stamp.
     digest: Option<Xxh64>,
+    /// Whether the rest of the stream is read in windows.
+    in_windows: bool,
     ended: bool,
 }
 
@@ -52,7 +53,6 @@ impl<'a> StreamReader<'a> {
         sources: &'a [Source],
         start: Cursor,
         cutter: &'a ChunkCutter<'a>,
-        options: &ShardOptions,
         control: &Control,
     ) -> Result<Self> {
         let source = &sources[start.source];
@@ -66,8 +66,8 @@ impl<'a> StreamReader<'a> {
         };
         let mut digest = file.seen.is_none().then(|| Xxh64::new(0));
         let pending = pass_over(&mut stream, start, &mut digest, source, control)?;
-        let blocks = Blocks::with_pending(stream, options.chunk_bytes.max(1) as usize, pending);
-        Ok(StreamReader { source, cutter, blocks, at: start, digest, ended: false })
+        let blocks = Blocks::new(stream, cutter.options.chunk_bytes.max(1) as usize, pending);
+        Ok(StreamReader { source, cutter, blocks, at: start, digest, in_windows: false, ended: false })
     }
 
     /// The next chunk; `None` after the last one.
@@ -79,15 +79,8 @@ impl<'a> StreamReader<'a> {
         let block = if self.source.field().is_some() {
             self.blocks.next_records(&self.source.file, control)?
         } else {
-            let max_bytes = self.cutter.max_held(self.source.file.max_record_bytes);
-            self.blocks.next_cut(control, max_bytes, |pending| {
-                chunk_end.set(self.cutter.end_of_pending(pending, self.at.is_inside));
-                chunk_end.get().map(|end: ChunkEnd| end.next as usize)
-            })?
+            self.next_text(&chunk_end, control)?
         };
-        if self.source.field().is_none() && block.as_ref().is_some_and(|block| block.is_open) {
-            return Err(self.source.too_long(self.at.offset));
-        }
         let mut bytes = block.map_or_else(Vec::new, |block| block.bytes);
         if let Some(digest) = &mut self.digest {
             digest.update(&bytes);
@@ -103,7 +96,31 @@ impl<'a> StreamReader<'a> {
         self.at.is_inside = !ends;
         self.at.digest = self.digest.as_ref().map_or(0, Xxh64::digest);
         let end = if self.ended { Cursor::start_of(self.at.source + 1) } else { self.at };
-        Ok(Some(StreamChunk { bytes, offset, begins, ends, end }))
+        Ok(Some(StreamChunk { bytes, offset, begins, ends, is_window: self.in_windows, end }))
+    }
+
+    /// The next block of a text. `chunk_end` becomes its end, if that is a place for a cut.
+    fn next_text(
+        &mut self,
+        chunk_end: &Cell<Option<ChunkEnd>>,
+        control: &Control,
+    ) -> Result<Option<StreamBlock>> {
+        if self.in_windows {
+            return self.blocks.next(control, 0, |_| None);
+        }
+        let (cutter, is_inside) = (self.cutter, self.at.is_inside);
+        let max_bytes = cutter.max_held(self.source.file.max_record_bytes);
+        let block = self.blocks.next(control, max_bytes, |pending| {
+            chunk_end.set(cutter.end_of_pending(pending, is_inside));
+            chunk_end.get().map(|end| end.next as usize)
+        })?;
+        if block.as_ref().is_some_and(|block| block.is_open) {
+            if !cutter.options.in_windows {
+                return Err(self.source.too_long(self.at.offset));
+            }
+            self.in_windows = true;
+        }
+        Ok(block)
     }
 }
 
@@ -147,7 +164,6 @@ pub(super) struct Streams<'scope, 'env, 'a> {
     scope: &'scope Scope<'scope, 'env>,
     sources: &'a [Source],
     cutter: &'a ChunkCutter<'a>,
-    options: &'a ShardOptions,
     control: &'a Control<'a>,
     /// In the order of the sources, each with its index.
     open: VecDeque<(usize, Chunks<'a>)>,
@@ -160,10 +176,9 @@ impl<'scope, 'env, 'a: 'scope> Streams<'scope, 'env, 'a> {
         scope: &'scope Scope<'scope, 'env>,
         sources: &'a [Source],
         cutter: &'a ChunkCutter<'a>,
-        options: &'a ShardOptions,
         control: &'a Control<'a>,
     ) -> Self {
-        Streams { scope, sources, cutter, options, control, open: VecDeque::new(), next: 0 }
+        Streams { scope, sources, cutter, control, open: VecDeque::new(), next: 0 }
     }
 
     /// The next chunk of the stream at a place.
@@ -172,9 +187,7 @@ impl<'scope, 'env, 'a: 'scope> Streams<'scope, 'env, 'a> {
             self.open.pop_front();
         }
         self.next = self.next.max(at.source);
-        // A quarter of the threads read: decompressing is a few times as fast as encoding.
-        let ahead = (self.options.workers / 4).max(1);
-        while self.open.len() < ahead && self.next < self.sources.len() {
+        while self.open.len() < self.cutter.options.streams.max(1) && self.next < self.sources.len() {
             if !self.sources[self.next].is_plain() {
                 let start = if self.next == at.source { at } else { Cursor::start_of(self.next) };
                 let chunks = self.start(start)?;
@@ -183,17 +196,19 @@ impl<'scope, 'env, 'a: 'scope> Streams<'scope, 'env, 'a> {
             self.next += 1;
         }
         match self.open.front_mut() {
-            Some((_, Chunks::Thread(receiver))) => received(receiver, self.control),
+            Some((_, Chunks::Thread(receiver))) => {
+                workers::received(receiver, self.control)?.unwrap_or(Ok(None))
+            }
             Some((_, Chunks::Here(reader))) => reader.next(self.control),
             None => Ok(None),
         }
     }
 
     fn start(&self, start: Cursor) -> Result<Chunks<'a>> {
-        let (sources, cutter, options, control) = (self.sources, self.cutter, self.options, self.control);
+        let (sources, cutter, control) = (self.sources, self.cutter, self.control);
         let (sender, receiver) = sync_channel(BLOCKS_AHEAD);
         let read = move || {
-            let mut reader = match StreamReader::open(sources, start, cutter, options, control) {
+            let mut reader = match StreamReader::open(sources, start, cutter, control) {
                 Ok(reader) => reader,
                 Err(error) => return drop(sender.send(Err(error))),
             };
@@ -209,21 +224,7 @@ impl<'scope, 'env, 'a: 'scope> Streams<'scope, 'env, 'a> {
         if workers::start(self.scope, read).is_some() {
             return Ok(Chunks::Thread(receiver));
         }
-        let reader = StreamReader::open(sources, start, cutter, options, control)?;
+        let reader = StreamReader::open(sources, start, cutter, control)?;
         Ok(Chunks::Here(Box::new(reader)))
-    }
-}
-
-/// Waits for the next chunk from a thread.
-fn received(
-    receiver: &Receiver<Result<Option<StreamChunk>>>,
-    control: &Control,
-) -> Result<Option<StreamChunk>> {
-    loop {
-        match receiver.recv_timeout(CHECK_INTERVAL) {
-            Ok(chunk) => return chunk,
-            Err(RecvTimeoutError::Timeout) => control.check()?,
-            Err(RecvTimeoutError::Disconnected) => return Ok(None),
-        }
     }
 }

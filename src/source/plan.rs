@@ -1,14 +1,17 @@
 //! Divides the sources into jobs, in order.
 
 use std::sync::Arc;
+use std::thread::Scope;
 
-use super::cuts::ChunkCutter;
-use super::options::ShardOptions;
-use super::sources::{Cursor, Skipped, Source};
-use super::streams::Streams;
+use super::chunk_cuts::ChunkCutter;
+use super::file::SourceFile;
+use super::input::InputFile;
+use super::skipped::Skipped;
+use super::sources::{Cursor, Source};
+use super::streams::{StreamChunk, Streams};
+use super::utf8::Utf8Window;
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::source::{SourceFile, Utf8Window};
 
 /// The maximum number of small files of one job: opening a file takes as long as encoding a kilobyte.
 const FILES_PER_JOB: usize = 1 << 10;
@@ -16,59 +19,87 @@ const FILES_PER_JOB: usize = 1 << 10;
 const CHECKED_BYTES: u64 = 1 << 20;
 
 /// A part of a source.
-pub(super) enum Chunk {
+pub(crate) enum Chunk {
     /// A whole file. The worker opens and reads it.
     File,
     /// A part of an open file. The worker reads it.
     Part { file: Arc<SourceFile>, start: u64, end: u64 },
     /// A part of a stream, beginning at `offset`.
     Block { bytes: Vec<u8>, offset: u64 },
+    /// A part of a text of a stream that ends where the text must not be cut, or continues such a part.
+    Window { bytes: Vec<u8>, offset: u64 },
     /// A document that is not UTF-8 and is left out.
     Invalid(Skipped),
 }
 
 /// A chunk, its source, and whether its first document begins in it and its last one ends in it.
-pub(super) struct ChunkJob {
-    pub(super) source: usize,
-    pub(super) chunk: Chunk,
-    pub(super) begins: bool,
-    pub(super) ends: bool,
+pub(crate) struct ChunkJob {
+    pub(crate) source: usize,
+    pub(crate) chunk: Chunk,
+    pub(crate) begins: bool,
+    pub(crate) ends: bool,
 }
 
-/// What a worker takes at a time, and the place in the sources after it.
-pub(super) struct Job<T> {
-    pub(super) what: JobKind<T>,
-    pub(super) end: Cursor,
-}
-
-pub(super) enum JobKind<T> {
-    Chunks(Vec<ChunkJob>),
-    /// Texts of the caller, all from one source; `first` is the number of the first text.
-    Texts {
-        source: usize,
-        first: u64,
-        texts: T,
-    },
+impl ChunkJob {
+    /// The bytes of the chunk and their offset in the source. Those of a file are read into `read`.
+    pub(crate) fn bytes<'b>(
+        &'b self,
+        source: &Source,
+        read: &'b mut Vec<u8>,
+        control: &Control,
+    ) -> Result<(&'b [u8], u64)> {
+        match &self.chunk {
+            Chunk::File => {
+                let InputFile { path, seen, .. } = &source.file;
+                // Reading checks the stamp.
+                let file = match *seen {
+                    Some(stamp) if stamp.size > 0 => SourceFile::of_stamp(path, stamp),
+                    seen => SourceFile::open(path, seen, control)?,
+                };
+                file.read_exactly(0, file.size as usize, read)?;
+                control.advance(file.size);
+                Ok((read, 0))
+            }
+            Chunk::Part { file, start, end } => {
+                file.read_exactly(*start, (end - start) as usize, read)?;
+                control.advance(end - start);
+                Ok((read, *start))
+            }
+            Chunk::Block { bytes, offset } | Chunk::Window { bytes, offset } => Ok((bytes, *offset)),
+            Chunk::Invalid(_) => Ok((&[], 0)),
+        }
+    }
 }
 
 /// Makes the jobs.
-pub(super) struct Plan<'scope, 'env, 'a> {
-    pub(super) sources: &'a [Source],
-    pub(super) cutter: &'a ChunkCutter<'a>,
-    pub(super) options: &'a ShardOptions,
-    pub(super) control: &'a Control<'a>,
-    pub(super) streams: Streams<'scope, 'env, 'a>,
-    pub(super) at: Cursor,
+pub(crate) struct Plan<'scope, 'env, 'a> {
+    sources: &'a [Source],
+    cutter: &'a ChunkCutter<'a>,
+    control: &'a Control<'a>,
+    streams: Streams<'scope, 'env, 'a>,
+    at: Cursor,
     /// The file that is being cut into chunks.
-    pub(super) file: Option<(usize, Arc<SourceFile>)>,
+    file: Option<(usize, Arc<SourceFile>)>,
 }
 
-impl<'a: 'scope, 'scope> Plan<'scope, '_, 'a> {
-    /// The next job; `None` at the end.
-    pub(super) fn next<T>(&mut self) -> Result<Option<Job<T>>> {
+impl<'a: 'scope, 'scope, 'env> Plan<'scope, 'env, 'a> {
+    /// The jobs from a place on.
+    pub(crate) fn new(
+        scope: &'scope Scope<'scope, 'env>,
+        sources: &'a [Source],
+        cutter: &'a ChunkCutter<'a>,
+        at: Cursor,
+        control: &'a Control<'a>,
+    ) -> Self {
+        let streams = Streams::new(scope, sources, cutter, control);
+        Plan { sources, cutter, control, streams, at, file: None }
+    }
+
+    /// The chunks that a worker takes next, and the place in the sources after them; `None` at the end.
+    pub(crate) fn next(&mut self) -> Result<Option<(Vec<ChunkJob>, Cursor)>> {
         let (mut chunks, mut bytes) = (Vec::new(), 0);
         while let Some(source) = self.sources.get(self.at.source)
-            && bytes < self.options.chunk_bytes.max(1)
+            && bytes < self.cutter.options.chunk_bytes.max(1)
             && chunks.len() < FILES_PER_JOB
         {
             if let Some(size) = self.small(source) {
@@ -89,13 +120,13 @@ impl<'a: 'scope, 'scope> Plan<'scope, '_, 'a> {
                 break;
             }
         }
-        Ok((!chunks.is_empty()).then_some(Job { what: JobKind::Chunks(chunks), end: self.at }))
+        Ok((!chunks.is_empty()).then_some((chunks, self.at)))
     }
 
     /// The size of the next source, if it fits into one chunk.
     fn small(&self, source: &Source) -> Option<u64> {
         let size = source.file.seen.map(|stamp| stamp.size).filter(|_| source.is_plain())?;
-        (self.at.offset == 0 && size <= self.options.chunk_bytes).then_some(size)
+        (self.at.offset == 0 && size <= self.cutter.options.chunk_bytes).then_some(size)
     }
 
     /// The next part of the file that is being cut.
@@ -117,12 +148,14 @@ impl<'a: 'scope, 'scope> Plan<'scope, '_, 'a> {
         } else {
             self.cutter.end_of_text(&file, start, self.at.is_inside, self.control)?
         };
-        if !is_lines && end.end - start > self.cutter.max_held(source.file.max_record_bytes) {
+        let options = self.cutter.options;
+        let max_held = self.cutter.max_held(source.file.max_record_bytes);
+        if !is_lines && !options.in_windows && end.end - start > max_held {
             return Err(source.too_long(start));
         }
         let mut chunk = Chunk::Part { file: file.clone(), start, end: end.end };
         let (mut next, mut is_whole) = (end.next, end.is_whole);
-        if self.options.skip && !self.options.replace && begins && !is_whole {
+        if options.skip && !options.replace && begins && !is_whole {
             // Skipping an invalid document must be decided before its first part: that part cannot be taken back
             // later.
             if let Some((invalid, after)) = self.invalid_document(&file, start)? {
@@ -168,7 +201,9 @@ impl<'a: 'scope, 'scope> Plan<'scope, '_, 'a> {
         };
         self.at = chunk.end;
         let (begins, ends) = (chunk.begins, chunk.ends);
-        let chunk = Chunk::Block { bytes: chunk.bytes, offset: chunk.offset };
+        let StreamChunk { bytes, offset, .. } = chunk;
+        let chunk =
+            if chunk.is_window { Chunk::Window { bytes, offset } } else { Chunk::Block { bytes, offset } };
         Ok(Some(ChunkJob { source: number, chunk, begins, ends }))
     }
 }

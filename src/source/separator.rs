@@ -3,7 +3,7 @@
 use memchr::memmem::{Finder, FinderRev};
 
 /// A separator of documents. Its occurrences are found from left to right, and do not overlap.
-pub(super) struct Separator {
+pub(crate) struct Separator {
     find: Finder<'static>,
     find_last: FinderRev<'static>,
     /// The distances at which a second occurrence can start so that it overlaps the first.
@@ -12,7 +12,7 @@ pub(super) struct Separator {
 
 impl Separator {
     /// Makes a separator. `bytes` must not be empty.
-    pub(super) fn new(bytes: &[u8]) -> Self {
+    pub(crate) fn new(bytes: &[u8]) -> Self {
         let overlaps = (1..bytes.len()).filter(|&at| bytes[at..] == bytes[..bytes.len() - at]).collect();
         Separator {
             find: Finder::new(bytes).into_owned(),
@@ -21,12 +21,12 @@ impl Separator {
         }
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.find.needle().len()
     }
 
     /// The parts of a text between the occurrences, as `str.split` of Python gives them.
-    pub(super) fn split<'t>(&self, text: &'t [u8]) -> impl Iterator<Item = &'t [u8]> {
+    pub(crate) fn split<'t>(&self, text: &'t [u8]) -> impl Iterator<Item = &'t [u8]> {
         let mut remaining = Some(text);
         std::iter::from_fn(move || {
             let text = remaining?;
@@ -39,7 +39,7 @@ impl Separator {
     /// The first place in `text` at or after `from` where an occurrence starts that overlaps no occurrence before it.
     /// A search that begins anywhere before this place finds this occurrence. No occurrence that starts before `text`
     /// may reach into it.
-    pub(super) fn first_alone(&self, text: &[u8], from: usize) -> Option<usize> {
+    pub(crate) fn first_alone(&self, text: &[u8], from: usize) -> Option<usize> {
         let mut from = from;
         loop {
             let at = from + self.find.find(text.get(from..)?)?;
@@ -51,7 +51,7 @@ impl Separator {
     }
 
     /// The last place in `text` where an occurrence starts that overlaps no occurrence before it.
-    pub(super) fn last_alone(&self, text: &[u8]) -> Option<usize> {
+    pub(crate) fn last_alone(&self, text: &[u8]) -> Option<usize> {
         let mut text = text;
         loop {
             let at = self.find_last.rfind(text)?;

@@ -1,16 +1,19 @@
 //! Where the text of a source is cut into chunks.
 
-use super::options::ShardOptions;
+use super::cuts::Cutter;
+use super::file::SourceFile;
 use super::separator::Separator;
+use super::sources::ReadOptions;
 use crate::control::Control;
 use crate::error::Result;
-use crate::source::{Cutter, SourceFile};
 
 /// The number of bytes that the search for a cut reads first; it doubles after each failure. Most documents are
 /// shorter.
 const LOOK_BYTES: u64 = 1 << 12;
 /// The maximum number of bytes that the search for a cut reads at once.
 const MAX_LOOK_BYTES: u64 = 1 << 22;
+/// Held bytes of a stream without a place for a cut, from which windows are handed on.
+const MAX_UNCUT_BYTES: u64 = 1 << 23;
 
 /// The end of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,22 +26,26 @@ pub(super) struct ChunkEnd {
 }
 
 /// Finds places where text is cut into chunks.
-pub(super) struct ChunkCutter<'a> {
+pub(crate) struct ChunkCutter<'a> {
     pub(super) separator: Option<Separator>,
     /// Finds places inside documents; `None` if documents cannot be cut.
     inside: Option<Cutter<'a>>,
-    options: &'a ShardOptions,
+    pub(super) options: &'a ReadOptions,
 }
 
 impl<'a> ChunkCutter<'a> {
-    pub(super) fn new(options: &'a ShardOptions, inside: Option<Cutter<'a>>) -> Self {
+    pub(crate) fn new(options: &'a ReadOptions, inside: Option<Cutter<'a>>) -> Self {
         let separator = options.separator.as_ref().map(|separator| Separator::new(separator.as_bytes()));
         ChunkCutter { separator, inside: inside.filter(Cutter::can_cut), options }
     }
 
     /// The maximum number of bytes that are held of a text without a place for a cut.
     pub(super) fn max_held(&self, max_record_bytes: u64) -> u64 {
-        max_record_bytes.saturating_add(self.options.min_chunk(true))
+        match (self.options.in_windows, &self.inside) {
+            (true, Some(_)) => MAX_UNCUT_BYTES,
+            (true, None) => 0,
+            (false, _) => max_record_bytes.saturating_add(self.options.min_chunk(true)),
+        }
     }
 
     /// The end of the lines that begin at `start`; inside of a line that is longer than the limit.

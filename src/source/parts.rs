@@ -1,0 +1,145 @@
+//! The documents of a chunk.
+
+use std::borrow::Cow;
+
+use super::chunk_cuts::ChunkCutter;
+use super::documents::{Flaw, Record, Records, not_utf8};
+use super::skipped::Skipped;
+use super::sources::Source;
+
+/// A document, or a part of it.
+pub(crate) struct DocumentPart<'t> {
+    /// The text, in UTF-8.
+    pub(crate) text: Cow<'t, [u8]>,
+    pub(crate) begins: bool,
+    pub(crate) ends: bool,
+}
+
+/// The documents of a chunk, or of texts of the caller.
+pub(crate) struct ChunkDocuments<'c, 't> {
+    cutter: &'c ChunkCutter<'c>,
+    pub(crate) parts: Vec<DocumentPart<'t>>,
+    /// Documents that were left out. Their line numbers count from the beginning of the chunk.
+    pub(crate) skipped: Vec<Skipped>,
+    /// Ends of lines.
+    pub(crate) lines: u64,
+}
+
+/// The error is the document that ends the run.
+type Added = Result<(), Skipped>;
+
+/// Why an invalid document ends the run although invalid documents are to be skipped.
+const LONG_INVALID: &str = "the document is not UTF-8 and too long to be left out, since it is read in parts: \
+                            decompress the file, or give errors=\"replace\"";
+
+impl<'c, 't> ChunkDocuments<'c, 't> {
+    pub(crate) fn new(cutter: &'c ChunkCutter<'c>) -> Self {
+        ChunkDocuments { cutter, parts: Vec::new(), skipped: Vec::new(), lines: 0 }
+    }
+
+    /// Adds the documents of a chunk of the source of this number, from an offset on. `begins` and `ends` say whether
+    /// its first document begins in it, and its last one ends in it.
+    pub(crate) fn add_chunk(
+        &mut self,
+        bytes: &'t [u8],
+        (number, source): (usize, &Source),
+        offset: u64,
+        (begins, ends): (bool, bool),
+    ) -> Added {
+        let Some(field) = source.field() else {
+            return self.add_text(bytes, (number, offset), (begins, ends));
+        };
+        let mut records = Records::new(bytes, &source.file, offset);
+        for record in records.by_ref() {
+            self.add_record(&record, field, number)?;
+        }
+        self.lines += records.lines;
+        Ok(())
+    }
+
+    /// Adds a line of JSON, or a document of a container.
+    fn add_record(&mut self, record: &Record<'t>, field: &str, source: usize) -> Added {
+        if record.is_text {
+            let before = self.skipped.len();
+            let added = self.add_text(record.bytes, (source, 0), (true, true));
+            self.skipped[before..].iter_mut().for_each(|skipped| place_in(skipped, record));
+            return added.map_err(|mut wrong| {
+                place_in(&mut wrong, record);
+                wrong
+            });
+        }
+        match record.text(field, self.cutter.options.replace) {
+            Ok(text) => {
+                self.parts.push(DocumentPart { text, begins: true, ends: true });
+                Ok(())
+            }
+            // It may go on in the next block.
+            Err(flaw @ Flaw::TooLong(_)) => Err(Skipped::record(source, record, flaw)),
+            Err(flaw) => self.refuse(Skipped::record(source, record, flaw)),
+        }
+    }
+
+    /// Adds the documents of a text.
+    fn add_text(
+        &mut self,
+        bytes: &'t [u8],
+        (source, offset): (usize, u64),
+        (begins, ends): (bool, bool),
+    ) -> Added {
+        let Some(separator) = &self.cutter.separator else {
+            return self.add(bytes, Skipped::invalid(source, offset), (begins, ends));
+        };
+        let mut texts = separator.split(bytes).peekable();
+        let mut is_first = true;
+        while let Some(text) = texts.next() {
+            let (begins, ends) = (begins || !is_first, ends || texts.peek().is_some());
+            is_first = false;
+            // There is no document between two separators in a row, before one that begins the text, or after one
+            // that ends it.
+            if begins && ends && text.is_empty() {
+                continue;
+            }
+            let at = offset + (text.as_ptr() as usize - bytes.as_ptr() as usize) as u64;
+            self.add(text, Skipped::invalid(source, at), (begins, ends))?;
+        }
+        Ok(())
+    }
+
+    /// Adds the text of the caller of this number, a document.
+    pub(crate) fn add_own(&mut self, text: &'t [u8], source: usize, number: u64) -> Added {
+        self.add(text, Skipped { line: Some(number), ..Skipped::invalid(source, 0) }, (true, true))
+    }
+
+    /// Adds a document, or a part of one, if it is valid UTF-8 or may be repaired. It begins at the place of `wrong`.
+    fn add(&mut self, text: &'t [u8], wrong: Skipped, (begins, ends): (bool, bool)) -> Added {
+        let text = if simdutf8::basic::from_utf8(text).is_ok() {
+            Cow::Borrowed(text)
+        } else if self.cutter.options.replace {
+            Cow::Owned(String::from_utf8_lossy(text).into_owned().into_bytes())
+        } else {
+            let valid = std::str::from_utf8(text).map_or_else(|error| error.valid_up_to(), str::len);
+            let wrong = Skipped { offset: wrong.offset + valid as u64, ..wrong };
+            if self.cutter.options.skip && !(begins && ends) {
+                return Err(Skipped { reason: Some(LONG_INVALID.to_owned()), ..wrong });
+            }
+            return self.refuse(wrong);
+        };
+        self.parts.push(DocumentPart { text, begins, ends });
+        Ok(())
+    }
+
+    /// Leaves a document out, or ends the run if documents may not be skipped.
+    fn refuse(&mut self, wrong: Skipped) -> Added {
+        if !self.cutter.options.skip {
+            return Err(wrong);
+        }
+        self.skipped.push(wrong);
+        Ok(())
+    }
+}
+
+/// Gives a text of a container, which is not UTF-8, its place.
+fn place_in(skipped: &mut Skipped, record: &Record<'_>) {
+    skipped.member = record.member.map(str::to_owned);
+    skipped.reason = Some(not_utf8(std::mem::take(&mut skipped.offset)));
+}

@@ -1,0 +1,75 @@
+//! Documents that cannot be read: left out, or the end of the run.
+
+use serde::{Deserialize, Serialize};
+
+use super::broken::too_long;
+use super::documents::{Flaw, Record, not_utf8};
+use super::input::InputFile;
+use crate::error::Error;
+
+/// A document that was left out, or that ends the run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Skipped {
+    /// The index of its source.
+    pub source: usize,
+    /// The line of a record, from 1, or the index of a text of the caller; `None` for any other source.
+    pub line: Option<u64>,
+    /// The offset of the line, or of the first invalid byte.
+    pub offset: u64,
+    /// The place in a container.
+    pub member: Option<String>,
+    /// What is wrong with a record; `None` for text that is not UTF-8.
+    pub reason: Option<String>,
+}
+
+impl Skipped {
+    /// A text of a file that is not UTF-8 at a byte.
+    pub(crate) fn invalid(source: usize, offset: u64) -> Self {
+        Skipped { source, line: None, offset, member: None, reason: None }
+    }
+
+    /// A record that has no text.
+    pub(crate) fn record(source: usize, record: &Record<'_>, flaw: Flaw) -> Self {
+        let member = record.member.map(str::to_owned);
+        let line = member.is_none().then_some(record.line);
+        let (offset, reason) = match flaw {
+            Flaw::NotUtf8(at) if member.is_some() => (0, Some(not_utf8(at))),
+            Flaw::NotUtf8(at) => (record.start + at, None),
+            Flaw::NoText(reason) => (record.offset, Some(reason)),
+            Flaw::TooLong(limit) => (record.offset, Some(too_long(limit))),
+        };
+        Skipped { source, line, offset, member, reason }
+    }
+
+    /// Replaces the line of a record, which counts from the beginning of its chunk, by the one in its file, which has
+    /// so many lines before the chunk.
+    pub(crate) fn after_lines(self, before: u64, file: &InputFile) -> Self {
+        let line = self.line.map(|line| if file.records.field().is_some() { line + before } else { line });
+        Skipped { line, ..self }
+    }
+
+    /// The error of the document, in this file.
+    pub(crate) fn error(self, file: &InputFile) -> Error {
+        let path = file.path.clone();
+        let error = match self {
+            Skipped { reason: Some(reason), member: Some(place), .. } => {
+                Error::Record { path, place, reason }
+            }
+            Skipped { reason: Some(reason), line: Some(line), offset, .. } => {
+                Error::Record { path, place: format!("line {line} (byte {offset})"), reason }
+            }
+            Skipped { reason: Some(reason), .. } => {
+                Error::Io { path, source: std::io::Error::new(std::io::ErrorKind::InvalidData, reason) }
+            }
+            Skipped { line, offset, .. } => {
+                let mut name = path.into_os_string();
+                if let Some(number) = line.filter(|_| file.records.field().is_none()) {
+                    name.push(format!(": text number {number}"));
+                }
+                Error::NotUtf8 { name: name.into(), offset }
+            }
+        };
+        file.blame(error)
+    }
+}
