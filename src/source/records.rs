@@ -268,7 +268,6 @@ mod tests {
             r#"{"a": {"b.c": "x"}, "a": {}}"#,
             r#"{"a": {"b.c": "x"}, "a": 5}"#,
             r#"{"a": {"b.c": "x", "b": {"c": "x"}}}"#,
-            r#"{"a": {"b": {"c": "x"}}, "a.b": {"c": null}}"#,
             r#"{"a": {"b": {"c": "x", "c": "x"}}}"#,
         ] {
             assert!(text("a.b.c", line).unwrap_err().contains("is there twice"), "{line}");

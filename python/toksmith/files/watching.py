@@ -25,10 +25,19 @@ def stamp(file: int | str | os.PathLike[str]) -> Stamp | None:
 def check(file: int | str | os.PathLike[str], seen: Stamp | None, name: str) -> None:
     """Raise an `OSError` if a file has changed since its stamp was taken."""
     now = stamp(file) if seen is not None else None
-    # A file of Linux's /proc has size 0, and the time of the call.
-    if seen is None or now == seen or (now is not None and now.size == seen.size == 0):
+    if seen is None or now == seen:
         return
-    raise OSError(f"{name}: the file was changed while it was read: wait until nothing writes to it, or give a copy")
+    how = ""
+    if now is None:
+        what = "was replaced by something that is no file"
+    elif now.size != seen.size:
+        what = "became shorter" if now.size < seen.size else "became longer"
+        how = f", from {seen.size} to {now.size} bytes"
+    elif seen.size == 0:
+        return  # a file of Linux's /proc has size 0, and the time of the call
+    else:
+        what = "was changed"
+    raise OSError(f"{name}: the file {what} while it was read{how}: wait until nothing writes to it, or give a copy")
 
 
 @contextlib.contextmanager

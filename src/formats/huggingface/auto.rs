@@ -13,7 +13,7 @@ use super::added::FileToken;
 use super::classes::{Class, replacing, says_something};
 use super::fields::{Fields, Token};
 use super::file::TokenizerFile;
-use super::model::{add_tokens, set_options};
+use super::model::{put_first, set_options};
 use super::shapes::template_of;
 use super::side_files::{SideFiles, is_true};
 use crate::error::Result;
@@ -122,7 +122,7 @@ impl Changed {
             options = changed;
         }
         if !self.hidden.is_empty() {
-            add_tokens(&mut model, &self.hidden)?;
+            put_first(&mut model, &self.hidden)?;
         }
         let rows = self.added.into_iter().map(|token| token.token).collect();
         TokenizerFile::new(model, parts, options, rows, false)

@@ -1,6 +1,6 @@
 //! The model of a file: its vocabulary, merges and options, checked.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value};
 
 use super::reader::RawMerges;
@@ -36,14 +36,24 @@ pub(super) fn set_options(model: &mut BpeModel, options: &Map<String, Value>) ->
     Ok(())
 }
 
-/// Adds tokens to a model; those that it has stay as they are.
-pub(super) fn add_tokens(model: &mut BpeModel, tokens: &[(String, u32)]) -> Result<()> {
-    let mut texts = model.names.texts().clone();
-    for (name, id) in tokens.iter().filter(|(name, _)| model.names.find(name).is_none()) {
+/// Puts tokens in front of those of a model; those that it has keep their ids.
+pub(super) fn put_first(model: &mut BpeModel, tokens: &[(String, u32)]) -> Result<()> {
+    let old = model.names.texts();
+    let first: FxHashSet<&str> = tokens.iter().map(|(name, _)| &**name).collect();
+    let others = old.iter().zip(&model.ids).filter(|(name, _)| !first.contains(name));
+    let id = |name: &str| model.names.find(name).map(|place| &model.ids[place as usize]);
+    let tokens = tokens.iter().map(|(name, new)| (&**name, id(name).unwrap_or(new)));
+    let (mut texts, mut ids) = (Texts::default(), Vec::new());
+    for (name, id) in tokens.chain(others) {
         texts.push(name)?;
-        room::push(&mut model.ids, *id)?;
+        room::push(&mut ids, *id)?;
     }
-    model.names = names_of(texts)?;
+    let names = names_of(texts)?;
+    let place = |place: u32| names.find(old.get(place as usize)).unwrap_or_default();
+    for merge in &mut model.merges {
+        *merge = merge.map(place);
+    }
+    (model.names, model.ids) = (names, ids);
     Ok(())
 }
 
