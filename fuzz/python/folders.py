@@ -60,7 +60,7 @@ def _good(number: int) -> tuple[Path, Path]:
 
     def save_and_stop(self: Any, snapshot: Any, skipped: Any) -> None:
         save(self, snapshot, skipped)
-        if snapshot.source >= 1:
+        if snapshot["at"]["source"] >= 1:
             raise _StoppedError
 
     tokenizing.Folder.save = save_and_stop  # type: ignore[method-assign]

@@ -222,8 +222,8 @@ impl NativeFile {
     /// The tokenizer with the record of its training, and what its folder says besides.
     fn with_record(&self, tokenizer: Tokenizer) -> Result<Tokenizer> {
         let vocab = tokenizer.vocab();
-        let record = self.optional::<Value>("training")?.filter(|record| !record.is_null());
-        let record = record.map(|record| Record::read(&record)).transpose()?;
+        let record = self.optional::<Option<Map<String, Value>>>("training")?.flatten();
+        let record = record.map(|record| Record::read(&Value::Object(record))).transpose()?;
         let counts = record.as_ref().map_or(0, |record| record.counts.len());
         let merges = vocab.merges_by_index().len();
         if record.is_some() && vocab.semantics() == Semantics::Merges && counts != merges {

@@ -97,7 +97,7 @@ TOKENIZER = {
     "explain": lambda t: str(toksmith.lab.explain(t, short[:50])),
     "view": lambda t: (str(toksmith.view(t, short)), toksmith.view(t, short, ids=True)._repr_html_()),
     "inspect": lambda t: toksmith.lab.inspect(t, on=iter(pieces[:2])).to_dict(),
-    "compare": lambda t: compare([t, first], iter(pieces[:4]), workers=2).to_json(),
+    "compare": lambda t: toksmith.lab.compare([t, first], iter(pieces[:4]), workers=2).to_json(),
     "batch": lambda t: [list(ids) for ids in batch_function(t, "text")({"text": pieces[:3]})["input_ids"]],
     "decode": lambda t: t.decode(range(256)),
     "decode_bytes": lambda t: t.decode_bytes(list(range(256)) * 500),

@@ -99,11 +99,17 @@ class NewFile:
 
     def publish_first(self, target: Path) -> None:
         """Give the file its name, after `finish`; a `FileExistsError` if there is a file of this name."""
-        try:
-            if self._temporary is None:
+        if self._temporary is None:
+            try:
                 self._link(target)
-            else:
-                target.hardlink_to(self._temporary)
+                return
+            except FileExistsError:
+                raise
+            except OSError:
+                self.give_name()
+        assert self._temporary is not None
+        try:
+            target.hardlink_to(self._temporary)
         except FileExistsError:
             raise
         except OSError:  # a file system without links: the check and the renaming are two steps

@@ -126,8 +126,8 @@ def test_what_a_format_cannot_hold(tmp_path: Path) -> None:
         ("between", "minbpe", 'numbers the merges from 256 on, and here b"'),
         ("keeps", "minbpe", "loses text that the pattern does not match, and this tokenizer keeps it"),
         ("whole", "minbpe", "without a pattern holds no special tokens, and there is '<|endoftext|>'"),
-        ("ranks", "minbpe", "holds a merges list, and this tokenizer has ranks: token 256 (b'abc')"),
-        ("ranks", "gpt2", "holds a merges list, and this tokenizer has ranks: token 256 (b'abc')"),
+        ("ranks", "minbpe", 'holds a merges list, and this tokenizer has ranks: token 256 (b"abc")'),
+        ("ranks", "gpt2", 'holds a merges list, and this tokenizer has ranks: token 256 (b"abc")'),
         ("swapped", "tiktoken", "holds ranks, and this tokenizer has a merges list"),
     ):
         message = run(f"{name}.json", NAMES[to], "--to", to, cwd=tmp_path, status=1)

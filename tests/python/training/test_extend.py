@@ -283,7 +283,7 @@ def test_counts_are_kept_saved_and_pickled(tmp_path: Path) -> None:
         (('"merge_counts": [7, 7]', '"merge_counts": 7'), "not a list"),
         (('"ties": "bytes"', '"ties": "best"'), r'\$\.training\.ties: "best" is not one of'),
         (('"least": 256', '"least": "x"'), 'began with "x" tokens'),
-        (('"training": {', '"training": [], "other": {'), "training: expected an object or null"),
+        (('"training": {', '"training": [], "other": {'), "training: .*expected a map"),
     ],
 )
 def test_a_damaged_record_is_refused(damage: tuple[str, str], message: str, tmp_path: Path) -> None:
