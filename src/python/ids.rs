@@ -16,8 +16,8 @@ use crate::{memory, room};
 
 /// Items that are converted between two checks of the clock; less than a millisecond.
 const ITEMS_PER_CHECK: usize = 1 << 14;
-/// Short lists that are made between two checks of the clock.
-const LISTS_PER_CHECK: usize = 1 << 6;
+/// The items whose conversion takes as long as making a list.
+const ITEMS_PER_LIST: usize = 1 << 8;
 
 /// A `list[int]` of ids.
 ///
@@ -59,11 +59,13 @@ pub(super) fn to_list<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, 
 /// A `list[list[int]]` of the ids of many texts.
 pub(super) fn to_lists<'py>(py: Python<'py>, batch: EncodedBatch) -> PyResult<Bound<'py, PyList>> {
     let lists = objects::list(py)?;
-    let mut yielder = call::GilYielder::new();
-    for (number, text) in batch.starts.windows(2).enumerate() {
-        if number % LISTS_PER_CHECK == 0 {
+    let (mut yielder, mut items) = (call::GilYielder::new(), ITEMS_PER_CHECK);
+    for text in batch.starts.windows(2) {
+        if items >= ITEMS_PER_CHECK {
             yielder.tick(py)?;
+            items = 0;
         }
+        items += ITEMS_PER_LIST + text[1] - text[0];
         lists.append(to_list(py, &batch.ids[text[0]..text[1]])?)?;
     }
     recycle(batch.ids);

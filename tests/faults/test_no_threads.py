@@ -91,7 +91,7 @@ CALLS = {
     "tokenize": lambda: shards([path, path + ".gz", path + ".jsonl"]),
     "tokenize, texts": lambda: {k: v for k, v in shards(iter(pieces)).items() if k != "manifest.json"},
     "inspect": lambda: toksmith.lab.inspect(tokenizer, on=path).to_dict(),
-    "compare": lambda: compare([tokenizer], path, workers=4).to_json(),
+    "compare": lambda: toksmith.lab.compare([tokenizer], path, workers=4).to_json(),
     "view": lambda: toksmith.view(tokenizer, text)._repr_html_(),
     "Encoding.encode": lambda: encoding.encode(text),
     "Encoding.encode_batch": lambda: encoding.encode_batch(pieces, num_threads=4),
