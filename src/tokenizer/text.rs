@@ -15,7 +15,7 @@ impl Tokenizer {
     /// ```
     /// # fn main() -> Result<(), toksmith::Error> {
     /// let tokenizer = toksmith::train(["low low low lower"], &toksmith::TrainOptions::new(260))?;
-    /// assert_eq!(tokenizer.encode_batch(&["low", "lower"], true, 2)?, [vec![257], vec![257, 101, 114]]);
+    /// assert_eq!(tokenizer.encode_batch(&["low", "lower"], true, 2)?, [vec![257], vec![257, 259]]);
     /// # Ok(())
     /// # }
     /// ```
@@ -89,7 +89,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// Puts a text in the place of a range of characters.
+    /// Puts a text in the place of a range of bytes, which begins and ends between two characters.
     pub fn replace(&mut self, range: Range<usize>, text: &str) -> Result<()> {
         self.inner.replace(range, text, &Control::none())
     }
@@ -111,7 +111,7 @@ impl Document {
 
     /// The ids.
     pub fn ids(&mut self) -> Result<Vec<u32>> {
-        let ids = self.inner.ids()?;
-        room::collected(ids.iter().map(|id| id.load(Ordering::Relaxed)))
+        let (count, memory) = (self.inner.count(), self.inner.ids()?);
+        room::collected(memory.iter().take(count).map(|id| id.load(Ordering::Relaxed)))
     }
 }
