@@ -28,6 +28,9 @@ pub struct RankLines {
     bytes: Vec<u8>,
     /// The id of each token, and the offset in `bytes` at which it ends.
     ends: Vec<(u32, usize)>,
+    /// All ids so far; `None` while they rise.
+    ids: Option<HashSet<u32>>,
+    max_id: Option<u32>,
 }
 
 impl RankLines {
@@ -47,7 +50,7 @@ impl RankLines {
     pub fn parse(file: &[u8]) -> Result<Self> {
         let file = file.strip_prefix(BYTE_ORDER_MARK).unwrap_or(file);
         let bytes = Vec::with_capacity(file.len() / 2);
-        let mut lines = RankLines { bytes, ends: Vec::new() };
+        let mut lines = RankLines { bytes, ends: Vec::new(), ids: None, max_id: None };
         for (index, line) in file.split(|&byte| byte == b'\n').enumerate() {
             lines.add(line).map_err(|reason| refused(format!("line {}", index + 1), reason))?;
         }
@@ -74,8 +77,22 @@ impl RankLines {
             true => expected(),
             false => format!("the id {} is not a whole number below 2^32", show(digits)),
         })?;
+        if self.is_repeated(id) {
+            return Err(format!("the id {id} of {} belongs to another token", show(&self.bytes[start..])));
+        }
         self.ends.push((id, self.bytes.len()));
         Ok(())
+    }
+
+    /// Notes an id; whether it was there before.
+    fn is_repeated(&mut self, id: u32) -> bool {
+        let is_new_max = self.max_id.is_none_or(|max| id > max);
+        if is_new_max {
+            self.max_id = Some(id);
+        } else if self.ids.is_none() {
+            self.ids = Some(self.ends.iter().map(|&(id, _)| id).collect());
+        }
+        self.ids.as_mut().is_some_and(|ids| !ids.insert(id))
     }
 
     /// Ids and tokens in the order of the file.
@@ -135,5 +152,14 @@ mod tests {
         assert!(RankLines::parse(b"").unwrap().tokens().is_empty());
         let lines = RankLines::parse(b"\xef\xbb\xbfYQ==  5 \r\n\n= 1\nYg==\t0000000003\n").unwrap();
         assert_eq!(lines.tokens(), [(5, &b"a"[..]), (1, b""), (3, b"b")]);
+    }
+
+    #[test]
+    fn repeated_ids_are_named_by_their_line() {
+        for ids in [[1, 2, 1], [3, 1, 3], [3, 1, 1], [3, 4, 4]] {
+            let text = ids.map(|id| format!("YQ== {id}\n")).concat();
+            let error = RankLines::parse(text.as_bytes()).unwrap_err().to_string();
+            assert!(error.starts_with("line 3: ") && error.contains("belongs to another"), "{error}");
+        }
     }
 }

@@ -146,8 +146,8 @@ impl PyCounting {
             let next =
                 |item: &Bound<'_, PyAny>| document(item, index.next().unwrap_or_default(), replace).map(Some);
             let texts = batches.next(py, next)?;
-            let held = texts.into_iter().map(|text| dropped.hold(text)).collect::<Vec<_>>();
-            Ok((!held.is_empty()).then_some(held))
+            let batch = texts.into_iter().map(|text| dropped.hold(text)).collect::<Vec<_>>();
+            Ok((!batch.is_empty()).then_some(batch))
         };
         self.with(py, progress.as_ref(), |counting, control| {
             counting.batches(|| call::attached(&mut batch).map_err(raised), control)

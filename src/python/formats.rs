@@ -105,11 +105,11 @@ pub(super) fn of_json<T: DeserializeOwned>(json: &str) -> PyResult<T> {
 /// The options that keywords give. Those that are None have their default.
 pub(super) fn options_of<T: DeserializeOwned>(keywords: Option<&Bound<'_, PyDict>>) -> PyResult<T> {
     let Some(keywords) = keywords else { return of_json("{}") };
-    let given = objects::dict(keywords.py())?;
+    let options = objects::dict(keywords.py())?;
     for (name, value) in keywords.iter().filter(|(_, value)| !value.is_none()) {
-        given.set_item(name, value)?;
+        options.set_item(name, value)?;
     }
-    let json = keywords.py().import("json")?.call_method1("dumps", (given,))?;
+    let json = keywords.py().import("json")?.call_method1("dumps", (options,))?;
     of_json(json.extract()?)
 }
 

@@ -103,11 +103,11 @@ impl Matches<'_> {
             Matches::Found(matches) => matches.next().map(|of| span_of(&of?)).transpose(),
             Matches::Searched { pattern, text, options, length, from, last } => {
                 while *from <= *length && *length > 0 {
-                    let found = pattern.call_method(search(text.py()), (&*text, *from), Some(options))?;
-                    if found.is_none() {
+                    let matched = pattern.call_method(search(text.py()), (&*text, *from), Some(options))?;
+                    if matched.is_none() {
                         break;
                     }
-                    let (start, end) = span_of(&found)?;
+                    let (start, end) = span_of(&matched)?;
                     if start != end || *last != Some(end) {
                         (*from, *last) = (end, Some(end));
                         return Ok(Some((start, end)));
@@ -120,8 +120,8 @@ impl Matches<'_> {
     }
 }
 
-fn span_of(found: &Bound<'_, PyAny>) -> PyResult<(usize, usize)> {
-    found.call_method0(span(found.py()))?.extract()
+fn span_of(matched: &Bound<'_, PyAny>) -> PyResult<(usize, usize)> {
+    matched.call_method0(span(matched.py()))?.extract()
 }
 
 /// The text as a `str`. Invalid bytes become lone surrogates, which the pattern sees as characters of no

@@ -39,9 +39,9 @@ impl ShardFile {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(is_new);
         let file = open_regular(&path, &mut options, Links::Refuse).map_err(Error::io(&path))?;
-        let found = file.metadata().map_err(Error::io(&path))?.len();
-        if !is_new && found < size {
-            let reason = format!("it holds {found} bytes of {size} that the run had written before");
+        let bytes = file.metadata().map_err(Error::io(&path))?.len();
+        if !is_new && bytes < size {
+            let reason = format!("it holds {bytes} bytes of {size} that the run had written before");
             return Err(damaged(&path, &reason));
         }
         file.set_len(size).map_err(Error::io(&path))?;

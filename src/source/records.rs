@@ -272,6 +272,8 @@ mod tests {
         ] {
             assert!(text("a.b.c", line).unwrap_err().contains("is there twice"), "{line}");
         }
+        let null = r#"{"a": {"b": {"c": "x"}}, "a.b": {"c": null}}"#;
+        assert!(text("a.b.c", null).unwrap_err().contains("is null, not a string"));
         let record = r#"{"a": {"b": {"d": 1, "d": 2, "c": "x"}, "b.d": 1}, "a.b": {"e": 1}, "z": 1, "z": 2}"#;
         assert_eq!(text("a.b.c", record), Ok("x".into()));
         assert!(text("text", r#"{"text": "a", "text": "b"} x"#).unwrap_err().contains("twice"));

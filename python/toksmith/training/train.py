@@ -133,9 +133,9 @@ def train(
     """
     check_options(train, corpus)
     asked = {"parity": parity, "checkpoint": checkpoint, "superwords": superwords}
-    for one, other in NEVER_BOTH:
-        if asked[one] is not None and asked[other] is not None:
-            raise ValueError(f"{one} cannot be combined with {other}: leave one of them out")
+    for first, second in NEVER_BOTH:
+        if asked[first] is not None and asked[second] is not None:
+            raise ValueError(f"{first} cannot be combined with {second}: leave one of them out")
     size = arguments.whole("vocab_size", vocab_size)
     base = None if base is None else tokenizer_of(base, "base")
     superwords = None if superwords is None else Superwords.of(superwords)

@@ -66,7 +66,7 @@ def test_files_are_read_as_tiktoken_reads_them(name: str, tmp_path: Path) -> Non
         assert ours.decode([EMPTY]) == theirs.decode([EMPTY]) == tokenizer.decode([EMPTY]) == ""
 
 
-# tiktoken drops what is not base64 from a token, and reads another one. That is refused here.
+# tiktoken drops what is not base64 from a token, and reads another one. That is refused here, by its line.
 @pytest.mark.parametrize("line", [b"Y*Q== 0", b"-_-_ 0", b" 5", b"YWI=YWI= 5", b"=YQ== 0", b"YQ== 0\nYQ== 1", b"x"])
 def test_damaged_lines_are_refused(line: bytes, tmp_path: Path) -> None:
     path = tmp_path / "ranks.tiktoken"
@@ -76,7 +76,7 @@ def test_damaged_lines_are_refused(line: bytes, tmp_path: Path) -> None:
         lambda: Encoding.from_tiktoken(path, pattern="gpt2"),
         lambda: Tokenizer.from_tiktoken(path, pattern="gpt2"),
     ):
-        with pytest.raises(ValueError, match=r"line \d+|two ids|is given to"):
+        with pytest.raises(ValueError, match=r"line \d+|two ids"):
             call()
 
 

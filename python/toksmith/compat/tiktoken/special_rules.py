@@ -99,6 +99,6 @@ def _check(text: str, disallowed: AbstractSet[str]) -> None:
     _check_type("a text", text)
     for name in disallowed:
         _check_type("a special token", name)
-    found = [(text.index(name), -len(name), name) for name in disallowed if name in text]
-    if found:
-        raise_disallowed_special_token(min(found)[2])
+    matches = [(text.index(name), -len(name), name) for name in disallowed if name in text]
+    if matches:
+        raise_disallowed_special_token(min(matches)[2])
