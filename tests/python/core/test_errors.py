@@ -442,7 +442,7 @@ def test_rank_files(files: Files) -> None:
         (b"YWM= 4294967296", "line 258"),
         (b"YWM= " + b"9" * 5000, "line 258"),
         (b"YWM= 3.0", "line 258"),
-        (b"YWM= 97", "id 97 is given to .* but belongs to"),
+        (b"YWM= 97", "line 258: the id 97 of .* belongs to another token"),
         (b"= 300\n= 301", 'b"" has two ids, 300 and 301'),
         (b"YQ== 300", '"a" has two ids'),
     ]:

@@ -543,8 +543,8 @@ BAD_RANKS: list[tuple[bytes, str]] = [
     (b"Y*I= 256\n", r"line 257: b\"Y\*I=\" is not base64"),
     (b"\nYWI=YWI= 256\n", 'line 258: b"YWI=YWI=" is not base64'),
     (b"==A= 256\n", 'line 257: b"==A=" is not base64'),
-    (b"YWI= 256\nYmM= 256\n", 'id 256 is given to b"bc" but belongs to b"ab"'),
-    (b"YWI= 97\n", 'id 97 is given to b"ab" but belongs to b"a"'),
+    (b"YWI= 256\nYmM= 256\n", 'line 258: the id 256 of b"bc" belongs to another token'),
+    (b"YWI= 97\n", 'line 257: the id 97 of b"ab" belongs to another token'),
     (b"YWI= 256\nYWI= 257\n", r"b\"ab\" has two ids, 256 and 257"),
     (b"\xff 256\n", r"line 257: b\"\\xff\" is not base64"),
 ]
