@@ -25,19 +25,17 @@ def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
         OSError: The file cannot be opened, is a folder, or is no regular file.
     """
     name = os.fsdecode(path)
-    flags = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOCTTY", 0)
     is_given = name.startswith(_GIVEN)
-    descriptor = os.open(path, flags | (0 if is_given else getattr(os, "O_NONBLOCK", 0)))
+    more_flags = getattr(os, "O_NOCTTY", 0) | (0 if is_given else getattr(os, "O_NONBLOCK", 0))
+    # The file owns its descriptor from the start: an exit by a signal closes it once.
+    file = open(path, "rb", opener=lambda path, flags: os.open(path, flags | more_flags))  # noqa: SIM115
     try:
-        mode = os.fstat(descriptor).st_mode
-        if stat.S_ISDIR(mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
-        if not (stat.S_ISREG(mode) or is_given):
+        if not (stat.S_ISREG(os.fstat(file.fileno()).st_mode) or is_given):
             raise OSError(errno.EINVAL, "not a regular file", name)
-        return os.fdopen(descriptor, "rb")
     except BaseException:
-        os.close(descriptor)
+        file.close()
         raise
+    return file
 
 
 def read(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> bytes:
