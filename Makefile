@@ -27,19 +27,28 @@ SINCE := HEAD
 dev: build-dev
 	@$(BIN)/python scripts/touched_tests.py $(SINCE)
 
-$(VENV)/.installed: requirements.txt
+# The demo needs maturin alone, which installs what toksmith depends on; the tests need everything.
+$(VENV)/.maturin: requirements.txt
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --constraint requirements.txt maturin
+	touch $@
+
+$(VENV)/.installed: $(VENV)/.maturin
+	@echo 'Installing the tools of the tests and the libraries to compare with: a minute or two'
 	$(BIN)/pip install --quiet --no-deps -r requirements.txt
 	touch $@
 
+MATURIN := PIP_QUIET=1 PIP_CONSTRAINT=$(CURDIR)/requirements.txt VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin
+
 # The extension as users get it: release profile, installed into the virtual environment.
-build: $(VENV)/.installed
-	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+build: $(VENV)/.maturin
+	@echo 'Building toksmith with all optimizations: some minutes the first time'
+	$(MATURIN) develop --release --quiet
 
 # Optimised, with debug assertions and checks of overflow: what the tests run on. It is built in less than half the time,
 # and shares what it is made of with `cargo test`.
 build-dev: $(VENV)/.installed
-	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --quiet
+	$(MATURIN) develop --quiet
 
 .PHONY: site wheel wheels-in-debian release-readme deny
 
@@ -54,7 +63,7 @@ target/sphinx/.installed: docs/site/requirements.txt
 	touch $@
 
 # A wheel for this machine and this Python, in `dist`.
-wheel: $(VENV)/.installed
+wheel: $(VENV)/.maturin
 	$(BIN)/maturin build --release --locked --interpreter $(BIN)/python --out dist
 
 # `make wheels` in a container, on a machine with another system than Debian 12.
@@ -144,7 +153,7 @@ sdist: $(VENV)/.installed
 
 # What takes minutes, on the extension as users get it; and programs that use tiktoken, on toksmith. Those that cannot be
 # installed are skipped.
-test-long: build
+test-long: $(VENV)/.installed build
 	-$(BIN)/pip install --quiet --no-deps --upgrade --target target/consumers -r tests/consumers.txt
 	$(BIN)/pytest -m long
 	$(BIN)/pytest -m "hypothesis and not long" --hypothesis-profile=thorough
@@ -179,7 +188,7 @@ fuzz: fuzz-build
 # AddressSanitizer, and counters for libFuzzer. The extension with debug assertions. Needs Linux on x86-64 and g++.
 fuzz-build: $(VENV)/.installed
 	$(BIN)/pip install --quiet -r fuzz/requirements.txt
-	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --quiet
+	$(MATURIN) develop --quiet
 	RUSTC_BOOTSTRAP=1 RUSTFLAGS="$(SANITIZER) --cfg fuzzing -Cpasses=sancov-module \
 		-Cllvm-args=-sanitizer-coverage-level=3 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
 		-Cllvm-args=-sanitizer-coverage-pc-table" cargo build --quiet --locked --release \
