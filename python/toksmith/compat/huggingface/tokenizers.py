@@ -112,9 +112,8 @@ class Tokenizer(Settings):
     def to_str(self, pretty: bool = False) -> str:
         """Return the content of a `tokenizer.json`."""
         content = {**self._state.content(), **self._settings_content()}
-        if pretty:
-            return json.dumps(content, ensure_ascii=False, indent=2)
-        return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+        form: Json = {"indent": 2} if pretty else {"separators": (",", ":")}
+        return json.dumps(content, ensure_ascii=False, **form)
 
     def save(self, path: str | os.PathLike[str], pretty: bool = True, *, verify: bool = True) -> None:
         """Write a `tokenizer.json`; it is verified as `toksmith.Tokenizer.save_huggingface` does."""
@@ -248,7 +247,7 @@ class Tokenizer(Settings):
         self._state = train_from_iterator(self._state, iterator, trainer)
 
     def __repr__(self) -> str:
-        return f"<Tokenizer of tokenizers' interface over {self._state!r}>"
+        return f"<Tokenizer of tokenizers' interface over {self._state.trained or 'no vocabulary'!r}>"
 
 
 class DecodeStream:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import itertools
 import os
-import pickle
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
@@ -19,7 +18,7 @@ from ...files import reading, text_files
 from ...formats.published.encodings import warn_of_missing, warn_of_pattern
 from ...tokenizer import Tokenizer
 from . import special_rules
-from ._tiktoken import CoreBPE, error_of_ids
+from ._tiktoken import CoreBPE, Decoding, error_of_ids
 from .special_rules import Allowed, Disallowed
 from .special_rules import raise_disallowed_special_token as raise_disallowed_special_token
 
@@ -43,7 +42,7 @@ class EncodingState(TypedDict):
     special_tokens: dict[str, int]
 
 
-class Encoding:
+class Encoding(Decoding):
     r"""A byte-level BPE encoding under tiktoken's rules.
 
     Args:
@@ -234,14 +233,6 @@ class Encoding:
         except KeyError as error:
             raise error_of_ids(tokens, error) from None
 
-    def decode_bytes(self, tokens: Sequence[int]) -> bytes:
-        """Return the bytes of ids; `KeyError` for an id that has no token."""
-        return self._bpe.decode_bytes(tokens)
-
-    def decode_single_token_bytes(self, token: int) -> bytes:
-        """Return the bytes of one id; `KeyError` if it has no token."""
-        return self._bpe.decode_single_token_bytes(token)
-
     def decode_tokens_bytes(self, tokens: Sequence[int]) -> list[bytes]:
         """Return the bytes of each id."""
         try:
@@ -299,10 +290,6 @@ class Encoding:
 
     # Looking inside
 
-    def token_byte_values(self) -> list[bytes]:
-        """Return the bytes of all ordinary tokens, sorted."""
-        return self._bpe.token_byte_values()
-
     @property
     def eot_token(self) -> int:
         """The id of `<|endoftext|>`; `KeyError` if there is none."""
@@ -329,7 +316,7 @@ class Encoding:
     @property
     def _mergeable_ranks(self) -> dict[bytes, int]:
         if self._ranks is None:
-            self._ranks = self._bpe._ranks()
+            self._ranks = self._core_ranks()
         return self._ranks
 
     @_mergeable_ranks.setter
@@ -354,9 +341,6 @@ class Encoding:
     def _encode_only_native_bpe(self, text: str) -> list[int]:
         pieces = self._pattern.searched().finditer(text)
         return [id for piece in pieces for id in self._core.encode_pretoken(piece.group().encode())[0]]
-
-    def _encode_bytes(self, text: bytes) -> list[int]:
-        return self._core.encode_broken(text)
 
     # What tiktoken does not have
 
@@ -384,10 +368,6 @@ class Encoding:
     def __setstate__(self, value: EncodingState) -> None:
         Encoding.__init__(self, **value)
 
-    def __reduce__(self) -> tuple[Callable[..., Encoding], tuple[object, ...]]:
-        state = self.__getstate__()
-        return restore, (type(self), state)
-
 
 def _as_bytes(text_or_bytes: str | bytes) -> bytes:
     return text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes
@@ -408,12 +388,3 @@ def _checked_threads(num_threads: float | None) -> int:
     if num_threads <= 0:
         raise ValueError(f"num_threads is at least 1, not {num_threads}")
     return max(1, int(min(num_threads, 1024)))
-
-
-def restore(kind: type[Encoding], state: EncodingState) -> Encoding:
-    """Return the encoding of a pickled state."""
-    if not (isinstance(kind, type) and issubclass(kind, Encoding)):
-        raise pickle.UnpicklingError("the pickle of the Encoding is damaged: it is of another class")
-    encoding = kind.__new__(kind)
-    encoding.__setstate__(state)
-    return encoding

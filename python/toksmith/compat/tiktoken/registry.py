@@ -16,7 +16,7 @@ import pkgutil
 import sys
 import threading
 from collections.abc import Callable
-from typing import cast
+from typing import Any, cast
 
 from ..._internal.messages import shown
 from ...formats.published import encodings, models
@@ -166,11 +166,9 @@ def _as_tiktoken() -> contextlib.AbstractContextManager[object]:
 # Pickles
 
 
-def _reduced(encoding: Encoding) -> tuple[Callable[..., Encoding], tuple[object, ...]]:
+def _reduced(encoding: Encoding) -> Any:
     """Pickle an encoding of this registry by its name, any other by its arguments."""
-    if encoding is ENCODINGS.get(encoding.name):
-        return restored, (encoding.name,)
-    return encoding.__reduce__()
+    return (restored, (encoding.name,)) if encoding is ENCODINGS.get(encoding.name) else encoding.__reduce_ex__(2)
 
 
 def restored(name: str) -> Encoding:
