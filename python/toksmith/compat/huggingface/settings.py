@@ -119,8 +119,8 @@ class Settings:
     def _settings_content(self) -> Json:
         truncation, padding, processor = self.truncation, self.padding, self._post_processor
         if truncation is not None:
-            direction, strategy = truncation["direction"].capitalize(), _STRATEGIES[truncation["strategy"]]
-            truncation |= {"direction": direction, "strategy": strategy}
+            truncation["direction"] = truncation["direction"].capitalize()
+            truncation["strategy"] = _STRATEGIES[truncation["strategy"]]
             truncation = dict(sorted(truncation.items()))
         if padding is not None:
             length = padding.pop("length")

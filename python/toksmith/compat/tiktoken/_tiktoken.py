@@ -14,6 +14,7 @@ from ..._core import Continuations, tokens_of_ranks
 from ..._core import Tokenizer as CoreTokenizer
 from ..._internal import arguments
 from ..._internal.messages import shown
+from ...tokenizer import Tokenizer
 from .special_rules import Allowed, Rules
 
 if TYPE_CHECKING:
@@ -34,14 +35,14 @@ class Decoding:
         try:
             return self._core.decode_bytes(tokens)
         except KeyError as error:
-            raise error_of_ids(tokens, error) from None
+            raise error_of_ids(error, tokens) from None
 
     def decode_single_token_bytes(self, token: int) -> bytes:
         """Return the bytes of one id; `KeyError` if it has no token."""
         try:
             return self._core.token_bytes(token)
         except KeyError as error:
-            raise error_of_ids([token], error) from None
+            raise error_of_ids(error) from None
 
     def token_byte_values(self) -> list[bytes]:
         """Return the bytes of all ordinary tokens, sorted."""
@@ -75,7 +76,7 @@ class CoreBPE(Decoding):
     [256, 101, 32, 256, 105, 110, 103]
     """
 
-    __slots__ = ("_continuations", "_core", "_pattern", "_rules", "_special_tokens")
+    __slots__ = ("_continuations", "_core", "_pattern", "_rules", "_special_tokens", "tokenizer")
 
     def __init__(
         self, encoder: Mapping[bytes, int] | bytes, special_tokens_encoder: Mapping[str, int], pattern: str
@@ -86,6 +87,7 @@ class CoreBPE(Decoding):
             raise TypeError(f"pat_str is a str, not {type(pattern).__name__}")
         self._pattern = patterns.of_tiktoken_source(pattern)
         self._core = _core_of(tokens, special_tokens_encoder, self._pattern)
+        self.tokenizer = Tokenizer._of(self._core)
         self._continuations: Continuations | None = None
         self._special_tokens, self._rules = special_tokens_encoder, Rules(special_tokens_encoder)
 
@@ -187,7 +189,7 @@ def _surrogates_named(text: str) -> Iterator[None]:
         raise
 
 
-def error_of_ids(tokens: Iterable[int], error: KeyError) -> Exception:
+def error_of_ids(error: KeyError, tokens: Iterable[int] = ()) -> Exception:
     """Return the error for ids of which one does not exist: `OverflowError` if a number is out of the range of ids.
 
     In a list or tuple every number is looked at, as in tiktoken, which converts all ids first. Any other iterable may
@@ -195,7 +197,7 @@ def error_of_ids(tokens: Iterable[int], error: KeyError) -> Exception:
     """
     match = re.search(r"of id (-?\d+)", str(error))
     unknown = int(match[1]) if match and len(match[1]) < 4000 else -1
-    for token in tokens if isinstance(tokens, (list, tuple)) else [unknown]:
+    for token in [*(tokens if isinstance(tokens, (list, tuple)) else ()), unknown]:
         if not 0 <= operator.index(token) < 2**32:
             return OverflowError(f"an id is a whole number from 0 to 2^32 - 1, not {shown(token)}")
     return KeyError(f"Invalid token for decoding: {error.args[0]}")

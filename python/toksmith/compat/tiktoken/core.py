@@ -6,13 +6,13 @@ allowed, text that the pattern does not match is lost, and lone surrogates are r
 
 from __future__ import annotations
 
-import itertools
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from ... import patterns
+from ..._core import Tokenizer as CoreTokenizer
 from ..._internal import arguments
 from ...files import reading, text_files
 from ...formats.published.encodings import warn_of_missing, warn_of_pattern
@@ -74,8 +74,10 @@ class Encoding(Decoding):
         explicit_n_vocab: int | None = None,
     ) -> None:
         self.name, self._pat_str, self._special_tokens = name, pat_str, special_tokens
-        self._ranks = None if isinstance(mergeable_ranks, bytes) else mergeable_ranks
-        self._use(CoreBPE(mergeable_ranks, special_tokens, pat_str))
+        if not isinstance(mergeable_ranks, bytes):
+            self._mergeable_ranks = mergeable_ranks
+        self._core_bpe = CoreBPE(mergeable_ranks, special_tokens, pat_str)
+        self._special_token_values = {*special_tokens.values()}
         self.max_token_value = self._core.max_id()
         if explicit_n_vocab:
             count = self._core.vocab_size() - len(self._core.special_tokens()) + len(special_tokens)
@@ -117,18 +119,21 @@ class Encoding(Decoding):
                 mergeable_ranks=data,
                 special_tokens={**(special_tokens or {})},
             )
-        warn_of_pattern(path, data, encoding._pattern, stacklevel=2)
+        resolved = encoding._core_bpe._pattern
+        warn_of_pattern(path, data, resolved, stacklevel=2)
         if special_tokens is None:
-            warn_of_missing(path, data, encoding._pattern.name, stacklevel=2)
+            warn_of_missing(path, data, resolved.name, stacklevel=2)
         return encoding
 
-    def _use(self, core_bpe: CoreBPE) -> None:
-        self._bpe = core_bpe
-        self._core, self._pattern = core_bpe._core, core_bpe._pattern
-        self._rules, self._default = core_bpe._rules, core_bpe._rules.default
-        self._special_names = set(self._special_tokens.keys())
-        self._special_token_values = set(self._special_tokens.values())
-        self._tokenizer: Tokenizer | None = None
+    def __getattr__(self, name: str) -> Any:
+        if name != "_mergeable_ranks":
+            raise AttributeError(f"Encoding has no attribute {name!r}")
+        self._mergeable_ranks = self._core_ranks()  # of a rank file, when a program first asks
+        return self._mergeable_ranks
+
+    @property
+    def _core(self) -> CoreTokenizer:  # type: ignore[override]
+        return self._core_bpe._core
 
     def __repr__(self) -> str:
         return f"<Encoding {self.name!r}>"
@@ -138,7 +143,7 @@ class Encoding(Decoding):
     def encode_ordinary(self, text: str) -> list[int]:
         """Return the ids of `text`, with special tokens read as ordinary text; lone surrogates become U+FFFD."""
         try:
-            return self._core.encode(text, False)
+            return self._core_bpe._core.encode(text, False)
         except ValueError:
             return self._core.encode(special_rules.without_surrogates(text), False)
 
@@ -159,25 +164,27 @@ class Encoding(Decoding):
         Raises:
             ValueError: A disallowed special token is in the text.
         """
+        core, rules = self._core_bpe._core, self._core_bpe._rules
         if allowed_special is _NONE and disallowed_special == "all":
-            specials = self._default
+            specials = rules.default
         else:
-            specials = self._rules.special_set(allowed_special, disallowed_special, [text])
+            specials = rules.special_set(allowed_special, disallowed_special, [text])
         try:
-            return self._core.encode(text, specials)
+            return core.encode(text, specials)
         except ValueError:
-            self._rules.check(text, allowed_special, disallowed_special)
-            return self._core.encode(special_rules.without_surrogates(text), self._rules.allowed(allowed_special))
+            rules.check(text, allowed_special, disallowed_special)
+            return core.encode(special_rules.without_surrogates(text), rules.allowed(allowed_special))
 
     def encode_to_numpy(
         self, text: str, *, allowed_special: Allowed = _NONE, disallowed_special: Disallowed = "all"
     ) -> npt.NDArray[np.uint32]:
         """Return the ids of `text` as an array of `uint32`. Unlike in `encode`, lone surrogates are an error."""
-        specials = self._rules.special_set(allowed_special, disallowed_special, [text])
+        rules = self._core_bpe._rules
+        specials = rules.special_set(allowed_special, disallowed_special, [text])
         try:
             return self._core.encode_to_numpy(text, specials)
         except ValueError:
-            self._rules.check(text, allowed_special, disallowed_special)
+            rules.check(text, allowed_special, disallowed_special)
             text.encode()  # raises the UnicodeEncodeError
             raise
 
@@ -199,7 +206,7 @@ class Encoding(Decoding):
     ) -> list[list[int]]:
         """Return the ids of each text as `encode` does, on up to `num_threads` threads."""
         workers, texts = _checked_threads(num_threads), _listed(text, "encode_batch")
-        specials = self._rules.special_set(allowed_special, disallowed_special, texts)
+        specials = self._core_bpe._rules.special_set(allowed_special, disallowed_special, texts)
         try:
             return self._core.encode_batch(texts, specials, workers)
         except ValueError:  # a text has surrogates, or a disallowed special token
@@ -216,29 +223,28 @@ class Encoding(Decoding):
         Each sequence begins with the bytes of the rest of the text. The sequences are distinct, and in no particular
         order. Lone surrogates are an error.
         """
-        arguments.checked_text(text)
-        self._rules.check(text, allowed_special, disallowed_special)
-        return self._bpe.encode_with_unstable(text, allowed_special)
+        self._core_bpe._rules.check(text, allowed_special, disallowed_special)
+        return self._core_bpe.encode_with_unstable(text, allowed_special)
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
         """Return the id of one token, ordinary or special; `KeyError` if there is no such token."""
-        return self._bpe.encode_single_token(_as_bytes(text_or_bytes))
+        return self._core_bpe.encode_single_token(_as_bytes(text_or_bytes))
 
     # Ids to text
 
     def decode(self, tokens: Sequence[int], errors: str = "replace") -> str:
         """Return the text of ids; bytes that are not UTF-8 follow `errors`, as in `bytes.decode`."""
         try:
-            return self._core.decode(tokens, errors)
+            return self._core_bpe._core.decode(tokens, errors)
         except KeyError as error:
-            raise error_of_ids(tokens, error) from None
+            raise error_of_ids(error, tokens) from None
 
     def decode_tokens_bytes(self, tokens: Sequence[int]) -> list[bytes]:
         """Return the bytes of each id."""
         try:
             return [*map(self._core.token_bytes, tokens)]
-        except (KeyError, TypeError, OverflowError) as error:
-            raise self._first_error(tokens, error) from None
+        except KeyError as error:
+            raise error_of_ids(error) from None
 
     def decode_with_offsets(self, tokens: Sequence[int]) -> tuple[str, list[int]]:
         """Return the text of ids, and the index of the character in which each id starts.
@@ -248,28 +254,12 @@ class Encoding(Decoding):
         >>> encoding.decode_with_offsets([97, 0xC3, 0xA9, 98])
         ('aéb', [0, 1, 1, 2])
         """
-        # An iterator may have no end: the first wrong id ends the call.
-        first, second = (tokens, tokens) if isinstance(tokens, (list, tuple)) else itertools.tee(tokens)
-        try:
-            text = self._core.decode(first, "strict")
-        except (KeyError, TypeError, OverflowError) as error:
-            raise self._first_error(tokens, error) from None
-        starts: list[int] = []
-        characters = 0
-        for token in map(self._core.token_bytes, second):
+        parts, starts, characters = self.decode_tokens_bytes(tokens), [], 0
+        for token in parts:
             is_inside = len(token) > 0 and token[0] in _CONTINUATIONS
             starts.append(max(0, characters - is_inside))
             characters += len(token.translate(None, _CONTINUATIONS))
-        return text, starts
-
-    def _first_error(self, tokens: Iterable[int], error: Exception) -> Exception:
-        """Return the error of the first wrong id; of an iterator, which is consumed, the error that it has raised."""
-        for token in tokens if isinstance(tokens, (list, tuple)) else ():
-            try:
-                self.decode_single_token_bytes(token)
-            except Exception as first:
-                return first
-        return error_of_ids(tokens, error) if isinstance(error, KeyError) else error
+        return b"".join(parts).decode(), starts
 
     def decode_batch(
         self, batch: Sequence[Sequence[int]], *, errors: str = "replace", num_threads: int | None = 8
@@ -298,7 +288,7 @@ class Encoding(Decoding):
     @property
     def special_tokens_set(self) -> set[str]:
         """The special tokens."""
-        return self._special_names
+        return set(self._special_tokens.keys())
 
     def is_special_token(self, token: int) -> bool:
         """Return whether an id is that of a special token."""
@@ -313,33 +303,11 @@ class Encoding(Decoding):
 
     # Names that begin with an underscore, but that programs use
 
-    @property
-    def _mergeable_ranks(self) -> dict[bytes, int]:
-        if self._ranks is None:
-            self._ranks = self._core_ranks()
-        return self._ranks
-
-    @_mergeable_ranks.setter
-    def _mergeable_ranks(self, ranks: dict[bytes, int]) -> None:
-        """Change the ranks that are pickled. Encoding does not change until `_core_bpe` is assigned too."""
-        self._ranks = ranks
-
-    @property
-    def _core_bpe(self) -> CoreBPE:
-        return self._bpe
-
-    @_core_bpe.setter
-    def _core_bpe(self, core_bpe: CoreBPE) -> None:
-        if not isinstance(core_bpe, CoreBPE):
-            raise TypeError(f"_core_bpe is a CoreBPE, not {type(core_bpe).__name__}")
-        self._ranks = self._mergeable_ranks  # made of the core, which is replaced now
-        self._use(core_bpe)
-
     def _encode_single_piece(self, text_or_bytes: str | bytes) -> list[int]:
-        return self._bpe.encode_single_piece(_as_bytes(text_or_bytes))
+        return self._core_bpe.encode_single_piece(_as_bytes(text_or_bytes))
 
     def _encode_only_native_bpe(self, text: str) -> list[int]:
-        pieces = self._pattern.searched().finditer(text)
+        pieces = self._core_bpe._pattern.searched().finditer(text)
         return [id for piece in pieces for id in self._core.encode_pretoken(piece.group().encode())[0]]
 
     # What tiktoken does not have
@@ -351,9 +319,7 @@ class Encoding(Decoding):
         By default it encodes special tokens in a text to their ids. Of several special tokens that have one id
         (`o200k_harmony` has two), it has the first. It lacks a special token that has the id of a rank.
         """
-        if self._tokenizer is None:
-            self._tokenizer = Tokenizer._of(self._core)
-        return self._tokenizer
+        return self._core_bpe.tokenizer
 
     # Pickled by its arguments; the registry pickles the encodings that it made by their names
 
