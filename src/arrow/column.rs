@@ -70,10 +70,7 @@ impl Column {
         }
     }
 
-    /// The texts.
-    ///
-    /// # Errors
-    /// [`Error::ArrowType`] for numbers; [`Error::BrokenArrow`]; [`Error::OutOfMemory`].
+    /// The texts. A column of numbers is an error.
     pub(crate) fn texts(&self) -> Result<Texts<'_>> {
         if let Layout::Integers { .. } | Layout::Other = self.kind.layout {
             return Err(self.refused(TEXT_TYPES));
@@ -108,9 +105,6 @@ impl Column {
     }
 
     /// The whole numbers, of which none may be null or negative.
-    ///
-    /// # Errors
-    /// [`Error::ArrowType`] for other values; [`Error::BrokenArrow`]; [`Error::OutOfMemory`].
     pub(crate) fn numbers(&self) -> Result<Vec<u64>> {
         let Layout::Integers { bytes, signed } = self.kind.layout else {
             return Err(self.refused(NUMBER_TYPES));

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ... import patterns
 from ..._core import Tokenizer as CoreTokenizer
@@ -31,15 +31,6 @@ _NONE: AbstractSet[str] = frozenset()
 _CONTINUATIONS = bytes(range(0x80, 0xC0))
 """The bytes inside a character of UTF-8."""
 _Item = TypeVar("_Item")
-
-
-class EncodingState(TypedDict):
-    """The arguments of an `Encoding`, of which it is pickled."""
-
-    name: str
-    pat_str: str
-    mergeable_ranks: dict[bytes, int]
-    special_tokens: dict[str, int]
 
 
 class Encoding(Decoding):
@@ -323,7 +314,7 @@ class Encoding(Decoding):
 
     # Pickled by its arguments; the registry pickles the encodings that it made by their names
 
-    def __getstate__(self) -> EncodingState:
+    def __getstate__(self) -> dict[str, Any]:
         return {
             "name": self.name,
             "pat_str": self._pat_str,
@@ -331,7 +322,7 @@ class Encoding(Decoding):
             "special_tokens": self._special_tokens,
         }
 
-    def __setstate__(self, value: EncodingState) -> None:
+    def __setstate__(self, value: dict[str, Any]) -> None:
         Encoding.__init__(self, **value)
 
 
