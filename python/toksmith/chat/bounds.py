@@ -126,16 +126,8 @@ def _scalar_size(value: Any) -> int:
 
 
 def comparable(value: Value) -> Value:
-    """Return a value that is compared or hashed, after its items are counted: both visit shared items every time."""
-    if isinstance(value, _CONTAINERS):
-        size(value)
-    return value
-
-
-def searched(value: Value) -> Value:
-    """Return a value in which another one is looked for, after the texts in it are counted: all may be compared."""
-    if isinstance(value, (list, tuple)):
-        size(value)
+    """Return a value that is compared, hashed or searched, after its items are counted: shared ones every time."""
+    size(value)
     return value
 
 
@@ -261,7 +253,7 @@ def check_call(function: Any, arguments: tuple[Any, ...], named: dict[str, Any])
         for value in arguments:
             comparable(value)
         if name in ("count", "index"):
-            searched(receiver)
+            comparable(receiver)
 
 
 def bounded_filter(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -283,7 +275,7 @@ def bounded_test(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         for argument in (value, *arguments):
             check_bits(argument)
         if name == "in":
-            searched(arguments[0])
+            comparable(arguments[0])
         if name in ("even", "odd", "divisibleby") and not isinstance(value, (int, float)):
             raise TypeError(f"the test {name} takes a number, not {type(value).__name__}")
 
