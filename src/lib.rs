@@ -72,9 +72,9 @@ compile_error!(
     "toksmith needs a little-endian machine: scanners and hashes read bytes as little-endian words, and nothing was tested on a big-endian one"
 );
 
-#[doc(hidden)]
 #[cfg(feature = "shards")]
-pub mod arrow;
+#[cfg_attr(not(feature = "python"), allow(dead_code, unused_imports))] // what the Python package alone calls
+mod arrow;
 #[doc(hidden)]
 pub mod control;
 #[doc(hidden)]

@@ -10,64 +10,40 @@ use crate::encode::recycle;
 use crate::error::{Error, Result};
 use crate::room;
 
-/// Where the values of each list, or the bytes of each text, start, and where the last ones end: one offset more than
-/// there are lists or texts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Offsets {
-    /// In 32 bits.
-    Narrow(Vec<i32>),
-    /// In 64 bits.
-    Wide(Vec<i64>),
-}
+/// The maximum number of values that offsets of 32 bits can count.
+pub(crate) const MAX_NARROW: usize = i32::MAX as usize;
 
-impl Offsets {
-    /// The maximum number of values that offsets of 32 bits can count.
-    pub const MAX_NARROW: usize = i32::MAX as usize;
-
-    /// Offsets of 64 bits if they are `wide`, else of 32.
-    ///
-    /// # Errors
-    /// [`Error::TooManyIds`]; [`Error::OutOfMemory`].
-    pub fn of(starts: Vec<usize>, wide: bool) -> Result<Self> {
-        if wide {
-            return Ok(Offsets::Wide(room::collected(starts.into_iter().map(|start| start as i64))?));
-        }
-        if starts.last().is_some_and(|&end| end > Self::MAX_NARROW) {
-            return Err(Error::TooManyIds(Self::MAX_NARROW));
-        }
-        Ok(Offsets::Narrow(room::collected(starts.into_iter().map(|start| start as i32))?))
-    }
-
-    fn buffer(&self) -> *const c_void {
-        match self {
-            Offsets::Narrow(offsets) => offsets.as_ptr().cast(),
-            Offsets::Wide(offsets) => offsets.as_ptr().cast(),
-        }
-    }
-}
-
-/// The values of an array, or of its lists.
+/// The numbers in a buffer: values, or offsets.
 #[derive(Debug)]
-pub enum Values {
-    /// Ids in 16 bits.
-    U16(Vec<u16>),
-    /// Ids in 32 bits.
-    U32(Vec<u32>),
-    /// Numbers of 64 bits, with a sign.
+pub(crate) enum Values {
+    I32(Vec<i32>),
     I64(Vec<i64>),
-    /// Numbers of 64 bits, without a sign.
+    U16(Vec<u16>),
+    U32(Vec<u32>),
     U64(Vec<u64>),
     /// Bytes of texts.
     Bytes(Vec<u8>),
 }
 
 impl Values {
+    /// Offsets of 64 bits if they are `wide`, else of 32: where each list or text starts, and where the last one ends.
+    pub(crate) fn offsets(starts: Vec<usize>, wide: bool) -> Result<Self> {
+        if wide {
+            return Ok(Values::I64(room::collected(starts.into_iter().map(|start| start as i64))?));
+        }
+        if starts.last().is_some_and(|&end| end > MAX_NARROW) {
+            return Err(Error::TooManyIds(MAX_NARROW));
+        }
+        Ok(Values::I32(room::collected(starts.into_iter().map(|start| start as i32))?))
+    }
+
     /// Where they are, how many there are, and their type, as the specification spells it.
     fn buffer(&self) -> (*const c_void, usize, &'static CStr) {
         match self {
+            Values::I32(values) => (values.as_ptr().cast(), values.len(), c"i"),
+            Values::I64(values) => (values.as_ptr().cast(), values.len(), c"l"),
             Values::U16(values) => (values.as_ptr().cast(), values.len(), c"S"),
             Values::U32(values) => (values.as_ptr().cast(), values.len(), c"I"),
-            Values::I64(values) => (values.as_ptr().cast(), values.len(), c"l"),
             Values::U64(values) => (values.as_ptr().cast(), values.len(), c"L"),
             Values::Bytes(values) => (values.as_ptr().cast(), values.len(), c"C"),
         }
@@ -84,17 +60,15 @@ impl Drop for Values {
 
 /// An array. Lists of numbers, and texts, have offsets.
 #[derive(Debug)]
-pub struct Array {
-    /// Where lists or texts start and end; `None` if each value is by itself.
-    pub offsets: Option<Offsets>,
-    /// The values.
-    pub values: Values,
+pub(crate) struct Array {
+    pub(crate) offsets: Option<Values>,
+    pub(crate) values: Values,
     /// The number of values, or of lists or texts.
-    pub len: usize,
+    pub(crate) len: usize,
     /// A bit for each of them, which is 0 for null; `None` if none is null.
-    pub valid: Option<Vec<u8>>,
+    pub(crate) valid: Option<Vec<u8>>,
     /// How many of them are null.
-    pub nulls: usize,
+    pub(crate) nulls: usize,
 }
 
 /// The memory that a structure keeps alive after it was passed on.
@@ -105,37 +79,34 @@ struct PrivateData {
 }
 
 impl Array {
-    fn is_text(&self) -> bool {
-        matches!(self.values, Values::Bytes(_))
-    }
-
     /// The type, as the specification spells it.
-    pub fn format(&self) -> &'static CStr {
-        match (&self.offsets, self.is_text()) {
-            (None, _) => self.values.buffer().2,
-            (Some(Offsets::Narrow(_)), false) => c"+l",
-            (Some(Offsets::Wide(_)), false) => c"+L",
-            (Some(Offsets::Narrow(_)), true) => c"z",
-            (Some(Offsets::Wide(_)), true) => c"Z",
+    pub(crate) fn format(&self) -> &'static CStr {
+        match (&self.offsets, &self.values) {
+            (None, values) => values.buffer().2,
+            (Some(Values::I64(_)), Values::Bytes(_)) => c"Z",
+            (Some(_), Values::Bytes(_)) => c"z",
+            (Some(Values::I64(_)), _) => c"+L",
+            (Some(_), _) => c"+l",
         }
     }
 
     /// The type, as a structure to pass on.
-    pub fn schema(&self) -> ArrowSchema {
-        let has_items = self.offsets.is_some() && !self.is_text();
+    pub(crate) fn schema(&self) -> ArrowSchema {
+        let has_items = self.offsets.is_some() && !matches!(self.values, Values::Bytes(_));
         schema_of(self.format(), c"", has_items.then(|| schema_of(self.values.buffer().2, c"item", None)))
     }
 
     /// The values, as a structure to pass on.
-    pub fn handed_on(self: &Arc<Self>) -> ArrowArray {
+    pub(crate) fn handed_on(self: &Arc<Self>) -> ArrowArray {
         let valid = self.valid.as_ref().map_or(null(), |bits| bits.as_ptr().cast());
         let (values, count, _) = self.values.buffer();
-        let (buffers, n_buffers, items) = match &self.offsets {
-            None => ([valid, values, null()], 2, None),
-            Some(offsets) if self.is_text() => ([valid, offsets.buffer(), values], 3, None),
-            Some(offsets) => {
+        let offsets = self.offsets.as_ref().map(|offsets| offsets.buffer().0);
+        let (buffers, n_buffers, items) = match (offsets, &self.values) {
+            (None, _) => ([valid, values, null()], 2, None),
+            (Some(offsets), Values::Bytes(_)) => ([valid, offsets, values], 3, None),
+            (Some(offsets), _) => {
                 let items = self.structure([null(), values, null()], 2, (count, 0), None);
-                ([valid, offsets.buffer(), null()], 2, Some(items))
+                ([valid, offsets, null()], 2, Some(items))
             }
         };
         self.structure(buffers, n_buffers, (self.len, self.nulls), items)

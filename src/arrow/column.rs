@@ -18,7 +18,7 @@ const NUMBER_TYPES: &str = "counts are of a type of whole numbers";
 
 /// A column, in one chunk or more.
 #[derive(Debug)]
-pub struct Column {
+pub(crate) struct Column {
     kind: ColumnType,
     chunks: Vec<ArrowArray>,
     len: usize,
@@ -30,14 +30,14 @@ impl Column {
     /// # Safety
     /// The schema, and all arrays that are given to [`Column::push`], follow Arrow's C data interface: their pointers
     /// lead to what the interface says, buffers are as long as offsets and views say, and nobody changes them.
-    pub unsafe fn new(schema: &ArrowSchema) -> Result<Self> {
+    pub(crate) unsafe fn new(schema: &ArrowSchema) -> Result<Self> {
         // SAFETY: the caller's promise.
         let kind = unsafe { ColumnType::of(schema)? };
         Ok(Column { kind, chunks: Vec::new(), len: 0 })
     }
 
     /// Adds an array of the type of the column.
-    pub fn push(&mut self, array: ArrowArray) -> Result<()> {
+    pub(crate) fn push(&mut self, array: ArrowArray) -> Result<()> {
         if array.release.is_none() {
             return Err(broken("it was released already"));
         }
@@ -47,16 +47,6 @@ impl Column {
         });
         self.len = len.map_err(|error| in_chunk(error, self.chunks.len()))?;
         room::push(&mut self.chunks, array)
-    }
-
-    /// How many values there are.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
     }
 
     /// The values of an array, or of the one column of a table.
@@ -80,11 +70,8 @@ impl Column {
         }
     }
 
-    /// The texts.
-    ///
-    /// # Errors
-    /// [`Error::ArrowType`] for numbers; [`Error::BrokenArrow`]; [`Error::OutOfMemory`].
-    pub fn texts(&self) -> Result<Texts<'_>> {
+    /// The texts. A column of numbers is an error.
+    pub(crate) fn texts(&self) -> Result<Texts<'_>> {
         if let Layout::Integers { .. } | Layout::Other = self.kind.layout {
             return Err(self.refused(TEXT_TYPES));
         }
@@ -112,20 +99,13 @@ impl Column {
             }
             Layout::Views => rows.texts_of_views(output, self.len),
             Layout::Null | Layout::Integers { .. } | Layout::Other => {
-                for _ in 0..rows.len {
-                    output.set_null(output.texts.len(), self.len)?;
-                    output.texts.push(&[]);
-                }
-                Ok(())
+                (0..rows.len).try_for_each(|_| output.push_null(self.len))
             }
         }
     }
 
     /// The whole numbers, of which none may be null or negative.
-    ///
-    /// # Errors
-    /// [`Error::ArrowType`] for other values; [`Error::BrokenArrow`]; [`Error::OutOfMemory`].
-    pub fn numbers(&self) -> Result<Vec<u64>> {
+    pub(crate) fn numbers(&self) -> Result<Vec<u64>> {
         let Layout::Integers { bytes, signed } = self.kind.layout else {
             return Err(self.refused(NUMBER_TYPES));
         };

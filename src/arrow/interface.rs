@@ -4,77 +4,61 @@
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 
-/// The type of an array, and of its children.
+/// The type of an array, and of its children, as the specification has it.
 #[repr(C)]
 #[derive(Debug)]
-pub struct ArrowSchema {
-    /// The type, as the specification spells it; ends with a zero.
-    pub format: *const c_char,
-    /// The name of a field; may be null.
-    pub name: *const c_char,
-    /// Metadata as the specification encodes them; may be null.
-    pub metadata: *const c_char,
-    /// Bits; see [`NULLABLE`].
-    pub flags: i64,
-    /// How many children there are.
-    pub n_children: i64,
-    /// The children.
-    pub children: *mut *mut ArrowSchema,
-    /// The type of the values of a dictionary; null for other types.
-    pub dictionary: *mut ArrowSchema,
-    /// The function that frees the structure; `None` once the structure was freed, or moved elsewhere.
-    pub release: Option<unsafe extern "C" fn(*mut ArrowSchema)>,
-    /// Data of the producer.
-    pub private_data: *mut c_void,
+pub(crate) struct ArrowSchema {
+    pub(crate) format: *const c_char,
+    pub(crate) name: *const c_char,
+    pub(crate) metadata: *const c_char,
+    pub(crate) flags: i64,
+    pub(crate) n_children: i64,
+    pub(crate) children: *mut *mut ArrowSchema,
+    pub(crate) dictionary: *mut ArrowSchema,
+    /// `None` once the structure was freed, or moved elsewhere.
+    pub(crate) release: Option<unsafe extern "C" fn(*mut ArrowSchema)>,
+    pub(crate) private_data: *mut c_void,
 }
 
 /// The flag of a type whose values may be null.
-pub const NULLABLE: i64 = 2;
+pub(crate) const NULLABLE: i64 = 2;
 
-/// The values of an array.
+/// The values of an array, as the specification has it.
 #[repr(C)]
 #[derive(Debug)]
-pub struct ArrowArray {
-    /// How many values there are.
-    pub length: i64,
-    /// How many of them are null; -1 if nobody counted.
-    pub null_count: i64,
+pub(crate) struct ArrowArray {
+    pub(crate) length: i64,
+    /// How many values are null; -1 if nobody counted.
+    pub(crate) null_count: i64,
     /// The index of the first value in the buffers.
-    pub offset: i64,
-    /// How many buffers there are.
-    pub n_buffers: i64,
-    /// How many children there are.
-    pub n_children: i64,
-    /// The buffers.
-    pub buffers: *mut *const c_void,
-    /// The children.
-    pub children: *mut *mut ArrowArray,
-    /// The values of a dictionary; null for other types.
-    pub dictionary: *mut ArrowArray,
-    /// The function that frees the structure; `None` once the structure was freed, or moved elsewhere.
-    pub release: Option<unsafe extern "C" fn(*mut ArrowArray)>,
-    /// Data of the producer.
-    pub private_data: *mut c_void,
+    pub(crate) offset: i64,
+    pub(crate) n_buffers: i64,
+    pub(crate) n_children: i64,
+    pub(crate) buffers: *mut *const c_void,
+    pub(crate) children: *mut *mut ArrowArray,
+    pub(crate) dictionary: *mut ArrowArray,
+    /// `None` once the structure was freed, or moved elsewhere.
+    pub(crate) release: Option<unsafe extern "C" fn(*mut ArrowArray)>,
+    pub(crate) private_data: *mut c_void,
 }
 
-/// Arrays of one type, one after the other.
+/// Arrays of one type, one after the other, as the specification has it.
 #[repr(C)]
 #[derive(Debug)]
-pub struct ArrowArrayStream {
+pub(crate) struct ArrowArrayStream {
     /// Writes the type of all arrays to its second argument.
-    pub get_schema: Option<unsafe extern "C" fn(*mut ArrowArrayStream, *mut ArrowSchema) -> c_int>,
+    pub(crate) get_schema: Option<unsafe extern "C" fn(*mut ArrowArrayStream, *mut ArrowSchema) -> c_int>,
     /// Writes the next array to its second argument; a released one at the end.
-    pub get_next: Option<unsafe extern "C" fn(*mut ArrowArrayStream, *mut ArrowArray) -> c_int>,
+    pub(crate) get_next: Option<unsafe extern "C" fn(*mut ArrowArrayStream, *mut ArrowArray) -> c_int>,
     /// Returns a description of the last error; may return null.
-    pub get_last_error: Option<unsafe extern "C" fn(*mut ArrowArrayStream) -> *const c_char>,
-    /// The function that frees the structure; `None` once the structure was freed, or moved elsewhere.
-    pub release: Option<unsafe extern "C" fn(*mut ArrowArrayStream)>,
-    /// Data of the producer.
-    pub private_data: *mut c_void,
+    pub(crate) get_last_error: Option<unsafe extern "C" fn(*mut ArrowArrayStream) -> *const c_char>,
+    /// `None` once the structure was freed, or moved elsewhere.
+    pub(crate) release: Option<unsafe extern "C" fn(*mut ArrowArrayStream)>,
+    pub(crate) private_data: *mut c_void,
 }
 
 /// A structure that was released, or moved elsewhere.
-pub trait Released {
+pub(crate) trait Released {
     /// A structure in this state.
     fn released() -> Self;
 }
@@ -110,21 +94,12 @@ unsafe impl Sync for ArrowSchema {}
 // SAFETY: as above.
 unsafe impl Sync for ArrowArray {}
 
-/// The error of a stream: its errno and its message.
-#[derive(Debug)]
-pub struct StreamError {
-    /// The errno.
-    pub code: i32,
-    /// The message of the stream; empty if it has none.
-    pub message: String,
-}
-
 impl ArrowArrayStream {
-    /// The type of all arrays.
+    /// The type of all arrays; an error says why the stream failed.
     ///
     /// # Safety
     /// The stream follows the specification.
-    pub unsafe fn schema(&mut self) -> Result<ArrowSchema, StreamError> {
+    pub(crate) unsafe fn schema(&mut self) -> Result<ArrowSchema, String> {
         let mut schema = ArrowSchema::released();
         // SAFETY: the caller's promise; the function writes a structure, or nothing where it fails.
         let code = self.get_schema.map_or(0, |get| unsafe { get(self, &raw mut schema) });
@@ -135,23 +110,26 @@ impl ArrowArrayStream {
     ///
     /// # Safety
     /// The stream follows the specification.
-    pub unsafe fn next(&mut self) -> Result<Option<ArrowArray>, StreamError> {
+    pub(crate) unsafe fn next(&mut self) -> Result<Option<ArrowArray>, String> {
         let mut array = ArrowArray::released();
         // SAFETY: the caller's promise; the function writes a structure, or nothing where it fails.
         let code = self.get_next.map_or(0, |get| unsafe { get(self, &raw mut array) });
         self.checked(code).map(|()| array.release.is_some().then_some(array))
     }
 
-    fn checked(&mut self, code: i32) -> Result<(), StreamError> {
+    fn checked(&mut self, code: c_int) -> Result<(), String> {
         if code == 0 {
             return Ok(());
         }
-        // SAFETY: the stream is not released, and the last call failed, as the function asks. What it returns ends
-        // with a zero, and stays until the next call.
-        let message = self.get_last_error.map_or_else(String::new, |get| unsafe {
-            let said = get(self);
-            if said.is_null() { String::new() } else { CStr::from_ptr(said).to_string_lossy().into_owned() }
+        let said = self.get_last_error.map_or(std::ptr::null(), |get| {
+            // SAFETY: the stream is not released, and the last call failed, as the function asks.
+            unsafe { get(self) }
         });
-        Err(StreamError { code, message })
+        let reason = match said.is_null() {
+            true => "it does not say why".into(),
+            // SAFETY: what the stream returns ends with a zero, and stays until the next call.
+            false => unsafe { CStr::from_ptr(said) }.to_string_lossy(),
+        };
+        Err(format!("the Arrow stream failed with errno {code}: {reason}"))
     }
 }

@@ -77,26 +77,21 @@ unsafe fn layout_of(schema: &ArrowSchema) -> Result<(Layout, String)> {
         b"u" | b"z" => Layout::Offsets32,
         b"U" | b"Z" => Layout::Offsets64,
         b"vu" | b"vz" => Layout::Views,
-        b"c" | b"s" | b"i" | b"l" => Layout::Integers { bytes: bytes_of(format[0]), signed: true },
-        b"C" | b"S" | b"I" | b"L" => Layout::Integers { bytes: bytes_of(format[0]), signed: false },
+        b"c" => Layout::Integers { bytes: 1, signed: true },
+        b"s" => Layout::Integers { bytes: 2, signed: true },
+        b"i" => Layout::Integers { bytes: 4, signed: true },
+        b"l" => Layout::Integers { bytes: 8, signed: true },
+        b"C" => Layout::Integers { bytes: 1, signed: false },
+        b"S" => Layout::Integers { bytes: 2, signed: false },
+        b"I" => Layout::Integers { bytes: 4, signed: false },
+        b"L" => Layout::Integers { bytes: 8, signed: false },
         b"+s" => {
-            return refused(
-                format!("has {} columns", schema.n_children),
-                "give one, such as table[\"text\"]",
-            );
+            let actual = format!("has {} columns", schema.n_children);
+            return refused(actual, "give one, such as table[\"text\"]");
         }
         _ => Layout::Other,
     };
     Ok((layout, type_name(format)))
-}
-
-fn bytes_of(format: u8) -> usize {
-    match format.to_ascii_lowercase() {
-        b'c' => 1,
-        b's' => 2,
-        b'i' => 4,
-        _ => 8,
-    }
 }
 
 fn type_name(format: &[u8]) -> String {
@@ -107,12 +102,9 @@ fn type_name(format: &[u8]) -> String {
         b"c" | b"s" | b"i" | b"l" => "int",
         b"C" | b"S" | b"I" | b"L" => "uint",
         b"b" => "bool",
-        b"e" => "halffloat",
-        b"f" => "float",
+        b"e" | b"f" => "float",
         b"g" => "double",
         b"+l" | b"+L" | b"+vl" | b"+vL" => "list",
-        b"+m" => "map",
-        b"+r" => "run_end_encoded",
         [b'w', ..] => "fixed_size_binary",
         [b'd', ..] => "decimal",
         [b't', ..] => "a date or a time",

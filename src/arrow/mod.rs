@@ -9,16 +9,16 @@
 //! The structures are those of the specification, "The Arrow C data interface". The crates that have them come with
 //! buffers, types and kernels that are not needed here, and they trust the offsets of an array.
 
-pub mod array;
-pub mod column;
-pub mod interface;
+mod array;
+mod column;
+pub(crate) mod interface;
 mod layout;
 mod rows;
-pub mod texts;
+mod texts;
 
-pub use array::{Array, Offsets, Values};
-pub use column::Column;
-pub use texts::Texts;
+pub(crate) use array::{Array, MAX_NARROW, Values};
+pub(crate) use column::Column;
+pub(crate) use texts::Texts;
 
 #[cfg(test)]
 #[allow(unsafe_code)] // makes arrays by hand

@@ -85,8 +85,7 @@ impl<'a> Rows<'a> {
                 )));
             }
             if self.is_null(row) {
-                output.set_null(output.texts.len(), rows)?;
-                output.texts.push(&[]);
+                output.push_null(rows)?;
             } else {
                 output.texts.push(text_at(bytes, start as usize, (end - start) as usize)?);
             }
@@ -103,8 +102,7 @@ impl<'a> Rows<'a> {
         let views = self.buffer(1);
         for row in self.first..self.first + self.len {
             if self.is_null(row) {
-                output.set_null(output.texts.len(), rows)?;
-                output.texts.push(&[]);
+                output.push_null(rows)?;
                 continue;
             }
             let at = VIEW_BYTES * row;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use super::interface::{ArrowArray, ArrowSchema, Released};
-use super::{Array, Column, Offsets, Values};
+use super::{Array, Column, MAX_NARROW, Values};
 use crate::error::Error;
 
 static FREED: AtomicUsize = AtomicUsize::new(0);
@@ -163,32 +163,11 @@ fn numbers_of_all_widths_are_read() {
         assert_eq!(column.numbers().unwrap(), expected, "{format:?}");
         assert!(matches!(column.texts(), Err(Error::ArrowType { .. })));
     }
-    let negative = column(c"l", array(&[None, Some(&wide(&[5, -6]))], (0, 2, 0))).unwrap();
-    assert!(negative.numbers().unwrap_err().to_string().ends_with("number 1 is negative: -6"));
-    let null = column(c"l", array(&[Some(&[0b01]), Some(&wide(&[5, 6]))], (0, 2, 1))).unwrap();
-    assert!(null.numbers().unwrap_err().to_string().ends_with("number 1 is null"));
-}
-
-#[test]
-fn what_is_handed_on_can_be_read_and_outlives_its_maker() {
-    for wide in [false, true] {
-        let offsets = Some(Offsets::of(vec![0, 2, 2, 5], wide).unwrap());
-        let values = Values::Bytes(b"abcde".to_vec());
-        let made = Arc::new(Array { offsets, values, len: 3, valid: Some(vec![0b101]), nulls: 1 });
-        let (schema, array) = (made.schema(), made.handed_on());
-        drop(made);
-        // SAFETY: the array is whole.
-        let mut column = unsafe { Column::new(&schema).unwrap() };
-        column.push(array).unwrap();
-        let output = column.texts().unwrap();
-        assert_eq!((output.texts.clone(), output.nulls), (vec![&b"ab"[..], b"", b"cde"], 1));
-        assert!(output.is_valid(0) && !output.is_valid(1) && output.is_valid(2));
-    }
 }
 
 #[test]
 fn a_child_may_be_taken_and_freed_by_itself() {
-    let offsets = Some(Offsets::of(vec![0, 2, 3], false).unwrap());
+    let offsets = Some(Values::offsets(vec![0, 2, 3], false).unwrap());
     let made = Arc::new(Array { offsets, values: Values::U32(vec![7, 8, 9]), len: 2, valid: None, nulls: 0 });
     let (schema, array) = (made.schema(), made.handed_on());
     // SAFETY: a list has one child, and the interface lets a consumer move it out.
@@ -205,9 +184,9 @@ fn a_child_may_be_taken_and_freed_by_itself() {
 
 #[test]
 fn offsets_of_32_bits_have_an_end() {
-    let max = Offsets::MAX_NARROW;
-    assert!(Offsets::of(vec![0, max], false).is_ok());
-    let result = Offsets::of(vec![0, max + 1], false);
+    let max = MAX_NARROW;
+    assert!(Values::offsets(vec![0, max], false).is_ok());
+    let result = Values::offsets(vec![0, max + 1], false);
     assert!(matches!(result, Err(Error::TooManyIds(limit)) if limit == max));
-    assert!(Offsets::of(vec![0, max + 1], true).is_ok());
+    assert!(Values::offsets(vec![0, max + 1], true).is_ok());
 }

@@ -11,7 +11,7 @@ use pyo3::types::{PyCapsule, PyTuple};
 use super::tokenizer::Tokenizer;
 use super::{call, objects};
 use crate::arrow::interface::{ArrowArray, ArrowArrayStream, ArrowSchema, Released};
-use crate::arrow::{Array, Column, Offsets, Texts, Values};
+use crate::arrow::{Array, Column, MAX_NARROW, Texts, Values};
 use crate::control::Control;
 use crate::encode::{EncodedBatch, Encoder, IdType};
 use crate::error::Result;
@@ -51,19 +51,15 @@ impl PyArrowColumn {
         let mut stream = taken::<ArrowArrayStream>(&export.call0()?, STREAM)?;
         // The GIL is released, since a stream may wait for another thread that runs Python.
         // SAFETY: as above.
-        let schema = py.detach(|| unsafe { stream.schema() }).map_err(stream_failed)?;
+        let schema = py.detach(|| unsafe { stream.schema() }).map_err(PyOSError::new_err)?;
         // SAFETY: as above.
         let mut column = unsafe { Column::new(&schema)? };
         // SAFETY: as above.
-        while let Some(array) = py.detach(|| unsafe { stream.next() }).map_err(stream_failed)? {
+        while let Some(array) = py.detach(|| unsafe { stream.next() }).map_err(PyOSError::new_err)? {
             column.push(array)?;
             py.check_signals()?;
         }
         Ok(PyArrowColumn { column })
-    }
-
-    fn __len__(&self) -> usize {
-        self.column.len()
     }
 
     /// Encodes each text to a list of ids. The ids have 32 bits if `wide` is true, else 16. If `large` is true, the
@@ -128,10 +124,10 @@ fn lists<T: IdType>(
     values: impl FnOnce(Vec<T>) -> Values,
     control: &Control,
 ) -> Result<PyArrowArray> {
-    let max_ids = if large { usize::MAX } else { Offsets::MAX_NARROW };
+    let max_ids = if large { usize::MAX } else { MAX_NARROW };
     let EncodedBatch { ids, starts } =
         encoder.encode_column(&texts.texts, special, (workers, max_ids), control)?;
-    Ok(PyArrowArray::of(Some(Offsets::of(starts, large)?), values(ids), texts))
+    Ok(PyArrowArray::of(Some(Values::offsets(starts, large)?), values(ids), texts))
 }
 
 /// An Arrow array made by this module. Any Arrow library can read it.
@@ -142,13 +138,13 @@ pub(super) struct PyArrowArray {
 
 impl PyArrowArray {
     /// An array with a value, or a list, for each text. The value of a null text is null.
-    fn of(offsets: Option<Offsets>, values: Values, texts: Texts<'_>) -> Self {
+    fn of(offsets: Option<Values>, values: Values, texts: Texts<'_>) -> Self {
         let Texts { texts, valid, nulls } = texts;
         PyArrowArray { array: Arc::new(Array { offsets, values, len: texts.len(), valid, nulls }) }
     }
 
     /// An array without nulls.
-    pub(super) fn without_nulls(offsets: Option<Offsets>, values: Values, len: usize) -> Self {
+    pub(super) fn without_nulls(offsets: Option<Values>, values: Values, len: usize) -> Self {
         PyArrowArray { array: Arc::new(Array { offsets, values, len, valid: None, nulls: 0 }) }
     }
 }
@@ -190,9 +186,4 @@ fn taken<T: Released>(capsule: &Bound<'_, PyAny>, name: &'static CStr) -> PyResu
     // SAFETY: a capsule of this name holds such a structure, which a consumer may move out if it leaves a released one
     // behind. The GIL is held, so no other consumer does the same.
     Ok(unsafe { structure.replace(T::released()) })
-}
-
-fn stream_failed(error: crate::arrow::interface::StreamError) -> PyErr {
-    let said = if error.message.is_empty() { "it does not say why" } else { &error.message };
-    PyOSError::new_err(format!("the Arrow stream failed with errno {}: {said}", error.code))
 }

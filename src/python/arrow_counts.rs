@@ -6,7 +6,7 @@ use super::arrow::{PyArrowArray, PyArrowColumn};
 use super::call;
 use super::counts::{BATCH_BYTES, PyCounting, PyPretokenCounts};
 use super::documents::{BATCH_TEXTS, valid};
-use crate::arrow::{Offsets, Values};
+use crate::arrow::Values;
 use crate::count;
 use crate::error::{Error, Result};
 use crate::room;
@@ -90,7 +90,7 @@ pub(super) fn counts_to_arrow(
     })?;
     let len = numbers.len();
     Ok((
-        PyArrowArray::without_nulls(Some(Offsets::Wide(ends)), Values::Bytes(bytes), len),
+        PyArrowArray::without_nulls(Some(Values::I64(ends)), Values::Bytes(bytes), len),
         PyArrowArray::without_nulls(None, Values::U64(numbers), len),
         PyArrowArray::without_nulls(None, Values::U64(firsts), len),
     ))

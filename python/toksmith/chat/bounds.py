@@ -37,29 +37,26 @@ class LimitError(Exception):
 
 
 class _Budget(threading.local):
-    steps, max_steps = 0, MAX_STEPS
-    characters, max_characters = 0, MAX_CHARACTERS
-    seconds, deadline = float(MAX_SECONDS), float("inf")
+    steps = characters = 0
+    max_characters, deadline = MAX_CHARACTERS, float("inf")
 
 
 _budget = _Budget()
 
 
-def start(values: Any, max_steps: int | None = None, max_seconds: float | None = None) -> None:
+def start(values: Any) -> None:
     """Begin to count for the next template of this thread, which is run on these values."""
-    _budget.max_steps = MAX_STEPS if max_steps is None else max_steps
-    _budget.characters, _budget.max_characters = 0, sys.maxsize
+    _budget.steps = _budget.characters = 0
+    _budget.max_characters = sys.maxsize
     _budget.max_characters = MAX_CHARACTERS + CHARACTERS_PER_CHARACTER * size(values)
-    _budget.steps = 0
-    _budget.seconds = MAX_SECONDS if max_seconds is None else max_seconds
-    _budget.deadline = time.thread_time() + _budget.seconds
+    _budget.deadline = time.thread_time() + MAX_SECONDS
 
 
 def step() -> str:
     """Count a step; returns no text, so that it can be printed."""
     _budget.steps += 1
-    if _budget.steps > _budget.max_steps:
-        raise LimitError(f"it takes more than {_budget.max_steps:,} steps")
+    if _budget.steps > MAX_STEPS:
+        raise LimitError(f"it takes more than {MAX_STEPS:,} steps")
     if _budget.steps % _CLOCK_STEPS == 0:
         _check_clock()
     return ""
@@ -67,7 +64,7 @@ def step() -> str:
 
 def _check_clock() -> None:
     if time.thread_time() > _budget.deadline:
-        raise LimitError(f"it takes more than {_budget.seconds:g} seconds of processor time")
+        raise LimitError(f"it takes more than {MAX_SECONDS:g} seconds of processor time")
 
 
 def charge(characters: int) -> None:
@@ -129,16 +126,8 @@ def _scalar_size(value: Any) -> int:
 
 
 def comparable(value: Value) -> Value:
-    """Return a value that is compared or hashed, after its items are counted: both visit shared items every time."""
-    if isinstance(value, _CONTAINERS):
-        size(value)
-    return value
-
-
-def searched(value: Value) -> Value:
-    """Return a value in which another one is looked for, after the texts in it are counted: all may be compared."""
-    if isinstance(value, (list, tuple)):
-        size(value)
+    """Return a value that is compared, hashed or searched, after its items are counted: shared ones every time."""
+    size(value)
     return value
 
 
@@ -264,40 +253,43 @@ def check_call(function: Any, arguments: tuple[Any, ...], named: dict[str, Any])
         for value in arguments:
             comparable(value)
         if name in ("count", "index"):
-            searched(receiver)
+            comparable(receiver)
 
 
 def bounded_filter(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a filter that refuses to make a result that is too large."""
-    before = int(hasattr(function, "jinja_pass_arg"))
-    measure = _FILTERS.get(name, size if name not in _SELECTING else None)
+    measure = _FILTERS.get(name, None if name in _SELECTING else lambda value, *arguments, **named: size(value))
 
-    def bounded(*arguments: Any, **named: Any) -> Any:
-        step()
-        if measure is size:
-            charge(size(arguments[before]))
-        elif measure is not None:
-            charge(measure(*arguments[before:], **named))
-        return charged(function(*arguments, **named))
+    def check(*arguments: Any, **named: Any) -> None:
+        if measure is not None:
+            charge(measure(*arguments, **named))
 
-    bounded.__dict__.update(getattr(function, "__dict__", {}))  # what Jinja passes it
-    return bounded
+    return _bounded(function, check)
 
 
 def bounded_test(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a test that counts the items of what it compares."""
+
+    def check(value: Any, *arguments: Any, **named: Any) -> None:
+        comparable(value)
+        for argument in (value, *arguments):
+            check_bits(argument)
+        if name == "in":
+            comparable(arguments[0])
+        if name in ("even", "odd", "divisibleby") and not isinstance(value, (int, float)):
+            raise TypeError(f"the test {name} takes a number, not {type(value).__name__}")
+
+    return _bounded(function, check)
+
+
+def _bounded(function: Callable[..., Any], check: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of Jinja whose arguments are checked before it is called, and whose result is counted."""
     before = int(hasattr(function, "jinja_pass_arg"))
 
     def bounded(*arguments: Any, **named: Any) -> Any:
         step()
-        value = comparable(arguments[before])
-        for argument in arguments[before:]:
-            check_bits(argument)
-        if name == "in":
-            searched(arguments[before + 1])
-        if name in ("even", "odd", "divisibleby") and not isinstance(value, (int, float)):
-            raise TypeError(f"the test {name} takes a number, not {type(value).__name__}")
-        return function(*arguments, **named)
+        check(*arguments[before:], **named)
+        return charged(function(*arguments, **named))
 
     bounded.__dict__.update(getattr(function, "__dict__", {}))  # what Jinja passes it
     return bounded

@@ -62,7 +62,7 @@ class _Rewritten(NodeTransformer):
         node.expr = _called("comparable", node.expr, node)
         for operand in node.ops:
             if operand.op in ("in", "notin"):
-                operand.expr = _called("searched", operand.expr, node)
+                operand.expr = _called("comparable", operand.expr, node)
         return node
 
     def visit_Pair(self, node: Any) -> Any:
@@ -145,7 +145,6 @@ class _Environment(jinja2.sandbox.ImmutableSandboxedEnvironment):
     concat = staticmethod(_concat)
     step = staticmethod(bounds.step)
     comparable = staticmethod(bounds.comparable)
-    searched = staticmethod(bounds.searched)
     charged = staticmethod(bounds.charged)
     literal = staticmethod(functools.lru_cache(4096)(lambda text: MarkedText(text, TRUSTED)))
 

@@ -23,16 +23,10 @@ def _aliases(library: str) -> dict[str, types.ModuleType]:
     names = {library: own} | {f"{library}.{name}": f"{own}.{name}" for _, name, _ in pkgutil.iter_modules(path)}
     if library == "tiktoken":
         # If tiktoken is installed, or a plug-in by itself, the package exists already.
-        missing = [name for name in (_PLUGINS, _OWN_PLUGIN) if not _exists(name)]
+        find = importlib.util.find_spec
+        missing = [name for name in (_PLUGINS, _OWN_PLUGIN) if find(_PLUGINS) is None or find(name) is None]
         names |= {name: f"toksmith.compat.{name}" for name in missing}
     return {name: importlib.import_module(module) for name, module in names.items()}
-
-
-def _exists(name: str) -> bool:
-    try:
-        return importlib.util.find_spec(name) is not None
-    except ModuleNotFoundError:  # the package around it does not
-        return False
 
 
 def _stands(library: str) -> bool:

@@ -65,23 +65,18 @@ class ToksmithTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]  # not t
             made._tokenizer = adapter_of(made.backend_tokenizer, type(made).__name__)
         return made
 
-    @classmethod
-    def _model_class(cls) -> Fast:
-        """Return the class of `transformers` that this class replaces."""
-        return next(kind for kind in cls.__mro__ if not issubclass(kind, ToksmithTokenizer))
-
     def _save_pretrained(self, *args: object, **options: object) -> tuple[str, ...]:
         names: tuple[str, ...] = super()._save_pretrained(*args, **options)
         if type(self) is not ToksmithTokenizer:
             return names
         config = Path(next(name for name in names if name.endswith("tokenizer_config.json")))
         content = text_files.read_object(config, "tokenizer_config.json") | {"tokenizer_class": _SAVED_AS}
-        text = json.dumps(content, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
-        whole_files.write(config, [text.encode()])
+        whole_files.write(config, [side_files.as_json(dict(sorted(content.items())))])
         return names
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _restored, (self._model_class(), self.__dict__.copy())
+        replaced = next(kind for kind in type(self).__mro__ if not issubclass(kind, ToksmithTokenizer))
+        return _restored, (replaced, self.__dict__.copy())
 
 
 @functools.cache
@@ -193,10 +188,7 @@ def _of_files(core: _core.Tokenizer, files_beside: side_files.Files, roles: Json
     with tempfile.TemporaryDirectory() as made:
         if side_files.MODEL in files_beside:
             files[side_files.MODEL] = side_files.as_json(files_beside[side_files.MODEL])
-        for name, content in files.items():
-            path = Path(made, name)
-            path.parent.mkdir(exist_ok=True)
-            path.write_bytes(content)
+        whole_files.write_all([(Path(made, name), [files[name]]) for name in files], make_folder=True)
         chosen = {name: value for name, value in roles.items() if value is not ...}
         tokenizer = ToksmithTokenizer.from_pretrained(made, **chosen, **options)
     tokenizer.name_or_path = tokenizer.init_kwargs["name_or_path"] = ""

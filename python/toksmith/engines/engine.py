@@ -20,7 +20,7 @@ from ..training import train as training
 from ..training.counts import PretokenCounts
 from .counting import CountOptions, count_batches, sum_counts
 from .run_folder import RunFolder, check_order, outcome
-from .workers import KeptFunction, Piece, write_pieces
+from .workers import KeptFunction, write_pieces
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch, Table
@@ -160,7 +160,7 @@ class Engine(ABC, Generic[Data]):
                 column=column,
                 order=order,
             )
-            pieces = [Piece(*json.loads(row)) for row in self._encoded(data, column, order, KeptFunction(write))]
+            pieces = [json.loads(row) for row in self._encoded(data, column, order, KeptFunction(write))]
             if order is not None:
                 check_order(pieces, order)
             folder.join(pieces)

@@ -10,13 +10,14 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import errno
+import itertools
 import json
 import shutil
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from .. import _core
-from ..data.folder import ON_ENGINE, STATE, Folder
+from ..data.folder import ON_ENGINE, STATE, Folder, reason_of
 from ..data.manifest import NAME, TOKENIZER, WIDTHS, Outcome, is_file_name
 from ..data.options import RunOptions
 from ..data.shards import Raw
@@ -100,7 +101,7 @@ class RunFolder(Folder):
     def join(self, pieces: list[Piece]) -> None:
         """Write the shards of all splits."""
         for split in range(len(self.options.splits)):
-            raws = [self._raw(split, piece) for piece in pieces if piece.split_documents[split]]
+            raws = [self._raw(split, piece) for piece in pieces if piece["totals"][split]["documents"]]
             for number, ranges in enumerate(shard_plans(raws, self.options.core.shard_size)):
                 self._write_shard(split, number, ranges)
 
@@ -113,9 +114,10 @@ class RunFolder(Folder):
 
     def _raw(self, split: int, piece: Piece) -> Raw:
         """Return the files of a split in a piece."""
-        folder, name = self.unfinished / PIECES / piece.name, self.options.splits[split]
+        folder, name = self.unfinished / PIECES / piece["name"], self.options.splits[split]
         ids, index = (folder / f"{name}-00000.{suffix}" for suffix in ("ids", "index"))
-        raw = Raw(ids, index, piece.split_tokens[split], piece.split_documents[split], self.options.dtype)
+        total = piece["totals"][split]
+        raw = Raw(ids, index, total["ids"], total["documents"], self.options.dtype)
         if not raw.starts_file.exists():
             message = "the driver does not see it: out must be a folder that all machines see"
             raise FileNotFoundError(errno.ENOENT, message, str(raw.starts_file))
@@ -152,11 +154,8 @@ def _ranges(raw: Raw, room: int, shard_size: int) -> Iterator[tuple[Range, int]]
 
 def check_order(pieces: list[Piece], order: str) -> None:
     """Check that the numbers of each part are above those of the part before it."""
-    before: tuple[int, int] | None = None
-    for piece in pieces:
-        if piece.numbers is not None:
-            check_rising(order, before, piece.numbers[0])
-            before = piece.numbers
+    for before, piece in itertools.pairwise(piece for piece in pieces if piece["numbers"] is not None):
+        check_rising(order, before["numbers"], piece["numbers"][0])
 
 
 def outcome(pieces: list[Piece], source: str, splits: int) -> Outcome:
@@ -164,16 +163,16 @@ def outcome(pieces: list[Piece], source: str, splits: int) -> Outcome:
     skipped: list[dict[str, str]] = []
     before = 0
     for piece in pieces:
-        for number, reason in piece.skipped[: _core.MAX_LISTED - len(skipped)]:
-            skipped.append({"source": source, "place": f"text number {before + number}", "reason": reason})
-        before += piece.texts
-    documents = [sum(piece.split_documents[split] for piece in pieces) for split in range(splits)]
-    return Outcome(
-        [sum(piece.split_tokens[split] for piece in pieces) for split in range(splits)],
-        documents,
-        [{"name": source, "bytes": None, "documents": sum(documents)}],
-        sum(piece.text_bytes for piece in pieces),
-        sum(piece.special_tokens for piece in pieces),
-        skipped,
-        sum(piece.skipped_count for piece in pieces),
+        for text in piece["skipped"][: _core.MAX_LISTED - len(skipped)]:
+            place = f"text number {before + (text['line'] or 0)}"
+            skipped.append({"source": source, "place": place, "reason": reason_of(text)})
+        before += piece["texts"]
+    tokens, documents = (
+        [sum(piece["totals"][split][key] for piece in pieces) for split in range(splits)]
+        for key in ("ids", "documents")
     )
+    text_bytes, special_tokens, count = (
+        sum(piece[key] for piece in pieces) for key in ("text_bytes", "special_tokens", "skipped_count")
+    )
+    sources = [{"name": source, "bytes": None, "documents": sum(documents)}]
+    return Outcome(tokens, documents, sources, text_bytes, special_tokens, skipped, count)

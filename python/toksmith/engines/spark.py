@@ -2,7 +2,7 @@
 
 Results are those of one machine, for any partitions. All machines need toksmith, pyarrow, and pandas, which PySpark
 asks for, in the Python that `PYSPARK_PYTHON` names when the session starts; default: the `python3` of the `PATH`.
-PySpark is 4.0 or later; `encode_udf` needs 4.1.
+PySpark is 4.1 or later.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from .._internal.messages import shown
@@ -22,7 +22,6 @@ from .workers import KeptFunction
 if TYPE_CHECKING:
     from pyarrow import Array, RecordBatch, Table
     from pyspark.sql import DataFrame
-    from pyspark.sql.types import ArrayType
 
     from .engine import Count, Encode
 
@@ -143,79 +142,36 @@ def encode(
 ) -> DataFrame:
     """Return a data frame with the ids of the texts of a column, as `array<int>`. Spark runs it when it is read.
 
-    Spark sends the tokenizer once to each executor, and each Python worker makes it once and keeps it. Options are
-    those of `batch_function`. All columns that stay go through Python; `encode_udf` gets only texts.
+    Only texts go through Python. Options are those of `batch_function`.
 
     Raises:
         ValueError: There is no such column; or the tokenizer has ids above 2^31 - 1, for which Spark has no integer.
         TypeError: The column is of another type.
     """
-    from pyspark.sql import types
-
-    tokenizer = tokenizer_of(tokenizer)
-    ids_type, texts = _ids_type(tokenizer), _texts(frame, column)
-    fields = list(frame.schema.fields) if keep else []
-    names = [field.name for field in fields]
-    position = names.index(out) if out in names else len(names)
-    fields[position : position + 1] = [types.StructField(out, ids_type)]
-    selected = frame if keep else frame.select(texts)
-    encoded = functools.partial(
-        _with_ids,
-        encode=functools.partial(_ids, tokenizer=tokenizer, special=special),
-        source=selected.columns.index(column),
-        position=position,
-        names=[field.name for field in fields],
-        keep=keep,
-    )
-    numbered = selected.toDF(*map(str, range(len(selected.columns))))  # mapInArrow takes no name with a dot
-    return numbered.mapInArrow(KeptFunction(encoded), types.StructType(fields))
+    ids = encode_udf(tokenizer, special=special)(_texts(frame, column))
+    return frame.withColumn(out, ids) if keep else frame.select(ids.alias(out))
 
 
 def encode_udf(tokenizer: Tokenizer | object, *, special: bool = True) -> Any:
     """Return a function of Spark from a column of texts to one of their ids, for `select`, `withColumn` and SQL.
 
-    `frame.withColumn("input_ids", encode_udf(tokenizer)("text"))` is a plan in which only texts go through Python;
     `spark.udf.register("token_ids", encode_udf(tokenizer))` makes it a function of SQL. Texts are of type `string` or
-    `binary`. Ids of the tokenizer above 2^31 - 1 are a `ValueError`, since Spark has no integer for them.
+    `binary`. Ids of the tokenizer above 2^31 - 1 are a `ValueError`, since Spark has no integer for them. Spark sends
+    the tokenizer once to each executor, and each Python worker makes it once and keeps it.
     """
     import pyarrow as pa
-    from pyspark.sql import functions
+    from pyspark.sql import functions, types
 
     tokenizer = tokenizer_of(tokenizer)
-    ids_type = _ids_type(tokenizer)
+    if tokenizer.max_id > _MAX_ID:
+        raise ValueError(f"the tokenizer has ids up to {tokenizer.max_id}: the integers of Spark go up to {_MAX_ID}")
     kept = KeptFunction(functools.partial(_ids, tokenizer=tokenizer, special=special))
 
     def encode(texts: Array) -> Array:
         return kept(texts)
 
     encode.__annotations__ = {"texts": pa.Array, "return": pa.Array}  # these tell Spark the kind of function
-    return functions.arrow_udf(encode, ids_type)
-
-
-def _ids_type(tokenizer: Tokenizer) -> ArrayType:
-    """Return Spark's type of a list of ids, none of which is null."""
-    from pyspark.sql import types
-
-    if tokenizer.max_id > _MAX_ID:
-        raise ValueError(f"the tokenizer has ids up to {tokenizer.max_id}: the integers of Spark go up to {_MAX_ID}")
-    return types.ArrayType(types.IntegerType(), containsNull=False)
-
-
-def _with_ids(
-    batches: Iterable[RecordBatch],
-    encode: Callable[[Array], Array],
-    source: int,
-    position: int,
-    names: list[str],
-    keep: bool,
-) -> Iterator[RecordBatch]:
-    """Yield the columns of these names: the ids of the column `source`, at a position, among those of a batch."""
-    import pyarrow as pa
-
-    for batch in batches:
-        columns = batch.columns if keep else []
-        columns[position : position + 1] = [encode(batch.column(source))]
-        yield pa.RecordBatch.from_arrays(columns, names=names)
+    return functions.arrow_udf(encode, types.ArrayType(types.IntegerType(), containsNull=False))
 
 
 def _ids(texts: Array, tokenizer: Tokenizer, special: bool) -> Array:

@@ -14,14 +14,13 @@ import json
 import pickle
 import platform
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from .._internal.messages import shown
 from ..data import table_texts
-from ..data.folder import reason_of
 from ..data.options import RunOptions
 from ..data.table_texts import TextColumn
 from ..files import tables
@@ -33,6 +32,9 @@ if TYPE_CHECKING:
 
 PIECES = "pieces"
 """The folder of pieces."""
+Piece = dict[str, Any]
+"""What a worker reports of a piece to the driver: its `name`, how many `texts` are not null, the first and last of
+the `numbers` that order them, and what the core tells at the end of a run."""
 _TEXT_TYPES = "string, large_string, string_view, binary, large_binary or binary_view"
 
 
@@ -61,25 +63,6 @@ def _kept(data: bytes) -> KeptFunction:
     return KeptFunction(pickle.loads(data), data)
 
 
-class Piece(NamedTuple):
-    """The facts of a piece that its worker reports to the driver, as JSON."""
-
-    name: str
-    """Its folder."""
-    texts: int
-    """Texts of the part that are not null, including those that were left out."""
-    split_tokens: list[int]
-    split_documents: list[int]
-    text_bytes: int
-    special_tokens: int
-    """Special tokens that stood in the text."""
-    skipped: list[tuple[int, str]]
-    """Texts that were left out, the first 10,000: the number of each in the part, and the reason."""
-    skipped_count: int
-    numbers: tuple[int, int] | None
-    """The first and the last number of the column that orders the documents."""
-
-
 def write_pieces(
     batches: Iterable[RecordBatch | Table],
     work: str,
@@ -93,8 +76,8 @@ def write_pieces(
     The first column of a batch has the texts, the second the numbers if there is an order; their names are for
     messages. All machines see the folder `work` of the run under this name.
     """
-    texts = _Texts(batches, column, order)
-    columns = iter(texts)
+    facts: Piece = {"texts": 0, "numbers": None}
+    columns = _texts(batches, column, order, facts)
     first = next(columns, None)
     if first is None:
         return
@@ -102,11 +85,7 @@ def write_pieces(
     source = Source(f"column {shown(column)} of a part")
     run = _core.ShardRun(tokenizer._core, [source], folder, options.json())
     run.columns(1, itertools.chain([first], columns), None)
-    end = json.loads(run.finish(None))
-    skipped = [(text["line"] or 0, reason_of(text)) for text in end["skipped"]]
-    tokens, documents = ([total[key] for total in end["totals"]] for key in ("ids", "documents"))
-    counts = (tokens, documents, end["text_bytes"], end["special_tokens"], skipped, end["skipped_count"])
-    yield json.dumps(Piece(folder.name, texts.count, *counts, texts.numbers))
+    yield json.dumps({**json.loads(run.finish(None)), **facts, "name": folder.name})
 
 
 def _new_folder(work: str) -> Path:
@@ -119,47 +98,41 @@ def _new_folder(work: str) -> Path:
     return folder
 
 
-class _Texts:
-    """The texts of a part that are not null, and what was seen of them."""
+def _texts(
+    batches: Iterable[RecordBatch | Table], column: str, order: str | None, facts: Piece
+) -> Iterator[TextColumn]:
+    """Yield the texts of a part that are not null; count them in `facts`, with their first and last number."""
+    import pyarrow as pa
 
-    def __init__(self, batches: Iterable[RecordBatch | Table], column: str, order: str | None) -> None:
-        self._batches, self._column, self._order = batches, column, order
-        self.count = 0
-        self.numbers: tuple[int, int] | None = None
-
-    def __iter__(self) -> Iterator[TextColumn]:
-        for batch in self._batches:
-            for rows in batch.to_batches() if hasattr(batch, "to_batches") else [batch]:
-                yield from self._columns(rows)
-
-    def _columns(self, rows: RecordBatch) -> Iterator[TextColumn]:
-        import pyarrow as pa
-
+    parts = (batch.to_batches() if hasattr(batch, "to_batches") else [batch] for batch in batches)
+    for rows in itertools.chain.from_iterable(parts):
         cells = rows.column(0)
         if pa.types.is_null(cells.type):  # a part without texts, whose type Ray does not know
-            return
+            continue
         if not tables.is_text(cells.type):
-            raise TypeError(f"column {shown(self._column)} is of type {cells.type}: texts are {_TEXT_TYPES}")
-        if self._order is not None:
-            self._check_order(rows.column(1).filter(cells.is_valid()), self._order)
+            raise TypeError(f"column {shown(column)} is of type {cells.type}: texts are {_TEXT_TYPES}")
+        if order is not None:
+            _check_order(rows.column(1).filter(cells.is_valid()), order, facts)
         if cells.null_count:
             cells = cells.cast(pa.large_binary()).drop_null()
-        self.count += len(cells)
+        facts["texts"] += len(cells)
         yield from table_texts.columns(cells, source=0, per_row=0)
 
-    def _check_order(self, column: IntegerArray, order: str) -> None:
-        import pyarrow as pa
 
-        if not pa.types.is_integer(column.type):
-            raise TypeError(f"column {shown(order)} is of type {column.type}: documents are ordered by whole numbers")
-        if column.null_count:
-            raise ValueError(f"column {shown(order)} has a null: each document needs a number of its own")
-        for number in column.to_pylist():
-            check_rising(order, self.numbers, number)
-            self.numbers = number if self.numbers is None else self.numbers[0], number
+def _check_order(column: IntegerArray, order: str, facts: Piece) -> None:
+    import pyarrow as pa
+
+    if not pa.types.is_integer(column.type):
+        raise TypeError(f"column {shown(order)} is of type {column.type}: documents are ordered by whole numbers")
+    if column.null_count:
+        raise ValueError(f"column {shown(order)} has a null: each document needs a number of its own")
+    for number in column.to_pylist():
+        before = facts["numbers"]
+        check_rising(order, before, number)
+        facts["numbers"] = number if before is None else before[0], number
 
 
-def check_rising(order: str, numbers: tuple[int, int] | None, number: int) -> None:
+def check_rising(order: str, numbers: Sequence[int] | None, number: int) -> None:
     """Check that a number of the column that orders the documents is above those before it."""
     if numbers is not None and number <= numbers[1]:
         raise ValueError(

@@ -169,8 +169,6 @@ def test_a_vocabulary_that_is_cut() -> None:
             ]
         )
     assert results[0] == results[1]
-    with pytest.raises(TypeError, match="_core_bpe is a CoreBPE"):
-        Encoding("x", **ARGUMENTS)._core_bpe = 5  # type: ignore[assignment]
 
 
 # The lessons

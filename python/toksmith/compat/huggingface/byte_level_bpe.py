@@ -11,8 +11,6 @@ from .model import BPE
 from .tokenizers import Tokenizer
 from .training import BpeTrainer
 
-_FORMS = ("nfc", "nfd", "nfkc", "nfkd")
-
 
 class ByteLevelBPETokenizer(Tokenizer):
     """A tokenizer that is made like GPT-2's. It has all methods of `Tokenizer`.
@@ -33,21 +31,17 @@ class ByteLevelBPETokenizer(Tokenizer):
         end_of_word_suffix: str | None = None,
         trim_offsets: bool = False,
     ) -> None:
-        if vocab is None or merges is None:
-            model = BPE()
-        else:
+        model = BPE()
+        if vocab is not None and merges is not None:
             prefix, suffix = continuing_subword_prefix or "", end_of_word_suffix or ""
             affixes = {"continuing_subword_prefix": prefix, "end_of_word_suffix": suffix}
             model = BPE(vocab, merges, dropout=dropout, **affixes)
         super().__init__(model)
-        if unicode_normalizer and unicode_normalizer not in _FORMS:
-            raise ValueError(
-                f"{unicode_normalizer!r} is not a known unicode normalizer: use one of {', '.join(_FORMS)}"
-            )
-        kinds = [unicode_normalizer.upper()] if unicode_normalizer else []
-        steps = [{"type": kind} for kind in [*kinds, *(["Lowercase"] if lowercase else [])]]
+        kinds = [unicode_normalizer.upper() if unicode_normalizer else None, "Lowercase" if lowercase else None]
+        steps = [{"type": kind} for kind in kinds if kind]
         if steps:
             self.normalizer = {"type": "Sequence", "normalizers": steps} if len(steps) > 1 else steps[0]
+            self.normalize("")  # raises for a form that is not known
         byte_level = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
         self.pre_tokenizer = {**byte_level, "add_prefix_space": add_prefix_space}
         self.decoder = byte_level

@@ -92,8 +92,8 @@ class BPE:
     def __getstate__(self) -> bytes:
         return json.dumps(self.content()).encode()
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return _restored, (self.content(),)
+    def __setstate__(self, state: bytes) -> None:
+        self._content, self._state = json.loads(state), None
 
     def __repr__(self) -> str:
         content = self.content()
@@ -128,9 +128,3 @@ class BPE:
         merges = "\n".join(["#version: 0.2", *pairs, ""]).encode()
         whole_files.write_all(zip(paths, ([vocab], [merges]), strict=True))
         return [str(path) for path in paths]
-
-
-def _restored(content: Json) -> BPE:
-    model = BPE()
-    model._content = content
-    return model

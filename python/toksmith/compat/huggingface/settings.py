@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from ... import _core
 from ..._internal.messages import shown
@@ -12,11 +13,8 @@ from .components import PostProcessor
 MAX_PADDED = 1 << 24
 """Maximum length to which a file may pad an encoding: more than the longest context of any model."""
 
-# The names in arguments, with those in a `tokenizer.json`.
 _STRATEGIES = {"longest_first": "LongestFirst", "only_first": "OnlyFirst", "only_second": "OnlySecond"}
-_DIRECTIONS = {"right": "Right", "left": "Left"}
-_STRATEGIES_OF_FILES = {name: argument for argument, name in _STRATEGIES.items()}
-_DIRECTIONS_OF_FILES = {name: argument for argument, name in _DIRECTIONS.items()}
+"""Names in arguments, with those in a `tokenizer.json`."""
 
 
 class Settings:
@@ -53,8 +51,7 @@ class Settings:
             raise ValueError(
                 f"Unknown `strategy`: `{strategy}`. Use one of `longest_first`, `only_first`, or `only_second`"
             )
-        settings = {"max_length": max_length, "stride": stride, "strategy": strategy, "direction": direction}
-        _check(settings, ("max_length", "stride"))
+        settings = _checked(max_length=max_length, stride=stride, strategy=strategy, direction=direction)
         added = self.num_special_tokens_to_add(False)
         if 0 <= max_length - added < stride:
             raise ValueError(
@@ -82,16 +79,9 @@ class Settings:
         pad_to_multiple_of: int | None = None,
     ) -> None:
         """Fill up encodings to `length` tokens; by default, to the longest of a batch."""
-        settings = {
-            "length": length,
-            "pad_to_multiple_of": pad_to_multiple_of,
-            "pad_id": pad_id,
-            "pad_token": pad_token,
-            "pad_type_id": pad_type_id,
-            "direction": direction,
-        }
-        _check(settings, ("length", "pad_to_multiple_of", "pad_id", "pad_type_id"))
-        self._padding, self._core_settings = settings, None
+        numbers = {"length": length, "pad_to_multiple_of": pad_to_multiple_of, "pad_id": pad_id}
+        self._padding = _checked(**numbers, pad_token=pad_token, pad_type_id=pad_type_id, direction=direction)
+        self._core_settings = None
 
     def no_padding(self) -> None:
         """Turn padding off."""
@@ -117,35 +107,36 @@ class Settings:
 
     def _take_settings(self, content: Json) -> None:
         self.post_processor = content.get("post_processor")
-        truncation = content.get("truncation")
-        self._truncation = truncation and {
-            "max_length": truncation["max_length"],
-            "stride": truncation["stride"],
-            "strategy": _STRATEGIES_OF_FILES[truncation["strategy"]],
-            "direction": _DIRECTIONS_OF_FILES[truncation.get("direction", "Right")],
-        }
+        if (truncation := content.get("truncation")) is not None:
+            strategies = {in_files: name for name, in_files in _STRATEGIES.items()}
+            self._truncation = {
+                **{name: truncation[name] for name in ("max_length", "stride")},
+                "strategy": strategies[truncation["strategy"]],
+                "direction": truncation.get("direction", "Right").lower(),
+            }
         self._padding = padding_of(content.get("padding"))
 
     def _settings_content(self) -> Json:
         truncation, padding, processor = self.truncation, self.padding, self._post_processor
         if truncation is not None:
-            truncation["direction"] = _DIRECTIONS[truncation["direction"]]
+            truncation["direction"] = truncation["direction"].capitalize()
             truncation["strategy"] = _STRATEGIES[truncation["strategy"]]
             truncation = dict(sorted(truncation.items()))
         if padding is not None:
             length = padding.pop("length")
             strategy = "BatchLongest" if length is None else {"Fixed": length}
-            padding = {"strategy": strategy, **padding, "direction": _DIRECTIONS[padding["direction"]]}
+            padding = {"strategy": strategy, **padding, "direction": padding["direction"].capitalize()}
         return {"truncation": truncation, "padding": padding, "post_processor": processor and dict(processor)}
 
 
-def _check(settings: Json, numbers: tuple[str, ...]) -> None:
-    direction = settings["direction"]
-    if direction not in _DIRECTIONS:
-        raise ValueError(f"Unknown `direction`: `{direction}`. Use one of `left` or `right`")
-    for name in numbers:
-        if settings[name] is not None and settings[name] < 0:
-            raise OverflowError(f"{name} is {settings[name]}, which is negative")
+def _checked(**settings: Any) -> Json:
+    """Return settings whose direction is known, and none of whose numbers is negative."""
+    if settings["direction"] not in ("left", "right"):
+        raise ValueError(f"Unknown `direction`: `{settings['direction']}`. Use one of `left` or `right`")
+    for name, value in settings.items():
+        if isinstance(value, int) and value < 0:
+            raise OverflowError(f"{name} is {value}, which is negative")
+    return settings
 
 
 def padding_of(content: Json | None) -> Json | None:
@@ -158,5 +149,4 @@ def padding_of(content: Json | None) -> Json | None:
         if number is not None and not (isinstance(number, int) and 0 <= number <= MAX_PADDED):
             raise ValueError(f"$.padding: {shown(number)} is not a length from 0 to {MAX_PADDED}")
     tokens = {name: content[name] for name in ("pad_id", "pad_token", "pad_type_id")}
-    direction = _DIRECTIONS_OF_FILES[content["direction"]]
-    return {"length": length, "pad_to_multiple_of": multiple, **tokens, "direction": direction}
+    return {"length": length, "pad_to_multiple_of": multiple, **tokens, "direction": content["direction"].lower()}

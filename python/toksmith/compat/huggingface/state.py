@@ -5,6 +5,7 @@ A change of a part gives a new state, with a new `toksmith.Tokenizer`.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 from collections.abc import Iterable, Sequence
@@ -66,38 +67,26 @@ class State:
             for id, row in self.added.rows.items()
         }
 
-    def __getstate__(self) -> Json:
-        return {"trained": self.trained, "added": self.added, "_source": self._source}
-
-    def __repr__(self) -> str:
-        return "no vocabulary" if self.trained is None else repr(self.trained)
-
     # As a file
 
     def content(self) -> Json:
         """Return the content of a `tokenizer.json`: a new dictionary, of parts that must not be changed."""
-        content = (
-            dict(self._source) if self._source is not None else json.loads(self.core._core.written("huggingface")[0])
-        )
-        content["added_tokens"] = list(self.added.rows.values())
-        return content
+        source = self._source
+        content: Json = json.loads(self.core._core.written("huggingface")[0]) if source is None else source
+        return {**content, "added_tokens": list(self.added.rows.values())}
 
     @property
     def settings(self) -> Json:
         """Post-processor, truncation and padding as the tokenizer came with them."""
         content: Json | None = self.core._core.origin()["content"]
-        if content is not None:
-            return content
-        spec: Json = {} if self.core.pipeline is None else self.core.pipeline.spec
-        return spec
+        pipeline = self.core.pipeline
+        return content or ({} if pipeline is None else pipeline.spec)
 
     def part(self, name: str) -> Json | None:
         """Return the normalizer, pre-tokenizer or decoder, as the file has it."""
-        if self._source is not None:
-            part: Json | None = self._source.get(name)
+        if source := self.settings if self._source is None else self._source:
+            part: Json | None = source.get(name)
             return part
-        if self.settings:
-            return self.settings.get(name)
         if name == "pre_tokenizer":
             return self.core._core.pre_tokenizer()
         return dict(_BYTE_LEVEL) if name == "decoder" else None
@@ -137,20 +126,17 @@ class State:
 
     def model_id(self, token: str) -> int | None:
         """Return the id that the model has for a token; None if it has none."""
+        id: int | None
         if self._source is not None:
-            model_id: int | None = self._source["model"]["vocab"].get(token)
-            return model_id
-        id = self.added.ids.get(token)
-        if id is not None:
+            id = self._source["model"]["vocab"].get(token)
+            return id
+        if (id := self.added.ids.get(token)) is not None:
             return None if id in self.added.beside else id
         if self._merges_characters:
             id = self.core._core.id_of_spelling(token)
-            return None if id in self.added.rows else id
-        plain = unspell(token) if token else None
-        try:
-            id = None if plain is None else self.core.token_id(plain)
-        except KeyError:
-            return None
+        elif token and (plain := unspell(token)) is not None:
+            with contextlib.suppress(KeyError):
+                id = self.core.token_id(plain)
         return None if id in self.added.rows else id
 
     def token(self, id: int) -> str | None:
@@ -174,7 +160,8 @@ class State:
 
     def model_tokens(self, spelled: str) -> list[Token]:
         """Return the tokens that the model makes of one spelled pretoken."""
-        core, are_plain = self.core._core, self._spaces_are_plain
+        core, pipeline = self.core._core, self.core.pipeline
+        are_plain = pipeline is not None and pipeline.spaces_are_plain
         id = self.model_id(spelled)
         if id is not None and core.ignores_merges():
             return [Token(id, spelled, (0, len(spelled.encode())))]
@@ -195,11 +182,6 @@ class State:
             tokens.append(Token(id, value, (place, place + length)))
             place += length
         return tokens
-
-    @property
-    def _spaces_are_plain(self) -> bool:
-        pipeline = self.core.pipeline
-        return pipeline is not None and pipeline.spaces_are_plain
 
     @property
     def _merges_characters(self) -> bool:
@@ -228,12 +210,11 @@ class State:
     @functools.cached_property
     def _decodes_bytes(self) -> bool:
         """Whether the decoder turns the spellings of tokens into the bytes of these tokens."""
-        names = {row["content"]: self._added_spelling[id] for id, row in self.added.rows.items()}
-        odd = any(
-            name != content or (not name.isascii() and unspell(name) not in (None, name.encode()))
-            for content, name in names.items()
+        return self.part("decoder") is not None and not any(
+            name != self.added.rows[id]["content"]
+            or (not name.isascii() and unspell(name) not in (None, name.encode()))
+            for id, name in self._added_spelling.items()
         )
-        return self.part("decoder") is not None and not odd
 
 
 def of_core(core: Native) -> State:

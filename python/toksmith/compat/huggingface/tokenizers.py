@@ -112,9 +112,8 @@ class Tokenizer(Settings):
     def to_str(self, pretty: bool = False) -> str:
         """Return the content of a `tokenizer.json`."""
         content = {**self._state.content(), **self._settings_content()}
-        if pretty:
-            return json.dumps(content, ensure_ascii=False, indent=2)
-        return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+        form: Json = {"indent": 2} if pretty else {"separators": (",", ":")}
+        return json.dumps(content, ensure_ascii=False, **form)
 
     def save(self, path: str | os.PathLike[str], pretty: bool = True, *, verify: bool = True) -> None:
         """Write a `tokenizer.json`; it is verified as `toksmith.Tokenizer.save_huggingface` does."""
@@ -134,23 +133,23 @@ class Tokenizer(Settings):
         return self._settings.encode(self._tokenizer._core, sequences, is_pretokenized, special, add_special_tokens)
 
     def encode_batch(
-        self, input: Iterable[object], is_pretokenized: bool = False, add_special_tokens: bool = True
+        self,
+        input: Iterable[object],
+        is_pretokenized: bool = False,
+        add_special_tokens: bool = True,
+        *,
+        _is_fast: bool = False,
     ) -> list[Encoding]:
         """Return the encoding of each text, or pair of texts, on all cores; padded to one length if padding is on."""
-        return self._encode_batch(input, is_pretokenized, add_special_tokens, fast=False)
+        core, texts, special = self._tokenizer._core, arguments.checked_batch(input), not self.encode_special_tokens
+        form = (is_pretokenized, special, add_special_tokens, _is_fast)
+        return self._settings.encode_batch(core, texts, *form, arguments.checked_workers(None))
 
     def encode_batch_fast(
         self, input: Iterable[object], is_pretokenized: bool = False, add_special_tokens: bool = True
     ) -> list[Encoding]:
         """As `encode_batch`, without tokens, offsets and words, as in `tokenizers`."""
-        return self._encode_batch(input, is_pretokenized, add_special_tokens, fast=True)
-
-    def _encode_batch(
-        self, input: Iterable[object], is_pretokenized: bool, add_special_tokens: bool, fast: bool
-    ) -> list[Encoding]:
-        core, texts, special = self._tokenizer._core, arguments.checked_batch(input), not self.encode_special_tokens
-        workers = arguments.checked_workers(None)
-        return self._settings.encode_batch(core, texts, is_pretokenized, special, add_special_tokens, fast, workers)
+        return self.encode_batch(input, is_pretokenized, add_special_tokens, _is_fast=True)
 
     # Ids to text
 
@@ -248,7 +247,7 @@ class Tokenizer(Settings):
         self._state = train_from_iterator(self._state, iterator, trainer)
 
     def __repr__(self) -> str:
-        return f"<Tokenizer of tokenizers' interface over {self._state!r}>"
+        return f"<Tokenizer of tokenizers' interface over {self._state.trained or 'no vocabulary'!r}>"
 
 
 class DecodeStream:

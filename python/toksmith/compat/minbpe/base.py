@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 
 from ... import patterns
+from ...files import text_files
 from ...tokenizer import Tokenizer as ToksmithTokenizer
 from .. import _merges
 from . import files
@@ -54,6 +55,8 @@ class Tokenizer:
     The immutable `toksmith.Tokenizer` in `tokenizer` does the work; training, loading and registering special tokens
     replace it. The properties are read-only.
     """
+
+    _has_pattern = False
 
     def __init__(self) -> None:
         self._replace(Model("", {}, {}))
@@ -135,11 +138,8 @@ class Tokenizer:
         """Take the pattern, special tokens and merges of a `.model` file."""
         name = f"{files.prefix_of(model_file)}.model"
         model = files.read(name)
-        self._check_kind(model, name)
-        try:
+        if bool(model.pattern) != self._has_pattern:
+            kind = "BasicTokenizer" if self._has_pattern else "RegexTokenizer"
+            raise ValueError(f"{name}, line 2: the pattern is that of another kind of tokenizer: load it with {kind}")
+        with text_files.naming(name):
             self._replace(model, is_loaded=True)
-        except ValueError as error:
-            raise ValueError(f"{name}: {error}") from None
-
-    def _check_kind(self, model: Model, name: str) -> None:
-        """Refuse a file of another kind of tokenizer."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .base import Tokenizer
-from .files import Model
 
 
 class BasicTokenizer(Tokenizer):
@@ -24,7 +23,3 @@ class BasicTokenizer(Tokenizer):
     def decode(self, ids: Iterable[int]) -> str:
         """Return the text of `ids`, with U+FFFD for bytes that are not UTF-8; `KeyError` for an unknown id."""
         return self.tokenizer.decode(ids)
-
-    def _check_kind(self, model: Model, name: str) -> None:
-        if model.pattern:
-            raise ValueError(f"{name}, line 2: its tokenizer cuts text by a pattern: load it with RegexTokenizer")

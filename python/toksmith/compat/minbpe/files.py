@@ -47,14 +47,9 @@ def tokenizer_of(model: Model) -> _core.Tokenizer:
 
 def read(path: str | os.PathLike[str]) -> Model:
     """Return the content of a model file."""
-    return _parsed(text_files.read_text(path), os.fspath(path))
-
-
-def _parsed(text: str, name: str) -> Model:
-    try:
+    text = text_files.read_text(path)
+    with text_files.naming(path):
         return Model(*_core.minbpe_model(text))
-    except ValueError as error:
-        raise ValueError(f"{name}, {error}") from None
 
 
 def save(core: _core.Tokenizer, path: str | os.PathLike[str]) -> None:
@@ -63,7 +58,7 @@ def save(core: _core.Tokenizer, path: str | os.PathLike[str]) -> None:
     A tokenizer is refused unless its ids are those of the bytes by value, the merges, then the special tokens.
     """
     prefix = prefix_of(path)
-    model = _parsed(core.written("minbpe")[0].decode(), os.fspath(path))
+    model = Model(*_core.minbpe_model(core.written("minbpe")[0].decode()))
     verification.compare_texts("a .model file of minbpe", core, tokenizer_of(model))
     write(prefix, model, verification.ordinary(core))
 
@@ -78,15 +73,6 @@ def prefix_of(path: str | os.PathLike[str]) -> str:
 
 def write(prefix: str, model: Model, vocab: Mapping[int, bytes]) -> None:
     """Write `prefix`.model and `prefix`.vocab, byte for byte as minbpe does, as UTF-8."""
-    text = _written(model)
-    if _parsed(text, f"{prefix}.model") != model:
-        raise ValueError(f"{prefix}.model would not hold this tokenizer: nothing was written")
-    whole_files.write_all(
-        [(f"{prefix}.model", [text.encode()]), (f"{prefix}.vocab", vocab_lines(vocab, model.merges))]
-    )
-
-
-def _written(model: Model) -> str:
     for what, text in [("pattern", model.pattern), *(("special token", name) for name in model.special_tokens)]:
         if "\n" in text or "\r" in text:
             raise ValueError(
@@ -96,7 +82,10 @@ def _written(model: Model) -> str:
     lines = ["minbpe v1", model.pattern, str(len(model.special_tokens))]
     lines += [f"{name} {id}" for name, id in model.special_tokens.items()]
     lines += [f"{left} {right}" for left, right in model.merges]
-    return "\n".join(lines) + "\n"
+    text = "\n".join(lines) + "\n"
+    whole_files.write_all(
+        [(f"{prefix}.model", [text.encode()]), (f"{prefix}.vocab", vocab_lines(vocab, model.merges))]
+    )
 
 
 def vocab_lines(vocab: Mapping[int, bytes], merges: Mapping[Pair, int]) -> Iterator[bytes]:

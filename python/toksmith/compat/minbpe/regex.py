@@ -32,6 +32,8 @@ class RegexTokenizer(Tokenizer):
     [257, 258]
     """
 
+    _has_pattern = True
+
     def __init__(self, pattern: str | None = None) -> None:
         source = GPT4_SPLIT_PATTERN if pattern is None else pattern
         if not isinstance(source, str):
@@ -103,7 +105,3 @@ class RegexTokenizer(Tokenizer):
             return self.tokenizer.decode(ids)
         except KeyError as error:
             raise ValueError(f"invalid token id: {error.args[0]}") from None
-
-    def _check_kind(self, model: Model, name: str) -> None:
-        if not model.pattern:
-            raise ValueError(f"{name}, line 2: its tokenizer has no pattern: load it with BasicTokenizer")

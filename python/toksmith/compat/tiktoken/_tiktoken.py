@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import operator
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, NoReturn
 
@@ -14,6 +14,7 @@ from ..._core import Continuations, tokens_of_ranks
 from ..._core import Tokenizer as CoreTokenizer
 from ..._internal import arguments
 from ..._internal.messages import shown
+from ...tokenizer import Tokenizer
 from .special_rules import Allowed, Rules
 
 if TYPE_CHECKING:
@@ -23,7 +24,44 @@ if TYPE_CHECKING:
 __all__ = ["CoreBPE"]
 
 
-class CoreBPE:
+class Decoding:
+    """What an `Encoding` and its `CoreBPE` have in common."""
+
+    __slots__ = ()
+    _core: CoreTokenizer
+
+    def decode_bytes(self, tokens: Sequence[int]) -> bytes:
+        """Return the bytes of ids; `KeyError` for an id that has no token."""
+        try:
+            return self._core.decode_bytes(tokens)
+        except KeyError as error:
+            raise error_of_ids(error, tokens) from None
+
+    def decode_single_token_bytes(self, token: int) -> bytes:
+        """Return the bytes of one id; `KeyError` if it has no token."""
+        try:
+            return self._core.token_bytes(token)
+        except KeyError as error:
+            raise error_of_ids(error) from None
+
+    def token_byte_values(self) -> list[bytes]:
+        """Return the bytes of all ordinary tokens, sorted."""
+        return sorted(self._core_ranks())
+
+    def _core_ranks(self) -> dict[bytes, int]:
+        """Return the ordinary tokens and their ids."""
+        specials = set(self._core.special_tokens().values())
+        ranks: dict[bytes, int] = {}
+        for id, token in self._core.vocab().items():
+            if id not in specials:
+                ranks.setdefault(token, id)
+        return ranks
+
+    def _encode_bytes(self, text: bytes) -> list[int]:
+        return self._core.encode_broken(text)
+
+
+class CoreBPE(Decoding):
     r"""Encodes and decodes for an `Encoding`, whose attribute `_core_bpe` it is.
 
     It knows no `disallowed_special`, replaces no surrogates, and takes bytes where `Encoding` also takes a str.
@@ -38,20 +76,18 @@ class CoreBPE:
     [256, 101, 32, 256, 105, 110, 103]
     """
 
-    __slots__ = ("_continuations", "_core", "_pattern", "_rules", "_special_tokens")
+    __slots__ = ("_continuations", "_core", "_pattern", "_rules", "_special_tokens", "tokenizer")
 
     def __init__(
         self, encoder: Mapping[bytes, int] | bytes, special_tokens_encoder: Mapping[str, int], pattern: str
     ) -> None:
-        if not hasattr(special_tokens_encoder, "items"):
-            kind = type(special_tokens_encoder).__name__
-            raise TypeError(f"special_tokens is a dict of names and ids, not {kind}")
-        arguments.special_list(special_tokens_encoder)
-        tokens = encoder if isinstance(encoder, bytes) else _tokens_of(encoder)
+        arguments.special_list({**special_tokens_encoder})
+        tokens = encoder if isinstance(encoder, bytes) else _tokens_of({**encoder})
         if not isinstance(pattern, str):
             raise TypeError(f"pat_str is a str, not {type(pattern).__name__}")
         self._pattern = patterns.of_tiktoken_source(pattern)
         self._core = _core_of(tokens, special_tokens_encoder, self._pattern)
+        self.tokenizer = Tokenizer._of(self._core)
         self._continuations: Continuations | None = None
         self._special_tokens, self._rules = special_tokens_encoder, Rules(special_tokens_encoder)
 
@@ -107,43 +143,9 @@ class CoreBPE:
                 return [self._core.token_id(b"")]
         return self._core.encode_pretoken(piece)[0]
 
-    def _encode_bytes(self, bytes: bytes) -> list[int]:
-        return self._core.encode_broken(bytes)
-
-    # Ids to bytes
-
-    def decode_bytes(self, tokens: Iterable[int]) -> bytes:
-        """Return the bytes of ids; `KeyError` for an id that has no token."""
-        try:
-            return self._core.decode_bytes(tokens)
-        except KeyError as error:
-            raise error_of_ids(tokens, error) from None
-
-    def decode_single_token_bytes(self, token: int) -> bytes:
-        """Return the bytes of one id; `KeyError` if it has no token."""
-        try:
-            return self._core.token_bytes(token)
-        except KeyError as error:
-            raise error_of_ids([token], error) from None
-
-    def token_byte_values(self) -> list[bytes]:
-        """Return the bytes of all ordinary tokens, sorted."""
-        return sorted(self._ranks())
-
-    def _ranks(self) -> dict[bytes, int]:
-        """Return the ordinary tokens and their ids."""
-        specials = set(self._core.special_tokens().values())
-        ranks: dict[bytes, int] = {}
-        for id, token in self._core.vocab().items():
-            if id not in specials:
-                ranks.setdefault(token, id)
-        return ranks
-
 
 def _tokens_of(ranks: Mapping[bytes, int]) -> dict[int, bytes]:
     """Return the tokens by rank."""
-    if not hasattr(ranks, "items"):
-        raise TypeError(f"mergeable_ranks is a dict of tokens and their ranks, not {type(ranks).__name__}")
     tokens: dict[int, bytes] = {}
     for token, rank in ranks.items():
         if tokens.setdefault(rank, token) is not token:
@@ -187,7 +189,7 @@ def _surrogates_named(text: str) -> Iterator[None]:
         raise
 
 
-def error_of_ids(tokens: Iterable[int], error: KeyError) -> Exception:
+def error_of_ids(error: KeyError, tokens: Iterable[int] = ()) -> Exception:
     """Return the error for ids of which one does not exist: `OverflowError` if a number is out of the range of ids.
 
     In a list or tuple every number is looked at, as in tiktoken, which converts all ids first. Any other iterable may
@@ -195,7 +197,7 @@ def error_of_ids(tokens: Iterable[int], error: KeyError) -> Exception:
     """
     match = re.search(r"of id (-?\d+)", str(error))
     unknown = int(match[1]) if match and len(match[1]) < 4000 else -1
-    for token in tokens if isinstance(tokens, (list, tuple)) else [unknown]:
+    for token in [*(tokens if isinstance(tokens, (list, tuple)) else ()), unknown]:
         if not 0 <= operator.index(token) < 2**32:
             return OverflowError(f"an id is a whole number from 0 to 2^32 - 1, not {shown(token)}")
     return KeyError(f"Invalid token for decoding: {error.args[0]}")

@@ -6,20 +6,19 @@ allowed, text that the pattern does not match is lost, and lone surrogates are r
 
 from __future__ import annotations
 
-import itertools
 import os
-import pickle
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ... import patterns
+from ..._core import Tokenizer as CoreTokenizer
 from ..._internal import arguments
 from ...files import reading, text_files
 from ...formats.published.encodings import warn_of_missing, warn_of_pattern
 from ...tokenizer import Tokenizer
 from . import special_rules
-from ._tiktoken import CoreBPE, error_of_ids
+from ._tiktoken import CoreBPE, Decoding, error_of_ids
 from .special_rules import Allowed, Disallowed
 from .special_rules import raise_disallowed_special_token as raise_disallowed_special_token
 
@@ -34,16 +33,7 @@ _CONTINUATIONS = bytes(range(0x80, 0xC0))
 _Item = TypeVar("_Item")
 
 
-class EncodingState(TypedDict):
-    """The arguments of an `Encoding`, of which it is pickled."""
-
-    name: str
-    pat_str: str
-    mergeable_ranks: dict[bytes, int]
-    special_tokens: dict[str, int]
-
-
-class Encoding:
+class Encoding(Decoding):
     r"""A byte-level BPE encoding under tiktoken's rules.
 
     Args:
@@ -75,8 +65,10 @@ class Encoding:
         explicit_n_vocab: int | None = None,
     ) -> None:
         self.name, self._pat_str, self._special_tokens = name, pat_str, special_tokens
-        self._ranks = None if isinstance(mergeable_ranks, bytes) else mergeable_ranks
-        self._use(CoreBPE(mergeable_ranks, special_tokens, pat_str))
+        if not isinstance(mergeable_ranks, bytes):
+            self._mergeable_ranks = mergeable_ranks
+        self._core_bpe = CoreBPE(mergeable_ranks, special_tokens, pat_str)
+        self._special_token_values = {*special_tokens.values()}
         self.max_token_value = self._core.max_id()
         if explicit_n_vocab:
             count = self._core.vocab_size() - len(self._core.special_tokens()) + len(special_tokens)
@@ -118,18 +110,21 @@ class Encoding:
                 mergeable_ranks=data,
                 special_tokens={**(special_tokens or {})},
             )
-        warn_of_pattern(path, data, encoding._pattern, stacklevel=2)
+        resolved = encoding._core_bpe._pattern
+        warn_of_pattern(path, data, resolved, stacklevel=2)
         if special_tokens is None:
-            warn_of_missing(path, data, encoding._pattern.name, stacklevel=2)
+            warn_of_missing(path, data, resolved.name, stacklevel=2)
         return encoding
 
-    def _use(self, core_bpe: CoreBPE) -> None:
-        self._bpe = core_bpe
-        self._core, self._pattern = core_bpe._core, core_bpe._pattern
-        self._rules, self._default = core_bpe._rules, core_bpe._rules.default
-        self._special_names = set(self._special_tokens.keys())
-        self._special_token_values = set(self._special_tokens.values())
-        self._tokenizer: Tokenizer | None = None
+    def __getattr__(self, name: str) -> Any:
+        if name != "_mergeable_ranks":
+            raise AttributeError(f"Encoding has no attribute {name!r}")
+        self._mergeable_ranks = self._core_ranks()  # of a rank file, when a program first asks
+        return self._mergeable_ranks
+
+    @property
+    def _core(self) -> CoreTokenizer:  # type: ignore[override]
+        return self._core_bpe._core
 
     def __repr__(self) -> str:
         return f"<Encoding {self.name!r}>"
@@ -139,7 +134,7 @@ class Encoding:
     def encode_ordinary(self, text: str) -> list[int]:
         """Return the ids of `text`, with special tokens read as ordinary text; lone surrogates become U+FFFD."""
         try:
-            return self._core.encode(text, False)
+            return self._core_bpe._core.encode(text, False)
         except ValueError:
             return self._core.encode(special_rules.without_surrogates(text), False)
 
@@ -160,25 +155,27 @@ class Encoding:
         Raises:
             ValueError: A disallowed special token is in the text.
         """
+        core, rules = self._core_bpe._core, self._core_bpe._rules
         if allowed_special is _NONE and disallowed_special == "all":
-            specials = self._default
+            specials = rules.default
         else:
-            specials = self._rules.special_set(allowed_special, disallowed_special, [text])
+            specials = rules.special_set(allowed_special, disallowed_special, [text])
         try:
-            return self._core.encode(text, specials)
+            return core.encode(text, specials)
         except ValueError:
-            self._rules.check(text, allowed_special, disallowed_special)
-            return self._core.encode(special_rules.without_surrogates(text), self._rules.allowed(allowed_special))
+            rules.check(text, allowed_special, disallowed_special)
+            return core.encode(special_rules.without_surrogates(text), rules.allowed(allowed_special))
 
     def encode_to_numpy(
         self, text: str, *, allowed_special: Allowed = _NONE, disallowed_special: Disallowed = "all"
     ) -> npt.NDArray[np.uint32]:
         """Return the ids of `text` as an array of `uint32`. Unlike in `encode`, lone surrogates are an error."""
-        specials = self._rules.special_set(allowed_special, disallowed_special, [text])
+        rules = self._core_bpe._rules
+        specials = rules.special_set(allowed_special, disallowed_special, [text])
         try:
             return self._core.encode_to_numpy(text, specials)
         except ValueError:
-            self._rules.check(text, allowed_special, disallowed_special)
+            rules.check(text, allowed_special, disallowed_special)
             text.encode()  # raises the UnicodeEncodeError
             raise
 
@@ -200,7 +197,7 @@ class Encoding:
     ) -> list[list[int]]:
         """Return the ids of each text as `encode` does, on up to `num_threads` threads."""
         workers, texts = _checked_threads(num_threads), _listed(text, "encode_batch")
-        specials = self._rules.special_set(allowed_special, disallowed_special, texts)
+        specials = self._core_bpe._rules.special_set(allowed_special, disallowed_special, texts)
         try:
             return self._core.encode_batch(texts, specials, workers)
         except ValueError:  # a text has surrogates, or a disallowed special token
@@ -217,37 +214,28 @@ class Encoding:
         Each sequence begins with the bytes of the rest of the text. The sequences are distinct, and in no particular
         order. Lone surrogates are an error.
         """
-        arguments.checked_text(text)
-        self._rules.check(text, allowed_special, disallowed_special)
-        return self._bpe.encode_with_unstable(text, allowed_special)
+        self._core_bpe._rules.check(text, allowed_special, disallowed_special)
+        return self._core_bpe.encode_with_unstable(text, allowed_special)
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
         """Return the id of one token, ordinary or special; `KeyError` if there is no such token."""
-        return self._bpe.encode_single_token(_as_bytes(text_or_bytes))
+        return self._core_bpe.encode_single_token(_as_bytes(text_or_bytes))
 
     # Ids to text
 
     def decode(self, tokens: Sequence[int], errors: str = "replace") -> str:
         """Return the text of ids; bytes that are not UTF-8 follow `errors`, as in `bytes.decode`."""
         try:
-            return self._core.decode(tokens, errors)
+            return self._core_bpe._core.decode(tokens, errors)
         except KeyError as error:
-            raise error_of_ids(tokens, error) from None
-
-    def decode_bytes(self, tokens: Sequence[int]) -> bytes:
-        """Return the bytes of ids; `KeyError` for an id that has no token."""
-        return self._bpe.decode_bytes(tokens)
-
-    def decode_single_token_bytes(self, token: int) -> bytes:
-        """Return the bytes of one id; `KeyError` if it has no token."""
-        return self._bpe.decode_single_token_bytes(token)
+            raise error_of_ids(error, tokens) from None
 
     def decode_tokens_bytes(self, tokens: Sequence[int]) -> list[bytes]:
         """Return the bytes of each id."""
         try:
             return [*map(self._core.token_bytes, tokens)]
-        except (KeyError, TypeError, OverflowError) as error:
-            raise self._first_error(tokens, error) from None
+        except KeyError as error:
+            raise error_of_ids(error) from None
 
     def decode_with_offsets(self, tokens: Sequence[int]) -> tuple[str, list[int]]:
         """Return the text of ids, and the index of the character in which each id starts.
@@ -257,28 +245,12 @@ class Encoding:
         >>> encoding.decode_with_offsets([97, 0xC3, 0xA9, 98])
         ('aéb', [0, 1, 1, 2])
         """
-        # An iterator may have no end: the first wrong id ends the call.
-        first, second = (tokens, tokens) if isinstance(tokens, (list, tuple)) else itertools.tee(tokens)
-        try:
-            text = self._core.decode(first, "strict")
-        except (KeyError, TypeError, OverflowError) as error:
-            raise self._first_error(tokens, error) from None
-        starts: list[int] = []
-        characters = 0
-        for token in map(self._core.token_bytes, second):
+        parts, starts, characters = self.decode_tokens_bytes(tokens), [], 0
+        for token in parts:
             is_inside = len(token) > 0 and token[0] in _CONTINUATIONS
             starts.append(max(0, characters - is_inside))
             characters += len(token.translate(None, _CONTINUATIONS))
-        return text, starts
-
-    def _first_error(self, tokens: Iterable[int], error: Exception) -> Exception:
-        """Return the error of the first wrong id; of an iterator, which is consumed, the error that it has raised."""
-        for token in tokens if isinstance(tokens, (list, tuple)) else ():
-            try:
-                self.decode_single_token_bytes(token)
-            except Exception as first:
-                return first
-        return error_of_ids(tokens, error) if isinstance(error, KeyError) else error
+        return b"".join(parts).decode(), starts
 
     def decode_batch(
         self, batch: Sequence[Sequence[int]], *, errors: str = "replace", num_threads: int | None = 8
@@ -299,10 +271,6 @@ class Encoding:
 
     # Looking inside
 
-    def token_byte_values(self) -> list[bytes]:
-        """Return the bytes of all ordinary tokens, sorted."""
-        return self._bpe.token_byte_values()
-
     @property
     def eot_token(self) -> int:
         """The id of `<|endoftext|>`; `KeyError` if there is none."""
@@ -311,7 +279,7 @@ class Encoding:
     @property
     def special_tokens_set(self) -> set[str]:
         """The special tokens."""
-        return self._special_names
+        return set(self._special_tokens.keys())
 
     def is_special_token(self, token: int) -> bool:
         """Return whether an id is that of a special token."""
@@ -326,37 +294,12 @@ class Encoding:
 
     # Names that begin with an underscore, but that programs use
 
-    @property
-    def _mergeable_ranks(self) -> dict[bytes, int]:
-        if self._ranks is None:
-            self._ranks = self._bpe._ranks()
-        return self._ranks
-
-    @_mergeable_ranks.setter
-    def _mergeable_ranks(self, ranks: dict[bytes, int]) -> None:
-        """Change the ranks that are pickled. Encoding does not change until `_core_bpe` is assigned too."""
-        self._ranks = ranks
-
-    @property
-    def _core_bpe(self) -> CoreBPE:
-        return self._bpe
-
-    @_core_bpe.setter
-    def _core_bpe(self, core_bpe: CoreBPE) -> None:
-        if not isinstance(core_bpe, CoreBPE):
-            raise TypeError(f"_core_bpe is a CoreBPE, not {type(core_bpe).__name__}")
-        self._ranks = self._mergeable_ranks  # made of the core, which is replaced now
-        self._use(core_bpe)
-
     def _encode_single_piece(self, text_or_bytes: str | bytes) -> list[int]:
-        return self._bpe.encode_single_piece(_as_bytes(text_or_bytes))
+        return self._core_bpe.encode_single_piece(_as_bytes(text_or_bytes))
 
     def _encode_only_native_bpe(self, text: str) -> list[int]:
-        pieces = self._pattern.searched().finditer(text)
+        pieces = self._core_bpe._pattern.searched().finditer(text)
         return [id for piece in pieces for id in self._core.encode_pretoken(piece.group().encode())[0]]
-
-    def _encode_bytes(self, text: bytes) -> list[int]:
-        return self._core.encode_broken(text)
 
     # What tiktoken does not have
 
@@ -367,13 +310,11 @@ class Encoding:
         By default it encodes special tokens in a text to their ids. Of several special tokens that have one id
         (`o200k_harmony` has two), it has the first. It lacks a special token that has the id of a rank.
         """
-        if self._tokenizer is None:
-            self._tokenizer = Tokenizer._of(self._core)
-        return self._tokenizer
+        return self._core_bpe.tokenizer
 
     # Pickled by its arguments; the registry pickles the encodings that it made by their names
 
-    def __getstate__(self) -> EncodingState:
+    def __getstate__(self) -> dict[str, Any]:
         return {
             "name": self.name,
             "pat_str": self._pat_str,
@@ -381,12 +322,8 @@ class Encoding:
             "special_tokens": self._special_tokens,
         }
 
-    def __setstate__(self, value: EncodingState) -> None:
+    def __setstate__(self, value: dict[str, Any]) -> None:
         Encoding.__init__(self, **value)
-
-    def __reduce__(self) -> tuple[Callable[..., Encoding], tuple[object, ...]]:
-        state = self.__getstate__()
-        return restore, (type(self), state)
 
 
 def _as_bytes(text_or_bytes: str | bytes) -> bytes:
@@ -408,12 +345,3 @@ def _checked_threads(num_threads: float | None) -> int:
     if num_threads <= 0:
         raise ValueError(f"num_threads is at least 1, not {num_threads}")
     return max(1, int(min(num_threads, 1024)))
-
-
-def restore(kind: type[Encoding], state: EncodingState) -> Encoding:
-    """Return the encoding of a pickled state."""
-    if not (isinstance(kind, type) and issubclass(kind, Encoding)):
-        raise pickle.UnpicklingError("the pickle of the Encoding is damaged: it is of another class")
-    encoding = kind.__new__(kind)
-    encoding.__setstate__(state)
-    return encoding

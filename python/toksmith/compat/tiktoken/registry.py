@@ -16,24 +16,19 @@ import pkgutil
 import sys
 import threading
 from collections.abc import Callable
-from typing import cast
+from typing import Any
 
 from ..._internal.messages import shown
 from ...formats.published import encodings, models
 from .. import aliases
-from .core import Encoding, EncodingState
+from .core import Encoding
 
 TIKTOKEN_VERSION = "0.14.0"
 """The version of tiktoken whose API this folder has."""
 
 
-class Arguments(EncodingState, total=False):
-    """The arguments of `Encoding` as the constructor of a plug-in returns them."""
-
-    explicit_n_vocab: int
-
-
-Constructor = Callable[[], Arguments]
+Constructor = Callable[[], dict[str, Any]]
+"""A function that returns the arguments of an `Encoding`."""
 
 ENCODINGS: dict[str, Encoding] = {}
 """The encodings made so far, by name."""
@@ -61,13 +56,10 @@ def _published(name: str) -> Encoding:
     )
 
 
-def _arguments(name: str) -> Arguments:
+def _arguments(name: str) -> dict[str, Any]:
     """Return the arguments of `Encoding` for a published encoding."""
-    arguments = cast("Arguments", _published(name).__getstate__())
     count = encodings.ENCODINGS[name].explicit_n_vocab
-    if count is not None:
-        arguments["explicit_n_vocab"] = count
-    return arguments
+    return _published(name).__getstate__() | ({} if count is None else {"explicit_n_vocab": count})
 
 
 PUBLISHED = {name: functools.partial(_arguments, name) for name in encodings.ENCODINGS}
@@ -166,11 +158,9 @@ def _as_tiktoken() -> contextlib.AbstractContextManager[object]:
 # Pickles
 
 
-def _reduced(encoding: Encoding) -> tuple[Callable[..., Encoding], tuple[object, ...]]:
+def _reduced(encoding: Encoding) -> Any:
     """Pickle an encoding of this registry by its name, any other by its arguments."""
-    if encoding is ENCODINGS.get(encoding.name):
-        return restored, (encoding.name,)
-    return encoding.__reduce__()
+    return (restored, (encoding.name,)) if encoding is ENCODINGS.get(encoding.name) else encoding.__reduce_ex__(2)
 
 
 def restored(name: str) -> Encoding:

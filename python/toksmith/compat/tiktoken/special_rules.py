@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from typing import Literal, NoReturn
 
 from ..._core import SpecialSet
+from ..._internal.arguments import checked_text
 from ..._internal.messages import shown
 
 Allowed = Literal["all"] | AbstractSet[str]
@@ -39,12 +40,13 @@ class Rules:
     def __init__(self, special_tokens: Mapping[str, int]) -> None:
         @functools.lru_cache(_MAX_SETS)
         def special_set(allowed: frozenset[str], disallowed: frozenset[str]) -> SpecialSet:
-            for name in (*allowed, *disallowed):
-                _check_type("a special token", name)
-            for name in allowed:
-                name.encode()
+            "".join((*allowed, *disallowed))  # a TypeError for what is no str
+            "".join(allowed).encode()  # a UnicodeEncodeError for a surrogate
             tokens = [(name, id) for name, id in special_tokens.items() if name in allowed]
-            return SpecialSet(tokens, [*filter(_has_utf8, disallowed)])
+            # The core looks for what is in UTF-8 and is not empty.
+            return SpecialSet(
+                tokens, [name for name in disallowed if name and name == name.encode(errors="ignore").decode()]
+            )
 
         self._names, self._special_set = frozenset(special_tokens), special_set
         self.default = special_set(frozenset(), self._names)
@@ -81,24 +83,10 @@ class Rules:
         return frozenset(disallowed_special or ())
 
 
-def _has_utf8(name: str) -> bool:
-    """Return whether the core can look for a name: a name that is not empty and has no surrogate."""
-    try:
-        return bool(name.encode())
-    except UnicodeEncodeError:
-        return False
-
-
-def _check_type(what: str, value: object) -> None:
-    if not isinstance(value, str):
-        raise TypeError(f"{what} is a str, not {type(value).__name__}: {shown(value)}")
-
-
 def _check(text: str, disallowed: AbstractSet[str]) -> None:
     """Raise if one of the strings is in the text, which may be any `str`: the leftmost, and there the longest."""
-    _check_type("a text", text)
-    for name in disallowed:
-        _check_type("a special token", name)
+    checked_text(text)
+    "".join(disallowed)  # a TypeError for what is no str
     matches = [(text.index(name), -len(name), name) for name in disallowed if name in text]
     if matches:
         raise_disallowed_special_token(min(matches)[2])
