@@ -15,8 +15,8 @@ use super::tekken::{self, TekkenFile};
 use super::{gguf, sentencepiece};
 use crate::error::{Error, Result};
 use crate::room;
-use crate::tokenizer::Tokenizer;
 use crate::tokenizer::parts::PatternEngines;
+use crate::tokenizer::{Known, Tokenizer};
 
 /// The maximum number of bytes of a file that holds a tokenizer: ten times the largest published one.
 const MAX_BYTES: u64 = 1 << 28;
@@ -66,7 +66,7 @@ pub const FORMATS: [FileKind; 7] = [
         },
         read: |content, Context { options, .. }| {
             let pattern = options.pattern.clone().ok_or_else(|| Error::Pattern(NO_PATTERN.into()))?;
-            ranks::read(content.bytes(MAX_BYTES)?, pattern, &options.special_tokens)
+            ranks::read(content.bytes(MAX_BYTES)?, pattern, &options.special_tokens, Known::default())
         },
         write: |tokenizer, _| ranks::write(tokenizer),
     },
@@ -227,7 +227,7 @@ mod tests {
             let mut tokens: Vec<_> = (0..=255_u8).map(|byte| (byte.into(), vec![byte])).collect();
             tokens.push((256, token));
             let vocab = Vocab::new(&tokens, None, &[])?;
-            Tokenizer::new(vocab, SourcePattern::whole(Unmatched::Keep))
+            Tokenizer::new(vocab, SourcePattern::whole(Unmatched::Keep), Known::default())
         },
         write: |tokenizer, _| Ok([b"toy ", tokenizer.token_bytes(256).unwrap_or_default()].concat()),
     };

@@ -17,7 +17,9 @@ use crate::error::{Error, Result, show_text};
 use crate::pretokenize::Unmatched;
 use crate::tokenizer::parts::PatternEngines;
 use crate::tokenizer::parts::place::refused;
-use crate::tokenizer::{Origin, Pipeline, Record, SourcePattern, Tokenizer, json_line, vocab_fields};
+use crate::tokenizer::{
+    Around, Known, Origin, Pipeline, Record, SourcePattern, Tokenizer, json_line, vocab_fields,
+};
 use crate::vocab::{CharacterTokens, Semantics, SpecialSpec, Vocab};
 
 /// The latest version of the file. A reader refuses a later one.
@@ -182,14 +184,13 @@ impl NativeFile {
 
 pub(super) fn read(data: &[u8], engines: &dyn PatternEngines) -> Result<Tokenizer> {
     let file = NativeFile::read(data)?;
-    file.with_record(file.tokenizer(engines, || file.vocab())?)
+    file.tokenizer(engines, &file, || file.vocab())
 }
 
 /// The JSON of what is known of a tokenizer besides its identity.
 pub fn extras(tokenizer: &Tokenizer) -> String {
     let mut extras = Map::new();
-    let merges = tokenizer.vocab().merges_by_index().len();
-    extras.extend(tokenizer.record().map(|record| ("training".to_owned(), record.to_value(merges))));
+    extras.extend(tokenizer.record().map(|record| ("training".to_owned(), record.to_value())));
     extras.extend(tokenizer.origin().map(|origin| ("huggingface".to_owned(), origin.to_value())));
     json_line(&extras.into())
 }
@@ -198,30 +199,31 @@ pub fn extras(tokenizer: &Tokenizer) -> String {
 pub fn of_state(fields: &str, core: &[u8], extras: &str, engines: &dyn PatternEngines) -> Result<Tokenizer> {
     let parsed = |json: &str| serde_json::from_str(json).map(NativeFile).map_err(|_| Error::BrokenState);
     let (file, extras) = (parsed(fields)?, parsed(extras)?);
-    extras.with_record(file.tokenizer(engines, || Vocab::from_state(core, &file.specials()?))?)
+    file.tokenizer(engines, &extras, || Vocab::from_state(core, &file.specials()?))
 }
 
 impl NativeFile {
-    /// The tokenizer of a vocabulary, under the pattern or between the steps of the file.
+    /// The tokenizer of a vocabulary, under the pattern or between the steps of the file. `extras` has what is known besides.
     fn tokenizer(
         &self,
         engines: &dyn PatternEngines,
+        extras: &NativeFile,
         vocab: impl FnOnce() -> Result<Vocab>,
     ) -> Result<Tokenizer> {
         let pipeline = self.optional::<Value>("pipeline")?.filter(|pipeline| !pipeline.is_null());
-        let Some(pipeline) = pipeline else {
-            let pattern = self.pattern(engines)?;
-            let warning = self.unicode_warning(&pattern)?;
-            return Ok(Tokenizer::new(vocab()?, pattern)?.with_warnings(warning.into_iter().collect()));
+        let around = match pipeline {
+            Some(pipeline) => Pipeline::read(&pipeline, engines)?.into(),
+            None => Around::from(self.pattern(engines)?),
         };
-        let pipeline = Pipeline::read(&pipeline, engines)?;
-        let warning = self.unicode_warning(pipeline.pattern())?;
-        Ok(Tokenizer::with_steps(vocab()?, pipeline)?.with_warnings(warning.into_iter().collect()))
+        let vocab = vocab()?;
+        let known = extras.known(&vocab)?;
+        let made = Tokenizer::new(vocab, around, known)?;
+        let warning = self.unicode_warning(made.pattern())?;
+        Ok(made.with_warnings(warning.into_iter().collect()))
     }
 
-    /// The tokenizer with the record of its training, and what its folder says besides.
-    fn with_record(&self, tokenizer: Tokenizer) -> Result<Tokenizer> {
-        let vocab = tokenizer.vocab();
+    /// The record of the training, and what the folder says besides.
+    fn known(&self, vocab: &Vocab) -> Result<Known> {
         let record = self.optional::<Option<Map<String, Value>>>("training")?.flatten();
         let record = record.map(|record| Record::read(&Value::Object(record))).transpose()?;
         let counts = record.as_ref().map_or(0, |record| record.counts.len());
@@ -234,7 +236,7 @@ impl NativeFile {
         }
         let origin = self.optional::<Value>("huggingface")?.filter(|origin| !origin.is_null());
         let origin = origin.map(|origin| Origin::read(&origin)).transpose()?;
-        Ok(tokenizer.with_record(record).with_origin(origin))
+        Ok(Known { record, origin })
     }
 
     fn specials(&self) -> Result<Vec<SpecialSpec>> {
@@ -266,9 +268,8 @@ pub(super) fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
         true => [b"[\n  ", &*merge_rows(vocab.merges_by_index().iter().map(merge))?, b"\n ]"].concat(),
         false => b"null".to_vec(),
     };
-    let training = tokenizer.record().map(|record| record.to_value(vocab.merges_by_index().len()));
-    let training =
-        training.map(|record| format!(",\n \"training\": {}", json_line(&record))).unwrap_or_default();
+    let training = tokenizer.record().map(|record| json_line(&record.to_value()));
+    let training = training.map(|record| format!(",\n \"training\": {record}")).unwrap_or_default();
     let parts: [&[u8]; 7] = [
         file.as_bytes(),
         b",\n \"tokens\": [\n  ",

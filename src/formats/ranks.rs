@@ -12,7 +12,7 @@ use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
 use crate::error::{Result, show};
 use crate::room;
 use crate::tokenizer::parts::place::refused;
-use crate::tokenizer::{SourcePattern, Tokenizer};
+use crate::tokenizer::{Known, SourcePattern, Tokenizer};
 use crate::vocab::{SpecialSpec, Vocab};
 
 /// Like Python's `b64decode(validate=True)`: padding is required, and unused bits of the last character are
@@ -108,12 +108,17 @@ impl RankLines {
 }
 
 /// Reads the tokenizer of a file, which holds neither a pattern nor special tokens.
-pub(super) fn read(data: Vec<u8>, pattern: SourcePattern, specials: &[SpecialSpec]) -> Result<Tokenizer> {
+pub(super) fn read(
+    data: Vec<u8>,
+    pattern: SourcePattern,
+    specials: &[SpecialSpec],
+    known: Known,
+) -> Result<Tokenizer> {
     let lines = RankLines::parse(&data)?;
     drop(data);
     let vocab = Vocab::of_views(lines.tokens(), None, specials)?;
     drop(lines);
-    Tokenizer::new(vocab, pattern)
+    Tokenizer::new(vocab, pattern, known)
 }
 
 /// The content of a file: the ordinary tokens by their ids.

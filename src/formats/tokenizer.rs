@@ -19,7 +19,7 @@ use crate::dialects::{SyntaxTables, from_fancy_regex};
 use crate::error::{Error, Result};
 use crate::pretokenize::{Named, Unmatched, spellings};
 use crate::tokenizer::parts::PatternEngines;
-use crate::tokenizer::{ADDED, CONFIG, Origin, SPECIALS, SourcePattern, Tokenizer};
+use crate::tokenizer::{ADDED, CONFIG, Known, Origin, SPECIALS, SourcePattern, Tokenizer};
 use crate::vocab::SpecialSpec;
 
 const MAX_BYTES: u64 = 1 << 28;
@@ -84,7 +84,8 @@ pub fn load_pair(
     let data = [reading::read(vocab, MAX_BYTES)?, reading::read(merges, MAX_BYTES)?];
     let made = gpt2::read((vocab, &data[0]), (merges, &data[1]), specials);
     let both = PathBuf::from(format!("{}, {}", vocab.display(), merges.display()));
-    made.and_then(|vocab| Tokenizer::new(vocab, pattern)).map_err(|error| in_file(&both, error))
+    made.and_then(|vocab| Tokenizer::new(vocab, pattern, Known::default()))
+        .map_err(|error| in_file(&both, error))
 }
 
 /// The tokenizer of GPT-2's two files, with what the files beside them say unless there is a pattern.
@@ -183,11 +184,13 @@ fn of_ranks(data: Vec<u8>, path: &Path, context: Context<'_>) -> Result<Tokenize
     };
     let pattern = engines.pattern(&expression, 0, Unmatched::Keep)?;
     let specials = special_tokens.into_iter().map(|(name, id)| (name.into_bytes(), Some(id)));
-    let plain = ranks::read(data, pattern, &specials.collect::<Vec<_>>())?;
+    let specials: Vec<_> = specials.collect();
     if normalizer.is_null() {
-        let origin = Origin { files: files.0, ..Origin::default() };
-        return Ok(plain.with_origin(Some(origin)).with_warnings(warnings));
+        let origin = Some(Origin { files: files.0, ..Origin::default() });
+        let made = ranks::read(data, pattern, &specials, Known { record: None, origin })?;
+        return Ok(made.with_warnings(warnings));
     }
+    let plain = ranks::read(data, pattern, &specials, Known::default())?;
     let mut content = huggingface::write(&plain, engines)?;
     content["normalizer"] = normalizer;
     let made = huggingface::read_huggingface(

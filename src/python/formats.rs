@@ -82,7 +82,7 @@ pub(super) fn minbpe_model<'py>(
 
 #[pyfunction]
 pub(super) fn spell<'py>(py: Python<'py>, token: &[u8]) -> PyResult<Bound<'py, PyString>> {
-    objects::string(py, &token.iter().map(|&byte| spelling::spell(byte)).collect::<String>())
+    objects::string(py, &spelling::spelled(token))
 }
 
 #[pyfunction]

@@ -26,7 +26,7 @@ use crate::error::{Error, Result, show};
 use crate::formats::{self, LoadOptions, huggingface};
 use crate::room;
 use crate::source::Text;
-use crate::tokenizer::{self, Origin};
+use crate::tokenizer::{self, Known, Origin};
 use crate::vocab::{Semantics, Vocab};
 
 #[pyclass(frozen, weakref, module = "toksmith._core")]
@@ -72,7 +72,7 @@ type LastPairs<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
 /// The ids of many texts, and where each text starts in them.
 type WithStarts<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
 type CharacterIds = (Vec<u32>, Option<u32>, Vec<u32>);
-type RecordRow<'a> = (&'a str, u32, Vec<Option<u64>>);
+type RecordRow<'a> = (&'a str, u32, &'a [Option<u64>]);
 type PrunedParts<'py> = (Tokenizer, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
 type IdsWithRanges = (Vec<u32>, Vec<(usize, usize)>);
 
@@ -93,7 +93,7 @@ impl Tokenizer {
         Self::made(vocab.py(), || {
             let vocab = Vocab::new(&tokens, merges.as_deref(), &special_tokens.0)?;
             let vocab = if ignore_merges { vocab.ignoring_merges() } else { vocab };
-            crate::Tokenizer::new(vocab, pattern.inner.clone())
+            crate::Tokenizer::new(vocab, pattern.inner.clone(), Known::default())
         })
     }
 
@@ -194,7 +194,7 @@ impl Tokenizer {
     /// without a record.
     fn record(&self) -> Option<RecordRow<'_>> {
         let record = self.inner.record()?;
-        Some((&record.ties, record.initial_tokens, self.inner.merge_counts().unwrap_or_default()))
+        Some((&record.ties, record.initial_tokens, &record.counts))
     }
 
     /// `content`, `beside` and `files` of the Hugging Face folder that the tokenizer came with: see the fields of `Origin`.

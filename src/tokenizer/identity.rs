@@ -40,7 +40,7 @@ impl Tokenizer {
     /// Tokens, merges, special tokens, pattern and steps are part of it; the record of the training, and what a Hugging Face
     /// folder says besides, are not. Cost: about a fifth of loading, once.
     pub fn fingerprint(&self) -> Result<&str> {
-        if let Some(known) = self.known_fingerprint().get() {
+        if let Some(known) = self.fingerprint.get() {
             return Ok(known);
         }
         let (head, core) = state(self)?;
@@ -48,7 +48,7 @@ impl Tokenizer {
         hash.update(format!("{}\n{head}\n", head.len()));
         hash.update(core);
         let digits = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-        Ok(self.known_fingerprint().get_or_init(|| digits))
+        Ok(self.fingerprint.get_or_init(|| digits))
     }
 }
 

@@ -1,9 +1,10 @@
 //! What a tokenizer is, and what it does.
 //!
-//! [`Tokenizer`](tokenizer) is whole from the start: an encoder, the [pattern] or the [pipeline] around it, and what is known
-//! besides, the [record] of its training and its [origin]. [`identity`] says when two are equal, [`change`] makes others of it,
+//! [`Tokenizer`](tokenizer) is whole from the start: the [builder] makes it of an encoder, the [pattern] or the [pipeline]
+//! around it, and what is known besides, the [record] of its training and its [origin]. [`identity`] says when two are equal, [`change`] makes others of it,
 //! and [`parts`] reads the steps of a pipeline.
 
+mod builder;
 mod change;
 mod decode_stream;
 mod identity;
@@ -25,6 +26,7 @@ mod tokenizer;
 #[cfg(feature = "train")]
 mod training;
 
+pub(crate) use builder::{Around, Known};
 pub use decode_stream::{DecodeOptions, DecodeStream};
 #[cfg(feature = "python")]
 pub(crate) use decode_stream::{StreamDecoder, StreamState};

@@ -17,8 +17,8 @@ use super::model::{put_first, set_options};
 use super::shapes::template_of;
 use super::side_files::{SideFiles, is_true};
 use crate::error::Result;
-use crate::formats::gpt2::spelled;
 use crate::pipeline::AddedToken;
+use crate::spelling::spelled;
 use crate::tokenizer::parts::place::{quoted, refused};
 use crate::tokenizer::{ADDED, CONFIG, ROLES, SPECIALS, token_value};
 

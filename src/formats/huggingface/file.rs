@@ -8,6 +8,7 @@ use super::model::model_of;
 use super::reader;
 use crate::error::{Error, Result};
 use crate::pipeline::AddedToken;
+use crate::spelling::META;
 use crate::tokenizer::parts::place::{refused, shown};
 use crate::vocab::{Additions, BpeModel, TextSpelling, Vocab};
 
@@ -156,7 +157,7 @@ impl TokenizerFile {
         let mut additions = Additions::default();
         for (token, text) in self.added.iter().zip(texts) {
             let text = match spelling {
-                TextSpelling::Spaces => text.replace('\u{2581}', " "),
+                TextSpelling::Spaces => text.replace(META, " "),
                 _ => text.clone(),
             };
             additions.specials.push((token.content.clone().into_bytes(), Some(token.id)));

@@ -8,7 +8,9 @@ use crate::error::Result;
 use crate::formats::options::{Context, LoadOptions};
 use crate::room;
 use crate::tokenizer::parts::PatternEngines;
-use crate::tokenizer::{BPE_OPTIONS, Origin, PARTS, Pipeline, SETTINGS, Tokenizer, token_value};
+use crate::tokenizer::{
+    Around, BPE_OPTIONS, Known, Origin, PARTS, Pipeline, SETTINGS, Tokenizer, token_value,
+};
 
 /// The tokenizer of a file, with what its folder says besides.
 pub(in crate::formats) fn tokenizer_of(
@@ -39,11 +41,11 @@ pub(in crate::formats) fn tokenizer_of(
     let vocab = file.vocab(pipeline.steps().spelling(), &texts, options.dropout_seed)?;
     let warnings = std::mem::take(&mut file.warnings);
     drop(file); // before the tables of the encoder take memory
-    let tokenizer = match pipeline.is_trivial()? {
-        true => Tokenizer::new(vocab, pipeline.pattern().clone())?,
-        false => Tokenizer::with_steps(vocab, pipeline)?,
+    let around = match pipeline.is_trivial()? {
+        true => pipeline.pattern().clone().into(),
+        false => Around::from(pipeline),
     };
-    Ok(tokenizer.with_origin(origin).with_warnings(warnings))
+    Ok(Tokenizer::new(vocab, around, Known { record: None, origin })?.with_warnings(warnings))
 }
 
 /// What a file and the `files` beside it say besides the ids of its tokenizer.

@@ -13,6 +13,7 @@ use crate::names::{Names, Texts};
 use crate::pipeline::AddedToken;
 use crate::room;
 use crate::special::Flags;
+use crate::spelling::byte_of;
 use crate::tokenizer::parts::place::{quoted, refused};
 use crate::vocab::{BpeModel, BpeOptions};
 
@@ -273,14 +274,6 @@ fn check_pieces(pieces: &[Piece<'_>]) -> Result<()> {
         return Err(refused(format!("pieces[{at}]"), reason));
     }
     Ok(())
-}
-
-/// The byte that a piece of type byte stands for.
-pub(in crate::formats) fn byte_of(name: &str) -> Option<u8> {
-    let digits = name.strip_prefix("<0x")?.strip_suffix('>')?;
-    let is_usual =
-        digits.len() == 2 && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'A'..=b'F'));
-    u8::from_str_radix(digits, 16).ok().filter(|_| is_usual)
 }
 
 /// The merges: for each piece all pairs of pieces that it consists of, the piece of the highest score first; and the places
