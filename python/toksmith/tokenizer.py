@@ -847,7 +847,7 @@ class Tokenizer:
                 a name that is no special token; or the file, read back, gives other ids. Nothing is written.
         """
         roles = {"bos_token": bos_token, "eos_token": eos_token, "unk_token": unk_token, "pad_token": pad_token}
-        formats.huggingface_folder.save(
+        formats.saving.save_huggingface(
             self._core, arguments.path_of("folder", folder), roles, chat_template, model_max_length, verify
         )
 

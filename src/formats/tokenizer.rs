@@ -152,8 +152,8 @@ fn of_pieces(open: OpenFile, path: &Path, context: Context<'_>) -> Result<Tokeni
             let unknown = pipeline.spec()["characters"]["unk_token"].as_str();
             file_of_pieces(&huggingface::names(&plain)?, pipeline.added_tokens(), unknown)
         }
-        None => huggingface::file_content(&plain, context.engines)
-            .and_then(|content| TokenizerFile::read(&content, false)),
+        None => huggingface::write(&plain, context.engines)
+            .and_then(|content| TokenizerFile::read(content.to_string().as_bytes(), false)),
     };
     let made = file.and_then(|file| beside(file, false, (files, warnings.clone()), context));
     match made {
@@ -253,12 +253,12 @@ impl Tokenizer {
     }
 
     /// The content of the file of a format: `toksmith`, `huggingface` (a `tokenizer.json`), `tiktoken`, `tekken`, `sentencepiece`,
-    /// `gguf` or `minbpe`.
+    /// `gguf` or `minbpe`; of `gpt2`, the first of [its two files](Tokenizer::to_gpt2).
     ///
     /// # Errors
     /// [`Error::Unwritable`] if the format cannot hold the tokenizer: names the part. [`Error::NoTokenizer`] for another format.
     pub fn to_bytes(&self, format: &str) -> Result<Vec<u8>> {
-        kind_of(format)?.write(self, &SyntaxTables)
+        Ok(kind_of(format)?.write(self, &SyntaxTables)?.swap_remove(0))
     }
 
     /// The contents of GPT-2's two files, `vocab.json` and `merges.txt`.

@@ -23,7 +23,8 @@ use super::vocabulary::{SpecialSpecs, merges_of, tokens_of};
 use super::{arrays, call, file, ids, objects, text};
 use crate::encode::{EncodedBatch, Encoder, FileOptions, RandomMerges, Spans};
 use crate::error::{Error, Result, show};
-use crate::formats::{self, LoadOptions, huggingface};
+use crate::formats::huggingface::{self, Roles};
+use crate::formats::{self, FolderOptions, LoadOptions};
 use crate::room;
 use crate::source::Text;
 use crate::tokenizer::{self, Known, Origin};
@@ -159,11 +160,35 @@ impl Tokenizer {
 
     /// The content of the files of a format.
     fn written<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyList>> {
-        let files = call::long(py, None, |_| match format {
-            "gpt2" => self.inner.to_gpt2().map(Vec::from),
-            _ => Ok(vec![formats::kind_of(format)?.write(&self.inner, &PyTables)?]),
-        })?;
+        let files = call::long(py, None, |_| formats::kind_of(format)?.write(&self.inner, &PyTables))?;
         objects::list_of(py, files.iter().map(|file| objects::bytes(py, file)))
+    }
+
+    /// The files of the folder that `transformers` reads, by name, and warnings. `roles` are special tokens by role.
+    #[pyo3(signature = (roles, chat_template=None, model_max_length=None))]
+    fn folder<'py>(
+        &self,
+        py: Python<'py>,
+        roles: Roles,
+        chat_template: Option<String>,
+        model_max_length: Option<i128>,
+    ) -> PyResult<(Bound<'py, PyDict>, Vec<String>)> {
+        let options = FolderOptions { roles, chat_template, model_max_length };
+        let (made, mut warnings) = (objects::dict(py)?, Vec::new());
+        let files =
+            call::long(py, None, |_| formats::folder_files(&self.inner, &options, &PyTables, &mut warnings))?;
+        for (name, content) in files {
+            made.set_item(name, objects::bytes(py, &content)?)?;
+        }
+        Ok((made, warnings))
+    }
+
+    fn roles(&self, chosen: Roles) -> PyResult<BTreeMap<&'static str, String>> {
+        Ok(formats::roles_of(&self.inner, &chosen)?.into_iter().collect())
+    }
+
+    fn end_of_text(&self) -> Option<String> {
+        formats::end_of_text(&self.inner)
     }
 
     fn pre_tokenizer<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -202,9 +227,15 @@ impl Tokenizer {
         object_of(py, &self.inner.origin().unwrap_or(&Origin::default()).to_value())
     }
 
-    fn chat(&self) -> (BTreeMap<String, String>, Vec<(String, String)>) {
-        let origin = self.inner.origin();
-        origin.map(|origin| (origin.special_tokens(), origin.chat_templates())).unwrap_or_default()
+    /// The special tokens by role, and the chat templates by name.
+    fn chat(&self) -> PyResult<(BTreeMap<String, String>, Vec<(String, String)>)> {
+        match self.inner.origin().filter(|origin| !origin.files.is_empty()) {
+            Some(origin) => Ok((origin.special_tokens(), origin.chat_templates())),
+            None => {
+                let roles = formats::roles_of(&self.inner, &Roles::new())?.into_iter();
+                Ok((roles.map(|(role, name)| (role.to_owned(), name)).collect(), Vec::new()))
+            }
+        }
     }
 
     fn added_ids(&self) -> HashSet<u32> {

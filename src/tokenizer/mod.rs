@@ -35,12 +35,14 @@ pub(crate) use identity::vocab_fields;
 pub(crate) use json::line as json_line;
 pub use origin::Origin;
 pub(crate) use origin::{
-    ADDED, BPE_OPTIONS, CONFIG, MODEL, OBJECTS, ROLES, SPECIALS, TEMPLATE, TEMPLATES, is_known,
+    ADDED, BPE_OPTIONS, CONFIG, GENERATION, MODEL, OBJECTS, ROLES, SPECIALS, TEMPLATE, TEMPLATES, is_known,
 };
 pub use pattern::SourcePattern;
 pub use pipeline::Pipeline;
 pub(crate) use pipeline::{PARTS, SETTINGS, added_token, cannot_hold, token_value};
 pub use record::Record;
+#[cfg(feature = "python")]
+pub(crate) use record::TIES;
 pub use stream::EncodeStream;
 pub use text::Document;
 pub use tokenizer::Tokenizer;

@@ -1,9 +1,8 @@
-//! The tokenizer of a file that was read, and the file of a tokenizer.
+//! The tokenizer of a file that was read.
 
 use serde_json::{Map, Value, json};
 
 use super::file::TokenizerFile;
-use super::writer;
 use crate::error::Result;
 use crate::formats::options::{Context, LoadOptions};
 use crate::room;
@@ -71,11 +70,4 @@ pub fn read_huggingface(
     room::check_available(4 * data.len())?;
     let file = TokenizerFile { files: Some(files), ..TokenizerFile::read(data, keep_ids)? };
     tokenizer_of(file, Context { engines, options })
-}
-
-pub(in crate::formats) fn file_content(
-    tokenizer: &Tokenizer,
-    engines: &dyn PatternEngines,
-) -> Result<Vec<u8>> {
-    Ok(format!("{:#}\n", writer::write(tokenizer, engines)?).into_bytes())
 }
