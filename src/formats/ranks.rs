@@ -145,26 +145,3 @@ fn number(digits: &[u8]) -> Option<u32> {
     let is_plain = digits.iter().all(u8::is_ascii_digit);
     std::str::from_utf8(digits).ok().filter(|_| is_plain)?.parse().ok()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_are_read() {
-        let lines = RankLines::parse(b"YQ== 0\nYWI= 7\nYWJj 4294967295").unwrap();
-        assert_eq!(lines.tokens(), [(0, &b"a"[..]), (7, b"ab"), (u32::MAX, b"abc")]);
-        assert!(RankLines::parse(b"").unwrap().tokens().is_empty());
-        let lines = RankLines::parse(b"\xef\xbb\xbfYQ==  5 \r\n\n= 1\nYg==\t0000000003\n").unwrap();
-        assert_eq!(lines.tokens(), [(5, &b"a"[..]), (1, b""), (3, b"b")]);
-    }
-
-    #[test]
-    fn repeated_ids_are_named_by_their_line() {
-        for ids in [[1, 2, 1], [3, 1, 3], [3, 1, 1], [3, 4, 4]] {
-            let text = ids.map(|id| format!("YQ== {id}\n")).concat();
-            let error = RankLines::parse(text.as_bytes()).unwrap_err().to_string();
-            assert!(error.starts_with("line 3: ") && error.contains("belongs to another"), "{error}");
-        }
-    }
-}

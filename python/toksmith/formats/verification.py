@@ -8,6 +8,7 @@ compare pretokens instead of texts.
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import itertools
 import types
@@ -229,12 +230,13 @@ def verify(core: _core.Tokenizer, format: str, paths: list[Path]) -> None:
     """Read the files of a format back, and raise ValueError if they do not hold the tokenizer."""
     kind = " and ".join(_core.FORMATS[format][1]) or "the file"
     library = _LIBRARIES.get(format)
-    found = library and module(library.module)
-    if library is None or found is None or not library.is_enough:
+    installed = library and module(library.module)
+    if library is None or installed is None:
         _verify_own(kind, core, format, paths)
-    if library is None or found is None:
         return
-    other = _reread(kind, lambda: library.read(found, paths))
+    if not library.is_enough:
+        _verify_own(kind, core, format, paths)
+    other = _reread(kind, lambda: library.read(installed, paths))
 
     def theirs(case: str | bytes) -> list[int]:
         return library.encode(other, case)
@@ -243,7 +245,7 @@ def verify(core: _core.Tokenizer, format: str, paths: list[Path]) -> None:
         alone = _bare(core)
         compare(kind, _pretokens(core), lambda piece: alone.encode_bytes(piece, True), theirs)
         return
-    keep = (lambda characters: _of_one_class(found, characters)) if format == "huggingface" else None
+    keep = functools.partial(_of_one_class, installed) if format == "huggingface" else None
     special = library.cases == "texts"
     compare(kind, stress_texts(core, keep), lambda text: core.encode(text, special), theirs)
     if format == "huggingface":

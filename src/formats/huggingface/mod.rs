@@ -6,7 +6,7 @@
 //! The steps around the model are [parts](crate::tokenizer::parts) of a tokenizer. [`writer`] writes the
 //! file, and [`folder`] those beside it.
 
-pub(super) mod added;
+mod added;
 pub(super) mod auto;
 pub(super) mod classes;
 mod fields;

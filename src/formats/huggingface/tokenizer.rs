@@ -17,7 +17,7 @@ pub(in crate::formats) fn tokenizer_of(
     Context { engines, options }: Context<'_>,
 ) -> Result<Tokenizer> {
     let mut spec = Map::new();
-    spec.insert("added_tokens".into(), file.added.iter().map(|token| token_value(token)).collect());
+    spec.insert("added_tokens".into(), file.added.iter().map(token_value).collect());
     for name in PARTS {
         spec.insert(name.into(), file.part(name).clone());
     }
@@ -51,7 +51,7 @@ pub(in crate::formats) fn tokenizer_of(
 fn origin_of(file: &TokenizerFile, files: Map<String, Value>) -> Origin {
     let part = |name: &&str| ((*name).to_owned(), file.part(name).clone());
     let mut content: Map<String, Value> = PARTS.iter().chain(&SETTINGS).map(part).collect();
-    content.insert("added_tokens".into(), file.added.iter().map(|token| token_value(token)).collect());
+    content.insert("added_tokens".into(), file.added.iter().map(token_value).collect());
     let option = |name: &&str| ((*name).to_owned(), file.option(name).clone());
     content.insert("model".into(), BPE_OPTIONS.iter().map(option).collect::<Map<_, _>>().into());
     let beside = file.beside().map(|token| token.content.clone()).collect();

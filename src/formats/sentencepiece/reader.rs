@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use super::protobuf::{Field, Fields};
 use crate::error::Result;
-use crate::formats::huggingface::added::FileToken;
 use crate::formats::huggingface::file::TokenizerFile;
 use crate::formats::huggingface::shapes::{fields_of, meta_to_spaces, spaces_to_meta};
 use crate::names::{Names, Texts};
@@ -389,17 +388,16 @@ fn decoder_of(pieces: &[Piece<'_>], rules: &Rules<'_>) -> Value {
 }
 
 /// Control pieces, which text never becomes by merging, and user-defined ones, which are found first.
-pub(in crate::formats) fn added_of(pieces: &[Piece<'_>], symbols_first: bool) -> Vec<FileToken> {
+pub(in crate::formats) fn added_of(pieces: &[Piece<'_>], symbols_first: bool) -> Vec<AddedToken> {
     let token = |(id, piece): (u32, &Piece<'_>)| {
         let is_symbol = piece.kind == Kind::UserDefined;
         let is_added = is_symbol || matches!(piece.kind, Kind::Control | Kind::Unknown);
-        let token = || AddedToken {
+        is_added.then(|| AddedToken {
             id,
             content: piece.text.to_owned(),
             flags: Flags { special: !is_symbol, ..Flags::default() },
             normalized: is_symbol && !symbols_first,
-        };
-        is_added.then(|| FileToken { token: token(), place: Some(id) })
+        })
     };
     (0..).zip(pieces).filter_map(token).collect()
 }
