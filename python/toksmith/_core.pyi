@@ -1,6 +1,6 @@
 """The Rust core: what `toksmith` is built on. Not for users: it may change at any time."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, Protocol, final
 
@@ -14,8 +14,10 @@ from .tokenizer import Tokenizer as _Tokenizer
 
 __all__ = [
     "COMPILED_PATTERNS",
+    "FORMATS",
     "LLM_C_HEADER_BYTES",
     "MAX_LISTED",
+    "META",
     "NAMED_PATTERNS",
     "NO_PATTERN",
     "NPY_HEADER_BYTES",
@@ -23,7 +25,10 @@ __all__ = [
     "PATTERN_ALIASES",
     "PATTERN_SPELLINGS",
     "REGEX_VERSION",
+    "SPECIAL_IDS",
+    "TIES",
     "UNICODE_VERSION",
+    "UNMATCHED",
     "ArrowArray",
     "ArrowColumn",
     "ByteStream",
@@ -78,7 +83,6 @@ __all__ = [
     "side_files",
     "spell",
     "to_oniguruma",
-    "tokenizer_class",
     "tokenizer_files",
     "tokenizer_kind",
     "tokenizer_lead",
@@ -88,8 +92,19 @@ __all__ = [
     "words_of",
 ]
 
+# Those of options, for type checkers; `_internal.choices` makes the same of what the core has.
+_FileFormat = Literal["toksmith", "gpt2", "tiktoken", "tekken", "sentencepiece", "gguf"]
+_SpecialIds = Literal["first", "after_bytes", "last"]
+_Ties = Literal["bytes", "ids", "smallest_ids", "first", "huggingface"]
+_Unmatched = Literal["keep", "drop"]
+
 NAMED_PATTERNS: dict[str, str]
 NO_PATTERN: str
+FORMATS: dict[str, tuple[str, list[str]]]
+META: str
+SPECIAL_IDS: tuple[str, ...]
+TIES: tuple[str, ...]
+UNMATCHED: tuple[str, ...]
 COMPILED_PATTERNS: dict[str, str]
 PATTERN_ALIASES: dict[str, str]
 PATTERN_SPELLINGS: dict[str, str]
@@ -170,7 +185,6 @@ def check_snapshot(json: str) -> None: ...
 def npy_header(count: int, dtype: str) -> bytes: ...
 def llm_c_header(tokens: int, is_wide: bool) -> bytes: ...
 def side_files(folder: str | PathLike[str]) -> tuple[str, list[str]]: ...
-def tokenizer_class(files: str) -> tuple[str | None, list[str]]: ...
 def tokenizer_files(path: str | PathLike[str]) -> list[str]: ...
 def tokenizer_kind(path: str | PathLike[str], with_options: bool = False) -> str: ...
 def tokenizer_lead(path: str | PathLike[str]) -> str: ...
@@ -200,10 +214,18 @@ class Tokenizer:
         data: bytes, files: str | None = None, *, keep_ids: bool = False, dropout_seed: int | None = None
     ) -> Tokenizer: ...
     @staticmethod
-    def of_state(fields: str, core: bytes, extras: str) -> Tokenizer: ...
-    def state(self) -> tuple[str, bytes]: ...
+    def of_state(state: bytes, extras: str) -> Tokenizer: ...
+    def state(self) -> bytes: ...
     def extras(self) -> str: ...
     def written(self, format: str) -> list[bytes]: ...
+    def folder(
+        self,
+        roles: Mapping[str, str | None],
+        chat_template: str | None = None,
+        model_max_length: int | None = None,
+    ) -> tuple[dict[str, bytes], list[str]]: ...
+    def roles(self, chosen: Mapping[str, str | None]) -> dict[str, str]: ...
+    def end_of_text(self) -> str | None: ...
     def pre_tokenizer(self) -> dict[str, Any]: ...
     @property
     def warnings(self) -> list[str]: ...

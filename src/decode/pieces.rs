@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-/// The character that stands for a space in a piece.
-pub(super) const META: &str = "\u{2581}";
+use crate::spelling::META;
 
 /// What pieces of a SentencePiece model become.
 #[derive(Clone, Debug, Default)]

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use rustc_hash::FxHashMap;
 
 use super::decoder::{Decoder, DecoderState};
-use super::pieces::{META, PieceRule};
+use super::pieces::PieceRule;
 use super::stages::{Stage, byte_of};
 use crate::error::{Error, Result};
 use crate::pretokenize::Matcher;
 use crate::room;
-use crate::spelling;
-use crate::vocab::{TextSpelling, Vocab};
+use crate::spelling::{META_TEXT, TextSpelling, byte_name};
+use crate::vocab::Vocab;
 
 /// A decoder, with the names of the tokens that it works on.
 pub struct TextDecoder {
@@ -154,12 +154,10 @@ impl TextDecoder {
         if let Some(bpe) = vocab.spelled() {
             return Ok(bpe.token(text).map(|token| vocab.tokens().id_at(token)));
         }
-        let plain = match self.spelling {
-            TextSpelling::Bytes => spelling::unspelled(text),
-            TextSpelling::Spaces => Some(text.replace(META, " ").into_bytes()),
-            TextSpelling::Characters => Some(text.into()),
-        };
-        let of_text = plain.and_then(|plain| vocab.ordinary_id(&plain).or_else(|| vocab.special_id(&plain)));
+        let of_text = self
+            .spelling
+            .unspelled(text)
+            .and_then(|plain| vocab.ordinary_id(&plain).or_else(|| vocab.special_id(&plain)));
         let byte = byte_of(text);
         let of_byte = self.byte_tokens.iter().find(|(_, other)| Some(**other) == byte).map(|(&id, _)| id);
         for id in of_byte.into_iter().chain(of_text) {
@@ -177,17 +175,7 @@ impl TextDecoder {
 
     /// The name of a token that has no other than its spelling.
     fn spelled(&self, id: u32, bytes: &[u8]) -> Result<String> {
-        if let Some(byte) = self.byte_tokens.get(&id) {
-            return Ok(format!("<0x{byte:02X}>"));
-        }
-        if self.spelling == TextSpelling::Bytes {
-            let mut name = String::new();
-            room::reserve_text(&mut name, 2 * bytes.len())?;
-            name.extend(bytes.iter().map(|&byte| spelling::spell(byte)));
-            return Ok(name);
-        }
-        let name = String::from_utf8_lossy(bytes);
-        Ok(if self.spelling == TextSpelling::Spaces { name.replace(' ', META) } else { name.into_owned() })
+        self.byte_tokens.get(&id).map_or_else(|| self.spelling.spelled(bytes), |&byte| Ok(byte_name(byte)))
     }
 
     /// The bytes in the text of all tokens that have other bytes in the vocabulary.
@@ -207,13 +195,9 @@ impl TextDecoder {
                 continue;
             };
             let name = name.map_or_else(|| self.spelled(id, bytes), |name| room::text(name))?;
-            let text = match self.spelling {
-                TextSpelling::Bytes => spelling::unspelled(&name).unwrap_or_else(|| name.into_bytes()),
-                _ => match byte_of(&name) {
-                    Some(byte) => vec![byte],
-                    None if self.spelling == TextSpelling::Spaces => name.replace(META, " ").into_bytes(),
-                    None => name.into_bytes(),
-                },
+            let text = match byte_of(&name).filter(|_| self.spelling != TextSpelling::Bytes) {
+                Some(byte) => vec![byte],
+                None => self.spelling.unspelled(&name).unwrap_or_else(|| name.into_bytes()),
             };
             if text != bytes {
                 others.insert(id, text);
@@ -234,7 +218,7 @@ fn stripped_spaces(stages: &[Stage], spelling: TextSpelling, has_bytes: bool) ->
                 return Some(usize::from(rule.add_dummy_prefix || rule.remove_extra_whitespaces));
             }
             [Stage::Replace(Matcher::Literal(old), new), stages @ ..]
-                if old == META.as_bytes() && new == " " =>
+                if old == META_TEXT.as_bytes() && new == " " =>
             {
                 stages
             }

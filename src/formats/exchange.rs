@@ -6,7 +6,7 @@
 
 use crate::error::{Error, Result, show};
 use crate::room;
-use crate::spelling::{spell, unspelled};
+use crate::spelling::{spelled, unspelled};
 use crate::vocab::{Semantics, Vocab};
 
 impl Vocab {
@@ -50,8 +50,7 @@ impl Vocab {
         }
         room::reserve(&mut names, self.tokens().len())?;
         for index in self.tokens().indices_but(self.special_indices()) {
-            let spelled = self.tokens().bytes_at(index).iter().map(|&byte| spell(byte)).collect();
-            names.push((spelled, self.tokens().id_at(index)));
+            names.push((spelled(self.tokens().bytes_at(index)), self.tokens().id_at(index)));
         }
         names.sort_unstable_by_key(|(_, id)| *id);
         Ok(names)

@@ -83,39 +83,3 @@ fn files_like(folder: &Path, pattern: &str) -> Vec<PathBuf> {
     paths.sort_unstable();
     paths
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_files_of_a_folder() {
-        let cases: [(&[&str], &str); 8] = [
-            (&["tokenizer.json", "vocab.json", "merges.txt", "tokenizer.model"], "tokenizer.json"),
-            (&["vocab.json", "merges.txt", "tokenizer.model"], "vocab.json"),
-            (&["vocab.json", "encoder.json", "vocab.bpe"], "encoder.json"),
-            (&["tokenizer.model", "a.model", "tekken.json"], "tekken.json"),
-            (&["tokenizer.model", "a.model"], "tokenizer.model"),
-            (&["x.model", "qwen.tiktoken", "y.gguf"], "x.model"),
-            (
-                &["b.model", "a.model"],
-                "2 files are *.model (a.model, b.model): name the file of the tokenizer",
-            ),
-            (&["vocab.json"], "this folder holds neither tokenizer.json nor"),
-        ];
-        for (names, expected) in cases {
-            let folder = tempfile::tempdir().unwrap();
-            for name in names {
-                std::fs::write(folder.path().join(name), "").unwrap();
-            }
-            let lead = match Lead::of_folder(folder.path()) {
-                Ok(Lead::File(path) | Lead::Pair([path, _])) => {
-                    path.file_name().unwrap().to_str().unwrap().to_owned()
-                }
-                Err(error) => error.to_string(),
-            };
-            assert!(lead.contains(expected), "{names:?}: {lead}");
-            assert!(files_of(folder.path()).len() > 10);
-        }
-    }
-}

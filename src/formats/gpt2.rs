@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::reading::{Entries, not_json, text_of, unread};
 use crate::error::{Error, Result, show, show_reason};
 use crate::room;
-use crate::spelling::{spell, unspelled};
+use crate::spelling::{spelled, unspelled};
 use crate::tokenizer::parts::place::quoted;
 use crate::vocab::{SpecialSpec, Vocab};
 
@@ -118,8 +118,4 @@ fn tokens_of_vocab(
         Ok((*id, token))
     };
     names.iter().map(token).collect()
-}
-
-pub(super) fn spelled(token: &[u8]) -> String {
-    token.iter().map(|&byte| spell(byte)).collect()
 }

@@ -15,8 +15,8 @@ use super::tekken::{self, TekkenFile};
 use super::{gguf, sentencepiece};
 use crate::error::{Error, Result};
 use crate::room;
-use crate::tokenizer::Tokenizer;
 use crate::tokenizer::parts::PatternEngines;
+use crate::tokenizer::{Known, Tokenizer};
 
 /// The maximum number of bytes of a file that holds a tokenizer: ten times the largest published one.
 const MAX_BYTES: u64 = 1 << 28;
@@ -51,67 +51,94 @@ impl Content<'_> {
 pub struct FileKind {
     /// Its name.
     pub name: &'static str,
+    /// What is written, for people.
+    pub about: &'static str,
+    /// The names of several files in a folder; none for a file of any name.
+    pub files: &'static [&'static str],
     /// Whether a file is of this format, by its name and its first [`HEAD_BYTES`].
     recognises: fn(&Path, &[u8]) -> bool,
     read: fn(&mut Content<'_>, Context<'_>) -> Result<Tokenizer>,
-    write: fn(&Tokenizer, &dyn PatternEngines) -> Result<Vec<u8>>,
+    /// The content of each file.
+    write: fn(&Tokenizer, &dyn PatternEngines) -> Result<Vec<Vec<u8>>>,
 }
 
-/// All formats of one file, in the order in which they are tried. Folders of several files are in [`super::folder`].
-pub const FORMATS: [FileKind; 7] = [
+/// All formats, in the order in which they are tried. What leads a folder is in [`super::folder`].
+pub const FORMATS: [FileKind; 8] = [
     FileKind {
         name: "tiktoken",
+        about: "a rank file",
+        files: &[],
         recognises: |path, head| {
             path.extension().is_some_and(|suffix| suffix == "tiktoken") || RankLines::is_beginning(head)
         },
         read: |content, Context { options, .. }| {
             let pattern = options.pattern.clone().ok_or_else(|| Error::Pattern(NO_PATTERN.into()))?;
-            ranks::read(content.bytes(MAX_BYTES)?, pattern, &options.special_tokens)
+            ranks::read(content.bytes(MAX_BYTES)?, pattern, &options.special_tokens, Known::default())
         },
-        write: |tokenizer, _| ranks::write(tokenizer),
+        write: |tokenizer, _| Ok(vec![ranks::write(tokenizer)?]),
+    },
+    FileKind {
+        name: "gpt2",
+        about: "a folder with vocab.json and merges.txt",
+        files: &["vocab.json", "merges.txt"],
+        recognises: |_, _| false,
+        read: |_, _| Err(Error::NoTokenizer("two files: name the folder that has vocab.json and merges.txt")),
+        write: |tokenizer, _| tokenizer.to_gpt2().map(Vec::from),
     },
     FileKind {
         name: "gguf",
+        about: "the metadata that llama.cpp reads",
+        files: &[],
         recognises: |_, head| head.starts_with(b"GGUF"),
         read: |content, context| {
             let pre = context.options.pre_tokenizer.as_deref();
             huggingface::tokenizer_of(TokenizerFile::read_gguf(&mut content.reader, pre)?, context)
         },
-        write: |tokenizer, engines| gguf::writer::write(tokenizer, engines),
+        write: |tokenizer, engines| Ok(vec![gguf::writer::write(tokenizer, engines)?]),
     },
     FileKind {
         name: "sentencepiece",
+        about: "a .model",
+        files: &[],
         recognises: |_, head| TokenizerFile::is_sentencepiece(head),
         read: |content, context| {
             huggingface::tokenizer_of(TokenizerFile::read_sentencepiece(&content.bytes(MAX_BYTES)?)?, context)
         },
-        write: |tokenizer, _| sentencepiece::writer::write(tokenizer),
+        write: |tokenizer, _| Ok(vec![sentencepiece::writer::write(tokenizer)?]),
     },
     FileKind {
         name: "minbpe",
+        about: "a .model file of minbpe",
+        files: &[],
         recognises: |_, head| MinbpeFile::is_beginning(head),
         read: |content, context| minbpe::read(&content.bytes(MAX_BYTES)?, context.engines),
-        write: |tokenizer, _| minbpe::write(tokenizer),
+        write: |tokenizer, _| Ok(vec![minbpe::write(tokenizer)?]),
     },
     FileKind {
         name: "toksmith",
+        about: "a file that holds everything",
+        files: &[],
         recognises: |_, head| NativeFile::is_beginning(head),
         read: |content, context| native::read(&content.bytes(MAX_BYTES)?, context.engines),
-        write: |tokenizer, _| native::write(tokenizer),
+        write: |tokenizer, _| Ok(vec![native::write(tokenizer)?]),
     },
     FileKind {
         name: "tekken",
+        about: "Mistral's tekken.json",
+        files: &[],
         recognises: |_, head| TekkenFile::is_beginning(head),
         read: |content, context| tekken::read(&content.bytes(MAX_BYTES)?, context.engines),
-        write: tekken::write,
+        write: |tokenizer, engines| Ok(vec![tekken::write(tokenizer, engines)?]),
     },
     FileKind {
         name: "huggingface",
+        about: "a folder with tokenizer.json",
+        files: &["tokenizer.json"],
         recognises: |_, head| head.trim_ascii_start().starts_with(b"{"),
         read: |content, context| {
             huggingface::tokenizer_of(TokenizerFile::read(&content.bytes(MAX_JSON)?, false)?, context)
         },
-        write: |tokenizer, engines| huggingface::file_content(tokenizer, engines),
+        write: |tokenizer, engines| Ok(vec![huggingface::pretty(&huggingface::write(tokenizer, engines)?)]),
     },
 ];
 /// The message of a rank file without a pattern.
@@ -152,8 +179,8 @@ impl FileKind {
         (self.read)(&mut content, Context { engines, options })
     }
 
-    /// The content of the file of a tokenizer.
-    pub fn write(&self, tokenizer: &Tokenizer, engines: &dyn PatternEngines) -> Result<Vec<u8>> {
+    /// The contents of the files of a tokenizer.
+    pub fn write(&self, tokenizer: &Tokenizer, engines: &dyn PatternEngines) -> Result<Vec<Vec<u8>>> {
         (self.write)(tokenizer, engines)
     }
 }
@@ -221,15 +248,17 @@ mod tests {
     /// A format of one line: the word `toy`, and a token of two letters.
     const TOY: FileKind = FileKind {
         name: "toy",
+        about: "a line",
+        files: &[],
         recognises: |_, head| head.starts_with(b"toy "),
         read: |content, _| {
             let token = content.bytes(MAX_BYTES)?.split_off(4);
             let mut tokens: Vec<_> = (0..=255_u8).map(|byte| (byte.into(), vec![byte])).collect();
             tokens.push((256, token));
             let vocab = Vocab::new(&tokens, None, &[])?;
-            Tokenizer::new(vocab, SourcePattern::whole(Unmatched::Keep))
+            Tokenizer::new(vocab, SourcePattern::whole(Unmatched::Keep), Known::default())
         },
-        write: |tokenizer, _| Ok([b"toy ", tokenizer.token_bytes(256).unwrap_or_default()].concat()),
+        write: |tokenizer, _| Ok(vec![[b"toy ", tokenizer.token_bytes(256).unwrap_or_default()].concat()]),
     };
 
     #[test]
@@ -242,6 +271,6 @@ mod tests {
         assert_eq!(kind(b"other"), None);
         let toy = TOY.read(b"toy lo", &LoadOptions::default(), &SyntaxTables).unwrap();
         assert_eq!(toy.encode("lol", true).unwrap(), [256, 108]);
-        assert_eq!(TOY.write(&toy, &SyntaxTables).unwrap(), b"toy lo");
+        assert_eq!(TOY.write(&toy, &SyntaxTables).unwrap(), [b"toy lo"]);
     }
 }

@@ -12,12 +12,15 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::reading::{Entries, reason};
-use super::rows::{merge_rows, token_rows, unescape};
+use super::rows::{Text, rows, unescape};
 use crate::error::{Error, Result, show_text};
 use crate::pretokenize::Unmatched;
+use crate::room;
 use crate::tokenizer::parts::PatternEngines;
 use crate::tokenizer::parts::place::refused;
-use crate::tokenizer::{Origin, Pipeline, Record, SourcePattern, Tokenizer, json_line, vocab_fields};
+use crate::tokenizer::{
+    Around, Known, Origin, Pipeline, Record, SourcePattern, Tokenizer, json_line, vocab_fields,
+};
 use crate::vocab::{CharacterTokens, Semantics, SpecialSpec, Vocab};
 
 /// The latest version of the file. A reader refuses a later one.
@@ -135,7 +138,7 @@ impl NativeFile {
         if let Some(model) = self.optional::<String>("model")? {
             let state =
                 STANDARD.decode(model).map_err(|error| broken("model", format!("not base64: {error}")))?;
-            return Vocab::from_state(&state, &specials);
+            return Vocab::of_spelled_state(&state, &specials);
         }
         let tokens = self.rows::<(u32, String)>("tokens", "[id, text]")?.into_iter().enumerate();
         let row = |(at, (id, text)): (usize, (u32, String))| Ok((id, token(&text, "tokens", at)?));
@@ -182,46 +185,40 @@ impl NativeFile {
 
 pub(super) fn read(data: &[u8], engines: &dyn PatternEngines) -> Result<Tokenizer> {
     let file = NativeFile::read(data)?;
-    file.with_record(file.tokenizer(engines, || file.vocab())?)
+    file.tokenizer(engines, &file)
 }
 
 /// The JSON of what is known of a tokenizer besides its identity.
 pub fn extras(tokenizer: &Tokenizer) -> String {
     let mut extras = Map::new();
-    let merges = tokenizer.vocab().merges_by_index().len();
-    extras.extend(tokenizer.record().map(|record| ("training".to_owned(), record.to_value(merges))));
+    extras.extend(tokenizer.record().map(|record| ("training".to_owned(), record.to_value())));
     extras.extend(tokenizer.origin().map(|origin| ("huggingface".to_owned(), origin.to_value())));
-    json_line(&extras.into())
+    json_line(&extras)
 }
 
-/// The tokenizer of the parts of its identity, and of its [`extras`].
-pub fn of_state(fields: &str, core: &[u8], extras: &str, engines: &dyn PatternEngines) -> Result<Tokenizer> {
-    let parsed = |json: &str| serde_json::from_str(json).map(NativeFile).map_err(|_| Error::BrokenState);
-    let (file, extras) = (parsed(fields)?, parsed(extras)?);
-    extras.with_record(file.tokenizer(engines, || Vocab::from_state(core, &file.specials()?))?)
+/// The tokenizer of its [`state`], and of its [`extras`].
+pub fn of_state(state: &[u8], extras: &str, engines: &dyn PatternEngines) -> Result<Tokenizer> {
+    let extras = serde_json::from_str(extras).map(NativeFile).map_err(|_| Error::BrokenState)?;
+    NativeFile::read(state)?.tokenizer(engines, &extras)
 }
 
 impl NativeFile {
-    /// The tokenizer of a vocabulary, under the pattern or between the steps of the file.
-    fn tokenizer(
-        &self,
-        engines: &dyn PatternEngines,
-        vocab: impl FnOnce() -> Result<Vocab>,
-    ) -> Result<Tokenizer> {
+    /// The tokenizer, under the pattern or between the steps of the file. `extras` has what is known besides.
+    fn tokenizer(&self, engines: &dyn PatternEngines, extras: &NativeFile) -> Result<Tokenizer> {
         let pipeline = self.optional::<Value>("pipeline")?.filter(|pipeline| !pipeline.is_null());
-        let Some(pipeline) = pipeline else {
-            let pattern = self.pattern(engines)?;
-            let warning = self.unicode_warning(&pattern)?;
-            return Ok(Tokenizer::new(vocab()?, pattern)?.with_warnings(warning.into_iter().collect()));
+        let around = match pipeline {
+            Some(pipeline) => Pipeline::read(&pipeline, engines)?.into(),
+            None => Around::from(self.pattern(engines)?),
         };
-        let pipeline = Pipeline::read(&pipeline, engines)?;
-        let warning = self.unicode_warning(pipeline.pattern())?;
-        Ok(Tokenizer::with_steps(vocab()?, pipeline)?.with_warnings(warning.into_iter().collect()))
+        let vocab = self.vocab()?;
+        let known = extras.known(&vocab)?;
+        let made = Tokenizer::new(vocab, around, known)?;
+        let warning = self.unicode_warning(made.pattern())?;
+        Ok(made.with_warnings(warning.into_iter().collect()))
     }
 
-    /// The tokenizer with the record of its training, and what its folder says besides.
-    fn with_record(&self, tokenizer: Tokenizer) -> Result<Tokenizer> {
-        let vocab = tokenizer.vocab();
+    /// The record of the training, and what the folder says besides.
+    fn known(&self, vocab: &Vocab) -> Result<Known> {
         let record = self.optional::<Option<Map<String, Value>>>("training")?.flatten();
         let record = record.map(|record| Record::read(&Value::Object(record))).transpose()?;
         let counts = record.as_ref().map_or(0, |record| record.counts.len());
@@ -234,7 +231,7 @@ impl NativeFile {
         }
         let origin = self.optional::<Value>("huggingface")?.filter(|origin| !origin.is_null());
         let origin = origin.map(|origin| Origin::read(&origin)).transpose()?;
-        Ok(tokenizer.with_record(record).with_origin(origin))
+        Ok(Known { record, origin })
     }
 
     fn specials(&self) -> Result<Vec<SpecialSpec>> {
@@ -245,14 +242,26 @@ impl NativeFile {
 
 /// The content of the file of a tokenizer.
 pub(super) fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
+    content(tokenizer, true)
+}
+
+/// The same without what is no part of its identity, for pickles.
+pub fn state(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
+    content(tokenizer, false)
+}
+
+fn content(tokenizer: &Tokenizer, has_extras: bool) -> Result<Vec<u8>> {
     let vocab = tokenizer.vocab();
+    let bytes: usize = vocab.tokens().iter().map(|(_, token)| token.len()).sum();
+    room::check_available(4 * bytes + 64 * (vocab.tokens().len() + vocab.merges_by_index().len()))?;
     let mut fields: HashMap<&str, Value> = tokenizer.pattern().fields().into_iter().collect();
     fields.extend(vocab_fields(vocab));
     if !vocab.covers_text_exactly() {
         fields.insert("model", STANDARD.encode(vocab.state()).into());
     }
     fields.extend(tokenizer.pipeline().map(|pipeline| ("pipeline", pipeline.spec().clone())));
-    fields.extend(tokenizer.origin().map(|origin| ("huggingface", origin.to_value())));
+    let origin = tokenizer.origin().filter(|_| has_extras);
+    fields.extend(origin.map(|origin| ("huggingface", origin.to_value())));
     let version = SINCE.iter().filter(|(name, _)| fields.contains_key(name)).map(|(_, since)| *since).max();
     let mut file = format!("{{\n \"format\": \"toksmith\",\n \"version\": {}", version.unwrap_or(1));
     for name in HEAD {
@@ -261,18 +270,19 @@ pub(super) fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
         }
     }
     let tokens = vocab.tokens();
-    let merge = |&(left, right): &(u32, u32)| (tokens.bytes_at(left), tokens.bytes_at(right));
+    let row = |(id, token)| (id, Text(token));
+    let merge = |&(left, right): &(u32, u32)| (Text(tokens.bytes_at(left)), Text(tokens.bytes_at(right)));
     let merges = match vocab.semantics() == Semantics::Merges {
-        true => [b"[\n  ", &*merge_rows(vocab.merges_by_index().iter().map(merge))?, b"\n ]"].concat(),
+        true => [b"[\n  ", &*rows(vocab.merges_by_index().iter().map(merge))?, b"\n ]"].concat(),
         false => b"null".to_vec(),
     };
-    let training = tokenizer.record().map(|record| record.to_value(vocab.merges_by_index().len()));
-    let training =
-        training.map(|record| format!(",\n \"training\": {}", json_line(&record))).unwrap_or_default();
+    let record = tokenizer.record().filter(|_| has_extras);
+    let training = record.map(|record| json_line(&record.to_value()));
+    let training = training.map(|record| format!(",\n \"training\": {record}")).unwrap_or_default();
     let parts: [&[u8]; 7] = [
         file.as_bytes(),
         b",\n \"tokens\": [\n  ",
-        &token_rows(tokens.iter())?,
+        &rows(tokens.iter().map(row))?,
         b"\n ],\n \"merges\": ",
         &merges,
         training.as_bytes(),
@@ -297,14 +307,11 @@ const HEAD: [&str; 11] = [
 ];
 
 fn token(text: &str, name: &str, at: usize) -> Result<Vec<u8>> {
-    let mut token = Vec::new();
-    match unescape(text, &mut token)? {
-        Some(()) => Ok(token),
-        None => Err(broken(
-            &format!("{name}[{at}]"),
-            format!("a backslash in {} is followed by neither a backslash nor xNN", show_text(text)),
-        )),
-    }
+    unescape(text)?.ok_or_else(|| {
+        let text = show_text(text);
+        let reason = format!("a backslash in {text} is followed by neither a backslash nor xNN");
+        broken(&format!("{name}[{at}]"), reason)
+    })
 }
 
 fn broken(field: &str, reason: impl Into<String>) -> Error {

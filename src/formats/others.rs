@@ -59,26 +59,3 @@ fn is_piece_list(head: &[u8]) -> bool {
     };
     lines(head).count() > 1 && lines(head).take(2).all(is_row)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn files_beside_tokenizers_are_named() {
-        let begins = |head: &[u8], what: &str| other(head).is_some_and(|other| other.starts_with(what));
-        assert!(begins(b"\x40\0\0\0\0\0\0\0{\"a\"", "a safetensors file"));
-        assert!(begins(b"PK\x03\x04", "a zip archive"));
-        assert!(begins(b"\x80\x04\x95", "a pickle"));
-        assert!(begins(b"[PAD]\n", "a vocab.txt") && begins(b"the\r\n[UNK]\r\n##s", "a vocab.txt"));
-        assert!(begins("<unk>\t0\n▁the\t-1.5e3\n▁".as_bytes(), "a .vocab"));
-        assert!(begins(b" {\"a\\n\": 0, \"", "a vocabulary"));
-        assert!(begins(b"{\"type\" :\n\"Unigram\"", "a model of type Unigram"));
-        for json in ["{\"type\": \"BPE\"", "{\"a\": \"1\"", "{\"a", "{", "{}", "{\"a\":", "[1]"] {
-            assert_eq!(other(json.as_bytes()), None, "{json}");
-        }
-        for text in ["", "a b\n[PAD]\n", "[PAD]", "a\t0\n", "a\t0\nb\tc\n", "\t0\n\t1\n", "a\t0\t1\nb\t0\n"] {
-            assert_eq!(other(text.as_bytes()), None, "{text:?}");
-        }
-    }
-}

@@ -12,7 +12,7 @@ use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
 use crate::error::{Result, show};
 use crate::room;
 use crate::tokenizer::parts::place::refused;
-use crate::tokenizer::{SourcePattern, Tokenizer};
+use crate::tokenizer::{Known, SourcePattern, Tokenizer};
 use crate::vocab::{SpecialSpec, Vocab};
 
 /// Like Python's `b64decode(validate=True)`: padding is required, and unused bits of the last character are
@@ -108,12 +108,17 @@ impl RankLines {
 }
 
 /// Reads the tokenizer of a file, which holds neither a pattern nor special tokens.
-pub(super) fn read(data: Vec<u8>, pattern: SourcePattern, specials: &[SpecialSpec]) -> Result<Tokenizer> {
+pub(super) fn read(
+    data: Vec<u8>,
+    pattern: SourcePattern,
+    specials: &[SpecialSpec],
+    known: Known,
+) -> Result<Tokenizer> {
     let lines = RankLines::parse(&data)?;
     drop(data);
     let vocab = Vocab::of_views(lines.tokens(), None, specials)?;
     drop(lines);
-    Tokenizer::new(vocab, pattern)
+    Tokenizer::new(vocab, pattern, known)
 }
 
 /// The content of a file: the ordinary tokens by their ids.
@@ -139,27 +144,4 @@ pub(super) fn check(tokenizer: &Tokenizer, format: &str) -> Result<()> {
 fn number(digits: &[u8]) -> Option<u32> {
     let is_plain = digits.iter().all(u8::is_ascii_digit);
     std::str::from_utf8(digits).ok().filter(|_| is_plain)?.parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_are_read() {
-        let lines = RankLines::parse(b"YQ== 0\nYWI= 7\nYWJj 4294967295").unwrap();
-        assert_eq!(lines.tokens(), [(0, &b"a"[..]), (7, b"ab"), (u32::MAX, b"abc")]);
-        assert!(RankLines::parse(b"").unwrap().tokens().is_empty());
-        let lines = RankLines::parse(b"\xef\xbb\xbfYQ==  5 \r\n\n= 1\nYg==\t0000000003\n").unwrap();
-        assert_eq!(lines.tokens(), [(5, &b"a"[..]), (1, b""), (3, b"b")]);
-    }
-
-    #[test]
-    fn repeated_ids_are_named_by_their_line() {
-        for ids in [[1, 2, 1], [3, 1, 3], [3, 1, 1], [3, 4, 4]] {
-            let text = ids.map(|id| format!("YQ== {id}\n")).concat();
-            let error = RankLines::parse(text.as_bytes()).unwrap_err().to_string();
-            assert!(error.starts_with("line 3: ") && error.contains("belongs to another"), "{error}");
-        }
-    }
 }

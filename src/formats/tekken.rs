@@ -12,7 +12,7 @@ use crate::error::{Error, Result, show_text};
 use crate::room;
 use crate::tokenizer::parts::PatternEngines;
 use crate::tokenizer::parts::place::refused;
-use crate::tokenizer::{SourcePattern, Tokenizer};
+use crate::tokenizer::{Known, SourcePattern, Tokenizer};
 use crate::vocab::Vocab;
 
 /// The special tokens of files that list none.
@@ -108,7 +108,7 @@ pub(super) fn read(data: &[u8], engines: &dyn PatternEngines) -> Result<Tokenize
     let pattern = SourcePattern::of_tiktoken_source(&file.pattern, engines)?;
     let vocab = file.vocab()?;
     drop(file);
-    Tokenizer::new(vocab, pattern)
+    Tokenizer::new(vocab, pattern, Known::default())
 }
 
 /// The content of a file, a token a line.
@@ -231,71 +231,4 @@ fn tokens(rows: &[Row], count: u32, first_id: u32) -> Result<Vec<(u32, Vec<u8>)>
         tokens.push((first_id + rank, bytes));
     }
     Ok(tokens)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn file(config: &str, vocab: &str, specials: &str) -> Result<TekkenFile> {
-        let text = format!(r#"{{"config": {{"pattern": "a+", {config}}}, "vocab": [{vocab}]{specials}}}"#);
-        TekkenFile::parse(text.as_bytes())
-    }
-
-    const TWO: &str =
-        r#"{"rank": 0, "token_bytes": "YQ=="}, {"rank": 1, "token_bytes": "Yg==", "token_str": "b"}"#;
-
-    #[test]
-    fn ids_follow_the_special_tokens_and_unlisted_ones_have_names() {
-        let config = r#""default_vocab_size": 4, "default_num_special_tokens": 3, "version": "v11""#;
-        let read =
-            file(config, TWO, r#", "special_tokens": [{"rank": 0, "token_str": "<s>", "is_control": true}]"#);
-        let read = read.unwrap();
-        assert_eq!(read.tokens, [(3, b"a".to_vec())]);
-        let names = ["<s>", "<SPECIAL_1>", "<SPECIAL_2>"].map(str::to_owned);
-        assert_eq!(read.special_tokens, names.into_iter().zip(0..).collect::<Vec<_>>());
-        let old = r#""default_vocab_size": 26, "default_num_special_tokens": 24, "version": "v3""#;
-        let read = file(old, TWO, "").unwrap();
-        assert_eq!(
-            read.special_tokens[19..21],
-            [("[TOOL_CONTENT]".to_owned(), 19), ("<SPECIAL_20>".to_owned(), 20)]
-        );
-        assert_eq!(read.tokens, [(24, b"a".to_vec()), (25, b"b".to_vec())]);
-    }
-
-    #[test]
-    fn errors_name_their_place() {
-        let config = r#""default_vocab_size": 4, "default_num_special_tokens": 2, "version": "v11""#;
-        let row = |rank: u32, name: &str| format!(r#"{{"rank": {rank}, "token_str": "{name}"}}"#);
-        let specials = |rows: &[String]| format!(r#", "special_tokens": [{}]"#, rows.join(", "));
-        for (config, vocab, specials, expected) in [
-            (config, TWO, String::new(), "$.special_tokens: no list"),
-            (
-                config,
-                TWO,
-                specials(&[row(0, "a"), row(0, "b")]),
-                "$.special_tokens: the ranks are not 0, 1, 2",
-            ),
-            (config, TWO, specials(&[row(2, "a")]), "$.special_tokens: the ranks are not 0, 1, 2"),
-            (config, TWO, specials(&[row(1, "a")]), "$.special_tokens: the ranks are not 0, 1, 2"),
-            (config, &TWO[..34], specials(&[]), "$.vocab: 1 tokens, fewer than the 2"),
-            (config, &TWO.replace("1,", "2,"), specials(&[]), "$.vocab[1].rank: expected 1, got 2"),
-            (
-                config,
-                &TWO.replace("Yg==", "Y"),
-                specials(&[]),
-                r#"$.vocab[1].token_bytes: "Y" is not base64"#,
-            ),
-            (
-                &config.replace("2,", "9,"),
-                TWO,
-                specials(&[]),
-                "$.config.default_num_special_tokens: 9 special",
-            ),
-            (&config.replace("\"v11\"", "7"), TWO, specials(&[]), "$: invalid type"),
-        ] {
-            let error = file(config, vocab, &specials).unwrap_err().to_string();
-            assert!(error.contains(expected), "{error}");
-        }
-    }
 }

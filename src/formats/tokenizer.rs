@@ -19,7 +19,7 @@ use crate::dialects::{SyntaxTables, from_fancy_regex};
 use crate::error::{Error, Result};
 use crate::pretokenize::{Named, Unmatched, spellings};
 use crate::tokenizer::parts::PatternEngines;
-use crate::tokenizer::{ADDED, CONFIG, Origin, SPECIALS, SourcePattern, Tokenizer};
+use crate::tokenizer::{ADDED, CONFIG, Known, Origin, SPECIALS, SourcePattern, Tokenizer};
 use crate::vocab::SpecialSpec;
 
 const MAX_BYTES: u64 = 1 << 28;
@@ -84,7 +84,8 @@ pub fn load_pair(
     let data = [reading::read(vocab, MAX_BYTES)?, reading::read(merges, MAX_BYTES)?];
     let made = gpt2::read((vocab, &data[0]), (merges, &data[1]), specials);
     let both = PathBuf::from(format!("{}, {}", vocab.display(), merges.display()));
-    made.and_then(|vocab| Tokenizer::new(vocab, pattern)).map_err(|error| in_file(&both, error))
+    made.and_then(|vocab| Tokenizer::new(vocab, pattern, Known::default()))
+        .map_err(|error| in_file(&both, error))
 }
 
 /// The tokenizer of GPT-2's two files, with what the files beside them say unless there is a pattern.
@@ -151,8 +152,8 @@ fn of_pieces(open: OpenFile, path: &Path, context: Context<'_>) -> Result<Tokeni
             let unknown = pipeline.spec()["characters"]["unk_token"].as_str();
             file_of_pieces(&huggingface::names(&plain)?, pipeline.added_tokens(), unknown)
         }
-        None => huggingface::file_content(&plain, context.engines)
-            .and_then(|content| TokenizerFile::read(&content, false)),
+        None => huggingface::write(&plain, context.engines)
+            .and_then(|content| TokenizerFile::read(content.to_string().as_bytes(), false)),
     };
     let made = file.and_then(|file| beside(file, false, (files, warnings.clone()), context));
     match made {
@@ -183,11 +184,13 @@ fn of_ranks(data: Vec<u8>, path: &Path, context: Context<'_>) -> Result<Tokenize
     };
     let pattern = engines.pattern(&expression, 0, Unmatched::Keep)?;
     let specials = special_tokens.into_iter().map(|(name, id)| (name.into_bytes(), Some(id)));
-    let plain = ranks::read(data, pattern, &specials.collect::<Vec<_>>())?;
+    let specials: Vec<_> = specials.collect();
     if normalizer.is_null() {
-        let origin = Origin { files: files.0, ..Origin::default() };
-        return Ok(plain.with_origin(Some(origin)).with_warnings(warnings));
+        let origin = Some(Origin { files: files.0, ..Origin::default() });
+        let made = ranks::read(data, pattern, &specials, Known { record: None, origin })?;
+        return Ok(made.with_warnings(warnings));
     }
+    let plain = ranks::read(data, pattern, &specials, Known::default())?;
     let mut content = huggingface::write(&plain, engines)?;
     content["normalizer"] = normalizer;
     let made = huggingface::read_huggingface(
@@ -250,12 +253,12 @@ impl Tokenizer {
     }
 
     /// The content of the file of a format: `toksmith`, `huggingface` (a `tokenizer.json`), `tiktoken`, `tekken`, `sentencepiece`,
-    /// `gguf` or `minbpe`.
+    /// `gguf` or `minbpe`; of `gpt2`, the first of [its two files](Tokenizer::to_gpt2).
     ///
     /// # Errors
     /// [`Error::Unwritable`] if the format cannot hold the tokenizer: names the part. [`Error::NoTokenizer`] for another format.
     pub fn to_bytes(&self, format: &str) -> Result<Vec<u8>> {
-        kind_of(format)?.write(self, &SyntaxTables)
+        Ok(kind_of(format)?.write(self, &SyntaxTables)?.swap_remove(0))
     }
 
     /// The contents of GPT-2's two files, `vocab.json` and `merges.txt`.

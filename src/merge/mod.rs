@@ -22,8 +22,8 @@ pub use dropout::Dropout;
 pub(crate) use first_tokens::FirstTokens;
 pub(crate) use pairs::{NEVER, Pairs};
 pub(crate) use random::RandomMerger;
-pub use spelled::{BpeOptions, TextSpelling};
-pub(crate) use spelled::{SpelledBpe, byte_name};
+pub use spelled::BpeOptions;
+pub(crate) use spelled::SpelledBpe;
 
 use crate::control::Control;
 use crate::error::{Error, Result};

@@ -17,23 +17,12 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::names::Names;
 use crate::room;
-use crate::spelling::{META, spell};
+use crate::spelling::{META, TextSpelling, byte_name, spell};
 
 /// Steps between two checks of the control. About a millisecond of work.
 const STEPS_PER_CHECK: usize = 1 << 14;
 /// The place of no symbol.
 const NOWHERE: u32 = u32::MAX;
-
-/// How the text of a pretoken is written when its characters are looked up in the vocabulary.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TextSpelling {
-    /// A character for each byte.
-    Bytes,
-    /// As it is.
-    Characters,
-    /// With U+2581 for each space.
-    Spaces,
-}
 
 /// The options of a model that decide which symbols a pretoken begins with, and which of its merges happen.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -90,11 +79,6 @@ struct Symbol {
     len: u32,
     previous: u32,
     next: u32,
-}
-
-/// The spelling of the token of a byte.
-pub(crate) fn byte_name(byte: u8) -> String {
-    format!("<0x{byte:02X}>")
 }
 
 impl SpelledBpe {
@@ -224,22 +208,11 @@ impl SpelledBpe {
         Ok(())
     }
 
-    /// The spelling of a pretoken. Bytes that are not UTF-8 are U+FFFD where characters are spelled.
     fn spelled(&self, pretoken: &[u8]) -> Result<String> {
-        if pretoken.len() >= u32::MAX as usize {
-            return Err(Error::PretokenTooLong { bytes: pretoken.len() });
+        match pretoken.len() < u32::MAX as usize {
+            true => self.spelling.spelled(pretoken),
+            false => Err(Error::PretokenTooLong { bytes: pretoken.len() }),
         }
-        let mut spelled = String::new();
-        room::reserve_text(&mut spelled, 3 * pretoken.len())?;
-        match self.spelling {
-            TextSpelling::Bytes => spelled.extend(pretoken.iter().map(|&byte| spell(byte))),
-            TextSpelling::Characters => spelled.push_str(&String::from_utf8_lossy(pretoken)),
-            TextSpelling::Spaces => {
-                let text = String::from_utf8_lossy(pretoken);
-                spelled.extend(text.chars().map(|c| if c == ' ' { META } else { c }));
-            }
-        }
-        Ok(spelled)
     }
 
     /// For each byte of the spelling, the bytes of the pretoken that it stands for.

@@ -9,12 +9,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::dialects::PyTables;
 use super::objects;
 use crate::error::{Error, Result};
 use crate::formats::{self, Lead, MinbpeFile, RankLines, SideFiles};
 use crate::spelling;
-use crate::tokenizer::parts::PatternEngines;
 
 /// The name of the format of a file or a folder. See `formats::format_of`.
 #[pyfunction]
@@ -42,13 +40,6 @@ pub(super) fn tokenizer_files(path: PathBuf) -> Vec<PathBuf> {
 pub(super) fn side_files(folder: PathBuf) -> (String, Vec<String>) {
     let (files, warnings) = SideFiles::read(&folder);
     (Value::Object(files.0).to_string(), warnings)
-}
-
-#[pyfunction]
-pub(super) fn tokenizer_class(files: &str) -> PyResult<(Option<String>, Vec<String>)> {
-    let Value::Object(files) = value_of(files, "files")? else { return Ok((None, Vec::new())) };
-    let (of_model, mut warnings) = (|model: &str| PyTables.tokenizer_class(model), Vec::new());
-    Ok((SideFiles(files).tokenizer_class(&of_model, &mut warnings), warnings))
 }
 
 #[pyfunction]
@@ -82,7 +73,7 @@ pub(super) fn minbpe_model<'py>(
 
 #[pyfunction]
 pub(super) fn spell<'py>(py: Python<'py>, token: &[u8]) -> PyResult<Bound<'py, PyString>> {
-    objects::string(py, &token.iter().map(|&byte| spelling::spell(byte)).collect::<String>())
+    objects::string(py, &spelling::spelled(token))
 }
 
 #[pyfunction]

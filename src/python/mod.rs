@@ -43,9 +43,9 @@ mod training;
 mod vocabulary;
 
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyDict};
+use pyo3::types::{IntoPyDict, PyDict, PyTuple};
 
-use crate::pretokenize::{Named, REGEX_VERSION, UNICODE_VERSION, spellings};
+use crate::pretokenize::{Named, REGEX_VERSION, UNICODE_VERSION, Unmatched, spellings};
 
 #[pymodule(gil_used = false)]
 mod _core {
@@ -66,8 +66,8 @@ mod _core {
         encoding_settings::PyEncodingSettings,
         file::{PyWrittenHashes, checksum},
         formats::{
-            minbpe_model, side_files, spell, tokenizer_class, tokenizer_files, tokenizer_kind,
-            tokenizer_lead, tokens_of_ranks, unspell,
+            minbpe_model, side_files, spell, tokenizer_files, tokenizer_kind, tokenizer_lead,
+            tokens_of_ranks, unspell,
         },
         huggingface_encoding::PyEncoding,
         permutation::PyPermutation,
@@ -98,6 +98,12 @@ mod _core {
 fn add_names(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("NO_PATTERN", crate::formats::NO_PATTERN)?;
+    let formats = crate::formats::FORMATS;
+    module.add("FORMATS", formats.map(|kind| (kind.name, (kind.about, kind.files))).into_py_dict(py)?)?;
+    module.add("TIES", PyTuple::new(py, crate::tokenizer::TIES)?)?;
+    module.add("UNMATCHED", PyTuple::new(py, [Unmatched::Keep, Unmatched::Drop].map(Unmatched::name))?)?;
+    module.add("SPECIAL_IDS", PyTuple::new(py, crate::train::SpecialIds::NAMES.map(|(name, _)| name))?)?;
+    module.add("META", crate::spelling::META)?;
     module.add("COMPILED_PATTERNS", [("kimi", spellings::KIMI)].into_py_dict(py)?)?;
     module.add(
         "NAMED_PATTERNS",

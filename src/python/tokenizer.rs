@@ -23,10 +23,11 @@ use super::vocabulary::{SpecialSpecs, merges_of, tokens_of};
 use super::{arrays, call, file, ids, objects, text};
 use crate::encode::{EncodedBatch, Encoder, FileOptions, RandomMerges, Spans};
 use crate::error::{Error, Result, show};
-use crate::formats::{self, LoadOptions, huggingface};
+use crate::formats::huggingface::{self, Roles};
+use crate::formats::{self, FolderOptions, LoadOptions};
 use crate::room;
 use crate::source::Text;
-use crate::tokenizer::{self, Origin};
+use crate::tokenizer::{self, Known, Origin};
 use crate::vocab::{Semantics, Vocab};
 
 #[pyclass(frozen, weakref, module = "toksmith._core")]
@@ -72,7 +73,7 @@ type LastPairs<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
 /// The ids of many texts, and where each text starts in them.
 type WithStarts<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
 type CharacterIds = (Vec<u32>, Option<u32>, Vec<u32>);
-type RecordRow<'a> = (&'a str, u32, Vec<Option<u64>>);
+type RecordRow<'a> = (&'a str, u32, &'a [Option<u64>]);
 type PrunedParts<'py> = (Tokenizer, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
 type IdsWithRanges = (Vec<u32>, Vec<(usize, usize)>);
 
@@ -93,7 +94,7 @@ impl Tokenizer {
         Self::made(vocab.py(), || {
             let vocab = Vocab::new(&tokens, merges.as_deref(), &special_tokens.0)?;
             let vocab = if ignore_merges { vocab.ignoring_merges() } else { vocab };
-            crate::Tokenizer::new(vocab, pattern.inner.clone())
+            crate::Tokenizer::new(vocab, pattern.inner.clone(), Known::default())
         })
     }
 
@@ -144,13 +145,12 @@ impl Tokenizer {
     }
 
     #[staticmethod]
-    fn of_state(py: Python<'_>, fields: &str, core: &[u8], extras: &str) -> PyResult<Self> {
-        Self::made(py, || formats::of_state(fields, core, extras, &PyTables))
+    fn of_state(py: Python<'_>, state: &[u8], extras: &str) -> PyResult<Self> {
+        Self::made(py, || formats::of_state(state, extras, &PyTables))
     }
 
-    fn state<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyString>, Bound<'py, PyBytes>)> {
-        let (fields, core) = call::long(py, None, |_| tokenizer::state(&self.inner))?;
-        Ok((objects::string(py, &fields)?, objects::bytes(py, &core)?))
+    fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        objects::bytes(py, &call::long(py, None, |_| formats::state(&self.inner))?)
     }
 
     fn extras<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
@@ -159,11 +159,35 @@ impl Tokenizer {
 
     /// The content of the files of a format.
     fn written<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyList>> {
-        let files = call::long(py, None, |_| match format {
-            "gpt2" => self.inner.to_gpt2().map(Vec::from),
-            _ => Ok(vec![formats::kind_of(format)?.write(&self.inner, &PyTables)?]),
-        })?;
+        let files = call::long(py, None, |_| formats::kind_of(format)?.write(&self.inner, &PyTables))?;
         objects::list_of(py, files.iter().map(|file| objects::bytes(py, file)))
+    }
+
+    /// The files of the folder that `transformers` reads, by name, and warnings. `roles` are special tokens by role.
+    #[pyo3(signature = (roles, chat_template=None, model_max_length=None))]
+    fn folder<'py>(
+        &self,
+        py: Python<'py>,
+        roles: Roles,
+        chat_template: Option<String>,
+        model_max_length: Option<i128>,
+    ) -> PyResult<(Bound<'py, PyDict>, Vec<String>)> {
+        let options = FolderOptions { roles, chat_template, model_max_length };
+        let (made, mut warnings) = (objects::dict(py)?, Vec::new());
+        let files =
+            call::long(py, None, |_| formats::folder_files(&self.inner, &options, &PyTables, &mut warnings))?;
+        for (name, content) in files {
+            made.set_item(name, objects::bytes(py, &content)?)?;
+        }
+        Ok((made, warnings))
+    }
+
+    fn roles(&self, chosen: Roles) -> PyResult<BTreeMap<&'static str, String>> {
+        Ok(formats::roles_of(&self.inner, &chosen)?.into_iter().collect())
+    }
+
+    fn end_of_text(&self) -> Option<String> {
+        formats::end_of_text(&self.inner)
     }
 
     fn pre_tokenizer<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -194,7 +218,7 @@ impl Tokenizer {
     /// without a record.
     fn record(&self) -> Option<RecordRow<'_>> {
         let record = self.inner.record()?;
-        Some((&record.ties, record.initial_tokens, self.inner.merge_counts().unwrap_or_default()))
+        Some((&record.ties, record.initial_tokens, &record.counts))
     }
 
     /// `content`, `beside` and `files` of the Hugging Face folder that the tokenizer came with: see the fields of `Origin`.
@@ -202,9 +226,15 @@ impl Tokenizer {
         object_of(py, &self.inner.origin().unwrap_or(&Origin::default()).to_value())
     }
 
-    fn chat(&self) -> (BTreeMap<String, String>, Vec<(String, String)>) {
-        let origin = self.inner.origin();
-        origin.map(|origin| (origin.special_tokens(), origin.chat_templates())).unwrap_or_default()
+    /// The special tokens by role, and the chat templates by name.
+    fn chat(&self) -> PyResult<(BTreeMap<String, String>, Vec<(String, String)>)> {
+        match self.inner.origin().filter(|origin| !origin.files.is_empty()) {
+            Some(origin) => Ok((origin.special_tokens(), origin.chat_templates())),
+            None => {
+                let roles = formats::roles_of(&self.inner, &Roles::new())?.into_iter();
+                Ok((roles.map(|(role, name)| (role.to_owned(), name)).collect(), Vec::new()))
+            }
+        }
     }
 
     fn added_ids(&self) -> HashSet<u32> {

@@ -213,11 +213,8 @@ pub(super) fn build_tokenizer(
     ties: Option<String>,
     initial_tokens: u32,
 ) -> PyResult<Tokenizer> {
-    let order = match special_ids {
-        "first" => SpecialIds::First,
-        "after_bytes" => SpecialIds::AfterBytes,
-        _ => SpecialIds::Last,
-    };
+    let order = SpecialIds::NAMES.into_iter().find(|(name, _)| *name == special_ids);
+    let order = order.map_or(SpecialIds::Last, |(_, order)| order);
     let (is_gpt2, specials) = (byte_order == "gpt2", names.len() as u32);
     let (base, pattern) = (base.map(|base| &base.inner), pattern.inner.clone());
     let layout = match base {

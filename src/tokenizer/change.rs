@@ -3,6 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use super::builder::{Around, Known};
+use super::origin::Origin;
+use super::pipeline::Pipeline;
 use super::record::Record;
 use super::tokenizer::Tokenizer;
 use crate::encode::Encoder;
@@ -45,12 +48,22 @@ impl Tokenizer {
                 self.encoder().with_vocab(vocab.relabeled(&ids, &rows)?.0)?
             }
         };
-        let tokens = more.iter().map(|(id, name)| AddedToken::special(*id, name));
-        let made = match self.pipeline() {
-            Some(pipeline) => Self::between(&encoder.into(), pipeline.with_tokens(tokens.collect())?)?,
-            None => Self::of_encoder(encoder.into(), Arc::clone(self.pattern())),
-        };
-        Ok(made.with_record(self.record().cloned()).with_origin(self.origin().map(|origin| origin.moved())))
+        let tokens = more.iter().map(|(id, name)| AddedToken::special(*id, name)).collect();
+        let around = self.around(|pipeline| pipeline.with_tokens(tokens))?;
+        Self::of_encoder(encoder.into(), around, self.moved(self.record().cloned()))
+    }
+
+    /// The pattern, or the changed pipeline.
+    fn around(&self, change: impl FnOnce(&Pipeline) -> Result<Pipeline>) -> Result<Around> {
+        match self.pipeline() {
+            Some(pipeline) => Ok(change(pipeline)?.into()),
+            None => Ok(Around::Pattern(Arc::clone(self.pattern()))),
+        }
+    }
+
+    /// What stays known of a tokenizer with other ids.
+    fn moved(&self, record: Option<Record>) -> Known {
+        Known { record, origin: self.origin().map(Origin::moved) }
     }
 
     /// Checks that no token has the id of a new special token, or its text.
@@ -84,22 +97,26 @@ impl Tokenizer {
     pub fn with_added_tokens(
         &self,
         tokens: Vec<AddedToken>,
-        steps: Option<&super::pipeline::Pipeline>,
+        steps: Option<&Pipeline>,
     ) -> Result<Option<Self>> {
         let rows: Vec<_> =
             tokens.iter().map(|token| (token.content.clone().into_bytes(), token.id)).collect();
         let Some(encoder) = self.encoder().with_specials(&rows)? else { return Ok(None) };
-        match self.pipeline().map(|pipeline| &**pipeline).or(steps) {
-            Some(pipeline) => Self::between(&encoder.into(), pipeline.with_tokens(tokens)?).map(Some),
-            None => Ok(Some(Self::of_encoder(encoder.into(), Arc::clone(self.pattern())))),
-        }
+        let around = match steps.filter(|_| self.pipeline().is_none()) {
+            Some(steps) => steps.with_tokens(tokens)?.into(),
+            None => self.around(|pipeline| pipeline.with_tokens(tokens))?,
+        };
+        Self::of_encoder(encoder.into(), around, Known::default()).map(Some)
     }
 
     /// The tokenizer in which more added tokens are special, sharing all tables.
     #[doc(hidden)]
     pub fn with_special(&self, is_special: &dyn Fn(&str) -> bool) -> Result<Self> {
         match self.pipeline() {
-            Some(pipeline) => Self::between(self.encoder(), pipeline.with_special(is_special)?),
+            Some(pipeline) => {
+                let pipeline = pipeline.with_special(is_special)?;
+                Self::of_encoder(Arc::clone(self.encoder()), pipeline, Known::default())
+            }
             None => Ok(self.clone()),
         }
     }
@@ -108,11 +125,10 @@ impl Tokenizer {
     /// needed. See [`crate::Vocab::pruned`].
     pub fn pruned(&self, keep: &[u32], fixed: &[u32]) -> Result<(Self, Vec<u32>, Vec<u32>)> {
         let Pruned { vocab, old_ids, needed, merges } = self.vocab().pruned(keep, fixed)?;
-        let count = self.vocab().merges_by_index().len();
-        let record = self.record().map(|record| record.pruned(count, &merges, 256 + fixed.len() as u32));
+        let record = self.record().map(|record| record.pruned(merges, 256 + fixed.len() as u32));
         let new_ids = old_ids.iter().copied().zip(0..).collect();
         let encoder = self.encoder().with_vocab(vocab)?.into();
-        Ok((self.renumbered(&encoder, &new_ids, record)?, old_ids, needed))
+        Ok((self.renumbered(encoder, &new_ids, record)?, old_ids, needed))
     }
 
     /// The tokenizer of `size` tokens: without its last merges, or ranks. See [`crate::Vocab::shrunk_ids`].
@@ -124,14 +140,11 @@ impl Tokenizer {
             let reason = format!("cannot shrink to {size} tokens: without any merge there are still {count}");
             return Err(Error::Invalid(reason));
         }
-        let ids: Vec<(u32, u32)> =
-            vocab.tokens().iter().zip(&new_ids).filter_map(|((id, _), new)| Some((id, (*new)?))).collect();
-        let made = self.relabeled(&ids)?;
-        let places: Vec<usize> = (0..made.vocab().merges_by_index().len()).collect();
-        let record = self
-            .record()
-            .map(|record| record.pruned(vocab.merges_by_index().len(), &places, record.initial_tokens));
-        Ok(made.with_record(record))
+        let ids = vocab.tokens().iter().zip(&new_ids).filter_map(|((id, _), new)| Some((id, (*new)?)));
+        let shrunk = vocab.relabeled(&new_ids, &[])?.0;
+        let merges = shrunk.merges_by_index().len();
+        let record = self.record().map(|record| record.pruned(0..merges, record.initial_tokens));
+        self.renumbered(self.encoder().with_vocab(shrunk)?.into(), &ids.collect(), record)
     }
 
     /// The tokenizer of some tokens under other ids: pairs of old and new ids.
@@ -146,7 +159,7 @@ impl Tokenizer {
         }
         let vocab = vocab.relabeled(&new_ids, &[])?.0;
         let encoder = self.encoder().with_vocab(vocab)?.into();
-        self.renumbered(&encoder, &ids.iter().copied().collect(), self.record().cloned())
+        self.renumbered(encoder, &ids.iter().copied().collect(), self.record().cloned())
     }
 
     /// The tokenizer with the tokens of another one, which has these ids as well, and no steps.
@@ -155,21 +168,18 @@ impl Tokenizer {
         let same = self.vocab().tokens().iter().map(|(id, _)| (id, id));
         let same = same.filter(|(id, _)| other.token_bytes(*id).is_some()).collect();
         let record = self.record().filter(|_| keeps_record).cloned();
-        self.renumbered(other.encoder(), &same, record)
+        self.renumbered(Arc::clone(other.encoder()), &same, record)
     }
 
     /// The tokenizer of an encoder with other ids.
     fn renumbered(
         &self,
-        encoder: &Arc<Encoder>,
+        encoder: Arc<Encoder>,
         new_ids: &HashMap<u32, u32>,
         record: Option<Record>,
     ) -> Result<Self> {
-        let made = match self.pipeline() {
-            Some(pipeline) => Self::between(encoder, pipeline.renumbered(new_ids)?)?,
-            None => Self::of_encoder(Arc::clone(encoder), Arc::clone(self.pattern())),
-        };
-        Ok(made.with_record(record).with_origin(self.origin().map(|origin| origin.moved())))
+        let around = self.around(|pipeline| pipeline.renumbered(new_ids))?;
+        Self::of_encoder(encoder, around, self.moved(record))
     }
 
     /// The ids of special and other added tokens.

@@ -21,7 +21,7 @@ impl PartialEq for Tokenizer {
 }
 
 /// The parts of a tokenizer's identity: its fields as JSON, and tokens and merges.
-pub fn state(tokenizer: &Tokenizer) -> Result<(String, Vec<u8>)> {
+fn parts(tokenizer: &Tokenizer) -> Result<(String, Vec<u8>)> {
     let mut fields: Map<String, Value> = vocab_fields(tokenizer.vocab())
         .into_iter()
         .chain(tokenizer.pattern().fields())
@@ -40,15 +40,15 @@ impl Tokenizer {
     /// Tokens, merges, special tokens, pattern and steps are part of it; the record of the training, and what a Hugging Face
     /// folder says besides, are not. Cost: about a fifth of loading, once.
     pub fn fingerprint(&self) -> Result<&str> {
-        if let Some(known) = self.known_fingerprint().get() {
+        if let Some(known) = self.fingerprint.get() {
             return Ok(known);
         }
-        let (head, core) = state(self)?;
+        let (head, core) = parts(self)?;
         let mut hash = Sha256::new();
         hash.update(format!("{}\n{head}\n", head.len()));
         hash.update(core);
         let digits = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-        Ok(self.known_fingerprint().get_or_init(|| digits))
+        Ok(self.fingerprint.get_or_init(|| digits))
     }
 }
 

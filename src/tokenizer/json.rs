@@ -42,7 +42,7 @@ impl Formatter for Spaced {
 }
 
 /// The text of a value, on one line.
-pub(crate) fn line(value: &Value) -> String {
+pub(crate) fn line(value: &impl Serialize) -> String {
     text(value, Spaced { is_ascii: false })
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn canonical(mut value: Value) -> String {
     text(&value, Spaced { is_ascii: true })
 }
 
-fn text(value: &Value, formatter: impl Formatter) -> String {
+fn text(value: &impl Serialize, formatter: impl Formatter) -> String {
     let mut json = Vec::new();
     // A value has only names that are texts, and memory takes all bytes: nothing fails.
     let _ = value.serialize(&mut Serializer::with_formatter(&mut json, formatter));

@@ -1,9 +1,10 @@
 //! What a tokenizer is, and what it does.
 //!
-//! [`Tokenizer`](tokenizer) is whole from the start: an encoder, the [pattern] or the [pipeline] around it, and what is known
-//! besides, the [record] of its training and its [origin]. [`identity`] says when two are equal, [`change`] makes others of it,
+//! [`Tokenizer`](tokenizer) is whole from the start: the [builder] makes it of an encoder, the [pattern] or the [pipeline]
+//! around it, and what is known besides, the [record] of its training and its [origin]. [`identity`] says when two are equal, [`change`] makes others of it,
 //! and [`parts`] reads the steps of a pipeline.
 
+mod builder;
 mod change;
 mod decode_stream;
 mod identity;
@@ -25,20 +26,22 @@ mod tokenizer;
 #[cfg(feature = "train")]
 mod training;
 
+pub(crate) use builder::{Around, Known};
 pub use decode_stream::{DecodeOptions, DecodeStream};
 #[cfg(feature = "python")]
 pub(crate) use decode_stream::{StreamDecoder, StreamState};
-pub use identity::state;
 pub(crate) use identity::vocab_fields;
 pub(crate) use json::line as json_line;
 pub use origin::Origin;
 pub(crate) use origin::{
-    ADDED, BPE_OPTIONS, CONFIG, MODEL, OBJECTS, ROLES, SPECIALS, TEMPLATE, TEMPLATES, is_known,
+    ADDED, BPE_OPTIONS, CONFIG, GENERATION, MODEL, OBJECTS, ROLES, SPECIALS, TEMPLATE, TEMPLATES, is_known,
 };
 pub use pattern::SourcePattern;
 pub use pipeline::Pipeline;
 pub(crate) use pipeline::{PARTS, SETTINGS, added_token, cannot_hold, token_value};
 pub use record::Record;
+#[cfg(feature = "python")]
+pub(crate) use record::TIES;
 pub use stream::EncodeStream;
 pub use text::Document;
 pub use tokenizer::Tokenizer;

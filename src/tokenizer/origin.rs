@@ -17,7 +17,7 @@ pub(crate) const OBJECTS: [&str; 5] = [CONFIG, SPECIALS, GENERATION, ADDED, MODE
 pub(crate) const SPECIALS: &str = "special_tokens_map.json";
 /// The model's configuration, of which only the fields are kept that decide the class of the tokenizer.
 pub(crate) const MODEL: &str = "config.json";
-const GENERATION: &str = "generation_config.json";
+pub(crate) const GENERATION: &str = "generation_config.json";
 /// Added tokens with their ids, in old folders.
 pub(crate) const ADDED: &str = "added_tokens.json";
 /// The roles of special tokens that `transformers` knows, in its order.

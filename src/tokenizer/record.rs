@@ -21,24 +21,26 @@ pub struct Record {
 }
 
 impl Record {
-    /// The counts of the merges of a tokenizer with `merges` merges; `None` for each if they do not fit.
+    /// The record of a tokenizer with `merges` merges, without any count if there are not as many.
     ///
     /// Under rank semantics, training may reach a token of the base that no pair of the base reached. Its merge has no count,
     /// and stands among the merges of the base.
-    pub fn counts_of(&self, merges: usize) -> Vec<Option<u64>> {
-        if self.counts.len() == merges { self.counts.clone() } else { vec![None; merges] }
+    pub(super) fn fitted(mut self, merges: usize) -> Self {
+        if self.counts.len() != merges {
+            self.counts = vec![None; merges];
+        }
+        self
     }
 
-    /// The record of the merges at some places, of a tokenizer with `merges` merges.
-    pub(crate) fn pruned(&self, merges: usize, places: &[usize], initial_tokens: u32) -> Self {
-        let counts = self.counts_of(merges);
-        let counts = places.iter().map(|&place| counts.get(place).copied().flatten()).collect();
+    /// The record of the merges at some places.
+    pub(crate) fn pruned(&self, places: impl IntoIterator<Item = usize>, initial_tokens: u32) -> Self {
+        let counts = places.into_iter().map(|place| self.counts.get(place).copied().flatten()).collect();
         Record { ties: self.ties.clone(), initial_tokens, counts }
     }
 
-    /// The record as toksmith's own file has it, of a tokenizer with `merges` merges.
-    pub(crate) fn to_value(&self, merges: usize) -> Value {
-        json!({"ties": self.ties, "least": self.initial_tokens, "merge_counts": self.counts_of(merges)})
+    /// The record as toksmith's own file has it.
+    pub(crate) fn to_value(&self) -> Value {
+        json!({"ties": self.ties, "least": self.initial_tokens, "merge_counts": self.counts})
     }
 
     /// Reads the field `training` of toksmith's own file.

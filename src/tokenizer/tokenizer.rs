@@ -11,7 +11,7 @@ use crate::control::Control;
 use crate::decode::{TextDecoder, TokenRun, decode};
 use crate::encode::{Encoder, SpecialTokens};
 use crate::error::Result;
-use crate::spelling::spell;
+use crate::spelling::spelled;
 use crate::vocab::Vocab;
 
 /// A tokenizer: text to ids, and ids to text.
@@ -47,62 +47,19 @@ use crate::vocab::Vocab;
 /// ```
 #[derive(Clone)]
 pub struct Tokenizer {
-    encoder: Arc<Encoder>,
+    pub(super) encoder: Arc<Encoder>,
     /// The decoder of a Hugging Face tokenizer; `None` where the bytes of ids are joined.
-    decoder: Option<Arc<TextDecoder>>,
-    pattern: Arc<SourcePattern>,
-    pipeline: Option<Arc<Pipeline>>,
-    record: Option<Arc<Record>>,
-    origin: Option<Arc<Origin>>,
-    warnings: Vec<String>,
-    fingerprint: Arc<OnceLock<String>>,
+    pub(super) decoder: Option<Arc<TextDecoder>>,
+    pub(super) pattern: Arc<SourcePattern>,
+    pub(super) pipeline: Option<Arc<Pipeline>>,
+    pub(super) record: Option<Arc<Record>>,
+    pub(super) origin: Option<Arc<Origin>>,
+    pub(super) warnings: Vec<String>,
+    pub(super) fingerprint: Arc<OnceLock<String>>,
 }
 
 impl Tokenizer {
-    /// A tokenizer whose pattern cuts all text.
-    pub(crate) fn new(vocab: Vocab, pattern: SourcePattern) -> Result<Self> {
-        Ok(Self::of_encoder(Encoder::new(vocab, pattern.pretokenizer.clone())?.into(), pattern))
-    }
-
-    /// A tokenizer between the steps of a Hugging Face file.
-    pub(crate) fn with_steps(vocab: Vocab, pipeline: Pipeline) -> Result<Self> {
-        let encoder = Encoder::new(vocab, pipeline.steps().pretokenizer())?;
-        Self::between(&encoder.into(), pipeline)
-    }
-
-    /// The tokenizer of an encoder whose pretokenizer is that of the pattern.
-    pub(crate) fn of_encoder(encoder: Arc<Encoder>, pattern: impl Into<Arc<SourcePattern>>) -> Self {
-        Tokenizer {
-            encoder,
-            decoder: None,
-            pattern: pattern.into(),
-            pipeline: None,
-            record: None,
-            origin: None,
-            warnings: Vec::new(),
-            fingerprint: Arc::default(),
-        }
-    }
-
-    /// The tokenizer of an encoder between the steps of a pipeline, with which it shares its tables.
-    pub(super) fn between(encoder: &Arc<Encoder>, pipeline: Pipeline) -> Result<Self> {
-        let (encoder, decoder) = pipeline.steps().around(encoder)?;
-        let plain = Self::of_encoder(encoder, pipeline.pattern().clone());
-        Ok(Tokenizer { decoder: Some(decoder.into()), pipeline: Some(pipeline.into()), ..plain })
-    }
-
-    /// The same tokenizer with the record of its training.
-    #[must_use]
-    pub(crate) fn with_record(self, record: Option<Record>) -> Self {
-        Tokenizer { record: record.map(Arc::new), ..self }
-    }
-
-    /// The same tokenizer with what its folder says besides ids.
-    #[must_use]
-    pub(crate) fn with_origin(self, origin: Option<Origin>) -> Self {
-        Tokenizer { origin: origin.map(Arc::new), ..self }
-    }
-
+    /// The same tokenizer with what was noticed while loading.
     #[must_use]
     pub(crate) fn with_warnings(self, warnings: Vec<String>) -> Self {
         Tokenizer { warnings, ..self }
@@ -150,13 +107,8 @@ impl Tokenizer {
     }
 
     /// How often the pair of each merge occurred when training chose it; `None` without a record.
-    pub fn merge_counts(&self) -> Option<Vec<Option<u64>>> {
-        let merges = self.vocab().merges_by_index().len();
-        self.record.as_ref().map(|record| record.counts_of(merges))
-    }
-
-    pub(super) fn known_fingerprint(&self) -> &OnceLock<String> {
-        &self.fingerprint
+    pub fn merge_counts(&self) -> Option<&[Option<u64>]> {
+        self.record.as_ref().map(|record| &*record.counts)
     }
 
     /// A token as a `tokenizer.json` spells it.
@@ -167,7 +119,7 @@ impl Tokenizer {
         }
         let bytes = vocab.token_bytes(id)?;
         if vocab.covers_text_exactly() {
-            return Ok(bytes.iter().map(|&byte| spell(byte)).collect());
+            return Ok(spelled(bytes));
         }
         Ok(vocab.name(id).map_or_else(|| String::from_utf8_lossy(bytes).into_owned(), str::to_owned))
     }

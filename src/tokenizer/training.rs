@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::path::Path;
 
+use super::builder::Known;
 use super::pattern::SourcePattern;
 use super::record::Record;
 use super::tokenizer::Tokenizer;
@@ -146,11 +147,11 @@ pub(crate) fn built(
     let encoder = Encoder::of_training(vocab, pattern.pretokenizer.clone());
     let record = record.map(|(ties, initial_tokens)| {
         let none = |base: &Tokenizer| vec![None; base.vocab().merges_by_index().len()];
-        let old = base.map(|base| base.merge_counts().unwrap_or_else(|| none(base)));
+        let old = base.map(|base| base.merge_counts().map_or_else(|| none(base), <[_]>::to_vec));
         let counts = merges.iter().map(|merge| Some(merge.count).filter(|&count| count > 0));
         Record { ties, initial_tokens, counts: old.into_iter().flatten().chain(counts).collect() }
     });
-    Ok(Tokenizer::of_encoder(encoder.into(), pattern).with_record(record))
+    Tokenizer::of_encoder(encoder.into(), pattern, Known { record, origin: None })
 }
 
 fn input_of(path: &Path) -> Result<InputFile> {

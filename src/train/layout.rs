@@ -22,6 +22,12 @@ pub enum SpecialIds {
     Last,
 }
 
+impl SpecialIds {
+    /// All values by name.
+    pub const NAMES: [(&'static str, Self); 3] =
+        [("first", Self::First), ("after_bytes", Self::AfterBytes), ("last", Self::Last)];
+}
+
 /// The ids of bytes, merges and new special tokens.
 #[derive(Debug)]
 pub struct Layout<'v> {

@@ -17,10 +17,10 @@ use super::tokens::TokenBytes;
 use super::vocabulary::Vocab;
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::merge::{BpeOptions, SpelledBpe, TextSpelling, byte_name};
+use crate::merge::{BpeOptions, SpelledBpe};
 use crate::names::Names;
 use crate::room;
-use crate::spelling::unspelled;
+use crate::spelling::{META_TEXT, TextSpelling, byte_name, unspell};
 
 /// A model whose merges are all of known tokens, each pair once.
 #[derive(Clone, Debug, Default)]
@@ -73,7 +73,7 @@ impl BpeModel {
         let (mut bytes, mut ends) = (Vec::new(), room::for_items(texts.len())?);
         room::reserve(&mut bytes, texts.iter().map(str::len).sum())?;
         for (at, name) in (0..).zip(texts.iter()) {
-            if !left_out.contains(&at) && !crate::spelling::unspell(name, &mut bytes) {
+            if !left_out.contains(&at) && !unspell(name, &mut bytes) {
                 return Ok(None);
             }
             ends.push(bytes.len());
@@ -109,7 +109,7 @@ impl BpeModel {
         let has_spaces = spelling == TextSpelling::Spaces;
         let holds_space = |name: &str| has_spaces && name.contains(' ');
         if !self.is_plain()
-            || (has_spaces && self.names.find("\u{2581}").is_none())
+            || (has_spaces && self.names.find(META_TEXT).is_none())
             || self.options.ignore_merges
             || bytes.len() < 256
             || bytes.iter().any(is_needed)
@@ -144,11 +144,7 @@ impl BpeModel {
 
     /// The bytes of text that each name stands for.
     fn texts(&self, spelling: TextSpelling, additions: &Additions) -> Result<Vec<Vec<u8>>> {
-        let plain = |name: &str| match spelling {
-            TextSpelling::Bytes => unspelled(name).unwrap_or_else(|| name.as_bytes().to_vec()),
-            TextSpelling::Characters => name.as_bytes().to_vec(),
-            TextSpelling::Spaces => name.replace('\u{2581}', " ").into_bytes(),
-        };
+        let plain = |name: &str| spelling.unspelled(name).unwrap_or_else(|| name.into());
         let mut texts = room::collected(self.names.texts().iter().map(plain))?;
         for (at, text) in &additions.texts {
             texts[*at as usize] = text.as_bytes().to_vec();

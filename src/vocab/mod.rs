@@ -15,7 +15,8 @@ mod tokens;
 mod vocabulary;
 mod words;
 
-pub use crate::merge::{BpeOptions, Dropout, TextSpelling};
+pub use crate::merge::{BpeOptions, Dropout};
+pub use crate::spelling::TextSpelling;
 pub(crate) use bpe::{Additions, BpeModel};
 pub use build::SpecialSpec;
 pub(crate) use model::Model;

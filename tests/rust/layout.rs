@@ -204,7 +204,7 @@ const INSIDE: [(&str, &str); 7] = [
     ),
     ("decode::{Part Stop TokenRun TextDecoder self}", "decoding in place, and alignments"),
     (
-        "formats::{Lead LoadOptions MinbpeFile NO_PATTERN RankLines SideFiles huggingface self}",
+        "formats::{FORMATS FolderOptions Lead LoadOptions MinbpeFile NO_PATTERN RankLines SideFiles huggingface self}",
         "stand-ins' files",
     ),
     ("vocab::{Semantics SpecialSpec TextSpelling TokenBytes Vocab}", "stand-ins' parts"),

@@ -66,13 +66,15 @@ impl PatternEngines for Scanners {
 /// The tokenizer of a file. Its vocabulary is the same when it is saved and loaded again.
 pub(super) fn opened(file: &TokenizerFile) -> Result<Encoder> {
     let parts = ["normalizer", "pre_tokenizer", "decoder"].map(|name| file.part(name).clone());
-    let added = file.added.iter().map(|token| token.token.clone());
+    let added = file.added.iter().cloned();
     let kept = file.kept().map(|token| token.id);
     let steps = FilePipeline::read(&parts, &Scanners)?.with_tokens(added, kept)?;
     let vocab = file.vocab(steps.spelling(), &steps.token_texts()?, None)?;
     let specials: Vec<_> = vocab.specials().tokens().iter().cloned().zip(vocab.special_ids()).collect();
     let specials: Vec<_> = specials.into_iter().map(|(name, &id)| (name, Some(id))).collect();
-    assert_eq!(Vocab::from_state(&vocab.state(), &specials).unwrap().state(), vocab.state());
+    if !vocab.covers_text_exactly() {
+        assert_eq!(Vocab::of_spelled_state(&vocab.state(), &specials).unwrap().state(), vocab.state());
+    }
     let encoder = Encoder::with_small_cache(vocab, steps.pretokenizer(), 1);
     Ok(match steps.is_plain()? {
         true => encoder,

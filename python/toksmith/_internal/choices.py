@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-Ties = Literal["bytes", "ids", "smallest_ids", "first", "huggingface"]
-"""Which of several pairs of equal count merges first."""
+from .. import _core
+
+if TYPE_CHECKING:
+    FileFormat = _core._FileFormat
+    SpecialIds = _core._SpecialIds
+    Ties = _core._Ties
+    Unmatched = _core._Unmatched
+else:
+    # Files of Hugging Face and minbpe have functions of their own.
+    FileFormat = Literal[tuple(name for name in _core.FORMATS if name not in ("huggingface", "minbpe"))]
+    """The formats of a tokenizer's file that `Tokenizer.save` writes."""
+    SpecialIds = Literal[_core.SPECIAL_IDS]
+    """Where the ids of special tokens are, relative to those of the bytes and the merges."""
+    Ties = Literal[_core.TIES]
+    """Which of several pairs of equal count merges first."""
+    Unmatched = Literal[_core.UNMATCHED]
+    """What becomes of text that a pattern does not match."""
 
 TieRule = Literal["bytes", "ids", "smallest_ids", "first", "huggingface", "printable_ids", "spelling"]
 """The same for the core, whose bytes have their values as ids."""
@@ -16,14 +31,8 @@ Parity = Literal["base", "window"]
 SuperwordRule = Literal["words", "spaces"]
 """What a token of several words may cross."""
 
-SpecialIds = Literal["first", "after_bytes", "last"]
-"""Where the ids of special tokens are, relative to those of the bytes and the merges."""
-
 ByteOrder = Literal["value", "gpt2"]
 """The order of the ids of the single bytes."""
-
-Unmatched = Literal["keep", "drop"]
-"""What becomes of text that a pattern does not match."""
 
 Errors = Literal["strict", "replace"]
 """What becomes of bytes that are not UTF-8."""
@@ -33,9 +42,6 @@ InputFormat = Literal["text", "jsonl", "json", "csv", "tsv", "tar", "warc", "par
 
 OnError = Literal["stop", "skip"]
 """What becomes of a run when a document cannot be read."""
-
-FileFormat = Literal["toksmith", "gpt2", "tiktoken", "tekken", "sentencepiece", "gguf"]
-"""The formats of a tokenizer's file that `Tokenizer.save` writes."""
 
 ShardFormat = Literal["bin", "nanogpt", "llm.c", "megatron", "npy", "parquet"]
 """The formats of shards of ids."""

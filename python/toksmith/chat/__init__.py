@@ -4,4 +4,4 @@ A template is run on messages whose texts are `MarkedText`, so that the result k
 template wrote and what came from a message. `toksmith.Tokenizer` has the public methods.
 """
 
-from ..formats.huggingface import templates as templates
+from ..formats import templates as templates

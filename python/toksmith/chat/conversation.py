@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from .._internal.messages import printable
-from ..formats.huggingface import folder, templates
+from ..formats import templates
 from . import bounds, sandbox
 from .marked_text import ASSISTANT, GENERATED, TRUSTED, UNKNOWN, MarkedText, flagged, flags, marked
 
@@ -98,7 +98,6 @@ def conversation(
         raise ValueError("either continue_final_message or add_generation_prompt: both say what comes next")
     field = "content" if continue_final_message is True else continue_final_message
     last = _open(rows[-1], field) if field else None
-    named = named if core.origin()["files"] else folder.roles(core, {})
     values = {
         **marked(named, TRUSTED),
         **{key: marked(value, TRUSTED if key in _ROLES else 0) for key, value in variables.items()},

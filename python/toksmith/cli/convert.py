@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 import warnings
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from .. import patterns
+from .. import _core, patterns
 from .._internal.messages import counted
 from ..compat.minbpe import files as minbpe
 from ..files import whole_files
@@ -36,7 +36,12 @@ merges.txt, hold no pattern and do not say which tokens are special: a warning
 says how to load them again."""
 
 
-Format = Literal["toksmith", "huggingface", "gpt2", "tiktoken", "tekken", "sentencepiece", "gguf", "minbpe"]
+if TYPE_CHECKING:
+    from .._core import _FileFormat
+
+    Format = Literal[_FileFormat, "huggingface", "minbpe"]
+else:
+    Format = Literal[tuple(_core.FORMATS)]
 # What becomes of unmatched text if a loaded file does not say it.
 _UNMATCHED = {"gpt2": "keep", "tiktoken": "drop"}
 # Special tokens that a warning names.
@@ -50,9 +55,7 @@ def convert(
         Format,
         typer.Option(
             "--to",
-            help="toksmith: a file that holds everything; huggingface: a folder with tokenizer.json; gpt2: a folder "
-            "with vocab.json and merges.txt; tiktoken: a rank file; tekken: Mistral's tekken.json; sentencepiece: a "
-            ".model; gguf: the metadata that llama.cpp reads; minbpe: a .model file.",
+            help="; ".join(f"{name}: {about}" for name, (about, _) in _core.FORMATS.items()) + ".",
         ),
     ],
     *,
@@ -73,7 +76,7 @@ def convert(
 def _check_out(out: str, to: Format, read: list[Path]) -> None:
     if out == "-":
         raise UsageError("convert writes a file or a folder, not standard output")
-    if to in ("huggingface", "gpt2"):
+    if _core.FORMATS[to][1]:
         if Path(out).exists() and not Path(out).is_dir():
             raise UsageError(f"{out}: {to} is a folder of several files, and this is a file")
         for path in sources.files_of(out) if Path(out).is_dir() else ():

@@ -20,7 +20,7 @@ from typing import Any
 from .. import _core
 from .._internal.messages import shown
 from ..files import text_files, whole_files
-from ..formats.huggingface import folder, side_files
+from ..formats.saving import Roles, chosen
 from ..tokenizer import Tokenizer as Native
 from .huggingface.added import Json
 from .huggingface.tokenizers import Tokenizer
@@ -35,6 +35,7 @@ SpecialToken = str | EllipsisType | None
 Fast = Any
 """A fast tokenizer of `transformers`, or its class: `transformers` is not typed for mypy."""
 
+_ROLES = ("bos_token", "eos_token", "unk_token", "pad_token")
 _SAVED_AS = "PreTrainedTokenizerFast"  # a class of `transformers`: the folder can be loaded without toksmith
 
 
@@ -71,7 +72,8 @@ class ToksmithTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]  # not t
             return names
         config = Path(next(name for name in names if name.endswith("tokenizer_config.json")))
         content = text_files.read_object(config, "tokenizer_config.json") | {"tokenizer_class": _SAVED_AS}
-        whole_files.write(config, [side_files.as_json(dict(sorted(content.items())))])
+        text = json.dumps(content, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
+        whole_files.write(config, [text.encode(errors="backslashreplace")])
         return names
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -143,20 +145,20 @@ def pretrained(
         ValueError: A role names no special token of the tokenizer, or the tokenizer's class is not around a
             `tokenizers.Tokenizer`, or is not known.
     """
-    roles = {"bos_token": bos_token, "eos_token": eos_token, "unk_token": unk_token, "pad_token": pad_token}
+    roles = dict(zip(_ROLES, (bos_token, eos_token, unk_token, pad_token), strict=True))
     if callable(getattr(tokenizer, "save_pretrained", None)):
-        return _of_object(tokenizer, {**{k: v for k, v in roles.items() if v is not ...}, **options})
+        return _of_object(tokenizer, {**chosen(roles), **options})
     adapter = tokenizer if isinstance(tokenizer, Tokenizer) else Tokenizer(tokenizer)
     core = adapter._tokenizer._core
     if (files := core.origin()["files"]) and not isinstance(tokenizer, Tokenizer):
-        return _of_files(core, files, roles, options)
-    chosen = folder.roles(core, roles)
+        return _of_files(core, files.get("config.json"), roles, options)
+    by_role = core.roles(chosen(roles))
     names = adapter._tokenizer.special_tokens
     ordinary = {id for id, row in adapter._state.added.rows.items() if not row["special"]}
     special = [name for id, name in sorted((id, name) for name, id in names.items()) if id not in ordinary]
-    others = [name for name in special if name not in chosen.values()]
+    others = [name for name in special if name not in by_role.values()]
     options.setdefault("clean_up_tokenization_spaces", False)
-    return ToksmithTokenizer(tokenizer_object=adapter, **chosen, extra_special_tokens=others, **options)
+    return ToksmithTokenizer(tokenizer_object=adapter, **by_role, extra_special_tokens=others, **options)
 
 
 def _of_object(tokenizer: Fast, changes: Json) -> ToksmithTokenizer:
@@ -166,17 +168,22 @@ def _of_object(tokenizer: Fast, changes: Json) -> ToksmithTokenizer:
         made = copy.deepcopy(made)
     names = made.get_vocab() if changes else {}
     for name, value in changes.items():
-        if name in folder.ROLES and value is not None and str(value) not in names:
+        if name in _ROLES and value is not None and str(value) not in names:
             raise ValueError(f"{name} is {shown(str(value))}, which is not a token of this tokenizer")
         setattr(made, name, value)
         made.init_kwargs[name] = value
     return made
 
 
-def _of_files(core: _core.Tokenizer, files_beside: side_files.Files, roles: Json, options: Json) -> ToksmithTokenizer:
-    """Return the tokenizer that `transformers` loads from a folder of these files, with toksmith inside."""
-    files = folder.files_of(core, roles, None, None)
-    config = json.loads(files[side_files.CONFIG])
+def _of_files(core: _core.Tokenizer, model: Json | None, roles: Roles, options: Json) -> ToksmithTokenizer:
+    """Return the tokenizer that `transformers` loads from its folder, with toksmith inside.
+
+    `model` is what the configuration of the model says of the tokenizer.
+    """
+    files, warned = core.folder(chosen(roles))
+    for warning in warned:
+        warnings.warn(warning, stacklevel=4)
+    config = json.loads(files["tokenizer_config.json"])
     if tokenizer_class_from_name(config["tokenizer_class"]) is None:
         raise ValueError(
             f"the folder names the class {shown(config['tokenizer_class'])}, which transformers does not have: load "
@@ -184,13 +191,15 @@ def _of_files(core: _core.Tokenizer, files_beside: side_files.Files, roles: Json
             "the result"
         )
     config.pop("auto_map", None)  # the class is loaded already, and the code that auto_map names is not here
-    files[side_files.CONFIG] = side_files.as_json(config)
+    files["tokenizer_config.json"] = json.dumps(config).encode()
+    if model is not None:
+        files["config.json"] = json.dumps(model).encode()
     with tempfile.TemporaryDirectory() as made:
-        if side_files.MODEL in files_beside:
-            files[side_files.MODEL] = side_files.as_json(files_beside[side_files.MODEL])
-        whole_files.write_all([(Path(made, name), [files[name]]) for name in files], make_folder=True)
-        chosen = {name: value for name, value in roles.items() if value is not ...}
-        tokenizer = ToksmithTokenizer.from_pretrained(made, **chosen, **options)
+        for name, content in files.items():
+            path = Path(made, name)
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(content)
+        tokenizer = ToksmithTokenizer.from_pretrained(made, **chosen(roles), **options)
     tokenizer.name_or_path = tokenizer.init_kwargs["name_or_path"] = ""
     return tokenizer
 

@@ -15,7 +15,6 @@ from .._internal.choices import Errors, OnError, ShardFormat
 from .._internal.messages import shown
 from ..encoding.file_encoding import is_wide
 from ..files import tables
-from ..formats.huggingface import folder
 from ..tokenizer import Tokenizer
 from .shards import FORMATS, Format
 
@@ -130,7 +129,7 @@ class Options:
                 "template=False"
             )
         elif append is None and not prepended and not template:
-            end = folder.end_of_text(tokenizer._core)
+            end = tokenizer._core.end_of_text()
             self.warning = end and (
                 "the documents have no token between them, and the tokenizer has one to end a text: choose "
                 f'append="{end}", or append="{NONE}"'

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import difflib
 import errno
 import os
 import re
+import tempfile
+import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +18,6 @@ from .._internal import arguments, choices
 from .._internal.messages import shown
 from ..files import reading, text_files
 from . import verification
-from .huggingface import side_files
 from .published import encodings, models
 
 StrPath = str | os.PathLike[str]
@@ -254,7 +256,25 @@ def load_huggingface(source: object, seed: int | None = None) -> _core.Tokenizer
     with verification.peer(kind):
         data = str(to_str()).encode()
     with text_files.naming(kind):
-        return _core.Tokenizer.of_huggingface(data, side_files.of_object(source), dropout_seed=seed)
+        return _core.Tokenizer.of_huggingface(data, _files_of_object(source), dropout_seed=seed)
+
+
+def _files_of_object(source: Any) -> str | None:
+    """Return the JSON of the files that an object of `transformers` writes, without `tokenizer.json`."""
+    if not hasattr(source, "save_pretrained"):
+        return None
+    light = copy.copy(source)
+    light.__dict__["_save_pretrained"] = lambda *_args, **_options: ()
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            light.save_pretrained(folder)
+            files, warned = _core.side_files(folder)
+    except Exception as error:  # a class from elsewhere may raise any error
+        what = "its roles of special tokens and chat templates are not kept, since its save_pretrained failed"
+        files, warned = None, [f"{type(source).__name__}: {what}: {error}"]
+    for warning in warned:
+        warnings.warn(warning, stacklevel=5)
+    return files
 
 
 def _of_object(source: object) -> _core.Tokenizer:

@@ -1,20 +1,24 @@
 """Checks that a written file holds a tokenizer.
 
 Before a file takes its name it is read back, and compared with the tokenizer on stress texts: by the library that it
-is for, if that is installed, else by toksmith. A rank file and GPT-2's files hold no pattern, so pretokens are
-compared instead of texts.
+is for, if that is installed, and by toksmith. A rank file and GPT-2's files hold no pattern, so their libraries
+compare pretokens instead of texts.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import itertools
 import types
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from .. import _core, patterns
+from ..files import reading
 from .stress import PROSE, SPACES
 
 _Case = TypeVar("_Case", str, bytes)
@@ -65,13 +69,7 @@ def compare(
 
 def compare_texts(kind: str, core: _core.Tokenizer, other: _core.Tokenizer) -> None:
     """Compare the ids that two tokenizers give for the stress texts of the first."""
-    compare(kind, stress_texts(core), encoder(core), encoder(other))
-
-
-def compare_pretokens(kind: str, core: _core.Tokenizer, encode: Callable[[bytes], list[int]]) -> None:
-    """Compare the ids that a function gives for pretokens with those that the tokens and merges alone give."""
-    alone = bare(core)
-    compare(kind, _pretokens(core), lambda piece: alone.encode_bytes(piece, True), encode)
+    compare(kind, stress_texts(core), _encoder(core), _encoder(other))
 
 
 def _shortest(case: _Case, ours: Callable[[_Case], list[int]], theirs: Callable[[_Case], list[int]]) -> _Case:
@@ -143,7 +141,7 @@ def _pretokens(core: _core.Tokenizer) -> list[bytes]:
     return [*pretokens, *(token for token in ordinary(core).values() if token and token not in pretokens)]
 
 
-def bare(core: _core.Tokenizer) -> _core.Tokenizer:
+def _bare(core: _core.Tokenizer) -> _core.Tokenizer:
     """Return a core of the same ordinary tokens and merges that takes each text as one pretoken."""
     vocab = {core.token_id(token): token for token in ordinary(core).values()}
     all_tokens = core.vocab()
@@ -152,12 +150,12 @@ def bare(core: _core.Tokenizer) -> _core.Tokenizer:
     return _core.Tokenizer(vocab, merges, [], _core.Pretokenizer(None), ignore_merges)
 
 
-def encoder(core: _core.Tokenizer) -> Callable[[str], list[int]]:
+def _encoder(core: _core.Tokenizer) -> Callable[[str], list[int]]:
     """Return the function that encodes a text, special tokens included."""
     return lambda text: core.encode(text, True)
 
 
-def reread(kind: str, read: Callable[[], _Read]) -> _Read:
+def _reread(kind: str, read: Callable[[], _Read]) -> _Read:
     """Return what was read back; `ValueError` if that failed."""
     try:
         return read()
@@ -173,3 +171,143 @@ def module(name: str) -> types.ModuleType | None:
         return importlib.import_module(name)
     except ImportError:
         return None
+
+
+# Reading back
+
+
+class _Library(NamedTuple):
+    """The library that a file is for: what it makes of the file, and of a text or a pretoken."""
+
+    module: str
+    read: Callable[[Any, list[Path]], Any]
+    encode: Callable[[Any, Any], list[int]]
+    cases: Literal["texts", "ordinary texts", "pretokens"]
+    is_enough: bool = False
+    """Whether toksmith does not read the file as well."""
+
+
+_LIBRARIES = {
+    "tiktoken": _Library(
+        "tiktoken",
+        # Its own loader would keep a copy of the file in its cache.
+        lambda module, paths: module.Encoding(
+            "export", pat_str=".", mergeable_ranks=_ranks(paths[0]), special_tokens={}
+        ),
+        lambda encoding, piece: encoding._core_bpe.encode_single_piece(piece),
+        "pretokens",
+        is_enough=True,
+    ),
+    "gpt2": _Library(
+        "tokenizers.models",
+        lambda module, paths: module.BPE.from_file(*map(str, paths)),
+        lambda model, piece: [token.id for token in model.tokenize(_core.spell(piece))],
+        "pretokens",
+    ),
+    "tekken": _Library(
+        "mistral_common.tokens.tokenizers.tekken",
+        lambda module, paths: module.Tekkenizer.from_file(paths[0]),
+        lambda tekkenizer, text: tekkenizer.encode(text, bos=False, eos=False),
+        "ordinary texts",
+    ),
+    "sentencepiece": _Library(
+        "sentencepiece",
+        lambda module, paths: module.SentencePieceProcessor(model_proto=paths[0].read_bytes()),
+        lambda processor, text: processor.encode(text),
+        "ordinary texts",
+    ),
+    "huggingface": _Library(
+        "tokenizers",
+        lambda module, paths: _without_settings(module.Tokenizer.from_buffer(paths[0].read_bytes())),
+        lambda tokenizer, text: tokenizer.encode(text, add_special_tokens=False).ids,
+        "texts",
+        is_enough=True,
+    ),
+}
+
+
+def verify(core: _core.Tokenizer, format: str, paths: list[Path]) -> None:
+    """Read the files of a format back, and raise ValueError if they do not hold the tokenizer."""
+    kind = " and ".join(_core.FORMATS[format][1]) or "the file"
+    library = _LIBRARIES.get(format)
+    installed = library and module(library.module)
+    if library is None or installed is None:
+        _verify_own(kind, core, format, paths)
+        return
+    if not library.is_enough:
+        _verify_own(kind, core, format, paths)
+    other = _reread(kind, lambda: library.read(installed, paths))
+
+    def theirs(case: str | bytes) -> list[int]:
+        return library.encode(other, case)
+
+    if library.cases == "pretokens":
+        alone = _bare(core)
+        compare(kind, _pretokens(core), lambda piece: alone.encode_bytes(piece, True), theirs)
+        return
+    keep = functools.partial(_of_one_class, installed) if format == "huggingface" else None
+    special = library.cases == "texts"
+    compare(kind, stress_texts(core, keep), lambda text: core.encode(text, special), theirs)
+    if format == "huggingface":
+        _compare_decoding(kind, core, other)
+
+
+def _verify_own(kind: str, core: _core.Tokenizer, format: str, paths: list[Path]) -> None:
+    options: dict[str, Any] = {}
+    if format in ("tiktoken", "gpt2"):
+        specials = [(name, id if format == "tiktoken" else None) for name, id in core.special_tokens().items()]
+        options = {"pattern": patterns.of_core(core).core(), "special_tokens": specials}
+    source = (paths[0], paths[1]) if format == "gpt2" else paths[0]
+    loaded = _reread(kind, lambda: _core.Tokenizer.load(source, format=format, **options))
+    compare_texts(kind, core, loaded)
+    if loaded.special_tokens() != core.special_tokens():
+        raise ValueError(f"{kind}, read back, has other special tokens, and was not written")
+    if format == "toksmith" and loaded.fingerprint != core.fingerprint:
+        raise ValueError(f"{kind}, read back, differs from this tokenizer, and was not written")
+
+
+def _ranks(path: Path) -> dict[bytes, int]:
+    return {token: rank for rank, token in _core.tokens_of_ranks(reading.read(path)).items()}
+
+
+def _without_settings(tokenizer: Any) -> Any:
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def _compare_decoding(kind: str, core: _core.Tokenizer, other: Any) -> None:
+    # SentencePiece's decoder becomes that of converters, which shows special tokens.
+    is_same = core.pipeline is None or (core.pipeline.spec["decoder"] or {}).get("type") != "SentencePiece"
+    specials = sorted(core.special_tokens().values()) if is_same else []
+    ids = core.encode(PROSE, True) + specials + core.encode(PROSE[:99], True)
+    with peer(f"{kind}, read back, cannot be decoded, and was not written"):
+        there = other.decode(ids, skip_special_tokens=False)
+    here = core.decode(ids, "replace")
+    if here != there:
+        at = next(i for i, pair in enumerate(itertools.zip_longest(here, there)) if pair[0] != pair[1])
+        around = slice(max(0, at - 20), at + 20)
+        raise ValueError(
+            f"{kind}, read back, does not decode as this tokenizer does, and was not written: "
+            f"{here[around]!r} here is {there[around]!r} there"
+        )
+
+
+# Characters that both libraries put into the same classes
+
+_CATEGORIES = ("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "P", "S", "Zs")
+_CLASSES = (*(rf"\p{{{name}}}" for name in _CATEGORIES), r"\s")
+
+
+def _of_one_class(module: types.ModuleType, characters: set[str]) -> set[str]:
+    """Return the characters that `regex` and Oniguruma's tables in `tokenizers` put into the same classes.
+
+    Characters that this Python's own tables lack are left out too: they may be newer than one of the libraries.
+    """
+    known = "".join(sorted(c for c in characters if unicodedata.category(c) not in ("Cn", "Cs")))
+    unequal: set[str] = set()
+    for source in _CLASSES:
+        here = set(patterns.resolve(source).compiled().findall(known))
+        others = module.pre_tokenizers.Split(module.Regex(source), "removed").pre_tokenize_str(known)
+        unequal |= here ^ set(known).difference(*(text for text, _ in others))
+    return set(known) - unequal

@@ -7,7 +7,6 @@ use serde_json::{Map, Value, json};
 
 use super::llama_cpp::{PreTokenizer, Stage};
 use crate::error::{Error, Result};
-use crate::formats::huggingface::added::FileToken;
 use crate::formats::huggingface::file::TokenizerFile;
 use crate::formats::huggingface::model::{merges_of, model_of};
 use crate::formats::huggingface::reader::RawMerges;
@@ -418,7 +417,7 @@ fn byte_level_file(fields: &Fields, pre: Option<&str>) -> Result<TokenizerFile> 
         "decoder": byte_level(false, false),
         "post_processor": fields.template(tokens, pre.adds_bos, [None, None])?,
     });
-    let added: Vec<FileToken> = added_of(&pieces, true);
+    let added = added_of(&pieces, true);
     let options = fields_of(json!({"ignore_merges": pre.ignores_merges}));
     let model = model_of((texts, (0..tokens.len() as u32).collect()), &listed_merges(fields)?, &options)?;
     Ok(TokenizerFile { model, parts: fields_of(parts), options, added, warnings: Vec::new(), files: None })

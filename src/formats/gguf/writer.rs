@@ -11,7 +11,7 @@ use crate::formats::sentencepiece::writer::{Model, unwritable};
 use crate::pipeline::Prefix;
 use crate::pretokenize::spellings;
 use crate::room;
-use crate::spelling::spell;
+use crate::spelling::spelled;
 use crate::tokenizer::parts::place::quoted;
 use crate::tokenizer::{Origin, Tokenizer, cannot_hold};
 
@@ -119,8 +119,8 @@ fn of_bytes(
     if tokens.iter().zip(0..).any(|((id, _), place)| id != place) {
         return Err(unwritable("the ids are not 0, 1, 2, …: a list of tokens has no gaps"));
     }
-    let spelled = |index: u32| tokens.bytes_at(index).iter().map(|&byte| spell(byte)).collect::<String>();
-    let mut texts = room::collected((0..tokens.len() as u32).map(spelled))?;
+    let name = |index: u32| spelled(tokens.bytes_at(index));
+    let mut texts = room::collected((0..tokens.len() as u32).map(name))?;
     let mut kinds = room::filled(Kind::Normal, texts.len())?;
     for (name, id) in tokenizer.special_tokens() {
         texts[id as usize] = name.to_owned();
@@ -135,7 +135,7 @@ fn of_bytes(
     let mut metadata = Metadata::new("gpt2", pre);
     metadata.texts("tokens", &texts)?;
     metadata.numbers("token_type", I32, kinds.iter().map(|kind| u32::from(kind.number())))?;
-    let merges = merges.iter().map(|&(left, right)| format!("{} {}", spelled(left), spelled(right)));
+    let merges = merges.iter().map(|&(left, right)| format!("{} {}", name(left), name(right)));
     metadata.texts("merges", &room::collected(merges)?)?;
     metadata.finished(templates)
 }

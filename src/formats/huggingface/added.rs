@@ -1,7 +1,5 @@
 //! Added tokens: the ids that the original gives them.
 
-use std::ops::Deref;
-
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
@@ -13,51 +11,29 @@ use crate::tokenizer::added_token;
 use crate::tokenizer::parts::place::{quoted, refused};
 use crate::vocab::BpeModel;
 
-/// An added token of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileToken {
-    /// The token, with the id that the original gives it.
-    pub token: AddedToken,
-    /// The place of its name in the vocabulary of the model; `None` if it is not there.
-    pub(in crate::formats) place: Option<u32>,
-}
-
-impl Deref for FileToken {
-    type Target = AddedToken;
-
-    fn deref(&self) -> &AddedToken {
-        &self.token
+/// Whether no ordinary text can become an added token, which is in the vocabulary of a byte-level model, if no merge takes
+/// or makes it.
+pub(super) fn can_be_special(token: &AddedToken, ignores_merges: bool) -> bool {
+    let spelled = unspelled(&token.content);
+    let is_spelled = spelled.is_some();
+    if token.content.chars().nth(1).is_none()
+        || spelled.is_some_and(|bytes| bytes != token.content.as_bytes())
+    {
+        return false;
     }
-}
-
-impl FileToken {
-    /// Whether no ordinary text can become the token, which is in the vocabulary of a byte-level model, if no merge takes
-    /// or makes it.
-    pub(in crate::formats) fn can_be_special(&self, ignores_merges: bool) -> bool {
-        let spelled = unspelled(&self.content);
-        let is_spelled = spelled.is_some();
-        if self.content.chars().nth(1).is_none()
-            || spelled.is_some_and(|bytes| bytes != self.content.as_bytes())
-        {
-            return false;
-        }
-        // With `ignore_merges` a pretoken of its bytes becomes the token where it is not found as an added one. Text never
-        // becomes a token marked special in this way, so that it is safe to read special tokens as text.
-        let Flags { single_word, lstrip, rstrip, special } = self.flags;
-        let is_missed = is_spelled && (single_word || lstrip || rstrip || !self.normalized);
-        special || !(ignores_merges && is_missed)
-    }
+    // With `ignore_merges` a pretoken of its bytes becomes the token where it is not found as an added one. Text never
+    // becomes a token marked special in this way, so that it is safe to read special tokens as text.
+    let Flags { single_word, lstrip, rstrip, special } = token.flags;
+    let is_missed = is_spelled && (single_word || lstrip || rstrip || !token.normalized);
+    special || !(ignores_merges && is_missed)
 }
 
 pub(super) fn rows_of(rows: &[String]) -> Result<Vec<AddedToken>> {
-    let row = |(number, json): (usize, &String)| match serde_json::from_str::<AddedToken>(json) {
-        Ok(token) => Ok(token),
-        Err(_) => {
-            let place = format!("$.added_tokens[{number}]");
-            let row: Value = serde_json::from_str(json)
-                .map_err(|error| refused(place.clone(), format!("not JSON: {error}")))?;
-            added_token(&row, place)
-        }
+    let row = |(number, json): (usize, &String)| {
+        let place = format!("$.added_tokens[{number}]");
+        let row: Value = serde_json::from_str(json)
+            .map_err(|error| refused(place.clone(), format!("not JSON: {error}")))?;
+        added_token(&row, place)
     };
     rows.iter().enumerate().map(row).collect()
 }
@@ -69,8 +45,8 @@ pub(super) fn read(
     rows: Vec<AddedToken>,
     model: &BpeModel,
     keep_ids: bool,
-) -> Result<(Vec<FileToken>, Vec<String>)> {
-    let mut tokens: Vec<FileToken> = Vec::new();
+) -> Result<(Vec<AddedToken>, Vec<String>)> {
+    let mut tokens: Vec<AddedToken> = Vec::new();
     let mut of_content: FxHashMap<String, usize> = FxHashMap::default();
     let (mut warnings, mut next) = (Vec::new(), model.ids.len() as u64);
     for (number, mut token) in rows.into_iter().enumerate() {
@@ -100,7 +76,6 @@ pub(super) fn read(
             ));
         }
         token.id = id;
-        let token = FileToken { token, place: in_model };
         match known {
             Some(at) => tokens[at] = token,
             None => {
@@ -113,20 +88,20 @@ pub(super) fn read(
     Ok((tokens, warnings))
 }
 
-fn check(tokens: &[FileToken], model: &BpeModel) -> Result<()> {
-    let mut of_id: FxHashMap<u32, &FileToken> = FxHashMap::default();
+fn check(tokens: &[AddedToken], model: &BpeModel) -> Result<()> {
+    let mut of_id: FxHashMap<u32, &AddedToken> = FxHashMap::default();
     for token in tokens {
         if let Some(other) = of_id.insert(token.id, token) {
             let (id, name) = (token.id, quoted(&other.content));
             return Err(refused("$.added_tokens", format!("two of them share the id {id}: {name} is one")));
         }
     }
-    if tokens.iter().all(|token| token.place.is_some()) {
+    of_id.retain(|_, token| model.names.find(&token.content).is_none());
+    if of_id.is_empty() {
         return Ok(());
     }
-    let names = model.ids.iter().zip(model.names.texts().iter());
-    for (id, name) in names {
-        if let Some(token) = of_id.get(id).filter(|token| token.place.is_none()) {
+    for (id, name) in model.ids.iter().zip(model.names.texts().iter()) {
+        if let Some(token) = of_id.get(id) {
             let reason = format!(
                 "{} gets the id {id} from the original, the next after a vocabulary of {} tokens; but that is the id of {}",
                 quoted(&token.content),

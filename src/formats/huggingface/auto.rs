@@ -9,7 +9,6 @@ use std::collections::{BTreeSet, HashSet};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
-use super::added::FileToken;
 use super::classes::{Class, replacing, says_something};
 use super::fields::{Fields, Token};
 use super::file::TokenizerFile;
@@ -17,8 +16,8 @@ use super::model::{put_first, set_options};
 use super::shapes::template_of;
 use super::side_files::{SideFiles, is_true};
 use crate::error::Result;
-use crate::formats::gpt2::spelled;
 use crate::pipeline::AddedToken;
+use crate::spelling::spelled;
 use crate::tokenizer::parts::place::{quoted, refused};
 use crate::tokenizer::{ADDED, CONFIG, ROLES, SPECIALS, token_value};
 
@@ -49,7 +48,7 @@ pub(in crate::formats) fn with_side_files(
 
 struct Changed {
     parts: Map<String, Value>,
-    added: Vec<FileToken>,
+    added: Vec<AddedToken>,
     /// The fields of the model besides its lists, if they are made anew.
     options: Option<Map<String, Value>>,
     /// Tokens that no text reaches, but that still decode, with their ids.
@@ -97,7 +96,7 @@ fn changed(
     }
     let mut hidden = Vec::new();
     if splits_special_tokens(files) {
-        let is_special = |token: &FileToken| specials.contains(&token.content);
+        let is_special = |token: &AddedToken| specials.contains(&token.content);
         let special = added.iter().filter(|token| is_special(token));
         hidden.extend(special.map(|token| (spelled(token.content.as_bytes()), token.id)));
         added.retain(|token| !is_special(token));
@@ -124,15 +123,14 @@ impl Changed {
         if !self.hidden.is_empty() {
             put_first(&mut model, &self.hidden)?;
         }
-        let rows = self.added.into_iter().map(|token| token.token).collect();
-        TokenizerFile::new(model, parts, options, rows, false)
+        TokenizerFile::new(model, parts, options, self.added, false)
     }
 }
 
 /// The files that are kept beside the content that they have changed, whose added tokens are `rows`. The files may lack
 /// those of a vocabulary without a `tokenizer.json`. Under `split_special_tokens` it has no special ones, and no file may
 /// add them again.
-fn kept(mut files: SideFiles, rows: &[FileToken], has_file: bool, has_pieces: bool) -> SideFiles {
+fn kept(mut files: SideFiles, rows: &[AddedToken], has_file: bool, has_pieces: bool) -> SideFiles {
     if has_file && !splits_special_tokens(&files) {
         return files;
     }
@@ -165,7 +163,7 @@ fn flags_of(token: &AddedToken) -> Value {
 }
 
 /// A warning of added tokens that transformers does not find where it passes over a special token.
-fn warning_of_overlaps(tokens: &[FileToken], specials: &BTreeSet<String>) -> Option<String> {
+fn warning_of_overlaps(tokens: &[AddedToken], specials: &BTreeSet<String>) -> Option<String> {
     let characters = |text: &String| text.chars().count();
     let contents: usize = tokens.iter().map(|token| characters(&token.content)).sum();
     let too_many = contents * specials.iter().map(characters).sum::<usize>() > MAX_COMPARISONS;
@@ -210,10 +208,10 @@ impl Fields {
     /// `is_plain`: whether the class adds all special tokens again without flags.
     fn added(
         &self,
-        start: &[FileToken],
+        start: &[AddedToken],
         file: &TokenizerFile,
         is_plain: bool,
-    ) -> Result<(Vec<FileToken>, BTreeSet<String>)> {
+    ) -> Result<(Vec<AddedToken>, BTreeSet<String>)> {
         let of_role = ROLES.iter().filter_map(|role| self.named.get(*role)?.as_ref());
         let others = self.named.iter().filter(|(name, _)| !ROLES.contains(&&***name));
         let mut listed: Vec<&Token> = of_role.chain(others.filter_map(|(_, token)| token.as_ref())).collect();
@@ -240,13 +238,13 @@ impl Fields {
 /// Added tokens by name, with those that were special once.
 struct Added<'f> {
     file: &'f TokenizerFile,
-    known: IndexMap<String, FileToken>,
+    known: IndexMap<String, AddedToken>,
     specials: BTreeSet<String>,
     next: u64,
 }
 
 impl<'f> Added<'f> {
-    fn new(start: &[FileToken], file: &'f TokenizerFile) -> Self {
+    fn new(start: &[AddedToken], file: &'f TokenizerFile) -> Self {
         let known = start.iter().map(|token| (token.content.clone(), token.clone())).collect();
         let specials = start.iter().filter(|token| token.flags.special);
         let specials = specials.map(|token| token.content.clone()).collect();
@@ -268,13 +266,13 @@ impl<'f> Added<'f> {
                 .map_err(|_| refused(CONFIG, "there is no id left below 2^32 for an added token"))?,
         };
         self.next = self.next.max(u64::from(id) + 1);
-        self.known.insert(content.clone(), FileToken { token: token.added(id), place });
+        self.known.insert(content.clone(), token.added(id));
         Ok(())
     }
 }
 
 /// The post-processor that puts BOS and EOS around a text.
-fn template(config: &Map<String, Value>, fields: &Fields, added: &[FileToken]) -> Value {
+fn template(config: &Map<String, Value>, fields: &Fields, added: &[AddedToken]) -> Value {
     template_of(["bos_token", "eos_token"].map(|role| {
         let token = fields.named.get(role)?.as_ref();
         let token = token.filter(|_| is_true(config.get(&format!("add_{role}"))))?;

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::file::TokenizerFile;
 use super::shapes::{byte_level, fields_of, meta_to_spaces, split};
 use super::side_files::{ClassOfModel, SideFiles, is_true};
+use crate::spelling::META;
 use crate::tokenizer::parts::place::quoted;
 use crate::tokenizer::{ADDED, CONFIG, MODEL, SPECIALS};
 
@@ -188,7 +189,7 @@ fn llama(config: &Map<String, Value>) -> [Value; 3] {
     };
     [
         Value::Null,
-        json!({"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme, "split": false}),
+        json!({"type": "Metaspace", "replacement": META, "prepend_scheme": scheme, "split": false}),
         meta_to_spaces(has_prefix),
     ]
 }

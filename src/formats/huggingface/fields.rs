@@ -5,7 +5,6 @@ use std::collections::{HashMap, HashSet};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
-use super::added::FileToken;
 use super::side_files::{SideFiles, is_true};
 use crate::pipeline::AddedToken;
 use crate::special::Flags;
@@ -29,7 +28,7 @@ impl Token {
         Token { content: name.to_owned(), flags, normalized: Some(false), is_bare: true }
     }
 
-    fn of_row(row: &FileToken) -> Self {
+    fn of_row(row: &AddedToken) -> Self {
         let (content, flags) = (row.content.clone(), row.flags);
         Token { content, flags, normalized: Some(row.normalized), is_bare: false }
     }
@@ -97,8 +96,8 @@ impl Fields {
     /// the other special tokens unless the files have a list of them.
     pub(super) fn read(
         files: &SideFiles,
-        rows: &[FileToken],
-        pieces: &[FileToken],
+        rows: &[AddedToken],
+        pieces: &[AddedToken],
         warnings: &mut Vec<String>,
     ) -> Self {
         let mut fields = Fields::default();

@@ -3,11 +3,12 @@
 use rustc_hash::FxHashSet;
 use serde_json::{Map, Value};
 
-use super::added::{self, FileToken};
+use super::added;
 use super::model::model_of;
 use super::reader;
 use crate::error::{Error, Result};
 use crate::pipeline::AddedToken;
+use crate::spelling::META;
 use crate::tokenizer::parts::place::{refused, shown};
 use crate::vocab::{Additions, BpeModel, TextSpelling, Vocab};
 
@@ -41,7 +42,7 @@ pub struct TokenizerFile {
     /// The fields of the model besides its vocabulary and merges.
     pub(in crate::formats) options: Map<String, Value>,
     /// The added tokens, with the ids that the original gives them.
-    pub added: Vec<FileToken>,
+    pub added: Vec<AddedToken>,
     /// A warning for each id that differs from the one in the file.
     pub warnings: Vec<String>,
     /// What lies beside the file, or would lie beside it, by name; `None` for a file of another format.
@@ -90,16 +91,22 @@ impl TokenizerFile {
     }
 
     /// The added tokens that the vocabulary of the model does not have.
-    pub fn beside(&self) -> impl Iterator<Item = &FileToken> {
-        self.added.iter().filter(|token| token.place.is_none())
+    pub fn beside(&self) -> impl Iterator<Item = &AddedToken> {
+        self.added.iter().filter(|token| self.place(token).is_none())
+    }
+
+    /// The place of the name of an added token in the vocabulary of the model; `None` if it is not there.
+    fn place(&self, token: &AddedToken) -> Option<u32> {
+        self.model.names.find(&token.content)
     }
 
     /// In a byte-level file, the added tokens that ordinary text can become as well.
-    pub fn kept(&self) -> impl Iterator<Item = &FileToken> {
+    pub fn kept(&self) -> impl Iterator<Item = &AddedToken> {
         let needed = self.model.needed();
         let ignores_merges = self.model.options.ignore_merges;
         self.added.iter().filter(move |token| {
-            token.place.is_some_and(|place| needed[place as usize] || !token.can_be_special(ignores_merges))
+            self.place(token)
+                .is_some_and(|place| needed[place as usize] || !added::can_be_special(token, ignores_merges))
         })
     }
 
@@ -137,7 +144,7 @@ impl TokenizerFile {
         let mut left_out = Vec::new();
         for token in self.added.iter().filter(|token| !kept.contains(&token.id)) {
             additions.specials.push((token.content.clone().into_bytes(), Some(token.id)));
-            match token.place {
+            match self.place(token) {
                 Some(place) => {
                     left_out.push(place);
                     additions.texts.push((place, token.content.clone()));
@@ -156,11 +163,11 @@ impl TokenizerFile {
         let mut additions = Additions::default();
         for (token, text) in self.added.iter().zip(texts) {
             let text = match spelling {
-                TextSpelling::Spaces => text.replace('\u{2581}', " "),
+                TextSpelling::Spaces => text.replace(META, " "),
                 _ => text.clone(),
             };
             additions.specials.push((token.content.clone().into_bytes(), Some(token.id)));
-            match token.place {
+            match self.place(token) {
                 None => additions.beside.push((token.id, text)),
                 Some(place) => {
                     let is_symbol = token.content.chars().nth(1).is_none() || Some(place) == unknown;
@@ -175,6 +182,6 @@ impl TokenizerFile {
     }
 
     fn special_places(&self) -> Vec<u32> {
-        self.added.iter().filter(|token| token.flags.special).filter_map(|token| token.place).collect()
+        self.added.iter().filter(|token| token.flags.special).filter_map(|token| self.place(token)).collect()
     }
 }

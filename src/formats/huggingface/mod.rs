@@ -3,13 +3,15 @@
 //! [`reader`] takes the file apart in one pass, [`model`] checks what it says about tokens and merges, [`added`] gives the
 //! added tokens their ids, and [`mod@file`] makes a vocabulary of all of it, and [`tokenizer`] what the file says around it.
 //! [`auto`] applies what the [files](side_files) of a folder say. [`shapes`] are parts that several formats have.
-//! The steps around the model are [parts](crate::tokenizer::parts) of a tokenizer. [`writer`] writes the file.
+//! The steps around the model are [parts](crate::tokenizer::parts) of a tokenizer. [`writer`] writes the
+//! file, and [`folder`] those beside it.
 
-pub(super) mod added;
+mod added;
 pub(super) mod auto;
 pub(super) mod classes;
 mod fields;
 pub(super) mod file;
+mod folder;
 pub(super) mod model;
 pub(super) mod reader;
 pub(super) mod shapes;
@@ -19,7 +21,9 @@ pub(super) mod vocabularies;
 pub(super) mod writer;
 
 pub use file::TokenizerFile;
+pub(super) use folder::pretty;
+pub use folder::{FolderOptions, Roles, end_of_text, folder_files, roles_of};
 pub use tokenizer::read_huggingface;
-pub(super) use tokenizer::{file_content, tokenizer_of};
+pub(super) use tokenizer::tokenizer_of;
 pub(super) use writer::names;
 pub use writer::{pre_tokenizer, write};

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::spelling::META;
+
 /// The fields of an object, whose names are sorted at any depth.
 pub(in crate::formats) fn fields_of(mut object: Value) -> Map<String, Value> {
     object.sort_all_objects();
@@ -20,10 +22,10 @@ pub(in crate::formats) fn split(expression: &str) -> Value {
 
 /// The normalizer that puts U+2581 in the place of spaces, and one before a text that `has_prefix`.
 pub(in crate::formats) fn spaces_to_meta(has_prefix: bool) -> Value {
-    let escape = json!({"type": "Replace", "pattern": {"String": " "}, "content": "\u{2581}"});
+    let escape = json!({"type": "Replace", "pattern": {"String": " "}, "content": META});
     match has_prefix {
         true => {
-            json!({"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "\u{2581}"}, escape]})
+            json!({"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": META}, escape]})
         }
         false => escape,
     }
@@ -32,7 +34,7 @@ pub(in crate::formats) fn spaces_to_meta(has_prefix: bool) -> Value {
 /// The decoder that undoes [`spaces_to_meta`], and joins bytes.
 pub(in crate::formats) fn meta_to_spaces(has_prefix: bool) -> Value {
     let mut steps = vec![
-        json!({"type": "Replace", "pattern": {"String": "\u{2581}"}, "content": " "}),
+        json!({"type": "Replace", "pattern": {"String": META}, "content": " "}),
         json!({"type": "ByteFallback"}),
         json!({"type": "Fuse"}),
     ];

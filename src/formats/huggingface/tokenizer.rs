@@ -1,14 +1,15 @@
-//! The tokenizer of a file that was read, and the file of a tokenizer.
+//! The tokenizer of a file that was read.
 
 use serde_json::{Map, Value, json};
 
 use super::file::TokenizerFile;
-use super::writer;
 use crate::error::Result;
 use crate::formats::options::{Context, LoadOptions};
 use crate::room;
 use crate::tokenizer::parts::PatternEngines;
-use crate::tokenizer::{BPE_OPTIONS, Origin, PARTS, Pipeline, SETTINGS, Tokenizer, token_value};
+use crate::tokenizer::{
+    Around, BPE_OPTIONS, Known, Origin, PARTS, Pipeline, SETTINGS, Tokenizer, token_value,
+};
 
 /// The tokenizer of a file, with what its folder says besides.
 pub(in crate::formats) fn tokenizer_of(
@@ -16,7 +17,7 @@ pub(in crate::formats) fn tokenizer_of(
     Context { engines, options }: Context<'_>,
 ) -> Result<Tokenizer> {
     let mut spec = Map::new();
-    spec.insert("added_tokens".into(), file.added.iter().map(|token| token_value(token)).collect());
+    spec.insert("added_tokens".into(), file.added.iter().map(token_value).collect());
     for name in PARTS {
         spec.insert(name.into(), file.part(name).clone());
     }
@@ -39,18 +40,18 @@ pub(in crate::formats) fn tokenizer_of(
     let vocab = file.vocab(pipeline.steps().spelling(), &texts, options.dropout_seed)?;
     let warnings = std::mem::take(&mut file.warnings);
     drop(file); // before the tables of the encoder take memory
-    let tokenizer = match pipeline.is_trivial()? {
-        true => Tokenizer::new(vocab, pipeline.pattern().clone())?,
-        false => Tokenizer::with_steps(vocab, pipeline)?,
+    let around = match pipeline.is_trivial()? {
+        true => pipeline.pattern().clone().into(),
+        false => Around::from(pipeline),
     };
-    Ok(tokenizer.with_origin(origin).with_warnings(warnings))
+    Ok(Tokenizer::new(vocab, around, Known { record: None, origin })?.with_warnings(warnings))
 }
 
 /// What a file and the `files` beside it say besides the ids of its tokenizer.
 fn origin_of(file: &TokenizerFile, files: Map<String, Value>) -> Origin {
     let part = |name: &&str| ((*name).to_owned(), file.part(name).clone());
     let mut content: Map<String, Value> = PARTS.iter().chain(&SETTINGS).map(part).collect();
-    content.insert("added_tokens".into(), file.added.iter().map(|token| token_value(token)).collect());
+    content.insert("added_tokens".into(), file.added.iter().map(token_value).collect());
     let option = |name: &&str| ((*name).to_owned(), file.option(name).clone());
     content.insert("model".into(), BPE_OPTIONS.iter().map(option).collect::<Map<_, _>>().into());
     let beside = file.beside().map(|token| token.content.clone()).collect();
@@ -69,11 +70,4 @@ pub fn read_huggingface(
     room::check_available(4 * data.len())?;
     let file = TokenizerFile { files: Some(files), ..TokenizerFile::read(data, keep_ids)? };
     tokenizer_of(file, Context { engines, options })
-}
-
-pub(in crate::formats) fn file_content(
-    tokenizer: &Tokenizer,
-    engines: &dyn PatternEngines,
-) -> Result<Vec<u8>> {
-    Ok(format!("{:#}\n", writer::write(tokenizer, engines)?).into_bytes())
 }

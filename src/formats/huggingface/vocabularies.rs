@@ -11,9 +11,10 @@ use super::model::model_of;
 use super::reader::RawMerges;
 use super::side_files::SideFiles;
 use crate::error::Result;
-use crate::formats::gpt2::{Merge, spelled};
+use crate::formats::gpt2::Merge;
 use crate::names::Texts;
 use crate::pipeline::AddedToken;
+use crate::spelling::spelled;
 use crate::tokenizer::CONFIG;
 
 /// What the code of a model says of its rank file.

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::pipeline::AddedToken;
 use crate::pretokenize::spellings::IN_ONIGURUMA;
 use crate::pretokenize::{Named, Unmatched};
-use crate::spelling::spell;
+use crate::spelling::spelled;
 use crate::tokenizer::parts::PatternEngines;
 use crate::tokenizer::{BPE_OPTIONS, SourcePattern, Tokenizer, token_value};
 use crate::vocab::Vocab;
@@ -90,10 +90,9 @@ fn byte_model(tokenizer: &Tokenizer) -> Result<Value> {
     let specials = tokenizer.special_tokens().filter(|(name, _)| !is_beside(name));
     let names = vocab.spelled_with(specials.map(|(name, id)| (name.to_owned(), id)).collect())?;
     let (merges, ignores_merges) = vocab.listed_merges()?;
-    let spelled =
-        |index: u32| vocab.tokens().bytes_at(index).iter().map(|&byte| spell(byte)).collect::<String>();
+    let name = |index: u32| spelled(vocab.tokens().bytes_at(index));
     // A merge as one string is read by every version; no spelling of a token holds a space.
-    let merge = |(left, right)| Value::from(format!("{} {}", spelled(left), spelled(right)));
+    let merge = |(left, right)| Value::from(format!("{} {}", name(left), name(right)));
     let mut model = Map::new();
     model.insert("type".into(), "BPE".into());
     model.insert("dropout".into(), Value::Null);

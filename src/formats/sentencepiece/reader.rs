@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 use super::protobuf::{Field, Fields};
 use crate::error::Result;
-use crate::formats::huggingface::added::FileToken;
 use crate::formats::huggingface::file::TokenizerFile;
 use crate::formats::huggingface::shapes::{fields_of, meta_to_spaces, spaces_to_meta};
 use crate::names::{Names, Texts};
 use crate::pipeline::AddedToken;
 use crate::room;
 use crate::special::Flags;
+use crate::spelling::byte_of;
 use crate::tokenizer::parts::place::{quoted, refused};
 use crate::vocab::{BpeModel, BpeOptions};
 
@@ -275,14 +275,6 @@ fn check_pieces(pieces: &[Piece<'_>]) -> Result<()> {
     Ok(())
 }
 
-/// The byte that a piece of type byte stands for.
-pub(in crate::formats) fn byte_of(name: &str) -> Option<u8> {
-    let digits = name.strip_prefix("<0x")?.strip_suffix('>')?;
-    let is_usual =
-        digits.len() == 2 && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'A'..=b'F'));
-    u8::from_str_radix(digits, 16).ok().filter(|_| is_usual)
-}
-
 /// The merges: for each piece all pairs of pieces that it consists of, the piece of the highest score first; and the places
 /// of those that have the rank of the merge before, since their pieces have one score and their order matters.
 ///
@@ -396,17 +388,16 @@ fn decoder_of(pieces: &[Piece<'_>], rules: &Rules<'_>) -> Value {
 }
 
 /// Control pieces, which text never becomes by merging, and user-defined ones, which are found first.
-pub(in crate::formats) fn added_of(pieces: &[Piece<'_>], symbols_first: bool) -> Vec<FileToken> {
+pub(in crate::formats) fn added_of(pieces: &[Piece<'_>], symbols_first: bool) -> Vec<AddedToken> {
     let token = |(id, piece): (u32, &Piece<'_>)| {
         let is_symbol = piece.kind == Kind::UserDefined;
         let is_added = is_symbol || matches!(piece.kind, Kind::Control | Kind::Unknown);
-        let token = || AddedToken {
+        is_added.then(|| AddedToken {
             id,
             content: piece.text.to_owned(),
             flags: Flags { special: !is_symbol, ..Flags::default() },
             normalized: is_symbol && !symbols_first,
-        };
-        is_added.then(|| FileToken { token: token(), place: Some(id) })
+        })
     };
     (0..).zip(pieces).filter_map(token).collect()
 }

@@ -6,10 +6,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value, json};
 
 use super::protobuf::Message;
-use super::reader::{Kind, UNK_SURFACE, byte_of};
+use super::reader::{Kind, UNK_SURFACE};
 use crate::error::{Error, Result};
 use crate::formats::huggingface::shapes::spaces_to_meta;
 use crate::room;
+use crate::spelling::byte_of;
 use crate::tokenizer::parts::place::quoted;
 use crate::tokenizer::{Pipeline, Tokenizer};
 use crate::vocab::{BpeOptions, Vocab};

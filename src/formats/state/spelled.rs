@@ -4,9 +4,10 @@ use rustc_hash::FxHashMap;
 
 use super::reader::{StateReader, put, put_list};
 use crate::error::{Error, Result};
-use crate::merge::{BpeOptions, Dropout, SpelledBpe, TextSpelling};
+use crate::merge::{BpeOptions, Dropout, SpelledBpe};
 use crate::names::{Names, Texts};
 use crate::room;
+use crate::spelling::TextSpelling;
 use crate::vocab::{BpeModel, CharacterTokens, SpecialSpec, Vocab};
 
 const FLAGS: u32 = 6;

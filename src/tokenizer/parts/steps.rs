@@ -18,8 +18,7 @@ use crate::normalize::{Normalizer, origin_of};
 use crate::pipeline::{AddedToken, Passage, Pipeline, PipelineParts, Prefix, Rewrite, Stretch, Trust};
 use crate::pretokenize::{Junctions, Pattern, Pretokenizer, SplitStage, Unmatched};
 use crate::room;
-use crate::spelling;
-use crate::vocab::TextSpelling;
+use crate::spelling::TextSpelling;
 
 /// Takes a piece of a text, and the range of the text that it comes from.
 type OnPiece<'a> = &'a mut dyn FnMut(&[u8], Range<usize>) -> Result<()>;
@@ -245,7 +244,7 @@ impl FilePipeline {
             }
             counted = origin.start;
             let place = characters..characters + text[origin].chars().count();
-            room::push(&mut pretokens, (self.spelled(&String::from_utf8_lossy(pretoken)), place))
+            room::push(&mut pretokens, (self.spelling().spelled(pretoken)?, place))
         })?;
         Ok(pretokens)
     }
@@ -276,13 +275,5 @@ impl FilePipeline {
             })?;
             Ok(true)
         })
-    }
-
-    fn spelled(&self, pretoken: &str) -> String {
-        match self.spelling() {
-            TextSpelling::Bytes => pretoken.bytes().map(spelling::spell).collect(),
-            TextSpelling::Spaces => pretoken.replace(' ', "\u{2581}"),
-            TextSpelling::Characters => pretoken.to_owned(),
-        }
     }
 }

@@ -270,9 +270,7 @@ def test_a_chat_is_its_parts(ours: Tokenizer) -> None:
 
 def without_added(tokenizer: Tokenizer) -> Any:
     tokenizers = pytest.importorskip("tokenizers")
-    content = json.loads(
-        toksmith.formats.huggingface_folder.files_of(tokenizer._core, {}, None, None)["tokenizer.json"]
-    )
+    content = json.loads(tokenizer._core.folder({})[0]["tokenizer.json"])
     for row in content["added_tokens"]:
         row["special"] = True
     return tokenizers.Tokenizer.from_str(json.dumps(content))

@@ -7,7 +7,7 @@ import pytest
 from command import run_command
 
 import toksmith
-from toksmith import Encoding, Tokenizer
+from toksmith import Encoding, Tokenizer, _core
 from toksmith.formats import sources
 from toksmith.formats.published import encodings
 
@@ -106,6 +106,30 @@ def test_a_folder_may_hold_a_file_of_toksmith(folder: Path, trained: Tokenizer) 
     (folder / "saved").mkdir()
     trained.save(folder / "saved/tokenizer.json")
     assert Tokenizer.from_pretrained("saved") == trained
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["tokenizer.json", "vocab.json", "merges.txt", "tokenizer.model"], "tokenizer.json"),
+        (["vocab.json", "merges.txt", "tokenizer.model"], "vocab.json"),
+        (["vocab.json", "encoder.json", "vocab.bpe"], "encoder.json"),
+        (["tokenizer.model", "a.model", "tekken.json"], "tekken.json"),
+        (["tokenizer.model", "a.model"], "tokenizer.model"),
+        (["x.model", "qwen.tiktoken", "y.gguf"], "x.model"),
+        (["b.model", "a.model"], "2 files are *.model (a.model, b.model): name the file of the tokenizer"),
+        (["vocab.json"], "this folder holds neither tokenizer.json nor"),
+    ],
+)
+def test_the_file_that_leads_a_folder(names: list[str], expected: str, tmp_path: Path) -> None:
+    for name in names:
+        (tmp_path / name).touch()
+    try:
+        lead = Path(_core.tokenizer_lead(tmp_path)).name
+    except ValueError as error:
+        lead = str(error)
+    assert expected in lead
+    assert len(_core.tokenizer_files(tmp_path)) > 10
 
 
 def test_a_path_goes_before_a_name(folder: Path, trained: Tokenizer) -> None:

@@ -3,6 +3,7 @@
 import base64
 import json
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -83,11 +84,27 @@ def test_other_layouts_are_refused(tmp_path: Path, options: dict[str, Any], reas
     assert not list(tmp_path.iterdir())
 
 
-def test_errors_name_file_and_place(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda file: file["vocab"][7].update(rank=8), r"\$\.vocab\[7\]\.rank: expected 7, got 8"),
+        (lambda file: file["vocab"][7].update(token_bytes="Y"), r'\$\.vocab\[7\]\.token_bytes: "Y" is not base64'),
+        (lambda file: file["vocab"].clear(), r"\$\.vocab: 0 tokens, fewer than the \d+"),
+        (lambda file: file.update(special_tokens=None), r"\$\.special_tokens: no list"),
+        (lambda file: file["special_tokens"][1].update(rank=0), r"\$\.special_tokens: the ranks are not 0, 1, 2"),
+        (lambda file: file["special_tokens"].pop(0), r"\$\.special_tokens: the ranks are not 0, 1, 2"),
+        (
+            lambda file: file["config"].update(default_num_special_tokens=901),
+            r"\$\.config\.default_num_special_tokens: 901 special",
+        ),
+        (lambda file: file["config"].update(version=7), r"\$: invalid type"),
+    ],
+)
+def test_errors_name_file_and_place(change: Callable[[Any], object], message: str, tmp_path: Path) -> None:
     broken = content()
-    broken["vocab"][7]["rank"] = 8
+    change(broken)
     path = written(tmp_path, broken)
-    with pytest.raises(ValueError, match=r"tekken\.json: \$\.vocab\[7\]\.rank: expected 7, got 8"):
+    with pytest.raises(ValueError, match=rf"tekken\.json: {message}"):
         Tokenizer.from_pretrained(path)
 
 

@@ -9,7 +9,7 @@ import pytest
 from conftest import SPACES, TEXT, WORDS
 
 from toksmith import Tokenizer, train
-from toksmith.formats.huggingface import folder
+from toksmith.formats import verification
 
 EOT, PAD = "<|endoftext|>", "<|pad|>"
 ATTRIBUTES = (
@@ -65,5 +65,5 @@ def assert_agree(tokenizer: Tokenizer, other: Any, texts: list[str]) -> None:
 
 def known_to(module: Any, text: str) -> str:
     """A text without the characters that the two Unicode tables class differently."""
-    kept = folder._of_one_class(module, set(text))
+    kept = verification._of_one_class(module, set(text))
     return text.translate(str.maketrans(dict.fromkeys(set(text) - kept)))

@@ -170,7 +170,7 @@ class State:
         elif are_plain and " " in spelled:
             raise ValueError(f"{shown(spelled)} has a space: this model gets U+2581 in its place")
         else:
-            data = (spelled.replace("\u2581", " ") if are_plain else spelled).encode()
+            data = (spelled.replace(_core.META, " ") if are_plain else spelled).encode()
         tokens: list[Token] = []
         place = 0
         for id, (start, end) in zip(*core.encode_pretoken(data), strict=True):

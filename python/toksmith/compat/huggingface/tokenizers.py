@@ -18,7 +18,7 @@ from typing import Any, ParamSpec, TypeVar
 from ..._core import HuggingFaceEncoding as Encoding
 from ..._internal import arguments
 from ...files import text_files, whole_files
-from ...formats.huggingface import folder
+from ...formats import verification
 from ...tokenizer import Tokenizer as Native
 from . import state
 from .added import AddedToken, Json, TokenLike
@@ -119,7 +119,7 @@ class Tokenizer(Settings):
         """Write a `tokenizer.json`; it is verified as `toksmith.Tokenizer.save_huggingface` does."""
         check = None
         if verify and self._state.trained is not None:
-            check = functools.partial(folder.verify_file, self._tokenizer._core)
+            check = functools.partial(verification.verify, self._tokenizer._core, "huggingface")
         whole_files.write(path, [self.to_str(pretty).encode()], check)
 
     # Text to ids

@@ -7,12 +7,12 @@ import collections
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._core import META
 from ...tokenizer import Tokenizer
 from .. import parts
 from ..characters import KINDS, kinds_of, scripts_of
 from .results import Contents, Duplicates, Merging, Saved, Sizes, VocabularyToken
 
-META = "\u2581"
 """The character that SentencePiece writes for a space."""
 
 

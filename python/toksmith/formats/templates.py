@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from ..._internal.messages import shown
+from .._internal.messages import shown
 
 
 def checked_source(source: object, names: Iterable[str] = ()) -> str:

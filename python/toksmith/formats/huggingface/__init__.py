@@ -1,1 +1,0 @@
-"""Folders of `transformers`: written here, read by the core (src/formats/huggingface)."""
