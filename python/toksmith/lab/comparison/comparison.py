@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from ..._internal.messages import counted, shown, size
+from ..._internal.messages import aligned, counted, shown, size
 from ...files import whole_files
 from ..spans import visible
-from ..text import aligned, plain
+from ..text import plain
 from . import plots as drawing
 from .results import Estimate, Figures, Group, Parity
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from .. import text
+from ..._internal.messages import aligned
 from ..spans import shown, visible
+from ..text import plain
 from . import results
 
 
@@ -39,7 +40,7 @@ class Inspection:
 
         In the str of a token a byte that is not text is `\xNN`, and a backslash is `\\`.
         """
-        return {name: text.plain(getattr(self, name)) for name in self.__dataclass_fields__}
+        return {name: plain(getattr(self, name)) for name in self.__dataclass_fields__}
 
     def __repr__(self) -> str:
         texts = "" if self.usage is None else f", {self.usage.tokens:,} in texts"
@@ -254,8 +255,8 @@ def _text(section: Section) -> str:
     """Return plain text of any width, without control characters."""
     lines = list(section.words)
     if section.facts:
-        lines.insert(0, text.aligned(section.facts))
+        lines.insert(0, aligned(section.facts))
     for table in filter(lambda table: table.rows, section.tables):
-        lines += ["", text.aligned([table.head, *table.rows], words_last=table.ends_with_words)]
+        lines += ["", aligned([table.head, *table.rows], words_last=table.ends_with_words)]
     indented = (f"  {line}".rstrip() for part in lines for line in part.split("\n"))
     return "\n".join([visible(section.title), *indented]) + "\n"
