@@ -25,7 +25,7 @@ for version in "$@"; do
         fi
         touch "$venv/.installed"
     fi
-    echo "Python $version${OLDEST:+, oldest versions: $("$venv/bin/pip" list --format freeze | grep -iE '^(numpy|regex|rich|typer)=' | tr '\n' ' ')}"
+    echo "Python $version${OLDEST:+, oldest versions: $("$venv/bin/pip" list --format freeze | grep -iE '^(click|numpy|regex|rich)=' | tr '\n' ' ')}"
     # Where it does not take the place of what was built for .venv.
     CARGO_TARGET_DIR=$PWD/target/pythons PIP_QUIET=1 VIRTUAL_ENV=$PWD/$venv "$venv/bin/maturin" develop --quiet
     # shellcheck disable=SC2086

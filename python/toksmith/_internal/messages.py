@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 MAX_SHOWN = 80
 """Maximum number of characters of a value in a message; longer values are cut and their length is added."""
 
@@ -65,3 +67,25 @@ def size(count: float) -> str:
         if count >= factor:
             return f"{count / factor:,.1f} {unit}"
     return counted(round(count), "byte")
+
+
+def aligned(rows: Sequence[Sequence[str]], *, words_last: bool = False) -> str:
+    """Return rows as lines of columns. One column holds words, the first or the last; numbers are right-aligned.
+
+    >>> print(aligned([("split", "tokens"), ("val", "3")]))
+    split  tokens
+    val         3
+    >>> print(aligned([("12", "1", "a.txt"), ("3", "10", "b")], words_last=True))
+    12  1 a.txt
+     3 10 b
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    words, between = (len(widths) - 1, " ") if words_last else (0, "  ")
+    lines = (
+        between.join(
+            cell if words_last and place == words else cell.ljust(width) if place == words else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    )
+    return "\n".join(line if words_last else line.rstrip() for line in lines)

@@ -1,4 +1,4 @@
-"""The command line. `typer` and `rich` are imported when it runs, never by `import toksmith`."""
+"""The command line. A command imports what it needs when it runs; `import toksmith` imports none of it."""
 
 from __future__ import annotations
 

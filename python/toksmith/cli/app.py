@@ -7,28 +7,37 @@ A command raises the errors of the library. This module turns an error into one 
 from __future__ import annotations
 
 import errno
+import functools
 import importlib
+import os
 import signal
 import sys
-import traceback
 import warnings
-from collections.abc import Iterable
-from typing import Annotated, NoReturn
+from typing import NoReturn
 
-import typer
+import click
 
 from .. import __version__
 from .._internal.messages import printable
-from . import streams
-from .command_line import Command, prepared
-from .messages import in_options
-from .options import UsageError, expanded
+from . import standard
+from .command_line import UsageError, epilog, prepared
 
-COMMANDS = (
-    "train", "encode", "decode", "tokenize", "data", "count", "view", "explain", "inspect", "compare", "convert",
-    "fetch", "verify",
-)  # fmt: skip
-"""The commands, in the order of the help. Each is the function of its name in the module of its name."""
+COMMANDS = {
+    "train": "Train a tokenizer on files, and save it.",
+    "encode": "Turn text into ids.",
+    "decode": "Turn ids into text.",
+    "tokenize": "Turn documents into a folder of ids for training.",
+    "data": "Show what is in a folder of training data, check it, or show a document of it.",
+    "count": "Count the tokens of files, as wc counts words.",
+    "view": "Show the tokens of a text in colours, for one tokenizer or several.",
+    "explain": "Show how a text becomes ids, merge by merge.",
+    "inspect": "Show the composition of a vocabulary, its unreachable tokens, and how texts use it.",
+    "compare": "Compare tokenizers on texts: compression, and parity of languages.",
+    "convert": "Write a tokenizer in another format.",
+    "fetch": "Download the files of published encodings, to use them later without a network.",
+    "verify": "Encode texts with toksmith and with another library, and show the first difference.",
+}
+"""The commands with their help, in its order. Each is the function of its name in the module of its name."""
 
 STATUSES = {
     0: "done",
@@ -58,93 +67,95 @@ Examples:
 Each command has examples of its own: toksmith train --help"""
 
 
-def _epilog(text: str) -> str:
-    """Return an epilog in which examples, which are indented, keep their lines: a mark before them says so."""
-    paragraphs = text.split("\n\n")
-    return "\n\n".join(f"\b\n{text}" if text.startswith("  ") else text for text in paragraphs)
+class Commands(click.Group):
+    """The commands. Only the one that runs is imported; for help and completion the names of the others suffice."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of the help."""
+        return list(COMMANDS)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the name of the command that runs, the command, and its arguments."""
+        name, command, args = super().resolve_command(ctx, args)
+        return name, command and load(name or ""), args
 
 
-def build_app(commands: Iterable[str] = COMMANDS) -> typer.Typer:
-    """Return the command line with some of `COMMANDS`, whose modules are imported."""
-    app = typer.Typer(
-        name="toksmith",
-        help="Byte-level BPE: train a tokenizer on text, turn text into ids and ids into text, exactly.",
-        epilog=_epilog(EXAMPLES),
-        # Plain help: tables would cut long options off where a terminal has 80 columns.
-        rich_markup_mode=None,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    app.callback()(_options)
-    for name in commands:
-        module = importlib.import_module(f".{name}", __package__)
-        command = getattr(module, name)
-        # An explicit short help is wrapped; the one that typer makes of the help is cut off.
-        app.command(
-            cls=Command,
-            help=command.__doc__,
-            short_help=(command.__doc__ or "").partition("\n")[0],
-            epilog=_epilog(module.EXAMPLES),
-        )(expanded(command))
-    return app
+def load(name: str) -> click.Command:
+    """Import a command."""
+    command: click.Command = getattr(importlib.import_module(f".{name}", __package__), name)
+    return command
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"toksmith {__version__}")
-        raise typer.Exit
+def _complete(context: click.Context, option: click.Parameter, is_asked: bool) -> None:
+    if is_asked and not context.resilient_parsing:
+        from . import completion
+
+        click.echo(getattr(completion, option.name)(context.command))
+        context.exit()
 
 
-def _options(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
-    ] = False,
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Show a traceback on errors. May follow the command.")
-    ] = False,
-) -> None:
-    """Take the options that stand before the command."""
+_completion = functools.partial(click.option, is_flag=True, is_eager=True, expose_value=False, callback=_complete)
+
+
+@click.group(
+    cls=Commands,
+    commands={name: click.Command(name, short_help=text) for name, text in COMMANDS.items()},
+    epilog=epilog(EXAMPLES),
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(__version__, message="%(prog)s %(version)s", help="Print the version and exit.")
+@click.option("--debug", is_flag=True, expose_value=False, help="Show a traceback on errors. May follow the command.")
+@_completion("--install-completion", help="Install completion for the current shell.")
+@_completion(
+    "--show-completion", help="Show completion for the current shell, to copy it or customize the installation."
+)
+def toksmith() -> None:
+    """Byte-level BPE: train a tokenizer on text, turn text into ids and ids into text, exactly."""
 
 
 def run(args: list[str]) -> int:
     """Run the command line `args`; return its exit status."""
     signal.signal(signal.SIGTERM, _end)
-    streams.print_utf8()
+    standard.print_utf8()
     args, debug = prepared(args)
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
         try:
             return _run(args or ["--help"])
-        except (KeyboardInterrupt, typer.Abort):
+        except KeyboardInterrupt:
             return 130
         except BrokenPipeError:
-            streams.drop_output()
+            standard.drop_output()
             return 141
         except Exception as error:
             if debug:
-                traceback.print_exc()
+                sys.excepthook(type(error), error, error.__traceback__)
             _say("error", _message(error))
             # Errors of the command line itself have an exit status of their own.
             return getattr(error, "exit_code", 1)
 
 
 def _run(args: list[str]) -> int:
+    if instruction := os.environ.get("_TOKSMITH_COMPLETE"):
+        from . import completion
+
+        return completion.answer(toksmith, instruction)
+    status = 0
     try:
-        first = next((argument for argument in args if not argument.startswith("-")), None)
-        # Only the command that runs is imported: all take 0.1 s.
-        app = build_app([first] if first in COMMANDS else COMMANDS)
-        status = app(args, prog_name="toksmith", standalone_mode=False) or 0
-    except SystemExit as ended:
-        # click has turned the error into a status of 1.
-        if isinstance(ended.__context__, BrokenPipeError):
-            raise ended.__context__ from None
-        raise
+        # Not `main` of click, which prints a line on Ctrl-C and hides that a pipe is broken.
+        with toksmith.make_context("toksmith", args) as context:
+            toksmith.invoke(context)
+    except click.exceptions.Exit as end:
+        status = end.exit_code
     except OSError as error:
         # Errors of writing a file name the file: without a name, the error is of standard output.
         if error.errno in (errno.ENOSPC, errno.EFBIG) and error.filename is None:
-            streams.drop_output()
-            error.filename = streams.output_name("-")
+            standard.drop_output()
+            error.filename = standard.output_name("-")
         raise
-    streams.flush_output()
+    standard.flush_output()
     return status
 
 
@@ -154,19 +165,25 @@ def _end(*_: object) -> NoReturn:
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    _say("warning", in_options(str(message)))
+    _say("warning", _in_options(str(message)))
+
+
+def _in_options(message: str) -> str:
+    from .messages import in_options
+
+    return in_options(message)
 
 
 def _say(kind: str, message: str) -> None:
     line = " ".join(part.strip() for part in message.splitlines())
     # The name of a file in it may be a stranger's.
-    streams.say(f"toksmith: {kind}: {printable(line)}")
+    standard.say(f"toksmith: {kind}: {printable(line)}")
 
 
 def _message(error: Exception) -> str:
-    if hasattr(error, "format_message"):  # an error of typer's; its class has no public name
+    if isinstance(error, click.ClickException):
         command = getattr(getattr(error, "ctx", None), "command_path", "toksmith")
-        return f"{error.format_message().replace('Value error, ', '')} (see {command} --help)"
+        return f"{error.format_message()} (see {command} --help)"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
     if isinstance(error, KeyError) and error.args:
@@ -174,5 +191,5 @@ def _message(error: Exception) -> str:
     if isinstance(error, UsageError):
         return str(error)
     if isinstance(error, (ValueError, OSError, MemoryError, ImportError)) and str(error):
-        return in_options(str(error))
-    return in_options(f"{type(error).__name__}: {error}".removesuffix(": ") + " (--debug shows where)")
+        return _in_options(str(error))
+    return _in_options(f"{type(error).__name__}: {error}".removesuffix(": ") + " (--debug shows where)")

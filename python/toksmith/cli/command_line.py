@@ -1,39 +1,81 @@
-"""The command line before commands read it: what typer cannot express."""
+"""Commands made of functions, and the command line before they read it."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, get_args
+from collections.abc import Callable
+from typing import Any, Literal, TypeVar, get_args
 
-from typer.core import TyperCommand
+import click
 
-from .options import Progress, UsageError
+Function = TypeVar("Function", bound=Callable[..., Any])
+Progress = Literal["bar", "json", "none"]
 
 _WITH_VALUE = {"--progress": "--progress=bar", "--no-progress": "--progress=none"}
 
 
-class Command(TyperCommand):
-    """A command that refuses to take a single-valued option twice: click would use the last."""
+class UsageError(Exception):
+    """The command line is wrong: an option is missing, has a wrong value, or does not go with another one."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments, in which a single-valued option appears once at most."""
+    exit_code = 2
+
+
+class Command(click.Command):
+    """A command that refuses a second value for an option that takes one: click would use the last.
+
+    Its function gets lists, and nothing for an option that is not given: then the default of the library holds.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments."""
         if not ctx.resilient_parsing:
             _, _, order = self.make_parser(ctx).parse_args(args=list(args))
             for param, count in Counter(order).items():
-                if (
-                    count > 1
-                    and param.param_type_name == "option"
-                    and not (getattr(param, "multiple", False) or getattr(param, "is_flag", False))
-                ):
+                if count > 1 and isinstance(param, click.Option) and not (param.multiple or param.is_flag):
                     raise UsageError(f"{' / '.join(param.opts)} takes one value, but appears {count} times")
         return super().parse_args(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Call the function."""
+        values = {name: value for name, value in ctx.params.items() if value not in (None, ())}
+        ctx.params = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+        return super().invoke(ctx)
+
+
+def command(examples: str) -> Callable[[Callable[..., None]], Command]:
+    """Return a decorator that makes a command of a function: the help is its docstring, with examples at the end."""
+    return click.command(cls=Command, epilog=epilog(examples))
+
+
+def option(
+    spec: str, text: str, values: object = None, *, name: str | None = None, **settings: Any
+) -> Callable[[Function], Function]:
+    """Return a decorator that gives a command an option, which is written as the help shows it: "-o, --output OUT".
+
+    `values` is the `Literal` of the values that it takes. Without these, "N" and "SEED" are whole numbers, other
+    words are strings, and an option without a word is a switch.
+    """
+    names, _, metavar = spec.partition(" ") if ", " not in spec else spec.rpartition(" ")
+    if values is not None:
+        settings["type"] = click.Choice(get_args(values))
+    elif metavar in ("N", "SEED"):
+        settings["type"] = int
+    elif not metavar and "flag_value" not in settings:
+        settings["is_flag"] = True
+    return click.option(*filter(None, [*names.split(", "), name]), metavar=metavar or None, help=text, **settings)
+
+
+def epilog(text: str) -> str:
+    """Return an epilog in which examples, which are indented, keep their lines: a mark before them says so."""
+    paragraphs = text.split("\n\n")
+    return "\n\n".join(f"\b\n{text}" if text.startswith("  ") else text for text in paragraphs)
+
 
 def prepared(args: list[str]) -> tuple[list[str], bool]:
-    """Return arguments that typer takes, and whether `--debug`, which may stand anywhere before `--`, is among them.
+    """Return arguments that click takes, and whether `--debug`, which may stand anywhere before `--`, is among them.
 
     `--progress` gets a value, `--no-progress` becomes `--progress=none`, and each file behind an `--on` gets its own:
-    the shell replaces a glob by several files, and typer takes one value for each option.
+    the shell replaces a glob by several files, and click takes one value for each option.
 
     >>> prepared(["train", "--progress", "a.txt", "--no-progress", "--progress", "json"])
     (['train', '--progress=bar', 'a.txt', '--progress=none', '--progress=json'], False)

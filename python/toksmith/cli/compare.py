@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import click
 
 import toksmith
 
-from .._internal.messages import counted
+from .._internal.messages import counted, printable
 from .._internal.messages import size as bytes_as_text
 from ..files import inputs, whole_files
 from ..formats import sources
 from ..lab.comparison import plots as drawing
 from ..lab.comparison.comparison import Comparison
-from ..lab.spans import visible
 from . import options, streams
-from .options import UsageError
+from .command_line import Progress, UsageError, command, option
 
 EXAMPLES = f"""\
 Examples:
@@ -38,62 +37,57 @@ compared with the first. Special tokens in the text are read as ordinary text.
 docs/comparing.md says what each figure is."""
 
 
-MEASURING = options.Group(
-    toksmith.lab.compare,
-    language_field=(str | None, "The field or column with the language of a record.", "NAME"),
-    reference=(str | None, "The parallel language that the others are compared with. Default: the first.", "NAME"),
-    resamples=(int, "Resamples of the bootstrap; 0 for no intervals.", "N"),
-    workers=(int | None, "The number of threads. Default: all cores.", "N"),
+@command(EXAMPLES)
+@click.argument(
+    "tokenizers",
+    nargs=-1,
+    required=True,
+    metavar="[NAME=]TOKENIZER...",
+    help="Published encodings, models or paths, as for encode -t. NAME is what a tokenizer is called in the results; "
+    "default: what is given for it.",
 )
-
-
+@option("--on FILES...", f"{options.FILES}.", multiple=True)
+@options.text
+@option("--language NAME=FILES", "Files of one language, in place of --on. Repeat it for each one.", multiple=True)
+@option(
+    "--parallel NAME=FILE",
+    "The same sentences in each language, one a line. Repeat it for each language.",
+    multiple=True,
+)
+@options.as_json
+@option(
+    "-o, --output OUT",
+    "Write the result to this file too, as its suffix says: .html is a report with plots, .json all figures, "
+    ".txt the tables. Repeat it for each file.",
+    multiple=True,
+)
+@option("--plots OUT", "Write the plots as SVG to this folder too. Needs matplotlib.")
+@option("--language-field NAME", "The field or column with the language of a record.")
+@option("--reference NAME", "The parallel language that the others are compared with. Default: the first.")
+@option("--resamples N", "Resamples of the bootstrap; 0 for no intervals. Default: 1000.")
+@options.workers
+@options.reading
+@options.parts
+@options.progress
 def compare(
-    tokenizers: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="[NAME=]TOKENIZER",
-            help="Published encodings, models or paths, as for encode -t. NAME is what a tokenizer is called in the "
-            "results; default: what is given for it.",
-        ),
-    ],
-    *,
-    on: Annotated[list[str] | None, typer.Option(metavar="FILES...", help=f"{options.FILES}.")] = None,
-    text: options.TextOption = None,
-    language: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=FILES", help="Files of one language, in place of --on. Repeat it for each one."),
-    ] = None,
-    parallel: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=FILE", help="The same sentences in each language, one a line. Repeat it for each language."
-        ),
-    ] = None,
-    as_json: options.JsonOption = False,
-    output: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="OUT",
-            help="Write the result to this file too, as its suffix says: .html is a report with plots, "
-            ".json all figures, .txt the tables. Repeat it for each file.",
-        ),
-    ] = None,
-    plots: Annotated[
-        str | None, typer.Option(metavar="OUT", help="Write the plots as SVG to this folder too. Needs matplotlib.")
-    ] = None,
-    measuring: Annotated[dict[str, Any], MEASURING],
-    reading: options.Reading,
-    parts: options.TokenizerParts,
-    progress: options.ProgressOption = None,
+    tokenizers: list[str],
+    parts: options.Parts,
+    as_json: bool,
+    on: list[str] | None = None,
+    text: str | None = None,
+    language: list[str] | None = None,
+    parallel: list[str] | None = None,
+    output: Sequence[str] = (),
+    plots: str | None = None,
+    progress: Progress | None = None,
+    **measuring: Any,
 ) -> None:
     """Compare tokenizers on texts: compression, and parity of languages."""
     _check_usage(on, text, language, parallel)
     streams.check_inputs(on or [], text, argument="--on")
     pictures = [] if plots is None else [str(Path(plots, f"{name}.svg")) for name in drawing.TITLES]
     if output or pictures:
-        _check_outputs(output or [], pictures, list(_inputs(tokenizers, on, language, parallel)))
+        _check_outputs(output, pictures, list(_inputs(tokenizers, on, language, parallel)))
     named = _named_tokenizers(tokenizers)
     loaded = options.load_all(list(named.values()), parts)
     comparison = toksmith.lab.compare(
@@ -102,9 +96,8 @@ def compare(
         parallel=_parallel(parallel) if parallel else None,
         progress=streams.progress_of(progress, "-"),
         **measuring,
-        **reading,
     )
-    for out in output or []:
+    for out in output:
         written = streams.write(out, [_FORMS[Path(out).suffix](comparison).encode()])
         streams.say_written(out, bytes_as_text(written), progress)
     if plots is not None:
@@ -132,11 +125,11 @@ def _check_usage(
         raise UsageError("name what to compare on, with --on, --text, --language or --parallel")
 
 
-def _check_outputs(files: list[str], pictures: list[str], read: list[str | Path]) -> None:
+def _check_outputs(files: Sequence[str], pictures: list[str], read: list[str | Path]) -> None:
     """Check the files to write before any work is done for them."""
     for out in files:
         if Path(out).suffix not in _FORMS:
-            raise UsageError(f"--output ends in .html, .json or .txt: {visible(out)} does not")
+            raise UsageError(f"--output ends in .html, .json or .txt: {printable(out)} does not")
         streams.check(out, read)
     for picture in pictures:
         whole_files.check_not_read(picture, read)
@@ -174,7 +167,7 @@ def _languages(arguments: list[str], option: str) -> dict[str, list[str]]:
     for argument in arguments:
         name, _, file = argument.partition("=")
         if not (name and file):
-            raise UsageError(f"{option} is NAME=FILE, such as de=german.txt, not {visible(argument)}")
+            raise UsageError(f"{option} is NAME=FILE, such as de=german.txt, not {printable(argument)}")
         files.setdefault(name, []).append(file)
     return files
 

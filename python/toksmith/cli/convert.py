@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-import typer
+import click
 
 from .. import _core, patterns
 from .._internal.messages import counted
@@ -16,7 +16,7 @@ from ..files import whole_files
 from ..formats import sources
 from ..tokenizer import Tokenizer
 from . import options, streams
-from .options import UsageError
+from .command_line import UsageError, command, option
 
 EXAMPLES = """\
 Examples:
@@ -48,19 +48,17 @@ _UNMATCHED = {"gpt2": "keep", "tiktoken": "drop"}
 _MOST_NAMED = 3
 
 
-def convert(
-    source: Annotated[str, typer.Argument(metavar="IN", help=options.TOKENIZER)],
-    out: Annotated[str, typer.Argument(metavar="OUT", help="The file or folder to write.")],
-    to: Annotated[
-        Format,
-        typer.Option(
-            "--to",
-            help="; ".join(f"{name}: {about}" for name, (about, _) in _core.FORMATS.items()) + ".",
-        ),
-    ],
-    *,
-    parts: options.TokenizerParts,
-) -> None:
+@command(EXAMPLES)
+@click.argument("source", metavar="IN", help=options.TOKENIZER)
+@click.argument("out", metavar="OUT", help="The file or folder to write.")
+@option(
+    "--to",
+    "; ".join(f"{name}: {about}" for name, (about, _) in _core.FORMATS.items()) + ".",
+    Format,
+    required=True,
+)
+@options.parts
+def convert(source: str, out: str, to: Format, parts: options.Parts) -> None:
     """Write a tokenizer in another format."""
     _check_out(out, to, sources.files_of(source))
     tokenizer = options.load(source, parts)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import Annotated, NamedTuple
+from typing import Any, NamedTuple
 
-import typer
+import click
 
 from .._internal import arguments
+from .._internal.messages import aligned, printable
 from .._internal.progress import reporter, summing
 from ..corpus import Corpus
 from ..encoding import text_streaming
-from ..lab.spans import visible
-from ..lab.text import aligned
 from ..tokenizer import Tokenizer
 from . import options, streams
+from .command_line import Progress, command, option
 
 EXAMPLES = f"""\
 Examples:
@@ -39,22 +39,26 @@ class Count(NamedTuple):
     bytes: int
 
 
+@command(EXAMPLES)
+@option("-t, --tokenizer, --model TOKENIZER", options.TOKENIZER, name="tokenizer", required=True)
+@click.argument("files", nargs=-1, help=f"{options.FILES}, and the default.")
+@options.text
+@options.as_json
+@options.reading
+@options.special
+@options.workers
+@options.parts
+@options.progress
 def count(
-    tokenizer: Annotated[
-        str,
-        typer.Option("-t", "--tokenizer", "--model", metavar="TOKENIZER", help=options.TOKENIZER),
-    ],
-    files: Annotated[
-        list[str] | None, typer.Argument(metavar="FILES", help=f"{options.FILES}, and the default.")
-    ] = None,
-    *,
-    text: options.TextOption = None,
-    as_json: options.JsonOption = False,
-    reading: options.Reading,
-    no_special: options.NoSpecialOption = False,
-    workers: options.WorkersOption = None,
-    parts: options.TokenizerParts,
-    progress: options.ProgressOption = None,
+    tokenizer: str,
+    parts: options.Parts,
+    as_json: bool,
+    special: bool,
+    files: list[str] | None = None,
+    text: str | None = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    **reading: Any,
 ) -> None:
     """Count the tokens of files, as wc counts words."""
     paths = files or (["-"] if text is None else [])
@@ -68,7 +72,7 @@ def count(
         read = summing(report, "encode", corpus.total_bytes)
         for source in corpus.sources:
             texts = (document.pieces for document in corpus.documents_of(source, read))
-            counts.append((source.name if text is None else "--text", _count(loaded, texts, not no_special, threads)))
+            counts.append((source.name if text is None else "--text", _count(loaded, texts, special, threads)))
     streams.write("-", [_as_json(counts) if as_json else _as_lines(counts)])
 
 
@@ -92,7 +96,7 @@ def _total(counts: list[tuple[str, Count]]) -> Count:
 
 
 def _as_lines(counts: list[tuple[str, Count]]) -> bytes:
-    rows = [(*map(str, count), visible(name)) for name, count in counts]
+    rows = [(*map(str, count), printable(name)) for name, count in counts]
     if len(counts) > 1:
         rows.append((*map(str, _total(counts)), "total"))
     return f"{aligned(rows, words_last=True)}\n".encode()

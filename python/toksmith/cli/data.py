@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import Annotated
 
-import typer
+import click
 
+from .._internal.messages import aligned, printable
 from .._internal.progress import reporter
 from ..data import checking, dataset
 from ..data import manifest as manifests
-from ..lab import terminal
-from ..lab.spans import Spans, visible
-from ..lab.text import aligned
 from . import options, streams
-from .options import UsageError
+from .command_line import Progress, UsageError, command, option
 
 EXAMPLES = """\
 Examples:
@@ -33,18 +30,18 @@ Control characters are shown as escapes, and a byte that is not part of a
 character as \\xNN."""
 
 
+@command(EXAMPLES)
+@click.argument("folder", help="A folder of training data.")
+@option("--check", "Compare sizes and checksums of all files with the manifest.")
+@option("--document N", "Show the tokens of document N, the first of which is 0.")
+@option("--split NAME", "The split of the document. Default: train.")
+@options.progress
 def data(
-    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="A folder of training data.")],
-    check: Annotated[
-        bool, typer.Option("--check", help="Compare sizes and checksums of all files with the manifest.")
-    ] = False,
-    document: Annotated[
-        int | None, typer.Option(metavar="N", help="Show the tokens of document N, the first of which is 0.")
-    ] = None,
-    split: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The split of the document. Default: train.")
-    ] = None,
-    progress: options.ProgressOption = None,
+    folder: str,
+    check: bool,
+    document: int | None = None,
+    split: str | None = None,
+    progress: Progress | None = None,
 ) -> None:
     """Show what is in a folder of training data, check it, or show a document of it."""
     if check and document is not None:
@@ -59,20 +56,20 @@ def data(
         streams.write("-", [_summary(manifests.read(folder)).encode()])
 
 
-def _check(folder: str, progress: options.Progress | None) -> None:
+def _check(folder: str, progress: Progress | None) -> None:
     with reporter(streams.progress_of(progress, folder)) as report:
         lines = list(checking.differences(folder, report))
     is_whole = not lines
     if is_whole:
         sizes = [shard.bytes for shard in manifests.read(folder).shards]
         lines = [f"{folder}: all files are intact (shards: {len(sizes):,}, bytes: {sum(sizes):,})"]
-    streams.write("-", (f"{visible(line)}\n".encode() for line in lines))
+    streams.write("-", (f"{printable(line)}\n".encode() for line in lines))
     if is_whole:
         return
     if progress != "json":
         advice = "copy these files again, or run the same toksmith tokenize with --verify, which repairs them"
-        print(f"toksmith: {visible(folder)}: {advice}", file=sys.stderr)
-    raise typer.Exit(1)
+        print(f"toksmith: {printable(folder)}: {advice}", file=sys.stderr)
+    raise click.exceptions.Exit(1)
 
 
 def _summary(manifest: manifests.Manifest) -> str:
@@ -80,11 +77,11 @@ def _summary(manifest: manifests.Manifest) -> str:
     for name, split in manifest.splits.items():
         size = sum(shard.bytes for shard in split.shards)
         numbers = (len(split.shards), split.documents, split.tokens, size)
-        rows.append((visible(name), *(f"{number:,}" for number in numbers)))
+        rows.append((printable(name), *(f"{number:,}" for number in numbers)))
     sections = [
-        f"{visible(str(manifest.folder))}: training data, {manifest.file_format}, {manifest.dtype}\n"
-        f"tokenizer: {visible(manifest.tokenizer_file)}, {manifest.vocab_size:,} tokens, "
-        f"fingerprint {visible(manifest.fingerprint[:16])}\n",
+        f"{printable(str(manifest.folder))}: training data, {manifest.file_format}, {manifest.dtype}\n"
+        f"tokenizer: {printable(manifest.tokenizer_file)}, {manifest.vocab_size:,} tokens, "
+        f"fingerprint {printable(manifest.fingerprint[:16])}\n",
         aligned(rows) + "\n",
         *_totals(manifest.content.get("totals")),
     ]
@@ -107,6 +104,9 @@ def _totals(totals: object) -> Iterator[str]:
 
 
 def _document(folder: str, split: str, number: int) -> Iterator[bytes]:
+    from ..lab import terminal
+    from ..lab.spans import Spans
+
     opened = dataset.open(folder, split)
     try:
         start, stop = opened.documents.bounds(number)

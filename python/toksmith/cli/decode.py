@@ -7,16 +7,14 @@ import io
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
-
-import typer
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from .._internal.messages import counted
 from .._internal.progress import Report, reporter
 from ..formats import sources
 from ..tokenizer import Tokenizer
 from . import options, streams
-from .options import UsageError
+from .command_line import Progress, UsageError, command, option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,26 +50,28 @@ _LONGEST = 20  # digits of an id, with room for leading zeros
 Format = Literal["text", "npy", "bin"]
 
 
+@command(EXAMPLES)
+@options.tokenizer
+@options.file
+@option("--ids IDS", "The ids themselves, in place of a file: '15496 995'.")
+@options.out
+@option(
+    "--format",
+    "text: numbers in text or a JSON list; npy: a NumPy file; bin: little-endian numbers, of 16 bits if every id "
+    "of the tokenizer fits into them, else of 32, as encode writes them. Default: npy or bin if FILE has that "
+    "suffix, npy if it begins as a NumPy file, else text.",
+    Format,
+)
+@options.parts
+@options.progress
 def decode(
-    tokenizer: options.TokenizerOption,
-    file: options.InArgument = None,
-    ids: Annotated[
-        str | None, typer.Option("--ids", metavar="IDS", help="The ids themselves, in place of a file: '15496 995'.")
-    ] = None,
-    out: options.OutOption = "-",
-    format: Annotated[
-        Format | None,
-        typer.Option(
-            "--format",
-            help="text: numbers in text or a JSON list; npy: a NumPy file; bin: little-endian numbers, of 16 bits if "
-            "every id of the tokenizer fits into them, else of 32, as encode writes them. Default: npy "
-            "or bin if FILE has that suffix, npy if it begins as a NumPy file, else text.",
-            show_default=False,
-        ),
-    ] = None,
-    *,
-    parts: options.TokenizerParts,
-    progress: options.ProgressOption = None,
+    tokenizer: str,
+    parts: options.Parts,
+    out: str,
+    file: str | None = None,
+    ids: str | None = None,
+    format: Format | None = None,
+    progress: Progress | None = None,
 ) -> None:
     """Turn ids into text."""
     source = streams.Input(file, ids, "--ids")

@@ -5,9 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import Annotated, Literal
-
-import typer
+from typing import Literal
 
 from .._internal.choices import Errors
 from .._internal.messages import counted
@@ -15,7 +13,7 @@ from .._internal.progress import Report, reporter
 from ..formats import sources
 from ..tokenizer import Tokenizer
 from . import options, streams
-from .options import UsageError
+from .command_line import Progress, UsageError, command, option
 
 EXAMPLES = """\
 Examples:
@@ -43,26 +41,32 @@ _FRAMES = {"text": ("", " ", "\n"), "lines": ("", "\n", "\n"), "json": ("[", ", 
 """What stands before, between and after ids in text."""
 
 
+@command(EXAMPLES)
+@options.tokenizer
+@options.file
+@options.text
+@options.out
+@option(
+    "--format",
+    "text: ids on one line; lines: one id on each line; json: a JSON list; npy: a NumPy file; bin: little-endian "
+    "numbers, of 16 bits if every id of the tokenizer fits into them, else of 32. Default: npy or bin if OUT has "
+    "that suffix, else text.",
+    Format,
+)
+@options.special
+@options.errors
+@options.parts
+@options.progress
 def encode(
-    tokenizer: options.TokenizerOption,
-    file: options.InArgument = None,
-    text: options.TextOption = None,
-    out: options.OutOption = "-",
-    format: Annotated[
-        Format | None,
-        typer.Option(
-            "--format",
-            help="text: ids on one line; lines: one id on each line; json: a JSON list; npy: a NumPy file; bin: "
-            "little-endian numbers, of 16 bits if every id of the tokenizer fits into them, else of 32. Default: npy "
-            "or bin if OUT has that suffix, else text.",
-            show_default=False,
-        ),
-    ] = None,
-    no_special: options.NoSpecialOption = False,
-    errors: options.ErrorsOption = "strict",
-    *,
-    parts: options.TokenizerParts,
-    progress: options.ProgressOption = None,
+    tokenizer: str,
+    parts: options.Parts,
+    out: str,
+    special: bool,
+    file: str | None = None,
+    text: str | None = None,
+    format: Format | None = None,
+    errors: Errors = "strict",
+    progress: Progress | None = None,
 ) -> None:
     """Turn text into ids."""
     source = streams.Input(file, text)
@@ -71,10 +75,10 @@ def encode(
     format = format or _SUFFIXES.get(Path(out).suffix, "text")
     how = streams.progress_of(progress, out)
     if format in _FRAMES:
-        count = _write_text(loaded, source, out, format, not no_special, errors, how)
+        count = _write_text(loaded, source, out, format, special, errors, how)
     else:
         path = _checked_path(source, out, format)
-        count = loaded.encode_file(path, out, special=not no_special, errors=errors, progress=how)
+        count = loaded.encode_file(path, out, special=special, errors=errors, progress=how)
     streams.say_written(out, counted(count, "id"), progress)
 
 

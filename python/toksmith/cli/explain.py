@@ -5,6 +5,7 @@ from __future__ import annotations
 import toksmith
 
 from . import options, streams
+from .command_line import command
 
 EXAMPLES = """\
 Examples:
@@ -21,20 +22,26 @@ part of a character as \\xNN. Of a pretoken with more than 200 merges, the first
 100 and the last 100 are shown."""
 
 
+@command(EXAMPLES)
+@options.tokenizer
+@options.file
+@options.text
+@options.errors
+@options.special
+@options.parts
 def explain(
-    tokenizer: options.TokenizerOption,
-    file: options.InArgument = None,
-    text: options.TextOption = None,
-    errors: options.ErrorsOption = "strict",
-    no_special: options.NoSpecialOption = False,
-    *,
-    parts: options.TokenizerParts,
+    tokenizer: str,
+    parts: options.Parts,
+    special: bool,
+    file: str | None = None,
+    text: str | None = None,
+    errors: str = "strict",
 ) -> None:
     """Show how a text becomes ids, merge by merge."""
     source = streams.Input(file, text)
     loaded = options.load(tokenizer, parts)
     whole = "".join(source.text(errors))
-    explanations = toksmith.lab.explain(loaded, whole, special=not no_special)
+    explanations = toksmith.lab.explain(loaded, whole, special=special)
     from ..lab.merge_table import rendered  # imports parts of rich
 
     streams.write("-", [rendered(whole, explanations).encode()])

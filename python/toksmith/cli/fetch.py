@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from ..files import reading
 from ..formats.published import encodings, models, rank_cache
 from . import streams
+from .command_line import command, option
 
 EXAMPLES = """\
 Examples:
@@ -27,22 +27,17 @@ Files that are already in a cache folder of tiktoken or toksmith are copied from
 there. The SHA-256 of each file is checked."""
 
 
-def fetch(
-    names: Annotated[
-        list[str],
-        typer.Argument(metavar="NAME", help="Encodings or models, such as o200k_base or gpt-4o, or all."),
-    ],
-    to: Annotated[
-        Path | None,
-        typer.Option(
-            "--to", metavar="FOLDER", help="The folder for the files.", show_default="toksmith's cache folder"
-        ),
-    ] = None,
-    mirror: Annotated[
-        str | None,
-        typer.Option("--from", metavar="URL", help="Download from this mirror in place of OpenAI's server."),
-    ] = None,
-) -> None:
+@command(EXAMPLES)
+@click.argument(
+    "names",
+    nargs=-1,
+    required=True,
+    metavar="NAME...",
+    help="Encodings or models, such as o200k_base or gpt-4o, or all.",
+)
+@option("--to FOLDER", "The folder for the files. Default: toksmith's cache folder.", type=Path)
+@option("--from URL", "Download from this mirror in place of OpenAI's server.", name="mirror")
+def fetch(names: list[str], to: Path | None = None, mirror: str | None = None) -> None:
     """Download the files of published encodings, to use them later without a network."""
     folder = to or rank_cache.own_folder()
     expanded = (name for argument in names for name in (encodings.ENCODINGS if argument == "all" else [argument]))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from typing import Any
 
-import typer
+import click
 
 import toksmith
 
 from . import options, streams
-from .options import UsageError
+from .command_line import Progress, UsageError, command, option
 
 EXAMPLES = f"""\
 Examples:
@@ -25,25 +25,29 @@ vocabulary alone is looked at. Control characters in tokens are shown, never
 obeyed: a space is ␣, a byte that is not part of a character is \\xNN."""
 
 
+@command(EXAMPLES)
+@click.argument("tokenizer", help=options.TOKENIZER)
+@option("--on FILES...", f"Count the uses of each token in these. {options.FILES}.", multiple=True)
+@options.text
+@option("--top N", "How many tokens each list of examples has at most. Default: 10.")
+@options.as_json
+@options.reading
+@options.special
+@options.workers
+@options.parts
+@options.progress
 def inspect(
-    tokenizer: options.TokenizerArgument,
-    on: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FILES...", help=f"Count the uses of each token in these. {options.FILES}."),
-    ] = None,
-    text: options.TextOption = None,
-    *,
-    top: Annotated[int, typer.Option(metavar="N", help="How many tokens each list of examples has at most.")] = 10,
-    as_json: options.JsonOption = False,
-    reading: options.Reading,
-    no_special: options.NoSpecialOption = False,
-    workers: options.WorkersOption = None,
-    parts: options.TokenizerParts,
-    progress: options.ProgressOption = None,
+    tokenizer: str,
+    parts: options.Parts,
+    as_json: bool,
+    on: list[str] | None = None,
+    text: str | None = None,
+    progress: Progress | None = None,
+    **counting: Any,
 ) -> None:
     """Show the composition of a vocabulary, its unreachable tokens, and how texts use it."""
     for name in ("field", "column", "input_format"):
-        if name in reading and not on:
+        if name in counting and not on:
             raise UsageError(f"--{name.replace('_', '-')} is for texts: give --on with it")
     streams.check_inputs(on or [], text, argument="--on")
     loaded = options.load(tokenizer, parts)
@@ -51,11 +55,8 @@ def inspect(
     inspection = toksmith.lab.inspect(
         loaded,
         on or (None if text is None else iter([text])),
-        top=top,
-        special=not no_special,
-        **reading,
-        workers=workers,
         progress=streams.progress_of(progress, ""),
+        **counting,
     )
     shown = json.dumps(inspection.to_dict(), ensure_ascii=True) if as_json else str(inspection)
     streams.write("-", [shown.encode(), b"\n"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import glob
-import io
 import itertools
 import os
 import stat
@@ -18,8 +17,8 @@ from .. import _core
 from .._internal.messages import printable, shown
 from .._internal.progress import Report
 from ..files import text_files, watching, whole_files
-from ..lab.spans import visible
-from .options import Progress, UsageError
+from .command_line import Progress, UsageError
+from .standard import naming, output_name, say
 
 WINDOW = 1 << 20
 
@@ -27,11 +26,6 @@ WINDOW = 1 << 20
 def input_name(path: str) -> str:
     """Return what to call an input in a message."""
     return "standard input" if path == "-" else path
-
-
-def output_name(path: str) -> str:
-    """Return what to call an output in a message."""
-    return "standard output" if path == "-" else path
 
 
 class Input:
@@ -96,18 +90,6 @@ def windows(path: str, stage: str = "", report: Report | None = None) -> Iterato
                 report(stage, done, total)
 
 
-@contextlib.contextmanager
-def naming(name: str) -> Iterator[None]:
-    """Name the file in an error that only says what is wrong, as one of reading or writing does."""
-    try:
-        yield
-    except OSError as error:
-        # An error without a number has its file in its message.
-        if error.errno is not None and not isinstance(error.filename, (str, os.PathLike)):
-            error.filename = name
-        raise
-
-
 def _open(path: str) -> IO[bytes]:
     # Unbuffered: a read returns what a pipe has, and does not wait for a whole window.
     if path == "-":
@@ -163,46 +145,16 @@ def write(out: str, parts: Iterable[bytes]) -> int:
     return size
 
 
-def say(line: str) -> None:
-    """Write a line to standard error, unless that is closed."""
-    if sys.stderr is not None:  # print would take standard output in its place
-        print(line, file=sys.stderr)
-
-
 def say_written(out: str, what: str, progress: Progress | None = None) -> None:
     """Say what an output holds, unless it is standard output, or progress is for programs or turned off."""
     if out != "-" and progress not in ("json", "none"):
-        say(f"{visible(out)}: {what}")
+        say(f"{printable(out)}: {what}")
 
 
 def tell_of_terminal() -> None:
     """Say that standard input is read, where somebody must type it."""
     if _is_terminal(sys.stdin):
         say(f"toksmith: reading standard input, which {'Ctrl-Z and Enter end' if os.name == 'nt' else 'Ctrl-D ends'}")
-
-
-def print_utf8() -> None:
-    """Have all that is printed in UTF-8, as `write` has it: Windows has a code page for files and pipes."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() != "utf-8":
-            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-
-
-def flush_output() -> None:
-    """Write what was printed."""
-    try:
-        if sys.stdout is not None:  # it may be closed from the start
-            with naming(output_name("-")):
-                sys.stdout.flush()
-    except OSError:
-        drop_output()
-        raise
-
-
-def drop_output() -> None:
-    """Forget what was printed and not written: the interpreter would try again at its end."""
-    with open(os.devnull, "wb") as nothing:  # noqa: PTH123
-        os.dup2(nothing.fileno(), 1)
 
 
 def progress_of(progress: Progress | None, out: str) -> Any:

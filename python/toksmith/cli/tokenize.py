@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-import typer
+import click
 
 from .._internal import choices
 from .._internal.messages import counted, printable
@@ -16,6 +16,7 @@ from ..data.folder import UNFINISHED
 from ..data.repair import REPAIR
 from ..data.tokenize import tokenize as tokenizing
 from . import options, streams
+from .command_line import Progress, command, option
 
 EXAMPLES = """\
 Examples:
@@ -38,60 +39,56 @@ If the command is interrupted, run it again: it continues where it was. If OUT
 is finished, missing and damaged files are written again."""
 
 
-SHARDS = options.Group(
-    tokenizing,
-    format=(
-        choices.ShardFormat,
-        "bin: bare ids; nanogpt: the same, in one file for each split, train.bin and val.bin with --split "
-        "val=0.0005; llm.c: ids behind a header; megatron: .bin and .idx; npy: NumPy files; parquet: a list of ids "
-        "in each row.",
-    ),
-    dtype=(Literal["uint16", "uint32"] | None, "The type of the ids. Default: uint16 if no id needs more."),
-    shard_size=(int, "Close a shard when it has N ids.", "N"),
-    split=(
-        list[str] | None,
-        "A split with this share of the documents, such as val=0.01. Repeat the option for each one.",
-        "NAME=SHARE",
-    ),
-    seed=(int, "The seed of the hash that divides documents among splits.", "N"),
-    append=(list[str] | None, "A special token that ends each document, or none. Repeat it for more.", "TOKEN"),
-    prepend=(list[str] | None, "A special token that begins each document. Repeat it for more.", "TOKEN"),
-    template=(
-        bool | None,
-        "Put the tokens of the tokenizer's own template (BOS, EOS) around each document.",
-        None,
-        "--template/--no-template",
-    ),
-    shuffle=(int | None, "Shuffle the documents within a buffer.", "SEED"),
-    shuffle_buffer=(int, "The number of ids in the buffer.", "N"),
-    on_error=(choices.OnError, "Stop at a document that cannot be read, or skip it and list it."),
-    verify=(
-        bool,
-        "If OUT is finished, compare its files with their checksums, not only with their sizes.",
-        None,
-        "--verify",
-    ),
+@command(EXAMPLES)
+@click.argument(
+    "sources",
+    nargs=-1,
+    required=True,
+    help="Files, globs and folders: text, JSON, CSV, Parquet, Arrow, tar and WARC, also compressed. URLs need "
+    "fsspec. - is standard input.",
 )
-
-
+@options.tokenizer
+@option("-o, --output OUT", "The folder to write.", name="out", required=True)
+@option(
+    "--format",
+    "bin: bare ids; nanogpt: the same, in one file for each split, train.bin and val.bin with --split "
+    "val=0.0005; llm.c: ids behind a header; megatron: .bin and .idx; npy: NumPy files; parquet: a list of ids in "
+    "each row. Default: bin.",
+    choices.ShardFormat,
+)
+@option("--dtype", "The type of the ids. Default: uint16 if no id needs more.", Literal["uint16", "uint32"])
+@option("--shard-size N", "Close a shard when it has N ids. Default: 100000000.")
+@option(
+    "--split NAME=SHARE",
+    "A split with this share of the documents, such as val=0.01. Repeat the option for each one.",
+    multiple=True,
+)
+@option("--seed N", "The seed of the hash that divides documents among splits. Default: 0.")
+@option("--append TOKEN", "A special token that ends each document, or none. Repeat it for more.", multiple=True)
+@option("--prepend TOKEN", "A special token that begins each document. Repeat it for more.", multiple=True)
+@option(
+    "--template/--no-template",
+    "Put the tokens of the tokenizer's own template (BOS, EOS) around each document.",
+    default=None,
+)
+@option("--shuffle SEED", "Shuffle the documents within a buffer.")
+@option("--shuffle-buffer N", "The number of ids in the buffer. Default: 20000000.")
+@option(
+    "--on-error", "Stop at a document that cannot be read, or skip it and list it. Default: stop.", choices.OnError
+)
+@option("--verify", "If OUT is finished, compare its files with their checksums, not only with their sizes.")
+@options.special
+@options.reading
+@options.workers
+@options.parts
+@options.progress
 def tokenize(
-    sources: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="SOURCES",
-            help="Files, globs and folders: text, JSON, CSV, Parquet, Arrow, tar and WARC, also compressed. URLs "
-            "need fsspec. - is standard input.",
-        ),
-    ],
-    tokenizer: options.TokenizerOption,
-    out: Annotated[str, typer.Option("-o", "--output", metavar="OUT", help="The folder to write.")],
-    *,
-    shards: Annotated[dict[str, Any], SHARDS],
-    no_special: options.NoSpecialOption = False,
-    reading: options.Reading,
-    workers: options.WorkersOption = None,
-    parts: options.TokenizerParts,
-    progress: options.ProgressOption = None,
+    sources: list[str],
+    tokenizer: str,
+    out: str,
+    parts: options.Parts,
+    progress: Progress | None = None,
+    **sharding: Any,
 ) -> None:
     """Turn documents into a folder of ids for training."""
     streams.check_inputs(sources, None, None, argument="SOURCES")
@@ -102,11 +99,8 @@ def tokenize(
             sources,
             options.load(tokenizer, parts),
             out,
-            special=not no_special,
-            workers=workers,
-            **shards,
-            **reading,
             progress=streams.progress_of(progress, out),
+            **sharding,
         )
     if progress in (None, "bar"):
         name = f"{out} is complete" if was_finished else out

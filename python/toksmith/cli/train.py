@@ -5,18 +5,18 @@ from __future__ import annotations
 import dataclasses
 import tempfile
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import click
 
 from .._internal import choices
-from ..corpus import Corpus
+from ..corpus import Corpus, CorpusOptions
 from ..files.new_file import NewFile
 from ..formats import sources
 from ..tokenizer import Tokenizer
 from ..training import train as training
 from . import options, streams
-from .options import UsageError
+from .command_line import Progress, UsageError, command, option
 
 EXAMPLES = """\
 Examples:
@@ -35,79 +35,67 @@ result depends on the text and the options alone, not on the number of threads
 or on the machine."""
 
 
-LEARNING = options.Group(
-    training.train,
-    unmatched=(choices.Unmatched | None, "Keep or drop text that the pattern does not match. Default: keep."),
-    ties=(choices.Ties | None, "The rule for pairs that occur equally often. Default: bytes, as in CS336."),
-    special_ids=(choices.SpecialIds | None, "Where the ids of special tokens are. Default: first."),
-    byte_order=(choices.ByteOrder | None, "The order of the ids of single bytes. Default: value."),
-    min_frequency=(int, "Do not merge pairs that occur less often than N times.", "N"),
-    max_token_length=(int | None, "Make no token of more than N bytes.", "N"),
-    forced_tokens=(
-        list[str] | None,
-        "A token that the result has whatever the counts are. Repeat the option for each one.",
-        "TEXT",
-        "--forced-token",
-    ),
-    checkpoint=(str | None, "Write the merges to this file every 30 seconds, and resume from it if there.", "FILE"),
-    log=(str | None, "Write one row for each merge to this .csv or .jsonl file.", "FILE"),
-    workers=(int | None, "The number of threads that count. Default: all cores.", "N"),
-    memory_limit=(
-        str | None,
-        "The memory that training may take, such as 2GB; different pretokens may take three quarters of it. Default: "
-        "half of the memory of the machine for counting, no limit for learning merges.",
-        "SIZE",
-    ),
-    min_pretoken_count=(int, "Leave out pretokens that occur less often than N times.", "N"),
+@command(EXAMPLES)
+@click.argument("files", nargs=-1, required=True, help=f"{options.FILES}.")
+@option("--vocab-size N", "The number of tokens: 256 bytes, special tokens and merges.", required=True)
+@option("-o, --output OUT", "The tokenizer to write; - is standard output.", name="out", required=True)
+@option(
+    "--special-token NAME", "A special token. Repeat the option for each one.", name="special_tokens", multiple=True
 )
-
-
+@option("--special-tokens FILE", "A JSON file with a list of them, in place of --special-token.", name="special_file")
+@option(
+    "--pattern PATTERN",
+    f"The pattern that cuts text into pretokens: {options.PATTERN[0].lower()}{options.PATTERN[1:]}. Default: gpt2.",
+)
+@option("--unmatched", "Keep or drop text that the pattern does not match. Default: keep.", choices.Unmatched)
+@option("--ties", "The rule for pairs that occur equally often. Default: bytes, as in CS336.", choices.Ties)
+@option("--special-ids", "Where the ids of special tokens are. Default: first.", choices.SpecialIds)
+@option("--byte-order", "The order of the ids of single bytes. Default: value.", choices.ByteOrder)
+@option("--min-frequency N", "Do not merge pairs that occur less often than N times. Default: 1.")
+@option("--max-token-length N", "Make no token of more than N bytes.")
+@option(
+    "--forced-token TEXT",
+    "A token that the result has whatever the counts are. Repeat the option for each one.",
+    name="forced_tokens",
+    multiple=True,
+)
+@option("--checkpoint FILE", "Write the merges to this file every 30 seconds, and resume from it if there.")
+@option("--log FILE", "Write one row for each merge to this .csv or .jsonl file.")
+@option("--workers N", "The number of threads that count. Default: all cores.")
+@option(
+    "--memory-limit SIZE",
+    "The memory that training may take, such as 2GB; different pretokens may take three quarters of it. Default: "
+    "half of the memory of the machine for counting, no limit for learning merges.",
+)
+@option("--min-pretoken-count N", "Leave out pretokens that occur less often than N times. Default: 1.")
+@option(
+    "--superwords",
+    "Make the last tokens of several words, across single spaces, or across punctuation too.",
+    choices.SuperwordRule,
+)
+@option(
+    "--base TOKENIZER",
+    "A tokenizer to extend to N tokens: a name, a file or a folder, as for encode -t. A rank file needs "
+    "--pattern; with special tokens, toksmith convert it before.",
+)
+@options.download
+@options.reading
+@options.progress
 def train(
-    files: Annotated[list[str], typer.Argument(metavar="FILES", help=f"{options.FILES}.")],
-    vocab_size: Annotated[
-        int, typer.Option(metavar="N", help="The number of tokens: 256 bytes, special tokens and merges.")
-    ],
-    out: Annotated[
-        str, typer.Option("-o", "--output", metavar="OUT", help="The tokenizer to write; - is standard output.")
-    ],
-    *,
-    names: Annotated[
-        list[str] | None,
-        typer.Option("--special-token", metavar="NAME", help="A special token. Repeat the option for each one."),
-    ] = None,
-    names_file: Annotated[
-        str | None,
-        typer.Option(
-            "--special-tokens", metavar="FILE", help="A JSON file with a list of them, in place of --special-token."
-        ),
-    ] = None,
-    pattern: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PATTERN",
-            help="The pattern that cuts text into pretokens: "
-            f"{options.PATTERN[0].lower()}{options.PATTERN[1:]}. Default: gpt2.",
-        ),
-    ] = None,
-    learning: Annotated[dict[str, Any], LEARNING],
-    superwords: Annotated[
-        choices.SuperwordRule | None,
-        typer.Option(help="Make the last tokens of several words, across single spaces, or across punctuation too."),
-    ] = None,
-    base: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TOKENIZER",
-            help="A tokenizer to extend to N tokens: a name, a file or a folder, as for encode -t. A rank file needs "
-            "--pattern; with special tokens, toksmith convert it before.",
-        ),
-    ] = None,
-    download: options.DownloadOption = None,
-    reading: options.Reading,
-    progress: options.ProgressOption = None,
+    files: list[str],
+    vocab_size: int,
+    out: str,
+    special_tokens: list[str] | None = None,
+    special_file: str | None = None,
+    pattern: str | None = None,
+    base: str | None = None,
+    download: bool | None = None,
+    progress: Progress | None = None,
+    **learning: Any,
 ) -> None:
     """Train a tokenizer on files, and save it."""
     streams.check_inputs(files, None, None, argument="FILES")
+    reading = {name: learning.pop(name) for name in CorpusOptions.__annotations__ if name in learning}
     corpus, checkpoint = Corpus(files, **reading), learning.get("checkpoint")
     read = [*corpus.paths, *(() if base is None else sources.files_of(base)), *filter(None, [checkpoint])]
     for path in filter(None, (out, learning.get("log"))):
@@ -119,15 +107,12 @@ def train(
         )
     if base is not None:
         learning["base"] = _base(base, options.Parts(pattern, unmatched=learning.get("unmatched"), download=download))
-    if superwords is not None:
-        learning["superwords"] = superwords
-    special_tokens = _special_names(names, names_file)
     state, hint = (None, " (--checkpoint FILE keeps merges)") if checkpoint is None else (Path(checkpoint), "")
     with streams.resumable(state, out, f"nothing was written{hint}"):
         tokenizer = training.train(
             corpus,
             vocab_size,
-            special_tokens=special_tokens,
+            special_tokens=_special_names(special_tokens, special_file),
             pattern=... if pattern is None else options.pattern_of(pattern),
             progress=streams.progress_of(progress, out),
             **learning,

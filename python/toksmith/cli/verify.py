@@ -7,24 +7,24 @@ import importlib
 import importlib.metadata
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-import typer
+import click
 
 from .. import patterns
 from .._core import tokens_of_ranks
+from .._internal.messages import printable
 from ..files import reading
 from ..formats import sources, stress, verification
 from ..formats.published import encodings, rank_cache
 from ..lab import first_difference
 from ..lab.first_difference import Side
-from ..lab.spans import visible
 from ..tokenizer import Tokenizer
 from . import options, streams
-from .options import UsageError
+from .command_line import UsageError, command, option
 
 EXAMPLES = """\
 Examples:
@@ -41,29 +41,30 @@ The exit status is 0 if all ids are the same, and 1 if not. The first difference
 is shown with its context."""
 
 
+@command(EXAMPLES)
+@click.argument("source", metavar="NAME_OR_FILE", help=options.TOKENIZER)
+@option(
+    "--against",
+    "The library to compare with, which must be installed; huggingface is tokenizers.",
+    Literal["tiktoken", "huggingface", "tokenizers"],
+    required=True,
+)
+@click.argument("files", nargs=-1, help="Text files to encode; - is standard input.")
+@options.text
+@option("--with FILE", "The file that the other library reads. Default: NAME_OR_FILE.", name="other")
+@options.parts
 def verify(
-    source: Annotated[str, typer.Argument(metavar="NAME_OR_FILE", help=options.TOKENIZER)],
-    against: Annotated[
-        Literal["tiktoken", "huggingface", "tokenizers"],
-        typer.Option(help="The library to compare with, which must be installed; huggingface is tokenizers."),
-    ],
-    files: Annotated[
-        list[str] | None, typer.Argument(metavar="FILES", help="Text files to encode; - is standard input.")
-    ] = None,
-    text: options.TextOption = None,
-    other: Annotated[
-        str | None,
-        typer.Option(
-            "--with", metavar="FILE", help="The file that the other library reads.", show_default="NAME_OR_FILE"
-        ),
-    ] = None,
-    *,
-    parts: options.TokenizerParts,
+    source: str,
+    against: str,
+    parts: options.Parts,
+    files: Sequence[str] = (),
+    text: str | None = None,
+    other: str | None = None,
 ) -> None:
     """Encode texts with toksmith and with another library, and show the first difference."""
     if against == "tiktoken" and other is not None:
         raise UsageError("--with is for huggingface: tiktoken is given the same ranks and the same pattern")
-    streams.check_inputs(files or [], text)
+    streams.check_inputs(files, text)
     ours = options.load(source, parts)
     if against == "tiktoken":
         theirs, specials = _tiktoken(source, ours, parts.pattern)
@@ -74,9 +75,9 @@ def verify(
     )
     if report.difference is not None:
         print(report.difference)
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)
     counts = f"texts: {report.texts:,}, bytes: {report.bytes:,}, ids: {report.ids:,}"
-    print(f"{visible(source)}: the same ids as {theirs.name} ({counts})")
+    print(f"{printable(source)}: the same ids as {theirs.name} ({counts})")
 
 
 def _tiktoken(source: str, ours: Tokenizer, pattern: str | None) -> tuple[Side, Iterable[str]]:
@@ -164,11 +165,11 @@ def _imported(name: str) -> ModuleType:
         raise ValueError(f"{name} is not installed: pip install {name}, and run this again") from None
 
 
-def _texts(files: list[str] | None, text: str | None, specials: Iterable[str]) -> Iterator[tuple[str, Iterable[str]]]:
+def _texts(files: Sequence[str], text: str | None, specials: Iterable[str]) -> Iterator[tuple[str, Iterable[str]]]:
     if text is not None:
         yield "--text", [text]
     elif not files:
         for number, text in enumerate(stress.texts(specials), 1):
             yield f"stress text {number}", [text]
-    for file in files or ():
+    for file in files:
         yield streams.input_name(file), first_difference.pieces_of(streams.text(file, "replace"))

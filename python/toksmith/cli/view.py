@@ -5,19 +5,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from .._internal.messages import size
+from .._internal.messages import printable, size
 from ..formats import sources
 from ..lab import terminal
 from ..lab.drawing import Drawing, Text
-from ..lab.spans import visible
 from ..lab.view import LIMIT
 from ..tokenizer import Tokenizer
 from . import options, streams
-from .options import UsageError
+from .command_line import UsageError, command, option
 
 EXAMPLES = f"""\
 Examples:
@@ -38,40 +34,39 @@ numbers of tokens and bytes of the whole text. --lines is for programs: columns
 are separated by tabs, and a special token has the word special behind it."""
 
 
+@command(EXAMPLES)
+@options.tokenizers
+@options.file
+@options.text
+@option("--ids", "Show the id below each token, before it with --lines.")
+@option("--lines", "Write one token a line, and no counts.", name="as_lines")
+@option(
+    "--limit N", f"Draw the first N tokens; 0 shows the counts alone. Default: {LIMIT:,} on a terminal, else all."
+)
+@option("--all", "Draw all tokens, on a terminal too.", name="no_limit")
+@option("--html OUT", "Write a web page that shows the tokens of what is typed. It starts with the text, if any.")
+@options.special
+@options.errors
+@options.parts
 def view(
-    tokenizers: options.TokenizersOption,
-    file: options.InArgument = None,
-    text: options.TextOption = None,
-    ids: Annotated[bool, typer.Option("--ids", help="Show the id below each token, before it with --lines.")] = False,
-    as_lines: Annotated[bool, typer.Option("--lines", help="Write one token a line, and no counts.")] = False,
-    limit: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help=f"Draw the first N tokens; 0 shows the counts alone. Default: {LIMIT:,} on a terminal, else all.",
-            show_default=False,
-        ),
-    ] = None,
-    no_limit: Annotated[bool, typer.Option("--all", help="Draw all tokens, on a terminal too.")] = False,
-    html: Annotated[
-        str | None,
-        typer.Option(
-            metavar="OUT",
-            help="Write a web page that shows the tokens of what is typed. It starts with the text, if any.",
-            show_default=False,
-        ),
-    ] = None,
-    no_special: options.NoSpecialOption = False,
-    errors: options.ErrorsOption = "strict",
-    *,
-    parts: options.TokenizerParts,
+    tokenizers: list[str],
+    parts: options.Parts,
+    ids: bool,
+    as_lines: bool,
+    no_limit: bool,
+    special: bool,
+    file: str | None = None,
+    text: str | None = None,
+    limit: int | None = None,
+    html: str | None = None,
+    errors: str = "strict",
 ) -> None:
     """Show the tokens of a text in colours, for one tokenizer or several."""
     if limit is not None and no_limit:
         raise UsageError("--limit and --all are mutually exclusive")
     if limit is not None and limit < 0:
         raise UsageError(f"--limit is at least 0, not {limit}")
-    if html is not None and (ids or as_lines or no_limit or no_special or limit is not None):
+    if html is not None and (ids or as_lines or no_limit or not special or limit is not None):
         raise UsageError("--html takes no --ids, --lines, --limit, --all or --no-special: the page has switches")
     source = streams.Input(file, text)
     if html is not None:
@@ -84,7 +79,7 @@ def view(
         return
     if limit is None and not no_limit and terminal.is_terminal():
         limit = LIMIT
-    drawing = Drawing(not no_special, ids, as_lines, limit)
+    drawing = Drawing(special, ids, as_lines, limit)
     read = _reader(source, errors, len(loaded) > 1)
     try:
         streams.write("-", map(str.encode, drawing.of_all(loaded, read)))
@@ -102,7 +97,7 @@ def _write_page(path: str, tokenizers: Sequence[tuple[str, Tokenizer]], text: st
     for source, tokenizer in tokenizers:
         named[_new_name(source, named)] = tokenizer
     written = streams.write(path, [document(named, text).encode()])
-    streams.say_written(path, f"{size(written)}, {visible(', '.join(named))}")
+    streams.say_written(path, f"{size(written)}, {printable(', '.join(named))}")
 
 
 def _new_name(source: str, named: dict[str, Tokenizer]) -> str:

@@ -1,10 +1,24 @@
-"""Tokenizers looked at and compared: `explain` a text, `inspect` a vocabulary, `compare` several; `page.write`.
+"""Tokenizers looked at and compared: `explain` a text, `inspect` a vocabulary, `compare` several; `page.write`."""
 
-`parts` is the only module of it that looks inside a tokenizer.
-"""
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from .comparison.compare import compare
-from .explanation import explain
-from .inspection.inspect import inspect
+if TYPE_CHECKING:
+    from .comparison.compare import compare as compare
+    from .explanation import explain as explain
+    from .inspection.inspect import inspect as inspect
 
 __all__ = ["compare", "explain", "inspect"]
+# Imported on first use: what draws a token needs no NumPy.
+_MODULES = {"compare": "comparison.compare", "explain": "explanation", "inspect": "inspection.inspect"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f".{_MODULES[name]}", __name__), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

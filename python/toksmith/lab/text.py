@@ -1,32 +1,9 @@
-"""Tables as text, and results as JSON has them."""
+"""Results as JSON has them."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from typing import Any
-
-
-def aligned(rows: Sequence[Sequence[str]], *, words_last: bool = False) -> str:
-    """Return rows as lines of columns. One column holds words, the first or the last; numbers are right-aligned.
-
-    >>> print(aligned([("split", "tokens"), ("val", "3")]))
-    split  tokens
-    val         3
-    >>> print(aligned([("12", "1", "a.txt"), ("3", "10", "b")], words_last=True))
-    12  1 a.txt
-     3 10 b
-    """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    words, between = (len(widths) - 1, " ") if words_last else (0, "  ")
-    lines = (
-        between.join(
-            cell if words_last and place == words else cell.ljust(width) if place == words else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    )
-    return "\n".join(line if words_last else line.rstrip() for line in lines)
 
 
 def plain(value: Any) -> Any:

@@ -199,5 +199,5 @@ def test_an_end_while_reading(sent: signal.Signals, folder: Path, tmp_path: Path
 
 
 def test_arguments_of_the_library_have_options() -> None:
-    names = set(toksmith.lab.compare.__kwdefaults__) - {"level", "parallel", "progress"}
+    names = set(toksmith.lab.compare.__kwdefaults__) - {"parallel", "progress"}
     assert names <= set(OPTIONS)

@@ -12,17 +12,14 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
-import typer
 from command import run_command
 
 import toksmith
 from toksmith import Tokenizer
 from toksmith._internal import choices, progress
 from toksmith.cli import messages
-from toksmith.cli.app import build_app
+from toksmith.cli.app import COMMANDS, load
 
-GROUP: Any = typer.main.get_command(build_app())
-COMMANDS = list(GROUP.commands)
 TEXT = "the lowest of the low, the newest of the new, žluťoučký 日本\n" * 40
 
 
@@ -51,7 +48,7 @@ def test_help_has_every_option_whole_in_80_columns(command: str) -> None:
     shown = run(command, "--help").stdout.decode()
     assert all(len(line) <= 80 for line in shown.splitlines())
     assert "…" not in shown
-    for parameter in GROUP.commands[command].params:
+    for parameter in load(command).params:
         for option in (*parameter.opts, *parameter.secondary_opts):
             if option.startswith("-"):
                 assert re.search(rf"(^|[\s,]){re.escape(option)}([\s,]|$)", shown, re.M), option

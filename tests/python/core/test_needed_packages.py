@@ -8,7 +8,7 @@ import pytest
 
 WITHOUT = """
 import sys
-for name in ("regex", "rich", "typer", "click"):
+for name in ("regex", "rich", "click"):
     sys.modules[name] = None  # an import of it fails
 import toksmith
 from toksmith import Tokenizer

@@ -28,8 +28,6 @@ def compare(
     reference: str | None = None,
     language_field: str | None = None,
     resamples: int = 1000,
-    level: float = 0.95,
-    seed: int = 0,
     workers: int | None = None,
     progress: bool | Report = False,
     **corpus: Unpack[CorpusOptions],
@@ -53,8 +51,6 @@ def compare(
         reference: The language of `parallel` that the others are compared with; default: the first.
         language_field: The name of the field or column with the language of each record.
         resamples: Resamples of the bootstrap; 0 for no intervals.
-        level: The share of the resamples that an interval holds.
-        seed: The seed of the bootstrap: equal seeds give equal intervals.
         workers: Threads; default: all cores.
         progress: True shows a bar on standard error; a callable gets (stage, done, total), in bytes of the files.
         **corpus: Options of `Corpus`: `field`, `column`, `document_separator`, `errors`.
@@ -73,9 +69,7 @@ def compare(
     """
     check_options(compare, corpus)
     count = checked_workers(workers)
-    if isinstance(level, str) or not 0 < level < 1:
-        raise ValueError(f"level is a number between 0 and 1, not {shown(level)}")
-    bootstrap = statistics.Bootstrap(whole("resamples", resamples, 0), level, whole("seed", seed, 0))
+    bootstrap = statistics.Bootstrap(whole("resamples", resamples, 0))
     texts = None if on is None else Texts(on, language_field, **corpus)
     sentences = None if parallel is None else Parallel(parallel, corpus.get("errors", "strict"))
     languages = [] if sentences is None else sentences.languages
@@ -95,7 +89,6 @@ def compare(
     parity = statistics.parity_of(sentences, reference or languages[0], encoders, bootstrap) if sentences else []
     return Comparison(
         tokenizers=tuple(names),
-        level=level,
         groups=tuple(statistics.groups_of(table, names, bootstrap)),
         parity=tuple(parity),
     )

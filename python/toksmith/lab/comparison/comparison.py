@@ -10,17 +10,14 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
-from ..._internal.messages import counted, shown, size
+from ..._internal.messages import aligned, counted, shown, size
 from ...files import whole_files
 from ..spans import visible
-from ..text import aligned, plain
+from ..text import plain
 from . import plots as drawing
 from .results import Estimate, Figures, Group, Parity
-
-GroupKind: TypeAlias = Literal["language", "file"]
-GROUP_KINDS: tuple[GroupKind, ...] = ("language", "file")
 
 
 @dataclass(frozen=True, repr=False)
@@ -29,13 +26,11 @@ class Comparison:
 
     Attributes:
         tokenizers: The names of the tokenizers; the others are compared with the first.
-        level: The share of the resamples that an interval holds.
         groups: All documents, then those by language and by file.
         parity: The languages of parallel texts, the reference first.
     """
 
     tokenizers: tuple[str, ...]
-    level: float
     groups: tuple[Group, ...]
     parity: tuple[Parity, ...]
 
@@ -86,24 +81,22 @@ class Comparison:
         """The names of the plots that have something to draw, of "compression" and "parity"."""
         return ("compression", "parity") if self.parity else ("compression",)
 
-    def plot(self, name: str = "compression", axes: Any = None, *, by: GroupKind | None = None) -> Any:
+    def plot(self, name: str = "compression") -> Any:
         """Draw a plot with matplotlib.
 
         Args:
-            name: "compression": bytes per token of each group, with intervals. "parity": tokens of each language over
-                those of the reference, for the same sentences.
-            axes: matplotlib's `Axes` to draw on; default: new ones of a new figure.
-            by: The groups of "compression": "language" or "file"; default: the first of these of which there are
-                several, else all documents.
+            name: "compression": bytes per token of each language, with intervals; of each file, if there are not
+                several languages. "parity": tokens of each language over those of the reference, for the same
+                sentences.
 
         Returns:
-            The `Axes`.
+            matplotlib's `Axes`, of a new figure.
 
         Raises:
             ImportError: matplotlib is not installed.
             ValueError: There is no such plot, or nothing to draw in it.
         """
-        return drawing.draw(self._plot(name, by), axes)
+        return drawing.draw(self._plot(name))
 
     def save_plots(self, folder: str | os.PathLike[str]) -> list[str]:
         """Write each of `plots` as SVG to a file of a folder, which is made if need be; return their paths.
@@ -121,29 +114,22 @@ class Comparison:
             whole_files.write(Path(folder, name), [data])
         return [str(Path(folder, name)) for name in pictures]
 
-    def _plot(self, name: str, by: str | None = None) -> drawing.Plot:
+    def _plot(self, name: str) -> drawing.Plot:
         if name not in drawing.TITLES:
             raise ValueError(f"name is one of {', '.join(map(repr, drawing.TITLES))}, not {shown(name)}")
         if name not in self.plots:
             raise ValueError(f"there is nothing to draw in the plot {shown(name)}")
         if name == "compression":
-            rows = self._compression(by)
-            return drawing.Plot(name, self.tokenizers, rows, "bytes per token (more is better)")
+            return drawing.Plot(name, self.tokenizers, self._compression(), "bytes per token (more is better)")
         others = self.parity[1 : drawing.GROUPS_DRAWN + 1]
         rows = [(parity.language, [premium.premium for premium in parity.premiums]) for parity in others]
         axis = f"times the tokens of {visible(self.parity[0].reference)} (less is better)"
         return drawing.Plot(name, self.tokenizers, rows, axis)
 
-    def _compression(self, by: str | None) -> list[drawing.Row]:
+    def _compression(self) -> list[drawing.Row]:
         """Return the names of groups, and the bytes per token of each tokenizer."""
-        if by is not None:
-            if by not in GROUP_KINDS:
-                raise ValueError(f"by is one of {', '.join(map(repr, GROUP_KINDS))}, not {shown(by)}")
-            groups = self.by(by)
-            if not groups:
-                raise ValueError(f"there are no groups by {by}")
-        else:
-            groups = next((several for several in map(self.by, GROUP_KINDS) if len(several) > 1), (self.all,))
+        kinds = (self.by("language"), self.by("file"))
+        groups = next((several for several in kinds if len(several) > 1), (self.all,))
         return [
             ("all documents" if group.by == "all" else group.name, [item.bytes_per_token for item in group.figures])
             for group in groups[: drawing.GROUPS_DRAWN]
@@ -244,7 +230,7 @@ def _cells(comparison: Comparison, figures: Figures) -> tuple[str, ...]:
 
 def _all(comparison: Comparison) -> Section:
     rows = [Row(figures.tokenizer, _cells(comparison, figures)) for figures in comparison.all.figures]
-    note = f"In brackets: {100 * comparison.level:.0f}% intervals by the bootstrap over documents."
+    note = "In brackets: 95% intervals by the bootstrap over documents."
     has_intervals = any(
         item.bytes_per_token and item.bytes_per_token.low is not None for item in comparison.all.figures
     )

@@ -50,13 +50,13 @@ class Plot(NamedTuple):
     axis: str
 
 
-def draw(plot: Plot, axes: Any) -> Any:
-    """Draw a plot, on new axes of pyplot if none are given. See `Comparison.plot`."""
+def draw(plot: Plot) -> Any:
+    """Draw a plot on new axes of pyplot. See `Comparison.plot`."""
     # The figure comes before the style: the first one loads the backend, and what that sets would end with the style.
     # In Jupyter no figure but the first would be shown.
-    new = _imported("matplotlib.pyplot").figure(figsize=_size(plot), layout="constrained") if axes is None else None
+    figure = _imported("matplotlib.pyplot").figure(figsize=_size(plot), layout="constrained")
     with _style():
-        axes = axes if new is None else new.subplots()
+        axes = figure.subplots()
         _rows(plot, axes)
     return axes
 

@@ -22,12 +22,11 @@ MIN_DOCUMENTS = 8
 class Bootstrap:
     """Draws documents with replacement, as many as there are, again and again: the percentile bootstrap.
 
-    The drawn documents depend only on the seed and on the number of documents, so all ratios of one set of documents
-    use the same draws.
+    The drawn documents depend only on their number, so all ratios of one set of documents use the same draws.
     """
 
-    def __init__(self, resamples: int, level: float, seed: int) -> None:
-        self.resamples, self.level, self.seed = resamples, level, seed
+    def __init__(self, resamples: int) -> None:
+        self.resamples = resamples
         self._of_blocks: NDArray[np.float64] | None = None
 
     def sums(self, columns: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -37,7 +36,7 @@ class Bootstrap:
         if count <= BLOCKS:
             sums = self._times(count) @ columns.T.astype(np.float64)
             return sums
-        block = np.random.default_rng([self.seed, count]).permutation(count) % BLOCKS
+        block = np.random.default_rng([0, count]).permutation(count) % BLOCKS
         block_sums = np.stack([np.bincount(block, column, BLOCKS) for column in columns])
         if self._of_blocks is None:
             self._of_blocks = self._times(BLOCKS)
@@ -46,7 +45,7 @@ class Bootstrap:
 
     def _times(self, count: int) -> NDArray[np.float64]:
         """Return how often each of `count` documents is drawn, of shape (resamples, documents)."""
-        drawn = np.random.default_rng(self.seed).integers(0, count, (self.resamples, count))
+        drawn = np.random.default_rng(0).integers(0, count, (self.resamples, count))
         drawn += np.arange(self.resamples)[:, None] * count
         times = np.bincount(drawn.ravel(), minlength=self.resamples * count)
         return times.reshape(self.resamples, count).astype(np.float64)
@@ -70,7 +69,7 @@ class Bootstrap:
         if not has_any.any():
             return Estimate(value)
         ratios = drawn[has_any, above] / drawn[has_any, below]
-        low, high = np.quantile(ratios, [(1 - self.level) / 2, (1 + self.level) / 2])
+        low, high = np.quantile(ratios, [0.025, 0.975])
         return Estimate(value, float(low), float(high))
 
 

@@ -147,8 +147,6 @@ def test_tokenizers_of_other_libraries(tokenizer: Tokenizer, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"level": 1}, "level is a number between 0 and 1"),
-        ({"seed": -1}, "seed is at least 0"),
         ({"resamples": -1}, "resamples is at least 0"),
         ({"workers": 0}, "workers is at least 1"),
         ({"errors": "ignore"}, "errors is one of"),
