@@ -16,7 +16,6 @@ mod pattern;
 mod patterns;
 mod pipeline;
 mod record;
-mod stream;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -39,8 +38,6 @@ pub use pattern::SourcePattern;
 pub use pipeline::Pipeline;
 pub(crate) use pipeline::{PARTS, SETTINGS, added_token, cannot_hold, token_value};
 pub use record::Record;
-pub use stream::EncodeStream;
-pub use text::Document;
 pub use tokenizer::Tokenizer;
 #[cfg(feature = "train")]
 pub use training::{TrainOptions, train, train_files};

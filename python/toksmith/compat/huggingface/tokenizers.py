@@ -130,8 +130,8 @@ class Tokenizer(Settings):
     ) -> Encoding:
         """Return the encoding of a text, or of a list of words with `is_pretokenized`; `pair` is encoded after it."""
         sequences = [sequence] if pair is None else [sequence, pair]
-        special = not self.encode_special_tokens
-        return self._settings.encode(self._tokenizer._core, sequences, is_pretokenized, special, add_special_tokens)
+        options = (is_pretokenized, not self.encode_special_tokens, add_special_tokens, False, 1)
+        return self._settings.encode(self._tokenizer._core, sequences, options)
 
     def encode_batch(
         self, input: Iterable[object], is_pretokenized: bool = False, add_special_tokens: bool = True
@@ -148,9 +148,9 @@ class Tokenizer(Settings):
     def _encode_batch(
         self, input: Iterable[object], is_pretokenized: bool, add_special_tokens: bool, fast: bool
     ) -> list[Encoding]:
-        core, texts, special = self._tokenizer._core, arguments.checked_batch(input), not self.encode_special_tokens
-        workers = arguments.checked_workers(None)
-        return self._settings.encode_batch(core, texts, is_pretokenized, special, add_special_tokens, fast, workers)
+        texts, workers = arguments.checked_batch(input), arguments.checked_workers(None)
+        options = (is_pretokenized, not self.encode_special_tokens, add_special_tokens, fast, workers)
+        return self._settings.encode_batch(self._tokenizer._core, texts, options)
 
     # Ids to text
 
