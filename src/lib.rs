@@ -139,9 +139,9 @@ struct Readme;
 pub use control::Control;
 #[doc(hidden)]
 pub use encode::Encoder;
-pub use encode::{SpecialSet, SpecialTokens};
+pub use encode::{Document, EncodeStream, SpecialSet, SpecialTokens};
 pub use error::{Error, Result};
-pub use tokenizer::{DecodeOptions, DecodeStream, Document, EncodeStream, Tokenizer};
+pub use tokenizer::{DecodeOptions, DecodeStream, Tokenizer};
 #[cfg(feature = "train")]
 pub use tokenizer::{TrainOptions, train, train_files};
 #[cfg(feature = "train")]

@@ -12,86 +12,6 @@ from .data.table_texts import TextColumn as _TextColumn
 from .files.inputs import Source as _Source
 from .tokenizer import Tokenizer as _Tokenizer
 
-__all__ = [
-    "COMPILED_PATTERNS",
-    "FORMATS",
-    "LLM_C_HEADER_BYTES",
-    "MAX_LISTED",
-    "META",
-    "NAMED_PATTERNS",
-    "NO_PATTERN",
-    "NPY_HEADER_BYTES",
-    "ONIGURUMA_SPELLINGS",
-    "PATTERN_ALIASES",
-    "PATTERN_SPELLINGS",
-    "REGEX_VERSION",
-    "SPECIAL_IDS",
-    "TIES",
-    "UNICODE_VERSION",
-    "UNMATCHED",
-    "ArrowArray",
-    "ArrowColumn",
-    "ByteStream",
-    "CompiledPattern",
-    "Continuations",
-    "Counting",
-    "DecodeStream",
-    "DecodeStreams",
-    "Document",
-    "EncodeStream",
-    "EncodingSettings",
-    "HuggingFaceEncoding",
-    "Learned",
-    "OversizedCounts",
-    "Permutation",
-    "Pipeline",
-    "PostProcessor",
-    "PrefixCache",
-    "PretokenCounts",
-    "Pretokenizer",
-    "RecordStream",
-    "Runs",
-    "ShardCounts",
-    "ShardRun",
-    "SpecialSet",
-    "Tokenizer",
-    "WrittenHashes",
-    "align",
-    "build_tokenizer",
-    "character_kinds",
-    "check_pattern_size",
-    "check_plain",
-    "check_snapshot",
-    "check_whole",
-    "checksum",
-    "complete_shard",
-    "count_counts",
-    "count_texts",
-    "counts_from_arrow",
-    "counts_to_arrow",
-    "file_format",
-    "fingerprint",
-    "from_fancy_regex",
-    "from_oniguruma",
-    "join_pieces",
-    "learn_balanced",
-    "learn_merges",
-    "llm_c_header",
-    "memory_to_learn",
-    "minbpe_model",
-    "npy_header",
-    "side_files",
-    "spell",
-    "to_oniguruma",
-    "tokenizer_files",
-    "tokenizer_kind",
-    "tokenizer_lead",
-    "tokens_of_ranks",
-    "unspell",
-    "vocab_map",
-    "words_of",
-]
-
 # Those of options, for type checkers; `_internal.choices` makes the same of what the core has.
 _FileFormat = Literal["toksmith", "gpt2", "tiktoken", "tekken", "sentencepiece", "gguf"]
 _SpecialIds = Literal["first", "after_bytes", "last"]
@@ -134,7 +54,6 @@ class CompiledPattern:
 def check_pattern_size(pattern: str, flags: int = 0) -> int: ...
 def from_fancy_regex(pattern: str) -> str: ...
 def from_oniguruma(pattern: str) -> tuple[str, bool]: ...
-def to_oniguruma(pattern: str, flags: int) -> str: ...
 def character_kinds(name: str) -> list[tuple[int, int]]: ...
 
 @final
@@ -346,6 +265,7 @@ class Pipeline:
     def decode(self, tokens: Sequence[str]) -> str: ...
 
 _Span = tuple[int, int]
+_EncodeOptions = tuple[bool, bool, bool, bool, int]
 
 @final
 class HuggingFaceEncoding:
@@ -406,17 +326,10 @@ class PostProcessor:
 class EncodingSettings:
     def __new__(cls, settings: str, processor: PostProcessor | None) -> EncodingSettings: ...
     def encode(
-        self, tokenizer: Tokenizer, sequences: Sequence[Any], is_pretokenized: bool, special: bool, adds_tokens: bool
+        self, tokenizer: Tokenizer, sequences: Sequence[Any], options: _EncodeOptions
     ) -> HuggingFaceEncoding: ...
     def encode_batch(
-        self,
-        tokenizer: Tokenizer,
-        items: Iterable[Any],
-        is_pretokenized: bool,
-        special: bool,
-        adds_tokens: bool,
-        is_fast: bool,
-        workers: int,
+        self, tokenizer: Tokenizer, items: Iterable[Any], options: _EncodeOptions
     ) -> list[HuggingFaceEncoding]: ...
     def finish(self, encodings: Sequence[HuggingFaceEncoding], adds_tokens: bool) -> HuggingFaceEncoding: ...
 
@@ -427,7 +340,7 @@ class DecodeStreams:
         tokenizer: _Tokenizer | object,
         prompts: Iterable[Iterable[int]],
         *,
-        errors: str | None = None,
+        errors: str = "replace",
         skip_special_tokens: bool = False,
         unknown: Literal["error", "skip"] = "error",
         stop: Iterable[str] | None = None,
@@ -445,7 +358,7 @@ class DecodeStream:
         tokenizer: _Tokenizer | object,
         *,
         prompt: Iterable[int] | None = None,
-        errors: str | None = None,
+        errors: str = "replace",
         skip_special_tokens: bool = False,
         unknown: Literal["error", "skip"] = "error",
         stop: Iterable[str] | None = None,

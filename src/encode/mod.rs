@@ -37,8 +37,8 @@ mod superwords;
 mod tables;
 
 pub use api::{
-    Completions, Continuations, Document, DocumentOptions, EncodeState, IdView, KnownPrefix, Piece,
-    PrefixCache, RandomMerges, Words,
+    Completions, Continuations, Document, DocumentOptions, EncodeStream, IdView, KnownPrefix, PrefixCache,
+    RandomMerges, Words,
 };
 pub use encoder::Encoder;
 pub(crate) use output::put_ids;

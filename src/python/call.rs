@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyRuntimeError;
@@ -12,7 +12,7 @@ use pyo3::types::PyString;
 
 use super::{allocator, errors};
 use crate::control::{Control, Progress, Stage};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Bytes of work below which the GIL is kept, since releasing it takes longer.
 pub(super) const GIL_RELEASE_BYTES: usize = 1 << 15;
@@ -64,11 +64,10 @@ pub(super) fn sized<T: Send>(
     bytes: usize,
     work: impl FnOnce(&Control) -> Result<T> + Send,
 ) -> PyResult<T> {
-    if bytes < GIL_RELEASE_BYTES {
-        allocator::prepare();
-        return caught(|| work(&Control::none()))?.map_err(PyErr::from);
+    match bytes < GIL_RELEASE_BYTES {
+        true => made(work, |work| caught(work, &Control::none())),
+        false => long(py, None, work),
     }
-    long(py, None, work)
 }
 
 /// Runs work that may take long, without the GIL. About every 40 ms Python's signal handlers run, and
@@ -79,41 +78,50 @@ pub(super) fn long<T: Send>(
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&Control) -> Result<T> + Send,
 ) -> PyResult<T> {
+    made(work, |work| run_detached(py, progress, work))
+}
+
+/// Work whose result its closure keeps, so that what runs it is compiled once for all types.
+type Work<'a> = &'a mut (dyn FnMut(&Control) -> Result<()> + Send);
+
+/// The result of work that `run` calls once.
+#[inline]
+fn made<T: Send>(
+    work: impl FnOnce(&Control) -> Result<T> + Send,
+    run: impl FnOnce(Work<'_>) -> PyResult<()>,
+) -> PyResult<T> {
     allocator::prepare();
+    let (mut work, mut result) = (Some(work), None);
+    run(&mut |control| {
+        result = work.take().map(|work| work(control)).transpose()?;
+        Ok(())
+    })?;
+    result.ok_or_else(|| Error::BrokenState.into())
+}
+
+fn run_detached(py: Python<'_>, progress: Option<&Bound<'_, PyAny>>, work: Work<'_>) -> PyResult<()> {
     let raised: Mutex<Option<PyErr>> = Mutex::new(None);
     let progress = progress.map(|progress| progress.clone().unbind());
     let observer = |now: Progress| {
         let seen = Python::try_attach(|py| {
             py.check_signals()?;
-            match &progress {
-                Some(progress) => report(py, progress, now),
-                None => Ok(()),
-            }
+            progress.as_ref().map_or(Ok(()), |progress| report(py, progress, now))
         });
-        match seen {
-            // An interpreter that exits has no signal handlers any more.
-            None | Some(Ok(())) => true,
-            Some(Err(error)) => {
-                *raised.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(error);
-                false
-            }
-        }
+        // An interpreter that exits has no signal handlers any more.
+        let Some(Err(error)) = seen else { return true };
+        *raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        false
     };
     let result = py.detach(|| {
         let control = Control::new(&observer);
-        caught(|| {
-            let result = work(&control);
-            if result.is_ok() {
-                control.finish();
-            }
-            result
-        })
+        let result = caught(work, &control);
+        if result.is_ok() {
+            control.finish();
+        }
+        result
     });
     allocator::leave_some_if_none();
-    match raised.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
-        Some(error) => Err(error),
-        None => result?.map_err(PyErr::from),
-    }
+    raised.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(result, Err)
 }
 
 /// What is behind a lock. The lock is only tried: a thread that holds it may be waiting for the GIL.
@@ -150,14 +158,14 @@ impl GilYielder {
     pub(super) fn tick(&mut self, py: Python<'_>) -> PyResult<()> {
         match self.last {
             Some(last) if last.elapsed() < YIELD_INTERVAL => return Ok(()),
-            Some(_) => py.detach(|| ()),
-            None => {
-                self.last = Some(Instant::now());
-                return Ok(());
+            Some(_) => {
+                py.detach(|| ());
+                py.check_signals()?;
             }
+            None => {}
         }
         self.last = Some(Instant::now());
-        py.check_signals()
+        Ok(())
     }
 }
 
@@ -172,11 +180,12 @@ fn report(py: Python<'_>, progress: &Py<PyAny>, now: Progress) -> PyResult<()> {
     progress.call1(py, (stage, now.done, now.total)).map(|_| ())
 }
 
-/// Turns a panic, which would be a bug of the core, into an `Exception`.
-fn caught<T>(work: impl FnOnce() -> T) -> PyResult<T> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
+/// Runs work, and turns a panic, which would be a bug of the core, into an `Exception`.
+fn caught(work: Work<'_>, control: &Control) -> PyResult<()> {
+    let result = catch_unwind(AssertUnwindSafe(|| work(control))).map_err(|panic| {
         let said = panic.downcast_ref::<String>().map(String::as_str);
         let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
         PyRuntimeError::new_err(format!("a bug in toksmith, please report it: {said}"))
-    })
+    });
+    Ok(result??)
 }

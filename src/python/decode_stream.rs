@@ -1,14 +1,23 @@
-//! The classes `DecodeStream` and `DecodeStreams`.
+//! The classes `DecodeStream` and `DecodeStreams`: text of ids that arrive one by one, in one stream or in many at once.
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use std::sync::{Mutex, MutexGuard};
+
+use pyo3::PyClass;
+use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyAny, PyList, PyString, PyTuple};
+use pyo3::types::{PyAny, PyBytes, PyList, PyString};
 
-use super::decode_streams::Streams;
-use super::objects;
-use crate::tokenizer::DecodeOptions;
+use super::formats::{json_of, of_json};
+use super::ids::extract_id;
+use super::tokenizer::{Tokenizer, public_of};
+use super::{call, errors, objects, text};
+use crate::error::Result;
+use crate::room;
+use crate::tokenizer::{DecodeOptions, StreamDecoder, StreamState};
 
-type Reduced<'py> = (Bound<'py, PyAny>, Bound<'py, PyTuple>);
+/// A function, and its arguments: a tokenizer, `errors` and the state.
+type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyAny>, String, String));
 
 /// Decodes many streams of ids, all of which advance in one call. The options are those of `DecodeStream`.
 ///
@@ -26,19 +35,19 @@ pub(super) struct DecodeStreams(Streams);
 impl DecodeStreams {
     #[new]
     #[pyo3(signature = (
-        tokenizer, prompts, *, errors=None, skip_special_tokens=false, unknown="error", stop=None
+        tokenizer, prompts, *, errors="replace", skip_special_tokens=false, unknown="error", stop=None
     ))]
     fn new(
         tokenizer: &Bound<'_, PyAny>,
         prompts: &Bound<'_, PyAny>,
-        errors: Option<Bound<'_, PyString>>,
+        errors: &str,
         skip_special_tokens: bool,
         unknown: &str,
         stop: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let (errors, options) = options(tokenizer.py(), errors, skip_special_tokens, unknown, stop)?;
+        let options = options(skip_special_tokens, unknown, stop)?;
         let prompts = objects::iterator(prompts, "prompts is a list of lists of ids")?;
-        Ok(DecodeStreams(Streams::new(tokenizer, prompts, errors, options)?))
+        Ok(DecodeStreams(Streams::new(tokenizer, prompts, errors.into(), options)?))
     }
 
     fn __len__(&self) -> PyResult<usize> {
@@ -67,12 +76,12 @@ impl DecodeStreams {
     }
 
     #[staticmethod]
-    fn _restored(tokenizer: &Bound<'_, PyAny>, values: &Bound<'_, PyAny>, digest: &str) -> PyResult<Self> {
-        Ok(DecodeStreams(Streams::restored(tokenizer, values, digest)?))
+    fn _restored(tokenizer: &Bound<'_, PyAny>, errors: String, state: &str) -> PyResult<Self> {
+        Ok(DecodeStreams(Streams::restored(tokenizer, errors, state)?))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
-        Ok((slf.get_type().getattr("_restored")?, slf.get().0.reduced(slf.py())?))
+        slf.get().0.reduced(slf)
     }
 }
 
@@ -98,20 +107,19 @@ pub(super) struct DecodeStream(Streams);
 impl DecodeStream {
     #[new]
     #[pyo3(signature = (
-        tokenizer, *, prompt=None, errors=None, skip_special_tokens=false, unknown="error", stop=None
+        tokenizer, *, prompt=None, errors="replace", skip_special_tokens=false, unknown="error", stop=None
     ))]
     fn new(
         tokenizer: &Bound<'_, PyAny>,
         prompt: Option<Bound<'_, PyAny>>,
-        errors: Option<Bound<'_, PyString>>,
+        errors: &str,
         skip_special_tokens: bool,
         unknown: &str,
         stop: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let py = tokenizer.py();
-        let (errors, options) = options(py, errors, skip_special_tokens, unknown, stop)?;
-        let prompt = prompt.map_or_else(|| Ok(objects::list(py)?.into_any()), Ok);
-        Ok(DecodeStream(Streams::new(tokenizer, [prompt], errors, options)?))
+        let options = options(skip_special_tokens, unknown, stop)?;
+        let prompt = prompt.map_or_else(|| Ok(objects::list(tokenizer.py())?.into_any()), Ok);
+        Ok(DecodeStream(Streams::new(tokenizer, [prompt], errors.into(), options)?))
     }
 
     /// Add one id; return the text that is complete now, often "".
@@ -141,36 +149,188 @@ impl DecodeStream {
     }
 
     #[staticmethod]
-    fn _restored(tokenizer: &Bound<'_, PyAny>, values: &Bound<'_, PyAny>, digest: &str) -> PyResult<Self> {
-        Ok(DecodeStream(Streams::restored(tokenizer, values, digest)?))
+    fn _restored(tokenizer: &Bound<'_, PyAny>, errors: String, state: &str) -> PyResult<Self> {
+        Ok(DecodeStream(Streams::restored(tokenizer, errors, state)?))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
-        Ok((slf.get_type().getattr("_restored")?, slf.get().0.reduced(slf.py())?))
+        slf.get().0.reduced(slf)
     }
 }
 
-/// The error handler and the options of arguments.
-fn options<'py>(
-    py: Python<'py>,
-    errors: Option<Bound<'py, PyString>>,
+fn options(
     skip_special_tokens: bool,
     unknown: &str,
-    stop: Option<&Bound<'py, PyAny>>,
-) -> PyResult<(Bound<'py, PyString>, DecodeOptions)> {
+    stop: Option<&Bound<'_, PyAny>>,
+) -> PyResult<DecodeOptions> {
     if !["error", "skip"].contains(&unknown) {
         let message = format!("unknown is \"error\" or \"skip\", not {unknown:?}");
         return Err(PyValueError::new_err(message));
     }
-    let mut strings = Vec::new();
-    if let Some(stop) = stop {
-        if stop.is_instance_of::<PyString>() {
+    let stop = match stop {
+        None => Vec::new(),
+        Some(stop) if stop.is_instance_of::<PyString>() => {
             return Err(PyTypeError::new_err(format!("stop is a list of strings: [{}]", stop.repr()?)));
         }
-        for string in stop.try_iter()? {
-            strings.push(string?.extract()?);
+        Some(stop) => objects::extracted(stop, |string| string.extract())?,
+    };
+    Ok(DecodeOptions { skip_special_tokens, skip_unknown: unknown == "skip", stop })
+}
+
+/// Streams of ids that become text, with the same options.
+struct Streams {
+    tokenizer: Py<PyAny>,
+    /// Python's error handler for bytes that are not UTF-8.
+    errors: String,
+    options: DecodeOptions,
+    decoder: StreamDecoder,
+    streams: Mutex<Vec<StreamState>>,
+}
+
+impl Streams {
+    /// One stream for each of `prompts`, whose text is not returned again.
+    fn new<'a>(
+        tokenizer: &Bound<'_, PyAny>,
+        prompts: impl IntoIterator<Item = PyResult<Bound<'a, PyAny>>>,
+        errors: String,
+        options: DecodeOptions,
+    ) -> PyResult<Self> {
+        let tokenizer = public_of(tokenizer, "tokenizer")?;
+        let core = Tokenizer::of_public(&tokenizer, "tokenizer")?;
+        let decoder = StreamDecoder::new(&core.get().inner, options.clone(), errors == "replace")?;
+        let made =
+            Streams { tokenizer: tokenizer.unbind(), errors, options, decoder, streams: Mutex::default() };
+        for prompt in prompts {
+            let state = made.after(&prompt?)?;
+            room::push(&mut *made.streams()?, state)?;
+        }
+        Ok(made)
+    }
+
+    fn len(&self) -> PyResult<usize> {
+        Ok(self.streams()?.len())
+    }
+
+    /// Adds an id to each stream, and nothing where it is None; returns the texts that are complete now.
+    fn push<'py>(&self, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        let py = ids.py();
+        let mut streams = self.streams()?;
+        let count = streams.len();
+        let mut checked: Vec<Option<u32>> = room::for_items(count)?;
+        for id in ids.try_iter()? {
+            let id = id?;
+            if checked.len() == count {
+                return Err(wrong_count(ids, count));
+            }
+            checked.push(if id.is_none() { None } else { self.checked(&id, Some(checked.len()))? });
+        }
+        if checked.len() < count {
+            return Err(wrong_count(ids, count));
+        }
+        let mut text = Vec::new();
+        let texts = streams.iter_mut().zip(checked).map(|(stream, id)| {
+            text.clear();
+            if let Some(id) = id {
+                self.decoder.add(stream, id, &self.on_invalid(py), &mut text)?;
+            }
+            string(py, &text)
+        });
+        objects::list_of(py, texts)
+    }
+
+    /// Adds an id to the first stream; returns the text that is complete now.
+    fn push_one<'py>(&self, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
+        let (py, mut text) = (id.py(), Vec::new());
+        let id = self.checked(id, None)?;
+        if let (Some(stream), Some(id)) = (self.streams()?.first_mut(), id) {
+            self.decoder.add(stream, id, &self.on_invalid(py), &mut text)?;
+        }
+        string(py, &text)
+    }
+
+    /// Ends all texts; returns what is left of each. The streams start again.
+    fn flush<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let mut streams = self.streams()?;
+        let mut text = Vec::new();
+        let texts = streams.iter_mut().map(|stream| {
+            text.clear();
+            self.decoder.finish(stream, &self.on_invalid(py), &mut text)?;
+            string(py, &text)
+        });
+        objects::list_of(py, texts)
+    }
+
+    /// The stop string that ended each text; None where none did.
+    fn stopped(&self) -> PyResult<Vec<Option<String>>> {
+        let strings = self.decoder.stops();
+        Ok(self.streams()?.iter().map(|stream| stream.stop.and_then(|at| strings.get(at).cloned())).collect())
+    }
+
+    /// What `__reduce__` returns: [`Streams::restored`] makes equal streams of the arguments.
+    fn reduced<'py, T: PyClass>(&self, of: &Bound<'py, T>) -> PyResult<Reduced<'py>> {
+        let state = json_of(&(&self.options, &*self.streams()?))?;
+        let tokenizer = self.tokenizer.bind(of.py()).clone();
+        Ok((of.as_any().get_type().getattr("_restored")?, (tokenizer, self.errors.clone(), state)))
+    }
+
+    fn restored(tokenizer: &Bound<'_, PyAny>, errors: String, state: &str) -> PyResult<Self> {
+        let (options, streams) = of_json(state)?;
+        let made = Self::new(tokenizer, [], errors, options)?;
+        *made.streams()? = streams;
+        Ok(made)
+    }
+
+    fn streams(&self) -> PyResult<MutexGuard<'_, Vec<StreamState>>> {
+        call::alone(&self.streams, "a decoding stream")
+    }
+
+    /// The stream after the ids of a prompt.
+    fn after(&self, prompt: &Bound<'_, PyAny>) -> PyResult<StreamState> {
+        let mut ids = Vec::new();
+        for (index, id) in objects::iterator(prompt, "a prompt is a list of ids")?.enumerate() {
+            ids.extend(self.checked(&id?, Some(index))?);
+        }
+        Ok(self.decoder.after(&ids, &self.on_invalid(prompt.py()))?)
+    }
+
+    /// An id that has a text; None for one that is skipped.
+    fn checked(&self, id: &Bound<'_, PyAny>, index: Option<usize>) -> PyResult<Option<u32>> {
+        match extract_id(id, index) {
+            Ok(id) => Ok(self.decoder.has_text(id, index)?.then_some(id)),
+            Err(error) if self.options.skip_unknown && error.is_instance_of::<PyKeyError>(id.py()) => {
+                Ok(None)
+            }
+            Err(error) => Err(error),
         }
     }
-    let errors = errors.map_or_else(|| objects::string(py, "replace"), Ok)?;
-    Ok((errors, DecodeOptions { skip_special_tokens, skip_unknown: unknown == "skip", stop: strings }))
+
+    /// What decodes bytes that are not all UTF-8: Python's decoder, which defines what becomes of them.
+    fn on_invalid<'a>(&'a self, py: Python<'a>) -> impl Fn(&[u8], bool, &mut Vec<u8>) -> Result<usize> + 'a {
+        move |bytes, is_last, text| {
+            let mut decode = || {
+                let codecs = py.import(intern!(py, "codecs"))?;
+                let arguments = (objects::bytes(py, bytes)?, &self.errors, is_last);
+                let (decoded, taken): (Bound<'_, PyString>, usize) =
+                    codecs.call_method1(intern!(py, "utf_8_decode"), arguments)?.extract()?;
+                let passed = decoded.call_method1(intern!(py, "encode"), ("utf-8", "surrogatepass"))?;
+                room::extend(text, passed.cast::<PyBytes>()?.as_bytes())?;
+                PyResult::Ok(taken)
+            };
+            decode().map_err(errors::raised)
+        }
+    }
+}
+
+/// A `str` of UTF-8 that may have lone surrogates.
+fn string<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyString>> {
+    let text = match text::from_utf8(py, bytes) {
+        Some(text) => text?,
+        None => objects::bytes(py, bytes)?.call_method1(intern!(py, "decode"), ("utf-8", "surrogatepass"))?,
+    };
+    Ok(text.cast_into()?)
+}
+
+fn wrong_count(ids: &Bound<'_, PyAny>, streams: usize) -> PyErr {
+    let count = ids.len().map_or_else(|_| "another number of".to_owned(), |count| count.to_string());
+    PyValueError::new_err(format!("there are {streams} streams, but {count} ids: give one for each, or None"))
 }

@@ -85,9 +85,3 @@ pub(super) fn from_oniguruma(pattern: &Bound<'_, PyString>) -> PyResult<(String,
     let Translation { pattern, nullable } = dialects::from_oniguruma(call::text(pattern)?, &PyTables)?;
     Ok((pattern, nullable))
 }
-
-/// The pattern of Oniguruma that means what `pattern` means to `regex`, with these flags.
-#[pyfunction]
-pub(super) fn to_oniguruma(pattern: &Bound<'_, PyString>, flags: u32) -> PyResult<String> {
-    Ok(dialects::to_oniguruma(call::text(pattern)?, flags, &PyTables)?)
-}

@@ -54,7 +54,7 @@ impl PyDocument {
     fn append(&self, text: &Bound<'_, PyAny>) -> PyResult<()> {
         self.edit(text, |document, text, control| {
             let end = document.bytes();
-            document.replace(end..end, text, control)
+            document.edit(end..end, text, control)
         })
     }
 
@@ -70,13 +70,13 @@ impl PyDocument {
         }
         self.edit(text, |document, text, control| {
             let range = document.byte_of(start as usize)..document.byte_of(end as usize);
-            document.replace(range, text, control)
+            document.edit(range, text, control)
         })
     }
 
     /// Replace the whole text. Only what is between the same beginning and the same end is encoded.
     fn update(&self, text: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.edit(text, Document::update)
+        self.edit(text, Document::edit_to)
     }
 
     /// The ids of the text: a read-only array of `uint32`, which later changes of the document leave as it is.
@@ -88,7 +88,7 @@ impl PyDocument {
         let mut document = self.document()?;
         let count = document.count();
         let document = &mut *document;
-        let memory = call::sized(py, size_of::<u32>() * count, |_| document.ids())?;
+        let memory = call::sized(py, size_of::<u32>() * count, |_| document.view())?;
         arrays::shared(py, memory, count)
     }
 
@@ -96,7 +96,7 @@ impl PyDocument {
     #[getter]
     fn text<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let document = self.document()?;
-        let utf8 = call::sized(py, document.bytes(), |_| document.text())?;
+        let utf8 = call::sized(py, document.bytes(), |_| document.utf8())?;
         text::from_utf8(py, &utf8).unwrap_or_else(|| Err(PyRuntimeError::new_err("the text is no UTF-8")))
     }
 

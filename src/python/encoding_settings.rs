@@ -21,6 +21,10 @@ pub(super) struct PyEncodingSettings {
     padding: Option<Padding>,
 }
 
+/// Whether each text is a list of words; whether added tokens are found; whether the post-processor adds its own; whether
+/// only ids are known; and how many threads may be used.
+type Options = (bool, bool, bool, bool, usize);
+
 #[pymethods]
 impl PyEncodingSettings {
     /// `settings` is a JSON of truncation and padding, null where they are off.
@@ -30,40 +34,29 @@ impl PyEncodingSettings {
         Ok(PyEncodingSettings { truncation, processor, padding })
     }
 
-    /// The encoding of one text or two; with `is_pretokenized` each is a list of words. `special` says whether added tokens
-    /// are found, `adds_tokens` whether the post-processor adds its own.
+    /// The encoding of one text or two.
     fn encode(
         &self,
         py: Python<'_>,
         tokenizer: &Tokenizer,
         sequences: Vec<Bound<'_, PyAny>>,
-        is_pretokenized: bool,
-        special: bool,
-        adds_tokens: bool,
+        options: Options,
     ) -> PyResult<PyEncoding> {
-        let words = |sequence| words(sequence, is_pretokenized);
-        let item = sequences.iter().map(words).collect::<PyResult<_>>()?;
-        let mut made =
-            self.encoded(py, tokenizer, vec![item], is_pretokenized, special, adds_tokens, false, 1)?;
+        let item = sequences.iter().map(|sequence| words(sequence, options.0)).collect::<PyResult<_>>()?;
+        let mut made = self.encoded(py, tokenizer, vec![item], options)?;
         Ok(PyEncoding::of(made.swap_remove(0)))
     }
 
-    /// The encodings of a batch, of which each item is a text or a pair of texts. With `is_fast` only ids are known.
-    #[expect(clippy::too_many_arguments, reason = "the options of one call")]
+    /// The encodings of a batch, of which each item is a text or a pair of texts.
     fn encode_batch(
         &self,
         py: Python<'_>,
         tokenizer: &Tokenizer,
         items: &Bound<'_, PyAny>,
-        is_pretokenized: bool,
-        special: bool,
-        adds_tokens: bool,
-        is_fast: bool,
-        workers: usize,
+        options: Options,
     ) -> PyResult<Vec<PyEncoding>> {
-        let items = objects::extracted(items, |item| sequences_of(&item, is_pretokenized))?;
-        let made =
-            self.encoded(py, tokenizer, items, is_pretokenized, special, adds_tokens, is_fast, workers)?;
+        let items = objects::extracted(items, |item| sequences_of(&item, options.0))?;
+        let made = self.encoded(py, tokenizer, items, options)?;
         Ok(made.into_iter().map(PyEncoding::of).collect())
     }
 
@@ -78,17 +71,12 @@ impl PyEncodingSettings {
 
 impl PyEncodingSettings {
     /// The encodings of items: the words of one sequence or two.
-    #[expect(clippy::too_many_arguments, reason = "the options of one call")]
     fn encoded(
         &self,
         py: Python<'_>,
         tokenizer: &Tokenizer,
         items: Vec<Vec<Vec<PyBackedStr>>>,
-        is_pretokenized: bool,
-        special: bool,
-        adds_tokens: bool,
-        is_fast: bool,
-        workers: usize,
+        (is_pretokenized, special, adds_tokens, is_fast, workers): Options,
     ) -> PyResult<Vec<Encoding>> {
         let texts: Vec<&[u8]> = items.iter().flatten().flatten().map(|text| text.as_bytes()).collect();
         let bytes = texts.iter().map(|text| text.len()).sum();

@@ -2,6 +2,7 @@
 #![allow(unsafe_code)] // lists are filled and read in place
 
 use std::fmt::Display;
+use std::ptr::NonNull;
 
 use pyo3::buffer::{Element, PyUntypedBuffer};
 use pyo3::exceptions::{PyKeyError, PyOverflowError, PyTypeError};
@@ -83,11 +84,7 @@ const RUNS_PER_CHECK: usize = ITEMS_PER_CHECK / IDS_PER_RUN;
 ///
 /// # Errors
 /// `KeyError` for an int above `max_id` or below 0, `TypeError` for another object, and errors of `take`.
-pub(super) fn for_runs(
-    ids: &Bound<'_, PyAny>,
-    max_id: u32,
-    take: &mut impl FnMut(IdRun<'_>) -> PyResult<()>,
-) -> PyResult<()> {
+pub(super) fn for_runs(ids: &Bound<'_, PyAny>, max_id: u32, take: Take<'_>) -> PyResult<()> {
     if (ids.is_exact_instance_of::<PyList>() || ids.is_exact_instance_of::<PyTuple>())
         && ints::reads_in_place(ids.py())
     {
@@ -108,7 +105,10 @@ pub(super) fn for_runs(
     })
 }
 
-/// An argument of the callback of [`for_runs`].
+/// The callback of [`for_runs`].
+type Take<'a> = &'a mut dyn FnMut(IdRun<'_>) -> PyResult<()>;
+
+/// Its argument.
 pub(super) enum IdRun<'a> {
     /// An estimate of how many ids will come, given first.
     Length(usize),
@@ -118,7 +118,7 @@ pub(super) enum IdRun<'a> {
 
 /// Reads the ids of a list or tuple in place. Nothing can change the list while the GIL is held and no Python code
 /// runs. After anything else, its length is read again, as the list's own iterator does.
-fn list_runs(list: &Bound<'_, PyAny>, take: &mut impl FnMut(IdRun<'_>) -> PyResult<()>) -> PyResult<()> {
+fn list_runs(list: &Bound<'_, PyAny>, take: Take<'_>) -> PyResult<()> {
     let mut run = [0; IDS_PER_RUN];
     let mut yielder = call::GilYielder::new();
     let mut at = 0;
@@ -220,11 +220,7 @@ pub(super) fn extract_id(id: &Bound<'_, PyAny>, index: Option<usize>) -> PyResul
 
 /// Reads an array of one of these types. `None` if the array has another type or a foreign byte order; the caller
 /// then reads its items one by one.
-fn array_runs(
-    py: Python<'_>,
-    buffer: &PyUntypedBuffer,
-    take: &mut impl FnMut(IdRun<'_>) -> PyResult<()>,
-) -> Option<PyResult<()>> {
+fn array_runs(py: Python<'_>, buffer: &PyUntypedBuffer, take: Take<'_>) -> Option<PyResult<()>> {
     // NumPy before 2.3 lets its bools be read as ints, with a warning.
     if buffer.format().to_bytes() == b"?" && buffer.item_count() > 0 {
         return Some(Err(PyTypeError::new_err("a token id is an int, not bool (at index 0)")));
@@ -237,11 +233,7 @@ fn array_runs(
 }
 
 /// Reads an array of type `T`; `None` if it is not one.
-fn typed_runs<T>(
-    py: Python<'_>,
-    buffer: &PyUntypedBuffer,
-    take: &mut impl FnMut(IdRun<'_>) -> PyResult<()>,
-) -> Option<PyResult<()>>
+fn typed_runs<T>(py: Python<'_>, buffer: &PyUntypedBuffer, take: Take<'_>) -> Option<PyResult<()>>
 where
     T: Element + Display + Default,
     u32: TryFrom<T>,
@@ -254,26 +246,29 @@ where
     if buffer.dimensions() != 1 {
         return Some(Err(PyTypeError::new_err("an array of ids has one dimension")));
     }
-    Some(match buffer.as_slice_ptr() {
-        // SAFETY: the buffer is held, so its items stay valid. Each item is read by value, and every bit
-        // pattern is valid for `T`.
-        Some(ids) => narrow_runs(py, ids.len(), |at| unsafe { ids.cast::<T>().add(at).read() }, take),
+    let mut copy;
+    let ids = match buffer.as_slice_ptr() {
+        Some(ids) => ids.cast::<T>(),
         None => {
-            let mut ids = match room::filled(T::default(), buffer.item_count()) {
-                Ok(ids) => ids,
-                Err(error) => return Some(Err(error.into())),
-            };
-            buffer.copy_to_slice(py, &mut ids).and_then(|()| narrow_runs(py, ids.len(), |at| ids[at], take))
+            let copied = room::filled(T::default(), buffer.item_count()).map_err(PyErr::from);
+            match copied.and_then(|mut items| buffer.copy_to_slice(py, &mut items).map(|()| items)) {
+                Ok(items) => copy = items,
+                Err(error) => return Some(Err(error)),
+            }
+            NonNull::from(&mut copy[..]).cast()
         }
-    })
+    };
+    // SAFETY: the buffer, or its copy, is held, so its items stay valid. Each item is read by value, and every bit
+    // pattern is valid for `T`.
+    Some(narrow_runs(py, buffer.item_count(), &|at| unsafe { ids.add(at).read() }, take))
 }
 
 /// Calls `take` with the ids that `get` returns for 0 to `len - 1`.
 fn narrow_runs<T: Display + Copy>(
     py: Python<'_>,
     len: usize,
-    get: impl Fn(usize) -> T,
-    take: &mut impl FnMut(IdRun<'_>) -> PyResult<()>,
+    get: &impl Fn(usize) -> T,
+    take: Take<'_>,
 ) -> PyResult<()>
 where
     u32: TryFrom<T>,

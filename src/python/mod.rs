@@ -12,12 +12,10 @@ mod compiled;
 mod continuations;
 mod counts;
 mod decode_stream;
-mod decode_streams;
 mod dialects;
 mod document;
 mod documents;
 mod encoding_settings;
-mod engines;
 mod errors;
 mod file;
 mod formats;
@@ -38,7 +36,6 @@ mod special;
 mod stream;
 mod text;
 mod tokenizer;
-mod tokenizer_calls;
 mod training;
 mod vocabulary;
 
@@ -61,7 +58,7 @@ mod _core {
         continuations::PyContinuations,
         counts::{PyCounting, PyOversized, PyPretokenCounts},
         decode_stream::{DecodeStream, DecodeStreams},
-        dialects::{check_pattern_size, from_fancy_regex, from_oniguruma, to_oniguruma},
+        dialects::{check_pattern_size, from_fancy_regex, from_oniguruma},
         document::PyDocument,
         encoding_settings::PyEncodingSettings,
         file::{PyWrittenHashes, checksum},
@@ -90,7 +87,9 @@ mod _core {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         super::allocator::restore();
         super::make_cells(module.py())?;
-        super::add_names(module)
+        super::add_names(module)?;
+        // The stub has the names.
+        module.delattr("__all__")
     }
 }
 

@@ -29,11 +29,6 @@ impl Errors {
         name.map(Errors).map_err(|_| PyValueError::new_err("embedded null character"))
     }
 
-    /// The handler that raises an exception.
-    pub(super) fn strict() -> Self {
-        Errors(c"strict".into())
-    }
-
     /// Whether this is the handler that puts U+FFFD.
     pub(super) fn is_replace(&self) -> bool {
         self.0.as_c_str() == c"replace"

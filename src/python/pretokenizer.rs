@@ -1,4 +1,4 @@
-//! The class `Pretokenizer`: the core's scanners, and patterns of `regex`.
+//! The class `Pretokenizer`: the core's scanners, and patterns of `regex`; and which of them runs the pattern of a file.
 
 use std::sync::Arc;
 
@@ -7,10 +7,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyList};
 
 use super::compiled::PyCompiledPattern;
+use super::dialects::{PyTables, asked};
 use super::objects;
 use super::regex::Regex;
-use crate::pretokenize::{self, CutRule, Isa, Named, Pattern, Unmatched};
+use crate::dialects::Translation;
+use crate::error::Result;
+use crate::pretokenize::{self, CutRule, Isa, Matcher, Named, Pattern, Unmatched};
 use crate::tokenizer::SourcePattern;
+use crate::tokenizer::parts::PatternEngines;
 
 /// Finds pretokens in text.
 #[pyclass(frozen, name = "Pretokenizer", module = "toksmith._core")]
@@ -98,6 +102,36 @@ impl PyPretokenizer {
     fn split<'py>(&self, py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyList>> {
         let pieces = self.inner.pretokenizer.ranges(text)?;
         objects::list_of(py, pieces.into_iter().map(|range| objects::bytes(py, &text[range])))
+    }
+}
+
+impl PatternEngines for PyTables {
+    fn engine(&self, Translation { pattern, nullable }: &Translation) -> Result<Matcher> {
+        asked("toksmith.patterns", "engine_of", |engine_of| {
+            let engine = engine_of.call1((pattern, nullable))?;
+            Ok(match engine.cast::<PyCompiledPattern>() {
+                Ok(compiled) => Matcher::Compiled(Arc::clone(&compiled.get().automaton)),
+                Err(_) => Matcher::Outside(Arc::new(Regex::new(&engine, *nullable))),
+            })
+        })
+    }
+
+    fn pattern(&self, source: &str, flags: u32, unmatched: Unmatched) -> Result<SourcePattern> {
+        asked("toksmith.patterns", "of_source", |of_source| {
+            let core = of_source.call1((source, flags, unmatched.name()))?.call_method0("core")?;
+            Ok(core.cast::<PyPretokenizer>()?.get().inner.clone())
+        })
+    }
+
+    fn unicode(&self) -> Result<String> {
+        asked("toksmith.patterns", "installed_unicode", |installed| installed.call0()?.extract())
+    }
+
+    fn tokenizer_class(&self, model_type: &str) -> Option<String> {
+        let class = asked("toksmith._internal.characters", "tokenizer_class", |class| {
+            class.call1((model_type,))?.extract()
+        });
+        class.unwrap_or_default()
     }
 }
 

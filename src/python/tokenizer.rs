@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use numpy::PyArray1;
-use pyo3::exceptions::PyKeyError;
+use pyo3::exceptions::{PyKeyError, PyUnicodeDecodeError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -14,14 +14,17 @@ use serde_json::{Map, Value};
 
 use super::dialects::PyTables;
 use super::formats::{object_of, value_of};
-use super::output::Errors;
+use super::ids::{self, IdRun};
+use super::output::{DecodeBuffer, Errors};
 use super::pipeline::PyPipeline;
 use super::pretokenizer::PyPretokenizer;
 use super::special::Special;
 use super::stream::EncodeStream;
 use super::vocabulary::{SpecialSpecs, merges_of, tokens_of};
-use super::{arrays, call, file, ids, objects, text};
-use crate::encode::{EncodedBatch, Encoder, FileOptions, RandomMerges, Spans};
+use super::{arrays, call, file, objects, text};
+use crate::control::Control;
+use crate::decode::{Part, TextDecoder, TokenRun};
+use crate::encode::{EncodedBatch, Encoder, FileOptions, RandomMerges, Spans, SpecialTokens, recycle};
 use crate::error::{Error, Result, show};
 use crate::formats::huggingface::{self, Roles};
 use crate::formats::{self, FolderOptions, LoadOptions};
@@ -29,6 +32,9 @@ use crate::room;
 use crate::source::Text;
 use crate::tokenizer::{self, Known, Origin};
 use crate::vocab::{Semantics, Vocab};
+
+/// Ids whose decoding takes about a millisecond.
+const MANY_IDS: usize = 1 << 18;
 
 #[pyclass(frozen, weakref, module = "toksmith._core")]
 pub(super) struct Tokenizer {
@@ -51,6 +57,127 @@ impl Tokenizer {
         }
         let core = public_of(tokenizer, argument)?.getattr(intern!(tokenizer.py(), "_core"))?;
         Ok(core.cast_into::<Self>()?.unbind())
+    }
+
+    pub(super) fn encoder(&self) -> &Arc<Encoder> {
+        self.inner.encoder()
+    }
+
+    /// What decodes a tokenizer of Hugging Face.
+    pub(super) fn decoder(&self) -> Option<&Arc<TextDecoder>> {
+        self.inner.decoder()
+    }
+
+    /// The ids of a text as a list.
+    pub(super) fn encoded_list<'py>(
+        &self,
+        py: Python<'py>,
+        text: Text<'_>,
+        special: SpecialTokens<'_>,
+        workers: Option<usize>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let text = match text {
+            Text::Utf8(text) if text.len() < call::GIL_RELEASE_BYTES => text,
+            _ => {
+                let ids = self.encoded(py, text, (special, false), workers)?;
+                let list = ids::to_list(py, &ids);
+                recycle(ids);
+                return list;
+            }
+        };
+        let fill = |ids: &mut Vec<u32>| {
+            call::sized(py, text.len(), |control| self.encoder().encode(text, special, ids, control))
+        };
+        call::with_ids(fill, |ids| ids::to_list(py, ids))
+    }
+
+    /// The ids of a text, as a vector.
+    pub(super) fn encoded(
+        &self,
+        py: Python<'_>,
+        text: Text<'_>,
+        (special, continues): (SpecialTokens<'_>, bool),
+        workers: Option<usize>,
+    ) -> PyResult<Vec<u32>> {
+        call::sized(py, text.len(), |control| {
+            self.encoder().encode_part(text, special, !continues, workers, control)
+        })
+    }
+
+    /// Calls `work` with parts, which are tuples of a text and whether it is trusted.
+    pub(super) fn with_parts<T: Send>(
+        &self,
+        parts: &Bound<'_, PyAny>,
+        work: impl FnOnce(&Encoder, &[(&[u8], bool)], &Control) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        let texts = objects::extracted(parts, |part| {
+            let (part, trusted) = part.extract::<(Bound<'_, PyString>, bool)>()?;
+            Ok((call::backed_text(&part)?, trusted))
+        })?;
+        let of_bytes: Vec<(&[u8], bool)> =
+            room::collected(texts.iter().map(|(text, trusted)| (text.as_bytes(), *trusted)))?;
+        let bytes = of_bytes.iter().map(|(part, _)| part.len()).sum();
+        call::sized(parts.py(), bytes, |control| work(self.encoder(), &of_bytes, control))
+    }
+
+    /// The text of `ids`; without `errors`, their bytes.
+    pub(super) fn decoded<'py>(
+        &self,
+        ids: &Bound<'py, PyAny>,
+        errors: Option<&Errors>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(decoder) = self.decoder().filter(|decoder| !decoder.is_plain()) {
+            return self.decoded_by(decoder, ids, errors);
+        }
+        let tokens = self.encoder().vocab().tokens();
+        let mut output = DecodeBuffer::new(ids.py(), errors.is_some());
+        // Many ids are first read, which needs the GIL, and then decoded without it.
+        let (mut many, mut all) = (false, Vec::new());
+        ids::for_runs(ids, tokens.max_id().unwrap_or(0), &mut |run| match run {
+            IdRun::Length(count) => {
+                many = count >= MANY_IDS;
+                room::reserve(&mut all, if many { count } else { 0 })?;
+                output.reserve_for(count)
+            }
+            IdRun::Ids(ids) if many => Ok(room::extend(&mut all, ids)?),
+            IdRun::Ids(ids) => output.decode(tokens, ids),
+        })?;
+        output.decode(tokens, &all)?;
+        output.finish(errors)
+    }
+
+    /// The text of `ids` as a decoder makes it; without `errors`, its bytes.
+    fn decoded_by<'py>(
+        &self,
+        decoder: &TextDecoder,
+        ids: &Bound<'py, PyAny>,
+        errors: Option<&Errors>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = ids.py();
+        let vocab = self.inner.vocab();
+        let all = self.all_ids(ids)?;
+        let is_replaced = errors.is_some_and(Errors::is_replace);
+        let run = TokenRun::new(vocab, Some(decoder), &all);
+        if let Some(mut run) = run.filter(|_| !(is_replaced && decoder.breaks_bytes(&all))) {
+            let mut joined = DecodeBuffer::new(py, errors.is_some());
+            joined.reserve_for(all.len())?;
+            while let Some(part) = run.next_part()? {
+                match part {
+                    Part::Ids(ids) => joined.decode(vocab.tokens(), ids)?,
+                    Part::Token(token) => joined.push(token)?,
+                }
+            }
+            let is_last = !is_replaced || decoder.joins_bytes();
+            match joined.finish(errors.filter(|_| is_last)) {
+                Err(error) if !is_last && error.is_instance_of::<PyUnicodeDecodeError>(py) => {}
+                done => return done,
+            }
+        }
+        let text = call::sized(py, size_of_val(&all[..]), |_| decoder.decode(vocab, &all))?;
+        match errors {
+            Some(_) => Ok(objects::string(py, &text)?.into_any()),
+            None => Ok(objects::bytes(py, text.as_bytes())?.into_any()),
+        }
     }
 }
 
@@ -420,23 +547,10 @@ impl Tokenizer {
     }
 
     fn encode_pretoken(&self, py: Python<'_>, pretoken: &[u8]) -> PyResult<IdsWithRanges> {
-        let vocab = self.inner.vocab();
-        call::sized(py, pretoken.len(), |control| {
-            if vocab.covers_text_exactly() {
-                let ids = self.encoder().encode_as_pretoken(pretoken, control)?;
-                let mut at = 0;
-                let span = |id: &u32| {
-                    let start = at;
-                    at += vocab.tokens().get(*id).map_or(0, <[u8]>::len);
-                    (start, at)
-                };
-                let spans = ids.iter().map(span).collect();
-                return Ok((ids, spans));
-            }
-            let (mut ids, mut spans) = (Vec::new(), Vec::new());
-            vocab.pretoken_spans(pretoken, &mut ids, &mut spans, control)?;
-            Ok((ids, spans.into_iter().map(|span| (span.start, span.end)).collect()))
-        })
+        let Spans { ids, spans, .. } = call::sized(py, pretoken.len(), |control| {
+            self.encoder().encode_pretoken_with_spans(pretoken, control)
+        })?;
+        Ok((ids, spans.into_iter().map(|span| (span.start, span.end)).collect()))
     }
 
     /// The ids of the joined parts: tuples of a text and whether it is trusted.
@@ -464,7 +578,7 @@ impl Tokenizer {
     }
 
     fn stream(&self, special: bool) -> EncodeStream {
-        EncodeStream::new(Arc::clone(self.encoder()), special)
+        EncodeStream(self.inner.stream(special).into())
     }
 
     /// `continues` is that of `encode_to_numpy`.
@@ -498,7 +612,7 @@ impl Tokenizer {
         special: bool,
     ) -> PyResult<Bound<'py, PyString>> {
         let piece = text::with_utf8(text, 0, |text, control| {
-            room::text(&text[self.encoder().truncate(text, 0, max_tokens, special, control)?.range])
+            room::text(&text[self.encoder().truncate(text, max_tokens, special, control)?])
         })?;
         objects::string(text.py(), &piece)
     }

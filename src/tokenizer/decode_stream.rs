@@ -75,7 +75,7 @@ impl StreamDecoder {
         })
     }
 
-    pub(crate) fn begun(&self) -> StreamState {
+    fn begun(&self) -> StreamState {
         let spaces = self.tokenizer.decoder().and_then(|decoder| decoder.stripped()).unwrap_or(0);
         StreamState { spaces, ..StreamState::default() }
     }
@@ -96,13 +96,18 @@ impl StreamDecoder {
         }
     }
 
-    /// Takes an id of a prompt, whose text is not returned.
-    pub(crate) fn skip(&self, stream: &mut StreamState, id: u32, on_invalid: OnInvalid<'_>) -> Result<()> {
-        self.decode(stream, id, on_invalid, &mut Vec::new())
-    }
-
-    pub(crate) fn end_prompt(&self, stream: &mut StreamState) -> Result<()> {
-        self.stages().map_or(Ok(()), |decoder| decoder.mark_shown(&mut stream.stages))
+    /// The state after the ids of a prompt, whose text is not returned. Ids without a text are passed over.
+    pub(crate) fn after(&self, prompt: &[u32], on_invalid: OnInvalid<'_>) -> Result<StreamState> {
+        let mut state = self.begun();
+        for (index, &id) in prompt.iter().enumerate() {
+            if self.has_text(id, Some(index))? {
+                self.decode(&mut state, id, on_invalid, &mut Vec::new())?;
+            }
+        }
+        if let Some(decoder) = self.stages() {
+            decoder.mark_shown(&mut state.stages)?;
+        }
+        Ok(state)
     }
 
     /// Adds an id that has a text; appends the text that is complete now.
@@ -286,13 +291,7 @@ impl Tokenizer {
     /// [`Error::Invalid`] for an empty or too long one; [`Error::UnknownId`] for an id of the prompt.
     pub fn decode_stream(&self, prompt: &[u32], options: DecodeOptions) -> Result<DecodeStream> {
         let decoder = StreamDecoder::new(self, options, true)?;
-        let mut state = decoder.begun();
-        for (index, &id) in prompt.iter().enumerate() {
-            if decoder.has_text(id, Some(index))? {
-                decoder.skip(&mut state, id, &replacing)?;
-            }
-        }
-        decoder.end_prompt(&mut state)?;
+        let state = decoder.after(prompt, &replacing)?;
         Ok(DecodeStream { decoder, state })
     }
 }

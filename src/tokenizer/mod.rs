@@ -17,7 +17,6 @@ mod pattern;
 mod patterns;
 mod pipeline;
 mod record;
-mod stream;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -42,8 +41,6 @@ pub(crate) use pipeline::{PARTS, SETTINGS, added_token, cannot_hold, token_value
 pub use record::Record;
 #[cfg(feature = "python")]
 pub(crate) use record::TIES;
-pub use stream::EncodeStream;
-pub use text::Document;
 pub use tokenizer::Tokenizer;
 #[cfg(feature = "train")]
 pub use training::{TrainOptions, train, train_files};

@@ -1,11 +1,10 @@
 //! Texts, many at once, in pieces, and edited.
 
 use std::ops::Range;
-use std::sync::atomic::Ordering;
 
 use super::tokenizer::Tokenizer;
 use crate::control::Control;
-use crate::encode::{self, DocumentOptions, Spans};
+use crate::encode::{Document, DocumentOptions, Spans};
 use crate::error::Result;
 use crate::room;
 
@@ -43,8 +42,8 @@ impl Tokenizer {
 
     /// The longest prefix of a text of at most `max_tokens` tokens that ends between two characters.
     pub fn truncate<'t>(&self, text: &'t str, max_tokens: usize, special: bool) -> Result<&'t str> {
-        let piece = self.encoder().truncate(text, 0, max_tokens, special, &Control::none())?;
-        Ok(&text[piece.range])
+        let range = self.encoder().truncate(text, max_tokens, special, &Control::none())?;
+        Ok(&text[range])
     }
 
     /// Cuts a text into successive pieces, each the result of [`truncate`](Tokenizer::truncate) on the rest. Each begins at most
@@ -76,42 +75,6 @@ impl Tokenizer {
     /// ```
     pub fn document(&self, text: &str, special: bool) -> Result<Document> {
         let options = DocumentOptions { special, ..DocumentOptions::default() };
-        let inner = encode::Document::new(self.encoder().clone(), text, options, &Control::none())?;
-        Ok(Document { inner })
-    }
-}
-
-/// A text that changes, always with the ids of the whole: [`Tokenizer::document`].
-///
-/// Cost of an edit: that of encoding the text put in and one or two chunks, of 512 bytes or a little more each.
-pub struct Document {
-    inner: encode::Document,
-}
-
-impl Document {
-    /// Puts a text in the place of a range of bytes, which begins and ends between two characters.
-    pub fn replace(&mut self, range: Range<usize>, text: &str) -> Result<()> {
-        self.inner.replace(range, text, &Control::none())
-    }
-
-    /// Makes `text` the whole text; costs what has changed.
-    pub fn update(&mut self, text: &str) -> Result<()> {
-        self.inner.update(text, &Control::none())
-    }
-
-    /// The number of ids.
-    pub fn count(&self) -> usize {
-        self.inner.count()
-    }
-
-    /// The text.
-    pub fn text(&self) -> Result<String> {
-        Ok(String::from_utf8_lossy(&self.inner.text()?).into_owned())
-    }
-
-    /// The ids.
-    pub fn ids(&mut self) -> Result<Vec<u32>> {
-        let (count, memory) = (self.inner.count(), self.inner.ids()?);
-        room::collected(memory.iter().take(count).map(|id| id.load(Ordering::Relaxed)))
+        Document::new(self.encoder().clone(), text, options, &Control::none())
     }
 }

@@ -1,8 +1,10 @@
 //! Encoding, whole and in pieces, against the definition.
 
+use std::sync::Arc;
+
 use toksmith::control::Control;
 use toksmith::decode::decode;
-use toksmith::encode::{Continuations, EncodeState, Encoder, SpecialSet};
+use toksmith::encode::{Continuations, EncodeStream, Encoder, SpecialSet};
 use toksmith::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
 use toksmith::special::{Segment, Specials};
 use toksmith::vocab::CharacterTokens;
@@ -190,18 +192,19 @@ fn a_stream_gives_the_ids_of_the_whole_wherever_it_is_cut() {
     let mut random = Random::new(3);
     for round in 0..400 {
         let pattern = if round % 4 == 0 { Pattern::Whole } else { Pattern::Named(Named::Gpt2, Isa::best()) };
-        let encoder = encoder(pattern, &mut random);
+        let encoder = Arc::new(encoder(pattern, &mut random));
         let len = random.below(60);
         let text = random.text("ab <s>\n'l1é😀".as_bytes(), len);
         for special in [true, false] {
             let whole = encoder.encode_to_vec(&text, special, &Control::none()).unwrap();
-            let (mut state, mut ids, mut rest) = (EncodeState::default(), vec![], text.as_slice());
+            let mut stream = EncodeStream::new(Arc::clone(&encoder), special);
+            let (mut ids, mut rest) = (vec![], text.as_slice());
             while !rest.is_empty() {
                 let (piece, after) = rest.split_at(1 + random.below(rest.len().min(9)));
-                encoder.push_stream(&mut state, piece, special, &mut ids, &Control::none()).unwrap();
+                stream.step(Some(piece), &mut ids, &Control::none()).unwrap();
                 rest = after;
             }
-            encoder.finish_stream(&mut state, special, &mut ids, &Control::none()).unwrap();
+            stream.finish(&mut ids).unwrap();
             assert_eq!(ids, whole, "{}", text.escape_ascii());
         }
     }
@@ -209,17 +212,17 @@ fn a_stream_gives_the_ids_of_the_whole_wherever_it_is_cut() {
 
 #[test]
 fn a_stream_of_single_bytes_stays_linear_and_holds_little() {
-    let encoder = encoder(Pattern::Named(Named::Gpt2, Isa::best()), &mut Random::new(4));
-    let (mut state, mut ids, mut most) = (EncodeState::default(), vec![], 0);
+    let encoder = Arc::new(encoder(Pattern::Named(Named::Gpt2, Isa::best()), &mut Random::new(4)));
+    let (mut stream, mut ids, mut most) = (EncodeStream::new(Arc::clone(&encoder), true), vec![], 0);
     for text in [vec![b'x'; 300_000], b" word".repeat(20_000)] {
         most = 0;
         for byte in &text {
-            encoder.push_stream(&mut state, &[*byte], true, &mut ids, &Control::none()).unwrap();
-            most = most.max(state.pending_bytes());
+            stream.step(Some(&[*byte]), &mut ids, &Control::none()).unwrap();
+            most = most.max(stream.pending_bytes());
         }
     }
     assert!(most <= 600_000, "{most} bytes were held");
-    encoder.finish_stream(&mut state, true, &mut ids, &Control::none()).unwrap();
+    stream.finish(&mut ids).unwrap();
     let decoded = toksmith::decode::decode(encoder.vocab(), &ids, &Control::none()).unwrap();
     assert_eq!(decoded.len(), 400_000);
 }

@@ -197,7 +197,7 @@ const INSIDE: [(&str, &str); 7] = [
         "encode::{FileOptions IdArray IdFile IdType DocumentOptions}",
         "ids of 16 and 32 bits, and sizes of buffers",
     ),
-    ("encode::{Encoder EncodeState RandomMerges}", "methods of the encoder for texts of Python"),
+    ("encode::{Encoder EncodeStream RandomMerges}", "methods of the encoder for texts of Python"),
     (
         "encode::{Continuations PrefixCache Document SpecialSet SpecialTokens}",
         "types that Python wraps and Rust users need not",

@@ -81,8 +81,8 @@ impl Definition<'_> {
 
     fn check(&self, encoder: &Encoder, text: &str, overlap: usize) {
         let control = Control::none();
-        let piece = encoder.truncate(text, 0, self.most, self.special, &control).unwrap();
-        assert_eq!(piece.range, 0..self.truncated(text).last().copied().unwrap_or(0), "{text:?}");
+        let range = encoder.truncate(text, self.most, self.special, &control).unwrap();
+        assert_eq!(range, 0..self.truncated(text).last().copied().unwrap_or(0), "{text:?}");
         match (encoder.split(text, self.most, overlap, self.special, &control), self.split(text, overlap)) {
             (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{text:?}"),
             (Err(Error::CharacterTooLong { at, .. }), Err(expected)) => assert_eq!(at, expected),

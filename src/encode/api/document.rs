@@ -6,12 +6,13 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::rope::{Chunk, Place, Rope};
 use super::shared_ids::{IdView, SharedIds};
 use crate::control::Control;
 use crate::encode::encoder::Encoder;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::room;
 
 /// What a document is like. Each option has a default.
@@ -29,7 +30,7 @@ impl Default for DocumentOptions {
     }
 }
 
-/// A text that changes, always with the ids that [`Encoder::encode`] finds for the whole.
+/// A text that changes, always with the ids of the whole: [`Tokenizer::document`](crate::Tokenizer::document).
 ///
 /// Cost of an edit: that of encoding the text put in and one or two chunks, of 512 bytes or a little more each. A chunk of a
 /// text in which no cut is possible for longer, such as base64, is as long as that. Memory: the text, its ids, and
@@ -54,7 +55,7 @@ impl Document {
     ) -> Result<Self> {
         let (rope, shared) = (Rope::new(), SharedIds::default());
         let mut made = Document { encoder, options, rope, shared, unchanged: 0, changed: 0 };
-        made.replace(0..0, text, control)?;
+        made.edit(0..0, text, control)?;
         made.changed = 0;
         Ok(made)
     }
@@ -91,18 +92,28 @@ impl Document {
         self.rope.byte_of(character)
     }
 
+    /// The text.
+    pub fn text(&self) -> Result<String> {
+        String::from_utf8(self.utf8()?).map_err(|_| Error::BrokenState)
+    }
+
     /// The UTF-8 of the text.
-    pub fn text(&self) -> Result<Vec<u8>> {
+    pub fn utf8(&self) -> Result<Vec<u8>> {
         let mut text = room::for_items(self.bytes())?;
         self.rope.chunks_from(self.rope.first()).for_each(|chunk| text.extend_from_slice(&chunk.text));
         Ok(text)
+    }
+
+    /// The ids.
+    pub fn ids(&mut self) -> Result<Vec<u32>> {
+        room::collected(self.view()?.iter().take(self.count()).map(|id| id.load(Relaxed)))
     }
 
     /// The memory in which the ids are, from its beginning. They stay as they are while it is referred to.
     ///
     /// Cost: writes the ids from the first one that changed since the last call; all ids where an edit before the end
     /// was made and the memory of an earlier call is still referred to.
-    pub fn ids(&mut self) -> Result<IdView> {
+    pub fn view(&mut self) -> Result<IdView> {
         let (total, unchanged) = (self.count(), self.unchanged);
         let first = self.rope.at_id(unchanged);
         let skipped = unchanged - first.before.ids;
@@ -112,11 +123,21 @@ impl Document {
         Ok(memory)
     }
 
-    /// Replaces a range of the text, in bytes, which begins and ends between two characters.
+    /// Puts a text in the place of a range of bytes, which begins and ends between two characters.
     ///
     /// # Errors
-    /// Same as [`Encoder::encode`]; the document is as it was then.
-    pub fn replace(&mut self, range: Range<usize>, text: &str, control: &Control) -> Result<()> {
+    /// Those of [`Tokenizer::encode`](crate::Tokenizer::encode); the document is as it was then.
+    pub fn replace(&mut self, range: Range<usize>, text: &str) -> Result<()> {
+        self.edit(range, text, &Control::none())
+    }
+
+    /// Makes `text` the whole text; costs what has changed, and comparing the texts.
+    pub fn update(&mut self, text: &str) -> Result<()> {
+        self.edit_to(text, &Control::none())
+    }
+
+    /// [`Document::replace`] under a control.
+    pub fn edit(&mut self, range: Range<usize>, text: &str, control: &Control) -> Result<()> {
         let (first, last) = self.affected(&range, text.len());
         let mut near = Vec::new();
         let old = self.rope.chunks_between(first, last);
@@ -133,9 +154,8 @@ impl Document {
         Ok(())
     }
 
-    /// Replaces the text by another one, of which the beginning and the end may be the same: only what is between them
-    /// is encoded. Cost besides: comparing the texts.
-    pub fn update(&mut self, text: &str, control: &Control) -> Result<()> {
+    /// [`Document::update`] under a control: only what is between the same beginning and the same end is encoded.
+    pub fn edit_to(&mut self, text: &str, control: &Control) -> Result<()> {
         let mut start = self.common_prefix(text.as_bytes());
         while !text.is_char_boundary(start) {
             start -= 1;
@@ -144,7 +164,7 @@ impl Document {
         while !text.is_char_boundary(text.len() - same) {
             same -= 1;
         }
-        self.replace(start..self.bytes() - same, &text[start..text.len() - same], control)
+        self.edit(start..self.bytes() - same, &text[start..text.len() - same], control)
     }
 
     /// The first and last chunk that an edit affects.

@@ -19,10 +19,9 @@ mod words;
 
 pub use continuations::Continuations;
 pub use document::{Document, DocumentOptions};
-pub use pieces::Piece;
 pub use prefix_cache::{KnownPrefix, PrefixCache};
 pub use random::RandomMerges;
 pub use shared_ids::IdView;
-pub use stream::EncodeState;
+pub use stream::EncodeStream;
 pub use unstable::Completions;
 pub use words::Words;

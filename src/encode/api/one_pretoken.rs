@@ -2,6 +2,7 @@
 
 use crate::control::Control;
 use crate::encode::encoder::Encoder;
+use crate::encode::output::Spans;
 use crate::error::Result;
 
 impl Encoder {
@@ -12,6 +13,18 @@ impl Encoder {
             self.pool.with(self.isa, 0, |scratch| self.encode_pretoken(scratch, piece, &mut ids, control))?;
         }
         Ok(ids)
+    }
+
+    /// [`Encoder::encode_as_pretoken`] with the place of each id.
+    pub fn encode_pretoken_with_spans(&self, piece: &[u8], control: &Control) -> Result<Spans> {
+        let mut tokens = Spans::default();
+        if !self.vocab.covers_text_exactly() {
+            self.vocab.pretoken_spans(piece, &mut tokens.ids, &mut tokens.spans, control)?;
+        } else if !piece.is_empty() {
+            self.pool
+                .with(self.isa, 0, |scratch| self.encode_pretoken(scratch, piece, &mut tokens, control))?;
+        }
+        Ok(tokens)
     }
 
     /// The ids that merging makes of bytes. Unlike [`Encoder::encode_as_pretoken`], this does not return a token with

@@ -10,10 +10,9 @@ use crate::error::{Error, Result};
 use crate::room;
 
 /// A piece of a text that encodes to few enough tokens.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
+struct Piece {
     /// The range of the piece in the text, in bytes.
-    pub range: Range<usize>,
+    range: Range<usize>,
     /// The ends of its tokens, in bytes of the whole text; the last one is `range.end`.
     ends: Vec<usize>,
 }
@@ -22,7 +21,7 @@ pub struct Piece {
 const BYTES_PER_TOKEN: usize = 8;
 
 impl Encoder {
-    /// The longest prefix of `text[start..]` that is at most `max_tokens` whole tokens of its encoding and ends
+    /// The longest prefix of `text` that is at most `max_tokens` whole tokens of its encoding and ends
     /// between two characters. The prefix is shortened until it also has at most `max_tokens` tokens when it is
     /// encoded alone. Empty if not even the first character fits. `text` is UTF-8.
     ///
@@ -30,12 +29,11 @@ impl Encoder {
     pub fn truncate(
         &self,
         text: &str,
-        start: usize,
         max_tokens: usize,
         special: bool,
         control: &Control,
-    ) -> Result<Piece> {
-        self.piece(&mut LookAhead::default(), text, start, max_tokens, special, control)
+    ) -> Result<Range<usize>> {
+        Ok(self.piece(&mut LookAhead::default(), text, 0, max_tokens, special, control)?.range)
     }
 
     fn piece(

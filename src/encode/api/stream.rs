@@ -1,4 +1,6 @@
-//! Text that arrives in pieces → the ids of the whole.
+//! Text that arrives in parts → the ids of the whole.
+
+use std::sync::Arc;
 
 use crate::control::Control;
 use crate::encode::encoder::{Encoder, Request};
@@ -7,9 +9,18 @@ use crate::pipeline::Pipeline;
 use crate::room;
 use crate::special::{Event, StreamState, TextStream};
 
-/// The state of an encoder between two pieces of a text.
-#[derive(Clone, Debug, Default)]
-pub struct EncodeState {
+/// Encodes a text that arrives in parts: [`Tokenizer::stream`](crate::Tokenizer::stream).
+///
+/// The ids are those of the joined text, wherever it is cut, also inside a word or a special token. What later text could
+/// change is held back: mostly some bytes, and all of the text under a pattern that allows no cut.
+pub struct EncodeStream {
+    encoder: Arc<Encoder>,
+    special: bool,
+    state: State,
+}
+
+#[derive(Default)]
+struct State {
     /// Text on its way to a tokenizer without a pipeline.
     plain: StreamState,
     /// Text that waits for a place where it can be cut.
@@ -20,104 +31,92 @@ pub struct EncodeState {
     continues: bool,
 }
 
-impl EncodeState {
+impl EncodeStream {
+    /// A stream at the beginning of a text.
+    pub fn new(encoder: Arc<Encoder>, special: bool) -> Self {
+        EncodeStream { encoder, special, state: State::default() }
+    }
+
+    /// Adds text, and appends to `ids` those that no later text can change.
+    ///
+    /// # Errors
+    /// Those of [`Tokenizer::encode`](crate::Tokenizer::encode). The text that was held back is lost then.
+    pub fn push(&mut self, text: &str, ids: &mut Vec<u32>) -> Result<()> {
+        self.step(Some(text.as_bytes()), ids, &Control::none())
+    }
+
+    /// Ends the text, and appends the remaining ids. Afterwards the stream takes a new text.
+    pub fn finish(&mut self, ids: &mut Vec<u32>) -> Result<()> {
+        self.step(None, ids, &Control::none())
+    }
+
     /// How many bytes of text are held back.
     pub fn pending_bytes(&self) -> usize {
-        self.plain.pending_bytes() + self.uncut.len()
+        self.state.plain.pending_bytes() + self.state.uncut.len()
+    }
+
+    /// [`push`](EncodeStream::push) of bytes that need not be UTF-8; [`finish`](EncodeStream::finish) for no text.
+    pub fn step(&mut self, text: Option<&[u8]>, ids: &mut Vec<u32>, control: &Control) -> Result<()> {
+        let state = std::mem::take(&mut self.state);
+        let encoder = &*self.encoder;
+        self.state = match &encoder.pipeline {
+            Some(pipeline) => encoder.step_staged(pipeline, state, text, self.special, ids, control)?,
+            None => encoder.step_plain(state.plain, text, self.special, ids, control)?,
+        };
+        Ok(())
     }
 }
 
 impl Encoder {
-    /// Adds a piece of text and appends to `ids` those that no later text can change. Together with
-    /// [`Encoder::finish_stream`] they are the ids of the joined text, wherever it was cut. A new text
-    /// starts with a default `state`.
-    ///
-    /// # Errors
-    /// Same as [`Encoder::encode`]; the state is lost then.
-    pub fn push_stream(
+    fn step_plain(
         &self,
-        state: &mut EncodeState,
-        text: &[u8],
-        special: bool,
-        ids: &mut Vec<u32>,
-        control: &Control,
-    ) -> Result<()> {
-        self.step_stream(state, Some(text), special, ids, control)
-    }
-
-    /// Ends the text and appends the ids that are left. Afterwards the state is that of a new text.
-    pub fn finish_stream(
-        &self,
-        state: &mut EncodeState,
-        special: bool,
-        ids: &mut Vec<u32>,
-        control: &Control,
-    ) -> Result<()> {
-        self.step_stream(state, None, special, ids, control)
-    }
-
-    fn step_stream(
-        &self,
-        state: &mut EncodeState,
+        before: StreamState,
         text: Option<&[u8]>,
         special: bool,
         ids: &mut Vec<u32>,
         control: &Control,
-    ) -> Result<()> {
-        if let Some(pipeline) = &self.pipeline {
-            return self.step_staged(pipeline, state, text, special, ids, control);
-        }
-        let before = std::mem::take(&mut state.plain);
+    ) -> Result<State> {
         let mut stream = TextStream::new(self.specials(special), &self.pretokenizer, before);
         self.pool.with(self.isa, 0, |scratch| {
-            let mut take = |event: Event<'_>, _| {
-                match event {
-                    Event::Pretoken(pretoken) => self.encode_pretoken(scratch, pretoken, ids, control)?,
-                    Event::Special(index) => room::push(ids, self.vocab.special_ids()[index])?,
-                }
-                Ok(())
+            let mut take = |event: Event<'_>, _| match event {
+                Event::Pretoken(pretoken) => self.encode_pretoken(scratch, pretoken, ids, control),
+                Event::Special(index) => room::push(ids, self.vocab.special_ids()[index]),
             };
             match text {
                 Some(text) => stream.push(text, control, &mut take),
                 None => stream.finish(control, &mut take),
             }
         })?;
-        state.plain = stream.into_state();
-        Ok(())
+        Ok(State { plain: stream.into_state(), ..State::default() })
     }
 
     /// A step of a text that goes through a pipeline: it is encoded up to the last place where it can be cut.
     fn step_staged(
         &self,
         pipeline: &Pipeline,
-        state: &mut EncodeState,
+        mut state: State,
         text: Option<&[u8]>,
         special: bool,
         ids: &mut Vec<u32>,
         control: &Control,
-    ) -> Result<()> {
-        let EncodeState { mut uncut, mut search_at, mut continues, .. } = std::mem::take(state);
-        let is_last = text.is_none();
-        room::extend(&mut uncut, text.unwrap_or_default())?;
-        let end = if is_last {
+    ) -> Result<State> {
+        let uncut = &mut state.uncut;
+        room::extend(uncut, text.unwrap_or_default())?;
+        let end = if text.is_none() {
             Some(uncut.len())
-        } else if uncut.len() < search_at {
+        } else if uncut.len() < state.search_at {
             None
         } else {
             // A text without a place to cut is searched again when it is twice as long, so that searching is linear.
-            search_at = 2 * uncut.len();
-            pipeline.cutter(&self.pretokenizer, false).late_cut(&uncut)
+            state.search_at = 2 * uncut.len();
+            pipeline.cutter(&self.pretokenizer, false).late_cut(uncut)
         };
         if let Some(end) = end {
-            let specials = self.active(special.into());
-            let request = Request::alone(&uncut[..end], specials, !continues);
+            let request = Request::alone(&uncut[..end], self.active(special.into()), !state.continues);
             self.answer(request, ids, control)?;
             uncut.drain(..end);
-            (search_at, continues) = (0, true);
+            (state.search_at, state.continues) = (0, true);
         }
-        if !is_last {
-            *state = EncodeState { uncut, search_at, continues, ..EncodeState::default() };
-        }
-        Ok(())
+        Ok(if text.is_some() { state } else { State::default() })
     }
 }

@@ -134,8 +134,11 @@ def test_flipped_bits(kind: str, protocol: int, flips: int, tmp_path: Path, monk
         else:
             if isinstance(found, (Tokenizer, Encoding)):
                 assert isinstance(found.decode(found.encode("the theatre")), str)
-            else:  # a stream that ends early gives another type, which nobody takes for it
-                assert type(found) is not type(thing) or parts(found) == expected
+            elif isinstance(found, DecodeStream):
+                with contextlib.suppress(*DOCUMENTED):  # another handler of errors may be unknown
+                    assert isinstance(found.push(104) + found.flush(), str)
+            else:  # a pickle that ends early gives another type, which nobody takes for it
+                assert type(found) is not type(thing)
 
 
 def test_each_part_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:

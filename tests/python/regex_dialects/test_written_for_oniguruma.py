@@ -44,7 +44,8 @@ def spelling(pattern: patterns.Pattern) -> str:
     """The spelling of a pattern for Oniguruma, as it is written into a `tokenizer.json`."""
     if pattern.name is not None:
         return next(text for text, name in _core.ONIGURUMA_SPELLINGS.items() if name == pattern.name)
-    return _core.to_oniguruma(pattern.text or "", pattern.flags)
+    core = _core.Tokenizer({0: b"a"}, None, [], pattern.core())
+    return str(core.pre_tokenizer()["pretokenizers"][0]["pattern"]["Regex"])
 
 
 def there(spelled: str, text: str, unmatched: str = "keep") -> list[str]:

@@ -129,8 +129,8 @@ class Tokenizer(Settings):
     ) -> Encoding:
         """Return the encoding of a text, or of a list of words with `is_pretokenized`; `pair` is encoded after it."""
         sequences = [sequence] if pair is None else [sequence, pair]
-        special = not self.encode_special_tokens
-        return self._settings.encode(self._tokenizer._core, sequences, is_pretokenized, special, add_special_tokens)
+        options = (is_pretokenized, not self.encode_special_tokens, add_special_tokens, False, 1)
+        return self._settings.encode(self._tokenizer._core, sequences, options)
 
     def encode_batch(
         self,
@@ -141,9 +141,9 @@ class Tokenizer(Settings):
         _is_fast: bool = False,
     ) -> list[Encoding]:
         """Return the encoding of each text, or pair of texts, on all cores; padded to one length if padding is on."""
-        core, texts, special = self._tokenizer._core, arguments.checked_batch(input), not self.encode_special_tokens
-        form = (is_pretokenized, special, add_special_tokens, _is_fast)
-        return self._settings.encode_batch(core, texts, *form, arguments.checked_workers(None))
+        texts, workers = arguments.checked_batch(input), arguments.checked_workers(None)
+        options = (is_pretokenized, not self.encode_special_tokens, add_special_tokens, _is_fast, workers)
+        return self._settings.encode_batch(self._tokenizer._core, texts, options)
 
     def encode_batch_fast(
         self, input: Iterable[object], is_pretokenized: bool = False, add_special_tokens: bool = True
