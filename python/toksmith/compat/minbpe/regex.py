@@ -14,7 +14,7 @@ from .. import _merges
 from .base import Tokenizer
 from .files import Model
 
-GPT2_SPLIT_PATTERN = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"""
+GPT2_SPLIT_PATTERN = patterns.GPT2
 GPT4_SPLIT_PATTERN = _merges.GPT4_PATTERN
 
 

@@ -12,7 +12,6 @@ from . import _tiktoken as _tiktoken
 from . import core as core
 from . import load as load
 from . import model as model
-from . import registry as _registry
 from . import registry as registry
 from .core import Encoding as Encoding
 from .model import encoding_for_model as encoding_for_model
@@ -34,5 +33,5 @@ def install() -> _aliases.Installation:
     return _aliases.Installation("tiktoken")
 
 
-__version__ = _registry.TIKTOKEN_VERSION
+__version__ = "0.14.0"
 """The version of tiktoken that this package replaces, for programs that read it."""

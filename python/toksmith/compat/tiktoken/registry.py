@@ -23,10 +23,6 @@ from ...formats.published import encodings, models
 from .. import aliases
 from .core import Encoding
 
-TIKTOKEN_VERSION = "0.14.0"
-"""The version of tiktoken whose API this folder has."""
-
-
 Constructor = Callable[[], dict[str, Any]]
 """A function that returns the arguments of an `Encoding`."""
 
