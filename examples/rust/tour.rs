@@ -47,6 +47,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     std::fs::write(&ranks, tokenizer.to_bytes("tiktoken")?)?;
     let loaded = Tokenizer::from_tiktoken(&ranks, "gpt2", &[("<|endoftext|>", 0)])?;
     println!("tiktoken: the same ids: {}", same_ids(&tokenizer, &loaded)?);
+    let (plain, model) = (train(TEXTS, &TrainOptions::new(280))?, folder.join("t.model"));
+    std::fs::write(&model, plain.to_bytes("minbpe")?)?;
+    println!("minbpe: the same ids: {}", same_ids(&plain, &Tokenizer::load(&model)?)?);
     let pair = folder.join("gpt2");
     std::fs::create_dir_all(&pair)?;
     for (name, content) in ["vocab.json", "merges.txt"].iter().zip(tokenizer.to_gpt2()?) {

@@ -29,11 +29,13 @@ pub(super) struct Content<'a> {
     reader: &'a mut dyn Read,
     /// The number of bytes of a regular file.
     len: usize,
+    max_bytes: u64,
 }
 
 impl Content<'_> {
-    /// All bytes, of which there are at most `max_bytes`.
-    fn bytes(&mut self, max_bytes: u64) -> Result<Vec<u8>> {
+    /// All bytes.
+    fn bytes(&mut self) -> Result<Vec<u8>> {
+        let max_bytes = self.max_bytes;
         let too_large = Error::Invalid(format!("larger than {max_bytes} bytes: no file of this kind is"));
         if self.len as u64 > max_bytes {
             return Err(too_large);
@@ -73,7 +75,7 @@ pub const FORMATS: [FileKind; 8] = [
         },
         read: |content, Context { options, .. }| {
             let pattern = options.pattern.clone().ok_or_else(|| Error::Pattern(NO_PATTERN.into()))?;
-            ranks::read(content.bytes(MAX_BYTES)?, pattern, &options.special_tokens, Known::default())
+            ranks::read(content.bytes()?, pattern, &options.special_tokens, Known::default())
         },
         write: |tokenizer, _| Ok(vec![ranks::write(tokenizer)?]),
     },
@@ -102,7 +104,7 @@ pub const FORMATS: [FileKind; 8] = [
         files: &[],
         recognises: |_, head| TokenizerFile::is_sentencepiece(head),
         read: |content, context| {
-            huggingface::tokenizer_of(TokenizerFile::read_sentencepiece(&content.bytes(MAX_BYTES)?)?, context)
+            huggingface::tokenizer_of(TokenizerFile::read_sentencepiece(&content.bytes()?)?, context)
         },
         write: |tokenizer, _| Ok(vec![sentencepiece::writer::write(tokenizer)?]),
     },
@@ -111,7 +113,7 @@ pub const FORMATS: [FileKind; 8] = [
         about: "a .model file of minbpe",
         files: &[],
         recognises: |_, head| MinbpeFile::is_beginning(head),
-        read: |content, context| minbpe::read(&content.bytes(MAX_BYTES)?, context.engines),
+        read: |content, context| minbpe::read(&content.bytes()?, context.engines),
         write: |tokenizer, _| Ok(vec![minbpe::write(tokenizer)?]),
     },
     FileKind {
@@ -119,7 +121,7 @@ pub const FORMATS: [FileKind; 8] = [
         about: "a file that holds everything",
         files: &[],
         recognises: |_, head| NativeFile::is_beginning(head),
-        read: |content, context| native::read(&content.bytes(MAX_BYTES)?, context.engines),
+        read: |content, context| native::read(&content.bytes()?, context.engines),
         write: |tokenizer, _| Ok(vec![native::write(tokenizer)?]),
     },
     FileKind {
@@ -127,7 +129,7 @@ pub const FORMATS: [FileKind; 8] = [
         about: "Mistral's tekken.json",
         files: &[],
         recognises: |_, head| TekkenFile::is_beginning(head),
-        read: |content, context| tekken::read(&content.bytes(MAX_BYTES)?, context.engines),
+        read: |content, context| tekken::read(&content.bytes()?, context.engines),
         write: |tokenizer, engines| Ok(vec![tekken::write(tokenizer, engines)?]),
     },
     FileKind {
@@ -136,7 +138,7 @@ pub const FORMATS: [FileKind; 8] = [
         files: &["tokenizer.json"],
         recognises: |_, head| head.trim_ascii_start().starts_with(b"{"),
         read: |content, context| {
-            huggingface::tokenizer_of(TokenizerFile::read(&content.bytes(MAX_JSON)?, false)?, context)
+            huggingface::tokenizer_of(TokenizerFile::read(&content.bytes()?, false)?, context)
         },
         write: |tokenizer, engines| Ok(vec![huggingface::pretty(&huggingface::write(tokenizer, engines)?)]),
     },
@@ -168,6 +170,10 @@ pub fn kind_of(name: &str) -> Result<&'static FileKind> {
 }
 
 impl FileKind {
+    fn max_bytes(&self) -> u64 {
+        if self.name == "huggingface" { MAX_JSON } else { MAX_BYTES }
+    }
+
     /// The tokenizer of a file's content.
     pub fn read(
         &self,
@@ -175,7 +181,7 @@ impl FileKind {
         options: &LoadOptions,
         engines: &dyn PatternEngines,
     ) -> Result<Tokenizer> {
-        let mut content = Content { len: data.len(), reader: &mut &*data };
+        let mut content = Content { reader: &mut &*data, len: data.len(), max_bytes: self.max_bytes() };
         (self.read)(&mut content, Context { engines, options })
     }
 
@@ -211,15 +217,15 @@ impl OpenFile {
     /// Calls `read` with the content; an error in it names the file.
     fn with_content<T>(self, read: impl FnOnce(&mut Content<'_>) -> Result<T>) -> Result<T> {
         let len = usize::try_from(self.len).unwrap_or(usize::MAX);
-        match read(&mut Content { len, reader: &mut self.head.chain(self.rest) }) {
+        let max_bytes = self.kind.max_bytes();
+        match read(&mut Content { reader: &mut self.head.chain(self.rest), len, max_bytes }) {
             Err(Error::Reading(source)) => Err(Error::Io { path: self.path, source }),
             result => result.map_err(|error| in_file(&self.path, error)),
         }
     }
 
     pub(super) fn bytes(self) -> Result<Vec<u8>> {
-        let max_bytes = if self.kind.name == "huggingface" { MAX_JSON } else { MAX_BYTES };
-        self.with_content(|content| content.bytes(max_bytes))
+        self.with_content(|content| content.bytes())
     }
 
     /// The tokenizer of the file alone.
@@ -252,7 +258,7 @@ mod tests {
         files: &[],
         recognises: |_, head| head.starts_with(b"toy "),
         read: |content, _| {
-            let token = content.bytes(MAX_BYTES)?.split_off(4);
+            let token = content.bytes()?.split_off(4);
             let mut tokens: Vec<_> = (0..=255_u8).map(|byte| (byte.into(), vec![byte])).collect();
             tokens.push((256, token));
             let vocab = Vocab::new(&tokens, None, &[])?;

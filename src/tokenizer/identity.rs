@@ -63,9 +63,7 @@ pub(crate) fn vocab_fields(vocab: &Vocab) -> Vec<(&'static str, Value)> {
         fields.push(("ignore_merges", true.into()));
     }
     if let Some(characters) = vocab.characters().filter(|_| vocab.covers_text_exactly()) {
-        let (bytes, unknown) = (&characters.bytes, characters.unknown);
-        fields
-            .push(("characters", json!({"bytes": bytes, "unknown": unknown, "outside": characters.outside})));
+        fields.push(("characters", json!(characters)));
         if !vocab.ties().is_empty() {
             fields.push(("ties", vocab.ties().into()));
         }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::error::{Error, Result};
@@ -29,7 +30,7 @@ pub(crate) const TEMPLATES: &str = "additional_chat_templates/";
 
 /// Where a tokenizer came from: the data of a Hugging Face folder that do not decide its ids, such as the roles of special
 /// tokens, chat templates, and how the `tokenizer.json` spells its parts. It is no part of a tokenizer's identity.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Origin {
     /// The parts of the `tokenizer.json` as they were spelled, without vocabulary and merges; `None` once the tokenizer has been
     /// changed.
@@ -88,23 +89,15 @@ impl Origin {
 
     /// The origin as toksmith's own file has it.
     pub(crate) fn to_value(&self) -> Value {
-        json!({"content": self.content, "beside": self.beside, "files": self.files})
+        json!(self)
     }
 
     /// Reads the field `huggingface` of toksmith's own file.
     pub(crate) fn read(value: &Value) -> Result<Self> {
         let refused = |reason: String| Error::BrokenPart("$.huggingface".into(), reason);
-        let whole = || refused("it is not what save() writes".to_owned());
-        let content = match &value["content"] {
-            Value::Null => None,
-            Value::Object(content) => Some(content.clone()),
-            _ => return Err(whole()),
-        };
-        let beside = value["beside"].as_array().ok_or_else(whole)?.iter();
-        let beside = beside.map(|name| name.as_str().map(str::to_owned).ok_or_else(whole));
-        let beside = beside.collect::<Result<_>>()?;
-        let files = value["files"].as_object().ok_or_else(whole)?.clone();
-        for (name, file) in &files {
+        let origin =
+            Origin::deserialize(value).map_err(|_| refused("it is not what save() writes".into()))?;
+        for (name, file) in &origin.files {
             let is_object = OBJECTS.contains(&&**name);
             if !is_known(name) || file.is_object() != is_object || file.is_string() == is_object {
                 return Err(refused(format!("{name:?} is not a file that toksmith reads")));
@@ -113,8 +106,8 @@ impl Origin {
         let has_parts = |content: &Map<String, Value>| {
             content.contains_key("added_tokens") && content.get("model").is_some_and(Value::is_object)
         };
-        match content.as_ref().is_none_or(has_parts) {
-            true => Ok(Origin { content, beside, files }),
+        match origin.content.as_ref().is_none_or(has_parts) {
+            true => Ok(origin),
             false => Err(refused("there are no parts of a tokenizer.json".into())),
         }
     }

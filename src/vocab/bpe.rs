@@ -118,9 +118,7 @@ impl BpeModel {
             return Ok(None);
         }
         let texts = self.texts(spelling, additions)?;
-        let mut tokens: Vec<(u32, &[u8])> = room::for_items(texts.len() + additions.beside.len())?;
-        tokens.extend(self.ids.iter().copied().zip(texts.iter().map(Vec::as_slice)));
-        tokens.extend(additions.beside.iter().map(|(id, text)| (*id, text.as_bytes())));
+        let tokens = self.tokens(&texts, additions)?;
         let id = |at: u32| self.ids[at as usize];
         let merges = room::collected(self.merges.iter().map(|&[left, right, _]| (id(left), id(right))))?;
         let characters = CharacterTokens {
@@ -159,11 +157,15 @@ impl BpeModel {
         Ok(texts)
     }
 
+    /// The tokens of the model, with their texts, and those beside it.
+    fn tokens<'t>(&self, texts: &'t [Vec<u8>], additions: &'t Additions) -> Result<Vec<(u32, &'t [u8])>> {
+        let own = self.ids.iter().copied().zip(texts.iter().map(Vec::as_slice));
+        room::collected(own.chain(additions.beside.iter().map(|(id, text)| (*id, text.as_bytes()))))
+    }
+
     pub(crate) fn spelled_vocab(self, spelling: TextSpelling, additions: &Additions) -> Result<Vocab> {
         let texts = self.texts(spelling, additions)?;
-        let mut tokens: Vec<(u32, &[u8])> = room::for_items(texts.len() + additions.beside.len())?;
-        tokens.extend(self.ids.iter().copied().zip(texts.iter().map(Vec::as_slice)));
-        tokens.extend(additions.beside.iter().map(|(id, text)| (*id, text.as_bytes())));
+        let tokens = self.tokens(&texts, additions)?;
         let outside = additions.beside.iter().map(|(id, _)| *id).collect();
         let never_whole = additions.never_whole.iter().map(|&at| self.ids[at as usize]).collect();
         Vocab::of_spelled(spelling, self, (tokens, outside, never_whole), &additions.specials)

@@ -49,7 +49,7 @@ pub(crate) enum Table {
 
 /// The special cases of a vocabulary of characters: the tokens for characters that are not tokens, and the tokens
 /// that no text becomes.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 pub struct CharacterTokens {
     /// The ids of the tokens of the 256 bytes, for characters that are not tokens; empty if they are not all there.
     pub bytes: Vec<u32>,

@@ -182,7 +182,7 @@ def _of_files(core: _core.Tokenizer, model: Json | None, roles: Roles, options: 
     """
     files, warned = core.folder(chosen(roles))
     for warning in warned:
-        warnings.warn(warning, stacklevel=4)
+        warnings.warn(warning, stacklevel=3)
     config = json.loads(files["tokenizer_config.json"])
     if tokenizer_class_from_name(config["tokenizer_class"]) is None:
         raise ValueError(

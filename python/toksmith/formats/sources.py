@@ -273,7 +273,7 @@ def _files_of_object(source: Any) -> str | None:
         what = "its roles of special tokens and chat templates are not kept, since its save_pretrained failed"
         files, warned = None, [f"{type(source).__name__}: {what}: {error}"]
     for warning in warned:
-        warnings.warn(warning, stacklevel=5)
+        warnings.warn(warning, stacklevel=6)
     return files
 
 

@@ -373,9 +373,7 @@ fn listed_merges(fields: &Fields) -> Result<RawMerges> {
             merge[first..].find(' ').map(|at| (&merge[..first + at], &merge[first + at + 1..])).ok_or_else(
                 || refused(format!("{PREFIX}merges[{row}]"), format!("{} has no space", quoted(merge))),
             )?;
-        raw.parts.push(left)?;
-        raw.parts.push(right)?;
-        room::push(&mut raw.rows, row as u32)?;
+        raw.push(left, right, row as u32)?;
     }
     Ok(raw)
 }

@@ -28,8 +28,7 @@ pub(super) fn set_options(model: &mut BpeModel, options: &Map<String, Value>) ->
     if had_prefix {
         let (mut raw, texts) = (RawMerges::default(), model.names.texts());
         for (row, &[left, right, _]) in (0..).zip(&model.merges) {
-            [left, right].into_iter().try_for_each(|part| raw.parts.push(texts.get(part as usize)))?;
-            room::push(&mut raw.rows, row)?;
+            raw.push(texts.get(left as usize), texts.get(right as usize), row)?;
         }
         model.merges = merges_of(&raw, &model.names, 0)?;
     }

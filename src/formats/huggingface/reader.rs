@@ -38,6 +38,14 @@ pub(in crate::formats) struct RawMerges {
     are_texts: Option<bool>,
 }
 
+impl RawMerges {
+    pub(in crate::formats) fn push(&mut self, left: &str, right: &str, row: u32) -> Result<(), Error> {
+        self.parts.push(left)?;
+        self.parts.push(right)?;
+        room::push(&mut self.rows, row)
+    }
+}
+
 #[derive(Default)]
 enum Place {
     #[default]
@@ -277,8 +285,7 @@ impl RawFile {
             self.place = Place::Merges(None);
             return Err("some merges are texts and some are lists".to_owned());
         }
-        let pushed = [left, right].into_iter().try_for_each(|part| merges.parts.push(part));
-        pushed.and_then(|()| room::push(&mut merges.rows, row)).map_err(|error| error.to_string())
+        merges.push(left, right, row).map_err(|error| error.to_string())
     }
 
     fn read_added<'de, S: SeqAccess<'de>>(&mut self, mut list: S) -> Result<(), S::Error> {

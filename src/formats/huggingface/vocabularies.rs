@@ -101,9 +101,6 @@ fn texts_of<'n>(names: impl Iterator<Item = (&'n str, u32)>) -> Result<(Texts, V
 
 fn raw_merges(merges: impl Iterator<Item = [String; 2]>) -> Result<RawMerges> {
     let mut raw = RawMerges::default();
-    for (row, parts) in (0..).zip(merges) {
-        parts.iter().try_for_each(|part| raw.parts.push(part))?;
-        raw.rows.push(row);
-    }
+    (0..).zip(merges).try_for_each(|(row, [left, right])| raw.push(&left, &right, row))?;
     Ok(raw)
 }

@@ -177,7 +177,7 @@ def test_the_tour(programs: Path, tmp_path: Path) -> None:
     (tmp_path / "m.model").write_bytes(model)
     done = subprocess.run([programs / "tour", tmp_path, tmp_path / "m.model"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("the same ids: true") == 5
+    assert done.stdout.count("the same ids: true") == 6
     assert "258 tokens, [257, " in done.stdout
     ours = Tokenizer.load(tmp_path / "t.toksmith")
     assert f"fingerprint: {ours.fingerprint}" in done.stdout
@@ -185,4 +185,5 @@ def test_the_tour(programs: Path, tmp_path: Path) -> None:
         assert Tokenizer.from_pretrained(tmp_path / name).encode(PROSE, special=False) == ours.encode(
             PROSE, special=False
         )
+    assert Tokenizer.from_pretrained(tmp_path / "t.model").vocab_size == 280
     assert Tokenizer.load(tmp_path / "chat.toksmith").special_tokens["<|user|>"] == 300
