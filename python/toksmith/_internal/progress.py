@@ -45,11 +45,11 @@ def reporter(progress: bool | str | Report, facts: Facts = tuple) -> Iterator[Re
     if not progress or callable(progress):
         yield progress or None
     elif progress == "json":
-        with json_lines() as report:
+        with _throttled(_write_json, _JSON_SECONDS) as report:
             yield report
     else:
         # In a notebook `rich` would need widgets, and shows nothing without them.
-        with text_line() if in_notebook() else bar(facts) as report:
+        with _throttled(_write_text, _TEXT_SECONDS) if in_notebook() else bar(facts) as report:
             yield report
 
 
@@ -152,34 +152,15 @@ def in_notebook() -> bool:
     return shell is not None and type(shell).__name__ != "TerminalInteractiveShell"
 
 
-@contextlib.contextmanager
-def text_line() -> Iterator[Report]:
-    """Yield a callable that reports in one line of text for each stage, on standard error."""
-    longest = 0
-
-    def write(stage: str, done: int, total: int, seconds: float, is_last: bool) -> None:
-        nonlocal longest
-        line = _line(stage, done, total, seconds)
-        longest = max(longest, len(line))
-        print(f"\r{line:{longest}}", end="\n" if is_last else "", file=sys.stderr, flush=True)
-
-    with _throttled(write, _TEXT_SECONDS) as report:
-        yield report
+def _write_text(stage: str, done: int, total: int, seconds: float, is_last: bool) -> None:
+    """Write a line of text over the last one of the same stage."""
+    print(f"\r{_line(stage, done, total, seconds)}", end="\n" if is_last else "", file=sys.stderr, flush=True)
 
 
-@contextlib.contextmanager
-def json_lines() -> Iterator[Report]:
-    """Yield a callable that reports in lines of JSON, on standard error: stage, done, total, seconds of the stage.
-
-    The last state of each stage is always written. The total is 0 while it is not known.
-    """
-
-    def write(stage: str, done: int, total: int, seconds: float, is_last: bool) -> None:
-        line = json.dumps({"stage": stage, "done": done, "total": total, "seconds": round(seconds, 3)})
-        print(line, file=sys.stderr, flush=True)
-
-    with _throttled(write, _JSON_SECONDS) as report:
-        yield report
+def _write_json(stage: str, done: int, total: int, seconds: float, _: bool) -> None:
+    """Write a line of JSON: stage, done, total (0 while it is not known), seconds of the stage."""
+    line = {"stage": stage, "done": done, "total": total, "seconds": round(seconds, 3)}
+    print(json.dumps(line), file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager

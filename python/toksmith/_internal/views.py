@@ -42,6 +42,3 @@ class ListView(Sequence[T]):
 
     def __repr__(self) -> str:
         return repr(self._items)
-
-    def __reduce__(self) -> tuple[type[ListView[T]], tuple[list[T]]]:
-        return ListView, (self._items,)

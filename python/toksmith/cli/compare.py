@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -73,27 +73,33 @@ def compare(
     tokenizers: list[str],
     parts: options.Parts,
     as_json: bool,
-    on: list[str] | None = None,
+    on: Sequence[str] = (),
     text: str | None = None,
-    language: list[str] | None = None,
-    parallel: list[str] | None = None,
+    language: Sequence[str] = (),
+    parallel: Sequence[str] = (),
     output: Sequence[str] = (),
     plots: str | None = None,
     progress: Progress | None = None,
     **measuring: Any,
 ) -> None:
     """Compare tokenizers on texts: compression, and parity of languages."""
-    _check_usage(on, text, language, parallel)
-    streams.check_inputs(on or [], text, argument="--on")
+    values = {"--on": on or None, "--language": language or None, "--text": text}
+    asked = [name for name, value in values.items() if value is not None]
+    if len(asked) > 1:
+        raise UsageError(f"{asked[0]} and {asked[1]} are mutually exclusive")
+    if not asked and not parallel:
+        raise UsageError("name what to compare on, with --on, --text, --language or --parallel")
+    streams.check_inputs(on, text, argument="--on")
+    named, languages, translations = _named(tokenizers), _files_of(language, "--language"), _parallel(parallel)
+    files = [*on, *(file for files in languages.values() for file in files), *translations.values()]
     pictures = [] if plots is None else [str(Path(plots, f"{name}.svg")) for name in drawing.TITLES]
     if output or pictures:
-        _check_outputs(output, pictures, list(_inputs(tokenizers, on, language, parallel)))
-    named = _named_tokenizers(tokenizers)
+        _check_outputs(output, pictures, [*_inputs(named.values(), files)])
     loaded = options.load_all(list(named.values()), parts)
     comparison = toksmith.lab.compare(
         {name: tokenizer for name, (_, tokenizer) in zip(named, loaded, strict=True)},
-        _languages(language, "--language") if language else on if text is None else iter([text]),
-        parallel=_parallel(parallel) if parallel else None,
+        languages or on or (None if text is None else iter([text])),
+        parallel=translations or None,
         progress=streams.progress_of(progress, "-"),
         **measuring,
     )
@@ -114,17 +120,6 @@ _FORMS = {
 }
 
 
-def _check_usage(
-    on: list[str] | None, text: str | None, language: list[str] | None, parallel: list[str] | None
-) -> None:
-    if on and language:
-        raise UsageError("--on and --language are mutually exclusive")
-    if text is not None and language:
-        raise UsageError("--language and --text are mutually exclusive")
-    if text is None and not (on or language or parallel):
-        raise UsageError("name what to compare on, with --on, --text, --language or --parallel")
-
-
 def _check_outputs(files: Sequence[str], pictures: list[str], read: list[str | Path]) -> None:
     """Check the files to write before any work is done for them."""
     for out in files:
@@ -137,7 +132,7 @@ def _check_outputs(files: Sequence[str], pictures: list[str], read: list[str | P
         raise ImportError(drawing.MISSING)
 
 
-def _named_tokenizers(arguments: list[str]) -> dict[str, str]:
+def _named(arguments: list[str]) -> dict[str, str]:
     """Return what each tokenizer is loaded from, by its name: the name in NAME=TOKENIZER, else the whole argument."""
     named: dict[str, str] = {}
     for argument in arguments:
@@ -150,19 +145,15 @@ def _named_tokenizers(arguments: list[str]) -> dict[str, str]:
     return named
 
 
-def _inputs(
-    tokenizers: list[str], on: list[str] | None, language: list[str] | None, parallel: list[str] | None
-) -> Iterator[str | Path]:
-    for argument in tokenizers:
-        for source in filter(None, (argument, argument.partition("=")[2])):
-            yield from sources.files_of(source)
-    named = (argument.partition("=")[2] for argument in (*(language or ()), *(parallel or ())))
-    for file in filter(None, (*(on or ()), *named)):
+def _inputs(tokenizers: Iterable[str], files: list[str]) -> Iterator[str | Path]:
+    for tokenizer in tokenizers:
+        yield from sources.files_of(tokenizer)
+    for file in files:
         if file != "-":
             yield from inputs.expand(file)
 
 
-def _languages(arguments: list[str], option: str) -> dict[str, list[str]]:
+def _files_of(arguments: Sequence[str], option: str) -> dict[str, list[str]]:
     files: dict[str, list[str]] = {}
     for argument in arguments:
         name, _, file = argument.partition("=")
@@ -172,8 +163,8 @@ def _languages(arguments: list[str], option: str) -> dict[str, list[str]]:
     return files
 
 
-def _parallel(arguments: list[str]) -> dict[str, str]:
-    files = _languages(arguments, "--parallel")
+def _parallel(arguments: Sequence[str]) -> dict[str, str]:
+    files = _files_of(arguments, "--parallel")
     if len(files) < len(arguments):
         raise UsageError("--parallel names a language twice: each has one file")
     return {name: file for name, (file,) in files.items()}

@@ -6,13 +6,12 @@ fast as it is encoded.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
-
-from rich.cells import cell_len
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from .._internal.messages import counted
 from .spans import Span, spaced
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Blocks: TypeAlias = "Iterable[Sequence[int] | NDArray[Any]]"
-T = TypeVar("T")
 
 COLOURS = ("\x1b[30;46m", "\x1b[30;43m")
 """Colours that tokens have in turn, so that neighbours differ."""
@@ -119,18 +117,6 @@ def framed(span: Span) -> str:
     return f"⟦{text}⟧" if span.special else text
 
 
-class Made(dict[int, T]):
-    """A value for each id, made by a function when it is first asked for."""
-
-    def __init__(self, make: Callable[[int], T]) -> None:
-        super().__init__()
-        self._make = make
-
-    def __missing__(self, key: int) -> T:
-        value = self[key] = self._make(key)
-        return value
-
-
 def _lists(blocks: Blocks) -> Iterator[list[int]]:
     """Yield the ids in lists of at most `_BLOCK`."""
     for block in blocks:
@@ -141,13 +127,13 @@ def _lists(blocks: Blocks) -> Iterator[list[int]]:
 
 def _coloured(spans: Mapping[int, Span], blocks: Blocks) -> Iterator[str]:
     """Yield tokens on backgrounds in turn. A line ends after each newline, which is shown, and at the end."""
-    drawings = [Made(lambda id: _on_colour(spans[id], 0)), Made(lambda id: _on_colour(spans[id], 1))]
-    place = 0
+    even, odd = (functools.cache(lambda id, parity=parity: _on_colour(spans[id], parity)) for parity in (0, 1))
     for ids in _lists(blocks):
         parts = [""] * len(ids)
-        parts[0::2] = map(drawings[place % 2].__getitem__, ids[0::2])
-        parts[1::2] = map(drawings[(place + 1) % 2].__getitem__, ids[1::2])
-        place += len(ids)
+        parts[0::2] = map(even, ids[0::2])
+        parts[1::2] = map(odd, ids[1::2])
+        if len(ids) % 2:
+            even, odd = odd, even
         yield "".join(parts)
     yield "\n"
 
@@ -161,11 +147,11 @@ def _on_colour(span: Span, parity: int) -> str:
 
 def _separated(spans: Mapping[int, Span], blocks: Blocks) -> Iterator[str]:
     """Yield tokens with a separator between them. A line ends with a newline at the end of a token."""
-    drawings = Made(lambda id: framed(spans[id]) + ("\n" if spans[id].token.endswith(b"\n") else SEPARATOR))
+    drawing = functools.cache(lambda id: framed(spans[id]) + ("\n" if spans[id].token.endswith(b"\n") else SEPARATOR))
     last = ""
     for ids in _lists(blocks):
         yield last
-        last = "".join(map(drawings.__getitem__, ids))
+        last = "".join(map(drawing, ids))
     yield last[:-1] + "\n"
 
 
@@ -179,14 +165,14 @@ def lines(spans: Mapping[int, Span], blocks: Blocks, *, ids: bool = False, name:
     '97\ta\n32\t␣\n256\t<|end|>\tspecial\n'
     """
 
+    @functools.cache
     def line(id: int) -> str:
         span = spans[id]
         cells = [name, str(id) if ids else None, span.text, "special" if span.special else None]
         return "\t".join(cell for cell in cells if cell is not None) + "\n"
 
-    drawings = Made(line)
     for block in _lists(blocks):
-        yield "".join(map(drawings.__getitem__, block))
+        yield "".join(map(line, block))
 
 
 # Rows with ids below
@@ -194,13 +180,13 @@ def lines(spans: Mapping[int, Span], blocks: Blocks, *, ids: bool = False, name:
 
 def rows(spans: Mapping[int, Span], blocks: Blocks, colours: bool, width: int) -> Iterator[str]:
     """Yield tokens and the ids below them in rows of at most `width` columns, two lines each."""
-    cells = Made(lambda id: _cell(spans[id], colours))
+    cell_of = functools.cache(lambda id: _cell(spans[id], colours))
     between = " " if colours else SEPARATOR
     upper: list[str] = []
     lower: list[str] = []
     column = 0
     for place, id in enumerate(itertools.chain.from_iterable(_lists(blocks))):
-        cell = cells[id]
+        cell = cell_of(id)
         if upper and column + cell.width > width:
             yield f"{between.join(upper).rstrip()}\n{between.join(lower).rstrip()}\n"
             upper, lower, column = [], [], 0
@@ -219,6 +205,8 @@ class _Cell(NamedTuple):
 
 
 def _cell(span: Span, colours: bool) -> _Cell:
+    from rich.cells import cell_len
+
     text = spaced(span.token) if colours else framed(span)
     width = max(cell_len(text), len(str(span.id)))
     upper, lower = text + " " * (width - cell_len(text)), str(span.id).ljust(width)

@@ -122,7 +122,7 @@ def _proved(vocabulary: Vocabulary, tokens: list[VocabularyToken]) -> tuple[list
 
 
 def _reason(token: bytes, is_merged_away: bool, ignores_merges: bool, pattern: inside.Inside | None) -> str | None:
-    """Return why no text gives a token, a key of `REASONS`; None without a proof."""
+    """Return why no text gives a token, as in `Unreachable`; None without a proof."""
     if not token:
         return "empty"
     if not utf8.is_in_text(token):

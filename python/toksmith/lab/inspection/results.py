@@ -55,19 +55,8 @@ class Unreachable(NamedTuple):
 
     id: int
     token: bytes
-    reason: str  # a key of `REASONS`
+    reason: str  # "empty", "utf8", "merges", "pattern", "neighbours" or "merges and pattern": docs/inspecting.md
     instead: tuple[int, ...]  # the ids that its bytes are merged to instead; empty for other reasons than merges
-
-
-REASONS = {
-    "empty": "It has no bytes.",
-    "utf8": "Its bytes are a part of no UTF-8 text; only encode_bytes gives it.",
-    "merges": "Merging its bytes makes other tokens, in every pretoken.",
-    "pattern": "The pattern cuts inside it in every text.",
-    "neighbours": "It has a part of a character, and no token that completes the character can stand beside it.",
-    "merges and pattern": "Merging its bytes makes other tokens, and the pattern never makes it a pretoken.",
-}
-"""Why a token is unreachable."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +66,7 @@ class Reach:
     reachable: int  # the number of tokens for which a text was found that is encoded to them
     unreachable: tuple[Unreachable, ...]  # the tokens that are proved to be in no result, by ascending id
     undecided: tuple[VocabularyToken, ...]  # the tokens for which neither a text nor a proof was found
-    by_reason: dict[str, int]  # from a key of `REASONS` to the number of unreachable tokens
+    by_reason: dict[str, int]  # from a reason to the number of unreachable tokens
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from ...files import whole_files
 from ...tokenizer import Tokenizer, tokenizer_of
 from .. import automata, parts
 from ..spans import Spans
-from . import packing, vocabulary
+from . import packing
 from .texts import Text, texts
 
 SCRIPTS = [
@@ -118,7 +118,7 @@ def _live(tokenizer: Tokenizer, blocks: dict[str, int]) -> dict[str, Any] | None
     except ValueError:
         return None
     return {
-        "vocabulary": _number(blocks, vocabulary.packed(tokenizer)),
+        "vocabulary": _number(blocks, packing.of_vocabulary(tokenizer)),
         "automaton": None if automaton is None else _number(blocks, packing.of_automaton(automaton)),
         "ranks": not parts.has_merges(tokenizer),
         "wholes": parts.ignores_merges(tokenizer),

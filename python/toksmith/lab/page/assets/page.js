@@ -9,7 +9,6 @@ import { ComputedTokenizer, LiveTokenizer } from "./tokenizer.js";
 
 /** Milliseconds without typing after which the counts are read out. */
 const PAUSE = 1000;
-const THEMES = ["light", "dark"];
 
 const byId = (id) => document.getElementById(id);
 
@@ -135,35 +134,8 @@ class Page {
   }
 }
 
-/** The button that swaps the light and the dark theme. The theme of the system is not kept: the page follows it. */
-function startThemes() {
-  const button = byId("theme");
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  const system = () => (dark.matches ? "dark" : "light");
-  let kept = "auto";
-  try {
-    kept = localStorage.getItem("toksmith-theme");
-  } catch {} // a page may have no storage
-  const isKept = () => THEMES.includes(kept);
-  const other = () => THEMES.find((theme) => theme !== (isKept() ? kept : system()));
-  const show = () => {
-    document.documentElement.dataset.theme = isKept() ? kept : "auto";
-    button.textContent = `${other() === "dark" ? "Dark" : "Light"} theme`;
-  };
-  show();
-  dark.addEventListener("change", show);
-  button.addEventListener("click", () => {
-    kept = other() === system() ? "auto" : other();
-    show();
-    try {
-      localStorage.setItem("toksmith-theme", kept);
-    } catch {}
-  });
-}
-
 /** Unpacks the tokenizers and starts the page. */
 async function start() {
-  startThemes();
   const { texts, hasSpecial, tokenizers: described } = JSON.parse(byId("data").textContent);
   const blocks = new Map();
   const load = (one) => ("vocabulary" in one ? LiveTokenizer.load(one, blocks) : new ComputedTokenizer(one, texts));
