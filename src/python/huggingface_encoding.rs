@@ -12,17 +12,15 @@ use crate::postprocess::{Encoding, Span};
 
 /// Ids with what is known of each.
 #[pyclass(frozen, name = "HuggingFaceEncoding", module = "toksmith._core")]
-pub(super) struct PyEncoding {
-    inner: Mutex<Encoding>,
-}
+pub(super) struct PyEncoding(Mutex<Encoding>);
 
 impl PyEncoding {
     pub(super) fn of(encoding: Encoding) -> Self {
-        PyEncoding { inner: Mutex::new(encoding) }
+        PyEncoding(Mutex::new(encoding))
     }
 
     pub(super) fn get(&self) -> MutexGuard<'_, Encoding> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

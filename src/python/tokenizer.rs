@@ -640,13 +640,12 @@ impl Tokenizer {
         batch: &Bound<'py, PyAny>,
         errors: &Bound<'py, PyString>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let (texts, errors) = (objects::list(batch.py())?, Errors::new(errors)?);
-        let mut yielder = call::GilYielder::new();
-        for ids in objects::iterator(batch, "a batch is a list of lists of ids")? {
-            texts.append(self.decoded(&ids?, Some(&errors))?)?;
+        let (errors, mut yielder) = (Errors::new(errors)?, call::GilYielder::new());
+        let texts = objects::iterator(batch, "a batch is a list of lists of ids")?.map(|ids| {
             yielder.tick(batch.py())?;
-        }
-        Ok(texts)
+            self.decoded(&ids?, Some(&errors))
+        });
+        objects::list_of(batch.py(), texts)
     }
 
     fn token_bytes<'py>(&self, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
