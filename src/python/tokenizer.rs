@@ -363,12 +363,9 @@ impl Tokenizer {
     }
 
     fn pruned<'py>(&self, py: Python<'py>, keep: Vec<u32>, fixed: Vec<u32>) -> PyResult<PrunedParts<'py>> {
-        let (inner, old_ids, needed) = call::long(py, None, |_| {
-            let (inner, old_ids, needed) = self.inner.pruned(&keep, &fixed)?;
-            let old_ids = room::collected(old_ids.into_iter().map(i64::from))?;
-            Ok((inner, old_ids, room::collected(needed.into_iter().map(i64::from))?))
-        })?;
-        Ok((Tokenizer { inner }, arrays::array(py, old_ids)?, arrays::array(py, needed)?))
+        let (inner, old_ids, needed) = call::long(py, None, |_| self.inner.pruned(&keep, &fixed))?;
+        let numbers = |ids: Vec<u32>| arrays::array(py, room::collected(ids.into_iter().map(i64::from))?);
+        Ok((Tokenizer { inner }, numbers(old_ids)?, numbers(needed)?))
     }
 
     fn shrunk(&self, py: Python<'_>, size: usize) -> PyResult<Self> {
