@@ -23,7 +23,7 @@ const EMPTY_SLOT: u64 = u64::MAX;
 /// four fifths full, with slots of eight bytes. Most pairs that are looked up do not merge; one bit for each
 /// hash tells this from a table an eighth as large, which stays in a near cache while the hash table does
 /// not. For the same reason the hash table is filled as far as it is.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Pairs {
     /// The token of each byte.
     byte_tokens: [u32; 256],

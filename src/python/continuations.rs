@@ -1,14 +1,14 @@
 //! The class `Continuations`: what may come after ids.
 
 use numpy::PyArray1;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyList, PyString};
 
 use super::special::Special;
 use super::tokenizer::Tokenizer;
-use super::{arrays, call, ids, objects};
+use super::{arrays, call, errors, ids, objects};
 use crate::encode::Continuations;
 
 /// How many ids to keep, and the ids that may come after them; None for any.
@@ -53,10 +53,7 @@ impl PyContinuations {
             Ok(text) => self.inner.prefix_ids(call::text(text)?.as_bytes())?,
             Err(_) => match prefix.extract::<PyBackedBytes>() {
                 Ok(bytes) => self.inner.prefix_ids(&bytes)?,
-                Err(_) => {
-                    let kind = prefix.get_type().name()?;
-                    return Err(PyTypeError::new_err(format!("a prefix is bytes or a str, not {kind}")));
-                }
+                Err(_) => return Err(errors::wrong_type("a prefix is bytes or a str", prefix, "")),
             },
         };
         arrays::array(prefix.py(), ids)

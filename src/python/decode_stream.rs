@@ -216,15 +216,12 @@ impl Streams {
         let py = ids.py();
         let mut streams = self.streams()?;
         let count = streams.len();
-        let mut checked: Vec<Option<u32>> = room::for_items(count)?;
-        for id in ids.try_iter()? {
+        let mut checked: Vec<Option<u32>> = room::for_items(count + 1)?;
+        for id in ids.try_iter()?.take(count + 1) {
             let id = id?;
-            if checked.len() == count {
-                return Err(wrong_count(ids, count));
-            }
             checked.push(if id.is_none() { None } else { self.checked(&id, Some(checked.len()))? });
         }
-        if checked.len() < count {
+        if checked.len() != count {
             return Err(wrong_count(ids, count));
         }
         let mut text = Vec::new();

@@ -136,18 +136,14 @@ fn is_pair_of_words(item: &Bound<'_, PyAny>) -> PyResult<bool> {
 
 /// The words of a sequence; the sequence itself is the only one, if it is not given as words.
 fn words(sequence: &Bound<'_, PyAny>, is_pretokenized: bool) -> PyResult<Vec<PyBackedStr>> {
-    let text = |word: &Bound<'_, PyAny>, reason: &dyn Fn() -> String| match word.cast::<PyString>() {
-        Ok(word) => call::backed_text(word),
-        Err(_) => Err(PyTypeError::new_err(reason())),
-    };
     if !is_pretokenized {
-        let kind = || format!("a text must be a str, not {}", sequence.get_type());
-        return Ok(vec![text(sequence, &kind)?]);
+        let wrong = |_| PyTypeError::new_err(format!("a text must be a str, not {}", sequence.get_type()));
+        return Ok(vec![call::backed_text(sequence.cast().map_err(wrong)?)?]);
     }
-    let reason = || "with is_pretokenized, a text must be a list of str".to_owned();
+    let wrong = || PyTypeError::new_err("with is_pretokenized, a text must be a list of str");
     if sequence.is_instance_of::<PyString>() {
-        return Err(PyTypeError::new_err(reason()));
+        return Err(wrong());
     }
-    let items = sequence.try_iter().map_err(|_| PyTypeError::new_err(reason()))?;
-    items.map(|word| text(&word?, &reason)).collect()
+    let items = sequence.try_iter().map_err(|_| wrong())?;
+    items.map(|word| call::backed_text(word?.cast().map_err(|_| wrong())?)).collect()
 }

@@ -1,46 +1,44 @@
 //! Maps errors of the core to built-in exceptions. No other module decides which exception is raised.
 
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::path::Path;
 
-use pyo3::PyErr;
-use pyo3::Python;
 use pyo3::exceptions::{
     PyIsADirectoryError, PyKeyError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyTypeError, PyValueError,
 };
-use pyo3::types::PyAnyMethods;
+use pyo3::prelude::*;
 
 use super::allocator;
 use crate::error::Error;
 
 impl From<Error> for PyErr {
     fn from(error: Error) -> PyErr {
+        let is_memory = match &error {
+            Error::OutOfMemory { .. } => true,
+            Error::Io { source, .. } => source.kind() == ErrorKind::OutOfMemory,
+            _ => false,
+        };
+        if is_memory {
+            allocator::leave_some();
+            return PyMemoryError::new_err(error.to_string());
+        }
         match error {
             Error::ArrowType { .. } => PyTypeError::new_err(error.to_string()),
             Error::UnknownId { .. } => PyKeyError::new_err(error.to_string()),
-            Error::OutOfMemory { .. } => {
-                allocator::leave_some();
-                PyMemoryError::new_err(error.to_string())
-            }
             Error::Interrupted => PyKeyboardInterrupt::new_err(()),
-            Error::Io { ref source, .. } if source.kind() == std::io::ErrorKind::OutOfMemory => {
-                allocator::leave_some();
-                PyMemoryError::new_err(error.to_string())
-            }
-            Error::Io { ref path, ref source } if source.kind() == std::io::ErrorKind::InvalidInput => {
-                PyValueError::new_err(message(path, &format!("{}: {source}", path.display())))
-            }
-            // The subclass of OSError for the errno: FileNotFoundError, PermissionError, …
-            Error::Io { path, source } => match source.raw_os_error() {
+            Error::Io { ref path, ref source } => match source.raw_os_error() {
+                _ if source.kind() == ErrorKind::InvalidInput => PyValueError::new_err(message(path, &error)),
+                // The subclass of OSError for the errno: FileNotFoundError, PermissionError, …
                 Some(code) => {
                     let text = source.to_string();
                     let reason = text.split(" (os error").next().unwrap_or(&text).to_owned();
-                    PyOSError::new_err((code, reason, path))
+                    PyOSError::new_err((code, reason, path.clone()))
                 }
-                None if source.kind() == std::io::ErrorKind::IsADirectory => {
-                    PyIsADirectoryError::new_err(message(&path, &format!("{}: {source}", path.display())))
+                None if source.kind() == ErrorKind::IsADirectory => {
+                    PyIsADirectoryError::new_err(message(path, &error))
                 }
-                None => PyOSError::new_err(message(&path, &format!("{}: {source}", path.display()))),
+                None => PyOSError::new_err(message(path, &error)),
             },
             Error::Spill { ref folder, ref source, .. } => {
                 PyOSError::new_err((source.raw_os_error().unwrap_or(0), error.to_string(), folder.clone()))
@@ -54,7 +52,7 @@ impl From<Error> for PyErr {
             Error::NotUtf8 { name: ref path, .. }
             | Error::Corrupt { ref path, .. }
             | Error::Record { ref path, .. }
-            | Error::Unread { ref path, .. } => PyValueError::new_err(message(path, &error.to_string())),
+            | Error::Unread { ref path, .. } => PyValueError::new_err(message(path, &error)),
             other => PyValueError::new_err(other.to_string()),
         }
     }
@@ -62,10 +60,18 @@ impl From<Error> for PyErr {
 
 /// A message that begins with the name of a file, with the name as Python has it: a name that is not UTF-8 stays as it
 /// is.
-fn message(path: &Path, text: &str) -> OsString {
+fn message(path: &Path, error: &Error) -> OsString {
     let mut message = path.as_os_str().to_owned();
-    message.push(text.strip_prefix(&path.display().to_string()).unwrap_or_default());
+    message.push(error.to_string().strip_prefix(&path.display().to_string()).unwrap_or_default());
     message
+}
+
+/// The exception for an argument of another type: what it is, and what else to say.
+pub(super) fn wrong_type(is: &str, argument: &Bound<'_, PyAny>, more: &str) -> PyErr {
+    match argument.get_type().name() {
+        Ok(kind) => PyTypeError::new_err(format!("{is}, not {kind}{more}")),
+        Err(error) => error,
+    }
 }
 
 /// Wraps an exception of Python in an error that the core passes on unchanged.

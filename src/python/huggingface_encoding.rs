@@ -2,27 +2,25 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use super::formats::{json_of, of_json};
-use super::{ids, objects};
+use super::{errors, ids, objects};
 use crate::postprocess::{Encoding, Span};
 
 /// Ids with what is known of each.
 #[pyclass(frozen, name = "HuggingFaceEncoding", module = "toksmith._core")]
-pub(super) struct PyEncoding {
-    inner: Mutex<Encoding>,
-}
+pub(super) struct PyEncoding(Mutex<Encoding>);
 
 impl PyEncoding {
     pub(super) fn of(encoding: Encoding) -> Self {
-        PyEncoding { inner: Mutex::new(encoding) }
+        PyEncoding(Mutex::new(encoding))
     }
 
     pub(super) fn get(&self) -> MutexGuard<'_, Encoding> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -201,13 +199,8 @@ impl PyEncoding {
 
 /// A copy of an encoding, which stays as it is.
 pub(super) fn copied(encoding: &Bound<'_, PyAny>) -> PyResult<Encoding> {
-    match encoding.cast::<PyEncoding>() {
-        Ok(encoding) => Ok(encoding.get().get().clone()),
-        Err(_) => {
-            let kind = encoding.get_type().name()?;
-            Err(PyTypeError::new_err(format!("expected an Encoding, not {kind}")))
-        }
-    }
+    let wrong = |_| errors::wrong_type("expected an Encoding", encoding, "");
+    Ok(encoding.cast::<PyEncoding>().map_err(wrong)?.get().get().clone())
 }
 
 /// Whether a direction is "left".

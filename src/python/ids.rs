@@ -10,7 +10,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
-use super::{call, ints, objects};
+use super::{call, errors, ints, objects};
 use crate::encode::{EncodedBatch, recycle};
 use crate::error::{Error, show_reason};
 use crate::{memory, room};
@@ -210,10 +210,9 @@ pub(super) fn extract_id(id: &Bound<'_, PyAny>, index: Option<usize>) -> PyResul
         return Err(PyKeyError::new_err(format!("there is no token of id {shown}{place}")));
     }
     if error.is_instance_of::<PyTypeError>(id.py()) {
-        let kind = id.get_type().name()?;
         let is_row = index.is_some() && (id.is_instance_of::<PyList>() || id.is_instance_of::<PyTuple>());
         let hint = if is_row { "; decode_batch takes lists of ids" } else { "" };
-        return Err(PyTypeError::new_err(format!("a token id is an int, not {kind}{place}{hint}")));
+        return Err(errors::wrong_type("a token id is an int", id, &format!("{place}{hint}")));
     }
     Err(error)
 }

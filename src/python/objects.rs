@@ -4,12 +4,11 @@
 
 use std::ffi::c_char;
 
-use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyBytes, PyDict, PyIterator, PyList, PyString, PyTuple};
 
-use super::ints;
+use super::{errors, ints};
 use crate::room;
 
 pub(super) fn list(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
@@ -75,7 +74,7 @@ pub(super) fn iterator<'py>(items: &Bound<'py, PyAny>, is: &str) -> PyResult<Bou
         if items.hasattr("__iter__")? || items.hasattr("__getitem__")? {
             return Err(error);
         }
-        Err(PyTypeError::new_err(format!("{is}, not {}", items.get_type().name()?)))
+        Err(errors::wrong_type(is, items, ""))
     })
 }
 

@@ -12,7 +12,6 @@ use super::{arrays, call, ids, text};
 use crate::encode::PrefixCache;
 use crate::room;
 use crate::simd::Isa;
-use crate::source::Text;
 
 thread_local! {
     /// Memory for the UTF-8 of a call, kept from call to call.
@@ -77,36 +76,28 @@ impl PyPrefixCache {
 }
 
 impl PyPrefixCache {
-    fn fill(&self, new: &Bound<'_, PyAny>, ids: &mut Vec<u32>) -> PyResult<()> {
-        let text = text::of_new(new)?;
-        let mut utf8 = UTF8.take();
-        let done = self.fill_in(new.py(), text, &mut utf8, ids);
-        if utf8.capacity() <= MAX_IDLE_BYTES {
-            UTF8.set(utf8);
-        }
-        done
-    }
-
-    /// What is known takes less time than other threads need to take the GIL and give it back.
-    fn fill_in(
-        &self,
-        py: Python<'_>,
-        text: Text<'_>,
-        utf8: &mut Vec<u8>,
-        ids: &mut Vec<u32>,
-    ) -> PyResult<()> {
-        let units = 0..text.len();
+    /// Appends the ids of a text. What is known takes less time than other threads need to take the GIL and give it back.
+    fn fill(&self, text: &Bound<'_, PyAny>, ids: &mut Vec<u32>) -> PyResult<()> {
+        let (py, text, cache) = (text.py(), text::of_new(text)?, &self.0);
+        let (isa, units) = (Isa::best(), 0..text.len());
         if units.end >= MAX_UNITS_WITH_GIL {
             return call::long(py, None, |control| {
-                self.0.encode(text.utf8(Isa::best(), units, utf8)?, ids, control)
+                cache.encode(text.utf8(isa, units, &mut Vec::new())?, ids, control)
             });
         }
-        let (utf8, known) = call::sized(py, 0, |_| {
+        let mut buffer = UTF8.take();
+        let known = call::sized(py, 0, |_| {
             room::reserve(ids, units.end / 4)?;
-            let utf8 = text.utf8(Isa::best(), units, utf8)?;
-            let known = self.0.find(utf8, ids)?;
-            Ok((utf8, known))
-        })?;
-        call::sized(py, utf8.len() - known.bytes(), |control| self.0.encode_from(known, utf8, ids, control))
+            let utf8 = text.utf8(isa, units, &mut buffer)?;
+            Ok((utf8, cache.find(utf8, ids)?))
+        });
+        let done = known.and_then(|(utf8, known)| {
+            let unknown = utf8.len() - known.bytes();
+            call::sized(py, unknown, |control| cache.encode_from(known, utf8, ids, control))
+        });
+        if buffer.capacity() <= MAX_IDLE_BYTES {
+            UTF8.set(buffer);
+        }
+        done
     }
 }

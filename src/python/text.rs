@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 
-use super::{call, objects};
+use super::{call, errors, objects};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::simd::Isa;
@@ -27,10 +27,7 @@ const MIN_UNITS_OF_NEW: isize = 1 << 8;
 /// The text that an argument is.
 #[inline]
 pub(super) fn checked<'a, 'py>(text: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, PyString>> {
-    match text.cast::<PyString>() {
-        Ok(text) => Ok(text),
-        Err(_) => Err(no_text(text)),
-    }
+    text.cast::<PyString>().map_err(|_| no_text(text))
 }
 
 /// The text at an index of a batch.
@@ -87,10 +84,7 @@ fn no_text(value: &Bound<'_, PyAny>) -> PyErr {
     } else {
         ""
     };
-    match value.get_type().name() {
-        Ok(kind) => PyTypeError::new_err(format!("a text is a str, not {kind}{hint}")),
-        Err(error) => error,
-    }
+    errors::wrong_type("a text is a str", value, hint)
 }
 
 /// The text of a `str`: as UTF-8 if that exists or the text is short, otherwise as characters.

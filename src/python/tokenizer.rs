@@ -393,12 +393,9 @@ impl Tokenizer {
     }
 
     fn pruned<'py>(&self, py: Python<'py>, keep: Vec<u32>, fixed: Vec<u32>) -> PyResult<PrunedParts<'py>> {
-        let (inner, old_ids, needed) = call::long(py, None, |_| {
-            let (inner, old_ids, needed) = self.inner.pruned(&keep, &fixed)?;
-            let old_ids = room::collected(old_ids.into_iter().map(i64::from))?;
-            Ok((inner, old_ids, room::collected(needed.into_iter().map(i64::from))?))
-        })?;
-        Ok((Tokenizer { inner }, arrays::array(py, old_ids)?, arrays::array(py, needed)?))
+        let (inner, old_ids, needed) = call::long(py, None, |_| self.inner.pruned(&keep, &fixed))?;
+        let numbers = |ids: Vec<u32>| arrays::array(py, room::collected(ids.into_iter().map(i64::from))?);
+        Ok((Tokenizer { inner }, numbers(old_ids)?, numbers(needed)?))
     }
 
     fn shrunk(&self, py: Python<'_>, size: usize) -> PyResult<Self> {
@@ -670,13 +667,12 @@ impl Tokenizer {
         batch: &Bound<'py, PyAny>,
         errors: &Bound<'py, PyString>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let (texts, errors) = (objects::list(batch.py())?, Errors::new(errors)?);
-        let mut yielder = call::GilYielder::new();
-        for ids in objects::iterator(batch, "a batch is a list of lists of ids")? {
-            texts.append(self.decoded(&ids?, Some(&errors))?)?;
+        let (errors, mut yielder) = (Errors::new(errors)?, call::GilYielder::new());
+        let texts = objects::iterator(batch, "a batch is a list of lists of ids")?.map(|ids| {
             yielder.tick(batch.py())?;
-        }
-        Ok(texts)
+            self.decoded(&ids?, Some(&errors))
+        });
+        objects::list_of(batch.py(), texts)
     }
 
     fn token_bytes<'py>(&self, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {

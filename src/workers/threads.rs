@@ -1,6 +1,8 @@
 //! Threads that are started and joined within one call.
 
+use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -64,14 +66,31 @@ fn run_from<T: Send>(
     before: impl FnOnce() -> Result<()>,
     work: impl Fn(usize) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
+    let (results, mut before) = (Mutex::new(BTreeMap::new()), Some(before));
+    let before = &mut || before.take().map_or(Ok(()), |before| before());
+    run_all(here, workers, control, before, &|worker| {
+        let result = work(worker)?;
+        results.lock().unwrap_or_else(PoisonError::into_inner).insert(worker, result);
+        Ok(())
+    })?;
+    Ok(results.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect())
+}
+
+/// [`run_from`] for work that keeps its result, so that it is compiled once.
+fn run_all(
+    here: usize,
+    workers: usize,
+    control: &Control,
+    before: &mut dyn FnMut() -> Result<()>,
+    work: &(dyn Fn(usize) -> Result<()> + Sync),
+) -> Result<()> {
     if workers <= 1 {
         before()?;
-        return Ok(vec![work(0)?]);
+        return work(0);
     }
     let mut prepared = Ok(());
-    let results: Vec<Result<T>> = thread::scope(|scope| {
+    let results: Vec<Result<()>> = thread::scope(|scope| {
         let (done, finished) = channel::<()>();
-        let work = &work;
         let handles: Vec<_> = (here..workers)
             .map_while(|worker| {
                 let done = done.clone();
@@ -94,11 +113,13 @@ fn run_from<T: Send>(
             handles.into_iter().map(|h| h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         own.into_iter().chain(others).collect()
     });
-    if let Some(at) = results.iter().position(|r| matches!(r, Err(e) if !matches!(e, Error::Interrupted))) {
-        return results.into_iter().skip(at).take(1).collect();
+    let (interrupted, failed): (Vec<_>, Vec<_>) =
+        results.into_iter().filter_map(Result::err).partition(|error| matches!(error, Error::Interrupted));
+    if let Some(error) = failed.into_iter().next() {
+        return Err(error);
     }
     prepared?;
-    results.into_iter().collect()
+    interrupted.into_iter().next().map_or(Ok(()), Err)
 }
 
 /// Waits for what a thread sends; `None` if it has ended.

@@ -9,7 +9,6 @@ use crate::encode::special_set::SpecialTokens;
 use crate::error::Result;
 use crate::pipeline::Trust;
 use crate::room;
-use crate::special::SpecialMatch;
 
 impl Encoder {
     /// Encodes the joined parts into `sink`, with special tokens only where one lies entirely inside a trusted
@@ -25,9 +24,22 @@ impl Encoder {
         parts.iter().for_each(|(part, _)| text.extend_from_slice(part));
         let trusted = trusted_ranges(parts)?;
         if self.pipeline.is_some() {
-            return self.encode_staged_parts(&text, &trusted, sink, control);
+            let mut specials = self.active(SpecialTokens::from(!trusted.is_empty()));
+            specials.trust = match &trusted[..] {
+                [] => Trust::None,
+                [all] if *all == (0..text.len()) => Trust::All,
+                ranges => Trust::Inside(ranges),
+            };
+            return self.answer(Request::alone(&text, specials, true), sink, control);
         }
-        let specials = self.trusted_specials(&text, &trusted, control)?;
+        let mut specials = Vec::new();
+        for range in trusted {
+            // Each range is searched alone, so that text beyond its end cannot make a match longer.
+            let mut matches = self.vocab.specials().matches(&text[..range.end], range.start);
+            while let Some(special) = matches.next(control)? {
+                room::push(&mut specials, special)?;
+            }
+        }
         self.pool.with(self.isa, 0, |scratch| {
             let mut at = 0;
             for special in specials {
@@ -44,41 +56,6 @@ impl Encoder {
         let mut count = CountSink(0);
         self.encode_parts(parts, &mut count, control)?;
         Ok(count.0)
-    }
-
-    /// [`Encoder::encode_parts`] for a text that goes through a pipeline.
-    fn encode_staged_parts(
-        &self,
-        text: &[u8],
-        trusted: &[Range<usize>],
-        sink: &mut impl Sink,
-        control: &Control,
-    ) -> Result<()> {
-        let mut specials = self.active(SpecialTokens::from(!trusted.is_empty()));
-        specials.trust = match trusted {
-            [] => Trust::None,
-            [all] if *all == (0..text.len()) => Trust::All,
-            ranges => Trust::Inside(ranges),
-        };
-        self.answer(Request::alone(text, specials, true), sink, control)
-    }
-
-    /// The special tokens in the trusted ranges. Each range is searched alone, so that text beyond its end cannot make
-    /// a match longer.
-    fn trusted_specials(
-        &self,
-        text: &[u8],
-        trusted: &[Range<usize>],
-        control: &Control,
-    ) -> Result<Vec<SpecialMatch>> {
-        let mut specials = Vec::new();
-        for range in trusted {
-            let mut matches = self.vocab.specials().matches(&text[..range.end], range.start);
-            while let Some(special) = matches.next(control)? {
-                room::push(&mut specials, special)?;
-            }
-        }
-        Ok(specials)
     }
 }
 

@@ -127,14 +127,8 @@ impl PrefixCache {
     pub fn new(encoder: Arc<Encoder>, max_bytes: usize, special: bool) -> Self {
         let shards = (max_bytes / MIN_SHARD_BYTES).clamp(1, MAX_SHARDS);
         let shards = (0..shards).map(|_| Mutex::default()).collect();
-        PrefixCache {
-            encoder,
-            special,
-            max_bytes,
-            root: Arc::default(),
-            next_number: AtomicU64::new(1),
-            shards,
-        }
+        let (root, next_number) = (Arc::default(), AtomicU64::new(1));
+        PrefixCache { encoder, special, max_bytes, root, next_number, shards }
     }
 
     /// Bytes of memory that it may take.
@@ -151,11 +145,6 @@ impl PrefixCache {
     pub fn encode(&self, text: &[u8], ids: &mut Vec<u32>, control: &Control) -> Result<()> {
         let known = self.find(text, ids)?;
         self.encode_from(known, text, ids, control)
-    }
-
-    /// Finds how far a text is known, and appends most of the ids up to there. [`PrefixCache::encode_from`] does the rest.
-    pub fn find(&self, text: &[u8], ids: &mut Vec<u32>) -> Result<KnownPrefix> {
-        self.descend(&self.prompt(text), ids)
     }
 
     /// Appends the other ids of a text, after those that [`PrefixCache::find`] appended for the same text.
@@ -183,9 +172,10 @@ impl PrefixCache {
         Prompt { text, specials, cutter: self.encoder.cutter_of(specials, false) }
     }
 
-    /// Goes down the tree as far as it has the text; appends the ids of the nodes above the last.
-    fn descend(&self, prompt: &Prompt<'_>, ids: &mut Vec<u32>) -> Result<KnownPrefix> {
-        let text = prompt.text;
+    /// Finds how far a text is known: goes down the tree as far as it has the text, and appends the ids of the nodes above
+    /// the last. [`PrefixCache::encode_from`] does the rest.
+    pub fn find(&self, text: &[u8], ids: &mut Vec<u32>) -> Result<KnownPrefix> {
+        let prompt = self.prompt(text);
         let (mut node, mut start, mut place) = (Arc::clone(&self.root), 0, None);
         loop {
             let same = common_prefix(&node.text, &text[start..]);
@@ -199,13 +189,8 @@ impl PrefixCache {
                     (node, place) = (below, Some(branch));
                 }
                 below => {
-                    return Ok(KnownPrefix {
-                        node,
-                        start,
-                        place,
-                        same,
-                        branch: below.is_some().then_some(branch),
-                    });
+                    let branch = below.is_some().then_some(branch);
+                    return Ok(KnownPrefix { node, start, place, same, branch });
                 }
             }
         }
@@ -406,17 +391,6 @@ mod tests {
         assert!(!shard.put(branch(4), Arc::clone(&longer), Some(3), 3 * SIZE), "it is another node");
         assert!(shard.put(branch(4), longer, Some(4), 3 * SIZE));
         assert_eq!((shard.bytes, shard.queue.len(), shard.entries.len()), (3 * SIZE - 3, 3, 3));
-    }
-
-    #[test]
-    fn common_prefixes() {
-        let text: Vec<u8> = (0..200).collect();
-        for len in 0..200 {
-            assert_eq!(common_prefix(&text[..len], &text), len);
-            let mut other = text.clone();
-            other[len] = 255;
-            assert_eq!(common_prefix(&other, &text), len);
-        }
     }
 
     fn encoder(pattern: Pattern) -> Arc<Encoder> {

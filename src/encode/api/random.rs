@@ -36,11 +36,13 @@ impl Encoder {
     ) -> Result<EncodedBatch> {
         let pairs = self.vocab.pairs().ok_or(Error::BrokenState)?;
         let encode = |_, run: Range<usize>, ids: &mut Vec<u32>, ends: &mut Vec<usize>| {
-            let mut merger = RandomMerger::default();
+            let merger = &mut RandomMerger::default();
             for number in run {
+                let (text, merger) = (number as u64, &mut *merger);
+                let (encoder, count, unchecked) = (self, 0, 0);
                 let mut pretokens =
-                    Pretokens { encoder: self, pairs, merges, text: number as u64, count: 0, unchecked: 0 };
-                pretokens.add(&mut merger, texts[number], special, ids, control)?;
+                    Pretokens { encoder, pairs, merges, merger, control, text, count, unchecked };
+                pretokens.add(texts[number], special, ids)?;
                 ends.push(ids.len());
                 control.advance(texts[number].len() as u64);
             }
@@ -55,6 +57,8 @@ struct Pretokens<'a> {
     encoder: &'a Encoder,
     pairs: &'a Pairs,
     merges: RandomMerges,
+    merger: &'a mut RandomMerger,
+    control: &'a Control<'a>,
     /// The number of the text.
     text: u64,
     /// The number of pretokens so far.
@@ -65,42 +69,29 @@ struct Pretokens<'a> {
 
 impl Pretokens<'_> {
     /// Adds the ids of the text.
-    fn add(
-        &mut self,
-        merger: &mut RandomMerger,
-        text: &[u8],
-        special: bool,
-        ids: &mut Vec<u32>,
-        control: &Control,
-    ) -> Result<()> {
-        let encoder = self.encoder;
+    fn add(&mut self, text: &[u8], special: bool, ids: &mut Vec<u32>) -> Result<()> {
+        let Pretokens { encoder, control, .. } = *self;
         encoder.for_each_stretch(text, special, false, control, &mut |stretch| match stretch {
             Stretch::Token { id, .. } => room::push(ids, id),
-            Stretch::Same(range) => self.add_text(merger, &text[range], ids, control),
-            Stretch::Changed(text, _) => self.add_text(merger, text, ids, control),
+            Stretch::Same(range) => self.add_text(&text[range], ids),
+            Stretch::Changed(text, _) => self.add_text(text, ids),
         })
     }
 
     /// Adds the ids of text without added tokens.
-    fn add_text(
-        &mut self,
-        merger: &mut RandomMerger,
-        text: &[u8],
-        ids: &mut Vec<u32>,
-        control: &Control,
-    ) -> Result<()> {
+    fn add_text(&mut self, text: &[u8], ids: &mut Vec<u32>) -> Result<()> {
         let Encoder { vocab, pretokenizer, .. } = self.encoder;
         pretokenizer.for_each(text, |range| {
             self.unchecked += range.len();
             if self.unchecked >= BYTES_PER_CHECK {
                 self.unchecked = 0;
-                control.check()?;
+                self.control.check()?;
             }
             let RandomMerges { rate, seed } = self.merges;
             let mut draws = Draws::of_pretoken(rate, seed, self.text, self.count);
             self.count += 1;
             let first = ids.len();
-            merger.merge(self.pairs, &text[range], &mut draws, ids, control)?;
+            self.merger.merge(self.pairs, &text[range], &mut draws, ids, self.control)?;
             ids[first..].iter_mut().for_each(|index| *index = vocab.tokens().id_at(*index));
             Ok(())
         })

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use crate::control::Control;
 use crate::encode::encoder::{Encoder, Request};
 use crate::error::Result;
-use crate::pipeline::Pipeline;
 use crate::room;
 use crate::special::{Event, StreamState, TextStream};
 
@@ -18,6 +17,9 @@ pub struct EncodeStream {
     special: bool,
     state: State,
 }
+
+/// Where ids go.
+type Ids<'a> = (&'a mut Vec<u32>, &'a Control<'a>);
 
 #[derive(Default)]
 struct State {
@@ -58,29 +60,21 @@ impl EncodeStream {
     /// [`push`](EncodeStream::push) of bytes that need not be UTF-8; [`finish`](EncodeStream::finish) for no text.
     pub fn step(&mut self, text: Option<&[u8]>, ids: &mut Vec<u32>, control: &Control) -> Result<()> {
         let state = std::mem::take(&mut self.state);
-        let encoder = &*self.encoder;
-        self.state = match &encoder.pipeline {
-            Some(pipeline) => encoder.step_staged(pipeline, state, text, self.special, ids, control)?,
-            None => encoder.step_plain(state.plain, text, self.special, ids, control)?,
+        let sink = (ids, control);
+        self.state = match self.encoder.pipeline.is_some() {
+            true => self.step_staged(state, text, sink)?,
+            false => self.step_plain(state.plain, text, sink)?,
         };
         Ok(())
     }
-}
 
-impl Encoder {
-    fn step_plain(
-        &self,
-        before: StreamState,
-        text: Option<&[u8]>,
-        special: bool,
-        ids: &mut Vec<u32>,
-        control: &Control,
-    ) -> Result<State> {
-        let mut stream = TextStream::new(self.specials(special), &self.pretokenizer, before);
-        self.pool.with(self.isa, 0, |scratch| {
+    fn step_plain(&self, before: StreamState, text: Option<&[u8]>, (ids, control): Ids<'_>) -> Result<State> {
+        let encoder = &*self.encoder;
+        let mut stream = TextStream::new(encoder.specials(self.special), &encoder.pretokenizer, before);
+        encoder.pool.with(encoder.isa, 0, |scratch| {
             let mut take = |event: Event<'_>, _| match event {
-                Event::Pretoken(pretoken) => self.encode_pretoken(scratch, pretoken, ids, control),
-                Event::Special(index) => room::push(ids, self.vocab.special_ids()[index]),
+                Event::Pretoken(pretoken) => encoder.encode_pretoken(scratch, pretoken, ids, control),
+                Event::Special(index) => room::push(ids, encoder.vocab.special_ids()[index]),
             };
             match text {
                 Some(text) => stream.push(text, control, &mut take),
@@ -91,16 +85,8 @@ impl Encoder {
     }
 
     /// A step of a text that goes through a pipeline: it is encoded up to the last place where it can be cut.
-    fn step_staged(
-        &self,
-        pipeline: &Pipeline,
-        mut state: State,
-        text: Option<&[u8]>,
-        special: bool,
-        ids: &mut Vec<u32>,
-        control: &Control,
-    ) -> Result<State> {
-        let uncut = &mut state.uncut;
+    fn step_staged(&self, mut state: State, text: Option<&[u8]>, (ids, control): Ids<'_>) -> Result<State> {
+        let (encoder, uncut) = (&*self.encoder, &mut state.uncut);
         room::extend(uncut, text.unwrap_or_default())?;
         let end = if text.is_none() {
             Some(uncut.len())
@@ -109,11 +95,11 @@ impl Encoder {
         } else {
             // A text without a place to cut is searched again when it is twice as long, so that searching is linear.
             state.search_at = 2 * uncut.len();
-            pipeline.cutter(&self.pretokenizer, false).late_cut(uncut)
+            encoder.cutter(self.special, false).late_cut(uncut)
         };
         if let Some(end) = end {
-            let request = Request::alone(&uncut[..end], self.active(special.into()), !state.continues);
-            self.answer(request, ids, control)?;
+            let specials = encoder.active(self.special.into());
+            encoder.answer(Request::alone(&uncut[..end], specials, !state.continues), ids, control)?;
             uncut.drain(..end);
             (state.search_at, state.continues) = (0, true);
         }

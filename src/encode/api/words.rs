@@ -29,20 +29,7 @@ impl Encoder {
     pub fn encode_words(&self, text: &str, special: bool, control: &Control) -> Result<Words> {
         let text = text.as_bytes();
         let mut words = Words::default();
-        self.for_each_stretch(text, special, true, control, &mut |stretch| {
-            self.add_stretch(&mut words, text, stretch, control)
-        })?;
-        Ok(words)
-    }
-
-    fn add_stretch(
-        &self,
-        words: &mut Words,
-        whole: &[u8],
-        stretch: Stretch<'_>,
-        control: &Control,
-    ) -> Result<()> {
-        match stretch {
+        self.for_each_stretch(text, special, true, control, &mut |stretch| match stretch {
             Stretch::Token { id, range, text } => {
                 room::push(&mut words.words, words.count)?;
                 words.count += 1;
@@ -51,14 +38,14 @@ impl Encoder {
                 words.spans.token(range, id)
             }
             Stretch::Same(range) => {
-                let base = range.start;
-                let origin = |span: Range<usize>| base + span.start..base + span.end;
-                self.add_words(words, &whole[range], &origin, control)
+                let origin = |span: Range<usize>| range.start + span.start..range.start + span.end;
+                self.add_words(&mut words, &text[range.clone()], &origin, control)
             }
             Stretch::Changed(text, origins) => {
-                self.add_words(words, text, &|span| origin_of(origins, span), control)
+                self.add_words(&mut words, text, &|span| origin_of(origins, span), control)
             }
-        }
+        })?;
+        Ok(words)
     }
 
     /// Adds the ids of a stretch. `origin` gives the range of the original that a range comes from.

@@ -44,7 +44,7 @@ def spelling(pattern: patterns.Pattern) -> str:
     """The spelling of a pattern for Oniguruma, as it is written into a `tokenizer.json`."""
     if pattern.name is not None:
         return next(text for text, name in _core.ONIGURUMA_SPELLINGS.items() if name == pattern.name)
-    core = _core.Tokenizer({0: b"a"}, None, [], pattern.core())
+    core = _core.Tokenizer({byte: bytes([byte]) for byte in range(256)}, None, [], pattern.core())
     return str(core.pre_tokenizer()["pretokenizers"][0]["pattern"]["Regex"])
 
 
