@@ -5,17 +5,17 @@ use std::collections::HashMap;
 use rustc_hash::FxHashMap;
 
 use super::decoder::{Decoder, DecoderState};
-use super::pieces::{META, PieceRule};
+use super::pieces::PieceRule;
 use super::stages::{Stage, byte_of};
 use crate::error::{Error, Result};
 use crate::pretokenize::Matcher;
 use crate::room;
-use crate::spelling;
+use crate::spelling::{self, META_TEXT};
 use crate::vocab::{TextSpelling, Vocab};
 
 /// A decoder, with the names of the tokens that it works on.
 pub struct TextDecoder {
-    decoder: Decoder,
+    pub(crate) decoder: Decoder,
     spelling: TextSpelling,
     /// The names of added tokens.
     names: HashMap<u32, String>,
@@ -37,7 +37,7 @@ impl TextDecoder {
     ) -> Result<Self> {
         let bytes = vocab.characters().map_or(&[][..], |characters| &characters.bytes);
         let byte_tokens: FxHashMap<u32, u8> = bytes.iter().copied().zip(0..=255).collect();
-        let stripped = stripped_spaces(decoder.stages(), spelling, byte_tokens.len() == 256)
+        let stripped = stripped_spaces(&decoder.stages, spelling, byte_tokens.len() == 256)
             .filter(|_| vocab.covers_text_exactly())
             // An added token may have the name of a byte, and another one once it is normalized.
             .filter(|_| {
@@ -98,7 +98,7 @@ impl TextDecoder {
 
     /// The rule of SentencePiece, if that is all of decoding.
     pub fn pieces(&self) -> Option<&PieceRule> {
-        if let [Stage::Pieces(rule)] = self.decoder.stages() { Some(rule) } else { None }
+        if let [Stage::Pieces(rule)] = &self.decoder.stages[..] { Some(rule) } else { None }
     }
 
     /// Whether decoding joins the bytes of the vocabulary's tokens, and does nothing else.
@@ -115,7 +115,7 @@ impl TextDecoder {
         for (index, &id) in ids.iter().enumerate() {
             self.push(vocab, &mut state, id, Some(index), &mut text)?;
         }
-        self.finish(&mut state, &mut text)?;
+        self.decoder.finish(&mut state, &mut text)?;
         Ok(text)
     }
 
@@ -135,11 +135,6 @@ impl TextDecoder {
         }
     }
 
-    /// Regards all text so far as shown; see [`Decoder::mark_shown`].
-    pub fn mark_shown(&self, state: &mut DecoderState) -> Result<()> {
-        self.decoder.mark_shown(state)
-    }
-
     /// A token as the model spells it.
     ///
     /// # Errors
@@ -156,7 +151,7 @@ impl TextDecoder {
         }
         let plain = match self.spelling {
             TextSpelling::Bytes => spelling::unspelled(text),
-            TextSpelling::Spaces => Some(text.replace(META, " ").into_bytes()),
+            TextSpelling::Spaces => Some(text.replace(META_TEXT, " ").into_bytes()),
             TextSpelling::Characters => Some(text.into()),
         };
         let of_text = plain.and_then(|plain| vocab.ordinary_id(&plain).or_else(|| vocab.special_id(&plain)));
@@ -168,11 +163,6 @@ impl TextDecoder {
             }
         }
         Ok(None)
-    }
-
-    /// Ends the text; appends the rest of it.
-    pub fn finish(&self, state: &mut DecoderState, text: &mut String) -> Result<()> {
-        self.decoder.finish(state, text)
     }
 
     /// The name of a token that has no other than its spelling.
@@ -187,7 +177,11 @@ impl TextDecoder {
             return Ok(name);
         }
         let name = String::from_utf8_lossy(bytes);
-        Ok(if self.spelling == TextSpelling::Spaces { name.replace(' ', META) } else { name.into_owned() })
+        Ok(if self.spelling == TextSpelling::Spaces {
+            name.replace(' ', META_TEXT)
+        } else {
+            name.into_owned()
+        })
     }
 
     /// The bytes in the text of all tokens that have other bytes in the vocabulary.
@@ -211,7 +205,9 @@ impl TextDecoder {
                 TextSpelling::Bytes => spelling::unspelled(&name).unwrap_or_else(|| name.into_bytes()),
                 _ => match byte_of(&name) {
                     Some(byte) => vec![byte],
-                    None if self.spelling == TextSpelling::Spaces => name.replace(META, " ").into_bytes(),
+                    None if self.spelling == TextSpelling::Spaces => {
+                        name.replace(META_TEXT, " ").into_bytes()
+                    }
                     None => name.into_bytes(),
                 },
             };
@@ -234,7 +230,7 @@ fn stripped_spaces(stages: &[Stage], spelling: TextSpelling, has_bytes: bool) ->
                 return Some(usize::from(rule.add_dummy_prefix || rule.remove_extra_whitespaces));
             }
             [Stage::Replace(Matcher::Literal(old), new), stages @ ..]
-                if old == META.as_bytes() && new == " " =>
+                if old == META_TEXT.as_bytes() && new == " " =>
             {
                 stages
             }

@@ -102,7 +102,7 @@ impl StreamDecoder {
     }
 
     pub(crate) fn end_prompt(&self, stream: &mut StreamState) -> Result<()> {
-        self.stages().map_or(Ok(()), |decoder| decoder.mark_shown(&mut stream.stages))
+        self.stages().map_or(Ok(()), |decoder| decoder.decoder.mark_shown(&mut stream.stages))
     }
 
     /// Adds an id that has a text; appends the text that is complete now.
@@ -145,7 +145,7 @@ impl StreamDecoder {
         match self.stages() {
             Some(decoder) => {
                 let mut end = String::new();
-                decoder.finish(&mut last.stages, &mut end)?;
+                decoder.decoder.finish(&mut last.stages, &mut end)?;
                 more = end.into_bytes();
             }
             None => complete(&mut last.bytes, &[], true, on_invalid, &mut more)?,
