@@ -98,7 +98,7 @@ impl<'a> TokenRun<'a> {
 /// tokens between two neighbours stand for the same bytes. A token without bytes belongs to the ones after it.
 ///
 /// # Errors
-/// [`Error::OtherBytes`], [`Error::UnknownId`], [`Error::OutOfMemory`], [`Error::Interrupted`].
+/// [`Error::Invalid`] for ids of other bytes, [`Error::UnknownId`], [`Error::OutOfMemory`], [`Error::Interrupted`].
 pub fn align(mut a: TokenRun<'_>, mut b: TokenRun<'_>, control: &Control) -> Result<Vec<[i64; 2]>> {
     let mut ends: Vec<[i64; 2]> = room::for_items(2 + a.ids.len().min(b.ids.len()))?;
     memory::advise_huge_pages(ends.as_mut_ptr().cast(), size_of::<[i64; 2]>() * ends.capacity());
@@ -236,7 +236,9 @@ fn next_end(a: &mut TokenRun<'_>, b: &mut TokenRun<'_>, byte: &mut usize) -> Res
         if len == 0 || a.unread[..len] != b.unread[..len] {
             let byte = *byte + a.unread.iter().zip(b.unread).take_while(|(a, b)| a == b).count();
             let [a, b] = [&*a, &*b].map(|run| run.next - usize::from(!run.unread.is_empty()));
-            return Err(Error::OtherBytes { byte, a, b });
+            return Err(Error::Invalid(format!(
+                "the ids stand for other bytes from byte {byte} on, which is in ids_a[{a}] and in ids_b[{b}]"
+            )));
         }
         *byte += len;
         (a.unread, b.unread) = (&a.unread[len..], &b.unread[len..]);

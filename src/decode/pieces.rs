@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::spelling::META;
+use crate::spelling::META_TEXT;
 
 /// What pieces of a SentencePiece model become.
 #[derive(Clone, Debug, Default)]
@@ -31,9 +31,9 @@ impl PieceRule {
             return surface.clone();
         }
         let strips = *at_start && (self.add_dummy_prefix || self.remove_extra_whitespaces);
-        let stripped = piece.strip_prefix(META).filter(|_| strips);
+        let stripped = piece.strip_prefix(META_TEXT).filter(|_| strips);
         *at_start &= stripped.is_none() || self.remove_extra_whitespaces;
-        stripped.unwrap_or(piece).replace(META, " ")
+        stripped.unwrap_or(piece).replace(META_TEXT, " ")
     }
 }
 

@@ -5,7 +5,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use crate::error::{Error, Result};
 use crate::room;
 
-/// Bytes of a stop string at max_len.
+/// The maximum number of bytes of a stop string.
 const MAX_BYTES: usize = 4096;
 
 /// Strings of which the first to be complete ends a text; of several that are complete at the same place, the longest.
@@ -82,8 +82,5 @@ mod tests {
             assert_eq!(search.push(&mut pending, piece.as_bytes(), false, &mut text).unwrap(), None);
             assert_eq!(text, shown.as_bytes());
         }
-        assert!(StopStrings::new(vec![]).unwrap().is_none());
-        assert!(StopStrings::new(vec!["a".into(), String::new()]).is_err());
-        assert!(StopStrings::new(vec!["a".repeat(MAX_BYTES + 1)]).is_err());
     }
 }

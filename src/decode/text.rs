@@ -15,7 +15,7 @@ use crate::vocab::Vocab;
 
 /// A decoder, with the names of the tokens that it works on.
 pub struct TextDecoder {
-    decoder: Decoder,
+    pub(crate) decoder: Decoder,
     spelling: TextSpelling,
     /// The names of added tokens.
     names: HashMap<u32, String>,
@@ -37,7 +37,7 @@ impl TextDecoder {
     ) -> Result<Self> {
         let bytes = vocab.characters().map_or(&[][..], |characters| &characters.bytes);
         let byte_tokens: FxHashMap<u32, u8> = bytes.iter().copied().zip(0..=255).collect();
-        let stripped = stripped_spaces(decoder.stages(), spelling, byte_tokens.len() == 256)
+        let stripped = stripped_spaces(&decoder.stages, spelling, byte_tokens.len() == 256)
             .filter(|_| vocab.covers_text_exactly())
             // An added token may have the name of a byte, and another one once it is normalized.
             .filter(|_| {
@@ -98,7 +98,7 @@ impl TextDecoder {
 
     /// The rule of SentencePiece, if that is all of decoding.
     pub fn pieces(&self) -> Option<&PieceRule> {
-        if let [Stage::Pieces(rule)] = self.decoder.stages() { Some(rule) } else { None }
+        if let [Stage::Pieces(rule)] = &self.decoder.stages[..] { Some(rule) } else { None }
     }
 
     /// Whether decoding joins the bytes of the vocabulary's tokens, and does nothing else.
@@ -115,7 +115,7 @@ impl TextDecoder {
         for (index, &id) in ids.iter().enumerate() {
             self.push(vocab, &mut state, id, Some(index), &mut text)?;
         }
-        self.finish(&mut state, &mut text)?;
+        self.decoder.finish(&mut state, &mut text)?;
         Ok(text)
     }
 
@@ -133,11 +133,6 @@ impl TextDecoder {
             Some(name) => self.decoder.push(state, name, text),
             None => self.decoder.push(state, &self.spelled(id, bytes)?, text),
         }
-    }
-
-    /// Regards all text so far as shown; see [`Decoder::mark_shown`].
-    pub fn mark_shown(&self, state: &mut DecoderState) -> Result<()> {
-        self.decoder.mark_shown(state)
     }
 
     /// A token as the model spells it.
@@ -166,11 +161,6 @@ impl TextDecoder {
             }
         }
         Ok(None)
-    }
-
-    /// Ends the text; appends the rest of it.
-    pub fn finish(&self, state: &mut DecoderState, text: &mut String) -> Result<()> {
-        self.decoder.finish(state, text)
     }
 
     /// The name of a token that has no other than its spelling.

@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::members::{Members, joined, opposite};
+use super::members::{Member, is_nested, joined, members, opposite};
 use super::tables::{Ranges, Tables};
 use super::tree::{DOTALL, FULLCASE, IGNORECASE, Letters, Part, Source, Tree};
 use crate::error::{Error, Result};
@@ -116,15 +116,23 @@ impl Lookups<'_> {
             return self.looked_up(&format!("(?{i}{s}:{source})"));
         }
         let set = if source.starts_with('[') { source.to_owned() } else { format!("[{source}]") };
-        let Some(members) = Members::of(&set) else { return self.looked_up(source) };
-        let mut ranges = members.ranges;
-        for class in &members.classes {
-            ranges.extend(self.looked_up(class)?);
+        let members = members(&set).filter(|_| !is_nested(&set));
+        let Some((is_negated, members)) = members else { return self.looked_up(source) };
+        let (mut ranges, mut classes) = (Ranges::new(), Vec::new());
+        for member in members {
+            match member {
+                Member::Class(class) if classes.contains(&class) => (),
+                Member::Class(class) => {
+                    ranges.extend(self.looked_up(&class)?);
+                    classes.push(class);
+                }
+                Member::Range(range) => ranges.push(range),
+            }
         }
         let ranges = joined(ranges);
         // `regex` has a rule of its own where a class and its opposite are excluded, such as `[^\s\S]`.
-        let is_odd = members.classes.len() > 1 && ranges == opposite(&Vec::new());
-        match members.is_negated {
+        let is_odd = classes.len() > 1 && ranges == opposite(&Vec::new());
+        match is_negated {
             false => Ok(ranges),
             true if is_odd => self.looked_up(source),
             true => Ok(opposite(&ranges)),

@@ -1,17 +1,17 @@
 //! Letters without regard to case, as Oniguruma's `(?i)` reads them, written without flags.
 //!
-//! A character matches all that share its simple case folding, by the tables of `regex`, except that "İ" and "ı" are
-//! no cases of "i". Besides, 104 characters fold to two or three ("ß" to "ss"), and match these sequences: as literals,
-//! and as members of a class that is not negated. The sequences, as literals that stand together, match the characters.
+//! A character matches all that share its simple case folding. Besides, 104 characters fold to two or three ("ß" to
+//! "ss"), and match these sequences: as literals, and as members of a class that is not negated. The sequences, as
+//! literals that stand together, match the characters. The foldings are those of regex-syntax and of Rust: Oniguruma has
+//! none that is newer.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::tables::Tables;
-use crate::error::Result;
+use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
-/// Letters with cases in `regex` alone: those of Turkish, and those whose other cases are newer than Oniguruma's Unicode,
-/// such as a letter that Unicode 18 has for "ß".
-const ALONE: &str = "\u{130}\u{131}\u{277}\u{27c}\u{a7d3}\u{a7d5}\u{ab4b}\u{ab4c}\u{1df95}";
+use super::tables::Tables;
+use super::unicode::SyntaxTables;
+use crate::error::Result;
 
 /// A character as `regex` reads it, alone or in a set.
 pub(super) fn escaped(character: char) -> String {
@@ -34,103 +34,56 @@ pub(super) struct Variants {
     pub(super) letters: usize,
 }
 
-/// The cases of characters. What was asked of `regex` is kept.
+/// The cases of characters.
 pub(super) struct Cases<'t> {
     tables: &'t dyn Tables,
     /// All cased characters.
-    cased: Vec<char>,
-    /// The full case folding of those that have another one.
-    folding: HashMap<char, String>,
+    cased: String,
     /// By each sequence that single characters fold to, those characters.
     unfoldings: BTreeMap<String, String>,
-    variants: HashMap<char, String>,
     classes: HashMap<String, Variants>,
 }
 
 impl<'t> Cases<'t> {
     pub(super) fn new(tables: &'t dyn Tables) -> Result<Self> {
-        let ranges = tables.matched(r"[\p{Lu}\p{Ll}\p{Lt}\p{CWCM}\p{CWCF}]")?;
-        let cased: Vec<char> = ranges.into_iter().flatten().filter_map(char::from_u32).collect();
+        let ranges = SyntaxTables.matched(r"[\p{Lu}\p{Ll}\p{Lt}\p{CWCM}\p{CWCF}]")?;
+        let cased: String = ranges.into_iter().flatten().filter_map(char::from_u32).collect();
         let mut unfoldings = BTreeMap::<String, String>::new();
-        let mut folding = HashMap::new();
-        for (&character, folded) in cased.iter().zip(tables.folded(&cased.iter().collect::<String>())?) {
+        for character in cased.chars() {
+            let folded = folded(character);
             if folded.chars().nth(1).is_some() {
-                unfoldings.entry(folded.clone()).or_default().push(character);
+                unfoldings.entry(folded).or_default().push(character);
             }
-            folding.insert(character, folded);
         }
-        Ok(Cases { tables, cased, folding, unfoldings, variants: HashMap::new(), classes: HashMap::new() })
-    }
-
-    fn folded(&self, character: char) -> String {
-        self.folding.get(&character).cloned().unwrap_or_else(|| character.into())
+        Ok(Cases { tables, cased, unfoldings, classes: HashMap::new() })
     }
 
     /// Writes literals that stand together, without regard to case.
     ///
     /// Sequences that single characters fold to are cut from the left, the longer ones first. In a look behind, each
     /// character has variants of one character only.
-    pub(super) fn literals(&mut self, text: &str, is_behind: bool) -> Result<String> {
+    pub(super) fn literals(&self, text: &str, is_behind: bool) -> String {
         let text: Vec<char> = text.chars().collect();
-        let folded: Vec<String> = text.iter().map(|&character| self.folded(character)).collect();
         // A character that folds to several begins no sequence of others.
-        let key = |at: usize| match folded[at].chars().count() {
-            1 => folded[at].clone(),
-            _ => text[at].into(),
+        let key = |&character: &char| {
+            let folded = folded(character);
+            if folded.chars().nth(1).is_some() { character.into() } else { folded }
         };
-        let keys: Vec<String> = (0..text.len()).map(key).collect();
+        let keys: Vec<String> = text.iter().map(key).collect();
         let (mut written, mut at) = (String::new(), 0);
         while at < text.len() {
-            let sequence = [3, 2].into_iter().filter(|_| !is_behind).find_map(|size| {
+            let sequence = [3, 2].into_iter().find_map(|size| {
                 let key = keys.get(at..at + size)?.concat();
                 self.unfoldings.contains_key(&key).then_some((size, key))
             });
-            let (size, key) = sequence.unwrap_or_else(|| (1, folded[at].clone()));
-            match self.unfoldings.get(&key).filter(|_| !is_behind).cloned() {
-                None => written += &self.cases(text[at])?,
-                Some(unfoldings) => {
-                    written += &format!("(?:{}|{})", set(unfoldings.chars()), self.sequence(&key)?);
-                }
-            }
+            let (size, key) = sequence.filter(|_| !is_behind).unwrap_or_else(|| (1, folded(text[at])));
+            written += &match self.unfoldings.get(&key).filter(|_| !is_behind) {
+                None => cases(text[at]),
+                Some(unfoldings) => format!("(?:{}|{})", set(unfoldings.chars()), sequence_of(&key)),
+            };
             at += size;
         }
-        Ok(written)
-    }
-
-    /// Writes one literal, with its variants of one character.
-    fn cases(&mut self, character: char) -> Result<String> {
-        if self.cased.binary_search(&character).is_err() {
-            return Ok(escaped(character));
-        }
-        if let Some(written) = self.variants.get(&character) {
-            return Ok(written.clone());
-        }
-        let variants = self.closed(BTreeSet::from([character]))?;
-        let written = if variants.len() == 1 { escaped(character) } else { set(variants.into_iter()) };
-        self.variants.insert(character, written.clone());
-        Ok(written)
-    }
-
-    fn sequence(&mut self, key: &str) -> Result<String> {
-        key.chars().map(|character| self.cases(character)).collect()
-    }
-
-    /// Characters, and the cased ones with the simple case folding of one of them.
-    fn closed(&self, members: BTreeSet<char>) -> Result<BTreeSet<char>> {
-        let (alone, others): (BTreeSet<char>, BTreeSet<char>) =
-            members.iter().partition(|&&character| ALONE.contains(character));
-        if others.is_empty() {
-            return Ok(alone);
-        }
-        let matched = self.matched(&format!("(?V0)(?i)[{}]", items(others.iter().copied())))?;
-        let is_other = |character: &char| !ALONE.contains(*character) || alone.contains(character);
-        Ok(members.iter().copied().chain(matched).filter(is_other).collect())
-    }
-
-    /// The cased characters that an expression for one character matches.
-    fn matched(&self, source: &str) -> Result<Vec<char>> {
-        let places = self.tables.matched_among(source, &self.cased.iter().collect::<String>())?;
-        Ok(places.into_iter().flatten().map(|at| self.cased[at as usize]).collect())
+        written
     }
 
     /// What an expression for one character also matches without regard to case.
@@ -138,24 +91,47 @@ impl<'t> Cases<'t> {
         if let Some(variants) = self.classes.get(positive) {
             return Ok(variants.clone());
         }
-        let own = self.matched(&format!("(?V0){positive}"))?;
-        let own: BTreeSet<char> = own.into_iter().collect();
-        let closed = self.closed(own.clone())?;
+        let places = self.tables.matched_among(&format!("(?V0){positive}"), &self.cased)?;
+        let cased: Vec<char> = self.cased.chars().collect();
+        let own: BTreeSet<char> = places.into_iter().flatten().map(|at| cased[at as usize]).collect();
+        let closed = closed(own.iter().copied());
         let folds_into = |unfoldings: &str| unfoldings.chars().any(|character| closed.contains(&character));
-        let mut sequences: Vec<String> = Vec::new();
-        let keys = self.unfoldings.iter().filter(|(_, unfoldings)| folds_into(unfoldings));
-        let mut keys: Vec<(usize, char, String)> = keys
-            .map(|(key, all)| (key.chars().count(), all.chars().next().unwrap_or_default(), key.clone()))
-            .collect();
+        let mut keys: Vec<(usize, &String, &String)> =
+            self.unfoldings.iter().map(|(key, all)| (key.chars().count(), all, key)).collect();
+        keys.retain(|(_, unfoldings, _)| folds_into(unfoldings));
         keys.sort();
-        for (_, _, key) in keys {
-            sequences.push(self.sequence(&key)?);
-        }
+        let sequences: Vec<String> = keys.into_iter().map(|(.., key)| sequence_of(key)).collect();
         let added = closed.difference(&own).copied();
         let variants = Variants { items: items(added), sequences: sequences.join("|"), letters: own.len() };
         self.classes.insert(positive.to_owned(), variants.clone());
         Ok(variants)
     }
+}
+
+/// The full case folding of a character. It may be another one of its cases for those that fold to one.
+fn folded(character: char) -> String {
+    match character {
+        'ı' => character.into(),
+        'ẞ' => "ss".into(),
+        _ => character.to_uppercase().flat_map(char::to_lowercase).collect(),
+    }
+}
+
+/// Characters, and those with the simple case folding of one of them.
+fn closed(members: impl Iterator<Item = char>) -> BTreeSet<char> {
+    let mut class = ClassUnicode::new(members.map(|character| ClassUnicodeRange::new(character, character)));
+    class.case_fold_simple();
+    class.iter().flat_map(|range| range.start()..=range.end()).collect()
+}
+
+/// Writes one literal, with its variants of one character.
+fn cases(character: char) -> String {
+    let variants = closed(std::iter::once(character));
+    if variants.len() == 1 { escaped(character) } else { set(variants.into_iter()) }
+}
+
+fn sequence_of(key: &str) -> String {
+    key.chars().map(cases).collect()
 }
 
 fn set(members: impl Iterator<Item = char>) -> String {

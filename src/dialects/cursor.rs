@@ -21,6 +21,12 @@ pub(super) fn control(letter: char) -> Option<char> {
     letters.iter().find(|pair| pair.0 == letter).map(|pair| pair.1)
 }
 
+/// The character that a letter or a sign stands for behind a backslash, in all dialects.
+pub(super) fn escaped(letter: char) -> Option<char> {
+    let is_plain = letter.is_ascii() && !letter.is_ascii_alphanumeric();
+    control(letter).or(is_plain.then_some(letter))
+}
+
 /// An expression for one character that is not in a set, given the items of the set.
 ///
 /// `regex` 2026.11.15 matches every character by a negated set that has a class and the opposite class, such as

@@ -9,13 +9,14 @@
 //! (docs/unicode.md).
 
 use super::cursor::{Cursor, Flags};
-use super::fancy_sets::{Escape, MAX_DEPTH, SetReader, nested, refused, single};
+use super::fancy_sets::{Escape, escape, set, single};
 use super::size;
-use super::tables::Tables;
 use super::written::Written;
 use crate::error::{Error, Result, show_text};
 
 const ANY: &str = "(?s:.)";
+/// The maximum number of groups, and of sets, inside each other.
+const MAX_DEPTH: usize = 100;
 const LOOKS: [&str; 4] = ["(?=", "(?!", "(?<=", "(?<!"];
 const REFUSED_GROUPS: [(&str, &str); 7] = [
     ("(?P=", "a back reference"),
@@ -34,10 +35,9 @@ const REFUSED_GROUPS: [(&str, &str); 7] = [
 ///
 /// # Errors
 /// [`crate::Error::Pattern`] names the part that is broken, or has no proven equal, and its place.
-pub fn from_fancy_regex(pattern: &str, tables: &dyn Tables) -> Result<String> {
+pub fn from_fancy_regex(pattern: &str) -> Result<String> {
     size::check_length(pattern)?;
-    let cursor = Cursor::new(pattern);
-    let mut reader = Reader { cursor, tables, depth: 0, is_behind: false, ends_flags: true };
+    let mut reader = Reader { cursor: Cursor::new(pattern), depth: 0, is_behind: false, ends_flags: true };
     let whole = reader.alternatives("")?;
     match reader.cursor.is_end() {
         true => Ok(whole.nonempty()),
@@ -46,9 +46,8 @@ pub fn from_fancy_regex(pattern: &str, tables: &dyn Tables) -> Result<String> {
 }
 
 /// One pass over a pattern. `flags` are the flags that hold at a place: letters of "ims".
-struct Reader<'t> {
+struct Reader {
     cursor: Cursor,
-    tables: &'t dyn Tables,
     depth: usize,
     /// In a look behind, outside of looks ahead in it.
     is_behind: bool,
@@ -56,13 +55,27 @@ struct Reader<'t> {
     ends_flags: bool,
 }
 
-impl Reader<'_> {
+impl Reader {
     fn refuse<T>(&self, what: &str) -> Result<T> {
         self.refuse_at(what, self.cursor.at)
     }
 
     fn refuse_at<T>(&self, what: &str, at: usize) -> Result<T> {
-        Err(refused(&self.cursor, what, at))
+        let pattern = show_text(&self.cursor.whole());
+        Err(Error::Pattern(format!(
+            "the pattern {pattern} has {what} at character {at}, which has no proven equal in the `regex` package: \
+             write it in another way"
+        )))
+    }
+
+    fn check_depth(&self, depth: usize) -> Result<()> {
+        match depth > MAX_DEPTH {
+            true => {
+                let pattern = show_text(&self.cursor.whole());
+                Err(Error::Pattern(format!("the pattern {pattern} is nested too deep")))
+            }
+            false => Ok(()),
+        }
     }
 
     /// Writes all parts up to the end of a group. A flag that is set inside holds until then, past any `|`.
@@ -155,8 +168,9 @@ impl Reader<'_> {
             '(' => return self.group(flags),
             '\\' => return self.escape(flags),
             '[' => {
-                let source = self.set_reader(flags).written(0)?;
-                return Ok(Written::character(source, 1));
+                let (start, source) = (self.cursor.at, self.set_source()?);
+                let written = set(&source, has('i')).or_else(|what| self.refuse_at(&what, start))?;
+                return Ok(Written::character(written, 1));
             }
             '?' | '*' | '+' | '{' => {
                 return self.refuse(&format!("a bare {}", show_text(&character.to_string())));
@@ -171,8 +185,54 @@ impl Reader<'_> {
         })
     }
 
-    fn set_reader(&mut self, flags: &str) -> SetReader<'_> {
-        SetReader { cursor: &mut self.cursor, folds: flags.contains('i'), tables: self.tables }
+    /// Reads a set as far as fancy-regex does, and returns it in the spelling of regex-syntax.
+    fn set_source(&mut self) -> Result<String> {
+        let start = self.cursor.at;
+        let (mut source, mut depth) = (String::new(), 0);
+        while let Some(character) = self.cursor.peek(0) {
+            if character == '\\' {
+                source += &self.escape_source();
+                continue;
+            }
+            depth += usize::from(character == '[');
+            self.check_depth(depth)?;
+            depth -= usize::from(character == ']');
+            source.push(character);
+            self.cursor.at += 1;
+            if depth == 0 {
+                return Ok(source);
+            }
+            if self.cursor.at == start + 1 {
+                // Only here a bracket may stand for itself.
+                source += self.cursor.take_any(&["^]", "^", "]"]).unwrap_or_default();
+            }
+        }
+        self.refuse_at("a [ without its ]", start)
+    }
+
+    /// Reads an escape, and returns it in the spelling of regex-syntax.
+    fn escape_source(&mut self) -> String {
+        let is_braced = self.cursor.peek(2) == Some('{');
+        let len = match self.cursor.peek(1) {
+            Some('x' | 'u' | 'U' | 'p' | 'P') if is_braced => {
+                self.cursor.find('}').map_or(2, |end| end + 1 - self.cursor.at)
+            }
+            Some('x') => 4,
+            Some('u') => 6,
+            Some('U') => 10,
+            Some('p' | 'P') => 3,
+            _ => 2,
+        };
+        let source = self.cursor.next(len);
+        self.cursor.at = (self.cursor.at + len).min(self.cursor.text.len());
+        match source.get(..2) {
+            Some(r"\h") => "[0-9A-Fa-f]".into(),
+            Some(r"\H") => "[^0-9A-Fa-f]".into(),
+            Some(r"\e") => r"\x1B".into(),
+            Some(r"\p") if is_braced => source.replacen(r"\p{^", r"\P{", 1),
+            Some(r"\P") if is_braced => source.replacen(r"\P{^", r"\p{", 1),
+            _ => source,
+        }
     }
 
     fn group(&mut self, flags: &str) -> Result<Written> {
@@ -211,9 +271,7 @@ impl Reader<'_> {
 
     fn inner(&mut self, flags: &str, start: usize) -> Result<Written> {
         self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            return Err(nested(&self.cursor));
-        }
+        self.check_depth(self.depth)?;
         let inner = self.alternatives(flags)?;
         self.depth -= 1;
         if !self.cursor.take(")") {
@@ -265,11 +323,12 @@ impl Reader<'_> {
         if !what.is_empty() {
             return self.refuse(what);
         }
-        let source = match self.set_reader(flags).escape()? {
+        let (start, folds, source) = (self.cursor.at, flags.contains('i'), self.escape_source());
+        let written = match escape(&source, folds).or_else(|what| self.refuse_at(&what, start))? {
             Escape::Class(class) => class,
-            Escape::Character(character) => single(character, flags.contains('i')),
+            Escape::Character(character) => single(character, folds),
         };
-        Ok(Written::character(source, 1))
+        Ok(Written::character(written, 1))
     }
 }
 

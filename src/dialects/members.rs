@@ -1,54 +1,50 @@
-//! Sets such as `[^\s"a-z]`: looking one up in `regex` takes time with each member, so known characters are left out of
-//! the look-up.
+//! Sets such as `[^\s"a-z]`, member by member: looking one up in `regex` takes time with each, so known characters are
+//! left out of the look-up.
 
-use super::cursor::{Cursor, control};
+use std::ops::Range;
+
+use super::cursor::{Cursor, escaped};
 use super::tables::Ranges;
 
 pub(super) const CODE_POINTS: u32 = 0x11_0000;
 pub(super) const SET_OPERATORS: [&str; 4] = ["--", "&&", "~~", "||"];
 
 /// What stands in a set.
-pub(super) struct Members {
-    pub(super) is_negated: bool,
-    /// The classes as they are written, each once.
-    pub(super) classes: Vec<String>,
-    pub(super) ranges: Ranges,
+pub(super) enum Member {
+    /// A class as it is written.
+    Class(String),
+    /// The code points of a range, or of one character.
+    Range(Range<u32>),
 }
 
-impl Members {
-    /// The members of a set, or none where sets stand inside it or a member is read by other rules.
-    pub(super) fn of(source: &str) -> Option<Self> {
-        let inside = source.strip_prefix('[')?.strip_suffix(']')?;
-        let body = inside.strip_prefix('^').unwrap_or(inside);
-        if body.contains('[') || SET_OPERATORS.iter().any(|operator| body.contains(operator)) {
+/// Whether a set has sets inside, or what version 1 reads as an operation.
+pub(super) fn is_nested(source: &str) -> bool {
+    source[1..].contains('[') || SET_OPERATORS.iter().any(|operator| source.contains(operator))
+}
+
+/// Whether a set without sets inside is negated, and its members in order; none where one is read by other rules.
+pub(super) fn members(source: &str) -> Option<(bool, Vec<Member>)> {
+    let inside = source.strip_prefix('[')?.strip_suffix(']')?;
+    let body = inside.strip_prefix('^').unwrap_or(inside);
+    let (mut members, mut body) = (Vec::new(), Cursor::new(body));
+    while !body.is_end() {
+        if let Some(class) = class(&body) {
+            body.at += class.chars().count();
+            members.push(Member::Class(class));
+            continue;
+        }
+        let first = code(&mut body)?;
+        let mut last = first;
+        if body.next_is("-") && body.peek(1).is_some() {
+            body.at += 1;
+            last = code(&mut body)?;
+        }
+        if last < first {
             return None;
         }
-        let (mut classes, mut ranges) = (Vec::new(), Ranges::new());
-        let mut body = Cursor::new(body);
-        while !body.is_end() {
-            if let Some(class) = class(&body) {
-                body.at += class.chars().count();
-                if body.next_is("-") && body.peek(1).is_some() {
-                    return None;
-                }
-                if !classes.contains(&class) {
-                    classes.push(class);
-                }
-                continue;
-            }
-            let first = code(&mut body)?;
-            let mut last = first;
-            if body.next_is("-") && body.peek(1).is_some() {
-                body.at += 1;
-                last = code(&mut body)?;
-            }
-            if last < first {
-                return None;
-            }
-            ranges.push(first..last + 1);
-        }
-        Some(Members { is_negated: inside.starts_with('^'), classes, ranges: joined(ranges) })
+        members.push(Member::Range(first..last + 1));
     }
+    Some((inside.starts_with('^'), members))
 }
 
 /// The escape of a class that comes next. `regex` reads `\p{` with anything that no property's name has, such as
@@ -71,13 +67,7 @@ pub(super) fn class(cursor: &Cursor) -> Option<String> {
 /// Reads a character of a set; none if it is no character.
 fn code(body: &mut Cursor) -> Option<u32> {
     let (code, len) = match (body.peek(0)?, body.peek(1)) {
-        ('\\', letter) => match (body.hex(), letter?) {
-            (Some((code, len)), _) => (code, len),
-            (None, letter) => match control(letter) {
-                Some(control) => (control.into(), 2),
-                None => ((letter.is_ascii() && !letter.is_ascii_alphanumeric()).then(|| letter.into())?, 2),
-            },
-        },
+        ('\\', letter) => body.hex().or_else(|| Some((escaped(letter?)?.into(), 2)))?,
         (character, _) => (character.into(), 1),
     };
     body.at += len;

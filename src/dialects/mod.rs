@@ -17,7 +17,6 @@ mod fancy_sets;
 mod members;
 mod oniguruma;
 mod oniguruma_classes;
-mod oniguruma_names;
 mod oniguruma_writer;
 pub mod size;
 mod tables;

@@ -6,8 +6,7 @@
 //! the end of a line, `{1,3}+` repeats, `\w` has other characters, and `(?i)` folds differently.
 
 use super::cursor::{Cursor, Flags, Quantifier};
-use super::oniguruma_classes::{ClassReader, MAX_DEPTH};
-use super::oniguruma_names as names;
+use super::oniguruma_classes::{ClassReader, MAX_DEPTH, WORD, WORD_IN_CLASS};
 use super::size;
 use super::tables::Tables;
 use crate::error::{Error, Result, show_text};
@@ -16,6 +15,11 @@ use crate::error::{Error, Result, show_text};
 const MAX_LENGTH: usize = 1 << 14;
 /// The maximum number of repetitions of a part: the limit of Oniguruma itself.
 const MAX_REPEAT: u64 = 100_000;
+
+const LINE_START: &str = r"(?:\A|(?<=\n)(?!\Z))";
+const LINE_END: &str = r"(?=\n|\Z)";
+/// What `\R` takes, and gives up as a whole.
+const NEWLINE: &str = r"(?>\r\n|[\n-\r\x85\u2028\u2029])";
 
 /// A pattern of `regex`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +63,7 @@ pub fn from_oniguruma(pattern: &str, tables: &dyn Tables) -> Result<Translation>
             size::MAX_LENGTH
         )));
     }
-    Ok(Translation { pattern: whole.pattern, nullable: whole.nullable })
+    Ok(Translation { nullable: whole.is_nullable(), pattern: whole.pattern })
 }
 
 /// What a pattern has before a place.
@@ -106,13 +110,16 @@ impl Part {
     fn new(pattern: String, takes: Takes) -> Self {
         Part { pattern, takes, dot: Dot::None, literals: String::new(), parts: Vec::new() }
     }
-}
 
-/// Alternatives; `parts` are those of the only one.
-struct Alternatives {
-    pattern: String,
-    nullable: bool,
-    parts: Vec<Part>,
+    /// A part of others, all or one of which it takes.
+    fn of(pattern: String, is_nullable: bool, parts: Vec<Part>) -> Self {
+        let takes = if is_nullable { Takes::Maybe } else { Takes::Always };
+        Part { parts, ..Part::new(pattern, takes) }
+    }
+
+    fn is_nullable(&self) -> bool {
+        self.takes != Takes::Always
+    }
 }
 
 /// Reads a pattern from left to right, and writes its translation.
@@ -137,7 +144,8 @@ impl Reader<'_> {
         (self.classes.folds, self.dot_all) = (holds(self.classes.folds, 'i'), holds(self.dot_all, 'm'));
     }
 
-    fn alternatives(&mut self, depth: usize) -> Result<Alternatives> {
+    /// Reads alternatives. The parts of a single one are kept.
+    fn alternatives(&mut self, depth: usize) -> Result<Part> {
         if depth > MAX_DEPTH {
             return self.classes.refuse(&format!("more than {MAX_DEPTH} groups inside each other"));
         }
@@ -154,12 +162,11 @@ impl Reader<'_> {
             return Ok(branches.remove(0));
         }
         let patterns: Vec<&str> = branches.iter().map(|branch| &*branch.pattern).collect();
-        let nullable = branches.iter().any(|branch| branch.nullable);
-        Ok(Alternatives { pattern: patterns.join("|"), nullable, parts: Vec::new() })
+        Ok(Part::of(patterns.join("|"), branches.iter().any(Part::is_nullable), Vec::new()))
     }
 
     /// Reads one alternative. The parts are those of Oniguruma, which folds the case of neighbouring literals.
-    fn sequence(&mut self, depth: usize) -> Result<Alternatives> {
+    fn sequence(&mut self, depth: usize) -> Result<Part> {
         let mut parts: Vec<Part> = Vec::new();
         let mut extends = false; // the last part is a string that goes on at the next literal
         while self.cursor().peek(0).is_some_and(|next| !"|)".contains(next)) {
@@ -178,9 +185,7 @@ impl Reader<'_> {
                 false => parts.append(&mut part.parts),
             }
         }
-        let pattern = self.joined(&parts)?;
-        let nullable = parts.iter().all(|part| part.takes != Takes::Always);
-        Ok(Alternatives { pattern, nullable, parts })
+        Ok(Part::of(self.joined(&parts)?, parts.iter().all(Part::is_nullable), parts))
     }
 
     fn joined(&mut self, parts: &[Part]) -> Result<String> {
@@ -281,7 +286,7 @@ impl Reader<'_> {
             '^' | '$' => {
                 self.cursor().at += 1;
                 let is_start = character == '^';
-                let pattern = if is_start { names::LINE_START } else { names::LINE_END };
+                let pattern = if is_start { LINE_START } else { LINE_END };
                 return Ok(self.assertion(pattern.into(), is_start));
             }
             '\\' => return self.escape(),
@@ -335,7 +340,7 @@ impl Reader<'_> {
         if !self.cursor().take(")") {
             return self.classes.refuse_at("a group without an end", start);
         }
-        if opening.starts_with("(?<") && inner.nullable {
+        if opening.starts_with("(?<") && inner.is_nullable() {
             self.check_empty_behind(opening, start)?;
         }
         (self.classes.folds, self.dot_all) = outside;
@@ -343,16 +348,16 @@ impl Reader<'_> {
         if is_look {
             return Ok(self.assertion(text, false));
         }
+        let is_nullable = inner.is_nullable();
         let mut parts = if opening == "(?:" { inner.parts } else { Vec::new() };
         if parts.len() == 1 {
             return Ok(Part { pattern: text, ..parts.remove(0) });
         }
-        let takes = if inner.nullable { Takes::Maybe } else { Takes::Always };
-        Ok(Part { parts, ..Part::new(text, takes) })
+        Ok(Part::of(text, is_nullable, parts))
     }
 
     /// Reads the alternatives of a look. What is before it does not matter in it.
-    fn inside_look(&mut self, depth: usize, opening: &str) -> Result<Alternatives> {
+    fn inside_look(&mut self, depth: usize, opening: &str) -> Result<Part> {
         let before = std::mem::replace(&mut self.before, Before::Character);
         let is_behind = usize::from(opening.starts_with("(?<"));
         self.behind += is_behind;
@@ -387,17 +392,17 @@ impl Reader<'_> {
 
     fn escape(&mut self) -> Result<Part> {
         let (start, letter) = (self.cursor().at, self.cursor().peek(1).unwrap_or_default());
-        if let Some(anchor) = names::anchor(letter) {
+        if let Some(anchor) = anchor(letter) {
             self.cursor().at += 2;
             return Ok(self.assertion(anchor, letter == 'A'));
         }
         self.before = Before::Character;
         if self.cursor().take(r"\R") {
             self.check_behind(r"\R", start)?;
-            return Ok(Part::new(names::NEWLINE.into(), Takes::Always));
+            return Ok(Part::new(NEWLINE.into(), Takes::Always));
         }
         if let Some((class, is_negated)) = self.classes.type_escape()? {
-            let class = if class == names::WORD_IN_CLASS { names::WORD } else { &class };
+            let class = if class == WORD_IN_CLASS { WORD } else { &class };
             let pattern = format!("[{}{class}]", if is_negated { "^" } else { "" });
             return Ok(Part::new(pattern, Takes::Always));
         }
@@ -430,4 +435,19 @@ fn is_assertions(text: &str) -> bool {
 fn either(first: Before, second: Before) -> Before {
     let safe = |place| if place == Before::Start { Before::Assertion } else { place };
     if first == second { first } else { safe(first).max(safe(second)) }
+}
+
+/// An escape that takes no character.
+fn anchor(letter: char) -> Option<String> {
+    let boundary = |before: &str, after: &str| {
+        format!("(?:(?<=[{WORD}])(?{before}[{WORD}])|(?<![{WORD}])(?{after}[{WORD}]))")
+    };
+    Some(match letter {
+        'A' => r"\A".into(),
+        'z' => r"\Z".into(),
+        'Z' => r"(?=\n?\Z)".into(),
+        'b' => boundary("!", "="),
+        'B' => boundary("=", "!"),
+        _ => return None,
+    })
 }

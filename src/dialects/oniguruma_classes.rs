@@ -1,8 +1,7 @@
 //! Classes of characters, and escapes for one character, in the dialect of Oniguruma.
 
 use super::cases::{Cases, escaped};
-use super::cursor::{Cursor, control, is_category, negated};
-use super::oniguruma_names as names;
+use super::cursor::{Cursor, escaped as stands_for, is_among, is_category, negated};
 use super::tables::Tables;
 use crate::error::{Error, Result, show_text};
 
@@ -11,6 +10,30 @@ pub(super) const MAX_DEPTH: usize = 50;
 /// The maximum number of cased characters of all classes together where case is ignored: 100 classes of all letters take
 /// a second.
 const MAX_LETTERS: usize = 500_000;
+
+/// Word characters in the tables of Oniguruma: outside of classes they include six Latin-1 numbers; joiners are never
+/// word characters.
+pub(super) const WORD_IN_CLASS: &str = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}";
+pub(super) const WORD: &str = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\xb2\xb3\xb9\xbc-\xbe";
+const HEX: &str = "0-9A-Fa-f";
+const SCRIPTS: &str = " Arabic Armenian Bengali Cyrillic Devanagari Ethiopic Georgian Greek Gujarati Gurmukhi Han Hangul \
+     Hebrew Hiragana Kannada Katakana Khmer Lao Latin Malayalam Mongolian Myanmar Sinhala Tamil Telugu Thai Tibetan ";
+const POSIX: [(&str, &str); 14] = [
+    ("alnum", r"\p{Alphabetic}\p{Nd}"),
+    ("alpha", r"\p{Alphabetic}"),
+    ("ascii", r"\x00-\x7f"),
+    ("blank", r"\t\p{Zs}"),
+    ("cntrl", r"\p{Cc}"),
+    ("digit", r"\p{Nd}"),
+    ("graph", r"\p{L}\p{M}\p{N}\p{P}\p{S}\p{Cf}\p{Co}"),
+    ("lower", r"\p{Lowercase}\u0295"),
+    ("print", r"\p{L}\p{M}\p{N}\p{P}\p{S}\p{Cf}\p{Co}\p{Zs}"),
+    ("punct", r"\p{P}\p{S}"),
+    ("space", r"\s"),
+    ("upper", r"\p{Uppercase}"),
+    ("word", WORD_IN_CLASS),
+    ("xdigit", HEX),
+];
 
 /// A union of characters and of classes.
 #[derive(Clone, Default)]
@@ -75,7 +98,7 @@ impl<'t> ClassReader<'t> {
     /// Writes literals that stand together.
     pub(super) fn literals(&mut self, text: &str, is_behind: bool) -> Result<String> {
         match self.folds && !text.is_empty() {
-            true => self.cases()?.literals(text, is_behind),
+            true => Ok(self.cases()?.literals(text, is_behind)),
             false => Ok(text.chars().map(escaped).collect()),
         }
     }
@@ -83,7 +106,7 @@ impl<'t> ClassReader<'t> {
     /// Reads an escape of many characters, if one comes next.
     pub(super) fn type_escape(&mut self) -> Result<Option<Class>> {
         let (start, letter) = (self.cursor.at, self.cursor.peek(1).unwrap_or_default());
-        if let Some(class) = names::class(letter.to_ascii_lowercase()) {
+        if let Some(class) = class(letter.to_ascii_lowercase()) {
             self.cursor.at += 2;
             return Ok(Some((class.to_owned(), letter.is_ascii_uppercase())));
         }
@@ -95,7 +118,7 @@ impl<'t> ClassReader<'t> {
         let name = self.cursor.run(first, |c| c.is_ascii_alphabetic() || c == '_');
         let is_property =
             self.cursor.peek(2) == Some('{') && self.cursor.peek(first + name.len()) == Some('}');
-        if !is_property || !(is_category(&name) || names::is_script(&name)) {
+        if !is_property || !(is_category(&name) || is_among(&name, SCRIPTS)) {
             let end = self.cursor.find('}').unwrap_or(start) + 1;
             return self.refuse(&format!("the property {}", self.cursor.slice(start..end.min(start + 40))));
         }
@@ -105,48 +128,26 @@ impl<'t> ClassReader<'t> {
 
     /// Reads an escape of one character.
     pub(super) fn character_escape(&mut self) -> Result<char> {
-        let (start, letter) = (self.cursor.at, self.cursor.peek(1));
-        self.cursor.at += 2;
-        if letter == Some('e') {
-            return Ok('\x1b');
-        }
-        if let Some(control) = letter.and_then(control) {
-            return Ok(control);
-        }
-        if let Some((character, len)) = self.hex(start) {
-            self.cursor.at = start + len;
-            return Ok(character);
-        }
-        match letter {
-            Some(letter) if letter.is_ascii() && !letter.is_ascii_alphanumeric() => Ok(letter),
-            _ => {
-                let letter = letter.map(String::from).unwrap_or_default();
-                self.refuse_at(&format!("the escape \\{letter}"), start)
-            }
-        }
+        let letter = self.cursor.peek(1);
+        let character = if letter == Some('e') { Some('\x1b') } else { letter.and_then(stands_for) };
+        let Some((character, len)) = character.map(|character| (character, 2)).or_else(|| self.hex()) else {
+            return self.refuse(&format!("the escape \\{}", letter.map(String::from).unwrap_or_default()));
+        };
+        self.cursor.at += len;
+        Ok(character)
     }
 
-    /// The character of an escape such as `\x{1F600}`, `\x41` or `\u4e00` that begins at a place, and its length.
-    fn hex(&self, start: usize) -> Option<(char, usize)> {
-        let letter = self.cursor.text.get(start + 1)?;
-        let digits: String =
-            self.cursor.text[start + 2..].iter().take_while(|c| c.is_ascii_hexdigit()).collect();
-        let is_braced = *letter == 'x' && self.cursor.text.get(start + 2) == Some(&'{');
-        let (digits, len) = if is_braced {
-            let digits: String =
-                self.cursor.text[start + 3..].iter().take_while(|c| c.is_ascii_hexdigit()).collect();
-            let is_closed = self.cursor.text.get(start + 3 + digits.len()) == Some(&'}');
+    /// The character of an escape such as `\x{1F600}`, `\x41` or `\u4e00`, and its length.
+    fn hex(&self) -> Option<(char, usize)> {
+        let is_known = |&(code, len): &(u32, usize)| len == 6 || (len == 4 && code < 0x80);
+        let (code, len) = self.cursor.hex().filter(is_known).or_else(|| {
+            let digits = self.cursor.run(3, |character| character.is_ascii_hexdigit());
             let len = digits.len() + 4;
-            ((is_closed && (1..=6).contains(&digits.len())).then_some(digits)?, len)
-        } else {
-            let count = match letter {
-                'x' if digits.starts_with(|digit| digit < '8') => 2,
-                'u' => 4,
-                _ => return None,
-            };
-            (digits.get(..count)?.to_owned(), 2 + count)
-        };
-        Some((char::from_u32(u32::from_str_radix(&digits, 16).ok()?)?, len))
+            let is_braced = self.cursor.next_is(r"\x{") && self.cursor.peek(len - 1) == Some('}');
+            let is_short = is_braced && (1..=6).contains(&digits.len());
+            is_short.then_some((u32::from_str_radix(&digits, 16).ok()?, len))
+        })?;
+        Some((char::from_u32(code)?, len))
     }
 
     /// Reads the class that begins here. Case is folded in the whole, before it is negated.
@@ -254,7 +255,9 @@ impl<'t> ClassReader<'t> {
 
     fn posix(&mut self) -> Result<Class> {
         let bracket = self.cursor.posix();
-        let class = bracket.and_then(|(is_negated, name, len)| Some((names::posix(&name)?, is_negated, len)));
+        let class = bracket.and_then(|(is_negated, name, len)| {
+            Some((POSIX.iter().find(|class| class.0 == name)?.1, is_negated, len))
+        });
         let Some((class, is_negated, len)) = class else {
             return self.refuse("a [: that begins no POSIX bracket");
         };
@@ -271,7 +274,7 @@ impl<'t> ClassReader<'t> {
         if self.cursor.next_is("[") {
             return self.refuse("a range up to a class");
         }
-        let is_class = |letter: char| names::class(letter).is_some() || letter == 'p';
+        let is_class = |letter: char| class(letter).is_some() || letter == 'p';
         if self.cursor.next_is("\\") && self.cursor.peek(1).is_some_and(|c| is_class(c.to_ascii_lowercase()))
         {
             return self.refuse("a range up to a property");
@@ -294,6 +297,17 @@ impl<'t> ClassReader<'t> {
             }
         }
     }
+}
+
+/// The inside of a class for an escape of many characters, by its letter in lower case.
+fn class(letter: char) -> Option<&'static str> {
+    Some(match letter {
+        's' => r"\s",
+        'd' => r"\p{Nd}",
+        'w' => WORD_IN_CLASS,
+        'h' => HEX,
+        _ => return None,
+    })
 }
 
 /// Whether the items of a set are one character, written once or more often.

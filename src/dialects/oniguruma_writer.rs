@@ -6,10 +6,13 @@
 //! the documentation of `regex`). A class of characters that is not the same in both is written as the code points that
 //! `regex` takes for it. A construct without a proven equal is refused by name.
 
-use super::cursor::{Cursor, Quantifier, control, is_category};
-use super::members::class;
+use std::ops::Range;
+
+use super::cursor::{Quantifier, control, is_category};
+use super::members::{Member, members};
 use super::tables::{Ranges, Tables};
 use super::tree::{DOTALL, IGNORECASE, Letters, Part, Source, Tree, UNICODE, VERSION0};
+use super::written::Written;
 use crate::error::{Error, Result, show_text};
 use crate::pretokenize::class::{Class, class_of};
 use crate::pretokenize::compiled::Repeat;
@@ -19,28 +22,7 @@ const ALLOWED: u32 = IGNORECASE | DOTALL | UNICODE | VERSION0;
 /// The maximum number of repetitions; Oniguruma unrolls them.
 const MAX_REPEAT: u64 = 1000;
 /// The code points that no text has.
-const SURROGATES: std::ops::Range<u32> = 0xD800..0xE000;
-
-/// A part as it is written for Oniguruma, with the minimum and the maximum of characters that it matches.
-struct Written {
-    text: String,
-    shortest: u64,
-    longest: u64,
-}
-
-impl Written {
-    fn character(text: String) -> Self {
-        Written { text, shortest: 1, longest: 1 }
-    }
-
-    fn assertion(text: impl Into<String>) -> Self {
-        Written { text: text.into(), shortest: 0, longest: 0 }
-    }
-
-    fn grouped(self, opening: &str) -> Self {
-        Written { text: format!("{opening}{})", self.text), ..self }
-    }
-}
+const SURROGATES: Range<u32> = 0xD800..0xE000;
 
 /// The spelling of a pattern for Oniguruma. `flags` are those that the pattern is compiled with.
 ///
@@ -67,7 +49,7 @@ fn written(pattern: &str, flags: u32, tables: &dyn Tables) -> Result<String> {
         0 => Err(Error::Pattern(
             "it can match the empty text, after which Oniguruma continues differently".into(),
         )),
-        _ => Ok(whole.text),
+        _ => Ok(whole.pattern),
     }
 }
 
@@ -85,13 +67,15 @@ struct Writer<'t> {
 
 impl Writer<'_> {
     fn written(&self, part: &Part) -> Result<Written> {
+        let all = |parts: &[Part]| parts.iter().map(|part| self.written(part)).collect::<Result<Vec<_>>>();
+        let assertion = |text: &str| Written::assertion(text.into(), false);
         Ok(match part {
-            Part::Set(number) => Written::character(self.set(*number)?),
-            Part::Start => Written::assertion(r"\A"),
-            Part::End => Written::assertion(r"\z"),
-            Part::LineEnd => Written::assertion(r"\Z"),
-            Part::Sequence(parts) => self.sequence(parts)?,
-            Part::Alternatives(branches) => self.alternatives(branches)?,
+            Part::Set(number) => Written::character(self.set(*number)?, 1),
+            Part::Start => assertion(r"\A"),
+            Part::End => assertion(r"\z"),
+            Part::LineEnd => assertion(r"\Z"),
+            Part::Sequence(parts) => Written::sequence(&all(parts)?),
+            Part::Alternatives(branches) => Written::alternatives(&all(branches)?),
             Part::Repeated(inner, quantifier, kind) => self.repeated(inner, quantifier, *kind)?,
             Part::Group(inner) => self.written(inner)?.grouped("(?:"),
             Part::Atomic(inner) => self.written(inner)?.grouped("(?>"),
@@ -99,34 +83,13 @@ impl Writer<'_> {
         })
     }
 
-    fn sequence(&self, parts: &[Part]) -> Result<Written> {
-        let mut whole = Written::assertion("");
-        for part in parts {
-            let part = self.written(part)?;
-            whole.text += &part.text;
-            whole.shortest = whole.shortest.saturating_add(part.shortest);
-            whole.longest = whole.longest.saturating_add(part.longest);
-        }
-        Ok(whole)
-    }
-
-    fn alternatives(&self, branches: &[Part]) -> Result<Written> {
-        let branches = branches.iter().map(|branch| self.written(branch)).collect::<Result<Vec<_>>>()?;
-        let texts: Vec<&str> = branches.iter().map(|branch| &*branch.text).collect();
-        Ok(Written {
-            text: texts.join("|"),
-            shortest: branches.iter().map(|branch| branch.shortest).min().unwrap_or(0),
-            longest: branches.iter().map(|branch| branch.longest).max().unwrap_or(0),
-        })
-    }
-
     fn look(&self, opening: &str, inner: &Part) -> Result<Written> {
         let inner = self.written(inner)?;
-        if opening.starts_with("(?<") && (inner.shortest != inner.longest || inner.text.contains('|')) {
+        if opening.starts_with("(?<") && (inner.varies() || inner.pattern.contains('|')) {
             let why = "what is looked at behind must be of one length, without alternatives";
             return Err(unequal(opening, why));
         }
-        Ok(Written::assertion(inner.grouped(opening).text))
+        Ok(Written::assertion(inner.grouped(opening).pattern, false))
     }
 
     fn repeated(&self, inner: &Part, quantifier: &Quantifier, kind: Repeat) -> Result<Written> {
@@ -149,12 +112,8 @@ impl Writer<'_> {
             Some(maximum) => format!("{{{minimum},{maximum}}}"),
             None => format!("{{{minimum},}}"),
         };
-        let lazy = if kind == Repeat::Lazy && !is_exact { "?" } else { "" };
-        let repeated = Written {
-            text: format!("{}{count}{lazy}", inner.text),
-            shortest: minimum.saturating_mul(inner.shortest),
-            longest: maximum.map_or(u64::MAX, |maximum| maximum.saturating_mul(inner.longest)),
-        };
+        let mode = if kind == Repeat::Lazy && !is_exact { "?" } else { "" };
+        let repeated = inner.repeated(&Quantifier { text: count, minimum, maximum, is_complete: true }, mode);
         // Oniguruma reads the + after an interval as one more repetition: an atomic group is the same in both.
         Ok(if kind == Repeat::Possessive { repeated.grouped("(?>") } else { repeated })
     }
@@ -171,7 +130,7 @@ impl Writer<'_> {
                 self.check_case(source, ignores_case)?;
                 let same = match source.starts_with('[') {
                     _ if ignores_case => None,
-                    true => same_set(&items(source)),
+                    true => same_set(source),
                     false => is_same(source).then(|| source.clone()),
                 };
                 same.map_or_else(|| self.listed(source, ignores_case), Ok)
@@ -200,7 +159,7 @@ impl Writer<'_> {
             return Ok(());
         }
         let (exact, folded) = (self.tables.matched(source)?, self.tables.matched(&format!("(?i){source}"))?);
-        let is_within = |range: &std::ops::Range<u32>| {
+        let is_within = |range: &Range<u32>| {
             let last = folded[..folded.partition_point(|other| other.start <= range.start)].last();
             last.is_some_and(|other| range.end <= other.end)
         };
@@ -217,12 +176,8 @@ impl Writer<'_> {
         if ranges.is_empty() {
             return Err(unequal(source, "it has no characters"));
         }
-        let point = |code| char::from_u32(code).map(quoted).unwrap_or_default();
-        let items = ranges.iter().map(|range| match range.end - range.start {
-            1 => point(range.start),
-            _ => format!("{}-{}", point(range.start), point(range.end - 1)),
-        });
-        Ok(format!("[{}]", items.collect::<String>()))
+        let items: String = ranges.into_iter().filter_map(item).collect();
+        Ok(format!("[{items}]"))
     }
 }
 
@@ -244,62 +199,30 @@ fn without_surrogates(ranges: &Ranges) -> Ranges {
     kept
 }
 
-/// The items of a set that has no set inside, with `^` as the first of one that is negated.
-fn items(set: &str) -> Vec<String> {
-    let mut cursor = Cursor::new(set);
-    let (end, mut items) = (cursor.text.len() - 1, Vec::new());
-    cursor.at = 1;
-    while cursor.at < end {
-        let class = class(&cursor).map(|class| class.chars().count());
-        let len = class.or(cursor.hex().map(|(_, len)| len));
-        let len = len.unwrap_or(1 + usize::from(cursor.next_is("\\")));
-        items.push(cursor.next(len));
-        cursor.at += len;
-    }
-    items
-}
-
 /// Whether an escape is a class with the same name and meaning in both: a general category, or White_Space.
 fn is_same(source: &str) -> bool {
     let name = source.get(2..).and_then(|braces| braces.strip_prefix('{')?.strip_suffix('}'));
     matches!(source, r"\s" | r"\S") || (source[1..].starts_with(['p', 'P']) && name.is_some_and(is_category))
 }
 
-/// The character that an escape stands for; none if it does not stand for one.
-fn character(source: &str) -> Option<char> {
-    let letter = source.chars().nth(1)?;
-    match (control(letter), Cursor::new(source).hex()) {
-        (Some(control), _) => Some(control),
-        (None, Some((code, _))) => char::from_u32(code),
-        (None, None) => (!is_alphanumeric(letter)).then_some(letter),
-    }
-}
-
-/// A set in Oniguruma's spelling; none if an item is not the same there.
-fn same_set(items: &[String]) -> Option<String> {
-    let is_negated = items.first().is_some_and(|item| item == "^");
-    let items = &items[usize::from(is_negated)..];
-    let point = |item: &str| match item.starts_with('\\') {
-        true => character(item),
-        false => item.chars().next(),
-    };
-    let (mut same, mut at) = (String::new(), 0);
-    while at < items.len() {
-        if items[at].starts_with('\\') && is_same(&items[at]) {
-            same += &items[at];
-            at += 1;
-            continue;
+/// A set in Oniguruma's spelling; none if a member is not the same there.
+fn same_set(source: &str) -> Option<String> {
+    let (is_negated, members) = members(source)?;
+    let mut same = String::new();
+    for member in members {
+        match member {
+            Member::Class(class) if is_same(&class) => same += &class,
+            Member::Class(_) => return None,
+            Member::Range(range) => same += &item(range)?,
         }
-        let low = point(&items[at])?;
-        let is_range = at + 2 < items.len() && items[at + 1] == "-";
-        let high = if is_range { point(&items[at + 2])? } else { low };
-        same += &quoted(low);
-        if high != low {
-            same += &format!("-{}", quoted(high));
-        }
-        at += if is_range { 3 } else { 1 };
     }
     Some(format!("[{}{same}]", if is_negated { "^" } else { "" }))
+}
+
+/// A range as an item of a set; none if it begins or ends with a surrogate.
+fn item(range: Range<u32>) -> Option<String> {
+    let (first, last) = (char::from_u32(range.start)?, char::from_u32(range.end - 1)?);
+    Some(if first == last { quoted(first) } else { format!("{}-{}", quoted(first), quoted(last)) })
 }
 
 /// Whether a character is a letter or a number.

@@ -17,10 +17,4 @@ pub trait Tables {
 
     /// The places in `among` of the characters that such a pattern matches.
     fn matched_among(&self, source: &str, among: &str) -> Result<Ranges>;
-
-    /// The full case folding of each character.
-    ///
-    /// # Errors
-    /// Python's own, such as a lack of memory.
-    fn folded(&self, characters: &str) -> Result<Vec<String>>;
 }

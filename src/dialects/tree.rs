@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::cursor::{Cursor, Quantifier, control};
+use super::cursor::{Cursor, Quantifier, escaped};
 use super::members::{CODE_POINTS, SET_OPERATORS, class};
 use super::written::IF_NONEMPTY;
 use crate::error::{Error, Result};
@@ -301,8 +301,7 @@ impl Reader {
             return self.set(Source::Character(code), letters);
         }
         let letter = self.cursor.peek(1);
-        let is_plain = |letter: &char| letter.is_ascii() && !letter.is_ascii_alphanumeric();
-        let Some(character) = letter.and_then(control).or(letter.filter(is_plain)) else {
+        let Some(character) = letter.and_then(escaped) else {
             return self.refuse(&format!("the escape \\{}", letter.map(String::from).unwrap_or_default()));
         };
         self.cursor.at += 2;

@@ -67,14 +67,6 @@ impl Tables for SyntaxTables {
         let places = among.chars().enumerate().filter(|(_, character)| is_matched(*character));
         Ok(joined(places.map(|(place, _)| place as u32..place as u32 + 1).collect()))
     }
-
-    fn folded(&self, characters: &str) -> Result<Vec<String>> {
-        let folded = |character: char| match character {
-            '\u{1e9e}' => "ss".to_owned(),
-            _ => character.to_uppercase().flat_map(char::to_lowercase).collect(),
-        };
-        Ok(characters.chars().map(folded).collect())
-    }
 }
 
 /// The characters of an expression that matches one.
@@ -124,7 +116,7 @@ fn check_properties(source: &str, folds: bool) -> Result<()> {
 }
 
 /// Whether a name, as `Han` or `sc=Han`, is that of a script.
-fn is_script(name: &str) -> bool {
+pub(super) fn is_script(name: &str) -> bool {
     let (prefix, script) = name.split_once('=').unwrap_or(("sc", name));
     let prefixes = ["script", "sc", "script_extensions", "scx"];
     prefixes.iter().any(|known| known.eq_ignore_ascii_case(prefix))
@@ -188,7 +180,6 @@ mod tests {
             assert!(yes.chars().all(|character| has(source, character)), "{source}");
             assert!(!no.chars().any(|character| has(source, character)), "{source}");
         }
-        assert_eq!(SyntaxTables.folded("ẞİΣΐa").unwrap(), ["ss", "i\u{307}", "σ", "ι\u{308}\u{301}", "a"]);
     }
 
     #[test]

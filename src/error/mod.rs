@@ -88,17 +88,6 @@ pub enum Error {
     #[error("{0}")]
     Pattern(String),
 
-    /// Ids of two tokenizers that do not stand for the same bytes.
-    #[error("the ids stand for other bytes from byte {byte} on, which is in ids_a[{a}] and in ids_b[{b}]")]
-    OtherBytes {
-        /// The first byte that differs, or that only one of them has.
-        byte: usize,
-        /// The index of the first id of `a` that differs.
-        a: usize,
-        /// The index of the first id of `b` that differs.
-        b: usize,
-    },
-
     /// An id that the vocabulary does not have.
     #[error("there is no token of id {id}{}", place(*index))]
     UnknownId {
@@ -107,10 +96,6 @@ pub enum Error {
         /// Its index in the list that was given, if there was a list.
         index: Option<usize>,
     },
-
-    /// A decoder that would make far more bytes, in all stages together, than the tokens have.
-    #[error("the decoder makes more than {1} bytes from tokens of {0} bytes")]
-    DecodedTooLong(usize, usize),
 
     /// A lone surrogate, which is not a character and has no UTF-8.
     #[error("the text has a lone surrogate at character {at}, which cannot be encoded as UTF-8")]

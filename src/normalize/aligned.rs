@@ -94,8 +94,8 @@ impl Aligned {
         removed: usize,
         limit: Limit,
     ) -> Result<()> {
+        room::reserve_text(&mut self.text, old.len())?;
         let Some(places) = &mut self.places else {
-            room::reserve_text(&mut self.text, old.len())?;
             for (character, _) in new {
                 limit.check(self.text.len(), character.len_utf8())?;
                 room::grow_text(&mut self.text, character.len_utf8())?;
@@ -105,7 +105,6 @@ impl Aligned {
         };
         // Inserted bytes at the beginning, which have empty origins, are kept as they are.
         let first = places.iter().take_while(|place| place.0 == place.1).count();
-        room::reserve_text(&mut self.text, old.len())?;
         self.text.push_str(&old[..first]);
         let mut replaced = old[first..].chars().map(char::len_utf8);
         let mut at = first + replaced.by_ref().take(removed).sum::<usize>();
@@ -220,16 +219,13 @@ impl Aligned {
 
     /// Removes whitespace at the chosen ends.
     pub(super) fn strip(&mut self, left: bool, right: bool, limit: Limit) -> Result<()> {
-        let leading = if left { self.text.chars().take_while(|c| c.is_whitespace()).count() } else { 0 };
-        let kept = if left { self.text.trim_start() } else { &self.text };
-        let kept = if right { kept.trim_end() } else { kept };
-        if kept.len() == self.text.len() {
+        let start = if left { self.text.len() - self.text.trim_start().len() } else { 0 };
+        let end = if right { start + self.text[start..].trim_end().len() } else { self.text.len() };
+        if end - start == self.text.len() {
             return Ok(());
         }
-        let start = if left { self.text.len() - self.text.trim_start().len() } else { 0 };
-        let end = start + kept.len();
         let old = self.take();
         let new = old[start..end].chars().map(|character| (character, 0));
-        self.transform(&old, new, leading, limit)
+        self.transform(&old, new, old[..start].chars().count(), limit)
     }
 }

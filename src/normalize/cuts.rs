@@ -5,6 +5,7 @@ use unicode_normalization_alignments::{self as forms, IsNormalized};
 
 use super::{NormalizeStep, Normalizer, bert, is_control, is_rare_space};
 use crate::pretokenize::Matcher;
+use crate::pretokenize::class::char_start;
 use crate::spelling::META;
 
 impl Normalizer {
@@ -87,8 +88,7 @@ fn characters(text: &[u8]) -> impl Iterator<Item = char> + '_ {
 
 /// The last character of a text; `None` if it is not valid.
 fn last_character(text: &[u8]) -> Option<char> {
-    let start = (text.len().saturating_sub(4)..text.len()).rev().find(|&at| text[at] & 0xC0 != 0x80)?;
-    std::str::from_utf8(&text[start..]).ok()?.chars().next()
+    std::str::from_utf8(&text[char_start(text, text.len())..]).ok()?.chars().next()
 }
 
 #[cfg(test)]

@@ -138,24 +138,23 @@ impl Normalizer {
 impl NormalizeStep {
     fn apply(&self, text: &mut Aligned, limit: Limit) -> Result<()> {
         match self {
-            NormalizeStep::Lowercase if text.is_plain_ascii() => {
-                text.map_ascii(|byte| Some(byte.to_ascii_lowercase()));
-                Ok(())
+            NormalizeStep::Strip { left, right } => text.strip(*left, *right, limit),
+            NormalizeStep::Prepend(before) => text.prepend(before, limit),
+            NormalizeStep::Replace(matcher, content) => text.replace(matcher, content, limit),
+            NormalizeStep::SentencePiece(rule) => {
+                text.rewrite(|text, places| rule.normalized(text, places, limit))
             }
-            NormalizeStep::Nfc
-            | NormalizeStep::Nfd
-            | NormalizeStep::Nfkc
-            | NormalizeStep::Nfkd
-            | NormalizeStep::Lowercase
-            | NormalizeStep::SpaceIdeographs
-            | NormalizeStep::SpellBytes => self.respell(text, limit),
+            _ if self.leaves(text.text())? => Ok(()),
             NormalizeStep::StripAccents => text.filter(|c| !forms::char::is_combining_mark(c), limit),
             NormalizeStep::StripNonspacing => text.filter(|c| !bert::is_accent(c), limit),
             NormalizeStep::Nmt => {
                 text.filter(|c| !is_control(c), limit)?;
                 text.map(|c| if is_rare_space(c) { ' ' } else { c }, limit)
             }
-            NormalizeStep::CleanText if self.leaves(text.text())? => Ok(()),
+            NormalizeStep::Lowercase if text.is_plain_ascii() => {
+                text.map_ascii(|byte| Some(byte.to_ascii_lowercase()));
+                Ok(())
+            }
             NormalizeStep::CleanText if text.is_plain_ascii() => {
                 text.map_ascii(|byte| match byte {
                     b'\t' | b'\n' | b'\r' => Some(b' '),
@@ -167,22 +166,13 @@ impl NormalizeStep {
                 text.filter(|c| !bert::is_removed(c), limit)?;
                 text.map(|c| if c.is_whitespace() { ' ' } else { c }, limit)
             }
-            NormalizeStep::Strip { left, right } => text.strip(*left, *right, limit),
-            NormalizeStep::Prepend(before) => text.prepend(before, limit),
-            NormalizeStep::Replace(matcher, content) => text.replace(matcher, content, limit),
-            NormalizeStep::SentencePiece(rule) => {
-                text.rewrite(|text, places| rule.normalized(text, places, limit))
-            }
+            _ => self.respell(text, limit),
         }
     }
 
-    /// Applies a step that rewrites characters: the normalization forms and lower case.
+    /// Applies a step that rewrites characters: the normalization forms, lower case, and the other spellings.
     fn respell(&self, text: &mut Aligned, limit: Limit) -> Result<()> {
         let old = text.take();
-        if self.leaves(&old)? {
-            text.put_back(old);
-            return Ok(());
-        }
         match self {
             NormalizeStep::Lowercase if !text.is_tracked() => {
                 text.put_back(lowercase(&old, limit)?);
@@ -317,35 +307,5 @@ mod tests {
             assert_eq!(plain.text(), tracked.text());
             assert_eq!(tracked.into_parts().1[0], (0, text.len() as u32));
         }
-    }
-
-    #[test]
-    fn lower_case_is_the_same_with_places_and_without() {
-        let normalizer = Normalizer(vec![NormalizeStep::Lowercase]);
-        for text in ["ABC", "abc", "İSTANBUL ΣΑΣ", "Straße ǅ", ""] {
-            let (mut plain, mut tracked) = (Aligned::plain(text).unwrap(), Aligned::tracked(text).unwrap());
-            assert!(normalizer.apply(&mut plain, usize::MAX).is_ok());
-            assert!(normalizer.apply(&mut tracked, usize::MAX).is_ok());
-            assert_eq!(plain.text(), tracked.text());
-        }
-    }
-
-    #[test]
-    fn characters_of_bert_and_of_bytes_have_the_places_of_theirs() {
-        let changed = |step: NormalizeStep, text: &str| {
-            let (mut plain, mut tracked) = (Aligned::plain(text).unwrap(), Aligned::tracked(text).unwrap());
-            let normalizer = Normalizer(vec![step]);
-            assert!(normalizer.apply(&mut plain, usize::MAX).is_ok());
-            assert!(normalizer.apply(&mut tracked, usize::MAX).is_ok());
-            let (text, places) = tracked.into_parts();
-            assert_eq!(plain.text(), text);
-            (text, places)
-        };
-        let clean = changed(NormalizeStep::CleanText, "\0a\t\u{7f}");
-        assert_eq!(clean, ("a ".to_owned(), vec![(1, 2), (2, 3)]));
-        let spaced = changed(NormalizeStep::SpaceIdeographs, "a中");
-        assert_eq!(spaced, ("a 中 ".to_owned(), [vec![(0, 1)], vec![(1, 4); 5]].concat()));
-        let spelled = changed(NormalizeStep::SpellBytes, " é");
-        assert_eq!(spelled, ("ĠÃ©".to_owned(), [vec![(0, 1); 2], vec![(1, 3); 4]].concat()));
     }
 }

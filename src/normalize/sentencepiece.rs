@@ -132,11 +132,6 @@ impl Output<'_> {
 }
 
 impl SentencePieceRule {
-    /// Whether each space becomes U+2581.
-    pub fn escapes_spaces(&self) -> bool {
-        self.escape_whitespaces
-    }
-
     /// Whether a text gets a space in front.
     pub(super) fn puts_space_before(&self) -> bool {
         self.add_dummy_prefix && !self.whitespace_as_suffix

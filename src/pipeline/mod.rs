@@ -14,12 +14,10 @@
 
 #[expect(clippy::module_inception, reason = "the type that the folder is about")]
 mod pipeline;
-mod prefix;
 mod rewrite;
 mod stretches;
 mod view;
 
 pub use pipeline::{AddedToken, Pipeline, PipelineParts};
-pub use prefix::Prefix;
-pub use rewrite::Rewrite;
+pub use rewrite::{Prefix, Rewrite};
 pub(crate) use stretches::{Passage, Stretch, Trust};

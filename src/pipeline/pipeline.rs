@@ -2,8 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::prefix::Prefix;
-use super::rewrite::Rewrite;
+use super::rewrite::{Prefix, Rewrite};
 use crate::control::Control;
 use crate::error::Result;
 use crate::normalize::Normalizer;

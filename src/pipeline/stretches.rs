@@ -4,8 +4,7 @@
 use std::ops::Range;
 
 use super::pipeline::Pipeline;
-use super::prefix::Prefix;
-use super::rewrite::Rewrite;
+use super::rewrite::{Prefix, Rewrite};
 use super::view::{Changed, View};
 use crate::control::Control;
 use crate::error::{Error, Result};

@@ -14,7 +14,8 @@ pub(crate) struct Encoding {
     pub(super) runs: Vec<Run>,
     /// The range of the tokens of each sequence, by its number, in the order in which they were set.
     ranges: Vec<(usize, Range<usize>)>,
-    pub(super) overflowing: Vec<Encoding>,
+    /// The parts that truncation has cut off.
+    pub(crate) overflowing: Vec<Encoding>,
 }
 
 impl Encoding {
@@ -77,15 +78,6 @@ impl Encoding {
             Ok::<_, Error>(())
         })?;
         Ok(items)
-    }
-
-    /// The parts that truncation has cut off.
-    pub(crate) fn overflowing(&self) -> &[Encoding] {
-        &self.overflowing
-    }
-
-    pub(crate) fn ranges(&self) -> &[(usize, Range<usize>)] {
-        &self.ranges
     }
 
     pub(crate) fn set_sequence(&mut self, number: usize) {
@@ -223,6 +215,76 @@ impl Encoding {
         let mut merged = Encoding::default();
         encodings.into_iter().try_for_each(|encoding| merged.append(encoding, is_growing))?;
         Ok(merged)
+    }
+
+    // Where something is: tokens of characters and words, and the other way round.
+
+    pub(crate) fn sequences(&self) -> usize {
+        self.ranges.len().max(1)
+    }
+
+    /// The number of the sequence of each token.
+    pub(crate) fn sequence_ids(&self) -> Vec<Option<usize>> {
+        let mut ids = vec![None; self.len()];
+        for number in 0..self.sequences() {
+            for id in ids.get_mut(self.range_of(number)).into_iter().flatten() {
+                *id = Some(number);
+            }
+        }
+        ids
+    }
+
+    /// The range of the tokens of a sequence: all of them, if it has none of its own.
+    fn range_of(&self, sequence: usize) -> Range<usize> {
+        let range = self.ranges.iter().find(|(number, _)| *number == sequence);
+        range.map_or(0..self.len(), |(_, range)| range.start..range.end.min(self.len()))
+    }
+
+    pub(crate) fn token_to_sequence(&self, token: usize) -> Option<usize> {
+        if token > self.len() {
+            return None;
+        }
+        if self.ranges.is_empty() {
+            return Some(0);
+        }
+        self.ranges.iter().find(|(_, range)| range.contains(&token)).map(|(number, _)| *number)
+    }
+
+    pub(crate) fn token_to_chars(&self, token: usize) -> Result<Option<Span>> {
+        let is_known = self.token_to_sequence(token).is_some();
+        Ok(if is_known { self.spans()?.get(token).copied() } else { None })
+    }
+
+    pub(crate) fn token_to_word(&self, token: usize) -> Result<Option<u32>> {
+        let is_known = self.token_to_sequence(token).is_some();
+        Ok(if is_known { self.words()?.get(token).copied().flatten() } else { None })
+    }
+
+    pub(crate) fn char_to_token(&self, character: usize, sequence: usize) -> Result<Option<usize>> {
+        let spans = self.spans()?;
+        Ok(self.range_of(sequence).find(|&at| (spans[at].0..spans[at].1).contains(&character)))
+    }
+
+    pub(crate) fn char_to_word(&self, character: usize, sequence: usize) -> Result<Option<u32>> {
+        match self.char_to_token(character, sequence)? {
+            Some(token) => self.token_to_word(token),
+            None => Ok(None),
+        }
+    }
+
+    /// The first token of a word, and the one after its last.
+    pub(crate) fn word_to_tokens(&self, word: u32, sequence: usize) -> Result<Option<Span>> {
+        let words = self.words()?;
+        let until = self.range_of(sequence).take_while(|&at| words[at].is_none_or(|other| other <= word));
+        let mut tokens = until.filter(|&at| words[at] == Some(word));
+        let first = tokens.next();
+        Ok(first.map(|first| (first, tokens.last().unwrap_or(first) + 1)))
+    }
+
+    pub(crate) fn word_to_chars(&self, word: u32, sequence: usize) -> Result<Option<Span>> {
+        let Some((first, end)) = self.word_to_tokens(word, sequence)? else { return Ok(None) };
+        let spans = self.spans()?;
+        Ok(Some((spans[first].0, spans[end - 1].1)))
     }
 }
 

@@ -3,7 +3,6 @@
 
 mod encoding;
 mod lengths;
-mod places;
 mod processor;
 mod run;
 

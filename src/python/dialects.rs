@@ -43,16 +43,6 @@ impl Tables for PyTables {
     fn matched_among(&self, source: &str, among: &str) -> Result<Ranges> {
         ranges(source, Some(among))
     }
-
-    fn folded(&self, characters: &str) -> Result<Vec<String>> {
-        let all = call::attached(|py| {
-            let folded = |character: char| {
-                PyString::new(py, character.encode_utf8(&mut [0; 4])).call_method0("casefold")?.extract()
-            };
-            characters.chars().map(folded).collect()
-        });
-        all.map_err(errors::raised)
-    }
 }
 
 /// The error of a pattern that a function of Python refuses with a `ValueError`.
@@ -76,7 +66,7 @@ pub(super) fn check_pattern_size(pattern: &Bound<'_, PyString>, flags: u32) -> P
 /// The pattern of `regex` that means what `pattern` means to fancy-regex.
 #[pyfunction]
 pub(super) fn from_fancy_regex(pattern: &Bound<'_, PyString>) -> PyResult<String> {
-    Ok(dialects::from_fancy_regex(call::text(pattern)?, &PyTables)?)
+    Ok(dialects::from_fancy_regex(call::text(pattern)?)?)
 }
 
 /// The pattern of `regex` that means what `pattern` means to Oniguruma, and whether it may match the empty text.

@@ -121,7 +121,7 @@ impl PyEncoding {
     /// The tokens that truncation cut off, as encodings of their own.
     #[getter]
     fn overflowing(&self) -> Vec<PyEncoding> {
-        self.get().overflowing().iter().cloned().map(PyEncoding::of).collect()
+        self.get().overflowing.iter().cloned().map(PyEncoding::of).collect()
     }
 
     /// How many sequences the encoding is made of.

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::set::Specials;
 use crate::control::Control;
 use crate::error::Result;
+use crate::pretokenize::class::{char_start, decode_char};
 
 /// How an added token is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Deserialize)]
@@ -134,17 +135,17 @@ fn is_inside_word(text: &[u8], range: Range<usize>) -> bool {
 
 /// The character that `text` starts with; `None` if it starts with bytes that are not UTF-8.
 fn first_character(text: &[u8]) -> Option<char> {
-    character((1..=text.len().min(4)).map(|bytes| &text[..bytes]))
+    let len = if text.is_empty() { 0 } else { decode_char(text, 0).1 };
+    character(&text[..len])
 }
 
 /// The character that `text` ends with; `None` if it ends with bytes that are not UTF-8.
 fn last_character(text: &[u8]) -> Option<char> {
-    character((1..=text.len().min(4)).map(|bytes| &text[text.len() - bytes..]))
+    character(&text[char_start(text, text.len())..])
 }
 
-/// The character that the first valid of some slices is.
-fn character<'t>(mut slices: impl Iterator<Item = &'t [u8]>) -> Option<char> {
-    slices.find_map(|bytes| std::str::from_utf8(bytes).ok())?.chars().next()
+fn character(bytes: &[u8]) -> Option<char> {
+    std::str::from_utf8(bytes).ok()?.chars().next()
 }
 
 /// Whether a character is matched by `\w` of the regex crate.

@@ -162,32 +162,30 @@ impl Specials {
         let mut matches = self.matches(text, 0);
         let (mut at, mut pending) = (0, None);
         std::iter::from_fn(move || {
-            if let Some(special) = pending.take() {
-                return Some(Ok(Segment::Special(special)));
-            }
-            if at == text.len() {
-                return None;
-            }
             let start = at;
-            match matches.next(control) {
-                Ok(Some(special)) => {
-                    at = special.range.end;
-                    if special.range.start == start {
-                        return Some(Ok(Segment::Special(special)));
-                    }
-                    let end = special.range.start;
-                    pending = Some(special);
-                    Some(Ok(Segment::Text(start..end)))
-                }
-                Ok(None) => {
-                    at = text.len();
-                    Some(Ok(Segment::Text(start..at)))
-                }
+            let special = match pending.take() {
+                None if at == text.len() => return None,
+                None => matches.next(control),
+                pending => Ok(pending),
+            };
+            let special = match special {
+                Ok(special) => special,
                 Err(error) => {
                     at = text.len();
-                    Some(Err(error))
+                    return Some(Err(error));
                 }
-            }
+            };
+            at = special.as_ref().map_or(text.len(), |special| special.range.start);
+            Some(Ok(match special {
+                Some(special) if at == start => {
+                    at = special.range.end;
+                    Segment::Special(special)
+                }
+                special => {
+                    pending = special;
+                    Segment::Text(start..at)
+                }
+            }))
         })
     }
 }

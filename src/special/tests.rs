@@ -1,3 +1,4 @@
+use super::many::tests::check;
 use super::search::{MAX_FORWARD_BYTES, MIN_FILTERED_TOKENS, SearchMethod};
 use super::*;
 use crate::control::Control;
@@ -30,7 +31,7 @@ fn fibonacci(len: usize, left: u8, right: u8) -> Vec<u8> {
     word
 }
 
-fn distinct(mut tokens: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+pub(super) fn distinct(mut tokens: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     tokens.sort();
     tokens.dedup();
     tokens
@@ -45,7 +46,7 @@ fn find_all(tokens: &[Vec<u8>], text: &[u8]) -> Vec<(usize, usize)> {
 }
 
 /// The definition of the search.
-fn naive(tokens: &[Vec<u8>], text: &[u8]) -> Vec<(usize, usize)> {
+pub(super) fn naive(tokens: &[Vec<u8>], text: &[u8]) -> Vec<(usize, usize)> {
     let (mut all, mut at) = (Vec::new(), 0);
     while at < text.len() {
         let starts = (0..tokens.len()).filter(|&index| text[at..].starts_with(&tokens[index]));
@@ -65,9 +66,11 @@ fn tokens_of_any_length_are_found_as_defined() {
     let mut random = Random::new(1);
     let mut long = 0;
     for round in 0..1500 {
-        let letters = &b"abc"[..1 + round % 3];
+        let letters = &b"abcde"[..1 + round % 5];
         let word = random.hard_word(letters);
         let mut tokens: Vec<Vec<u8>> = (0..1 + random.below(8)).map(|_| random.hard_word(letters)).collect();
+        let len = 1 + random.below(20);
+        tokens.extend((0..random.below(40)).map(|_| random.text(letters, len)));
         // Prefixes, suffixes and parts of one word.
         for _ in 0..random.below(8) {
             let from = random.below(word.len());
@@ -85,7 +88,10 @@ fn tokens_of_any_length_are_found_as_defined() {
                 _ => tokens[random.below(tokens.len())].clone(),
             })
             .collect();
-        long += usize::from(tokens.iter().any(|token| token.len() > MAX_FORWARD_BYTES));
+        match tokens.iter().any(|token| token.len() > MAX_FORWARD_BYTES) {
+            true => long += 1,
+            false => check(&tokens, &text),
+        }
         assert_eq!(find_all(&tokens, &text), naive(&tokens, &text), "{tokens:?} in {}", text.escape_ascii());
     }
     assert!(long > 500);

@@ -105,7 +105,7 @@ impl StreamDecoder {
             }
         }
         if let Some(decoder) = self.stages() {
-            decoder.mark_shown(&mut state.stages)?;
+            decoder.decoder.mark_shown(&mut state.stages)?;
         }
         Ok(state)
     }
@@ -150,7 +150,7 @@ impl StreamDecoder {
         match self.stages() {
             Some(decoder) => {
                 let mut end = String::new();
-                decoder.finish(&mut last.stages, &mut end)?;
+                decoder.decoder.finish(&mut last.stages, &mut end)?;
                 more = end.into_bytes();
             }
             None => complete(&mut last.bytes, &[], true, on_invalid, &mut more)?,

@@ -68,7 +68,7 @@ impl SourcePattern {
     pub(crate) fn of_tiktoken_source(source: &str, engines: &dyn PatternEngines) -> Result<Self> {
         match Named::of(source, &SPELLINGS) {
             Some(_) => engines.pattern(source, 0, Unmatched::Keep),
-            None => engines.pattern(&from_fancy_regex(source, engines)?, 0, Unmatched::Drop),
+            None => engines.pattern(&from_fancy_regex(source)?, 0, Unmatched::Drop),
         }
     }
 }

@@ -39,10 +39,6 @@ impl Tables for Scanners {
     fn matched_among(&self, source: &str, _: &str) -> Result<Ranges> {
         Err(Error::Pattern(source.to_owned()))
     }
-
-    fn folded(&self, characters: &str) -> Result<Vec<String>> {
-        Err(Error::Pattern(characters.to_owned()))
-    }
 }
 
 impl PatternEngines for Scanners {

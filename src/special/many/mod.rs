@@ -8,7 +8,7 @@ mod bloom;
 mod group;
 mod table;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use group::{Group, Search};
 

@@ -16,10 +16,10 @@ const MAX_STAGES: usize = 256;
 /// Reads the decoder that stands at a place; without one, tokens are joined by spaces.
 pub(super) fn read(value: &Value, place: &str, patterns: &mut FilePatterns<'_>) -> Result<Decoder> {
     if value.is_null() {
-        return Ok(Decoder::new(vec![Stage::Spaced]));
+        return Ok(Decoder { stages: vec![Stage::Spaced] });
     }
     let parts = Part::flat(value, place, "decoders", MAX_STAGES)?;
-    Ok(Decoder::new(parts.iter().map(|part| stage(part, patterns)).collect::<Result<_>>()?))
+    Ok(Decoder { stages: parts.iter().map(|part| stage(part, patterns)).collect::<Result<_>>()? })
 }
 
 fn stage(part: &Part<'_>, patterns: &mut FilePatterns<'_>) -> Result<Stage> {

@@ -77,7 +77,7 @@ fn is_prepend(step: &NormalizeStep) -> bool {
 /// Whether a normalized text has no space.
 fn leaves_no_space(normalizer: &Normalizer) -> bool {
     let escapes =
-        |step: &NormalizeStep| matches!(step, NormalizeStep::SentencePiece(rule) if rule.escapes_spaces());
+        |step: &NormalizeStep| matches!(step, NormalizeStep::SentencePiece(rule) if rule.escape_whitespaces);
     let mut steps = normalizer.0.iter().skip_while(|step| !(is_to_meta(step) || escapes(step)));
     steps.next().is_some() && steps.all(makes_no_space)
 }

@@ -55,7 +55,7 @@ impl FilePipeline {
         };
         // Without a decoder the original would join the spellings of bytes by spaces: no text that anybody wants.
         let decoder = match decoder.is_null() && is_byte_level {
-            true => Decoder::new(vec![Stage::ByteLevel]),
+            true => Decoder { stages: vec![Stage::ByteLevel] },
             false => decoder::read(decoder, "$.decoder", patterns)?,
         };
         let rewriting = Arc::new(Pipeline::new(PipelineParts {
@@ -193,7 +193,7 @@ impl FilePipeline {
         Ok(self.is_byte_level
             && self.parts.normalizer.0.is_empty()
             && self.splits.rewrites.is_empty()
-            && matches!(self.decoder.stages(), [Stage::ByteLevel])
+            && matches!(self.decoder.stages[..], [Stage::ByteLevel])
             && self.parts.added_tokens.iter().all(|token| token.flags.special)
             && self.parts.irregular()?.is_empty())
     }
