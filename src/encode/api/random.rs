@@ -42,7 +42,6 @@ impl Encoder {
                     Pretokens { encoder: self, pairs, merges, text: number as u64, count: 0, unchecked: 0 };
                 pretokens.add(&mut merger, texts[number], special, ids, control)?;
                 ends.push(ids.len());
-                control.advance(texts[number].len() as u64);
             }
             Ok(())
         };
