@@ -9,6 +9,7 @@ use pyo3::types::{PyAny, PyList};
 use super::compiled::PyCompiledPattern;
 use super::objects;
 use super::regex::Regex;
+use crate::pretokenize::spellings::NAMES;
 use crate::pretokenize::{self, CutRule, Isa, Named, Pattern, Unmatched};
 use crate::tokenizer::SourcePattern;
 
@@ -104,7 +105,7 @@ impl PyPretokenizer {
 /// The scanner of a name, with the instruction set that it uses.
 fn scanner(name: &str, isa: Option<&str>) -> PyResult<(Named, Isa)> {
     let named =
-        Named::from_name(name).ok_or_else(|| PyValueError::new_err(format!("unknown scanner {name:?}")))?;
+        Named::of(name, &NAMES).ok_or_else(|| PyValueError::new_err(format!("unknown scanner {name:?}")))?;
     let isa = isa.map_or(Some(Isa::best()), Isa::from_name);
     let isa = isa.ok_or_else(|| PyValueError::new_err("this machine does not have that instruction set"))?;
     Ok((named, isa))
