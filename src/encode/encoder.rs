@@ -83,7 +83,8 @@ impl Encoder {
         let Some(superwords) = Superwords::with_first_stage(&vocab, vocab.merges_by_index().len())? else {
             return Ok(None);
         };
-        let tables = Tables::new(&vocab, Some(superwords), isa_of(&pretokenizer));
+        let isa = isa_of(&pretokenizer);
+        let tables = Tables::new(&vocab, Some(superwords), |vocab| tables::new_seeds(vocab, isa));
         let tables = OnceBox::with_value(Box::new(tables));
         Ok(Some(Self::with_tables(vocab, pretokenizer, tables, Growth::default())))
     }
@@ -99,7 +100,7 @@ impl Encoder {
     pub fn with_small_cache(vocab: Vocab, pretokenizer: Pretokenizer, bits: u32) -> Self {
         let isa = isa_of(&pretokenizer);
         let superwords = Superwords::of(&vocab, &pretokenizer);
-        let tables = Tables::with_seeds(&vocab, superwords, |vocab| {
+        let tables = Tables::new(&vocab, superwords, |vocab| {
             tables::seeded(vocab, Cache::with_bits(isa, IdWidth::of(vocab.tokens().max_id()), bits))
         });
         Self::with_tables(vocab, pretokenizer, OnceBox::with_value(Box::new(tables)), Growth::fixed(bits))
@@ -137,7 +138,8 @@ impl Encoder {
                 self.vocab.memory_of_pairs() + cache::memory_of_seeds(self.vocab.tokens().len()),
             )?;
             let superwords = Superwords::of(&self.vocab, &self.pretokenizer);
-            Ok(Box::new(Tables::new(&self.vocab, superwords, self.isa)))
+            let new_seeds = |vocab: &Vocab| tables::new_seeds(vocab, self.isa);
+            Ok(Box::new(Tables::new(&self.vocab, superwords, new_seeds)))
         })
     }
 

@@ -190,16 +190,17 @@ impl Superwords {
         sink: &mut S,
     ) -> Result<()> {
         let mut all = mem::take(&mut parts.buffers.ends);
-        let named = runs.over(text, scan(self.words, text, &mut all)?);
-        let words = grown(&mut parts.buffers.words, named.ends().len())?;
+        let ends = scan(self.words, text, &mut all)?;
+        let named = runs.over(text, ends);
+        let words = grown(&mut parts.buffers.words, ends.len())?;
         let mut count = 0;
-        for (at, &end) in named.ends().iter().enumerate() {
+        for (at, &end) in ends.iter().enumerate() {
             words[count] = end;
             count += usize::from(self.apart.is_cut_at(text, end) || !named.joins(at));
         }
         parts.buffers.words.truncate(count);
         let joins = |at| named.joins(at);
-        self.encode_words(vocab, PretokenRun { text, start: 0, ends: named.ends() }, joins, parts, sink)?;
+        self.encode_words(vocab, PretokenRun { text, start: 0, ends }, joins, parts, sink)?;
         parts.buffers.ends = all;
         Ok(())
     }
@@ -219,30 +220,25 @@ impl Superwords {
     /// Cuts pretokens into words.
     fn cut(&self, pretokens: PretokenRun<'_>, buffers: &mut Buffers) -> Result<()> {
         let PretokenRun { text, start, ends: pretokens } = pretokens;
-        let words = &mut buffers.words;
+        let Buffers { ends, words, .. } = buffers;
         words.clear();
         let Some(&last) = pretokens.last() else { return Ok(()) };
-        let mut scanner = Scanner::new(self.words.0, self.words.1, &text[start..last]);
-        let (mut ends, mut next) = ([0; ENDS], 0);
-        loop {
-            let count = scanner.fill(&mut ends);
-            if count == 0 {
-                return Ok(());
+        let ends = scan(self.words, &text[start..last], ends)?;
+        room::reserve(words, ends.len() + pretokens.len())?;
+        let mut next = 0;
+        for end in ends.iter().map(|end| start + end) {
+            while pretokens[next] < end {
+                words.push(pretokens[next]);
+                next += 1;
             }
-            room::reserve(words, count + pretokens.len() - next)?;
-            for end in ends[..count].iter().map(|end| start + end) {
-                while pretokens[next] < end {
-                    words.push(pretokens[next]);
-                    next += 1;
-                }
-                if pretokens[next] == end {
-                    next += 1;
-                    words.push(end);
-                } else if self.apart.is_cut_at(text, end) {
-                    words.push(end);
-                }
+            if pretokens[next] == end {
+                next += 1;
+                words.push(end);
+            } else if self.apart.is_cut_at(text, end) {
+                words.push(end);
             }
         }
+        Ok(())
     }
 
     /// Adds the ids of the words that were found. `joins(at)` says whether the pretoken goes on at end number `at`.
@@ -376,7 +372,7 @@ fn joins_words(left: &[u8], right: &[u8]) -> bool {
 fn best_words(vocab: &Vocab) -> Named {
     let tokens = vocab.tokens();
     let is_whole =
-        |named: Named, token: &[u8]| Scanner::new(named, Isa::best(), token).ranges().nth(1).is_none();
+        |named: Named, token: &[u8]| Scanner::new(named, Isa::best(), token).fill(&mut [0; ENDS]) < 2;
     let step = tokens.len().div_ceil(TRIED_TOKENS);
     let tried = tokens.iter().step_by(step).map(|(_, token)| token);
     let tried: Vec<&[u8]> = tried.filter(|token| str::from_utf8(token).is_ok()).collect();

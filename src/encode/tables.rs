@@ -16,18 +16,15 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    pub(super) fn new(vocab: &Vocab, superwords: Option<Superwords>, isa: Isa) -> Self {
-        Self::with_seeds(vocab, superwords, |vocab| new_seeds(vocab, isa))
-    }
-
-    pub(super) fn with_seeds(
+    /// `new_seeds` makes the seeds of the vocabulary that pretokens or words are looked up under.
+    pub(super) fn new(
         vocab: &Vocab,
         superwords: Option<Superwords>,
-        seeds: impl FnOnce(&Vocab) -> Cache,
+        new_seeds: impl FnOnce(&Vocab) -> Cache,
     ) -> Self {
         let superwords = superwords.map(Box::new);
         let vocab = superwords.as_deref().map_or(vocab, |superwords| &superwords.first);
-        let (seeds, safe_splits) = (Seeds::new(seeds(vocab)), SafeSplits::new(vocab));
+        let (seeds, safe_splits) = (Seeds::new(new_seeds(vocab)), SafeSplits::new(vocab));
         if vocab.is_random() {
             seeds.share(); // so that nothing is added
         }

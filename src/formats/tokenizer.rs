@@ -180,7 +180,7 @@ fn of_ranks(data: Vec<u8>, path: &Path, context: Context<'_>) -> Result<Tokenize
     let RankFile { pattern, special_tokens, normalizer } = known;
     let expression = match pattern {
         "kimi" => from_fancy_regex(spellings::KIMI)?,
-        name => Named::from_name(name).map(Named::expression).unwrap_or_default().to_owned(),
+        name => Named::of(name, &spellings::NAMES).map(Named::expression).unwrap_or_default().to_owned(),
     };
     let pattern = engines.pattern(&expression, 0, Unmatched::Keep)?;
     let specials = special_tokens.into_iter().map(|(name, id)| (name.into_bytes(), Some(id)));

@@ -54,8 +54,11 @@ impl PartHeap {
         control: &Control,
     ) -> Result<()> {
         let started = match pairs.first_tokens() {
-            None => self.start(pairs, text, control),
-            Some(first_tokens) => self.start_symbols(pairs, first_tokens.symbols(text), text.len(), control),
+            None => {
+                let symbols = text.iter().map(|&byte| pairs.byte_token(byte)).enumerate();
+                self.start(pairs, symbols, text.len(), control)
+            }
+            Some(first_tokens) => self.start(pairs, first_tokens.symbols(text), text.len(), control),
         };
         self.finish(started, pairs, from, leaves_out, out, control)
     }
@@ -69,7 +72,7 @@ impl PartHeap {
         control: &Control,
     ) -> Result<()> {
         let symbols = tokens.iter().copied().enumerate();
-        let started = self.start_symbols(pairs, symbols, tokens.len(), control);
+        let started = self.start(pairs, symbols, tokens.len(), control);
         self.finish(started, pairs, 0, || false, out, control)
     }
 
@@ -116,40 +119,9 @@ impl PartHeap {
         Ok(())
     }
 
-    /// Makes a part of each byte, and an entry of each pair that merges.
-    fn start(&mut self, pairs: &Pairs, text: &[u8], control: &Control) -> Result<()> {
-        let PartHeap { parts, heap } = self;
-        room::reserve_exact(parts, text.len())?;
-        let mut entries = std::mem::take(heap).into_vec(); // empty, but has its memory
-        for (at, &byte) in text.iter().enumerate() {
-            if at % PARTS_PER_CHECK == PARTS_PER_CHECK - 1 {
-                control.check()?;
-                make_room(heap, entries.len())?;
-                heap.append(&mut BinaryHeap::from(std::mem::take(&mut entries)));
-            }
-            let (mut rank, mut next) = (NEVER, END);
-            if let Some(&following) = text.get(at + 1) {
-                rank = pairs.rank_of_bytes(byte, following);
-                next = at as u32 + 1;
-            }
-            if rank != NEVER {
-                room::push(&mut entries, Reverse(u64::from(rank) << 32 | at as u64))?;
-            }
-            parts.push(Part {
-                token: pairs.byte_token(byte),
-                previous: (at as u32).wrapping_sub(1),
-                next,
-                rank,
-            });
-        }
-        make_room(heap, entries.len())?;
-        heap.append(&mut BinaryHeap::from(entries));
-        Ok(())
-    }
-
     /// Makes a part of each symbol of a text of `bytes` bytes, and an entry of each pair that merges. The places
     /// inside symbols have parts that nothing leads to.
-    fn start_symbols(
+    fn start(
         &mut self,
         pairs: &Pairs,
         symbols: impl Iterator<Item = (usize, u32)>,
@@ -158,24 +130,26 @@ impl PartHeap {
     ) -> Result<()> {
         let PartHeap { parts, heap } = self;
         room::reserve_exact(parts, bytes)?;
-        parts.resize(bytes, Part { token: 0, previous: END, next: END, rank: NEVER });
         let mut entries = std::mem::take(heap).into_vec(); // empty, but has its memory
-        let (mut last, mut until_check) = (None, PARTS_PER_CHECK);
+        let (mut last, mut until_check) = (END, PARTS_PER_CHECK);
         for (at, token) in symbols {
             until_check -= 1;
             if until_check == 0 {
                 control.check()?;
+                make_room(heap, entries.len())?;
+                heap.append(&mut BinaryHeap::from(std::mem::take(&mut entries)));
                 until_check = PARTS_PER_CHECK;
             }
-            parts[at].token = token;
-            if let Some(before) = last.replace(at) {
-                let rank = pairs.rank_of_symbols(parts[before].token, token);
-                (parts[before].next, parts[before].rank) = (at as u32, rank);
-                parts[at].previous = before as u32;
+            if let Some(before) = parts.get_mut(last as usize) {
+                let rank = pairs.rank_of_symbols(before.token, token);
+                (before.next, before.rank) = (at as u32, rank);
                 if rank != NEVER {
-                    room::push(&mut entries, Reverse(u64::from(rank) << 32 | before as u64))?;
+                    room::push(&mut entries, Reverse(u64::from(rank) << 32 | u64::from(last)))?;
                 }
             }
+            parts.resize(at, Part { token: 0, previous: END, next: END, rank: NEVER });
+            parts.push(Part { token, previous: last, next: END, rank: NEVER });
+            last = at as u32;
         }
         make_room(heap, entries.len())?;
         heap.append(&mut BinaryHeap::from(entries));
@@ -199,7 +173,6 @@ impl PartHeap {
             self.parts[next as usize].previous = at as u32;
         }
         self.refresh(pairs, at);
-        // The `previous` of the first part is 0 - 1, which wraps to END.
         let previous = self.parts[at].previous;
         if previous != END {
             self.refresh(pairs, previous as usize);

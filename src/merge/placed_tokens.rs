@@ -27,11 +27,6 @@ impl PlacedTokens {
         self.tokens.len()
     }
 
-    #[cfg(test)]
-    pub(super) fn into_tokens(self) -> Vec<u32> {
-        self.tokens
-    }
-
     pub(super) fn truncate(&mut self, len: usize) {
         self.tokens.truncate(len);
         self.starts.truncate(len);

@@ -5,32 +5,61 @@ use crate::simd::Isa;
 
 type Listed = Vec<((u32, u32), u32)>;
 
-/// Random pairs over a few letters, some of which no text reaches, with ascending ranks.
-fn random_pairs(random: &mut Random) -> (Listed, Pairs) {
+/// The characters of a vocabulary of characters: the first one is token 300.
+const CHARACTERS: [&str; 5] = ["a", "b", " ", "é", "漢"];
+
+/// An empty table for merging that begins with bytes.
+fn byte_pairs(count: usize) -> Pairs {
+    Pairs::new(std::array::from_fn(|byte| byte as u32), count)
+}
+
+/// Random pairs, some of which no text reaches, with ascending ranks: over a few letters, or over characters, some of
+/// them beyond ASCII.
+fn random_pairs(random: &mut Random, of_characters: bool) -> (Listed, Pairs) {
+    let tokens = (300..).zip(CHARACTERS).map(|(token, character)| (character.as_bytes(), token));
+    let bytes = Box::new(std::array::from_fn(|byte| byte as u32));
+    let (first, made, mut pairs) = match of_characters {
+        true => ((300..305).collect(), 400, Pairs::of_first_tokens(FirstTokens::new(tokens, bytes), 30)),
+        false => (b"ab ".map(u32::from).to_vec(), 256, byte_pairs(30)),
+    };
     let mut listed: Listed = Vec::new();
-    let mut pairs = Pairs::new(std::array::from_fn(|byte| byte as u32), 30);
     for _ in 0..random.below(30) {
         let mut pick = || match random.below(2) {
-            0 => u32::from(b"ab "[random.below(3)]),
-            _ => listed.get(random.below(listed.len() + 1)).map_or(97, |&(_, result)| result),
+            0 => first[random.below(first.len())],
+            _ => listed.get(random.below(listed.len() + 1)).map_or(first[0], |&(_, result)| result),
         };
         let pair = (pick(), pick());
-        if listed.iter().any(|&(other, _)| other == pair) {
-            continue;
+        if listed.iter().all(|&(other, _)| other != pair) {
+            let result = made + listed.len() as u32;
+            assert_eq!(pairs.insert(pair.0, pair.1, listed.len() as u32, result), Ok(()));
+            listed.push((pair, result));
         }
-        let result = 256 + listed.len() as u32;
-        assert_eq!(pairs.insert(pair.0, pair.1, listed.len() as u32, result), Ok(()));
-        listed.push((pair, result));
     }
     (listed, pairs)
 }
 
-/// BPE by its definition: the lowest rank merges first, then the leftmost place, until nothing merges.
-fn by_definition(listed: &Listed, text: &[u8]) -> Vec<u32> {
-    merged_by_definition(listed, text.iter().map(|&byte| u32::from(byte)).collect())
+/// The symbols that merging begins with.
+fn symbols(pairs: &Pairs, text: &[u8]) -> Vec<u32> {
+    match pairs.first_tokens() {
+        Some(first_tokens) => first_tokens.symbols(text).map(|(_, token)| token).collect(),
+        None => text.iter().map(|&byte| u32::from(byte)).collect(),
+    }
 }
 
-fn merged_by_definition(listed: &Listed, mut tokens: Vec<u32>) -> Vec<u32> {
+/// Random texts: runs of one part, short cycles, runs that are rarely interrupted, and random parts.
+fn random_text(random: &mut Random, parts: &[&str], kind: usize, count: usize) -> Vec<u8> {
+    let cycle: Vec<&str> = (0..1 + random.below(9)).map(|_| parts[random.below(parts.len())]).collect();
+    let text = (0..count).map(|at| match kind {
+        0 => parts[0],
+        1 => cycle[at % cycle.len()],
+        2 if random.below(90) > 0 => parts[0],
+        _ => parts[random.below(parts.len())],
+    });
+    text.collect::<String>().into_bytes()
+}
+
+/// BPE by its definition: the lowest rank merges first, then the leftmost place, until nothing merges.
+fn by_definition(listed: &Listed, mut tokens: Vec<u32>) -> Vec<u32> {
     for _ in 0..tokens.len() {
         let best = listed.iter().find_map(|&(pair, result)| {
             let at = tokens.windows(2).position(|p| (p[0], p[1]) == pair)?;
@@ -46,7 +75,7 @@ fn merged_by_definition(listed: &Listed, mut tokens: Vec<u32>) -> Vec<u32> {
 fn heap(pairs: &Pairs, text: &[u8]) -> Vec<u32> {
     let mut tokens = placed_tokens::PlacedTokens::default();
     long::PartHeap::default().merge(pairs, (text, 0), || false, &mut tokens, &Control::none()).unwrap();
-    tokens.into_tokens()
+    tokens.tokens
 }
 
 fn merged(pairs: &Pairs, text: &[u8]) -> Vec<u32> {
@@ -67,14 +96,16 @@ fn assert_merged(pairs: &Pairs, text: &[u8], expected: &[u32]) {
 }
 
 #[test]
-fn scan_and_heap_agree_with_the_definition() {
+fn all_ways_of_merging_agree_with_the_definition() {
     let mut random = Random::new(1);
-    for _ in 0..600 {
-        let (listed, pairs) = random_pairs(&mut random);
-        for _ in 0..20 {
-            let len = 1 + random.below(80);
-            let text: Vec<u8> = (0..len).map(|_| b"aab "[random.below(4)]).collect();
-            assert_merged(&pairs, &text, &by_definition(&listed, &text));
+    for round in 0..1200 {
+        let (listed, pairs) = random_pairs(&mut random, round % 2 == 0);
+        let parts: &[&str] =
+            if round % 2 == 0 { &["a", "é", "漢", "字", "b "] } else { &["a", "a", "b", " "] };
+        for _ in 0..15 {
+            let count = 1 + random.below(90);
+            let text = random_text(&mut random, parts, 3, count);
+            assert_merged(&pairs, &text, &by_definition(&listed, symbols(&pairs, &text)));
         }
     }
 }
@@ -82,20 +113,13 @@ fn scan_and_heap_agree_with_the_definition() {
 #[test]
 fn windows_give_the_tokens_of_the_whole() {
     let mut random = Random::new(2);
-    for round in 0..400 {
-        let (_, pairs) = random_pairs(&mut random);
+    for round in 0..600 {
+        let of_characters = round % 3 == 0;
+        let (_, pairs) = random_pairs(&mut random, of_characters);
+        let parts: &[&str] = if of_characters { &["é", "a", "漢", "字"] } else { &["a", "a", "b", " "] };
         for kind in 0..4 {
-            let len = 65 + random.below(if round % 8 == 0 { 9_000 } else { 900 });
-            // Runs of one letter, short cycles, runs that are rarely interrupted, and random letters.
-            let cycle: Vec<u8> = (0..1 + random.below(9)).map(|_| b"aab "[random.below(4)]).collect();
-            let text: Vec<u8> = (0..len)
-                .map(|at| match kind {
-                    0 => b'a',
-                    1 => cycle[at % cycle.len()],
-                    2 if random.below(90) > 0 => b'a',
-                    _ => b"aab "[random.below(4)],
-                })
-                .collect();
+            let count = 65 + random.below(if round % 8 == 0 { 9_000 } else { 900 });
+            let text = random_text(&mut random, parts, kind, count);
             assert_eq!(merged(&pairs, &text), heap(&pairs, &text), "{kind} {}", text.escape_ascii());
         }
     }
@@ -105,7 +129,7 @@ fn windows_give_the_tokens_of_the_whole() {
 fn the_last_byte_can_decide_all_tokens() {
     // The letters of a cycle merge in pairs from the left, unless a token at the end has taken a letter: (b
     // a) (b a) … and (a b) (a b) … differ everywhere because of the last byte.
-    let mut pairs = Pairs::new(std::array::from_fn(|byte| byte as u32), 400);
+    let mut pairs = byte_pairs(400);
     let listed: Listed = vec![((b'b'.into(), b'!'.into()), 256), ((b'a'.into(), 256), 257)];
     let mut all = listed.clone();
     let mut last = 257;
@@ -124,13 +148,13 @@ fn the_last_byte_can_decide_all_tokens() {
     for len in [1, 2, 30, 63, 64, 65, 66, 127, 200, 299, 310, 400] {
         let mut text: Vec<u8> = (0..len).map(|at| b"ab"[at % 2]).collect();
         text.push(b'!');
-        assert_merged(&pairs, &text, &by_definition(&all, &text));
+        assert_merged(&pairs, &text, &by_definition(&all, symbols(&pairs, &text)));
     }
 }
 
 #[test]
 fn merging_a_long_pretoken_takes_little_time() {
-    let mut pairs = Pairs::new(std::array::from_fn(|byte| byte as u32), 10);
+    let mut pairs = byte_pairs(10);
     let mut half = 97;
     for power in 0..10 {
         pairs.insert(half, half, power, 256 + power).unwrap();
@@ -144,48 +168,11 @@ fn merging_a_long_pretoken_takes_little_time() {
     assert_eq!(tokens[1 << 10..], [257, 97]);
 }
 
-/// Random pairs over characters, some of them beyond ASCII.
-fn random_character_pairs(random: &mut Random) -> (Listed, Pairs) {
-    let characters = ["a", "b", " ", "é", "漢"];
-    let bytes = Box::new(std::array::from_fn(|byte| byte as u32));
-    let tokens = (300..).zip(characters).map(|(token, character)| (character.as_bytes(), token));
-    let mut pairs = Pairs::of_first_tokens(FirstTokens::new(tokens, bytes), 30);
-    let mut listed: Listed = Vec::new();
-    for _ in 0..random.below(30) {
-        let mut pick = || match random.below(2) {
-            0 => 300 + random.below(characters.len()) as u32,
-            _ => listed.get(random.below(listed.len() + 1)).map_or(303, |&(_, result)| result),
-        };
-        let pair = (pick(), pick());
-        if listed.iter().all(|&(other, _)| other != pair) {
-            let result = 400 + listed.len() as u32;
-            assert_eq!(pairs.insert(pair.0, pair.1, listed.len() as u32, result), Ok(()));
-            listed.push((pair, result));
-        }
-    }
-    (listed, pairs)
-}
-
-#[test]
-fn characters_merge_by_the_definition() {
-    let mut random = Random::new(3);
-    for _ in 0..600 {
-        let (listed, pairs) = random_character_pairs(&mut random);
-        for _ in 0..10 {
-            let count = 1 + random.below(100);
-            let text: String = (0..count).map(|_| ["a", "é", "漢", "字", "b "][random.below(5)]).collect();
-            let text = text.as_bytes();
-            let symbols = pairs.first_tokens().unwrap().symbols(text).map(|(_, token)| token).collect();
-            assert_merged(&pairs, text, &merged_by_definition(&listed, symbols));
-        }
-    }
-}
-
 #[test]
 fn of_pairs_of_one_rank_the_leftmost_merges_first() {
     let mut random = Random::new(6);
     for _ in 0..600 {
-        let (listed, pairs) = random_character_pairs(&mut random);
+        let (listed, pairs) = random_pairs(&mut random, true);
         let count = 1 + random.below(4);
         let ranks: Vec<u32> = listed.iter().map(|_| random.below(count) as u32).collect();
         let mut tied = pairs.without_merges(listed.len());
@@ -194,10 +181,9 @@ fn of_pairs_of_one_rank_the_leftmost_merges_first() {
         }
         let place = |pair: &[u32]| listed.iter().position(|&((left, right), _)| pair == [left, right]);
         for _ in 0..10 {
-            let len = 1 + random.below(200);
-            let text: String = (0..len).map(|_| ["a", "é", "é", "漢", "b "][random.below(5)]).collect();
-            let symbols = tied.first_tokens().unwrap().symbols(text.as_bytes());
-            let mut expected: Vec<u32> = symbols.map(|(_, token)| token).collect();
+            let count = 1 + random.below(200);
+            let text = random_text(&mut random, &["a", "é", "é", "漢", "b "], 3, count);
+            let mut expected = symbols(&tied, &text);
             let first_pair = |tokens: &[u32]| {
                 let places = tokens.windows(2).enumerate().filter_map(|(at, pair)| Some((at, place(pair)?)));
                 places.min_by_key(|&(at, place)| (ranks[place], at))
@@ -205,28 +191,7 @@ fn of_pairs_of_one_rank_the_leftmost_merges_first() {
             while let Some((at, place)) = first_pair(&expected) {
                 expected.splice(at..at + 2, [listed[place].1]);
             }
-            assert_merged(&tied, text.as_bytes(), &expected);
-        }
-    }
-}
-
-#[test]
-fn windows_of_characters_give_the_tokens_of_the_whole() {
-    let mut random = Random::new(4);
-    for round in 0..200 {
-        let (_, pairs) = random_character_pairs(&mut random);
-        for kind in 0..3 {
-            let count = 65 + random.below(if round % 8 == 0 { 5_000 } else { 500 });
-            let pick = |random: &mut Random| ["é", "a", "漢", "字"][random.below(4)];
-            let cycle: Vec<&str> = (0..1 + random.below(9)).map(|_| pick(&mut random)).collect();
-            let text: String = (0..count)
-                .map(|at| match kind {
-                    0 => cycle[at % cycle.len()],
-                    1 if random.below(90) > 0 => "é",
-                    _ => pick(&mut random),
-                })
-                .collect();
-            assert_eq!(merged(&pairs, text.as_bytes()), heap(&pairs, text.as_bytes()), "{kind} {text}");
+            assert_merged(&tied, &text, &expected);
         }
     }
 }
@@ -235,12 +200,13 @@ fn windows_of_characters_give_the_tokens_of_the_whole() {
 fn tokens_merge_further_as_the_definition_says() {
     let (mut random, mut merger) = (Random::new(5), Merger::new(Isa::best()));
     for _ in 0..2000 {
-        let (listed, pairs) = random_pairs(&mut random);
+        let (listed, pairs) = random_pairs(&mut random, false);
         // The first merges, then the others: in one list or in two stages, the result is the same.
         let count = random.below(listed.len() + 1);
-        let text: Vec<u8> = (0..2 + random.below(90)).map(|_| b"ab "[random.below(3)]).collect();
-        let mut tokens = by_definition(&listed[..count].to_vec(), &text);
-        let expected = merged_by_definition(&listed, tokens.clone());
+        let len = 2 + random.below(90);
+        let text = random_text(&mut random, &["a", "b", " "], 3, len);
+        let mut tokens = by_definition(&listed[..count].to_vec(), symbols(&pairs, &text));
+        let expected = by_definition(&listed, tokens.clone());
         let mut ranks = tokens.windows(2).map(|pair| pairs.rank_of_symbols(pair[0], pair[1])).collect();
         if tokens.len() > 1 {
             merger.merge_tokens(&pairs, &mut tokens, &mut ranks, &Control::none()).unwrap();

@@ -198,42 +198,13 @@ fn decode_multibyte(bytes: [u8; 4]) -> Option<(u32, usize)> {
     }
 }
 
-/// How many bytes a sequence has that begins with `lead`; 0 where none does.
-const fn sequence_len(lead: u8) -> usize {
-    match lead {
-        0..=0x7F => 1,
-        0xC2..=0xDF => 2,
-        0xE0..=0xEF => 3,
-        0xF0..=0xF4 => 4,
-        _ => 0,
-    }
-}
-
-/// Whether `second` may be the second byte after `lead`, which begins a sequence of two or more.
-const fn may_follow(lead: u8, second: u8) -> bool {
-    match lead {
-        0xE0 => matches!(second, 0xA0..=0xBF), // no overlong forms
-        0xED => matches!(second, 0x80..=0x9F), // no surrogates
-        0xF0 => matches!(second, 0x90..=0xBF), // no overlong forms
-        0xF4 => matches!(second, 0x80..=0x8F), // nothing above U+10FFFF
-        _ => second & 0xC0 == 0x80,
-    }
-}
-
 /// How many bytes at the end of `text` begin a character that is not yet whole: 0 to 3.
 ///
 /// Bytes that no continuation can make valid are whole already, as characters of their own.
 pub fn incomplete_tail(text: &[u8]) -> usize {
-    for back in 1..=text.len().min(3) {
-        let tail = &text[text.len() - back..];
-        let len = sequence_len(tail[0]);
-        if len == 1 || len >= 2 && back >= len {
-            return 0;
-        }
-        if len > back {
-            let begun = back == 1 || may_follow(tail[0], tail[1]) && (back == 2 || tail[2] & 0xC0 == 0x80);
-            return if begun { back } else { 0 };
-        }
-    }
-    0
+    let begins_one = |&count: &usize| {
+        let begun = str::from_utf8(&text[text.len() - count..]);
+        begun.is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
+    };
+    (1..=text.len().min(3)).find(begins_one).unwrap_or(0)
 }

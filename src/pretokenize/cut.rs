@@ -176,7 +176,7 @@ fn may_end_in_space(text: &[u8]) -> bool {
 
 /// Whether `text` begins with whitespace, or may do so once more text follows.
 fn may_begin_space(text: &[u8]) -> bool {
-    decode_char(text, 0).0.is_space() || incomplete_tail(text) == text.len()
+    decode_char(text, 0).0.is_space() || text.len() < 4 && incomplete_tail(text) == text.len()
 }
 
 /// The start of the run of characters that `belongs` takes, at the end of `text`.

@@ -6,8 +6,6 @@
 //! encoded separately. So cutting there changes no id, and the text between two such places, mostly a word, is seen
 //! again and again.
 
-use std::ops::Range;
-
 use crate::simd::ENDS;
 
 /// A set of pairs of bytes: the last byte of a character and the first byte of the next. Between the bytes of such a
@@ -109,23 +107,6 @@ impl<'a> JunctionScanner<'a> {
         }
         count
     }
-
-    /// Calls `f` with each pretoken, until it returns `false`.
-    pub(crate) fn for_each<E>(mut self, mut f: impl FnMut(Range<usize>) -> Result<bool, E>) -> Result<(), E> {
-        let (mut ends, mut start) = ([0; ENDS], 0);
-        loop {
-            let count = self.fill(&mut ends);
-            for &end in &ends[..count] {
-                if !f(start..end)? {
-                    return Ok(());
-                }
-                start = end;
-            }
-            if count == 0 {
-                return Ok(());
-            }
-        }
-    }
 }
 
 #[cfg(test)]
@@ -133,12 +114,11 @@ mod tests {
     use super::*;
 
     fn pretokens<'t>(junctions: &Junctions, text: &'t str) -> Vec<&'t str> {
-        let mut parts = Vec::new();
-        let done: Result<(), ()> = JunctionScanner::new(junctions, text.as_bytes()).for_each(|range| {
-            parts.push(&text[range]);
-            Ok(true)
-        });
-        assert!(done.is_ok());
+        let mut scanner = JunctionScanner::new(junctions, text.as_bytes());
+        let (mut parts, mut ends, mut start) = (Vec::new(), [0; ENDS], 0);
+        while let count @ 1.. = scanner.fill(&mut ends) {
+            parts.extend(ends[..count].iter().map(|&end| &text[std::mem::replace(&mut start, end)..end]));
+        }
         parts
     }
 

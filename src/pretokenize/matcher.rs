@@ -6,11 +6,11 @@ use std::sync::Arc;
 use memchr::memmem;
 use unicode_categories::UnicodeCategories;
 
-use super::compiled::{Automaton, CompiledScanner};
+use super::compiled::Automaton;
 use super::named::Named;
-use super::scanner::Scanner;
+use super::pretokenizer::{Pattern, Pretokenizer, Unmatched};
+use super::script_table::STARTS;
 use super::splitter::Splitter;
-use super::unicode_scripts::{ANY, script_of};
 use crate::error::Result;
 use crate::simd::Isa;
 
@@ -110,9 +110,13 @@ impl Matcher {
                 })?;
                 if count > 0 { on_match(start..end) } else { Ok(()) }
             }
-            Matcher::Named(named, isa) => Scanner::new(*named, *isa, text).ranges().try_for_each(on_match),
+            Matcher::Named(named, isa) => {
+                let pattern = Pattern::Named(*named, *isa);
+                Pretokenizer { pattern, unmatched: Unmatched::Drop }.for_each(text, on_match)
+            }
             Matcher::Compiled(automaton) => {
-                CompiledScanner::new(automaton, text, false).for_each(|range| on_match(range).map(|()| true))
+                let pattern = Pattern::Compiled(Arc::clone(automaton));
+                Pretokenizer { pattern, unmatched: Unmatched::Drop }.for_each(text, on_match)
             }
             Matcher::Outside(splitter) => splitter.split(text, &mut |range| on_match(range).map(|()| true)),
         }
@@ -172,6 +176,16 @@ fn find_scripts(text: &[u8], on_match: &mut dyn FnMut(Range<usize>) -> Result<()
         start.replace(range.start).map_or(Ok(()), |start| on_match(start..range.start))
     })?;
     start.map_or(Ok(()), |start| on_match(start..text.len()))
+}
+
+/// The number of the characters that belong to any script.
+const ANY: u8 = 0;
+
+/// The number of the script that a character belongs to.
+fn script_of(character: char) -> u8 {
+    let code = u32::from(character);
+    let behind = STARTS.partition_point(|start| start >> 8 <= code);
+    behind.checked_sub(1).map_or(ANY, |at| STARTS[at] as u8)
 }
 
 #[cfg(test)]

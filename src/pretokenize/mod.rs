@@ -20,7 +20,6 @@ pub mod spellings;
 mod splitter;
 mod stable_suffix;
 mod stages;
-mod unicode_scripts;
 mod unicode_tables;
 mod word_runs;
 
@@ -30,7 +29,7 @@ pub use junctions::Junctions;
 pub use matcher::{CharKind, Matcher};
 pub use named::{Named, next};
 pub use pretokenizer::{Pattern, Pretokenizer, Unmatched};
-pub use scanner::{PretokenRanges, Scanner};
+pub use scanner::Scanner;
 pub use splitter::{OnMatch, Splitter};
 pub use stages::{Behavior, SplitStage, SplitStages};
 pub use unicode_tables::{REGEX_VERSION, UNICODE_VERSION};

@@ -38,25 +38,6 @@ impl Named {
         Named::Qwen35,
         Named::Tekken,
     ];
-
-    /// `gpt2`, `cl100k`, `cl100k_old`, `o200k`, `qwen2`, `nanochat`, `qwen3.5` or `tekken`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Named::Gpt2 => "gpt2",
-            Named::Cl100k => "cl100k",
-            Named::Cl100kOld => "cl100k_old",
-            Named::O200k => "o200k",
-            Named::Qwen2 => "qwen2",
-            Named::Nanochat => "nanochat",
-            Named::Qwen35 => "qwen3.5",
-            Named::Tekken => "tekken",
-        }
-    }
-
-    /// The pattern with this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|named| named.name() == name)
-    }
 }
 
 /// The end of the pretoken that starts at `start`.

@@ -85,30 +85,37 @@ impl Pretokenizer {
     /// Errors of `f` or of the splitter.
     #[inline]
     pub fn for_each_while(&self, text: &[u8], mut f: impl FnMut(Range<usize>) -> Result<bool>) -> Result<()> {
-        match &self.pattern {
-            Pattern::Whole if text.is_empty() => Ok(()),
-            Pattern::Whole => f(0..text.len()).map(|_| ()),
-            Pattern::Named(named, isa) => pieces(Scanner::new(*named, *isa, text), text.len(), f).map(|_| ()),
-            Pattern::Compiled(automaton) => {
-                CompiledScanner::new(automaton, text, self.keeps_unmatched()).for_each(f)
-            }
-            Pattern::Junctions(junctions) => JunctionScanner::new(junctions, text).for_each(f),
-            Pattern::Custom(splitter, _) => {
-                let (mut end, mut wants_more) = (0, true);
-                splitter.split(text, &mut |range| {
-                    if self.unmatched == Unmatched::Keep && range.start > end {
-                        wants_more = f(end..range.start)?;
-                    }
-                    end = range.end;
-                    wants_more = wants_more && f(range)?;
-                    Ok(wants_more)
-                })?;
-                if wants_more && self.unmatched == Unmatched::Keep && end < text.len() {
-                    f(end..text.len())?;
-                }
-                Ok(())
-            }
+        if let Pattern::Whole | Pattern::Custom(..) = &self.pattern {
+            return self.for_each_alone(text, f);
         }
+        self.for_each_run(text, &mut [0; ENDS], |mut start, ends| {
+            for &end in ends {
+                if !f(std::mem::replace(&mut start, end)..end)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        })
+    }
+
+    /// [`Pretokenizer::for_each_while`] for a pattern that gives one pretoken at a time.
+    fn for_each_alone(&self, text: &[u8], mut f: impl FnMut(Range<usize>) -> Result<bool>) -> Result<()> {
+        let Pattern::Custom(splitter, _) = &self.pattern else {
+            return if text.is_empty() { Ok(()) } else { f(0..text.len()).map(|_| ()) };
+        };
+        let (mut end, mut wants_more) = (0, true);
+        splitter.split(text, &mut |range| {
+            if self.keeps_unmatched() && range.start > end {
+                wants_more = f(end..range.start)?;
+            }
+            end = range.end;
+            wants_more = wants_more && f(range)?;
+            Ok(wants_more)
+        })?;
+        if wants_more && self.keeps_unmatched() && end < text.len() {
+            f(end..text.len())?;
+        }
+        Ok(())
     }
 
     /// Calls `f` with runs of pretokens of `text`, in order: where the first one starts and where each ends, in
@@ -159,7 +166,7 @@ impl Pretokenizer {
     ) -> Result<()> {
         let (mut start, mut end, mut count) = (0, 0, 0);
         let mut wants_more = true;
-        self.for_each_while(text, |range| {
+        self.for_each_alone(text, |range| {
             if count == ENDS || range.start != end {
                 if count > 0 && !f(start, &ends[..count])? {
                     wants_more = false;
@@ -193,30 +200,19 @@ impl Pretokenizer {
         if bound == 0 {
             return Ok(0);
         }
-        if matches!(rule, CutRule::Compiled { .. } | CutRule::Junctions(_)) {
-            // The bound is a cut: the pretokens before it are those of the text up to it.
-            self.for_each(&text[..bound], f)?;
-            return Ok(bound);
-        }
-        match &self.pattern {
-            Pattern::Whole | Pattern::Compiled(_) | Pattern::Junctions(_) => Ok(0),
-            Pattern::Named(named, isa) => {
-                pieces(Scanner::new(*named, *isa, text), bound, |range| f(range).map(|()| true))
+        // The bound of these is a cut: the pretokens before it are those of the text up to it.
+        let is_cut = matches!(rule, CutRule::Compiled { .. } | CutRule::Junctions(_));
+        let text = if is_cut { &text[..bound] } else { text };
+        let mut settled = 0;
+        self.for_each_while(text, |range| {
+            let is_settled = range.end <= bound;
+            if is_settled {
+                settled = range.end;
+                f(range)?;
             }
-            Pattern::Custom(splitter, _) => {
-                let mut end = 0;
-                splitter.split(text, &mut |range| {
-                    if range.end > bound {
-                        return Ok(false);
-                    }
-                    // The named patterns match every character, so there is no rest to keep.
-                    end = range.end;
-                    f(range)?;
-                    Ok(true)
-                })?;
-                Ok(end)
-            }
-        }
+            Ok(is_settled)
+        })?;
+        Ok(if is_cut { bound } else { settled })
     }
 
     /// Where text may be cut without changing any pretoken.
@@ -240,26 +236,6 @@ impl Pretokenizer {
             _ => true,
         }
     }
-}
-
-/// The pretokens that end at `bound` or before, until `f` returns `false`; returns the end of the last one.
-#[inline]
-fn pieces(
-    scanner: Scanner<'_>,
-    bound: usize,
-    mut f: impl FnMut(Range<usize>) -> Result<bool>,
-) -> Result<usize> {
-    let mut settled = 0;
-    for range in scanner.ranges() {
-        if range.end > bound {
-            break;
-        }
-        settled = range.end;
-        if !f(range)? {
-            break;
-        }
-    }
-    Ok(settled)
 }
 
 /// Calls `f` with the runs of a text in which each pretoken starts where the one before it ends.

@@ -1,7 +1,6 @@
 //! The scanners: from text to the ends of its pretokens, a block at a time.
 
 use std::marker::PhantomData;
-use std::ops::Range;
 
 use super::bits::Carry;
 use super::block::{BlockClasses, SplitChar};
@@ -95,11 +94,6 @@ impl<'t> Scanner<'t> {
         self.start_at(at);
         count
     }
-
-    /// The pretokens one by one, as ranges.
-    pub fn ranges(self) -> PretokenRanges<'t> {
-        PretokenRanges { scanner: self, ends: [0; ENDS], at: 0, count: 0, start: 0 }
-    }
 }
 
 /// [`Scanner::fill`] by the rules of one family.
@@ -158,33 +152,3 @@ impl<R: Rules> Kernel for Fill<'_, '_, R> {
         count
     }
 }
-
-/// The pretokens of a text as ranges, in order.
-#[derive(Clone, Debug)]
-pub struct PretokenRanges<'t> {
-    scanner: Scanner<'t>,
-    ends: [usize; ENDS],
-    at: usize,
-    count: usize,
-    start: usize,
-}
-
-impl Iterator for PretokenRanges<'_> {
-    type Item = Range<usize>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Range<usize>> {
-        if self.at == self.count {
-            self.count = self.scanner.fill(&mut self.ends);
-            self.at = 0;
-            if self.count == 0 {
-                return None;
-            }
-        }
-        let end = self.ends[self.at];
-        self.at += 1;
-        Some(std::mem::replace(&mut self.start, end)..end)
-    }
-}
-
-impl std::iter::FusedIterator for PretokenRanges<'_> {}

@@ -13,7 +13,7 @@ const GPT2: &str = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\
 /// As GPT-2's release has it (src/encoder.py), and Hugging Face's ByteLevel, Granite and SmolLM.
 const GPT2_RELEASE: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
 
-/// The named patterns by their names, of which some have two.
+/// The named patterns by their names, of which some have a second one behind the first.
 pub const NAMES: [(&str, Named); 10] = [
     ("gpt2", Named::Gpt2),
     ("r50k", Named::Gpt2),
@@ -98,6 +98,11 @@ impl Named {
             Named::Qwen35 => QWEN35,
             Named::Tekken => TEKKEN,
         }
+    }
+
+    /// `gpt2`, `cl100k`, `cl100k_old`, `o200k`, `qwen2`, `nanochat`, `qwen3.5` or `tekken`.
+    pub fn name(self) -> &'static str {
+        NAMES.iter().find(|(_, named)| *named == self).map_or("", |(name, _)| name)
     }
 
     /// The pattern of a name in one of the tables of this module.

@@ -23,30 +23,14 @@ pub enum Behavior {
 }
 
 impl Behavior {
-    /// All behaviors.
-    pub const ALL: [Behavior; 5] = [
-        Behavior::Removed,
-        Behavior::Isolated,
-        Behavior::MergedWithPrevious,
-        Behavior::MergedWithNext,
-        Behavior::Contiguous,
+    /// The behaviors by their names in a `tokenizer.json`.
+    pub const NAMES: [(&str, Behavior); 5] = [
+        ("Removed", Behavior::Removed),
+        ("Isolated", Behavior::Isolated),
+        ("MergedWithPrevious", Behavior::MergedWithPrevious),
+        ("MergedWithNext", Behavior::MergedWithNext),
+        ("Contiguous", Behavior::Contiguous),
     ];
-
-    /// The name of the behavior in a `tokenizer.json`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Behavior::Removed => "Removed",
-            Behavior::Isolated => "Isolated",
-            Behavior::MergedWithPrevious => "MergedWithPrevious",
-            Behavior::MergedWithNext => "MergedWithNext",
-            Behavior::Contiguous => "Contiguous",
-        }
-    }
-
-    /// The behavior with this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|behavior| behavior.name() == name)
-    }
 }
 
 /// A stage, which cuts all pieces.

@@ -74,12 +74,7 @@ impl WordRuns {
     }
 }
 
-impl<'t> NamedPretokens<'t> {
-    /// Where each pretoken ends.
-    pub fn ends(&self) -> &'t [usize] {
-        self.ends
-    }
-
+impl NamedPretokens<'_> {
     /// Whether the pretoken goes on at end number `at`, since it is inside of a run of words.
     #[inline]
     pub fn joins(&self, at: usize) -> bool {
@@ -203,7 +198,7 @@ fn is_mark(text: &[u8], at: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pretokenize::{Isa, Scanner, next};
+    use crate::pretokenize::{Isa, Pattern, Pretokenizer, Unmatched, next};
 
     /// The end of the run that [`EXPRESSION`] matches at `start`.
     fn run_end(text: &str, start: usize) -> Option<usize> {
@@ -223,6 +218,12 @@ mod tests {
             }
         }
         last
+    }
+
+    fn ends_of_named(named: Named, text: &str) -> Vec<usize> {
+        let pattern = Pattern::Named(named, Isa::best());
+        let ranges = Pretokenizer { pattern, unmatched: Unmatched::Keep }.ranges(text.as_bytes());
+        ranges.unwrap().into_iter().map(|range| range.end).collect()
     }
 
     fn ends_by_definition(named: Named, text: &str) -> Vec<usize> {
@@ -257,8 +258,7 @@ mod tests {
                     assert!(round % 2 == 1);
                     continue;
                 }
-                let scanner = Scanner::new(named, Isa::best(), text.as_bytes());
-                let ends: Vec<usize> = scanner.ranges().map(|range| range.end).collect();
+                let ends = ends_of_named(named, &text);
                 let pretokens = runs.over(text.as_bytes(), &ends);
                 let ends_of_runs: Vec<usize> =
                     (0..ends.len()).filter(|&at| !pretokens.joins(at)).map(|at| ends[at]).collect();
@@ -274,8 +274,7 @@ mod tests {
         for (text, is_joined) in
             [(word.clone(), false), (format!("{word} b"), true), (format!("b {word}"), true)]
         {
-            let scanner = Scanner::new(runs.named, Isa::best(), text.as_bytes());
-            let ends: Vec<usize> = scanner.ranges().map(|range| range.end).collect();
+            let ends = ends_of_named(runs.named, &text);
             let pretokens = runs.over(text.as_bytes(), &ends);
             assert!(ends.len() > 200_000);
             assert!((0..ends.len() - 1).all(|at| pretokens.joins(at) == is_joined));

@@ -12,6 +12,7 @@ use super::objects;
 use super::regex::Regex;
 use crate::dialects::Translation;
 use crate::error::Result;
+use crate::pretokenize::spellings::NAMES;
 use crate::pretokenize::{self, CutRule, Isa, Matcher, Named, Pattern, Unmatched};
 use crate::tokenizer::SourcePattern;
 use crate::tokenizer::parts::PatternEngines;
@@ -138,7 +139,7 @@ impl PatternEngines for PyTables {
 /// The scanner of a name, with the instruction set that it uses.
 fn scanner(name: &str, isa: Option<&str>) -> PyResult<(Named, Isa)> {
     let named =
-        Named::from_name(name).ok_or_else(|| PyValueError::new_err(format!("unknown scanner {name:?}")))?;
+        Named::of(name, &NAMES).ok_or_else(|| PyValueError::new_err(format!("unknown scanner {name:?}")))?;
     let isa = isa.map_or(Some(Isa::best()), Isa::from_name);
     let isa = isa.ok_or_else(|| PyValueError::new_err("this machine does not have that instruction set"))?;
     Ok((named, isa))

@@ -3,61 +3,25 @@
 
 use std::arch::x86_64::*;
 
-use super::classes::{Ascii, BLOCK_BYTES, ENDS, NonAscii};
+use super::classes::{BLOCK_BYTES, ENDS};
 use super::kernel::{Kernel, LANES, Simd};
 use super::portable::Portable;
 use super::rows::{Rows, STEPS};
-use super::shuffle;
-use super::tables;
+use super::x86::{self, kernels_with, methods_with_avx2_and_aes};
 
 /// Proof that this machine has AVX-512 F, BW, DQ and VL, AES and the bit instructions of AVX2's proof; with
 /// `VBMI2` also VBMI and VBMI2, which came with Ice Lake and Zen 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Avx512<const VBMI2: bool>(());
 
-impl<const VBMI2: bool> Avx512<VBMI2> {
-    pub(super) fn detect() -> Option<Self> {
-        let supported = is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512vl")
-            && is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2")
-            && is_x86_feature_detected!("lzcnt")
-            && is_x86_feature_detected!("popcnt")
-            && is_x86_feature_detected!("aes");
-        let more = is_x86_feature_detected!("avx512vbmi") && is_x86_feature_detected!("avx512vbmi2");
-        (supported && (more || !VBMI2)).then_some(Avx512(()))
-    }
-}
-
-impl Avx512<false> {
-    #[inline]
-    pub(super) fn run<K: Kernel>(self, kernel: K) -> K::Out {
-        // SAFETY: `detect` made `self`, so this machine has all the features that the function enables.
-        unsafe { run(self, kernel) }
-    }
-}
-
-impl Avx512<true> {
-    #[inline]
-    pub(super) fn run<K: Kernel>(self, kernel: K) -> K::Out {
-        // SAFETY: `detect` made `self`, so this machine has all the features that the function enables.
-        unsafe { run_with_vbmi2(self, kernel) }
-    }
-}
-
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt,aes")]
-fn run<K: Kernel>(simd: Avx512<false>, kernel: K) -> K::Out {
-    kernel.run(simd)
-}
-
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt,aes"
-)]
-fn run_with_vbmi2<K: Kernel>(simd: Avx512<true>, kernel: K) -> K::Out {
-    kernel.run(simd)
-}
+kernels_with!(
+    Avx512<false>,
+    "avx512f" "avx512bw" "avx512dq" "avx512vl" "bmi1" "bmi2" "lzcnt" "popcnt" "aes"
+);
+kernels_with!(
+    Avx512<true>,
+    "avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512vbmi" "avx512vbmi2" "bmi1" "bmi2" "lzcnt" "popcnt" "aes"
+);
 
 /// The 16 bytes of a table in each of the four lanes.
 #[inline(always)]
@@ -65,29 +29,6 @@ fn rows(table: &[u8; 16]) -> __m512i {
     // SAFETY: this function is called by methods of `Avx512` only, and a value of that type proves that the
     // instructions exist. The load reads the 16 bytes of the table.
     unsafe { _mm512_broadcast_i32x4(_mm_loadu_si128(table.as_ptr().cast())) }
-}
-
-/// For each byte, the entry of `low` for its lower nibble and the entry of `high` for its upper nibble,
-/// combined by AND.
-#[inline(always)]
-fn look_up(bytes: __m512i, low: &[u8; 16], high: &[u8; 16]) -> __m512i {
-    // SAFETY: as in `rows`.
-    unsafe {
-        let nibble = _mm512_set1_epi8(0x0F);
-        let upper = _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), nibble);
-        let lower = _mm512_and_si512(bytes, nibble);
-        let (low, high) = (_mm512_shuffle_epi8(rows(low), lower), _mm512_shuffle_epi8(rows(high), upper));
-        _mm512_and_si512(low, high)
-    }
-}
-
-/// Forces the compiler to compute the mask here. Otherwise it computes masks that are needed late only then,
-/// and keeps the block in memory until that point: a fifth of the time of a scan was a wait for that memory.
-#[inline(always)]
-fn now(mut mask: u64) -> u64 {
-    // SAFETY: the assembly is a comment; it contains no instruction.
-    unsafe { std::arch::asm!("/* {} */", inout(reg) mask, options(nomem, nostack, preserves_flags)) };
-    mask
 }
 
 /// A mask of the bytes that have any of `bits`.
@@ -103,33 +44,23 @@ impl<const VBMI2: bool> Simd for Avx512<VBMI2> {
 
     #[inline(always)]
     fn entries(self, bytes: &[u8; BLOCK_BYTES], table: &[u8; 128]) -> [u8; BLOCK_BYTES] {
-        if VBMI2 {
-            // SAFETY: `self` proves that the machine has AVX-512, with `VBMI2` VBMI too.
-            unsafe { shuffle::entries_with_vbmi(bytes, table) }
-        } else {
+        if !VBMI2 {
             // SAFETY: `self` proves that the machine has AVX-512, which includes AVX2.
-            unsafe { shuffle::entries(bytes, table) }
+            return unsafe { x86::entries(bytes, table) };
         }
+        let mut output = [0; BLOCK_BYTES];
+        // SAFETY: `self` proves that the machine has AVX-512, with `VBMI2` VBMI too. The loads read 64 bytes each, of
+        // arrays of 64 and 128 bytes, and the store writes an array of 64.
+        unsafe {
+            let low = _mm512_loadu_si512(table.as_ptr().cast());
+            let high = _mm512_loadu_si512(table.as_ptr().add(64).cast());
+            let bytes = _mm512_loadu_si512(bytes.as_ptr().cast());
+            _mm512_storeu_si512(output.as_mut_ptr().cast(), _mm512_permutex2var_epi8(low, bytes, high));
+        }
+        output
     }
 
-    type State = __m128i;
-
-    #[inline(always)]
-    fn state(self, state: u8) -> __m128i {
-        shuffle::state(state)
-    }
-
-    #[inline(always)]
-    fn follow(self, rows: &Rows, offsets: &[u16; STEPS], state: &mut __m128i) -> u16 {
-        // SAFETY: `self` proves that the machine has AVX-512, which includes SSSE3.
-        unsafe { shuffle::follow(rows, offsets, state) }
-    }
-
-    #[inline(always)]
-    fn follow_back(self, rows: &Rows, offsets: &[u16; STEPS], state: &mut __m128i) -> [u8; STEPS] {
-        // SAFETY: as above.
-        unsafe { shuffle::follow_back(rows, offsets, state) }
-    }
+    methods_with_avx2_and_aes!();
 
     #[inline(always)]
     fn lanes(self, numbers: &[u32; LANES]) -> __m512i {
@@ -161,12 +92,6 @@ impl<const VBMI2: bool> Simd for Avx512<VBMI2> {
     }
 
     #[inline(always)]
-    fn key(self, bytes: &[u8; 16], keep: &[u64; 2], add: &[u64; 2]) -> ([u64; 2], u64) {
-        // SAFETY: `detect` found AES, and AVX-512 includes AVX.
-        unsafe { super::avx2::key(bytes, keep, add) }
-    }
-
-    #[inline(always)]
     fn utf8(self, points: &[u32; LANES], room: &mut [u8; 4 * LANES]) -> usize {
         if VBMI2 {
             // SAFETY: `detect` made `self`, which with `VBMI2` it does only if VBMI2 exists.
@@ -174,18 +99,6 @@ impl<const VBMI2: bool> Simd for Avx512<VBMI2> {
         } else {
             Portable.utf8(points, room)
         }
-    }
-
-    #[inline(always)]
-    fn same(self, left: &[u64; 2], right: &[u64; 2], mask: &[u64; 2]) -> bool {
-        // SAFETY: AVX-512 includes AVX.
-        unsafe { super::avx2::same(left, right, mask) }
-    }
-
-    #[inline(always)]
-    fn which(self, keys: &[[u64; 2]; 2], key: [u64; 2], mask: [u64; 2]) -> usize {
-        // SAFETY: AVX-512 includes AVX2.
-        unsafe { super::avx2::which(keys, key, mask) }
     }
 
     #[inline(always)]
@@ -204,56 +117,46 @@ impl<const VBMI2: bool> Simd for Avx512<VBMI2> {
     }
 
     #[inline(always)]
-    fn ascii(self, bytes: __m512i) -> Ascii {
-        let kinds = look_up(bytes, &tables::ASCII_LOW, &tables::ASCII_HIGH);
-        let letters = test(kinds, tables::LETTER);
-        Ascii {
-            letters: now(letters),
-            upper: letters & !test(bytes, 0x20),
-            digits: now(test(kinds, tables::DIGIT)),
-            spaces: now(test(kinds, tables::SPACE)),
-            blanks: now(test(kinds, tables::BLANK)),
-            newlines: now(test(kinds, tables::NEWLINE)),
-            apostrophes: now(test(kinds, tables::APOSTROPHE)),
-            slashes: test(kinds, tables::SLASH),
-            beyond: test(bytes, 0x80),
-        }
-    }
-
-    #[inline(always)]
-    fn non_ascii(self, bytes: __m512i) -> NonAscii {
-        let kinds = look_up(bytes, &tables::NON_ASCII_LOW, &tables::NON_ASCII_HIGH);
+    fn look_up(self, bytes: __m512i, low: &[u8; 16], high: &[u8; 16]) -> __m512i {
         // SAFETY: `self` proves that the instructions exist.
-        let (continuing, sharp_s) = unsafe {
-            (
-                _mm512_cmplt_epi8_mask(bytes, _mm512_set1_epi8(-64)),
-                _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(0x9F_u8.cast_signed())),
-            )
-        };
-        NonAscii {
-            continuing,
-            latin: test(kinds, tables::LATIN),
-            accents: test(kinds, tables::ACCENTS),
-            cyrillic: test(kinds, tables::CYRILLIC),
-            cyrillic_lower: test(kinds, tables::CYRILLIC_LOWER),
-            arabic: test(kinds, tables::ARABIC),
-            han_first: test(kinds, tables::HAN_FIRST),
-            caseless: test(kinds, tables::CASELESS),
-            odd: test(kinds, tables::ODD),
-            sharp_s,
-            bit4: test(bytes, 0x10),
-            bit5: test(bytes, 0x20),
+        unsafe {
+            let nibble = _mm512_set1_epi8(0x0F);
+            let upper = _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), nibble);
+            let lower = _mm512_and_si512(bytes, nibble);
+            let (low, high) = (_mm512_shuffle_epi8(rows(low), lower), _mm512_shuffle_epi8(rows(high), upper));
+            _mm512_and_si512(low, high)
         }
     }
 
     #[inline(always)]
-    fn sets(self, bytes: __m512i, low: &[u8; 16], high: &[u8; 16]) -> [u64; 8] {
-        let kinds = look_up(bytes, low, high);
-        let mut sets = [0; 8];
-        for (bit, set) in sets.iter_mut().enumerate() {
-            *set = test(kinds, 1 << bit);
-        }
-        sets
+    fn bit<const BIT: i32>(self, bytes: __m512i) -> u64 {
+        test(bytes, 1 << BIT)
+    }
+
+    #[inline(always)]
+    fn lowest_two(self, bytes: __m512i) -> u64 {
+        test(bytes, 0b11)
+    }
+
+    #[inline(always)]
+    fn equal(self, bytes: __m512i, byte: u8) -> u64 {
+        // SAFETY: `self` proves that the instructions exist.
+        unsafe { _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte.cast_signed())) }
+    }
+
+    #[inline(always)]
+    fn continuing(self, bytes: __m512i) -> u64 {
+        // SAFETY: `self` proves that the instructions exist.
+        unsafe { _mm512_cmplt_epi8_mask(bytes, _mm512_set1_epi8(-64)) }
+    }
+
+    /// Otherwise the compiler computes masks that are needed late only then, and keeps the block in memory until that
+    /// point: a fifth of the time of a scan was a wait for that memory.
+    #[inline(always)]
+    fn now(self, mut mask: u64) -> u64 {
+        // SAFETY: the assembly is a comment; it contains no instruction.
+        unsafe { std::arch::asm!("/* {} */", inout(reg) mask, options(nomem, nostack, preserves_flags)) };
+        mask
     }
 
     #[inline(always)]

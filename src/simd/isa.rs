@@ -31,9 +31,9 @@ impl Isa {
     pub fn available() -> impl Iterator<Item = Isa> {
         let available = [
             #[cfg(target_arch = "x86_64")]
-            avx512::Avx512::detect().map(IsaKind::Avx512Vbmi2),
+            avx512::Avx512::<true>::detect().map(IsaKind::Avx512Vbmi2),
             #[cfg(target_arch = "x86_64")]
-            avx512::Avx512::detect().map(IsaKind::Avx512),
+            avx512::Avx512::<false>::detect().map(IsaKind::Avx512),
             #[cfg(target_arch = "x86_64")]
             avx2::Avx2::detect().map(IsaKind::Avx2),
             #[cfg(target_arch = "aarch64")]

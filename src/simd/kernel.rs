@@ -2,6 +2,7 @@
 
 use super::classes::{Ascii, BLOCK_BYTES, ENDS, NonAscii};
 use super::rows::{Rows, STEPS};
+use super::tables;
 use crate::hashing::fold_words;
 
 /// Numbers that are compared at once: one register of AVX-512.
@@ -22,13 +23,90 @@ pub(crate) trait Simd: Copy {
         self.load(&block)
     }
 
-    fn ascii(self, bytes: Self::Bytes) -> Ascii;
-
-    fn non_ascii(self, bytes: Self::Bytes) -> NonAscii;
-
     /// For each byte, the AND of the entry of `low` for its lower nibble and the entry of `high` for its
-    /// upper nibble; returned as a mask for each bit of the result, the lowest bit first.
-    fn sets(self, bytes: Self::Bytes, low: &[u8; 16], high: &[u8; 16]) -> [u64; 8];
+    /// upper nibble.
+    fn look_up(self, bytes: Self::Bytes, low: &[u8; 16], high: &[u8; 16]) -> Self::Bytes;
+
+    /// A mask of the bytes that have a bit, by the number of the bit.
+    fn bit<const BIT: i32>(self, bytes: Self::Bytes) -> u64;
+
+    /// A mask of the bytes that have one of the lowest two bits.
+    #[inline(always)]
+    fn lowest_two(self, bytes: Self::Bytes) -> u64 {
+        self.bit::<0>(bytes) | self.bit::<1>(bytes)
+    }
+
+    /// A mask of the bytes that equal `byte`.
+    fn equal(self, bytes: Self::Bytes, byte: u8) -> u64;
+
+    /// A mask of the continuation bytes.
+    #[inline(always)]
+    fn continuing(self, bytes: Self::Bytes) -> u64 {
+        self.bit::<7>(bytes) & !self.bit::<6>(bytes)
+    }
+
+    /// The mask, which is computed before what follows.
+    #[inline(always)]
+    fn now(self, mask: u64) -> u64 {
+        mask
+    }
+
+    /// The kinds of ASCII characters, in the bits that [`tables::ASCII_LOW`] says.
+    #[inline(always)]
+    fn ascii_kinds(self, bytes: Self::Bytes) -> Self::Bytes {
+        self.look_up(bytes, &tables::ASCII_LOW, &tables::ASCII_HIGH)
+    }
+
+    /// The kinds of other bytes, in the bits that [`tables::NON_ASCII_LOW`] says.
+    #[inline(always)]
+    fn non_ascii_kinds(self, bytes: Self::Bytes) -> Self::Bytes {
+        self.look_up(bytes, &tables::NON_ASCII_LOW, &tables::NON_ASCII_HIGH)
+    }
+
+    #[inline(always)]
+    fn ascii(self, bytes: Self::Bytes) -> Ascii {
+        let kinds = self.ascii_kinds(bytes);
+        let letters = self.lowest_two(kinds);
+        Ascii {
+            letters: self.now(letters),
+            upper: letters & !self.bit::<5>(bytes),
+            digits: self.now(self.bit::<2>(kinds)),
+            spaces: self.now(self.bit::<3>(kinds)),
+            blanks: self.now(self.bit::<4>(kinds)),
+            newlines: self.now(self.bit::<5>(kinds)),
+            apostrophes: self.now(self.bit::<6>(kinds)),
+            slashes: self.bit::<7>(kinds),
+            beyond: self.bit::<7>(bytes),
+        }
+    }
+
+    #[inline(always)]
+    fn non_ascii(self, bytes: Self::Bytes) -> NonAscii {
+        let kinds = self.non_ascii_kinds(bytes);
+        NonAscii {
+            continuing: self.continuing(bytes),
+            latin: self.bit::<0>(kinds),
+            accents: self.bit::<1>(kinds),
+            cyrillic: self.bit::<2>(kinds),
+            cyrillic_lower: self.bit::<3>(kinds),
+            arabic: self.bit::<4>(kinds),
+            han_first: self.bit::<5>(kinds),
+            caseless: self.bit::<6>(kinds),
+            odd: self.bit::<7>(kinds),
+            sharp_s: self.equal(bytes, 0x9F),
+            bit4: self.bit::<4>(bytes),
+            bit5: self.bit::<5>(bytes),
+        }
+    }
+
+    /// [`Simd::look_up`], as a mask for each bit of the result, the lowest bit first.
+    #[inline(always)]
+    fn sets(self, bytes: Self::Bytes, low: &[u8; 16], high: &[u8; 16]) -> [u64; 8] {
+        let kinds = self.look_up(bytes, low, high);
+        let lower = [self.bit::<0>(kinds), self.bit::<1>(kinds), self.bit::<2>(kinds), self.bit::<3>(kinds)];
+        let upper = [self.bit::<4>(kinds), self.bit::<5>(kinds), self.bit::<6>(kinds), self.bit::<7>(kinds)];
+        std::array::from_fn(|bit| if bit < 4 { lower[bit] } else { upper[bit - 4] })
+    }
 
     /// [`LANES`] numbers in registers.
     type Lanes: Copy;

@@ -17,12 +17,12 @@ mod neon;
 mod portable;
 mod prefetch;
 mod rows;
-#[cfg(target_arch = "x86_64")]
-mod shuffle;
 mod tables;
 #[cfg(test)]
 mod tests;
 mod unchecked;
+#[cfg(target_arch = "x86_64")]
+mod x86;
 
 pub use classes::ENDS;
 pub(crate) use classes::{Ascii, BLOCK_BYTES, NonAscii};

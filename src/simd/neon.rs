@@ -2,10 +2,9 @@
 
 use std::arch::aarch64::*;
 
-use super::classes::{Ascii, BLOCK_BYTES, NonAscii};
+use super::classes::BLOCK_BYTES;
 use super::kernel::{LANES, Simd};
 use super::rows::{FLAG, Rows, STEPS};
-use super::tables;
 
 /// Proof that this machine has NEON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,28 +19,14 @@ impl Neon {
 
 type Quarters = [uint8x16_t; 4];
 
-/// For each byte, the entry of `low` for its lower nibble and the entry of `high` for its upper nibble,
-/// combined by AND.
-#[inline(always)]
-fn look_up(bytes: Quarters, low: [u8; 16], high: [u8; 16]) -> Quarters {
-    bytes.map(|bytes| {
-        // SAFETY: this function is called by methods of `Neon` only, and a value of that type proves that the
-        // instructions exist. Both loads read the 16 bytes of a table.
-        unsafe {
-            let lower = vqtbl1q_u8(vld1q_u8(low.as_ptr()), vandq_u8(bytes, vdupq_n_u8(0x0F)));
-            let upper = vqtbl1q_u8(vld1q_u8(high.as_ptr()), vshrq_n_u8::<4>(bytes));
-            vandq_u8(lower, upper)
-        }
-    })
-}
-
 /// A different bit for each of eight bytes: their sum is a byte with one bit for each of them.
 const WEIGHTS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
 
 /// One bit for each byte of `bytes`. Every byte must be all zeros or all ones.
 #[inline(always)]
 fn gather(bytes: Quarters) -> u64 {
-    // SAFETY: as in `look_up`; the load reads the 16 bytes of `WEIGHTS`.
+    // SAFETY: this function is called by methods of `Neon` only, and a value of that type proves that the
+    // instructions exist. The load reads the 16 bytes of `WEIGHTS`.
     unsafe {
         let [a, b, c, d] = bytes.map(|bytes| vandq_u8(bytes, vld1q_u8(WEIGHTS.as_ptr())));
         let sum = vpaddq_u8(vpaddq_u8(a, b), vpaddq_u8(c, d));
@@ -52,15 +37,8 @@ fn gather(bytes: Quarters) -> u64 {
 /// A mask of the bytes that have any of `bits`.
 #[inline(always)]
 fn test(bytes: Quarters, bits: u8) -> u64 {
-    // SAFETY: as in `look_up`.
+    // SAFETY: as in `gather`.
     gather(bytes.map(|bytes| unsafe { vtstq_u8(bytes, vdupq_n_u8(bits)) }))
-}
-
-/// A mask of the bytes that equal `byte`.
-#[inline(always)]
-fn equal(bytes: Quarters, byte: u8) -> u64 {
-    // SAFETY: as in `look_up`.
-    gather(bytes.map(|bytes| unsafe { vceqq_u8(bytes, vdupq_n_u8(byte)) }))
 }
 
 impl Simd for Neon {
@@ -70,7 +48,7 @@ impl Simd for Neon {
     #[inline(always)]
     fn entries(self, bytes: &[u8; BLOCK_BYTES], table: &[u8; 128]) -> [u8; BLOCK_BYTES] {
         let mut classes = [0; BLOCK_BYTES];
-        // SAFETY: as in `look_up`; the loads read 64 bytes each, of arrays of 64 and 128 bytes. Beyond its 64 entries
+        // SAFETY: `self` proves that the instructions exist. The loads read 64 bytes each, of arrays of 64 and 128 bytes. Beyond its 64 entries
         // a table gives zero.
         unsafe {
             let (low, high) = (vld1q_u8_x4(table.as_ptr()), vld1q_u8_x4(table.as_ptr().add(64)));
@@ -86,14 +64,14 @@ impl Simd for Neon {
 
     #[inline(always)]
     fn state(self, state: u8) -> uint8x16_t {
-        // SAFETY: as in `look_up`.
+        // SAFETY: `self` proves that the instruction exists.
         unsafe { vdupq_n_u8(state) }
     }
 
     #[inline(always)]
     fn follow(self, rows: &Rows, offsets: &[u16; STEPS], state: &mut uint8x16_t) -> u16 {
         let mut path = [0; STEPS];
-        // SAFETY: as in `look_up`; the loads read the 16 bytes of a row. The mask keeps indices below 16.
+        // SAFETY: `self` proves that the instructions exist. The loads read the 16 bytes of a row. The mask keeps indices below 16.
         unsafe {
             let mut states = *state;
             for (path, &offset) in path.iter_mut().zip(offsets) {
@@ -147,44 +125,28 @@ impl Simd for Neon {
     }
 
     #[inline(always)]
-    fn ascii(self, bytes: Quarters) -> Ascii {
-        let kinds = look_up(bytes, tables::ASCII_LOW, tables::ASCII_HIGH);
-        let letters = test(kinds, tables::LETTER);
-        Ascii {
-            letters,
-            upper: letters & !test(bytes, 0x20),
-            digits: test(kinds, tables::DIGIT),
-            spaces: test(kinds, tables::SPACE),
-            blanks: test(kinds, tables::BLANK),
-            newlines: test(kinds, tables::NEWLINE),
-            apostrophes: test(kinds, tables::APOSTROPHE),
-            slashes: test(kinds, tables::SLASH),
-            beyond: test(bytes, 0x80),
-        }
+    fn look_up(self, bytes: Quarters, low: &[u8; 16], high: &[u8; 16]) -> Quarters {
+        // SAFETY: `self` proves that the instructions exist. Both loads read the 16 bytes of a table.
+        bytes.map(|bytes| unsafe {
+            let lower = vqtbl1q_u8(vld1q_u8(low.as_ptr()), vandq_u8(bytes, vdupq_n_u8(0x0F)));
+            let upper = vqtbl1q_u8(vld1q_u8(high.as_ptr()), vshrq_n_u8::<4>(bytes));
+            vandq_u8(lower, upper)
+        })
     }
 
     #[inline(always)]
-    fn non_ascii(self, bytes: Quarters) -> NonAscii {
-        let kinds = look_up(bytes, tables::NON_ASCII_LOW, tables::NON_ASCII_HIGH);
-        NonAscii {
-            continuing: test(bytes, 0x80) & !test(bytes, 0x40),
-            latin: test(kinds, tables::LATIN),
-            accents: test(kinds, tables::ACCENTS),
-            cyrillic: test(kinds, tables::CYRILLIC),
-            cyrillic_lower: test(kinds, tables::CYRILLIC_LOWER),
-            arabic: test(kinds, tables::ARABIC),
-            han_first: test(kinds, tables::HAN_FIRST),
-            caseless: test(kinds, tables::CASELESS),
-            odd: test(kinds, tables::ODD),
-            sharp_s: equal(bytes, 0x9F),
-            bit4: test(bytes, 0x10),
-            bit5: test(bytes, 0x20),
-        }
+    fn bit<const BIT: i32>(self, bytes: Quarters) -> u64 {
+        test(bytes, 1 << BIT)
     }
 
     #[inline(always)]
-    fn sets(self, bytes: Quarters, low: &[u8; 16], high: &[u8; 16]) -> [u64; 8] {
-        let kinds = look_up(bytes, *low, *high);
-        std::array::from_fn(|bit| test(kinds, 1 << bit))
+    fn lowest_two(self, kinds: Quarters) -> u64 {
+        test(kinds, 0b11)
+    }
+
+    #[inline(always)]
+    fn equal(self, bytes: Quarters, byte: u8) -> u64 {
+        // SAFETY: `self` proves that the instructions exist.
+        gather(bytes.map(|bytes| unsafe { vceqq_u8(bytes, vdupq_n_u8(byte)) }))
     }
 }

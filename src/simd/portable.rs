@@ -1,6 +1,6 @@
 //! Portable code without intrinsics: loops over bytes that compilers vectorize, and integer arithmetic.
 
-use super::classes::{Ascii, BLOCK_BYTES, NonAscii};
+use super::classes::BLOCK_BYTES;
 use super::kernel::{LANES, Simd};
 use super::rows::{FLAG, Rows, STEPS};
 
@@ -59,51 +59,39 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
-    fn ascii(self, bytes: [u8; BLOCK_BYTES]) -> Ascii {
-        let flags = bytes.map(ascii_flags);
-        Ascii {
-            letters: gather(&flags, 0),
-            upper: gather(&flags, 1),
-            digits: gather(&flags, 2),
-            spaces: gather(&flags, 3),
-            blanks: gather(&flags, 4),
-            newlines: gather(&flags, 5),
-            apostrophes: gather(&flags, 6),
-            slashes: gather(&flags, 7),
-            beyond: gather(&bytes, 7),
-        }
+    fn look_up(self, bytes: [u8; BLOCK_BYTES], low: &[u8; 16], high: &[u8; 16]) -> [u8; BLOCK_BYTES] {
+        bytes.map(|byte| low[usize::from(byte & 0xF)] & high[usize::from(byte >> 4)])
     }
 
     #[inline(always)]
-    fn non_ascii(self, bytes: [u8; BLOCK_BYTES]) -> NonAscii {
-        let flags = bytes.map(non_ascii_flags);
-        NonAscii {
-            continuing: gather(&bytes, 7) & !gather(&bytes, 6),
-            latin: gather(&flags, 0),
-            accents: gather(&flags, 1),
-            cyrillic: gather(&flags, 2),
-            cyrillic_lower: gather(&flags, 3),
-            arabic: gather(&flags, 4),
-            han_first: gather(&flags, 5),
-            caseless: gather(&flags, 6),
-            odd: gather(&flags, 7),
-            sharp_s: gather(&bytes.map(|byte| u8::from(byte == 0x9F)), 0),
-            bit4: gather(&bytes, 4),
-            bit5: gather(&bytes, 5),
-        }
+    fn bit<const BIT: i32>(self, bytes: [u8; BLOCK_BYTES]) -> u64 {
+        gather(&bytes, BIT)
     }
 
     #[inline(always)]
-    fn sets(self, bytes: [u8; BLOCK_BYTES], low: &[u8; 16], high: &[u8; 16]) -> [u64; 8] {
-        let kinds = bytes.map(|byte| low[usize::from(byte & 0xF)] & high[usize::from(byte >> 4)]);
-        std::array::from_fn(|bit| gather(&kinds, bit as u32))
+    fn lowest_two(self, kinds: [u8; BLOCK_BYTES]) -> u64 {
+        gather(&kinds, 0)
+    }
+
+    #[inline(always)]
+    fn equal(self, bytes: [u8; BLOCK_BYTES], other: u8) -> u64 {
+        gather(&bytes.map(|byte| u8::from(byte == other)), 0)
+    }
+
+    #[inline(always)]
+    fn ascii_kinds(self, bytes: [u8; BLOCK_BYTES]) -> [u8; BLOCK_BYTES] {
+        bytes.map(ascii_kinds)
+    }
+
+    #[inline(always)]
+    fn non_ascii_kinds(self, bytes: [u8; BLOCK_BYTES]) -> [u8; BLOCK_BYTES] {
+        bytes.map(non_ascii_kinds)
     }
 }
 
-/// The kinds of an ASCII character, one bit for each mask of [`Ascii`].
+/// [`Simd::ascii_kinds`] of a byte. A letter has the lower one of its two bits.
 #[inline(always)]
-fn ascii_flags(byte: u8) -> u8 {
-    let upper = within(byte, b'A', b'Z');
+fn ascii_kinds(byte: u8) -> u8 {
     let letter = within(byte | 0x20, b'a', b'z');
     let digit = within(byte, b'0', b'9');
     let newline = u8::from(byte == b'\n') | u8::from(byte == b'\r');
@@ -111,12 +99,12 @@ fn ascii_flags(byte: u8) -> u8 {
     let space = u8::from(byte == b' ');
     let apostrophe = u8::from(byte == b'\'');
     let slash = u8::from(byte == b'/');
-    letter | upper << 1 | digit << 2 | space << 3 | blank << 4 | newline << 5 | apostrophe << 6 | slash << 7
+    letter | digit << 2 | space << 3 | blank << 4 | newline << 5 | apostrophe << 6 | slash << 7
 }
 
-/// The kinds of another byte, one bit for each mask of [`NonAscii`] that is not a plain bit of the byte.
+/// [`Simd::non_ascii_kinds`] of a byte.
 #[inline(always)]
-fn non_ascii_flags(byte: u8) -> u8 {
+fn non_ascii_kinds(byte: u8) -> u8 {
     let latin = within(byte, 0xC4, 0xCA);
     let [accents, cyrillic, cyrillic_lower, arabic, han_first] =
         [0xC3, 0xD0, 0xD1, 0xD8, 0xE4].map(|lead| u8::from(byte == lead));
@@ -143,7 +131,7 @@ fn within(byte: u8, first: u8, last: u8) -> u8 {
 /// eight bytes with a multiplication takes twice as long (SSE2 has no 64-bit one), a table lookup for each
 /// byte nearly as long.
 #[inline(always)]
-fn gather(flags: &[u8; BLOCK_BYTES], which: u32) -> u64 {
+fn gather(flags: &[u8; BLOCK_BYTES], which: i32) -> u64 {
     let mut matrix = 0;
     for (row, chunk) in flags.as_chunks::<8>().0.iter().enumerate() {
         matrix |= (u64::from_le_bytes(*chunk) >> which & ONES) << row;

@@ -1,17 +1,8 @@
 //! Tables of the kinds of bytes, looked up by nibble: a byte is of a kind if both its lower and its upper
 //! nibble have the bit of the kind.
 
-/// Bits of [`ASCII_LOW`] and [`ASCII_HIGH`]. A letter has one of two bits, since letters lie in two ranges of
-/// nibbles.
-pub(super) const LETTER: u8 = 0b11;
-pub(super) const DIGIT: u8 = 1 << 2;
-pub(super) const SPACE: u8 = 1 << 3;
-pub(super) const BLANK: u8 = 1 << 4;
-pub(super) const NEWLINE: u8 = 1 << 5;
-pub(super) const APOSTROPHE: u8 = 1 << 6;
-pub(super) const SLASH: u8 = 1 << 7;
-
-/// The kinds of each lower nibble.
+/// The kinds of each lower nibble: a bit for each field of [`super::Ascii`] but `upper` and `beyond`, in their order. A
+/// letter has one of two bits, since letters lie in two ranges of nibbles.
 pub(super) static ASCII_LOW: [u8; 16] =
     rows([0xFFFE, 0x07FF, 0x03FF, 1, 1 << 9 | 1 << 11 | 1 << 12, 1 << 10 | 1 << 13, 1 << 7, 1 << 15]);
 
@@ -19,17 +10,7 @@ pub(super) static ASCII_LOW: [u8; 16] =
 pub(super) static ASCII_HIGH: [u8; 16] =
     rows([1 << 4 | 1 << 6, 1 << 5 | 1 << 7, 1 << 3, 1 << 2, 1, 1, 1 << 2, 1 << 2]);
 
-/// Bits of [`NON_ASCII_LOW`] and [`NON_ASCII_HIGH`], named like the fields of [`super::NonAscii`].
-pub(super) const LATIN: u8 = 1;
-pub(super) const ACCENTS: u8 = 1 << 1;
-pub(super) const CYRILLIC: u8 = 1 << 2;
-pub(super) const CYRILLIC_LOWER: u8 = 1 << 3;
-pub(super) const ARABIC: u8 = 1 << 4;
-pub(super) const HAN_FIRST: u8 = 1 << 5;
-pub(super) const CASELESS: u8 = 1 << 6;
-pub(super) const ODD: u8 = 1 << 7;
-
-/// The kinds of each lower nibble.
+/// The kinds of each lower nibble: a bit for each field of [`super::NonAscii`] from `latin` to `odd`.
 pub(super) static NON_ASCII_LOW: [u8; 16] = rows([0x07F0, 1 << 3, 1, 1 << 1, 1 << 8, 1 << 4, 0x1BE0, 1 << 7]);
 
 /// The kinds of each upper nibble.

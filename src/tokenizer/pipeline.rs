@@ -313,7 +313,7 @@ fn pattern_of(steps: &FilePipeline, engines: &dyn PatternEngines) -> Result<Sour
         (None, Some(splits)) => (splits.then(|| "before each space".to_owned()), None),
         (None, None) if steps.stages().is_empty() => (None, None),
         (None, None) => {
-            let name = |stage: &SplitStage| format!("{} {}", stage.matcher.kind(), stage.behavior.name());
+            let name = |stage: &SplitStage| format!("{} {:?}", stage.matcher.kind(), stage.behavior);
             let names: Vec<String> = steps.stages().iter().map(name).collect();
             (Some(names.join(", ")), Some(engines.unicode()?))
         }

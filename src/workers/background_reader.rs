@@ -28,10 +28,8 @@ pub(crate) struct BackgroundReader {
 /// Where the data comes from.
 enum From {
     Thread(Receiver<std::io::Result<Vec<u8>>>),
-    /// The calling thread reads the file, which is not open yet.
-    Path,
-    /// The calling thread reads the file.
-    File(File),
+    /// The calling thread opens and reads the file.
+    Here(Option<File>),
 }
 
 impl BackgroundReader {
@@ -55,7 +53,7 @@ impl BackgroundReader {
         let started = thread::Builder::new().spawn(read);
         BackgroundReader {
             path: path.to_owned(),
-            from: if started.is_ok() { From::Thread(blocks) } else { From::Path },
+            from: if started.is_ok() { From::Thread(blocks) } else { From::Here(None) },
         }
     }
 
@@ -65,17 +63,13 @@ impl BackgroundReader {
             From::Thread(blocks) => {
                 received(blocks, control)?.unwrap_or_else(|| Err(ErrorKind::UnexpectedEof.into()))
             }
-            From::Path => {
+            From::Here(file) => {
                 control.check()?;
-                match File::open(&self.path) {
-                    Ok(file) => {
-                        self.from = From::File(file);
-                        return self.next(control);
-                    }
+                match file.take().map_or_else(|| File::open(&self.path), Ok) {
+                    Ok(open) => read_here(file.insert(open), control)?,
                     Err(error) => Err(error),
                 }
             }
-            From::File(file) => read_here(file, control)?,
         };
         let block = block.map_err(Error::io(&self.path))?;
         Ok((!block.is_empty()).then_some(block))

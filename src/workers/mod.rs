@@ -11,6 +11,6 @@ mod threads;
 pub(crate) use background_reader::BackgroundReader;
 pub use background_reader::read_in_background;
 pub(crate) use buffer_pool::BufferPool;
-pub use ordered_queue::{in_order, placed, placed_by_caller};
+pub use ordered_queue::{placed, placed_by_caller};
 pub use threads::{cores, run, run_here_too};
 pub(crate) use threads::{received, start};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::threads::{CHECK_INTERVAL, run, run_here_too_with};
+use super::threads::{CHECK_INTERVAL, run, run_here_too};
 use crate::control::Control;
 use crate::error::{Error, Result};
 
@@ -12,58 +12,28 @@ const JOBS_AHEAD: usize = 4;
 /// How many jobs the calling thread makes in advance for each worker.
 const JOBS_IN_ADVANCE: usize = 2;
 
-/// Runs `work` on each of the `jobs` on up to `workers` threads, and hands the results to `take` in the order
-/// of the jobs, as soon as possible and one at a time. `jobs` makes one job for each call, when a worker is
-/// free, and returns `None` at the end. Workers continue while results wait for earlier ones; at most five
-/// results for each worker exist at once.
+/// Runs `work` on each of the `jobs` on up to `workers` threads. `jobs` makes one job for each call, when a worker is
+/// free, and returns `None` at the end. `work` also gets the number of its worker. `place` gets the results in the order
+/// of the jobs, as soon as possible and one at a time, and only determines where they go. Everything that it returns is
+/// given to `write`, on any worker, in any order, many at a time.
 ///
-/// `work` also gets the number of its worker. Each worker prefers the jobs whose number modulo `workers` is
-/// its own, and takes others only if they would wait. If the same jobs are run again, most of them are then
-/// done by the worker that did them before and still has their data in its cache. With the functions below, workers
-/// take jobs as they come, so the numbers of the jobs of each rise.
+/// Workers continue while results wait for earlier ones, and write before they begin a new job; at most five results for
+/// each worker exist at once. They take jobs as they come, so the numbers of the jobs of each rise.
 ///
 /// # Errors
-/// The error of the first job for which `jobs`, `work` or `take` failed: all results before it were taken,
-/// and no later job is begun after the failure. [`Error::Interrupted`].
-pub fn in_order<J: Send, T: Send>(
-    workers: usize,
-    control: &Control,
-    jobs: impl FnMut() -> Result<Option<J>> + Send,
-    work: impl Fn(usize, J) -> Result<T> + Sync,
-    mut take: impl FnMut(T) -> Result<()> + Send,
-) -> Result<()> {
-    let place = Box::new(|result| take(result).map(|()| Vec::new()));
-    let tasks = Tasks { work: &work, write: &|()| Ok(()), has_own_jobs: true };
-    ran(workers, control, jobs, tasks, place)
-}
-
-/// [`in_order`] for results that are written somewhere. `place` gets the results in order, one at a time, and only
-/// determines where they go. Everything that it returns is given to `write`, on any worker, in any order, many at a
-/// time. Workers write before they begin a new job, so the memory of results that wait to be written is bounded, too.
-///
-/// # Errors
-/// Those of [`in_order`], and of `write`. Results that were placed before a failure are written.
+/// The error of the first job for which `jobs`, `work`, `place` or `write` failed: all results before it were placed,
+/// and no later job is begun after the failure. Results that were placed before a failure are written.
+/// [`Error::Interrupted`].
 pub fn placed<J: Send, T: Send, W: Send>(
     workers: usize,
     control: &Control,
-    jobs: impl FnMut() -> Result<Option<J>> + Send,
+    mut jobs: impl FnMut() -> Result<Option<J>> + Send,
     work: impl Fn(usize, J) -> Result<T> + Sync,
-    place: impl FnMut(T) -> Result<Vec<W>> + Send,
+    mut place: impl FnMut(T) -> Result<Vec<W>> + Send,
     write: impl Fn(W) -> Result<()> + Sync,
 ) -> Result<()> {
-    let tasks = Tasks { work: &work, write: &write, has_own_jobs: false };
-    ran(workers, control, jobs, tasks, Box::new(place))
-}
-
-/// Runs jobs that any worker can make.
-fn ran<J: Send, T: Send, W: Send>(
-    workers: usize,
-    control: &Control,
-    jobs: impl FnMut() -> Result<Option<J>> + Send,
-    tasks: Tasks<'_, J, T, W>,
-    place: Place<'_, T, W>,
-) -> Result<()> {
-    let queue = OrderedQueue::new(JobSource::Made(Box::new(jobs)), tasks, place, workers, control);
+    let jobs = JobSource::Made(&mut jobs);
+    let queue = OrderedQueue::new(jobs, &work, &mut place, &write, (workers, control));
     run(workers, control, |worker| queue.work(worker))?;
     queue.finish()
 }
@@ -73,14 +43,13 @@ fn ran<J: Send, T: Send, W: Send>(
 pub fn placed_by_caller<J: Send, T: Send, W: Send>(
     workers: usize,
     control: &Control,
-    jobs: impl FnMut() -> Result<Option<J>>,
+    mut jobs: impl FnMut() -> Result<Option<J>>,
     work: impl Fn(usize, J) -> Result<T> + Sync,
-    place: impl FnMut(T) -> Result<Vec<W>> + Send,
+    mut place: impl FnMut(T) -> Result<Vec<W>> + Send,
     write: impl Fn(W) -> Result<()> + Sync,
 ) -> Result<()> {
-    let tasks = Tasks { work: &work, write: &write, has_own_jobs: false };
-    let queue = OrderedQueue::new(JobSource::Caller, tasks, Box::new(place), workers, control);
-    run_here_too_with(workers, control, || queue.give(jobs), |worker| queue.work(worker))?;
+    let queue = OrderedQueue::new(JobSource::Caller, &work, &mut place, &write, (workers, control));
+    run_here_too(workers, control, || queue.give(&mut jobs), |worker| queue.work(worker))?;
     queue.finish()
 }
 
@@ -92,21 +61,17 @@ enum Turn<J, W> {
     Write(usize, W),
 }
 
-/// What is done with a job, and with a placed result.
-struct Tasks<'t, J, T, W> {
-    work: &'t (dyn Fn(usize, J) -> Result<T> + Sync),
-    write: &'t (dyn Fn(W) -> Result<()> + Sync),
-    /// Whether each worker prefers the jobs whose number modulo the number of workers is its own.
-    has_own_jobs: bool,
-}
-
+/// Does a job, on the worker of a number.
+type Work<'t, J, T> = &'t (dyn Fn(usize, J) -> Result<T> + Sync);
 /// Gets the results in order.
-type Place<'t, T, W> = Box<dyn FnMut(T) -> Result<Vec<W>> + Send + 't>;
+type Place<'t, T, W> = &'t mut (dyn FnMut(T) -> Result<Vec<W>> + Send);
+/// Writes a placed result.
+type Write<'t, W> = &'t (dyn Fn(W) -> Result<()> + Sync);
 
 /// Where jobs come from.
 enum JobSource<'t, J> {
     /// A function makes them, on any thread.
-    Made(Box<dyn FnMut() -> Result<Option<J>> + Send + 't>),
+    Made(&'t mut (dyn FnMut() -> Result<Option<J>> + Send)),
     /// The calling thread gives them.
     Caller,
     /// There are no more, because they are done or because one has failed.
@@ -117,7 +82,8 @@ enum JobSource<'t, J> {
 struct OrderedQueue<'t, J, T, W> {
     state: Mutex<QueueState<'t, J, T, W>>,
     moved: Condvar,
-    tasks: Tasks<'t, J, T, W>,
+    work: Work<'t, J, T>,
+    write: Write<'t, W>,
     workers: usize,
     control: &'t Control<'t>,
 }
@@ -143,12 +109,12 @@ struct QueueState<'t, J, T, W> {
 impl<'t, J, T, W> OrderedQueue<'t, J, T, W> {
     fn new(
         jobs: JobSource<'t, J>,
-        tasks: Tasks<'t, J, T, W>,
+        work: Work<'t, J, T>,
         place: Place<'t, T, W>,
-        workers: usize,
-        control: &'t Control<'t>,
+        write: Write<'t, W>,
+        (workers, control): (usize, &'t Control<'t>),
     ) -> Self {
-        let state = QueueState {
+        let state = Mutex::new(QueueState {
             jobs,
             unstarted: VecDeque::new(),
             place: Some(place),
@@ -157,14 +123,8 @@ impl<'t, J, T, W> OrderedQueue<'t, J, T, W> {
             ready: BTreeMap::new(),
             unwritten: VecDeque::new(),
             failed: None,
-        };
-        OrderedQueue {
-            state: Mutex::new(state),
-            moved: Condvar::new(),
-            tasks,
-            workers: workers.max(1),
-            control,
-        }
+        });
+        OrderedQueue { state, moved: Condvar::new(), work, write, workers: workers.max(1), control }
     }
 
     fn lock(&self) -> MutexGuard<'_, QueueState<'t, J, T, W>> {
@@ -174,7 +134,7 @@ impl<'t, J, T, W> OrderedQueue<'t, J, T, W> {
     /// Works until there are no more jobs, or one has failed.
     fn work(&self, worker: usize) -> Result<()> {
         let _guard = PanicGuard(self);
-        while let Some(turn) = self.begin(worker)? {
+        while let Some(turn) = self.begin()? {
             self.take_turn(worker, turn)?;
         }
         Ok(())
@@ -182,8 +142,8 @@ impl<'t, J, T, W> OrderedQueue<'t, J, T, W> {
 
     fn take_turn(&self, worker: usize, turn: Turn<J, W>) -> Result<()> {
         match turn {
-            Turn::Job(number, job) => self.submit(number, (self.tasks.work)(worker, job)),
-            Turn::Write(number, placed) => match (self.tasks.write)(placed) {
+            Turn::Job(number, job) => self.submit(number, (self.work)(worker, job)),
+            Turn::Write(number, placed) => match (self.write)(placed) {
                 Ok(()) => Ok(()),
                 Err(error) => self.fail(number, error),
             },
@@ -198,11 +158,11 @@ impl<'t, J, T, W> OrderedQueue<'t, J, T, W> {
     }
 
     /// What a worker does next; `None` at the end, or after a failure.
-    fn begin(&self, worker: usize) -> Result<Option<Turn<J, W>>> {
+    fn begin(&self) -> Result<Option<Turn<J, W>>> {
         self.control.check()?;
         let mut state = self.lock();
         loop {
-            if let Some(turn) = self.turn(&mut state, worker)? {
+            if let Some(turn) = self.turn(&mut state)? {
                 return Ok(Some(turn));
             }
             if matches!(state.jobs, JobSource::Ended) {
@@ -214,20 +174,14 @@ impl<'t, J, T, W> OrderedQueue<'t, J, T, W> {
     }
 
     /// What a worker can do now.
-    fn turn(&self, state: &mut QueueState<'t, J, T, W>, worker: usize) -> Result<Option<Turn<J, W>>> {
-        let is_own = |(number, _): &(usize, J)| !self.tasks.has_own_jobs || number % self.workers == worker;
-        loop {
-            if let Some((number, placed)) = state.unwritten.pop_front() {
-                return Ok(Some(Turn::Write(number, placed)));
-            }
-            let own = state.unstarted.iter().position(is_own);
-            if let Some((number, job)) = own.and_then(|at| state.unstarted.remove(at)) {
-                return Ok(Some(Turn::Job(number, job)));
-            }
-            if !self.has_room(state) || !state.make()? {
-                return Ok(state.unstarted.pop_front().map(|(number, job)| Turn::Job(number, job)));
-            }
+    fn turn(&self, state: &mut QueueState<'t, J, T, W>) -> Result<Option<Turn<J, W>>> {
+        if let Some((number, placed)) = state.unwritten.pop_front() {
+            return Ok(Some(Turn::Write(number, placed)));
         }
+        if state.unstarted.is_empty() && self.has_room(state) {
+            state.make()?;
+        }
+        Ok(state.unstarted.pop_front().map(|(number, job)| Turn::Job(number, job)))
     }
 
     /// Whether another job may be made. While an early job takes long, the results of later ones wait in memory.
@@ -244,7 +198,7 @@ impl<'t, J, T, W> OrderedQueue<'t, J, T, W> {
     }
 
     /// Makes jobs until there are no more, or one has failed, and works as the worker 0 while enough jobs wait.
-    fn give(&self, mut jobs: impl FnMut() -> Result<Option<J>>) -> Result<()> {
+    fn give(&self, jobs: &mut dyn FnMut() -> Result<Option<J>>) -> Result<()> {
         let _guard = PanicGuard(self);
         let mut give = || loop {
             self.control.check()?;
@@ -258,7 +212,7 @@ impl<'t, J, T, W> OrderedQueue<'t, J, T, W> {
                 state = self.lock();
                 state.add(job)?;
                 self.moved.notify_all();
-            } else if let Some(turn) = self.turn(&mut state, 0)? {
+            } else if let Some(turn) = self.turn(&mut state)? {
                 drop(state);
                 self.take_turn(0, turn)?;
             } else {
@@ -288,11 +242,11 @@ impl<'t, J, T, W> OrderedQueue<'t, J, T, W> {
         }
         while let due = state.due
             && state.ready.contains_key(&due)
-            && let Some(mut place) = state.place.take()
+            && let Some(place) = state.place.take()
         {
             let result = state.ready.remove(&due);
             drop(state);
-            let placed = result.map_or(Ok(Vec::new()), &mut place);
+            let placed = result.map_or(Ok(Vec::new()), &mut *place);
             let stopped = self.control.check();
             state = self.lock();
             state.place = Some(place);
@@ -314,27 +268,26 @@ impl<'t, J, T, W> OrderedQueue<'t, J, T, W> {
 }
 
 impl<J, T, W> QueueState<'_, J, T, W> {
-    /// Makes the next job; returns `false` if there is none, or if it is not made here.
-    fn make(&mut self) -> Result<bool> {
-        let JobSource::Made(jobs) = &mut self.jobs else { return Ok(false) };
+    /// Makes the next job, if there is one and it is made here.
+    fn make(&mut self) -> Result<()> {
+        let JobSource::Made(jobs) = &mut self.jobs else { return Ok(()) };
         let job = jobs();
         self.add(job)
     }
 
-    /// Adds the next job; returns `false` if there is none.
-    fn add(&mut self, job: Result<Option<J>>) -> Result<bool> {
+    /// Adds the next job, if there is one.
+    fn add(&mut self, job: Result<Option<J>>) -> Result<()> {
         let number = self.next;
         match job {
             Ok(Some(job)) if !matches!(self.jobs, JobSource::Ended) => {
                 self.unstarted.push_back((number, job));
                 self.next += 1;
-                return Ok(true);
             }
             // Another job may have failed while this one was made.
             Ok(_) => self.jobs = JobSource::Ended,
             Err(error) => self.fail(number, error)?,
         }
-        Ok(false)
+        Ok(())
     }
 
     /// Keeps the error of the failed job with the lowest number, and drops later jobs and results. An interruption is

@@ -32,30 +32,22 @@ pub fn run<T: Send>(
     control: &Control,
     work: impl Fn(usize) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    run_from(0, workers, control, || Ok(()), work)
+    run_from(0, workers, control, &mut || Ok(()), &work)
 }
 
 /// [`run`] with the calling thread as the first worker, for work that checks the control often. One thread
-/// less is started, and the allocator can give the memory that this worker frees to the caller.
-pub fn run_here_too<T: Send>(
-    workers: usize,
-    control: &Control,
-    work: impl Fn(usize) -> Result<T> + Sync,
-) -> Result<Vec<T>> {
-    run_here_too_with(workers, control, || Ok(()), work)
-}
-
-/// [`run_here_too`]. The calling thread runs `first` before it becomes the first worker.
+/// less is started, and the allocator can give the memory that this worker frees to the caller. The calling thread
+/// runs `first` before it becomes the first worker.
 ///
 /// # Errors
 /// Those of [`run`]; the error of `first`, if no worker failed for another reason than an interruption.
-pub(super) fn run_here_too_with<T: Send>(
+pub fn run_here_too<T: Send>(
     workers: usize,
     control: &Control,
-    first: impl FnOnce() -> Result<()>,
+    mut first: impl FnMut() -> Result<()>,
     work: impl Fn(usize) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    run_from(1, workers, control, first, work)
+    run_from(1, workers, control, &mut first, &work)
 }
 
 /// Runs `before`, and then the first `here` workers, on the calling thread; the others on threads of their own.
@@ -63,8 +55,8 @@ fn run_from<T: Send>(
     here: usize,
     workers: usize,
     control: &Control,
-    before: impl FnOnce() -> Result<()>,
-    work: impl Fn(usize) -> Result<T> + Sync,
+    before: &mut dyn FnMut() -> Result<()>,
+    work: &(dyn Fn(usize) -> Result<T> + Sync),
 ) -> Result<Vec<T>> {
     let (results, mut before) = (Mutex::new(BTreeMap::new()), Some(before));
     let before = &mut || before.take().map_or(Ok(()), |before| before());
@@ -147,13 +139,13 @@ mod tests {
 
     #[test]
     fn the_calling_thread_is_the_first_worker() {
-        let caller = thread::current().id();
+        let (caller, first) = (thread::current().id(), || Ok(()));
         for workers in 1..=4 {
             let work = |number| Ok((number, thread::current().id() == caller));
-            let actual = run_here_too(workers, &Control::none(), work).unwrap();
+            let actual = run_here_too(workers, &Control::none(), first, work).unwrap();
             assert!(actual.into_iter().eq((0..workers).map(|number| (number, number == 0))));
             let work = |number| if number == 0 { Err(Error::MissingByte { byte: 7 }) } else { Ok(()) };
-            let failed = run_here_too(workers, &Control::none(), work);
+            let failed = run_here_too(workers, &Control::none(), first, work);
             assert!(matches!(failed, Err(Error::MissingByte { byte: 7 })));
         }
     }

@@ -336,7 +336,7 @@ fn chosen_special_tokens_are_found_in_place_of_those_of_the_vocabulary() {
         let mut ids = Vec::new();
         encoder.encode(&text, &set, &mut ids, &control).unwrap();
         assert_eq!(ids, expected);
-        assert_eq!(encoder.encode_long(text.as_slice(), &set, Some(3), &control).unwrap(), expected);
+        assert_eq!(encoder.encode_part(text.as_slice(), &set, true, Some(3), &control).unwrap(), expected);
         let batch = encoder.encode_batch(&[&text, b"a"], &set, 2, &control).unwrap();
         assert_eq!(batch.ids[..batch.starts[1]], expected);
         assert_eq!(set.first_in(&text, &control).unwrap(), first);

@@ -1,5 +1,6 @@
 //! The scanners, for each pattern and each instruction set of this machine, against the plain matcher of one pretoken.
 
+use toksmith::pretokenize::spellings::NAMES;
 use toksmith::pretokenize::{ENDS, Isa, Named, Scanner, next};
 
 use crate::random::Random;
@@ -194,7 +195,7 @@ fn an_instruction_set_is_found_by_its_name() {
     assert_eq!(Isa::from_name("abacus"), None);
     assert_eq!(Isa::available().next(), Some(Isa::best()));
     for named in Named::ALL {
-        assert_eq!(Named::from_name(named.name()), Some(named));
+        assert_eq!(Named::of(named.name(), &NAMES), Some(named));
     }
-    assert_eq!(Named::from_name("gpt3"), None);
+    assert_eq!(Named::of("gpt3", &NAMES), None);
 }

@@ -40,7 +40,7 @@ fn check(encoder: &Encoder, text: &[u8], special: bool, expected: &[(u32, usize)
     let found = encoder.encode_to_vec(text, special, &control).unwrap();
     assert_eq!(found, ids(expected), "{}", text.escape_ascii());
     assert_eq!(encoder.count(text, special, &control).unwrap(), found.len());
-    assert_eq!(encoder.count_long(text, special, Some(2), &control).unwrap(), found.len());
+    assert_eq!(encoder.count_part(text, special, true, Some(2), &control).unwrap(), found.len());
     assert_eq!(decode(encoder.vocab(), &found, &control).unwrap(), text);
     let mut spans = Spans::default();
     encoder.encode(text, special, &mut spans, &control).unwrap();
@@ -63,7 +63,7 @@ fn characters(encoder: &Encoder, text: &[u8], special: bool, expected: &[u32]) {
     let mut points: Vec<u32> = text.chars().map(u32::from).collect();
     let narrow: Option<Vec<u16>> = points.iter().map(|&point| u16::try_from(point).ok()).collect();
     let latin: Option<Vec<u8>> = points.iter().map(|&point| u8::try_from(point).ok()).collect();
-    let encode = |text: Text<'_>| encoder.encode_long(text, special, None, &control);
+    let encode = |text: Text<'_>| encoder.encode_part(text, special, true, None, &control);
     assert_eq!(encode(Text::Ucs4(&points)).unwrap(), expected);
     assert!(narrow.is_none_or(|units| encode(Text::Ucs2(&units)).unwrap() == expected));
     assert!(latin.is_none_or(|units| encode(Text::Ucs1(&units)).unwrap() == expected));

@@ -44,7 +44,6 @@ impl Encoder {
                     Pretokens { encoder, pairs, merges, merger, control, text, count, unchecked };
                 pretokens.add(texts[number], special, ids)?;
                 ends.push(ids.len());
-                control.advance(texts[number].len() as u64);
             }
             Ok(())
         };

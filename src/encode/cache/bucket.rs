@@ -174,37 +174,3 @@ impl Bucket {
 
 // SAFETY: all fields are integers, and `repr(C)` leaves no padding: zeros are a valid value, two free slots.
 unsafe impl Zeroed for Bucket {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_of_both_widths_are_kept_as_they_are() {
-        let key = Key::new(b"a pretoken", 0, 10);
-        for (id_width, highest) in [(IdWidth::U16, 0xffff), (IdWidth::U32, u32::MAX)] {
-            for count in 1..=id_width.inline_capacity() {
-                let ids: Vec<u32> = (0..count as u32).map(|id| highest - id).collect();
-                for slot in 0..2 {
-                    for recorded in [0, RECORDED] {
-                        let mut bucket = Bucket::default();
-                        bucket.put(slot, key, &ids, id_width, recorded);
-                        assert!(
-                            bucket.holds(Portable, slot, key)
-                                && !bucket.has_many(slot)
-                                && bucket.is_empty(1 - slot)
-                        );
-                        assert_eq!((bucket.key(slot), bucket.is_recorded(slot)), (key, recorded != 0));
-                        assert_eq!(bucket.inline_ids(slot, id_width, &mut [0; 8]), ids);
-                        assert_eq!(bucket.slot_for(key), Some(slot));
-                        bucket.put_many(slot, key, 1 << 33 | 5, 1000);
-                        assert!(bucket.has_many(slot) && bucket.record(slot) == (1 << 33 | 5, 1000));
-                    }
-                }
-            }
-        }
-        assert_eq!(IdWidth::of(Some(0xffff)), IdWidth::U16);
-        assert_eq!(IdWidth::of(Some(0x1_0000)), IdWidth::U32);
-        assert_eq!(IdWidth::of(None), IdWidth::U16);
-    }
-}

@@ -105,18 +105,19 @@ const MIN_SEED_BUCKET_BITS: u32 = 6;
 impl Cache {
     /// An empty cache with room for `count` seeds.
     pub(in crate::encode) fn for_seeds(isa: Isa, id_width: IdWidth, count: usize) -> Self {
-        let bits = seed_bits(count);
-        Self::with_records(isa, id_width, bits, OverflowRing::with_bits(bits + RING_WORDS_PER_SEED_BUCKET))
+        let buckets = LargeTable::zeroed(1 << seed_bits(count));
+        Self::empty(isa, id_width, buckets, RING_WORDS_PER_SEED_BUCKET)
     }
 
     /// An empty cache of `1 << bits` buckets.
     pub(in crate::encode) fn with_bits(isa: Isa, id_width: IdWidth, bits: u32) -> Self {
-        Self::with_records(isa, id_width, bits, OverflowRing::with_bits(bits + RING_WORDS_PER_BUCKET))
+        Self::empty(isa, id_width, LargeTable::zeroed(1 << bits), RING_WORDS_PER_BUCKET)
     }
 
-    fn with_records(isa: Isa, id_width: IdWidth, bits: u32, overflow: OverflowRing) -> Self {
+    fn empty(isa: Isa, id_width: IdWidth, buckets: LargeTable<Bucket>, ring: u32) -> Self {
+        let bits = buckets.len().trailing_zeros();
+        let overflow = OverflowRing::with_bits(bits + ring);
         let admission = AdmissionFilter::for_ring(overflow.bits());
-        let buckets = LargeTable::zeroed(1 << bits);
         Cache { buckets, shift: 64 - bits, id_width, isa, overflow, admission }
     }
 
@@ -133,18 +134,15 @@ impl Cache {
         let ring = if bits >= BUCKET_BITS { RING_WORDS_PER_BUCKET } else { RING_WORDS_PER_COPIED_BUCKET };
         let bytes = (size_of::<Bucket>() + (size_of::<u32>() << ring)) << bits;
         room::check_available(MEMORY_MARGIN * bytes).ok()?;
-        let overflow = OverflowRing::with_bits(bits + ring);
         let buckets = LargeTable::try_unmapped(1 << bits).ok()?;
-        let admission = AdmissionFilter::for_ring(overflow.bits());
-        let Cache { id_width, isa, .. } = *self;
-        let mut own = Cache { buckets, shift: 64 - bits, id_width, isa, overflow, admission };
+        let mut own = Self::empty(self.isa, self.id_width, buckets, ring);
         let first_left_out = if bits == self.bits() { u32::MAX } else { FIRST_UNSEEDED_ID };
         // Both are ordered by the upper bits of the hash, so the writes go on from bucket to bucket.
         let per_bucket = own.buckets.len() / self.buckets.len();
         for part in LargeTable::<Bucket>::parts(own.buckets.len()) {
             own.buckets.map(part.clone());
             let from = &self.buckets[part.start / per_bucket..part.end / per_bucket];
-            isa.run(CopySlots { from, to: &mut own, first_left_out });
+            self.isa.run(CopySlots { from, to: &mut own, first_left_out });
         }
         Some(own)
     }

@@ -31,17 +31,19 @@ fn add(cache: &mut Cache, text: &str, ids: &[u32]) {
 
 #[test]
 fn what_was_kept_is_found_and_nothing_else() {
-    for (isa, id_width) in Isa::available().flat_map(|isa| [(isa, IdWidth::U16), (isa, IdWidth::U32)]) {
+    let widths = [(IdWidth::U16, 0xffff), (IdWidth::U32, u32::MAX)];
+    for (isa, (id_width, highest)) in Isa::available().flat_map(|isa| widths.map(|width| (isa, width))) {
         let mut cache = Cache::with_bits(isa, id_width, 4);
         let long = "a pretoken of more than fifteen bytes";
         assert!(ids_of(&cache, "a").is_empty());
         assert!(ids_of(&cache, long).is_empty());
         let all = [("a", 1), ("b", 4), ("cc", 5), ("d", 7), ("e", 8), (long, 9)];
+        let ids = |count: u32| (0..count).map(|id| highest - id).collect::<Vec<u32>>();
         for (text, count) in all {
-            add(&mut cache, text, &(0..count).collect::<Vec<u32>>());
+            add(&mut cache, text, &ids(count));
         }
         for (text, count) in all {
-            assert_eq!(ids_of(&cache, text), (0..count).collect::<Vec<u32>>());
+            assert_eq!(ids_of(&cache, text), ids(count));
         }
         assert!(ids_of(&cache, "c").is_empty());
         assert!(ids_of(&cache, &long[1..]).is_empty());
@@ -51,6 +53,12 @@ fn what_was_kept_is_found_and_nothing_else() {
         add(&mut cache, &far[1..], &[1, 2]);
         assert_eq!(ids_of(&cache, &far[1..]), [1, 2]);
     }
+}
+
+#[test]
+fn ids_of_16_bits_are_enough_up_to_the_highest_of_them() {
+    let highest = [None, Some(0xffff), Some(0x1_0000)];
+    assert_eq!(highest.map(IdWidth::of), [IdWidth::U16, IdWidth::U16, IdWidth::U32]);
 }
 
 #[test]

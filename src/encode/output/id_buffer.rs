@@ -66,8 +66,11 @@ impl<T: IdType> IdBuffer<T> {
     }
 
     fn recycled(total: usize) -> Vec<T> {
-        let memory = if T::IS_WIDE { kept(MAX_IDS_PER_CHARACTER * total) } else { Vec::new() };
-        T::all(memory).unwrap_or_default() // there is no id that could fail
+        let mut memory = Vec::new();
+        if let Some(ids) = T::as_u32(&mut memory) {
+            *ids = kept(MAX_IDS_PER_CHARACTER * total);
+        }
+        memory
     }
 
     /// Memory for `ids` ids of a text of `total` bytes or characters: untouched, or that of an earlier result, which may

@@ -81,9 +81,10 @@ impl Encoder {
         let mut starts = room::for_items(texts.len() + 1)?;
         starts.push(0);
         let work = |number, run: Range<usize>, ids: &mut Vec<u32>| {
-            let done = texts[run.clone()].iter().map(|text| text.len()).sum();
+            let done: usize = texts[run.clone()].iter().map(|text| text.len()).sum();
             let (before, mut ends) = (ids.len(), Vec::new());
             encode(Worker { number, bytes: bytes / workers }, run, ids, &mut ends)?;
+            control.advance(done as u64);
             ends.iter_mut().for_each(|end| *end -= before);
             Ok((done, ends))
         };
@@ -133,8 +134,8 @@ impl Encoder {
                 Ok(counts)
             })
         };
-        let take = |of_run: Vec<i64>| room::extend(&mut counts, &of_run);
-        workers::in_order(workers, control, || Ok(runs.next()), work, take)?;
+        let take = |of_run: Vec<i64>| room::extend(&mut counts, &of_run).map(|()| Vec::new());
+        workers::placed(workers, control, || Ok(runs.next()), work, take, |()| Ok(()))?;
         Ok(counts)
     }
 
@@ -155,15 +156,9 @@ impl Encoder {
                 Some((&last, before)) if last.len() >= LONG_TEXT_BYTES => (before, Some(last)),
                 _ => (short, None),
             };
-            self.pool.with(self.isa, worker, |scratch| {
-                for text in short {
-                    self.encode_in(scratch, text, active, true, ids, control)?;
-                    room::push(ends, ids.len())?;
-                }
-                Ok(())
-            })?;
+            self.add_run(worker.into(), short, active, ids, ends, control)?;
             if let Some(text) = long {
-                room::extend(ids, &self.encode_long(text, special, Some(workers), control)?)?;
+                room::extend(ids, &self.encode_part(text, special, true, Some(workers), control)?)?;
                 room::push(ends, ids.len())?;
             }
         }
@@ -184,7 +179,6 @@ impl Encoder {
             for text in texts {
                 self.encode_in(scratch, text, active, true, ids, control)?;
                 room::push(ends, ids.len())?;
-                control.advance(text.len() as u64);
             }
             Ok(())
         })

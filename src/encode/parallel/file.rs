@@ -68,9 +68,9 @@ impl Encoder {
             let size = window.end - window.start;
             let part = texts.with(|text| {
                 file.read_exactly(window.start, size as usize, text)?;
-                let mut ids = I::sink(text.len() / 3)?;
+                let mut ids = I::part(text.len() / 3)?;
                 self.encode_window(worker, (&file, window.start, text), options, &mut ids, control)?;
-                I::prepare(ids)
+                Ok(ids)
             })?;
             control.advance(size);
             Ok(part)

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::joined::joined;
 use crate::control::Control;
 use crate::encode::encoder::{Encoder, Request};
-use crate::encode::output::CountSink;
+use crate::encode::output::{CountSink, Sink};
 use crate::encode::scratch::Worker;
 use crate::encode::special_set::{ActiveSpecials, SpecialTokens};
 use crate::error::Result;
@@ -23,28 +23,28 @@ const SHARED_CHUNK_UNITS: usize = 1 << 19;
 /// average.
 const CHUNKS_PER_WORKER: usize = 8;
 
+/// A text that several threads may encode, each some chunks of it.
+struct LongText<'a> {
+    text: Text<'a>,
+    specials: ActiveSpecials<'a>,
+    /// Whether no other text is before it.
+    is_first: bool,
+    workers: usize,
+    /// For the UTF-8 of chunks.
+    spare: BufferPool<u8>,
+}
+
 impl Encoder {
-    /// The ids of one text, as [`Encoder::encode_to_vec`] finds them, on up to `workers` threads (`None`: as many as
+    /// The ids of a text, as [`Encoder::encode_to_vec`] finds them, on up to `workers` threads (`None`: as many as
     /// the machine has cores). The text is cut where that changes no id; a part without such a place is
-    /// encoded by one thread. A short text is encoded on the calling thread.
+    /// encoded by one thread. A short text is encoded on the calling thread. Unless `is_first`, the text is the part of
+    /// another one that begins where [`Encoder::late_cut`] found a cut.
     ///
     /// Memory: the ids, and for each thread the bytes and ids of some chunks.
     ///
     /// # Errors
     /// Same as [`Encoder::encode`]; [`crate::Error::Surrogate`].
-    pub fn encode_long<'a, 't>(
-        &'a self,
-        text: impl Into<Text<'t>>,
-        special: impl Into<SpecialTokens<'a>>,
-        workers: Option<usize>,
-        control: &Control,
-    ) -> Result<Vec<u32>> {
-        self.encode_part(text, special, true, workers, control)
-    }
-
-    /// [`Encoder::encode_long`] for a part of a text, which begins with it if `is_first`; otherwise the part begins where
-    /// [`Encoder::late_cut`] found a cut.
-    pub(crate) fn encode_part<'a, 't>(
+    pub fn encode_part<'a, 't>(
         &'a self,
         text: impl Into<Text<'t>>,
         special: impl Into<SpecialTokens<'a>>,
@@ -52,31 +52,18 @@ impl Encoder {
         workers: Option<usize>,
         control: &Control,
     ) -> Result<Vec<u32>> {
-        let specials = self.active(special.into());
-        let text = text.into();
+        let (text, specials) = (text.into(), self.active(special.into()));
         if let Some(bytes) = short(text) {
             let mut ids = Vec::new();
             self.answer(Request::alone(bytes, specials, is_first), &mut ids, control)?;
             return Ok(ids);
         }
-        let workers = self.useful_workers(workers, text.len())?;
-        let chunks = self.chunks(text, specials, chunk_size(workers, text.len(), specials))?;
-        self.encode_chunks(text, &chunks, specials, (workers, is_first), control)
+        let (long, chunks) = self.cut_long(text, specials, is_first, workers)?;
+        self.encode_chunks(&long, &chunks, control)
     }
 
-    /// How many ids [`Encoder::encode_long`] would find, without keeping them.
-    pub fn count_long<'a, 't>(
-        &'a self,
-        text: impl Into<Text<'t>>,
-        special: impl Into<SpecialTokens<'a>>,
-        workers: Option<usize>,
-        control: &Control,
-    ) -> Result<usize> {
-        self.count_part(text, special, true, workers, control)
-    }
-
-    /// [`Encoder::count_long`] for a part of a text, as [`Encoder::encode_part`] takes it.
-    pub(crate) fn count_part<'a, 't>(
+    /// How many ids [`Encoder::encode_part`] would find, without keeping them.
+    pub fn count_part<'a, 't>(
         &'a self,
         text: impl Into<Text<'t>>,
         special: impl Into<SpecialTokens<'a>>,
@@ -84,33 +71,23 @@ impl Encoder {
         workers: Option<usize>,
         control: &Control,
     ) -> Result<usize> {
-        let specials = self.active(special.into());
-        let text = text.into();
-        if let Some(text) = short(text) {
+        let (text, specials) = (text.into(), self.active(special.into()));
+        if let Some(bytes) = short(text) {
             let mut count = CountSink(0);
-            self.answer(Request::alone(text, specials, is_first), &mut count, control)?;
+            self.answer(Request::alone(bytes, specials, is_first), &mut count, control)?;
             return Ok(count.0);
         }
-        let workers = self.useful_workers(workers, text.len())?;
-        let chunks = self.chunks(text, specials, chunk_size(workers, text.len(), specials))?;
-        let workers = workers.min(chunks.len());
-        let spare = BufferPool::default();
-        let work = |worker, chunk: Range<usize>| {
-            spare.with(|bytes| {
-                let is_first = is_first && chunk.start == 0;
-                let worker = Worker { number: worker, bytes: text.len() / workers };
-                let bytes = text.utf8(self.isa, chunk, bytes)?;
-                let mut count = CountSink(0);
-                self.answer(Request { text: bytes, specials, worker, is_first }, &mut count, control)?;
-                Ok(count.0)
-            })
+        let (long, chunks) = self.cut_long(text, specials, is_first, workers)?;
+        let (mut total, mut chunks) = (0, chunks.iter());
+        let work = |worker, chunk| {
+            let mut count = CountSink(0);
+            self.encode_chunk(&long, worker, chunk, &mut count, control).map(|()| count.0)
         };
-        let (mut total, mut chunks) = (0, chunks.into_iter());
         let take = |count: usize| {
             total += count;
-            Ok(())
+            Ok(Vec::new())
         };
-        workers::in_order(workers, control, || Ok(chunks.next()), work, take)?;
+        workers::placed(long.workers, control, || Ok(chunks.next()), work, take, |()| Ok(()))?;
         Ok(total)
     }
 
@@ -121,29 +98,49 @@ impl Encoder {
         if cutter.can_cut() { cutter.late_cut(text) } else { None }
     }
 
+    fn cut_long<'t>(
+        &self,
+        text: Text<'t>,
+        specials: ActiveSpecials<'t>,
+        is_first: bool,
+        workers: Option<usize>,
+    ) -> Result<(LongText<'t>, Vec<Range<usize>>)> {
+        let workers = self.useful_workers(workers, text.len())?;
+        let chunks = self.chunks(text, specials, chunk_size(workers, text.len(), specials))?;
+        let workers = workers.min(chunks.len()).max(1);
+        Ok((LongText { text, specials, is_first, workers, spare: BufferPool::default() }, chunks))
+    }
+
     fn encode_chunks(
         &self,
-        text: Text<'_>,
+        long: &LongText<'_>,
         chunks: &[Range<usize>],
-        specials: ActiveSpecials<'_>,
-        (workers, is_first): (usize, bool),
         control: &Control,
     ) -> Result<Vec<u32>> {
-        let workers = workers.min(chunks.len()).max(1);
-        let spare = BufferPool::default();
         let work = |worker, chunk: &Range<usize>, ids: &mut Vec<u32>| {
-            spare.with(|bytes| {
-                let bytes = text.utf8(self.isa, chunk.clone(), bytes)?;
-                let is_first = is_first && chunk.start == 0;
-                let worker = Worker { number: worker, bytes: text.len() / workers };
-                self.answer(Request { text: bytes, specials, worker, is_first }, ids, control)
-            })?;
+            self.encode_chunk(long, worker, chunk, ids, control)?;
             Ok((chunk.len(), ()))
         };
+        let len = long.text.len();
         // A character has more than two ids in few texts, and a byte has one at most.
-        let capacity = if matches!(text, Text::Utf8(_)) { text.len() } else { 2 * text.len() };
-        let sizes = (text.len(), capacity, workers);
-        joined(sizes, control, chunks.iter(), work, |_, _, ()| Ok(()))
+        let capacity = if matches!(long.text, Text::Utf8(_)) { len } else { 2 * len };
+        joined((len, capacity, long.workers), control, chunks.iter(), work, |_, _, ()| Ok(()))
+    }
+
+    fn encode_chunk(
+        &self,
+        long: &LongText<'_>,
+        worker: usize,
+        chunk: &Range<usize>,
+        sink: &mut impl Sink,
+        control: &Control,
+    ) -> Result<()> {
+        long.spare.with(|bytes| {
+            let is_first = long.is_first && chunk.start == 0;
+            let worker = Worker { number: worker, bytes: long.text.len() / long.workers };
+            let text = long.text.utf8(self.isa, chunk.clone(), bytes)?;
+            self.answer(Request { text, specials: long.specials, worker, is_first }, sink, control)
+        })
     }
 
     /// [`Encoder::chunks`] that are kept: the last one is not much smaller than the others.
@@ -255,8 +252,9 @@ mod tests {
                     let chunks = encoder.chunks(text, active, size).unwrap();
                     assert_eq!(chunks.iter().map(ExactSizeIterator::len).sum::<usize>(), text.len());
                     for workers in [1, 2, 5] {
-                        let ids =
-                            encoder.encode_chunks(text, &chunks, active, (workers, true), &control).unwrap();
+                        let spare = BufferPool::default();
+                        let long = LongText { text, specials: active, is_first: true, workers, spare };
+                        let ids = encoder.encode_chunks(&long, &chunks, &control).unwrap();
                         assert_eq!(ids, expected, "{size} {workers}");
                     }
                 }

@@ -22,11 +22,12 @@ use crate::pretokenize::word_runs::WordRuns;
 
 /// A compiled pattern.
 pub struct Automaton {
-    alphabet: Alphabet,
+    pub(super) alphabet: Alphabet,
     /// The rows; each has an entry for each symbol.
-    table: Vec<Entry>,
-    cuts: CutPairs,
-    bimachine: Option<Box<Bimachine>>,
+    pub(super) table: Vec<Entry>,
+    pub(super) cuts: CutPairs,
+    /// Two automata that find the same pretokens, if they are small enough.
+    pub(super) bimachine: Option<Box<Bimachine>>,
     word_runs: Option<WordRuns>,
 }
 
@@ -79,18 +80,9 @@ impl Automaton {
         self.cuts.is_cut(&self.alphabet, text, at, keeps_unmatched)
     }
 
-    /// Whether the pattern matches all text, so that nothing lies between two matches.
-    pub(super) fn matches_all(&self) -> bool {
-        self.cuts.matches_all(&self.alphabet)
-    }
-
     /// The same pattern as a named one and what it keeps together, if it is such a pattern.
     pub fn word_runs(&self) -> Option<WordRuns> {
         self.word_runs
-    }
-
-    pub(super) fn table(&self) -> &[Entry] {
-        &self.table
     }
 
     #[inline(always)]
@@ -101,15 +93,6 @@ impl Automaton {
     /// Whether the pattern is small enough for a bimachine, which reads faster than the table.
     pub fn is_bimachine(&self) -> bool {
         self.bimachine.is_some()
-    }
-
-    /// Two automata that find the same pretokens, if they are small enough.
-    pub(super) fn bimachine(&self) -> Option<&Bimachine> {
-        self.bimachine.as_deref()
-    }
-
-    pub(super) fn alphabet(&self) -> &Alphabet {
-        &self.alphabet
     }
 
     /// The symbol at `at` and its length: a character, or the end of the text.

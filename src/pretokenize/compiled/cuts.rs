@@ -61,7 +61,7 @@ impl CutPairs {
         CutPairs { behind, matched, ascii_behind, ascii_matched: ascii(matched) }
     }
 
-    /// Whether a match can begin with any character.
+    /// Whether a match can begin with any character, so that nothing lies between two matches.
     pub(super) fn matches_all(&self, alphabet: &Alphabet) -> bool {
         self.matched == alphabet.characters()
     }

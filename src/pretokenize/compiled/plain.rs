@@ -6,7 +6,6 @@
 //! pretoken ends at the place that was noted last. If no place was noted, no match begins, and the next character is
 //! tried.
 
-use super::alphabet::Alphabet;
 use super::automaton::Automaton;
 use super::entry::Entry;
 use super::symbols::Symbol;
@@ -15,7 +14,14 @@ impl Automaton {
     /// The class of every code point, as ranges of code points of the same class: the first code point of each range,
     /// and its class.
     pub fn classes_of_all(&self) -> Vec<(u32, Symbol)> {
-        self.alphabet().stretches()
+        let mut stretches: Vec<(u32, Symbol)> = Vec::new();
+        for code_point in 0..=u32::from(char::MAX) {
+            let class = self.alphabet.class_of(code_point);
+            if stretches.last().is_none_or(|&(_, last)| last != class) {
+                stretches.push((code_point, class));
+            }
+        }
+        stretches
     }
 
     /// What each state does at each symbol, in rows of one number for each class and one for the end of the text. The
@@ -23,7 +29,7 @@ impl Automaton {
     /// symbol.
     pub fn transitions(&self) -> Vec<u32> {
         let symbols = self.classes() as u32 + 1;
-        self.table().iter().map(|&entry| transition(entry, symbols)).collect()
+        self.table.iter().map(|&entry| transition(entry, symbols)).collect()
     }
 }
 
@@ -38,17 +44,4 @@ fn transition(entry: Entry, symbols: u32) -> u32 {
     }
     let next = if entry.has(Entry::FAILS) { 0 } else { entry.row() / symbols + 1 };
     next << 1 | u32::from(entry.has(Entry::MAY_END))
-}
-
-impl Alphabet {
-    fn stretches(&self) -> Vec<(u32, Symbol)> {
-        let mut stretches: Vec<(u32, Symbol)> = Vec::new();
-        for code_point in 0..=u32::from(char::MAX) {
-            let class = self.class_of(code_point);
-            if stretches.last().is_none_or(|&(_, last)| last != class) {
-                stretches.push((code_point, class));
-            }
-        }
-        stretches
-    }
 }

@@ -1,7 +1,5 @@
 //! Scans a text with an automaton: runs of pretokens.
 
-use std::ops::Range;
-
 use super::automaton::Automaton;
 use super::bimachine::Bimachine;
 use super::entry::{Entry, START};
@@ -97,28 +95,10 @@ impl<'t> CompiledScanner<'t> {
         Ok((first, count))
     }
 
-    /// Calls `f` with each pretoken, in order, in bytes, until it returns `false`.
-    ///
-    /// # Errors
-    /// Errors of `f`, or [`crate::Error::OutOfMemory`].
-    pub fn for_each(mut self, mut f: impl FnMut(Range<usize>) -> Result<bool>) -> Result<()> {
-        let mut ends = [0; ENDS];
-        loop {
-            let (mut start, count) = self.fill(&mut ends)?;
-            if count == 0 {
-                return Ok(());
-            }
-            for &end in &ends[..count] {
-                if !f(std::mem::replace(&mut start, end)..end)? {
-                    return Ok(());
-                }
-            }
-        }
-    }
-
     /// The bimachine, if it can be used: text without a match becomes pieces or cannot occur.
     fn bimachine(&self) -> Option<&'t Bimachine> {
-        self.automaton.bimachine().filter(|_| self.keeps_unmatched || self.automaton.matches_all())
+        let Automaton { bimachine, cuts, alphabet, .. } = self.automaton;
+        bimachine.as_deref().filter(|_| self.keeps_unmatched || cuts.matches_all(alphabet))
     }
 
     /// Where the next window begins: where the last one ended, or at the next pretoken if enough text is left, and a place for

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::*;
 use crate::pretokenize::{CutRule, Pattern, Pretokenizer, Unmatched};
 use crate::random::Random;
-use crate::simd::Isa;
+use crate::simd::{ENDS, Isa};
 
 /// One character of each class: a, b, c, a letter of two bytes, a newline, a space; other text is a class of its own.
 const LETTERS: [&str; 7] = ["a", "b", "c", "é", "\n", " ", "漢"];
@@ -154,14 +154,8 @@ impl Random {
 fn pretokens(automaton: &Arc<Automaton>, text: &str, keeps_unmatched: bool) -> Vec<(usize, usize)> {
     let unmatched = if keeps_unmatched { Unmatched::Keep } else { Unmatched::Drop };
     let pretokenizer = Pretokenizer { pattern: Pattern::Compiled(Arc::clone(automaton)), unmatched };
-    let mut ranges = Vec::new();
-    pretokenizer
-        .for_each(text.as_bytes(), |range| {
-            ranges.push((range.start, range.end));
-            Ok(())
-        })
-        .unwrap();
-    ranges
+    let ranges = pretokenizer.ranges(text.as_bytes()).unwrap();
+    ranges.into_iter().map(|range| (range.start, range.end)).collect()
 }
 
 /// Compares pretokens and cuts of one text.
@@ -197,13 +191,11 @@ fn check_pretokens(
             .map(|(start, end)| (places[start], places[end]))
             .collect();
         for isa in Isa::available() {
-            let mut ranges = Vec::new();
-            let scanner = CompiledScanner::with_isa(isa, automaton, text.as_bytes(), keeps_unmatched);
-            let each = |range: std::ops::Range<usize>| {
-                ranges.push((range.start, range.end));
-                Ok(true)
-            };
-            scanner.for_each(each).unwrap();
+            let (mut ranges, mut ends) = (Vec::new(), [0; ENDS]);
+            let mut scanner = CompiledScanner::with_isa(isa, automaton, text.as_bytes(), keeps_unmatched);
+            while let (mut start, count @ 1..) = scanner.fill(&mut ends).unwrap() {
+                ranges.extend(ends[..count].iter().map(|&end| (std::mem::replace(&mut start, end), end)));
+            }
             assert!(
                 ranges == expected,
                 "{expression:?} on {text:?}, keeps the rest: {keeps_unmatched}, {}",
@@ -223,7 +215,7 @@ fn random_patterns_match_as_backtracking_does() {
         let expression = random.expression(4, &alphabet);
         let Ok(automaton) = compile(&expression, alphabet, NEWLINE, None) else { continue };
         compiled += 1;
-        bimachines += usize::from(automaton.bimachine().is_some());
+        bimachines += usize::from(automaton.is_bimachine());
         cuts += usize::from((0..48).any(|pair| {
             let text = format!("{}{}", LETTERS[pair / 7], LETTERS[pair % 7]);
             automaton.is_cut(text.as_bytes(), LETTERS[pair / 7].len(), true)

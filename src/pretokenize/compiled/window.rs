@@ -58,7 +58,7 @@ impl Window {
         text: &[u8],
         place: Place,
     ) -> Option<Place> {
-        let alphabet = automaton.alphabet();
+        let alphabet = &automaton.alphabet;
         let middle = end_of_stripe(alphabet, machine, text, place.at, STRIPES)?;
         let end = end_of_stripe(alphabet, machine, text, middle.0, 1)?;
         let [left, right] = &mut self.stripes;

@@ -179,8 +179,9 @@ fn behavior(part: &Part<'_>, default: Option<&'static str>) -> Result<Behavior> 
         Some(default) => part.text_or("behavior", default)?,
         None => part.text("behavior")?,
     };
-    Behavior::from_name(name).ok_or_else(|| {
-        let names = Behavior::ALL.map(Behavior::name).join(", ");
+    let behavior = Behavior::NAMES.into_iter().find(|(known, _)| *known == name);
+    behavior.map(|(_, behavior)| behavior).ok_or_else(|| {
+        let names = Behavior::NAMES.map(|(name, _)| name).join(", ");
         part.refused_in("behavior", format!("{} is not one of {names}", quoted(name)))
     })
 }

@@ -1,4 +1,3 @@
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread::sleep;
 use std::time::Duration;
@@ -15,6 +14,16 @@ fn jobs() -> impl FnMut() -> Result<Option<u8>> + Send {
     move || Ok(numbers.next())
 }
 
+/// [`placed`] for results that are written nowhere.
+fn in_order<T: Send>(
+    workers: usize,
+    work: impl Fn(usize, u8) -> Result<T> + Sync,
+    mut take: impl FnMut(T) -> Result<()> + Send,
+) -> Result<()> {
+    let place = |result| take(result).map(|()| Vec::new());
+    placed(workers, &Control::none(), jobs(), work, place, |()| Ok(()))
+}
+
 #[test]
 fn results_are_taken_in_order_and_few_wait_for_others() {
     for workers in 1..=8 {
@@ -29,7 +38,7 @@ fn results_are_taken_in_order_and_few_wait_for_others() {
             taken.push(number);
             Ok(())
         };
-        in_order(workers, &Control::none(), jobs(), work, take).unwrap();
+        in_order(workers, work, take).unwrap();
         assert!(taken.into_iter().eq(0..100));
         assert!(peak.into_inner() <= 5 * workers);
     }
@@ -48,25 +57,8 @@ fn a_job_that_takes_long_is_waited_for() {
         due.fetch_add(1, Relaxed);
         Ok(())
     };
-    in_order(2, &Control::none(), jobs(), work, take).unwrap();
+    in_order(2, work, take).unwrap();
     assert_eq!(due.into_inner(), 100);
-}
-
-#[test]
-fn workers_of_equal_speed_do_their_own_jobs() {
-    for workers in 1..=4 {
-        let step = Barrier::new(workers);
-        let work = |worker, number: u8| {
-            step.wait();
-            Ok((worker, usize::from(number)))
-        };
-        let mut numbers = 0..60;
-        let take = |(worker, number)| {
-            assert_eq!(worker, number % workers, "{workers}");
-            Ok(())
-        };
-        in_order(workers, &Control::none(), || Ok(numbers.next()), work, take).unwrap();
-    }
 }
 
 #[test]
@@ -93,7 +85,7 @@ fn a_result_that_comes_after_a_failure_is_not_taken() {
         has_failed.store(1, Relaxed);
         Err(error(number))
     };
-    let result = in_order(2, &Control::none(), jobs(), work, take);
+    let result = in_order(2, work, take);
     assert!(matches!(result, Err(Error::MissingByte { byte: 0 })), "{result:?}");
 }
 
@@ -132,17 +124,9 @@ fn a_panic_of_work_or_take_ends_all() {
                 assert_ne!(number, at, "on purpose");
                 Ok(number)
             };
-            let worker = || in_order(workers, &Control::none(), jobs(), fails, |_| Ok(()));
+            let worker = || in_order(workers, fails, |_| Ok(()));
             assert!(std::panic::catch_unwind(worker).is_err());
-            let taker = || {
-                in_order(
-                    workers,
-                    &Control::none(),
-                    jobs(),
-                    |_, job| Ok(job),
-                    |number| fails(0, number).map(drop),
-                )
-            };
+            let taker = || in_order(workers, |_, job| Ok(job), |number| fails(0, number).map(drop));
             assert!(std::panic::catch_unwind(taker).is_err());
         }
     }
