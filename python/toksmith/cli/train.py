@@ -58,7 +58,7 @@ LEARNING = options.Group(
         "half of the memory of the machine for counting, no limit for learning merges.",
         "SIZE",
     ),
-    min_pretoken_count=(int, "Leave out pretokens that occur less often than N times.", "N"),
+    min_pretoken_count=(int | None, "Leave out pretokens that occur less often than N times.", "N"),
 )
 
 
