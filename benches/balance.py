@@ -64,7 +64,9 @@ def ours(texts: Texts, size: int, variant: Any, measure: dict[str, Any]) -> toks
     sources = {name: iter(documents) for name, documents in texts.items()}
     if "dev" in measure:
         measure = {"dev": {name: iter(documents) for name, documents in measure["dev"].items()}}
-    return toksmith.train(sources, size, parity=variant, ties="huggingface", workers=1, **measure)
+    return toksmith.train(
+        sources, size, parity=toksmith.Parity(rule=variant, **measure), ties="huggingface", workers=1
+    )
 
 
 def theirs(texts: Texts, size: int, variant: str, measure: dict[str, Any]) -> list[Any]:

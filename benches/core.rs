@@ -49,7 +49,8 @@ fn counting(workers: usize) -> Counting {
 fn counts(text: &[u8]) -> PretokenCounts {
     let control = Control::none();
     let mut counting = counting(1);
-    counting.document(text, &control).expect("counts");
+    let mut batch = Some(vec![text]);
+    counting.batches(|| Ok(batch.take()), &control).expect("counts");
     counting.finish(&control).expect("counts")
 }
 
@@ -68,8 +69,7 @@ fn ranks(text: &[u8]) -> Vec<(u32, Vec<u8>)> {
         return lines.tokens().into_iter().map(|(id, token)| (id, token.to_vec())).collect();
     }
     let options = Options { max_merges: MERGES, ..Options::default() };
-    let merges =
-        learn_merges(counts(text).in_order().into_iter(), &options, &Control::none()).expect("learns");
+    let merges = learn_merges(counts(text).words(), &options, &Control::none()).expect("learns");
     let mut tokens: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
     for merge in merges {
         tokens.push([tokens[merge.left as usize].as_slice(), &tokens[merge.right as usize]].concat());
@@ -145,7 +145,7 @@ fn training(group: &mut Group<'_>, text: &[u8]) {
     let counts = counts(text);
     group.bench_function("train/merges", |bench| {
         let options = Options { max_merges: MERGES, ..Options::default() };
-        bench.iter(|| learn_merges(counts.in_order().into_iter(), &options, &Control::none()));
+        bench.iter(|| learn_merges(counts.words(), &options, &Control::none()));
     });
 }
 

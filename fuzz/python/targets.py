@@ -323,7 +323,7 @@ def pickled(data: bytes) -> None:
 @functools.cache
 def _checkpoint() -> tuple[Tokenizer, bytes]:
     path = FOLDER / "checkpoint"
-    tokenizer = train(iter(CORPUS), 268, checkpoint=path, checkpoint_seconds=0)
+    tokenizer = train(iter(CORPUS), 268, checkpoint=(path, 0))
     return tokenizer, path.read_bytes() if path.exists() else b""
 
 

@@ -7,7 +7,6 @@ from typing import Any, Literal, Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ._internal.choices import TieRule as _TieRule
 from .data.table_texts import TextColumn as _TextColumn
 from .files.inputs import Source as _Source
 from .tokenizer import Tokenizer as _Tokenizer
@@ -476,7 +475,6 @@ class Counting:
 @final
 class OversizedCounts:
     def append_to(self, path: str | PathLike[str]) -> None: ...
-    def frequencies(self) -> list[tuple[int, int, int, int]]: ...
     def end_place(self) -> int: ...
     def total(self) -> int: ...
     def __len__(self) -> int: ...
@@ -499,16 +497,7 @@ class PretokenCounts:
     def get(self, pretoken: bytes) -> int | None: ...
     def end_place(self) -> int: ...
     def total(self) -> int: ...
-    def pretoken_bytes(self) -> int: ...
-    def frequencies(self) -> list[tuple[int, int, int, int]]: ...
     def __len__(self) -> int: ...
-
-@final
-class Runs:
-    def __new__(cls, tokenizer: Tokenizer, pretokenizer: Pretokenizer) -> Runs: ...
-    def sums(self) -> Pretokenizer: ...
-    def pieces(self, least: int) -> Pretokenizer: ...
-    def sum_of(self, count: int) -> int: ...
 
 @final
 class Learned:
@@ -516,42 +505,21 @@ class Learned:
     def merges(self) -> list[tuple[int, int, int, int]]: ...
     def __len__(self) -> int: ...
 
-def learn_merges(
-    counts: PretokenCounts,
-    max_merges: int,
+def learn(
+    texts: PretokenCounts
+    | tuple[Sequence[PretokenCounts], Sequence[PretokenCounts] | Sequence[float], tuple[int, float] | None]
+    | tuple[Pretokenizer, Callable[[Pretokenizer], PretokenCounts]],
+    options: dict[str, Any],
     *,
-    ties: _TieRule = "bytes",
-    min_frequency: int = 1,
-    max_token_length: int | None = None,
     base: Tokenizer | None = None,
     forced: Sequence[bytes] = ...,
     checkpoint: tuple[bytes, Callable[[bytes], Any], float] | None = None,
     progress: _Report | None = None,
-    forget: bool = False,
-    memory_limit: int | None = None,
-    max_words: int | None = None,
-) -> Learned: ...
-def learn_balanced(
-    counts: Sequence[PretokenCounts],
-    max_merges: int,
-    measure: Sequence[PretokenCounts] | Sequence[float],
-    *,
-    window: tuple[int, float] | None = None,
-    ties: _TieRule = "bytes",
-    min_frequency: int = 1,
-    max_token_length: int | None = None,
-    base: Tokenizer | None = None,
-    forced: Sequence[bytes] = ...,
-    progress: _Report | None = None,
-    forget: bool = False,
+    consume: bool = False,
 ) -> Learned: ...
 def memory_to_learn(
-    pretokens: int,
-    pretoken_bytes: int,
-    max_merges: int,
-    ties: _TieRule,
-    has_vocab: bool,
-) -> int: ...
+    counts: PretokenCounts | OversizedCounts, options: dict[str, Any], has_vocab: bool
+) -> list[tuple[int, int, int, int, int]]: ...
 def fingerprint(counts: PretokenCounts) -> str: ...
 def build_tokenizer(
     learned: Learned,
@@ -561,7 +529,6 @@ def build_tokenizer(
     special_ids: Literal["first", "after_bytes", "last"] = "first",
     byte_order: Literal["value", "gpt2"] = "value",
     ties: str | None = None,
-    initial_tokens: int = 256,
 ) -> Tokenizer: ...
 def words_of(tokenizer: Tokenizer, ids: Iterable[int] | NDArray[Any]) -> PretokenCounts: ...
 

@@ -2,15 +2,15 @@
 
 use std::sync::Mutex;
 use std::sync::PoisonError;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::counts::PretokenCounts;
 use super::frequencies::Frequencies;
 use super::log::SlotLog;
 use super::oversized::Oversized;
 use super::partition::Partition;
-use super::places::{SORTED_AT_ONCE, Span, number_bytes, sort, sort_by_place};
-use super::slot::{CountSlot, memory_of, store};
+use super::places::{ByteNumbers, SORTED_AT_ONCE, Span, sort, sort_by_place};
+use super::slot::CountSlot;
 use super::spill::{Section, SpillFile};
 use crate::control::Control;
 use crate::error::Result;
@@ -56,16 +56,13 @@ pub(super) fn collect(
         wanted.bytes.map_or(count, |bytes| count.min(bytes as usize / size_of::<CountSlot>() + 1));
     let parts = Mutex::new((room::for_items(max_slots)?, Vec::new()));
     let gathered = SlotCollector { parts, sections: Mutex::default(), room: MemoryBudget::new(wanted) };
-    let partitions: Vec<_> = partitions.into_iter().map(|partition| Mutex::new(Some(partition))).collect();
-    let next = AtomicUsize::new(0);
+    let left = Mutex::new(partitions);
+    let next = || left.lock().unwrap_or_else(PoisonError::into_inner).pop();
     let is_spilled = spill.is_some();
     let workers = if is_spilled { wanted.workers } else { 1 };
     workers::run(workers, control, |_| {
-        while let Some(partition) = partitions.get(next.fetch_add(1, Relaxed)) {
-            let partition = partition.lock().unwrap_or_else(PoisonError::into_inner).take();
-            if let Some(partition) = partition {
-                gathered.take(partition, spill.as_ref(), wanted.min_count, control)?;
-            }
+        while let Some(partition) = next() {
+            gathered.take(partition, spill.as_ref(), wanted.min_count, control)?;
         }
         Ok(())
     })?;
@@ -85,7 +82,9 @@ pub(super) fn collect(
         (1..).zip(&mut slots).for_each(|(rank, slot)| slot.first = rank);
     } else {
         sort_by_place(&mut slots, control)?;
-        end = number_bytes(&mut slots, spans);
+        let numbers = ByteNumbers::new(&spans);
+        slots.iter_mut().for_each(|slot| slot.first = numbers.of(slot.first));
+        end = spans.iter().map(|span| span.len).sum();
     }
     PretokenCounts::from_slots(slots, long, end).map(Ok)
 }
@@ -115,11 +114,7 @@ impl SlotCollector {
                 drop(partition);
                 spill.merge(sections.clone(), control, |slot, arena| {
                     if self.room.has_room_for(slot, arena) && slot.count >= min_count {
-                        let own = match slot.is_long() {
-                            true => slot.moved_to(store(&mut long, slot.pretoken(arena))?),
-                            false => *slot,
-                        };
-                        room::push(&mut slots, own)?;
+                        room::push(&mut slots, slot.stored(slot.pretoken(arena), &mut long)?)?;
                     }
                     Ok(())
                 })?;
@@ -178,7 +173,7 @@ impl MemoryBudget {
         self.frequencies.add(slot, arena);
         self.total.fetch_add(slot.count, Relaxed);
         if slot.count >= self.wanted.min_count {
-            self.used.fetch_add(memory_of(slot, arena) as u64, Relaxed);
+            self.used.fetch_add(slot.memory(arena) as u64, Relaxed);
         }
         !self.is_full()
     }

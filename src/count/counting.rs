@@ -47,20 +47,6 @@ impl Counting {
         }
     }
 
-    /// Counts one document.
-    ///
-    /// # Errors
-    /// [`crate::Error::Interrupted`], [`crate::Error::Spill`], or errors of the pattern.
-    pub fn document(&mut self, text: &[u8], control: &Control) -> Result<()> {
-        let place = self.place;
-        self.place += text.len() as u64;
-        let mut worker = self.worker(0, text.len() as u64)?;
-        self.document_at(text, place, &mut worker, control)?;
-        worker.finish(control)?;
-        self.span(place, text.len() as u64);
-        Ok(())
-    }
-
     /// Adds pretokens with their counts, which may occur several times; empty ones and counts of 0 are left out. The
     /// result is then sorted by bytes, and must have no documents.
     ///
@@ -83,7 +69,7 @@ impl Counting {
             let sum = total.checked_add(count).filter(|&sum| sum <= MAX_COUNT);
             total = sum.ok_or_else(|| Error::CountOverflow { left: pretoken.to_vec(), right: Vec::new() })?;
             arena.clear();
-            let slot = CountSlot::of(pretoken, count, 0, &mut arena)?;
+            let slot = CountSlot::of(pretoken, count, 0).stored(pretoken, &mut arena)?;
             self.shared.add(&slot, &arena)?;
         }
         self.rows_total = Some(total);

@@ -9,10 +9,9 @@ use once_cell::race::OnceBox;
 use super::frequencies::{Frequencies, Frequent};
 use super::ordered::{CountTable, Ordered, Slots, Unordered, into_value};
 use super::places::{Span, sort_by_place};
-use super::slot::{CountSlot, copied, hash_long, store};
+use super::slot::{CountSlot, copied};
 use crate::control::{Control, PRETOKENS_PER_CHECK};
 use crate::error::{Error, Result};
-use crate::pretokenize::key::Key;
 use crate::room;
 
 /// The highest count, and the highest sum of counts, that is accepted. Sums of two such counts do not
@@ -50,24 +49,24 @@ impl PretokenCounts {
     /// Makes counts from slots, which must be distinct and in the order of first occurrence; `end` is a place
     /// after all of them.
     pub(super) fn from_slots(slots: Vec<CountSlot>, long: Vec<u8>, end: u64) -> Result<Self> {
-        let mut total = 0;
-        for slot in &slots {
-            total = sum(total, slot.count).ok_or_else(|| overflow(slot.pretoken(&long)))?;
-        }
         let end = end_of(&slots, end);
-        Ok(PretokenCounts { slots: Slots { slots, long }.into(), total, end, index: Index::default() })
+        Self::with_total(Slots { slots, long }.into(), end)
     }
 
     /// Makes counts from the tables of counting; `spans` are the ranges of all places.
     pub(super) fn from_tables(tables: Vec<CountTable>, spans: Vec<Span>) -> Result<Self> {
-        let mut total = 0;
-        for (log, long) in &tables {
-            for slot in log.blocks().flatten() {
-                total = sum(total, slot.count).ok_or_else(|| overflow(slot.pretoken(long)))?;
-            }
-        }
         let end = spans.iter().map(|span| span.len).sum();
-        Ok(PretokenCounts { slots: Ordered::counted(tables, spans), total, end, index: Index::default() })
+        Self::with_total(Ordered::counted(tables, spans), end)
+    }
+
+    fn with_total(slots: Ordered, end: u64) -> Result<Self> {
+        let mut total = Ok(0);
+        slots.for_each(|slot, long| {
+            if let Ok(before) = total {
+                total = sum(before, slot.count).ok_or_else(|| overflow(slot.pretoken(long)));
+            }
+        });
+        Ok(PretokenCounts { slots, total: total?, end, index: Index::default() })
     }
 
     /// Makes counts from pretokens with their counts and places. Counts of equal pretokens are added; empty
@@ -135,15 +134,13 @@ impl PretokenCounts {
                 continue;
             }
             self.total = sum(self.total, count).ok_or_else(|| overflow(pretoken))?;
-            let (mut slot, hash) = sought(pretoken, count, first);
+            let slot = CountSlot::of(pretoken, count, first);
+            let hash = slot.hash();
             match index.find(hash, |&at| all[at as usize].pretoken(&long) == pretoken) {
                 Some(&at) => all[at as usize].add(&slot),
                 None => {
                     let at = u32::try_from(all.len()).map_err(|_| too_many(&all, &long))?;
-                    if slot.is_long() {
-                        slot = slot.moved_to(store(&mut long, pretoken)?);
-                    }
-                    room::push(&mut all, slot)?;
+                    room::push(&mut all, slot.stored(pretoken, &mut long)?)?;
                     index
                         .try_reserve(1, |&at| all[at as usize].hash())
                         .map_err(|_| room::out_of_memory(0))?;
@@ -186,11 +183,6 @@ impl PretokenCounts {
         self.total
     }
 
-    /// Bytes of all different pretokens together, each counted once.
-    pub fn pretoken_bytes(&self) -> u64 {
-        self.slots.bytes()
-    }
-
     /// The count of a pretoken; `None` if it is not there. The first call looks at all pretokens, to make an index.
     pub fn get(&self, pretoken: &[u8], control: &Control) -> Result<Option<u64>> {
         self.check_memory_for_order()?;
@@ -198,7 +190,7 @@ impl PretokenCounts {
         if pretoken.is_empty() {
             return Ok(None);
         }
-        let (_, hash) = sought(pretoken, 1, 0);
+        let hash = CountSlot::of(pretoken, 1, 0).hash();
         let Slots { slots, long } = self.slots.slots();
         let position = index.find(hash, |&at| slots[at as usize].pretoken(long) == pretoken);
         Ok(position.map(|&at| slots[at as usize].count))
@@ -236,11 +228,6 @@ impl PretokenCounts {
     /// The pretokens with their counts in any order. Frees all memory that this needs no longer.
     pub fn into_words(self) -> Unordered {
         self.slots.into_unordered()
-    }
-
-    /// A list of the pretokens with their counts, in the order of first occurrence.
-    pub fn in_order(&self) -> Vec<(&[u8], u64)> {
-        self.words().collect()
     }
 
     /// The `count` most frequent pretokens; of equally frequent ones, the one that occurs first comes first.
@@ -294,12 +281,6 @@ impl PretokenCounts {
         self.slots.for_each(|slot, long| frequencies.add(slot, long));
         frequencies.sums()
     }
-
-    /// Bytes of memory that the counts take.
-    pub fn memory(&self) -> u64 {
-        let Slots { slots, long } = self.slots.slots();
-        (slots.capacity() * size_of::<CountSlot>() + long.capacity()) as u64
-    }
 }
 
 fn too_many(slots: &[CountSlot], long: &[u8]) -> Error {
@@ -310,15 +291,6 @@ fn too_many(slots: &[CountSlot], long: &[u8]) -> Error {
 /// A place after all of `slots`, which are in order, and not before `end`.
 fn end_of(slots: &[CountSlot], end: u64) -> u64 {
     slots.last().map_or(end, |slot| end.max(slot.first.saturating_add(1)))
-}
-
-/// A slot to look up, and its hash. The slot of a long pretoken does not refer to an arena yet.
-fn sought(pretoken: &[u8], count: u64, first: u64) -> (CountSlot, u64) {
-    let slot = match Key::new(pretoken, 0, pretoken.len()) {
-        Key::NONE => CountSlot::long(hash_long(pretoken), 0, count, first),
-        key => CountSlot::short(key, count, first),
-    };
-    (slot, slot.hash())
 }
 
 fn sum(left: u64, right: u64) -> Option<u64> {

@@ -164,7 +164,7 @@ impl FileWork<'_> {
     /// Counts the documents of a chunk.
     fn chunk(&self, place: u64, chunk: &ChunkJob, worker: &mut Worker<'_>) -> Result<Counted> {
         let source = &self.sources[chunk.source];
-        let mut read = worker.take_buffer();
+        let mut read = std::mem::take(&mut worker.buffer);
         let (bytes, offset) = chunk.bytes(source, &mut read, self.control)?;
         let mut documents = ChunkDocuments::new(self.cutter);
         let failure =
@@ -177,7 +177,7 @@ impl FileWork<'_> {
         self.counting.span(place, len);
         let lines = documents.lines;
         drop(documents);
-        worker.give_buffer(read);
+        worker.buffer = read;
         Ok(Counted::Chunk { source: chunk.source, lines, failure })
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::slot::{CountSlot, memory_of};
+use super::slot::CountSlot;
 
 /// Counts at which pretokens are tallied. Chosen as round numbers.
 const STEPS: [u64; 20] =
@@ -30,7 +30,7 @@ impl Frequencies {
     /// Adds a pretoken; `arena` has its bytes if it is long.
     pub(super) fn add(&self, slot: &CountSlot, arena: &[u8]) {
         let step = STEPS.partition_point(|&step| step <= slot.count).saturating_sub(1);
-        let numbers = [1, slot.pretoken(arena).len(), memory_of(slot, arena)];
+        let numbers = [1, slot.pretoken(arena).len(), slot.memory(arena)];
         for (sum, number) in self.0[step].iter().zip(numbers) {
             sum.fetch_add(number as u64, Relaxed);
         }

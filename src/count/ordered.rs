@@ -8,7 +8,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 use once_cell::race::OnceBox;
 
 use super::log::SlotLog;
-use super::places::{Span, number_bytes};
+use super::places::{ByteNumbers, Span};
 use super::slot::{CountSlot, copied};
 use crate::error::Result;
 use crate::memory;
@@ -127,13 +127,6 @@ impl Ordered {
         let Slots { slots, long } = self.slots();
         slots.iter().for_each(|slot| visit(slot, long));
     }
-
-    /// Bytes of all pretokens together.
-    pub(super) fn bytes(&self) -> u64 {
-        let mut sum = 0;
-        self.for_each(|slot, long| sum += slot.pretoken(long).len() as u64);
-        sum
-    }
 }
 
 impl From<Slots> for Ordered {
@@ -165,7 +158,8 @@ fn in_order((tables, spans): &CountedTables, len: usize) -> Slots {
         }
     }
     slots.sort_unstable_by_key(|slot| slot.first);
-    number_bytes(&mut slots, spans.clone());
+    let numbers = ByteNumbers::new(spans);
+    slots.iter_mut().for_each(|slot| slot.first = numbers.of(slot.first));
     Slots { slots, long }
 }
 

@@ -62,7 +62,7 @@ impl Oversized {
     /// # Errors
     /// [`Error::Io`], [`Error::Spill`], [`Error::Interrupted`].
     pub fn append_to(&self, path: &Path, control: &Control) -> Result<()> {
-        let numbers = ByteNumbers::new(&self.spans)?;
+        let numbers = ByteNumbers::new(&self.spans);
         let mut writer = Writer::append_to(path)?;
         for sections in &self.sections {
             self.spill.merge(sections.clone(), control, |slot, arena| {

@@ -101,7 +101,8 @@ impl PretokenCounts {
                 return Err(numbers.broken());
             }
             if occurrences >= min_count {
-                room::push(&mut slots, CountSlot::of(&pretoken, occurrences, first, &mut long)?)?;
+                let slot = CountSlot::of(&pretoken, occurrences, first);
+                room::push(&mut slots, slot.stored(&pretoken, &mut long)?)?;
             }
         }
         if numbers.offset != end {

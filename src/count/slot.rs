@@ -73,11 +73,6 @@ pub(super) fn hash_long(pretoken: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// Bytes of memory that a pretoken takes in the result of counting.
-pub(super) fn memory_of(slot: &CountSlot, arena: &[u8]) -> usize {
-    size_of::<CountSlot>() + if slot.is_long() { room_of(slot.pretoken(arena)) } else { 0 }
-}
-
 impl CountSlot {
     /// The slot of a pretoken with a key.
     #[inline(always)]
@@ -90,12 +85,17 @@ impl CountSlot {
         CountSlot { key: bytes(hash, LONG_MARK | place as u64), count, first }
     }
 
-    /// The slot of a pretoken. The bytes of a long one are appended to `arena`.
-    pub(super) fn of(pretoken: &[u8], count: u64, first: u64, arena: &mut Vec<u8>) -> Result<Self> {
-        Ok(match Key::new(pretoken, 0, pretoken.len()) {
-            Key::NONE => CountSlot::long(hash_long(pretoken), store(arena, pretoken)?, count, first),
+    /// The slot of a pretoken. That of a long one does not refer to an arena yet.
+    pub(super) fn of(pretoken: &[u8], count: u64, first: u64) -> Self {
+        match Key::new(pretoken, 0, pretoken.len()) {
+            Key::NONE => CountSlot::long(hash_long(pretoken), 0, count, first),
             key => CountSlot::short(key, count, first),
-        })
+        }
+    }
+
+    /// The slot with its pretoken, if that is long, in an arena.
+    pub(super) fn stored(self, pretoken: &[u8], arena: &mut Vec<u8>) -> Result<Self> {
+        Ok(if self.is_long() { self.moved_to(store(arena, pretoken)?) } else { self })
     }
 
     /// The two halves of the key.
@@ -125,6 +125,16 @@ impl CountSlot {
     pub(super) fn hash(&self) -> u64 {
         let [low, high] = self.words();
         if self.is_long() { fold_words(low, 0) } else { Key { low, high }.hash() }
+    }
+
+    /// Bytes that the pretoken takes in its arena.
+    pub(super) fn arena_bytes(&self, arena: &[u8]) -> usize {
+        if self.is_long() { room_of(self.pretoken(arena)) } else { 0 }
+    }
+
+    /// Bytes of memory that the pretoken takes in the result of counting.
+    pub(super) fn memory(&self, arena: &[u8]) -> usize {
+        size_of::<CountSlot>() + self.arena_bytes(arena)
     }
 
     /// The bytes of the pretoken; those of a long one are in `arena`.

@@ -81,7 +81,7 @@ pub(super) struct Worker<'s> {
     /// must rise: before text at a lower place is counted, the table is emptied.
     high: u64,
     /// Memory to read text into, kept from chunk to chunk.
-    buffer: Vec<u8>,
+    pub(super) buffer: Vec<u8>,
     /// The partition that the next flush begins with. It differs between workers, so that they rarely wait
     /// for each other.
     turn: usize,
@@ -183,16 +183,6 @@ impl<'s> Worker<'s> {
             }
         }
         Ok(())
-    }
-
-    /// Takes the memory to read text into out of the worker.
-    pub(super) fn take_buffer(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.buffer)
-    }
-
-    /// Gives the memory of [`Worker::take_buffer`] back.
-    pub(super) fn give_buffer(&mut self, buffer: Vec<u8>) {
-        self.buffer = buffer;
     }
 
     /// Counts one pretoken without the local table.

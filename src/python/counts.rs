@@ -37,9 +37,9 @@ impl PyPretokenCounts {
         self.lock(py).clone()
     }
 
-    /// The counts; with `forget`, the object is empty afterwards.
-    pub(super) fn given(&self, py: Python<'_>, forget: bool) -> Arc<count::PretokenCounts> {
-        if forget { std::mem::take(&mut *self.lock(py)) } else { self.inner(py) }
+    /// The counts; with `consume`, the object is empty afterwards.
+    pub(super) fn taken(&self, py: Python<'_>, consume: bool) -> Arc<count::PretokenCounts> {
+        if consume { std::mem::take(&mut *self.lock(py)) } else { self.inner(py) }
     }
 
     fn lock(&self, _attached: Python<'_>) -> MutexGuard<'_, Arc<count::PretokenCounts>> {
@@ -187,10 +187,6 @@ impl PyOversized {
         call::long(py, None, |control| self.counts.append_to(&path, control))
     }
 
-    fn frequencies(&self) -> Vec<(u64, u64, u64, u64)> {
-        rows(self.counts.frequencies())
-    }
-
     fn end_place(&self) -> u64 {
         self.counts.end_place()
     }
@@ -204,8 +200,23 @@ impl PyOversized {
     }
 }
 
-fn rows(frequencies: &[count::Frequent]) -> Vec<(u64, u64, u64, u64)> {
-    frequencies.iter().map(|of| (of.min_count, of.pretokens, of.bytes, of.memory)).collect()
+/// Counts that fit into memory, or do not.
+#[derive(FromPyObject)]
+pub(super) enum AnyCounts<'py> {
+    Whole(Bound<'py, PyPretokenCounts>),
+    Oversized(Bound<'py, PyOversized>),
+}
+
+impl AnyCounts<'_> {
+    pub(super) fn frequencies(&self, py: Python<'_>) -> Vec<count::Frequent> {
+        match self {
+            AnyCounts::Whole(counts) => {
+                let counts = counts.get().inner(py);
+                py.detach(|| counts.frequencies())
+            }
+            AnyCounts::Oversized(counts) => counts.get().counts.frequencies().to_vec(),
+        }
+    }
 }
 
 #[pymethods]
@@ -305,16 +316,6 @@ impl PyPretokenCounts {
 
     fn total(&self, py: Python<'_>) -> u64 {
         self.inner(py).total()
-    }
-
-    fn pretoken_bytes(&self, py: Python<'_>) -> u64 {
-        let counts = self.inner(py);
-        py.detach(|| counts.pretoken_bytes())
-    }
-
-    fn frequencies(&self, py: Python<'_>) -> Vec<(u64, u64, u64, u64)> {
-        let counts = self.inner(py);
-        rows(&py.detach(|| counts.frequencies()))
     }
 
     fn __len__(&self, py: Python<'_>) -> usize {

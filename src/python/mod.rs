@@ -77,10 +77,7 @@ mod _core {
         special::PySpecialSet,
         stream::EncodeStream,
         tokenizer::Tokenizer,
-        training::{
-            Learned, PyRuns, build_tokenizer, fingerprint, learn_balanced, learn_merges, memory_to_learn,
-            words_of,
-        },
+        training::{Learned, build_tokenizer, fingerprint, learn, memory_to_learn, words_of},
     };
 
     #[pymodule_init]

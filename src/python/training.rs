@@ -1,36 +1,28 @@
 //! The merge loop, and the tokenizer that it makes.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyDict, PyList};
 
-use super::counts::PyPretokenCounts;
+use super::counts::{AnyCounts, PyPretokenCounts};
 use super::errors::raised;
 use super::formats::options_of;
 use super::pretokenizer::PyPretokenizer;
 use super::tokenizer::Tokenizer;
 use super::{call, objects};
-use crate::count::PretokenCounts;
+use crate::count::{self, PretokenCounts};
 use crate::error::Result;
+use crate::pretokenize::Pretokenizer;
 use crate::tokenizer;
-use crate::train::{self, Layout, Measure, Merge, Options, Runs, Saver, SpecialIds, Start, Ties, Window};
+use crate::train::{self, Layout, Measure, Merge, Options, Saver, SpecialIds, Start, Texts, Window};
 
 #[pyclass(frozen, module = "toksmith._core")]
 pub(super) struct Learned {
     merges: Vec<Merge>,
     /// The number of tokens before the first merge.
     first: u32,
-}
-
-impl Learned {
-    fn new(merges: Vec<Merge>, base: Option<&Tokenizer>) -> Self {
-        let first = base.map_or(256, |base| base.inner.vocab_size() as u32);
-        Learned { merges, first }
-    }
 }
 
 #[pymethods]
@@ -54,51 +46,14 @@ impl Learned {
     }
 }
 
-/// What an interrupted training with the same arguments has saved, what is called with the merges so far, and every how
-/// many seconds; it is called after Ctrl-C as well.
-type Checkpoint = (PyBackedBytes, Py<PyAny>, f64);
-
-/// Learns merges. The keywords are the [`Options`].
-///
-/// `base` is a tokenizer to extend, and `forced` are tokens to be made first. With `forget`, the counts are freed as soon as
-/// possible, and the object is empty afterwards.
-#[pyfunction]
-#[pyo3(signature = (counts, max_merges, *, base=None, forced=vec![], checkpoint=None, progress=None, forget=false, **options))]
-#[expect(clippy::too_many_arguments, reason = "keyword options, one each")]
-pub(super) fn learn_merges(
-    py: Python<'_>,
-    counts: &PyPretokenCounts,
-    max_merges: usize,
-    base: Option<&Tokenizer>,
-    forced: Vec<Vec<u8>>,
-    checkpoint: Option<Checkpoint>,
-    progress: Option<&Bound<'_, PyAny>>,
-    forget: bool,
-    options: Option<&Bound<'_, PyDict>>,
-) -> PyResult<Learned> {
-    let options = Options { max_merges, ..options_of(options)? };
-    let made = checkpoint.as_ref().map_or(Ok(Vec::new()), |(made, ..)| train::merges_from_bytes(made))?;
-    let start = Start { base: base.map(|base| base.inner.vocab()), forced: &forced, made: &made };
-    let counts = counts.given(py, forget);
-    let merges = call::long(py, progress, |control| {
-        let mut hand_out = |merges: &[Merge]| match &checkpoint {
-            Some((_, save, _)) => hand_out(save, merges),
-            None => Ok(()),
-        };
-        let every = checkpoint.as_ref().map_or(f64::MAX, |(.., every)| every.max(0.0));
-        let every = Duration::try_from_secs_f64(every).unwrap_or(Duration::MAX);
-        let mut saver = Saver::new(every, &mut hand_out);
-        match Arc::try_unwrap(counts) {
-            Ok(counts) => train::learn_from(counts, &start, &options, &mut saver, control),
-            Err(counts) => train::resume(counts.words(), &start, &options, &mut saver, control),
-        }
-    })?;
-    Ok(Learned::new(merges, base))
-}
-
-fn hand_out(save: &Py<PyAny>, merges: &[Merge]) -> Result<()> {
-    let bytes = train::merges_to_bytes(merges)?;
-    call::attached(|py| save.call1(py, (objects::bytes(py, &bytes)?,)).map(drop)).map_err(raised)
+/// What merges are learned from.
+#[derive(FromPyObject)]
+pub(super) enum PyTexts<'py> {
+    Counts(Bound<'py, PyPretokenCounts>),
+    /// Languages, what tells which is compressed worst, and the size and the factor of a window.
+    Languages(Vec<Bound<'py, PyPretokenCounts>>, PyMeasure<'py>, Option<(usize, f64)>),
+    /// The pattern of runs, and what counts the pretokens of all texts.
+    Runs(Bound<'py, PyPretokenizer>, Py<PyAny>),
 }
 
 /// The counts of a text in each language, or for each language how many bytes a token should have.
@@ -108,85 +63,87 @@ pub(super) enum PyMeasure<'py> {
     Dev(Vec<Bound<'py, PyPretokenCounts>>),
 }
 
-/// Learns merges from the counts of several languages, each next one for the language that is compressed worst. With
-/// `window`, a language that has more than `window[1]` times its share of the last `window[0]` choices is passed over.
-/// The other arguments are those of `learn_merges`; with `forget`, all counts are empty afterwards.
+/// What an interrupted training with the same arguments has saved, what is called with the merges so far, and every how
+/// many seconds; it is called after Ctrl-C as well.
+type Checkpoint = (PyBackedBytes, Py<PyAny>, f64);
+
+/// Learns merges. `base` is a tokenizer to extend, and `forced` are tokens to be made first. With `consume`, the counts are
+/// freed as soon as possible, and the objects are empty afterwards.
 #[pyfunction]
-#[pyo3(signature = (counts, max_merges, measure, *, window=None, base=None, forced=vec![], progress=None, forget=false, **options))]
+#[pyo3(signature = (texts, options, *, base=None, forced=vec![], checkpoint=None, progress=None, consume=false))]
 #[expect(clippy::too_many_arguments, reason = "keyword options, one each")]
-pub(super) fn learn_balanced(
+pub(super) fn learn(
     py: Python<'_>,
-    counts: Vec<Bound<'_, PyPretokenCounts>>,
-    max_merges: usize,
-    measure: PyMeasure<'_>,
-    window: Option<(usize, f64)>,
+    texts: PyTexts<'_>,
+    options: &Bound<'_, PyDict>,
     base: Option<&Tokenizer>,
     forced: Vec<Vec<u8>>,
+    checkpoint: Option<Checkpoint>,
     progress: Option<&Bound<'_, PyAny>>,
-    forget: bool,
-    options: Option<&Bound<'_, PyDict>>,
+    consume: bool,
 ) -> PyResult<Learned> {
-    let options = Options { max_merges, ..options_of(options)? };
-    let start = Start { base: base.map(|base| base.inner.vocab()), forced: &forced, made: &[] };
-    let window = window.map(|(size, alpha)| Window { size, alpha });
-    let given = |counts: Vec<Bound<'_, PyPretokenCounts>>| -> Vec<_> {
-        counts.iter().map(|counts| counts.get().given(py, forget)).collect()
+    let options: Options = options_of(Some(options))?;
+    let made = checkpoint.as_ref().map_or(Ok(Vec::new()), |(made, ..)| train::merges_from_bytes(made))?;
+    let start = Start { base: base.map(|base| base.inner.vocab()), forced: &forced, made: &made };
+    let first = base.map_or(256, |base| base.inner.vocab_size() as u32);
+    let taken = |counts: Bound<'_, PyPretokenCounts>| counts.get().taken(py, consume);
+    let all = |counts: Vec<_>| counts.into_iter().map(taken).collect::<Vec<_>>();
+    let mut hand_out = |merges: &[Merge]| match &checkpoint {
+        Some((_, save, _)) => hand_out(save, merges),
+        None => Ok(()),
     };
-    let measure = match measure {
-        PyMeasure::Ratio(ratio) => Measure::Ratio(ratio),
-        PyMeasure::Dev(dev) => Measure::Dev(given(dev)),
+    let every = checkpoint.as_ref().map_or(f64::MAX, |(.., every)| every.max(0.0));
+    let every = Duration::try_from_secs_f64(every).unwrap_or(Duration::MAX);
+    let mut counter = None;
+    let texts = match texts {
+        PyTexts::Counts(counts) => Texts::Counts(taken(counts)),
+        PyTexts::Languages(texts, measure, window) => {
+            let measure = match measure {
+                PyMeasure::Ratio(ratio) => Measure::Ratio(ratio),
+                PyMeasure::Dev(dev) => Measure::Dev(all(dev)),
+            };
+            let window = window.map(|(size, alpha)| Window { size, alpha });
+            Texts::Languages { texts: all(texts), measure, window }
+        }
+        PyTexts::Runs(pattern, count) => Texts::Runs {
+            pattern: pattern.get().inner.pretokenizer.clone(),
+            count: counter.insert(move |pretokenizer| counted(&count, pretokenizer)),
+        },
     };
-    let texts = given(counts);
     let merges = call::long(py, progress, |control| {
-        train::learn_balanced(texts, measure, window, &start, &options, control)
+        train::learn(texts, &start, &options, &mut Saver::new(every, &mut hand_out), control)
     })?;
-    Ok(Learned::new(merges, base))
+    Ok(Learned { merges, first })
 }
 
-/// Runs of words in the tokens of a tokenizer with a list of merges, and how often these are neighbours.
-#[pyclass(frozen, name = "Runs", module = "toksmith._core")]
-pub(super) struct PyRuns {
-    runs: Arc<Runs>,
+fn hand_out(save: &Py<PyAny>, merges: &[Merge]) -> Result<()> {
+    let bytes = train::merges_to_bytes(merges)?;
+    call::attached(|py| save.call1(py, (objects::bytes(py, &bytes)?,)).map(drop)).map_err(raised)
 }
 
-#[pymethods]
-impl PyRuns {
-    #[new]
-    fn new(py: Python<'_>, tokenizer: &Tokenizer, pretokenizer: &PyPretokenizer) -> PyResult<Self> {
-        let (vocab, pattern) = (tokenizer.inner.vocab(), pretokenizer.inner.pretokenizer.clone());
-        let runs = call::long(py, None, |_| Runs::new(vocab.clone(), pattern))?;
-        let runs = runs.ok_or_else(|| {
-            PyValueError::new_err(
-                "tokens of several words need a list of merges that makes all tokens, and this tokenizer has none",
-            )
-        })?;
-        Ok(PyRuns { runs: Arc::new(runs) })
-    }
-
-    fn sums(&self) -> PyPretokenizer {
-        PyPretokenizer::of(self.runs.sums())
-    }
-
-    fn pieces(&self, least: u64) -> PyPretokenizer {
-        PyPretokenizer::of(self.runs.pieces(least))
-    }
-
-    fn sum_of(&self, py: Python<'_>, count: usize) -> u64 {
-        py.detach(|| self.runs.sum_of(count))
-    }
+fn counted(count: &Py<PyAny>, pretokenizer: Pretokenizer) -> Result<PretokenCounts> {
+    let count = |py: Python<'_>| {
+        let counts = count.call1(py, (PyPretokenizer::of(pretokenizer),))?;
+        Ok(counts.bind(py).cast::<PyPretokenCounts>()?.get().taken(py, true))
+    };
+    call::attached(count).map(std::sync::Arc::unwrap_or_clone).map_err(raised)
 }
 
+/// For some counts from 1 on: the count, the number of distinct pretokens that occur as often, and bytes of memory: what
+/// learning from them takes at least, and at most without a limit, and what they take as counts.
 #[pyfunction]
 pub(super) fn memory_to_learn(
-    pretokens: u64,
-    pretoken_bytes: u64,
-    max_merges: usize,
-    ties: String,
+    py: Python<'_>,
+    counts: AnyCounts<'_>,
+    options: &Bound<'_, PyDict>,
     has_vocab: bool,
-) -> PyResult<u64> {
-    let ties = Ties::try_from(ties).map_err(PyValueError::new_err)?;
-    let options = Options { ties, max_merges, ..Options::default() };
-    Ok(train::least_memory(pretokens, pretoken_bytes, has_vocab, &options))
+) -> PyResult<Vec<(u64, u64, u64, u64, u64)>> {
+    let options: Options = options_of(Some(options))?;
+    let row = |of: count::Frequent| {
+        let (least, most) = train::memory_to_learn(&of, has_vocab, &options);
+        (of.min_count, of.pretokens, least, most, of.memory)
+    };
+    Ok(counts.frequencies(py).into_iter().map(row).collect())
 }
 
 #[pyfunction]
@@ -197,10 +154,9 @@ pub(super) fn fingerprint(py: Python<'_>, counts: &PyPretokenCounts) -> PyResult
 }
 
 /// The tokenizer of a training, with new special tokens. Without a base, `special_ids` and `byte_order` say in which order
-/// special tokens, bytes and merges have their ids. `ties` and `initial_tokens` are for the record of the training; without
-/// `ties` there is none.
+/// special tokens, bytes and merges have their ids. `ties` is for the record of the training, which there is not without it.
 #[pyfunction]
-#[pyo3(signature = (learned, base, names, pattern, special_ids="first", byte_order="value", ties=None, initial_tokens=256))]
+#[pyo3(signature = (learned, base, names, pattern, special_ids="first", byte_order="value", ties=None))]
 #[expect(clippy::too_many_arguments, reason = "keyword options, one each")]
 pub(super) fn build_tokenizer(
     py: Python<'_>,
@@ -211,7 +167,6 @@ pub(super) fn build_tokenizer(
     special_ids: &str,
     byte_order: &str,
     ties: Option<String>,
-    initial_tokens: u32,
 ) -> PyResult<Tokenizer> {
     let order = SpecialIds::NAMES.into_iter().find(|(name, _)| *name == special_ids);
     let order = order.map_or(SpecialIds::Last, |(_, order)| order);
@@ -221,7 +176,7 @@ pub(super) fn build_tokenizer(
         Some(base) => Layout::above(base.vocab(), specials),
         None => Layout::new(order, is_gpt2, specials, learned.added() as u32),
     };
-    let record = ties.map(|ties| (ties, initial_tokens));
+    let record = ties.map(|ties| (ties, learned.first + specials));
     Tokenizer::made(py, || tokenizer::built(base, &learned.merges, &layout, &names, pattern, record))
 }
 

@@ -11,13 +11,14 @@ use std::sync::Arc;
 
 use super::corpus::{self, Corpus, WORDS_PER_CHECK};
 use super::corpus32::{Corpus32, Layout};
+use super::forced::check_mergeable;
 use super::limit::MaxBytes;
 use super::options::{Merge, Options};
 use super::start::Start;
 use super::trainer::{Shared, Trainer};
 use crate::control::{Control, Stage};
 use crate::count::PretokenCounts;
-use crate::error::{Error, Result, show};
+use crate::error::Result;
 use crate::room;
 use crate::vocab::Vocab;
 
@@ -47,11 +48,8 @@ pub struct Window {
 /// was chosen.
 ///
 /// Of languages that are compressed equally, the first is served. One without a pair that is frequent enough is not
-/// chosen again. The result has at most 2^30 merges.
-///
-/// # Errors
-/// Those of [`super::resume`]; [`Error::Vocab`] for a base with tokens that merging does not make.
-pub fn learn_balanced(
+/// chosen again.
+pub(super) fn learn(
     texts: Vec<Counts>,
     measure: Measure,
     window: Option<Window>,
@@ -64,7 +62,12 @@ pub fn learn_balanced(
     let mut merges = start.first_merges(&options)?;
     let vocab = start.vocab(&merges)?;
     let vocab = vocab.as_deref();
-    check_mergeable(vocab)?;
+    // A merge may complete a token that merging did not make before, with all its effects, which no trainer here knows.
+    check_mergeable(vocab, |token| {
+        format!(
+            "languages cannot be balanced with a base that has tokens that merging does not make, such as {token}"
+        )
+    })?;
     control.begin(Stage::Merge, options.max_merges as u64);
     control.advance(merges.len() as u64);
     let mut balance = Balance::new(texts, measure, window, vocab, &options, control)?;
@@ -80,17 +83,6 @@ pub fn learn_balanced(
         control.advance(1);
     }
     Ok(merges)
-}
-
-/// A merge may complete a token that merging did not make before, with all its effects, which no trainer here knows.
-fn check_mergeable(vocab: Option<&Vocab>) -> Result<()> {
-    match vocab.and_then(|vocab| Some((vocab, vocab.first_unmergeable()?))) {
-        Some((vocab, id)) => Err(Error::Vocab(format!(
-            "languages cannot be balanced with a base that has tokens that merging does not make, such as {} (id {id})",
-            show(vocab.token_bytes(id)?)
-        ))),
-        None => Ok(()),
-    }
 }
 
 /// A language.
@@ -131,8 +123,8 @@ impl<'c> Balance<'c> {
         options: &Options,
         control: &'c Control<'c>,
     ) -> Result<Self> {
-        let sizes = texts.iter().map(|text| corpus::measure(text.words(), control, |_, _| ()));
-        let sizes = sizes.collect::<Result<Vec<_>>>()?;
+        let measured = |text: &Counts| corpus::measure(text.words(), control, |_, _| ());
+        let sizes = texts.iter().map(measured).collect::<Result<Vec<_>>>()?;
         // Each merge removes at least one token from one of the texts.
         let merges = sizes.iter().map(|&size| u64::from(size)).sum::<u64>().min(options.max_merges as u64);
         let recent = window.map(|window| Recent::new(window, texts.len()));
@@ -142,20 +134,30 @@ impl<'c> Balance<'c> {
             Measure::Dev(devs) => (devs.into_iter(), vec![1.0; texts.len()]),
             Measure::Ratio(ratios) => (Vec::new().into_iter(), ratios),
         };
+        // The trainer of a text, the bytes of the text, and its tokens.
+        let mut prepare = |text: Counts, size: u32| -> Result<_> {
+            let mut layout = Layout::with_room(size, vocab, merges)?;
+            let mut bytes = 0;
+            for (number, (word, weight)) in text.words().enumerate() {
+                if number.is_multiple_of(WORDS_PER_CHECK) {
+                    control.check()?;
+                }
+                bytes += word.len() as u128 * u128::from(weight);
+                layout.write(word, weight, control)?;
+            }
+            let (corpus, total) = (layout.finish(), text.total());
+            drop(text);
+            // The corpus does not have the words of one token.
+            let tokens = if vocab.is_some() { u128::from(corpus.pairs()) + u128::from(total) } else { bytes };
+            let limit = MaxBytes(options.max_token_length);
+            Ok((Trainer::of_several(corpus, vocab, limit, &mut shared, control)?, bytes, tokens))
+        };
         for ((text, size), ratio) in texts.into_iter().zip(sizes).zip(ratios) {
-            let longest = options.max_token_length;
-            let mut prepare = |text: Counts, size: u32| -> Result<_> {
-                let laid_out = LaidOut::new(&text, size, vocab, merges, control)?;
-                drop(text);
-                let LaidOut { corpus, bytes, tokens } = laid_out;
-                let trainer = Trainer::of_several(corpus, vocab, MaxBytes(longest), &mut shared, control)?;
-                Ok((trainer, bytes, tokens))
-            };
             let (trainer, bytes, tokens) = prepare(text, size)?;
             let mut language =
                 Language { trainer, dev: None, ratio, bytes: bytes as f64, tokens, has_ended: false };
             if let Some(dev) = devs.next() {
-                let size = corpus::measure(dev.words(), control, |_, _| ())?;
+                let size = measured(&dev)?;
                 let (dev, _, tokens) = prepare(dev, size)?;
                 language = Language { dev: Some(dev), bytes: 1.0, tokens, ..language };
             }
@@ -198,49 +200,10 @@ impl<'c> Balance<'c> {
 
 /// The language that is compressed worst of those that have not ended and are allowed; of several, the first.
 fn worst(languages: &[Language<'_>], is_allowed: impl Fn(usize) -> bool) -> Option<usize> {
-    let mut worst: Option<(usize, f64)> = None;
-    for (number, language) in languages.iter().enumerate() {
-        if !language.has_ended && is_allowed(number) {
-            let compression = language.compression();
-            if worst.is_none_or(|(_, lowest)| compression < lowest) {
-                worst = Some((number, compression));
-            }
-        }
-    }
-    worst.map(|(number, _)| number)
-}
-
-/// The words of a text in a corpus.
-struct LaidOut {
-    corpus: Corpus32,
-    bytes: u128,
-    tokens: u128,
-}
-
-impl LaidOut {
-    /// Lays out words that need `size` cells, for ids of so many merges.
-    fn new(
-        text: &PretokenCounts,
-        size: u32,
-        vocab: Option<&Vocab>,
-        merges: u64,
-        control: &Control,
-    ) -> Result<Self> {
-        let mut layout = Layout::with_room(size, vocab, merges)?;
-        let mut bytes = 0;
-        for (number, (word, weight)) in text.words().enumerate() {
-            if number.is_multiple_of(WORDS_PER_CHECK) {
-                control.check()?;
-            }
-            bytes += word.len() as u128 * u128::from(weight);
-            layout.write(word, weight, control)?;
-        }
-        let corpus = layout.finish();
-        // The corpus does not have the words of one token.
-        let tokens =
-            if vocab.is_some() { u128::from(corpus.pairs()) + u128::from(text.total()) } else { bytes };
-        Ok(LaidOut { corpus, bytes, tokens })
-    }
+    let all = languages.iter().enumerate();
+    let choices = all.filter(|(number, language)| !language.has_ended && is_allowed(*number));
+    let worst = choices.map(|(number, language)| (number, language.compression()));
+    worst.min_by(|left, right| left.1.total_cmp(&right.1)).map(|(number, _)| number)
 }
 
 /// The last choices.

@@ -28,14 +28,3 @@ pub fn fingerprint<'w>(words: impl Iterator<Item = (&'w [u8], u64)>) -> [u64; 2]
 fn folded(number: u64, factor: u64) -> u64 {
     fold(number.wrapping_add(factor.rotate_left(32)), factor)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::fingerprint;
-
-    #[test]
-    fn fingerprints_in_files_stay_valid() {
-        let words: [(&[u8], u64); 2] = [(b"ab", 1), (b"lowest price", 7)];
-        assert_eq!(fingerprint(words.into_iter()), [0xEEE6_BFED_EC2B_FF9E, 0x9B9B_76BE_724E_C5B2]);
-    }
-}

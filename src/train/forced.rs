@@ -17,17 +17,13 @@ pub(super) fn merges(base: Option<&Vocab>, tokens: &[Vec<u8>]) -> Result<Vec<Mer
     if tokens.is_empty() {
         return Ok(Vec::new());
     }
-    if let Some(base) = base
-        && let Some(id) = base.first_unmergeable()
-    {
-        // A merge could complete a token of the vocabulary that no merge made, and start other merges of its
-        // list.
-        return Err(Error::Vocab(format!(
-            "forced tokens cannot be added to a tokenizer with tokens that merging does not make, such as {} (id {id}): \
-             train without forced tokens",
-            show(base.token_bytes(id)?)
-        )));
-    }
+    // A merge could complete a token of the vocabulary that no merge made, and start other merges of its list.
+    check_mergeable(base, |token| {
+        format!(
+            "forced tokens cannot be added to a tokenizer with tokens that merging does not make, such as {token}: \
+             train without forced tokens"
+        )
+    })?;
     let room = tokens.iter().map(Vec::len).sum();
     let mut pairs = match base {
         Some(base) => base.pairs().ok_or(Error::BrokenState)?.with_room(room),
@@ -48,4 +44,14 @@ pub(super) fn merges(base: Option<&Vocab>, tokens: &[Vec<u8>]) -> Result<Vec<Mer
         }
     }
     Ok(merges)
+}
+
+/// Fails if the vocabulary has tokens that merging does not make; `message` takes the first of them.
+pub(super) fn check_mergeable(vocab: Option<&Vocab>, message: impl Fn(String) -> String) -> Result<()> {
+    match vocab.and_then(|vocab| Some((vocab, vocab.first_unmergeable()?))) {
+        Some((vocab, id)) => {
+            Err(Error::Vocab(message(format!("{} (id {id})", show(vocab.token_bytes(id)?)))))
+        }
+        None => Ok(()),
+    }
 }

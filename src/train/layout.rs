@@ -3,14 +3,6 @@
 use super::tokens::printable_rank;
 use crate::vocab::{SpecialSpec, Vocab};
 
-/// What ids are given to, in one order or another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Special,
-    Byte,
-    Merge,
-}
-
 /// Where the ids of special tokens are, relative to those of the bytes and the merges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpecialIds {
@@ -42,20 +34,13 @@ impl<'v> Layout<'v> {
     /// Ids from 0 on, for so many special tokens and tokens that merges add. The bytes are in the order of their values, or
     /// in that of GPT-2's files.
     pub fn new(order: SpecialIds, is_gpt2: bool, specials: u32, merges: u32) -> Self {
-        let kinds = match order {
-            SpecialIds::First => [Kind::Special, Kind::Byte, Kind::Merge],
-            SpecialIds::AfterBytes => [Kind::Byte, Kind::Special, Kind::Merge],
-            SpecialIds::Last => [Kind::Byte, Kind::Merge, Kind::Special],
+        let (first_special, first_byte, first_merge) = match order {
+            SpecialIds::First => (0, specials, specials + 256),
+            SpecialIds::AfterBytes => (256, 0, 256 + specials),
+            SpecialIds::Last => (256 + merges, 0, 256),
         };
-        let size = |kind: &Kind| match kind {
-            Kind::Special => specials,
-            Kind::Byte => 256,
-            Kind::Merge => merges,
-        };
-        let start = |kind| kinds.iter().take_while(|other| **other != kind).map(size).sum::<u32>();
-        let id = |byte: u32| start(Kind::Byte) + if is_gpt2 { printable_rank(byte) } else { byte };
-        let bytes = (0..256).map(id).collect();
-        Layout { base: None, bytes, first_special: start(Kind::Special), first_merge: start(Kind::Merge) }
+        let id = |byte: u32| first_byte + if is_gpt2 { printable_rank(byte) } else { byte };
+        Layout { base: None, bytes: (0..256).map(id).collect(), first_special, first_merge }
     }
 
     /// Ids above those of a base: first so many special tokens, then merges.

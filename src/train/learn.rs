@@ -1,5 +1,8 @@
 //! Counts of words → merges.
 
+use std::sync::Arc;
+
+use super::balance::{self, Measure, Window};
 use super::corpus::{Corpus, WORDS_PER_CHECK};
 use super::corpus16;
 use super::corpus32::{self, Corpus32};
@@ -7,20 +10,55 @@ use super::limit::{Limit, MaxBytes, MaxWords};
 use super::options::{Merge, Options, Ties};
 use super::saver::Saver;
 use super::start::Start;
-use super::trainer::{BYTES_PER_MERGE, Trainer};
+use super::superwords::{self, Count};
+use super::trainer::Trainer;
 use crate::control::{Control, Stage};
 use crate::count::PretokenCounts;
 use crate::error::{Error, Result};
+use crate::pretokenize::Pretokenizer;
 use crate::vocab::Vocab;
 
-/// Learns merges from `words`: distinct pretokens with their counts, in the order of first occurrence.
+/// What merges are learned from.
+pub enum Texts<'t> {
+    /// Pretokens. They are freed once the corpus is laid out, if nobody else has them.
+    Counts(Arc<PretokenCounts>),
+    /// Several languages that are compressed alike. Of those that `window` allows, each merge is for the one that is
+    /// compressed worst.
+    Languages { texts: Vec<Arc<PretokenCounts>>, measure: Measure, window: Option<Window> },
+    /// Runs of words, which a pattern finds, in the tokens of the base. The text is counted several times.
+    Runs { pattern: Pretokenizer, count: Count<'t> },
+}
+
+/// Learns merges that begin with `start`, and gives them to `saver` from time to time and at the end.
 ///
-/// The result has fewer merges than requested if no pair is left that occurs often enough, and at most 2^30.
-/// The counts of a word that occurs twice are added. Takes 2 or 4 bytes of memory for each byte of the words,
-/// and 4 for each occurrence of a pair that may still be merged.
+/// Returns the merges of `start.made`, or those that make the forced tokens, followed by the learned ones. All that add
+/// a token count towards `options.max_merges`. They are fewer if no pair is left that occurs often enough, and at most 2^30.
+/// Takes 2 or 4 bytes of memory for each byte of the words, and 4 for each occurrence of a pair that may still be merged.
 ///
 /// # Errors
-/// [`crate::Error::CountOverflow`], [`crate::Error::TooManyPretokens`], [`crate::Error::Interrupted`].
+/// [`Error::CountOverflow`], [`Error::TooManyPretokens`], [`Error::Interrupted`]; [`Error::BrokenState`] if no training of
+/// this start can have made `start.made`, or its base merges by names; [`Error::Vocab`] for forced tokens that cannot be
+/// made, and for a base that does not fit what is learned; errors of `saver`.
+pub fn learn(
+    texts: Texts<'_>,
+    start: &Start<'_>,
+    options: &Options,
+    saver: &mut Saver<'_>,
+    control: &Control,
+) -> Result<Vec<Merge>> {
+    match texts {
+        Texts::Counts(counts) => match Arc::try_unwrap(counts) {
+            Ok(counts) => learn_from(counts, start, options, saver, control),
+            Err(counts) => resume(counts.words(), start, options, saver, control),
+        },
+        Texts::Languages { texts, measure, window } => {
+            balance::learn(texts, measure, window, start, options, control)
+        }
+        Texts::Runs { pattern, count } => superwords::learn(pattern, count, start, options, saver, control),
+    }
+}
+
+/// [`resume`] from the 256 bytes, without a saver.
 pub fn learn_merges<'w>(
     words: impl Iterator<Item = (&'w [u8], u64)> + Clone,
     options: &Options,
@@ -29,7 +67,7 @@ pub fn learn_merges<'w>(
     resume(words, &Start::default(), options, &mut Saver::none(), control)
 }
 
-/// [`resume`] with counts that the caller no longer needs. They are freed as soon as the corpus is laid out.
+/// [`learn`] from counts that the caller no longer needs.
 pub fn learn_from(
     counts: PretokenCounts,
     start: &Start<'_>,
@@ -45,31 +83,25 @@ pub fn learn_from(
     }
     control.begin(Stage::Merge, options.max_merges as u64);
     let learner = Learner { vocab: vocab.as_deref(), first: start.tokens(), options: &adapted, control };
-    if learner.fits_corpus16(&merges) {
-        let words = counts.into_words();
-        let layout = corpus16::Layout::new(words.in_table_order(), control)?;
-        return learner.run16(layout, |take| words.drain(take), merges, saver).map(|(merges, _)| merges);
+    let is_narrow = learner.fits_corpus16(&merges);
+    if !is_narrow {
+        // The order of the words decides ties.
+        counts.check_memory_for_order()?;
+        let _ = counts.words(); // puts them into it, so that they are drained in it
     }
-    // The order of the words decides ties.
-    counts.check_memory_for_order()?;
-    let _ = counts.words(); // puts them into it, so that they are drained in it
     let words = counts.into_words();
-    let room = learner.room(&merges);
-    let layout = corpus32::Layout::new(words.in_table_order(), vocab.as_deref(), room, control)?;
-    learner.run32(layout, |take| words.drain(take), merges, saver).map(|(merges, _)| merges)
-}
-
-/// The memory that learning from `pretokens` distinct pretokens of `bytes` bytes takes at least, in bytes: with an index
-/// of hardly any pair. `has_vocab` says whether it begins with a vocabulary or with forced tokens.
-pub fn least_memory(pretokens: u64, bytes: u64, has_vocab: bool, options: &Options) -> u64 {
-    let is_wide = has_vocab || options.ties == Ties::First || options.max_merges > corpus16::MAX_MERGES;
-    let cells = pretokens + bytes;
-    let merges = cells.min(options.max_merges as u64);
-    (if is_wide { 5 } else { 3 }) * cells + merges * BYTES_PER_MERGE
+    let layout = learner.layout(words.in_table_order(), is_narrow, &merges)?;
+    learner.run(layout, |take| words.drain(take), merges, saver).map(|(merges, _)| merges)
 }
 
 /// Takes a word and its count.
 type Take<'t> = &'t mut dyn FnMut(&[u8], u64) -> Result<()>;
+
+/// A corpus without words.
+enum Layout<'v> {
+    Narrow(corpus16::Layout),
+    Wide(corpus32::Layout<'v>),
+}
 
 /// What decides how merges are learned after others.
 struct Learner<'l> {
@@ -92,63 +124,50 @@ impl Learner<'_> {
         self.vocab.is_none() && self.options.ties != Ties::First && self.room(merges) <= corpus16::MAX_MERGES
     }
 
-    /// Gives `write` each word that `each` gives, and checks the control now and then.
-    fn lay_out(
+    /// A corpus for the words, in cells of 16 bits or of 32.
+    fn layout<'w>(
         &self,
+        words: impl Iterator<Item = (&'w [u8], u64)>,
+        is_narrow: bool,
+        merges: &[Merge],
+    ) -> Result<Layout<'_>> {
+        Ok(if is_narrow {
+            Layout::Narrow(corpus16::Layout::new(words, self.control)?)
+        } else {
+            let wide = corpus32::Layout::new(words, self.vocab, self.room(merges), self.control)?;
+            Layout::Wide(wide.in_token_cells(self.options.max_words.is_some()))
+        })
+    }
+
+    /// Lays out the words that `each` gives, and learns merges. Returns them, and whether they are complete.
+    fn run(
+        &self,
+        mut layout: Layout<'_>,
         each: impl FnOnce(Take<'_>) -> Result<()>,
-        mut write: impl FnMut(&[u8], u64) -> Result<()>,
-    ) -> Result<()> {
+        merges: Vec<Merge>,
+        saver: &mut Saver<'_>,
+    ) -> Result<(Vec<Merge>, bool)> {
         let mut number = 0_usize;
         each(&mut |word, weight| {
             number += 1;
             if number.is_multiple_of(WORDS_PER_CHECK) {
                 self.control.check()?;
             }
-            write(word, weight)
-        })
-    }
-
-    /// Lays out the words that `each` gives, and learns merges. Returns them, and whether they are complete.
-    fn run16(
-        &self,
-        mut layout: corpus16::Layout,
-        each: impl FnOnce(Take<'_>) -> Result<()>,
-        merges: Vec<Merge>,
-        saver: &mut Saver<'_>,
-    ) -> Result<(Vec<Merge>, bool)> {
-        self.lay_out(each, |word, weight| {
-            layout.write(word, weight);
+            match &mut layout {
+                Layout::Narrow(layout) => layout.write(word, weight),
+                Layout::Wide(layout) => layout.write(word, weight, self.control)?,
+            }
             Ok(())
         })?;
-        self.run(layout.finish(), merges, saver)
-    }
-
-    /// [`Learner::run16`] with cells of 32 bits.
-    fn run32(
-        &self,
-        layout: corpus32::Layout<'_>,
-        each: impl FnOnce(Take<'_>) -> Result<()>,
-        merges: Vec<Merge>,
-        saver: &mut Saver<'_>,
-    ) -> Result<(Vec<Merge>, bool)> {
-        let mut layout = layout.in_token_cells(self.options.max_words.is_some());
-        self.lay_out(each, |word, weight| layout.write(word, weight, self.control))?;
-        match self.options.max_words.zip(self.vocab) {
-            None => self.run(layout.finish(), merges, saver),
-            Some((words, vocab)) => {
+        let max_bytes = MaxBytes(self.options.max_token_length);
+        match (layout, self.options.max_words.zip(self.vocab)) {
+            (Layout::Narrow(layout), _) => self.run_within(max_bytes, layout.finish(), merges, saver),
+            (Layout::Wide(layout), None) => self.run_within(max_bytes, layout.finish(), merges, saver),
+            (Layout::Wide(layout), Some((words, vocab))) => {
                 let limit = MaxWords::new(vocab, words, self.options)?;
                 self.run_within(limit, layout.finish(), merges, saver)
             }
         }
-    }
-
-    fn run(
-        &self,
-        corpus: impl Corpus,
-        merges: Vec<Merge>,
-        saver: &mut Saver<'_>,
-    ) -> Result<(Vec<Merge>, bool)> {
-        self.run_within(MaxBytes(self.options.max_token_length), corpus, merges, saver)
     }
 
     fn run_within(
@@ -179,15 +198,8 @@ fn ended(end: Result<bool>, merges: &[Merge], saver: &mut Saver<'_>) -> Result<b
     }
 }
 
-/// [`learn_merges`] that begins with `start` and gives its merges to `saver` from time to time and at the
-/// end.
-///
-/// Returns the merges of `start.made`, or those that make the forced tokens, followed by the learned ones.
-/// All that add a token count towards `options.max_merges`.
-///
-/// # Errors
-/// Those of [`learn_merges`]; [`crate::Error::BrokenState`] if no training of this start can have made
-/// `start.made`, or its base merges by names; [`crate::Error::Vocab`] for forced tokens that cannot be made; errors of `saver`.
+/// [`learn`] from `words`: pretokens with their counts, in the order of first occurrence. The counts of a word that occurs
+/// twice are added.
 pub fn resume<'w>(
     words: impl Iterator<Item = (&'w [u8], u64)> + Clone,
     start: &Start<'_>,
@@ -204,13 +216,9 @@ pub fn resume<'w>(
         let learner = Learner { vocab, first: start.tokens(), options: &options, control };
         let mut all = words.clone();
         let each = |take: Take<'_>| all.try_for_each(|(word, weight)| take(word, weight));
+        let layout = learner.layout(words.clone(), learner.fits_corpus16(&merges), &merges)?;
         let is_complete;
-        (merges, is_complete) = if learner.fits_corpus16(&merges) {
-            learner.run16(corpus16::Layout::new(words.clone(), control)?, each, merges, saver)?
-        } else {
-            let layout = corpus32::Layout::new(words.clone(), vocab, learner.room(&merges), control)?;
-            learner.run32(layout, each, merges, saver)?
-        };
+        (merges, is_complete) = learner.run(layout, each, merges, saver)?;
         if is_complete {
             return Ok(merges);
         }

@@ -96,22 +96,3 @@ impl Size {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_of_parts_give_the_size_of_the_whole() {
-        let token = b" of the\n\tsame  k\x0bind ";
-        for end in 2..=token.len() {
-            for at in 1..end {
-                let (whole, parts) =
-                    (Size::of(&token[..end]), Size::of(&token[..at]).and(Size::of(&token[at..end])));
-                assert_eq!((whole.bytes, whole.words), (parts.bytes, parts.words));
-                assert_eq!((whole.begins, whole.ends), (parts.begins, parts.ends));
-            }
-        }
-        assert_eq!(Size::of(token).words, 5);
-    }
-}

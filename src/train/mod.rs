@@ -18,6 +18,7 @@
 //!   threshold.
 //! - `superwords` cuts text into pieces in which tokens of several words are learned. There a cell holds a token of the
 //!   vocabulary that is extended, not a byte, and `limit` bounds the words of a token.
+//! - `memory` says how much memory all this takes.
 //! - `layout` gives all tokens their ids.
 //! - `balance` learns from the texts of several languages: which one the next merge serves depends on how well each of
 //!   them is compressed.
@@ -33,6 +34,7 @@ mod index;
 mod layout;
 mod learn;
 mod limit;
+mod memory;
 mod neighbours;
 mod options;
 mod pair_table;
@@ -45,12 +47,13 @@ mod ties;
 mod tokens;
 mod trainer;
 
-pub use balance::{Measure, Window, learn_balanced};
+pub use balance::{Measure, Window};
 pub use checkpoint::{merges_from_bytes, merges_to_bytes};
 pub use fingerprint::fingerprint;
 pub use layout::{Layout, SpecialIds};
-pub use learn::{learn_from, learn_merges, least_memory, resume};
+pub use learn::{Texts, learn, learn_from, learn_merges, resume};
+pub use memory::memory_to_learn;
 pub use options::{Merge, Options, Ties};
 pub use saver::Saver;
 pub use start::{Start, build_vocab};
-pub use superwords::Runs;
+pub use superwords::Count;

@@ -143,79 +143,64 @@ fn checked(
 }
 
 /// The bytes of tokens by internal id.
-struct InternalTokens<'b> {
-    base: Option<&'b Vocab>,
-    /// The number of tokens of the base.
-    of_base: u32,
-    /// The bytes of the other tokens, one after the other.
-    added: Vec<u8>,
-    /// The end in `added` of each of these tokens.
+struct InternalTokens {
+    /// The bytes of all tokens, one after the other.
+    bytes: Vec<u8>,
+    /// The end of each token in `bytes`.
     ends: Vec<usize>,
 }
 
-impl<'b> InternalTokens<'b> {
+impl InternalTokens {
     /// The tokens of `base`, or the 256 bytes, and those that the merges make.
-    fn new(base: Option<&'b Vocab>, merges: &[Merge]) -> Result<Self> {
-        let of_base = base.map_or(0, |base| base.tokens().len() as u32);
-        // About the memory of the added bytes, and of the lists of tokens that refer to them.
-        room::check_available((of_base as usize + merges.len()) * 80)?;
-        let mut bytes =
-            InternalTokens { base, of_base, added: Vec::new(), ends: Vec::with_capacity(merges.len() + 256) };
-        if base.is_none() {
-            bytes.added.extend(0..=255);
-            bytes.ends.extend(1..=256);
+    fn new(base: Option<&Vocab>, merges: &[Merge]) -> Result<Self> {
+        let of_base = base.map_or(256, |base| base.tokens().len());
+        // About the memory of the bytes, and of the lists of tokens that refer to them.
+        room::check_available((of_base + merges.len()) * 80)?;
+        let mut tokens =
+            InternalTokens { bytes: Vec::new(), ends: Vec::with_capacity(of_base + merges.len()) };
+        match base {
+            Some(base) => base.tokens().iter().try_for_each(|(_, token)| tokens.push(token))?,
+            None => (0..=255).try_for_each(|byte| tokens.push(&[byte]))?,
         }
         for merge in merges {
-            let next = bytes.len();
+            let next = tokens.ends.len() as u32;
             if merge.left >= next || merge.right >= next {
                 return Err(Error::BrokenState);
             }
-            let start = bytes.added.len();
+            let start = tokens.bytes.len();
             for part in [merge.left, merge.right] {
-                match bytes.place(part) {
-                    Some(range) => {
-                        room::reserve(&mut bytes.added, range.len())?;
-                        bytes.added.extend_from_within(range);
-                    }
-                    None => {
-                        room::extend(
-                            &mut bytes.added,
-                            base.map_or(&[], |base| base.tokens().bytes_at(part)),
-                        )?;
-                    }
-                }
+                let range = tokens.range(part);
+                room::reserve(&mut tokens.bytes, range.len())?;
+                tokens.bytes.extend_from_within(range);
             }
             if merge.token == next {
-                bytes.ends.push(bytes.added.len());
-            } else if merge.token < next && bytes.of(merge.token) == &bytes.added[start..] {
-                bytes.added.truncate(start);
+                tokens.ends.push(tokens.bytes.len());
+            } else if merge.token < next && tokens.of(merge.token) == &tokens.bytes[start..] {
+                tokens.bytes.truncate(start);
             } else {
                 return Err(Error::BrokenState);
             }
         }
-        Ok(bytes)
+        Ok(tokens)
     }
 
-    fn len(&self) -> u32 {
-        self.of_base + self.ends.len() as u32
+    fn push(&mut self, token: &[u8]) -> Result<()> {
+        room::extend(&mut self.bytes, token)?;
+        room::push(&mut self.ends, self.bytes.len())
     }
 
-    /// The range in `added` of a token that is not of the base.
-    fn place(&self, token: u32) -> Option<Range<usize>> {
-        let at = token.checked_sub(self.of_base)? as usize;
-        Some(if at == 0 { 0 } else { self.ends[at - 1] }..self.ends[at])
+    fn range(&self, token: u32) -> Range<usize> {
+        let at = token as usize;
+        (if at == 0 { 0 } else { self.ends[at - 1] })..self.ends[at]
     }
 
     /// The bytes of a token.
     fn of(&self, token: u32) -> &[u8] {
-        match (self.place(token), self.base) {
-            (Some(range), _) => &self.added[range],
-            (None, base) => base.map_or(&[], |base| base.tokens().bytes_at(token)),
-        }
+        &self.bytes[self.range(token)]
     }
 
     /// All tokens by ascending internal id.
     fn all(&self) -> impl Iterator<Item = (u32, &[u8])> {
-        (0..self.len()).map(|token| (token, self.of(token)))
+        (0..self.ends.len() as u32).map(|token| (token, self.of(token)))
     }
 }

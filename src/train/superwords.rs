@@ -9,43 +9,76 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use super::learn::learn_from;
+use super::options::{Merge, Options};
+use super::saver::Saver;
+use super::start::Start;
 use super::tokens::pack;
 use crate::control::Control;
+use crate::count::PretokenCounts;
 use crate::encode::Encoder;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::hashing::spread;
 use crate::memory;
 use crate::pretokenize::{OnMatch, Pattern, Pretokenizer, Splitter, Unmatched};
-use crate::vocab::Vocab;
 
 /// log2 of the number of sums, which take 32 MB.
 const SUM_BITS: u32 = 22;
+/// Pairs of neighbours, for each merge, that are frequent enough to stay together at first.
+const PAIRS_PER_MERGE: usize = 8;
+/// By what the least count is divided if too few merges reach it.
+const DIVISOR: u64 = 8;
+
+/// Counts the pretokens that a pretokenizer finds in all of the text.
+pub type Count<'c> = &'c mut (dyn FnMut(Pretokenizer) -> Result<PretokenCounts> + Send);
+
+/// Learns merges from pieces of runs in which all neighbours are frequent, or from longer ones if these are too few.
+pub(super) fn learn(
+    pattern: Pretokenizer,
+    count: Count<'_>,
+    start: &Start<'_>,
+    options: &Options,
+    saver: &mut Saver<'_>,
+    control: &Control,
+) -> Result<Vec<Merge>> {
+    let runs = Arc::new(Runs::new(start, pattern)?);
+    count(runs.splitting(None))?;
+    let floor = options.min_frequency.max(1);
+    let frequent = runs.sum_of(options.max_merges.saturating_mul(PAIRS_PER_MERGE));
+    let mut least = frequent.saturating_add(1).max(floor);
+    loop {
+        let counts = count(runs.splitting(Some(least)))?;
+        let options = Options { min_frequency: least, ..*options };
+        let merges = learn_from(counts, start, &options, saver, control)?;
+        if least == floor || merges.len() >= options.max_merges {
+            return Ok(merges);
+        }
+        least = (least / DIVISOR).max(floor);
+    }
+}
 
 /// Runs of words in the tokens of a vocabulary, and how often these are neighbours.
-pub struct Runs {
+struct Runs {
     encoder: Encoder,
     sums: Vec<AtomicU64>,
 }
 
 impl Runs {
-    /// Runs that a pattern finds, with no text yet; `None` where the tokens of the vocabulary are not the bytes and what
-    /// the merges of a list make.
-    pub fn new(vocab: Vocab, pattern: Pretokenizer) -> Result<Option<Self>> {
-        let Some(encoder) = Encoder::of_words(vocab, pattern)? else { return Ok(None) };
+    /// Runs that a pattern finds, with no text yet.
+    fn new(start: &Start<'_>, pattern: Pretokenizer) -> Result<Self> {
+        let encoder = start.base.map(|base| Encoder::of_words(base.clone(), pattern)).transpose()?.flatten();
+        let encoder = encoder.ok_or_else(|| {
+            Error::Vocab(
+                "tokens of several words need a list of merges that makes all tokens, and this tokenizer has none"
+                    .into(),
+            )
+        })?;
         let sums = memory::zeros::<u64>(1 << SUM_BITS)?.into_iter().map(AtomicU64::new).collect();
-        Ok(Some(Runs { encoder, sums }))
+        Ok(Runs { encoder, sums })
     }
 
-    /// A pretokenizer that finds nothing, but adds all neighbours in a text to the sums.
-    pub fn sums(self: &Arc<Self>) -> Pretokenizer {
-        self.splitting(None)
-    }
-
-    /// A pretokenizer that finds the pieces of runs in which all neighbours have sums of at least `least`.
-    pub fn pieces(self: &Arc<Self>, least: u64) -> Pretokenizer {
-        self.splitting(Some(least))
-    }
-
+    /// A pretokenizer that finds the pieces of runs in which all neighbours have sums of at least `least`. Without
+    /// `least`, it finds nothing, but adds all neighbours in a text to the sums.
     fn splitting(self: &Arc<Self>, least: Option<u64>) -> Pretokenizer {
         let rule = self.encoder.pretokenizer().cut_rule();
         let pieces = Pieces { runs: Arc::clone(self), least };
@@ -53,9 +86,9 @@ impl Runs {
     }
 
     /// A number that at most `count` sums exceed.
-    pub fn sum_of(&self, count: usize) -> u64 {
+    fn sum_of(&self, count: usize) -> u64 {
         let mut sums: Vec<u64> = self.sums.iter().map(|sum| sum.load(Relaxed)).collect();
-        let at = sums.len().saturating_sub(count + 1);
+        let at = sums.len().saturating_sub(count.saturating_add(1));
         *sums.select_nth_unstable(at).1
     }
 

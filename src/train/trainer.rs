@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::corpus::Corpus;
 use super::index::{Pair, PairIndex};
 use super::limit::{Limit, MaxBytes};
+use super::memory::BYTES_PER_MERGE;
 use super::neighbours::Neighbours;
 use super::options::{Merge, Options, Ties};
 use super::queue::Queue;
@@ -32,9 +33,6 @@ const THRESHOLD_DIVISOR: u64 = 8;
 
 /// Merges for which memory is reserved at the start.
 const RESERVED_MERGES: usize = 1 << 16;
-
-/// Bytes of memory of a merge and its token.
-pub(super) const BYTES_PER_MERGE: u64 = 64;
 
 /// Marks a neighbour whose pair is not indexed.
 const NO_CURSOR: usize = usize::MAX;

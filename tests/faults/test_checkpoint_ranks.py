@@ -32,7 +32,7 @@ counts = toksmith.PretokenCounts(words, pattern=None)
 while len(os.listdir(ready)) < ranks:
     time.sleep(0.001)
 try:
-    tokenizer = toksmith.train(counts, size, checkpoint=path, checkpoint_seconds=float(seconds))
+    tokenizer = toksmith.train(counts, size, checkpoint=(path, float(seconds)))
     print(json.dumps([[left.hex(), right.hex()] for left, right in tokenizer.merges]))
 except ValueError as error:
     print(json.dumps(str(error)))
@@ -99,7 +99,7 @@ path.unlink()
 def take_over(stage, done, total):
     path.write_bytes(other)
 try:
-    toksmith.train(counts, 700, checkpoint=path, checkpoint_seconds=0.0, progress=take_over)
+    toksmith.train(counts, 700, checkpoint=(path, 0.0), progress=take_over)
 except ValueError as error:
     print(error)
 print(path.read_bytes() == other)

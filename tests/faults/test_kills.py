@@ -217,7 +217,7 @@ def begin(it):
 
 CALLS = {
     "train": lambda: toksmith.train(
-        begin(counts(20_000)), 5000, checkpoint=folder / "ck", checkpoint_seconds=0.01
+        begin(counts(20_000)), 5000, checkpoint=(folder / "ck", 0.01)
     ).save("result", verify=False),
     "encode_file": lambda: Tokenizer().encode_file(text(), folder / "ids.npy", workers=2),
     "encode_file, raw": lambda: Tokenizer().encode_file(text(), folder / "ids", workers=1),

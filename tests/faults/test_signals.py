@@ -46,7 +46,7 @@ ids = large.encode(text)
 
 def train_with_checkpoint(**options):
     (folder / "ck").unlink(missing_ok=True)
-    toksmith.train(some, 500, checkpoint=folder / "ck", checkpoint_seconds=0.0, **options)
+    toksmith.train(some, 500, checkpoint=(folder / "ck", 0.0), **options)
 
 
 CALLS = {

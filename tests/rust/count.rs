@@ -88,9 +88,8 @@ fn a_result_beyond_the_limit_is_refused_with_what_would_fit() {
         let (memory_limit, table_limit) = (Some(memory_limit), Some(memory_limit));
         let options = CountOptions { memory_limit, table_limit, ..CountOptions::default() };
         let mut counting = Counting::new(Specials::default(), pretokenizer(), options);
-        for document in &documents {
-            counting.document(document, &control).unwrap();
-        }
+        let mut batch = Some(documents.clone());
+        counting.batches(|| Ok(batch.take()), &control).unwrap();
         counting.finish(&control)
     };
     let Err(Error::TooManyUnique { unique, needed, room: 524_288, offer: _ }) = finished(1) else {
@@ -167,7 +166,7 @@ fn sums_of_rows_are_sorted_by_bytes() {
         let mut expected: Vec<(&[u8], u64)> = sums.into_iter().collect();
         expected.sort_unstable();
         let found = counting.finish(&control).unwrap();
-        assert_eq!(found.in_order(), expected);
+        assert!(found.words().eq(expected.iter().copied()));
         assert!(found.iter().map(|(_, _, first)| first).eq(1..=expected.len() as u64));
     }
     let mut counting = Counting::new(Specials::default(), pretokenizer(), CountOptions::default());
@@ -184,9 +183,8 @@ fn many_small_spills() {
     let whole = counted(&documents, &CountOptions { workers: 1, ..CountOptions::default() });
     let options = CountOptions { table_limit: Some(1), workers: 1, ..CountOptions::default() };
     let mut counting = Counting::new(Specials::default(), pretokenizer(), options);
-    for document in &documents {
-        counting.document(document, &Control::none()).unwrap();
-    }
+    let mut batch = Some(documents);
+    counting.batches(|| Ok(batch.take()), &Control::none()).unwrap();
     assert!(counting.spilled_bytes() > 1 << 24);
     let spilled = counting.finish(&Control::none()).unwrap();
     assert!(spilled.iter().eq(whole.iter()));
@@ -299,7 +297,7 @@ fn looking_up_and_adding() {
     let whole = counted(&documents, &options);
     let sum = counted(one, &options).plus(&counted(other, &options), &Control::none()).unwrap();
     assert!(sum.iter().eq(whole.iter()));
-    let counts: HashMap<&[u8], u64> = whole.in_order().into_iter().collect();
+    let counts: HashMap<&[u8], u64> = whole.words().collect();
     assert_eq!(counts.len(), whole.len());
     for (word, count) in counts {
         assert_eq!(whole.get(word, &Control::none()).unwrap(), Some(count));

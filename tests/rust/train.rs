@@ -8,7 +8,7 @@ use toksmith::encode::Encoder;
 use toksmith::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
 use toksmith::special::Specials;
 use toksmith::train::{
-    Measure, Merge, Options, Saver, Start, Ties, build_vocab, learn_balanced, learn_from, learn_merges,
+    Measure, Merge, Options, Saver, Start, Texts, Ties, build_vocab, learn, learn_from, learn_merges,
 };
 use toksmith::vocab::{SpecialSpec, Vocab};
 use toksmith::{Control, Error};
@@ -126,9 +126,9 @@ fn balancing_one_language_is_ordinary_training() {
             };
             let words: Vec<(&[u8], u64)> = corpus.iter().map(|(word, count)| (&**word, *count)).collect();
             let texts = vec![counts(&words), counts(&[(b"a", 1)])];
-            let measure = Measure::Ratio(vec![1.0, 1e9]);
-            let merges =
-                learn_balanced(texts, measure, None, &Start::default(), &options, &Control::none()).unwrap();
+            let languages = Texts::Languages { texts, measure: Measure::Ratio(vec![1.0, 1e9]), window: None };
+            let (start, control) = (Start::default(), Control::none());
+            let merges = learn(languages, &start, &options, &mut Saver::none(), &control).unwrap();
             assert_eq!(merges, train(&corpus, &options, &Control::none()).unwrap(), "{options:?} {corpus:?}");
         }
     }
@@ -172,7 +172,8 @@ fn counted(text: &[u8], workers: usize) -> PretokenCounts {
         Pretokenizer { pattern: Pattern::Named(Named::Gpt2, Isa::best()), unmatched: Unmatched::Keep };
     let options = CountOptions { workers, ..CountOptions::default() };
     let mut counting = Counting::new(Specials::default(), pretokenizer, options);
-    counting.document(text, &Control::none()).unwrap();
+    let mut batch = Some(vec![text]);
+    counting.batches(|| Ok(batch.take()), &Control::none()).unwrap();
     counting.finish(&Control::none()).unwrap()
 }
 
@@ -190,12 +191,14 @@ fn counts_that_are_let_go_of_teach_the_same() {
         for ties in ALL_TIES {
             let options = Options { ties, max_merges: 1 + random.below64(400) as usize, ..BASICS };
             let known = counted(&text, 1);
-            let words: Words =
-                known.in_order().into_iter().map(|(word, count)| (word.to_vec(), count)).collect();
+            let words: Words = known.words().map(|(word, count)| (word.to_vec(), count)).collect();
             let expected = train(&words, &options, &Control::none()).unwrap();
             let (start, control) = (Start::default(), Control::none());
             let counts = counted(&text, 1);
-            assert_eq!(counts.pretoken_bytes(), words.iter().map(|(word, _)| word.len() as u64).sum::<u64>());
+            assert_eq!(
+                counts.frequencies()[0].bytes,
+                words.iter().map(|(word, _)| word.len() as u64).sum::<u64>()
+            );
             assert_eq!(counts.len(), words.len());
             let found = learn_from(counts, &start, &options, &mut Saver::none(), &control).unwrap();
             assert_eq!(found, expected, "{ties:?}");

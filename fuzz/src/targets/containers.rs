@@ -80,7 +80,7 @@ fn counted(
     let control = Control::none();
     counting.files(std::slice::from_ref(file), &control)?;
     let counts = counting.finish(&control)?;
-    Ok(counts.in_order().into_iter().map(|(word, count)| (word.to_vec(), count)).collect())
+    Ok(counts.words().map(|(word, count)| (word.to_vec(), count)).collect())
 }
 
 /// A container of documents.

@@ -77,7 +77,7 @@ pub(super) fn run(data: &[u8]) {
     if let Some(documents) = documents(&text, lines) {
         done.unwrap();
         let found = counting.finish(&control).unwrap();
-        let found: Vec<_> = found.in_order();
+        let found: Vec<_> = found.words().collect();
         let expected = counted(&documents, &pretokenizer);
         let expected: Vec<_> = expected.iter().map(|(word, count)| (word.as_slice(), *count)).collect();
         assert_eq!(found, expected);

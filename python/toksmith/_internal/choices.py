@@ -25,7 +25,7 @@ else:
 TieRule = Literal["bytes", "ids", "smallest_ids", "first", "huggingface", "printable_ids", "spelling"]
 """The same for the core, whose bytes have their values as ids."""
 
-Parity = Literal["base", "window"]
+ParityRule = Literal["base", "window"]
 """How training chooses the language that the next merge serves."""
 
 SuperwordRule = Literal["words", "spaces"]

@@ -29,5 +29,5 @@ def learn(
     if not 256 <= size < 2**32:
         raise ValueError(f"vocab_size must be at least 256, the single bytes, and at most 2^32 - 1, not {size}")
     counts = count_pretokens(map(arguments.checked_text, texts), pattern=pattern)
-    learned = _core.learn_merges(counts._core, size - 256, ties=ties)
+    learned = _core.learn(counts._core, {"max_merges": size - 256, "ties": ties})
     return [(left, right, count) for left, right, _, count in learned.merges()]

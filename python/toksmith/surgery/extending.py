@@ -129,9 +129,8 @@ def _trained_on_words(
         counts = _core.PretokenCounts([])
         for ids in encoded(tokenizer, Corpus.of(sources, **corpus), workers):
             counts = counts.plus(_core.words_of(core, ids))
-    learned = _core.learn_merges(
-        counts, n, ties=ties, min_frequency=min_frequency, max_token_length=max_token_length, base=core
-    )
+    options = {"max_merges": n, "ties": ties, "min_frequency": min_frequency, "max_token_length": max_token_length}
+    learned = _core.learn(counts, options, base=core)
     if learned.added() < n:
         warnings.warn(f"no pair is left that occurs often enough: {learned.added()} tokens are added", stacklevel=3)
     made = _core.build_tokenizer(learned, core, [], patterns.of_core(core).core())
@@ -146,7 +145,7 @@ def _with_merged(core: _core.Tokenizer, tokens: dict[bytes, int], highest: int) 
     if not core.has_merges() and (slots != sorted(slots) or slots[0] < highest):
         raise ValueError(f"under rank semantics, the slots of bytes ascend, above the id {highest}")
     room = sum(map(len, tokens))
-    learned = _core.learn_merges(_core.PretokenCounts([]), room, base=core, forced=[*tokens])
+    learned = _core.learn(_core.PretokenCounts([]), {"max_merges": room}, base=core, forced=[*tokens])
     if learned.added() != len(tokens):
         raise ValueError("bytes are not encoded to two tokens, but to one or to more: put their parts before them")
     ids = {id: id for id in core.vocab()} | dict(enumerate(slots, core.max_id() + 1))

@@ -14,8 +14,11 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from .._internal import arguments
 from .._internal.messages import shown
 from ..files import reading, text_files, whole_files
+from . import counts_files
+from .counts_files import Counts, Head
 
 _MAGIC = b"toksmith checkpoint 1\n"
 MAX_BYTES = 1 << 31
@@ -29,10 +32,10 @@ class Checkpoint:
     is the time between two writes.
     """
 
-    def __init__(self, path: str | os.PathLike[str], options: Mapping[str, object], seconds: float = 30.0) -> None:
-        self.path, self.seconds = Path(path), float(seconds)
-        if not self.seconds >= 0:
-            raise ValueError(f"checkpoint_seconds is {shown(seconds)}, not a time")
+    def __init__(self, path: str, options: Mapping[str, object], seconds: float = 30.0) -> None:
+        self.path, self.seconds = Path(path), seconds
+        if not seconds >= 0:
+            raise ValueError(f"a checkpoint cannot be written every {seconds} seconds")
         self.made = b""
         self._key: dict[str, object] = json.loads(json.dumps(options))
         if not self.path.parent.is_dir():
@@ -40,6 +43,13 @@ class Checkpoint:
         self._read: dict[str, object] | None = None
         if self.path.exists():
             self._resume()
+
+    @classmethod
+    def of(cls, checkpoint: object, options: Mapping[str, object]) -> Checkpoint:
+        """Return the checkpoint of an argument: a path, or a path and seconds."""
+        path, seconds = checkpoint if isinstance(checkpoint, tuple) and len(checkpoint) == 2 else (checkpoint, 30.0)
+        seconds = arguments.fraction("the time between two checkpoints", seconds)
+        return cls(arguments.path_of("checkpoint", path), options, seconds)
 
     def _resume(self) -> None:
         self._read, self.made = _parsed(self.path)
@@ -79,6 +89,14 @@ class Checkpoint:
                     "give each training a path of its own"
                 )
         whole_files.write(self.path, self._content(self._key, merges))
+
+    def save_counts(self, counts: Counts, head: Head) -> str:
+        """Save counts that memory does not suffice for beside the checkpoint; return a note for the error."""
+        path = self.path.with_name(f"{self.path.name}.counts")
+        if path.exists():
+            return f". The counts are not saved, because {path} is there already"
+        counts_files.save(counts, head, path)
+        return f". The counts are saved in {path}: give PretokenCounts.load({str(path)!r}) to train"
 
     @staticmethod
     def _content(key: dict[str, object], merges: bytes) -> list[bytes]:

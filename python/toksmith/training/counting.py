@@ -6,7 +6,7 @@ import heapq
 import itertools
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from .. import _core, patterns
@@ -17,7 +17,7 @@ from .._internal.progress import Report, reporter
 from ..corpus import Corpus, CorpusOptions, TextSources, check_options
 from ..files import tables
 from ..patterns import Pattern
-from .counts import PretokenCounts
+from .counts import PretokenCounts, rows_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -28,7 +28,6 @@ _MIN_TEXT = 1000
 """Bytes of text below which a share says little."""
 _MAX_TRIED = 1000
 """Maximum number of pretokens that are tried: those that make up most of the text."""
-_ROWS = 1 << 14
 # Bytes that are read and held at a time; None leaves the sizes to the core. Tests make them small, so that little
 # text meets every border.
 CHUNK_BYTES: int | None = None
@@ -165,7 +164,7 @@ def _warn_if_hardly_any(counts: _core.PretokenCounts, pattern: Pattern) -> None:
     if pattern.unmatched == "keep":
         matched, total = _matched(counts, pattern)
     else:  # text that was not matched is not in the pretokens
-        matched, total = sum(len(pretoken) * count for pretoken, count in _items(counts)), counts.end_place()
+        matched, total = sum(len(pretoken) * count for pretoken, count in rows_of(counts)), counts.end_place()
     if total < _MIN_TEXT or matched >= _MIN_SHARE * total:
         return
     unmatched = "kept as pieces of its own" if pattern.unmatched == "keep" else "lost"
@@ -179,15 +178,10 @@ def _warn_if_hardly_any(counts: _core.PretokenCounts, pattern: Pattern) -> None:
 
 def _matched(counts: _core.PretokenCounts, pattern: Pattern) -> tuple[int, int]:
     """Return the bytes of pretokens that the pattern matches at their beginning, and of all that were tried."""
-    largest = heapq.nlargest(_MAX_TRIED, ((len(pretoken) * count, pretoken) for pretoken, count in _items(counts)))
+    largest = heapq.nlargest(_MAX_TRIED, ((len(pretoken) * count, pretoken) for pretoken, count in rows_of(counts)))
     match = pattern.searched().match
     matched = 0
     for size, pretoken in largest:
         prefix = match(pretoken.decode("utf-8", "surrogateescape"))
         matched += size if prefix and prefix.end() else 0
     return matched, sum(size for size, _ in largest)
-
-
-def _items(counts: _core.PretokenCounts) -> Iterator[tuple[bytes, int]]:
-    for start in range(0, len(counts), _ROWS):
-        yield from counts.items(start, _ROWS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import operator
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -128,8 +127,8 @@ class PretokenCounts:
         return head if self._has_order else {**head, "ordered": False}
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> PretokenCounts:
-        """Read a file of `save`.
+    def load(cls, path: str | os.PathLike[str], *, min_pretoken_count: int = 1) -> PretokenCounts:
+        """Read a file of `save`, without the pretokens that occur less often than `min_pretoken_count`.
 
         Raises:
             FileNotFoundError: There is no such file.
@@ -141,7 +140,8 @@ class PretokenCounts:
         ...     PretokenCounts.load(f"{folder}/counts").items()
         [(b'low', 5), (b'lower', 2)]
         """
-        return cls._of_head(*counts_files.load(path), f"{path}")
+        least = arguments.checked_limit("min_pretoken_count", min_pretoken_count, 0)
+        return cls._of_head(*counts_files.load(path, least), f"{path}")
 
     @classmethod
     def _of_head(cls, core: _core.PretokenCounts, head: Head, where: str) -> PretokenCounts:
@@ -227,9 +227,8 @@ class PretokenCounts:
         return self._core.get(pretoken)
 
     def __iter__(self) -> Iterator[bytes]:
-        """Yield the pretokens, in the order of their first occurrence."""
-        for start in range(0, len(self), _ROWS):
-            yield from (pretoken for pretoken, _ in self._core.items(start, _ROWS))
+        """Return an iterator over the pretokens, in the order of their first occurrence."""
+        return (pretoken for pretoken, _ in rows_of(self._core))
 
     def keys(self) -> list[bytes]:
         """Return the pretokens, in the order of their first occurrence."""
@@ -263,14 +262,18 @@ class PretokenCounts:
             return False
         if set(self._special_tokens) != set(other._special_tokens):
             return False
-        starts = range(0, len(self), _ROWS)
-        rows = itertools.chain.from_iterable(self._core.items(start, _ROWS) for start in starts)
-        return all(other._core.get(pretoken) == count for pretoken, count in rows)
+        return all(other._core.get(pretoken) == count for pretoken, count in rows_of(self._core))
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"<PretokenCounts of {len(self)} pretokens, {self.total} in all>"
+
+
+def rows_of(core: _core.PretokenCounts) -> Iterator[tuple[bytes, int]]:
+    """Yield the pretokens with their counts, in the order of their first occurrence."""
+    for start in range(0, len(core), _ROWS):
+        yield from core.items(start, _ROWS)
 
 
 def head_of(pattern: Pattern, special_tokens: list[str]) -> Head:

@@ -33,10 +33,7 @@ _KEY = b"toksmith"
 
 
 class Head(TypedDict, total=False):
-    """What counts were made under, and how many they are. It stands in files and tables as JSON.
-
-    The last three fields are those of counts beside a checkpoint.
-    """
+    """What counts were made under, and how many they are. It stands in files and tables as JSON."""
 
     pattern: str | None
     pattern_flags: int
@@ -47,9 +44,6 @@ class Head(TypedDict, total=False):
     unique: int
     total: int
     bytes: int
-    source: list[object]
-    min_count: int
-    frequencies: list[tuple[int, int, int, int]]
 
 
 Counts: TypeAlias = "_core.PretokenCounts | _core.OversizedCounts"
@@ -153,7 +147,7 @@ def save(core: Counts, head: Head, path: str | os.PathLike[str]) -> None:
             file.write(_digest(temporary, temporary.stat().st_size))
 
 
-def load(path: str | os.PathLike[str], min_count: int = 1) -> tuple[_core.PretokenCounts, Head]:
+def load(path: str | os.PathLike[str], min_count: int) -> tuple[_core.PretokenCounts, Head]:
     """Read counts with their head."""
     name = os.fspath(path)
     with reading.open_regular(path) as file:
@@ -165,12 +159,6 @@ def load(path: str | os.PathLike[str], min_count: int = 1) -> tuple[_core.Pretok
     head = parse(line, name, f"{name}: the head of the file")
     with text_files.naming(name):
         return _core.PretokenCounts.read_from(path, start, end, head["unique"], head["bytes"], min_count), head
-
-
-def read_head(path: Path) -> Head:
-    """Return the head of a file."""
-    with reading.open_regular(path) as file:
-        return parse(_head_line(file, str(path)), str(path), f"{path}: the head of the file")
 
 
 def _head_line(file: BinaryIO, name: str) -> bytes:

@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, cast
 
-from .. import patterns
+from .. import _core, patterns
 from .._internal import arguments, choices
 from .._internal.choices import ByteOrder, SpecialIds, TieRule, Ties, Unmatched
 from .._internal.messages import shown
 from ..patterns import Pattern
 from ..tokenizer import Tokenizer
+from .counts_files import Counts
 
 
 @dataclass(frozen=True)
@@ -54,12 +55,17 @@ class Options:
         return self.vocab_size - self.min_vocab_size
 
     def for_core(self) -> dict[str, Any]:
-        """Return what all trainings of the core take alike."""
+        """Return the options of learning merges, as the core has them."""
         return {
+            "ties": self.tie_rule,
+            "max_merges": self.max_merges,
+            "min_frequency": self.min_frequency,
             "max_token_length": self.max_token_length,
-            "base": self.base._core if self.base else None,
-            "forced": self.forced_tokens,
         }
+
+    def memory_to_learn(self, counts: Counts) -> list[tuple[int, int, int, int, int]]:
+        """Return, for some counts, what learning from the pretokens that occur as often takes. See the core."""
+        return _core.memory_to_learn(counts, self.for_core(), bool(self.base or self.forced_tokens))
 
     @property
     def tie_rule(self) -> TieRule:
@@ -110,16 +116,13 @@ class Options:
         }
 
 
-def check_base(base: Tokenizer, special_ids: SpecialIds | None, byte_order: ByteOrder | None) -> None:
-    """Check that a tokenizer can be extended, under these options."""
+def check_base(base: Tokenizer) -> None:
+    """Check that a tokenizer can be extended."""
     if base.pipeline is not None and not base.pipeline.is_plain:
         reasons = " and ".join(base.pipeline.reasons())
         raise ValueError(f"the base has {reasons}, which training does not have: it cannot be extended")
     if base._core.is_spelled():
         raise ValueError("the base merges by the names of its tokens, which training does not: it cannot be extended")
-    for name, value in (("special_ids", special_ids), ("byte_order", byte_order)):
-        if value is not None:
-            raise ValueError(f"{name} cannot be given with a base: its ids stay, and new ones follow the highest")
 
 
 def pattern_of(base: Tokenizer | None, pattern: object, unmatched: Unmatched | None) -> Pattern:

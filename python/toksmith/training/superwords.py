@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import get_args
 
-from .. import _core, patterns
-from .._internal import arguments, choices, memory
+from .. import patterns
+from .._internal import arguments, choices
 from .._internal.choices import SuperwordRule
-from .._internal.progress import Report, reporter
 from ..corpus import Corpus
 from ..patterns import Pattern
-from ..tokenizer import Tokenizer
-from .counting import begun
-from .learning import build, warn_if_short
-from .options import Options
 
 _WORDS = r" ?[\p{L}\p{M}]+(?: [\p{L}\p{M}]+)+(?![\p{L}\p{M}'’])"
 """Two words or more with single spaces between them. A word before an apostrophe is left to the other pattern."""
@@ -26,10 +19,6 @@ _SPACES = (
 )
 """The pattern of SuperBPE's second stage (github.com/PythonNut/superbpe, scripts/extend_tokenizer.sh), which is the
 first line. The second one matches what that leaves between two matches: so the core knows where to cut text."""
-_PAIRS_PER_MERGE = 8
-"""Pairs of neighbours, for each merge, that are frequent enough to stay together at first."""
-_DIVISOR = 8
-"""By what the least count is divided if too few merges reach it."""
 
 
 @dataclass(frozen=True)
@@ -96,64 +85,3 @@ def check_read_twice(corpus: Corpus) -> None:
             raise ValueError("superwords read the texts several times, and sources is an iterator")
         if source.texts is None and source.seen is None:
             raise ValueError(f"superwords read the texts several times, and {source.name} is a pipe")
-
-
-def second_stage(
-    superwords: Superwords,
-    first: Tokenizer,
-    vocab_size: int,
-    corpus: Corpus,
-    options: Options,
-    workers: int,
-    memory_limit: int | None,
-    progress: bool | Report,
-) -> Tokenizer:
-    """Extend a tokenizer by tokens of several words. `options` are those of its training."""
-    options = dataclasses.replace(
-        options,
-        vocab_size=vocab_size,
-        base=first,
-        new_specials=[name for name in options.special_tokens if name not in first.special_tokens],
-        pattern=superwords.cuts(options.pattern),
-        special_ids="first",
-        byte_order="value",
-        forced_tokens=[],
-    )
-    runs = _core.Runs(first._core, options.pattern.core())
-    with reporter(progress, memory.Use(memory_limit).facts) as report, corpus.naming():
-
-        def count(cuts: _core.Pretokenizer) -> _core.PretokenCounts:
-            return begun(corpus, options.special_tokens, cuts, workers, memory.limit(memory_limit), report).finish()
-
-        count(runs.sums())
-        learned = _learn(superwords, options, runs, count, memory_limit, report)
-    warn_if_short(options, learned.added())
-    return build(options, learned)
-
-
-def _learn(
-    superwords: Superwords,
-    options: Options,
-    runs: _core.Runs,
-    count: Callable[[_core.Pretokenizer], _core.PretokenCounts],
-    memory_limit: int | None,
-    report: Report | None,
-) -> _core.Learned:
-    """Learn merges from pieces in which all neighbours are frequent, or from longer ones if these are too few."""
-    floor = max(options.min_frequency, 1)
-    least = max(runs.sum_of(_PAIRS_PER_MERGE * options.max_merges) + 1, floor)
-    while True:
-        learned = _core.learn_merges(
-            count(runs.pieces(least)),
-            options.max_merges,
-            ties=options.ties,
-            min_frequency=least,
-            **options.for_core(),
-            progress=report,
-            forget=True,
-            memory_limit=memory_limit,
-            max_words=superwords.max_words,
-        )
-        if least == floor or learned.added() == options.max_merges:
-            return learned
-        least = max(least // _DIVISOR, floor)

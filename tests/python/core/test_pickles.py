@@ -172,7 +172,7 @@ def test_encodings_are_copied_and_pickled(tmp_path: Path) -> None:
 
 def checkpoint(path: Path, **options: Any) -> Tokenizer:
     texts = ["the theatre the there thesis thermal others"] * 3
-    return toksmith.train(iter(texts), 270, checkpoint=path, checkpoint_seconds=0, **options)
+    return toksmith.train(iter(texts), 270, checkpoint=(path, 0), **options)
 
 
 def test_flipped_bits_of_a_checkpoint(tmp_path: Path) -> None:

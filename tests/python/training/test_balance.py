@@ -11,9 +11,9 @@ from tokenizers import Tokenizer as HuggingFace
 from tokenizers import models, pre_tokenizers, trainers
 from training_data import ALPHABETS, BYTE_ORDERS, END, TIES, assert_equal, pairs_of, quietly, random_text
 
-from toksmith import PretokenCounts, Tokenizer, _core, count_pretokens, reference, train
+from toksmith import Parity, PretokenCounts, Tokenizer, _core, count_pretokens, reference, train
 from toksmith._core import unspell
-from toksmith.training import balance
+from toksmith.training.parity import WINDOW
 
 Counts = dict[bytes, int]
 
@@ -43,12 +43,10 @@ def core_merges(
     languages: Mapping[str, Counts], num_merges: int, *, dev: Any = None, ratio: Any = None, **options: Any
 ) -> list[tuple[bytes, bytes, int]]:
     """Return the merges of the core with their counts; it takes any window."""
-    learned = _core.learn_balanced(
-        [PretokenCounts(counts)._core for counts in languages.values()],
-        num_merges,
-        [float(ratio[name]) if ratio else PretokenCounts(dev[name])._core for name in languages],
-        **options | ({"ties": "spelling"} if options["ties"] == "huggingface" else {}),
-    )
+    measure: Any = [float(ratio[name]) if ratio else PretokenCounts(dev[name])._core for name in languages]
+    texts = ([PretokenCounts(counts)._core for counts in languages.values()], measure, options.pop("window"))
+    ties = "spelling" if options["ties"] == "huggingface" else options["ties"]
+    learned = _core.learn(texts, {**options, "max_merges": num_merges, "ties": ties})
     tokens = [bytes([byte]) for byte in range(256)]
     merges = []
     for left, right, _, count in learned.merges():
@@ -118,7 +116,8 @@ def our_tokenizer(num_merges: int, variant: str, dev: bool, ratio: list[float] |
     measure: dict[str, Any] = {"dev": {name: iter([text]) for name, text in TEXTS.items()}} if dev else {}
     if ratio:
         measure = {"ratio": dict(zip(TEXTS, ratio, strict=True))}
-    return quietly(train, sources, 256 + num_merges, parity=variant, **measure, **options)
+    parity = Parity(rule=variant, **measure)  # type: ignore[arg-type]
+    return quietly(train, sources, 256 + num_merges, parity=parity, **options)
 
 
 @pytest.mark.parametrize("variant", ["base", "window"])
@@ -135,7 +134,7 @@ def test_merges_are_those_of_tokenizers(variant: str, ratio: list[float] | None)
 def test_real_text_is_learned_by_the_definition_with_any_workers(variant: str, ties: reference.Ties) -> None:
     counts = {name: reference.count_pretokens([text] * AMOUNTS[name]) for name, text in TEXTS.items()}
     dev = {name: reference.count_pretokens([text]) for name, text in TEXTS.items()}
-    window = balance._WINDOW if variant == "window" else None
+    window = WINDOW if variant == "window" else None
     for workers, order in zip((1, 2, 3, 8), 2 * BYTE_ORDERS, strict=True):
         merges = list(reference.balanced_merges(counts, 150, ties, dev=dev, window=window, byte_order=order))
         tokenizer = our_tokenizer(150, variant, True, None, ties=ties, byte_order=order, workers=workers)
@@ -169,12 +168,12 @@ def test_a_base_and_forced_tokens_come_first() -> None:
         }
         base = train(PretokenCounts({b"ab": 1}), 257, ties="first")
         for options in ({"base": base}, {"forced_tokens": ["ab"], "ties": "first"}):
-            tokenizer = quietly(train, counts, 269, parity="base", dev=counts, **options)
+            tokenizer = quietly(train, counts, 269, parity=Parity(dev=counts), **options)
             assert_equal(tokenizer.merges, [(b"a", b"b"), *expected], letters)
 
 
 def test_no_token_is_longer_than_asked() -> None:
-    options: dict[str, Any] = {"parity": "base", "ratio": {"a": 1, "b": 1}, "max_token_length": 3}
+    options: dict[str, Any] = {"parity": Parity(ratio={"a": 1, "b": 1}), "max_token_length": 3}
     tokenizer = quietly(
         train, {"a": PretokenCounts({b"abcdef": 3}), "b": PretokenCounts({b"ghij": 1})}, 300, **options
     )
@@ -183,7 +182,7 @@ def test_no_token_is_longer_than_asked() -> None:
 
 def test_rare_pretokens_of_dev_are_kept(tmp_path: Path) -> None:
     counts = {"a": PretokenCounts({b"abab": 3}), "b": PretokenCounts({b"cdcd": 3, b"rare": 1})}
-    options: dict[str, Any] = {"parity": "base", "dev": counts, "min_pretoken_count": 2}
+    options: dict[str, Any] = {"parity": Parity(dev=counts), "min_pretoken_count": 2}
     tokenizer = quietly(train, counts, 262, log=tmp_path / "log.csv", **options)
     # The four pieces of "rare" make "b" the longer one, and they never merge.
     assert list(tokenizer.merges) == [(b"c", b"d"), (b"a", b"b"), (b"cd", b"cd"), (b"ab", b"ab")]
@@ -195,11 +194,11 @@ def test_counts_and_memory_limits_give_the_same(tmp_path: Path) -> None:
     for name, text in TEXTS.items():
         files[name] = tmp_path / name
         files[name].write_text(text * AMOUNTS[name] + END, encoding="utf-8")
-    options: dict[str, Any] = {"parity": "window", "ratio": AMOUNTS, "special_tokens": [END]}
+    options: dict[str, Any] = {"parity": Parity(ratio=AMOUNTS, rule="window"), "special_tokens": [END]}
     expected = train(files, 400, **options)
     assert train(files, 400, memory_limit="64MB", **options) == expected
     counts = {name: count_pretokens(file, special_tokens=[END]) for name, file in files.items()}
-    assert train(counts, 400, parity="window", ratio=AMOUNTS) == expected
+    assert train(counts, 400, parity=Parity(ratio=AMOUNTS, rule="window")) == expected
     assert all(len(text) for text in counts.values())
     assert train({**files, "English": counts["English"]}, 400, **options) == expected
 
@@ -209,29 +208,29 @@ def test_what_cannot_be_balanced_is_refused(tmp_path: Path) -> None:
     languages, ratio = {"a": counts, "b": counts}, {"a": 1, "b": 1}
     empty = {"a": counts, "b": PretokenCounts({})}
     odd = Tokenizer({**{byte: bytes([byte]) for byte in range(256)}, 256: b"abc"}, [], pattern="gpt2")
+    parity = Parity(ratio=ratio)
     cases: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
         (languages, {}, ValueError, "a dict of languages"),
-        (counts, {"ratio": ratio}, ValueError, "a dict of languages"),
-        (counts, {"parity": "base", "ratio": ratio}, TypeError, "sources is a dict"),
-        ({}, {"parity": "base", "ratio": {}}, TypeError, "sources is a dict"),
-        (languages, {"parity": "bas", "ratio": ratio}, ValueError, "parity is one of"),
-        (languages, {"parity": "base"}, ValueError, "either dev"),
-        (languages, {"parity": "base", "ratio": ratio, "dev": languages}, ValueError, "either dev"),
-        (languages, {"parity": "base", "ratio": {"a": 1}}, ValueError, r"ratio is for \['a'\], and sources for"),
-        (languages, {"parity": "base", "dev": {"a": 1, "c": 2}}, ValueError, "dev is for"),
-        (languages, {"parity": "base", "ratio": {"a": 1, "b": 0}}, ValueError, r"ratio\['b'\] is 0"),
-        (languages, {"parity": "base", "ratio": {"a": 1, "b": float("nan")}}, ValueError, r"ratio\['b'\] is nan"),
-        (
-            languages,
-            {"parity": "base", "ratio": ratio, "checkpoint": tmp_path / "c"},
-            ValueError,
-            "checkpoint cannot",
-        ),
-        (languages, {"parity": "base", "ratio": ratio, "errors": "replace"}, ValueError, "errors says how"),
-        (languages, {"parity": "base", "ratio": ratio, "base": odd}, ValueError, "base that has tokens"),
-        (empty, {"parity": "base", "ratio": ratio}, ValueError, r"sources\['b'\] has no text"),
-        (languages, {"parity": "base", "dev": empty}, ValueError, r"dev\['b'\] has no text"),
+        (counts, {"parity": parity}, TypeError, "sources is a dict"),
+        ({}, {"parity": Parity(ratio={})}, TypeError, "sources is a dict"),
+        (languages, {"parity": "base"}, TypeError, "parity is a toksmith.Parity"),
+        (languages, {"parity": Parity(ratio={"a": 1})}, ValueError, r"ratio is for \['a'\], and sources for"),
+        (languages, {"parity": Parity(dev={"a": counts, "c": counts})}, ValueError, "dev is for"),
+        (languages, {"parity": parity, "checkpoint": tmp_path / "c"}, ValueError, "checkpoint cannot"),
+        (languages, {"parity": parity, "errors": "replace"}, ValueError, "errors cannot .* says how"),
+        (languages, {"parity": parity, "base": odd}, ValueError, "base that has tokens"),
+        (empty, {"parity": parity}, ValueError, r"sources\['b'\] has no text"),
+        (languages, {"parity": Parity(dev=empty)}, ValueError, r"dev\['b'\] has no text"),
     ]
     for sources, options, kind, message in cases:
         with pytest.raises(kind, match=message):
             train(sources, 300, **options)
+    for wrong, message in (
+        ({"rule": "bas", "ratio": ratio}, "rule is one of"),
+        ({}, "either dev"),
+        ({"ratio": ratio, "dev": languages}, "either dev"),
+        ({"ratio": {"a": 1, "b": 0}}, r"ratio\['b'\] is 0"),
+        ({"ratio": {"a": 1, "b": float("nan")}}, r"ratio\['b'\] is nan"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Parity(**wrong)  # type: ignore[arg-type]

@@ -16,7 +16,8 @@ from toksmith import PretokenCounts, Tokenizer, _core, train
 
 
 def learn(counts: PretokenCounts, merges: int, **options: Any) -> list[tuple[int, int, int, int]]:
-    return _core.learn_merges(counts._core, merges, **options).merges()
+    keywords = {name: options.pop(name) for name in ("base", "forced", "checkpoint") if name in options}
+    return _core.learn(counts._core, {"max_merges": merges, **options}, **keywords).merges()
 
 
 def test_every_place_to_go_on_from_gives_the_same_merges() -> None:
@@ -74,7 +75,7 @@ rng = random.Random(5)
 words = {rng.randbytes(rng.randint(2, 9)): rng.randint(1, 50) for _ in range(30_000)}
 counts = PretokenCounts(words, pattern=None)
 print("begun", flush=True)
-train(counts, 9000, checkpoint=sys.argv[1], checkpoint_seconds=0.01).save(sys.argv[2])
+train(counts, 9000, checkpoint=(sys.argv[1], 0.01)).save(sys.argv[2])
 print("ended", flush=True)
 """
 
@@ -183,6 +184,11 @@ def test_merges_that_no_training_made_are_refused() -> None:
             learn(counts, 2, checkpoint=(made, len, 60.0))
 
 
+def test_fingerprints_in_files_stay_valid() -> None:
+    counts = PretokenCounts({b"ab": 1, b"lowest price": 7})
+    assert _core.fingerprint(counts._core) == "eee6bfedec2bff9e9b9b76be724ec5b2"
+
+
 def test_an_error_of_saving_ends_the_training(tmp_path: Path) -> None:
     counts = PretokenCounts({b"abab": 3}, pattern=None)
 
@@ -192,5 +198,5 @@ def test_an_error_of_saving_ends_the_training(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="No space left"):
         learn(counts, 2, checkpoint=(b"", refuse, 0.0))
     for seconds in (-1.0, float("nan")):
-        with pytest.raises(ValueError, match="checkpoint_seconds"):
-            quietly(train, counts, 260, checkpoint=tmp_path / "c", checkpoint_seconds=seconds)
+        with pytest.raises(ValueError, match="cannot be written every"):
+            quietly(train, counts, 260, checkpoint=(tmp_path / "c", seconds))

@@ -22,11 +22,16 @@ def test_the_core_has_all_tie_rules() -> None:
     """The core tells rules apart that are one for users, who choose the order of bytes as well."""
     assert set(get_args(choices.Ties)) < set(get_args(choices.TieRule))
     for rule in get_args(choices.TieRule):
-        _core.learn_merges(_core.PretokenCounts([(b"ab", 2)]), 1, ties=rule)
+        _core.learn(_core.PretokenCounts([(b"ab", 2)]), {"max_merges": 1, "ties": rule})
     with pytest.raises(ValueError, match="ties"):
-        _core.learn_merges(_core.PretokenCounts([(b"ab", 2)]), 1, ties="other")  # type: ignore[arg-type]
+        _core.learn(_core.PretokenCounts([(b"ab", 2)]), {"ties": "other"})
 
 
 def test_train_shows_its_options() -> None:
     parameters = list(inspect.signature(toksmith.train).parameters)
-    assert parameters[:3] == ["sources", "vocab_size", "special_tokens"] and parameters[-1] == "corpus"
+    assert parameters[:3] == ["sources", "vocab_size", "special_tokens"] and parameters[-1] == "options"
+    assert len(parameters) <= 16
+    with pytest.raises(
+        TypeError, match=r"train\(\) got an unexpected keyword argument 'worker': did you mean 'workers'"
+    ):
+        toksmith.train(iter(["low"]), 257, worker=1)  # type: ignore[call-arg]

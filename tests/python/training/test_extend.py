@@ -152,8 +152,8 @@ def test_what_does_not_go_with_a_base_is_refused(tmp_path: Path) -> None:
         ({"pattern": None}, "the base cuts text by"),
         ({"unmatched": "drop"}, "the base cuts text by"),
         ({"ties": "bytes"}, "trained with ties='ids'"),
-        ({"special_ids": "last"}, "special_ids cannot be given"),
-        ({"byte_order": "gpt2"}, "byte_order cannot be given"),
+        ({"special_ids": "last"}, "special_ids cannot be combined with base"),
+        ({"byte_order": "gpt2"}, "byte_order cannot be combined with base"),
         ({"special_tokens": ["<|a|>", "<|b|>"]}, "264 tokens that are always there: the 262 of the base and 2"),
     ):
         with pytest.raises(ValueError, match=message):

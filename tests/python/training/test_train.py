@@ -703,5 +703,5 @@ def test_training_reads_what_counting_reads(tmp_path: Path) -> None:
     assert train(iter(["ab|ab|ab"]), 257, pattern=None, document_separator="|") == train(
         text, 257, pattern=None, document_separator="|"
     )
-    with pytest.raises(ValueError, match="field says how text is read"):
+    with pytest.raises(ValueError, match="field cannot be combined with PretokenCounts: it says how text is read"):
         train(counts, 258, field="body")

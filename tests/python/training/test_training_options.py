@@ -5,6 +5,7 @@ import gc
 import json
 import pickle
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,19 +18,38 @@ from tokenizers import Tokenizer as HFTokenizer
 from tokenizers import models, pre_tokenizers, trainers
 from training_data import END, TIES, assert_equal, quietly
 
-from toksmith import PretokenCounts, Tokenizer, reference, train
+from toksmith import Parity, PretokenCounts, Tokenizer, reference, train
 from toksmith._core import unspell
 from toksmith._internal import memory
-from toksmith.training.train import NEVER_BOTH
+from toksmith.training.plan import CONFLICTS
 
 Published = dict[str, str]
 
 
-@pytest.mark.parametrize(("one", "other"), NEVER_BOTH)
-def test_what_cannot_be_combined(one: str, other: str) -> None:
-    values = {"parity": "base", "checkpoint": "c", "superwords": "words"}
-    with pytest.raises(ValueError, match=f"{one} cannot be combined with {other}: leave one of them out"):
-        train({"en": "en.txt"}, 300, **{name: values[name] for name in (one, other)})  # type: ignore[arg-type]
+@pytest.mark.parametrize("names", CONFLICTS)
+def test_what_cannot_be_combined(names: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "text.txt").write_text("low lower lowest")
+    files = tmp_path / "text.txt"
+    values: dict[str, Any] = {
+        "parity": Parity(ratio={"en": 1}),
+        "checkpoint": tmp_path / "c",
+        "superwords": "words",
+        "base": Tokenizer(),
+        "forced_tokens": ["low"],
+        "min_pretoken_count": 2,
+        "special_ids": "last",
+        "byte_order": "gpt2",
+        "document_separator": "|",
+        "errors": "replace",
+    }
+    options = {name: values.get(name, "text") for name in names if name != "PretokenCounts"}
+    sources: Any = {"en": files} if "parity" in names else files
+    if "PretokenCounts" in names:
+        sources = PretokenCounts({b"low": 5})
+    message = f"{names[0]} cannot be combined with {' and '.join(names[1:])}: {CONFLICTS[names]}"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        train(sources, 300, **options)
+    assert [file.name for file in tmp_path.iterdir()] == ["text.txt"]
 
 
 # The longest token

@@ -1,0 +1,305 @@
+"""The plan of a training: which stages run, and what each of them takes."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import functools
+import io
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypedDict, cast
+
+from .. import _core
+from .._internal import arguments, memory
+from .._internal.choices import ByteOrder, SpecialIds, Unmatched
+from .._internal.progress import Report, reporter
+from ..corpus import Corpus, CorpusOptions
+from ..files import whole_files
+from ..tokenizer import Tokenizer, tokenizer_of
+from . import learning
+from .checkpoint import Checkpoint
+from .counting import begun, counted
+from .counts import PretokenCounts, check_specials, head_of
+from .counts_files import Counts
+from .options import Options, check_base, forced_bytes, length_of, pattern_of, ties_of
+from .parity import Parity, Text
+from .superwords import Superwords, check_read_twice
+
+CONFLICTS: dict[tuple[str, ...], str] = {
+    ("checkpoint", "parity"): "a checkpoint has the merges of one text",
+    ("superwords", "parity"): "their stage learns from one text",
+    ("superwords", "checkpoint"): "a checkpoint has the merges of one stage",
+    ("superwords", "PretokenCounts"): "they are learned from texts, and these are counts",
+    ("forced_tokens", "base", "superwords"): "they are of the first stage, which the base replaces",
+    ("min_pretoken_count", "base", "superwords"): "it is of the first stage, which the base replaces",
+    ("special_ids", "base"): "its ids stay, and new ones follow the highest",
+    ("byte_order", "base"): "its ids stay, and new ones follow the highest",
+    **{(name, "PretokenCounts"): "it says how text is read" for name in CorpusOptions.__annotations__},
+}
+"""Options of `train` that cannot be combined, and why; "PretokenCounts" stands for sources that are all counted."""
+_LOG_FIELDS = ("merge", "id", "left", "right", "token", "count", "bytes")
+
+
+class IdOptions(TypedDict, total=False):
+    """Options of `train` that say which ids tokens get."""
+
+    special_ids: SpecialIds | None
+    byte_order: ByteOrder | None
+
+
+class TrainOptions(CorpusOptions, IdOptions, total=False):
+    """Options of `train` that say how texts are read and counted, and which ids tokens get."""
+
+    unmatched: Unmatched | None
+    workers: int | None
+    min_pretoken_count: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The stages of a training, all of which are checked before any text is read.
+
+    `options` are those of the first stage, and `vocab_size` is that of the result. `sources` are the languages of
+    `parity`.
+    """
+
+    texts: list[Corpus | PretokenCounts]
+    options: Options
+    vocab_size: int
+    sources: Mapping[str, Text]
+    parity: Parity | None
+    superwords: Superwords | None
+    checkpoint: Checkpoint | None
+    log: str | None
+    workers: int
+    memory_limit: int | None
+    min_count: int
+    progress: bool | Report
+    use: memory.Use
+
+    def run(self) -> Tokenizer:
+        """Run the stages."""
+        if self.superwords is None:
+            tokenizer = self._learned(self._counted())
+        else:
+            tokenizer = self._joined(self.superwords, self.options.base or self._learned(self._counted()))
+        if self.log is not None:
+            _write_log(self.log, tokenizer)
+        return tokenizer
+
+    def _counted(self) -> list[PretokenCounts]:
+        """Count all texts."""
+        names, pattern = self.options.special_tokens, self.options.pattern
+        counts: list[PretokenCounts] = []
+        for number, text in enumerate(self.texts):
+            is_dev = self.parity is not None and number >= len(self.sources)
+            least = 1 if is_dev else self.min_count
+            if isinstance(text, PretokenCounts):
+                counts.append(text if least == 1 else text.at_least(least))
+                continue
+            taken = sum(self.options.memory_to_learn(other._core)[0][-1] for other in counts)
+            available = max(1, memory.limit(self.memory_limit) - taken)
+            refuse = functools.partial(self._check_memory, available=available, min_count=least)
+            limits = (self.workers, available, least)
+            refuse_or_none = None if self.parity else refuse
+            counts.append(counted(text, names, pattern, *limits, self.progress, self.use, refuse_or_none))
+        return counts
+
+    def _learned(self, counts: list[PretokenCounts]) -> Tokenizer:
+        """Learn merges from the counts of all texts."""
+        are_own = all(own is not text or own._is_temporary for own, text in zip(counts, self.texts, strict=True))
+        texts: learning.Texts = counts[0]._core
+        options = self.options.for_core()
+        if self.parity:
+            texts = self.parity.languages(self.sources, counts)
+            if self.options.ties == "huggingface" and not self.options.base:
+                # Hugging Face's trainer for languages compares spellings where its other one compares ids.
+                options["ties"] = "spelling"
+        else:
+            self._check_memory_to_learn(counts[0]._core, are_own)
+            options["memory_limit"] = self.memory_limit
+        with reporter(self.progress, self.use.facts) as report:
+            return learning.learned(texts, self.options, options, report, checkpoint=self.checkpoint, consume=are_own)
+
+    def _check_memory_to_learn(self, counts: _core.PretokenCounts, are_own: bool) -> None:
+        if self.memory_limit is not None:
+            self._check_memory(counts, self.memory_limit)
+            return
+        available = learning.memory_available(counts, are_own)
+        self._check_memory(counts, available)
+        learning.warn_if_large(counts, self.options, available)
+
+    def _joined(self, superwords: Superwords, first: Tokenizer) -> Tokenizer:
+        """Extend a tokenizer by tokens of several words."""
+        corpus, names = cast(Corpus, self.texts[0]), self.options.special_tokens
+        options = dataclasses.replace(
+            self.options,
+            vocab_size=self.vocab_size,
+            base=first,
+            new_specials=[name for name in names if name not in first.special_tokens],
+            pattern=superwords.cuts(self.options.pattern),
+            special_ids="first",
+            byte_order="value",
+            forced_tokens=[],
+        )
+        limit, core_options = self.memory_limit, options.for_core()
+        core_options |= {"memory_limit": limit, "max_words": superwords.max_words}
+        with reporter(self.progress, self.use.facts) as report, corpus.naming():
+
+            def count(cuts: _core.Pretokenizer) -> _core.PretokenCounts:
+                return begun(corpus, names, cuts, self.workers, memory.limit(limit), report).finish()
+
+            return learning.learned((options.pattern.core(), count), options, core_options, report)
+
+    def _check_memory(self, counts: Counts, available: int, min_count: int | None = None) -> None:
+        """Check that memory suffices for learning; if not, save the counts beside the checkpoint."""
+        is_limit = self.memory_limit is not None or min_count is not None
+        error = learning.memory_error(counts, self.options, available, min_count, is_limit=is_limit)
+        if error is None:
+            return
+        if self.checkpoint is not None and isinstance(self.texts[0], Corpus):
+            error += self.checkpoint.save_counts(counts, head_of(self.options.pattern, self.options.special_tokens))
+        raise MemoryError(error)
+
+
+def planned(sources: object, vocab_size: int, options: Mapping[str, Any]) -> Plan:
+    """Return the plan of a training with these options of `train`, checked."""
+    size, parity, superwords = arguments.whole("vocab_size", vocab_size), options["parity"], options["superwords"]
+    superwords = None if superwords is None else Superwords.of(superwords)
+    texts = _texts(sources, parity)
+    ready = [text for text in texts if isinstance(text, PretokenCounts)]
+    forced, least = forced_bytes(options["forced_tokens"]), options.get("min_pretoken_count", 1)
+    asked = {name for name, value in options.items() if value is not None}
+    asked -= {*(() if forced else ["forced_tokens"]), *(["min_pretoken_count"] if least == 1 else ())}
+    _check_conflicts(asked | ({"PretokenCounts"} if len(ready) == len(texts) else set()))
+    learned = _options(size, ready, superwords, {**options, "forced_tokens": forced})
+    if superwords is not None:
+        superwords.cuts(learned.pattern)
+    limit = None if options["memory_limit"] is None else memory.limit(options["memory_limit"])
+    checkpoint = (
+        None if options["checkpoint"] is None else Checkpoint.of(options["checkpoint"], learned.fingerprint())
+    )
+    log = None if options["log"] is None else _log_path(options["log"])
+    for counts in ready:
+        _check_counts(counts, learned)
+    reading: CorpusOptions = {name: options[name] for name in CorpusOptions.__annotations__ if name in options}  # type: ignore[assignment]
+    read = [text if isinstance(text, PretokenCounts) else Corpus.of(text, **reading) for text in texts]
+    for text in read:
+        if log is not None:
+            whole_files.check_not_read(log, text.paths if isinstance(text, Corpus) else ())
+        if superwords is not None and isinstance(text, Corpus):
+            check_read_twice(text)
+    return Plan(
+        texts=read,
+        options=learned,
+        vocab_size=size,
+        sources=sources if isinstance(sources, Mapping) else {},
+        parity=parity,
+        superwords=superwords,
+        checkpoint=checkpoint,
+        log=log,
+        workers=arguments.checked_workers(options.get("workers")),
+        memory_limit=limit,
+        min_count=arguments.checked_limit("min_pretoken_count", least, 0),
+        progress=options["progress"],
+        use=memory.Use(limit),
+    )
+
+
+def _texts(sources: object, parity: object) -> list[Any]:
+    """Return all texts that are counted."""
+    if parity is None:
+        if isinstance(sources, Mapping):
+            raise ValueError("a dict of languages is for parity=Parity(...), which balances them")
+        return [sources]
+    if not isinstance(parity, Parity):
+        raise TypeError(f"parity is a toksmith.Parity, such as Parity(dev=...), not {parity!r}")
+    return parity.all_texts(sources)
+
+
+def _check_conflicts(asked: set[str]) -> None:
+    for (name, *others), reason in CONFLICTS.items():
+        if asked.issuperset({name, *others}):
+            raise ValueError(f"{name} cannot be combined with {' and '.join(others)}: {reason}")
+
+
+def _options(
+    vocab_size: int, ready: list[PretokenCounts], superwords: Superwords | None, options: Mapping[str, Any]
+) -> Options:
+    """Return the options of the first stage; counts have a pattern and special tokens of their own."""
+    base = None if options["base"] is None else tokenizer_of(options["base"], "base")
+    pattern, unmatched = options["pattern"], options.get("unmatched")
+    names = arguments.special_names(options["special_tokens"])
+    if ready:
+        names = names or ready[0]._special_tokens
+        if base is None and pattern is ... and unmatched is None:
+            pattern = ready[0]._pattern
+    if base is not None:
+        check_base(base)
+    return Options(
+        vocab_size=vocab_size if superwords is None or base is not None else superwords.first_size(vocab_size),
+        base=base,
+        new_specials=[name for name in names if base is None or name not in base.special_tokens],
+        pattern=pattern_of(base, pattern, unmatched),
+        ties=ties_of(base, options["ties"]),
+        special_ids=options.get("special_ids") or "first",
+        byte_order=options.get("byte_order") or "value",
+        min_frequency=arguments.whole("min_frequency", options["min_frequency"]),
+        max_token_length=length_of(options["max_token_length"]),
+        forced_tokens=options["forced_tokens"],
+    )
+
+
+def _check_counts(counts: PretokenCounts, options: Options) -> None:
+    if options.ties == "first" and not counts._has_order:
+        raise ValueError(
+            'ties="first" goes by the order of the text, which sums of parts do not tell: choose another rule, or '
+            "count on one machine"
+        )
+    if counts._pattern != options.pattern:
+        other = "not {}: leave the pattern out" if options.base is None else "and the base cuts text by {}"
+        raise ValueError(f"the counts were made under {counts._pattern}, {other.format(options.pattern)}")
+    names = options.special_tokens
+    if missing := [name for name in names if name not in counts._special_tokens and name not in options.new_specials]:
+        raise ValueError(f"the counts were made without the special tokens {missing} of the base: count anew")
+    check_specials(counts, names)
+
+
+# The log
+
+
+def _log_path(log: object) -> str:
+    path = arguments.path_of("log", log)
+    if not path.endswith((".csv", ".jsonl")):
+        raise ValueError(f"{path}: a training log is a .csv or a .jsonl file")
+    return path
+
+
+def _write_log(path: str, tokenizer: Tokenizer) -> None:
+    r"""Write a row for each merge of a trained tokenizer, in order.
+
+    Columns: the number of the merge from 1 on, the id of the token that it makes, left part, right part and token as
+    text (`\xNN` for a byte that is not UTF-8, `\\` for a backslash), how often the pair occurred when it was chosen
+    (empty, or null, where it was not chosen by its count), and the bytes of the token.
+    """
+    text = io.StringIO()
+    if path.endswith(".csv"):
+        csv.writer(text).writerows([_LOG_FIELDS, *_log_rows(tokenizer)])
+    else:
+        dump = json.JSONEncoder(ensure_ascii=False).encode
+        text.writelines(f"{dump(dict(zip(_LOG_FIELDS, row, strict=True)))}\n" for row in _log_rows(tokenizer))
+    whole_files.write(path, [text.getvalue().encode()])
+
+
+def _log_rows(tokenizer: Tokenizer) -> Iterator[tuple[int | str | None, ...]]:
+    counts = tokenizer.merge_counts or [None] * len(tokenizer.merges)
+    for number, ((left, right), count) in enumerate(zip(tokenizer.merges, counts, strict=True), 1):
+        token = left + right
+        yield number, tokenizer.token_id(token), _escaped(left), _escaped(right), _escaped(token), count, len(token)
+
+
+def _escaped(token: bytes) -> str:
+    """Return the text that stands for a token, as in toksmith's own file."""
+    return token.replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
