@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from os import PathLike
-from typing import Any, Literal, Protocol, final
+from typing import Any, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ __all__ = [
     "COMPILED_PATTERNS",
     "LLM_C_HEADER_BYTES",
     "MAX_LISTED",
+    "MAX_RECORD_BYTES",
     "NAMED_PATTERNS",
     "NO_PATTERN",
     "NPY_HEADER_BYTES",
@@ -23,16 +24,17 @@ __all__ = [
     "PATTERN_ALIASES",
     "PATTERN_SPELLINGS",
     "REGEX_VERSION",
+    "SHARD_FORMATS",
     "UNICODE_VERSION",
     "ArrowArray",
     "ArrowColumn",
-    "ByteStream",
     "CompiledPattern",
     "Continuations",
     "Counting",
     "DecodeStream",
     "DecodeStreams",
     "Document",
+    "DocumentStream",
     "EncodeStream",
     "EncodingSettings",
     "HuggingFaceEncoding",
@@ -44,31 +46,28 @@ __all__ = [
     "PrefixCache",
     "PretokenCounts",
     "Pretokenizer",
-    "RecordStream",
     "Runs",
     "ShardCounts",
+    "ShardFolder",
     "ShardRun",
     "SpecialSet",
     "Tokenizer",
-    "WrittenHashes",
     "align",
     "build_tokenizer",
     "character_kinds",
     "check_pattern_size",
     "check_plain",
-    "check_snapshot",
     "check_whole",
     "checksum",
-    "complete_shard",
     "count_counts",
     "count_texts",
     "counts_from_arrow",
     "counts_to_arrow",
+    "decompress",
     "file_format",
     "fingerprint",
     "from_fancy_regex",
     "from_oniguruma",
-    "join_pieces",
     "learn_balanced",
     "learn_merges",
     "llm_c_header",
@@ -96,9 +95,11 @@ PATTERN_SPELLINGS: dict[str, str]
 ONIGURUMA_SPELLINGS: dict[str, str]
 LLM_C_HEADER_BYTES: int
 MAX_LISTED: int
+MAX_RECORD_BYTES: int
 NPY_HEADER_BYTES: int
 UNICODE_VERSION: str
 REGEX_VERSION: str
+SHARD_FORMATS: list[tuple[str, str, int, int, bool]]
 
 _Specials = Sequence[tuple[str, int | None]]
 _PatternRow = tuple[str | None, int, str | None, Any, str | None, bool, Pretokenizer]
@@ -145,28 +146,7 @@ def spell(token: bytes) -> str: ...
 def unspell(text: str) -> bytes | None: ...
 def tokens_of_ranks(file: bytes) -> dict[int, bytes]: ...
 def minbpe_model(text: str) -> tuple[str, dict[str, int], dict[tuple[int, int], int]]: ...
-
-@final
-class WrittenHashes: ...
-
-def checksum(
-    path: str | PathLike[str],
-    *,
-    written: WrittenHashes | None = None,
-    sync: bool = False,
-    progress: _Report | None = None,
-) -> tuple[int, str]: ...
-def complete_shard(
-    format: str, ids: PathLike[str], starts: PathLike[str], tokens: int, documents: int, dtype: str
-) -> None: ...
-def join_pieces(
-    ids: PathLike[str],
-    starts: PathLike[str],
-    header_bytes: int,
-    width: int,
-    pieces: Sequence[tuple[PathLike[str], PathLike[str], int, int]],
-) -> int: ...
-def check_snapshot(json: str) -> None: ...
+def checksum(path: str | PathLike[str], *, progress: _Report | None = None) -> tuple[int, str]: ...
 def npy_header(count: int, dtype: str) -> bytes: ...
 def llm_c_header(tokens: int, is_wide: bool) -> bytes: ...
 def side_files(folder: str | PathLike[str]) -> tuple[str, list[str]]: ...
@@ -495,18 +475,13 @@ class SpecialSet:
     def __new__(cls, tokens: Sequence[tuple[str, int]], refused: Sequence[str]) -> SpecialSet: ...
 
 @final
-class ByteStream:
-    def __new__(cls, file: _Source) -> ByteStream: ...
-    def read(self) -> bytes: ...
-    def take_progress(self) -> int: ...
-
-@final
-class RecordStream:
+class DocumentStream:
     def __new__(
         cls, file: _Source, *, label: str | None = None, replace: bool = False, separator: str | None = None
-    ) -> RecordStream: ...
-    def read(self) -> tuple[list[tuple[str, str | None]], int] | None: ...
+    ) -> DocumentStream: ...
+    def read(self) -> tuple[list[tuple[str, bool, str | None]], int] | None: ...
 
+def decompress(file: _Source, write: Callable[[bytes], object]) -> None: ...
 def file_format(
     path: str | PathLike[str], open: Callable[[], Any] | None = None, format: str | None = None
 ) -> tuple[str | None, str | None]: ...
@@ -631,9 +606,25 @@ def build_tokenizer(
 ) -> Tokenizer: ...
 def words_of(tokenizer: Tokenizer, ids: Iterable[int] | NDArray[Any]) -> PretokenCounts: ...
 
-class _Keeper(Protocol):
-    def finish(self, split: int, number: int, tokens: int, documents: int, hashes: WrittenHashes, /) -> object: ...
-    def save(self, snapshot: str, /) -> object: ...
+@final
+class ShardFolder:
+    def __new__(
+        cls,
+        folder: str | PathLike[str],
+        unfinished: str | PathLike[str],
+        options: str,
+        run: str,
+        write_parquet: Callable[[str, str, int, int, bool, str], None],
+        kept: set[str] | None,
+    ) -> ShardFolder: ...
+    def run_of_state(self) -> str | None: ...
+    def resume(self) -> None: ...
+    def join(
+        self, split: int, number: int, pieces: Sequence[tuple[str | PathLike[str], str | PathLike[str], int, int]]
+    ) -> None: ...
+    def publish(self) -> None: ...
+    def names(self) -> list[str]: ...
+    def entries(self) -> str: ...
 
 @final
 class ShardRun:
@@ -641,16 +632,14 @@ class ShardRun:
         cls,
         tokenizer: Tokenizer,
         sources: Sequence[_Source],
-        folder: str | PathLike[str],
+        target: ShardFolder | str | PathLike[str],
         options: str,
-        snapshot: str | None = None,
     ) -> ShardRun: ...
-    def files(self, end: int, keeper: _Keeper | None, *, progress: _Report | None = None) -> None: ...
-    def texts(self, texts: Iterable[object], keeper: _Keeper | None, *, progress: _Report | None = None) -> None: ...
-    def columns(
-        self, end: int, columns: Iterable[_TextColumn], keeper: _Keeper | None, *, progress: _Report | None = None
-    ) -> None: ...
-    def finish(self, keeper: _Keeper | None) -> str: ...
+    def at(self) -> tuple[int, int]: ...
+    def files(self, end: int, *, progress: _Report | None = None) -> None: ...
+    def texts(self, texts: Iterable[object], *, progress: _Report | None = None) -> None: ...
+    def columns(self, end: int, columns: Iterable[_TextColumn], *, progress: _Report | None = None) -> None: ...
+    def finish(self) -> str: ...
     def counts(self) -> ShardCounts: ...
 
 @final

@@ -101,8 +101,8 @@ def write_pieces(
     folder = _new_folder(work)
     source = Source(f"column {shown(column)} of a part")
     run = _core.ShardRun(tokenizer._core, [source], folder, options.json())
-    run.columns(1, itertools.chain([first], columns), None)
-    end = json.loads(run.finish(None))
+    run.columns(1, itertools.chain([first], columns))
+    end = json.loads(run.finish())
     skipped = [(text["line"] or 0, reason_of(text)) for text in end["skipped"]]
     tokens, documents = ([total[key] for total in end["totals"]] for key in ("ids", "documents"))
     counts = (tokens, documents, end["text_bytes"], end["special_tokens"], skipped, end["skipped_count"])
