@@ -10,7 +10,7 @@ use crate::control::{Control, Stage};
 use crate::error::{Error, Result};
 use crate::source::{
     Chunk, ChunkCutter, ChunkDocuments, ChunkJob, Cursor, Cutter, InputFile, Plan, ReadOptions, Skipped,
-    Source, SourceFile, Stamp,
+    Source, SourceFile, Stamp, late_character,
 };
 use crate::workers;
 
@@ -197,15 +197,18 @@ impl FileWork<'_> {
         let mut text = WindowedDocument::new(self.counting, place);
         let mut at = start;
         while at < end {
-            let want = self.counting.options.window_bytes.max(1).min((end - at) as usize);
+            let want = self.counting.options.window_bytes.max(8).min((end - at) as usize);
             let mut bytes = Vec::new();
             file.read_exactly(at, want, &mut bytes)?;
-            at += want as u64;
-            let pushed = text.push(bytes, worker, self.control)?;
+            if at + (want as u64) < end {
+                bytes.truncate(late_character(&bytes).unwrap_or(want));
+            }
+            at += bytes.len() as u64;
+            self.control.advance(bytes.len() as u64);
+            let pushed = text.push(&bytes, worker, self.control)?;
             pushed.map_err(|invalid| self.not_utf8(source, start + invalid))?;
-            self.control.advance(want as u64);
         }
-        text.finish(worker, self.control)?.map_err(|invalid| self.not_utf8(source, start + invalid))
+        text.finish(worker, self.control)
     }
 }
 
@@ -243,15 +246,14 @@ impl InOrder<'_, '_> {
         let FileWork { counting, workers, control, .. } = self.work;
         let (_, start, text) =
             self.open.get_or_insert_with(|| (source, offset, WindowedDocument::new(counting, place)));
-        let pushed = workers.with(self.number, |worker| text.push(bytes, worker, control))?;
+        let pushed = workers.with(self.number, |worker| text.push(&bytes, worker, control))?;
         pushed.map_err(|invalid| self.work.not_utf8(source, *start + invalid))
     }
 
     /// Ends the text of which windows came.
     fn close(&mut self) -> Result<()> {
-        let Some((source, start, text)) = self.open.take() else { return Ok(()) };
+        let Some((.., text)) = self.open.take() else { return Ok(()) };
         let FileWork { workers, control, .. } = self.work;
-        let ended = workers.with(self.number, |worker| text.finish(worker, control))?;
-        ended.map_err(|invalid| self.work.not_utf8(source, start + invalid))
+        workers.with(self.number, |worker| text.finish(worker, control))
     }
 }

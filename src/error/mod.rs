@@ -170,10 +170,7 @@ pub enum Error {
     },
 
     /// A training text that is not UTF-8.
-    #[error(
-        "{}: not UTF-8 at byte {offset}: give errors=\"replace\" to read invalid bytes as U+FFFD, or convert it first",
-        name.display()
-    )]
+    #[error("{}: {}", name.display(), not_utf8(*offset))]
     NotUtf8 {
         /// The file, or the element of an iterable.
         name: PathBuf,
@@ -261,6 +258,11 @@ pub enum Error {
     /// An error of a [`crate::pretokenize::Splitter`] that the caller supplied, such as a Python exception.
     #[error(transparent)]
     Splitter(Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// What is wrong with a text that is not UTF-8 at a byte, and what to do.
+pub(crate) fn not_utf8(at: u64) -> String {
+    format!("not UTF-8 at byte {at}: give errors=\"replace\" to read invalid bytes as U+FFFD")
 }
 
 impl Error {

@@ -1,7 +1,6 @@
 //! Tokenizers from files and folders, and into files.
 
 #[cfg(feature = "train")]
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::folder::{Lead, pair_in};
@@ -280,20 +279,7 @@ impl Tokenizer {
     #[cfg(feature = "train")]
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
-        let failed = |source| Error::Io { path: path.to_owned(), source };
         let content = self.to_bytes("toksmith").map_err(|error| in_file(path, error))?;
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let mut file = new_file(folder.unwrap_or(Path::new("."))).map_err(failed)?;
-        file.write_all(&content).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
-        file.persist(path).map(drop).map_err(|error| failed(error.error))
+        crate::source::write_whole(path, &content)
     }
-}
-
-/// A file that has no name yet, with the permissions of any new file.
-#[cfg(feature = "train")]
-fn new_file(folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
-    let builder = &mut tempfile::Builder::new();
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder)
 }

@@ -1,19 +1,19 @@
-//! Files as blocks of decompressed bytes and as documents, and what a file is.
+//! Files as documents, and what a file is.
 
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use super::call;
 use super::documents::PythonReader;
-use super::{call, objects};
-use crate::error::{Error, show_text};
-use crate::room;
+use super::errors::raised;
+use crate::error::Error;
 use crate::source::{
-    Blocks, ByteStream, Compression, DocumentFormat, Flaw, Format, InputFile, Record, Records, Skipped,
-    Stamp, format_of_file, not_plain, substitute,
+    ByteStream, Compression, DocumentFormat, DocumentReader, Format, InputFile, Opener, ReadDocument,
+    ReadOptions, Source, Stamp, format_of_file, not_plain, substitute,
 };
 
 const BLOCK_BYTES: usize = 1 << 20;
@@ -28,7 +28,7 @@ pub(super) struct PyInputFile {
     seen: Option<FileStamp>,
     max_record_bytes: u64,
     /// Opens the source in place of the path.
-    pub(super) open: Option<Py<PyAny>>,
+    open: Option<Py<PyAny>>,
 }
 
 /// The size of a file and the time of its last change, when it was first seen.
@@ -59,6 +59,18 @@ impl PyInputFile {
     }
 }
 
+impl PyInputFile {
+    pub(super) fn into_source(mut self) -> PyResult<Source> {
+        let open = self.open.take().map(|open| {
+            let opener: Opener = Arc::new(move || {
+                call::attached(|py| PythonReader::open(py, &open)).map_err(PythonReader::failed)
+            });
+            opener
+        });
+        Ok(Source { file: self.into_input()?, open })
+    }
+}
+
 fn format_of_name(name: &str) -> PyResult<Format> {
     Format::of_name(name).ok_or_else(|| {
         let names = Format::ALL.map(|(name, _)| format!("{name:?}")).join(", ");
@@ -66,112 +78,64 @@ fn format_of_name(name: &str) -> PyResult<Format> {
     })
 }
 
-/// Reads a file from front to back. A change of the file while it is read is an error.
-#[pyclass(frozen, name = "ByteStream", module = "toksmith._core")]
-pub(super) struct PyByteStream {
-    stream: Mutex<ByteStream>,
+/// Calls `write` with the decompressed bytes of a file, block by block.
+#[pyfunction]
+pub(super) fn decompress(py: Python<'_>, file: PyInputFile, write: Py<PyAny>) -> PyResult<()> {
+    let mut stream = ByteStream::open(&file.into_input()?)?;
+    call::long(py, None, |control| {
+        let mut block = Vec::new();
+        while stream.read(BLOCK_BYTES, &mut block, control)? > 0 {
+            call::attached(|py| write.call1(py, (PyBytes::new(py, &block),)).map(drop)).map_err(raised)?;
+            block.clear();
+        }
+        Ok(())
+    })
 }
 
-#[pymethods]
-impl PyByteStream {
-    #[new]
-    fn new(file: PyInputFile) -> PyResult<Self> {
-        let stream = ByteStream::open(&file.into_input()?)?;
-        Ok(PyByteStream { stream: Mutex::new(stream) })
-    }
-
-    /// The next block of decompressed bytes; empty at the end.
-    fn read<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let stream = &mut *call::alone(&self.stream, "a stream")?;
-        let block = call::long(py, None, |control| {
-            let mut block = Vec::new();
-            stream.read(BLOCK_BYTES, &mut block, control)?;
-            Ok(block)
-        })?;
-        objects::bytes(py, &block)
-    }
-
-    /// Bytes of the file on the disk, not decompressed, that were read since the last call.
-    fn take_progress(&self) -> PyResult<u64> {
-        Ok(call::alone(&self.stream, "a stream")?.take_progress())
-    }
-}
-
-/// Reads the documents of a file of records, or of a container, from front to back.
-#[pyclass(frozen, name = "RecordStream", module = "toksmith._core")]
-pub(super) struct PyRecordStream {
-    file: InputFile,
-    field: String,
+/// Reads the documents of a file from front to back. A change of the file while it is read is an error.
+#[pyclass(frozen, name = "DocumentStream", module = "toksmith._core")]
+pub(super) struct PyDocumentStream {
+    reader: Mutex<DocumentReader>,
     label: Option<String>,
-    replace: bool,
-    separator: Option<String>,
-    /// The blocks, and the bytes and the lines before the next one.
-    blocks: Mutex<(Blocks, u64, u64)>,
 }
 
-/// A document and its label.
-type Labelled = (String, Option<String>);
+/// A document or a part of one, whether it ends there, and its label.
+type Part = (String, bool, Option<String>);
 
 #[pymethods]
-impl PyRecordStream {
+impl PyDocumentStream {
     #[new]
     #[pyo3(signature = (file, *, label=None, replace=false, separator=None))]
     fn new(
+        py: Python<'_>,
         file: PyInputFile,
         label: Option<String>,
         replace: bool,
         separator: Option<String>,
     ) -> PyResult<Self> {
-        let file = file.into_input()?;
-        let field = file.records.field().unwrap_or_default().to_owned();
-        let blocks = Mutex::new((Blocks::new(ByteStream::open(&file)?, BLOCK_BYTES, Vec::new()), 0, 0));
-        Ok(PyRecordStream { file, field, label, replace, separator, blocks })
+        let options = ReadOptions {
+            replace,
+            skip: false,
+            separator,
+            chunk_bytes: BLOCK_BYTES as u64,
+            first_bytes: 0,
+            streams: 0,
+            in_windows: true,
+        };
+        let source = file.into_source()?;
+        let reader = call::long(py, None, |control| DocumentReader::open(source, options, control))?;
+        Ok(PyDocumentStream { reader: Mutex::new(reader), label })
     }
 
-    /// Some documents, each with its label, and how many bytes of the file were read for them; None at the end.
-    fn read(&self, py: Python<'_>) -> PyResult<Option<(Vec<Labelled>, u64)>> {
-        let (blocks, offset, lines) = &mut *call::alone(&self.blocks, "a stream")?;
-        call::long(py, None, |control| {
-            let Some(block) = blocks.next_records(&self.file, control)? else { return Ok(None) };
-            let mut documents = Vec::new();
-            let mut records = Records::new(&block.bytes, &self.file, *offset);
-            for record in records.by_ref() {
-                let wrong = |flaw| {
-                    Skipped::record(0, &record, flaw).after_lines(*lines, &self.file).error(&self.file)
-                };
-                let text = self.text(&record, &self.field).map_err(wrong)?;
-                let label = self.label.as_ref().map(|name| self.label_of(&record, name));
-                let label = label.transpose().map_err(wrong)?;
-                match &self.separator {
-                    Some(separator) if record.is_text => {
-                        let texts = text.split(separator.as_str()).filter(|text| !text.is_empty());
-                        documents.extend(texts.map(|text| (text.to_owned(), None)));
-                    }
-                    _ => room::push(&mut documents, (text, label))?,
-                }
-            }
-            *offset += block.bytes.len() as u64;
-            *lines += records.lines;
-            Ok(Some((documents, control.progress().done)))
-        })
-    }
-}
-
-impl PyRecordStream {
-    fn label_of(&self, record: &Record<'_>, field: &str) -> Result<String, Flaw> {
-        if record.is_text {
-            return Err(Flaw::NoText(format!("this is a text, and has no field {}", show_text(field))));
-        }
-        self.text(record, field).map_err(|flaw| match flaw {
-            // The end of the message says how to name the field of the text.
-            Flaw::NoText(reason) => Flaw::NoText(reason.split(": name ").next().unwrap_or("").to_owned()),
-            other => other,
-        })
-    }
-
-    fn text(&self, record: &Record<'_>, field: &str) -> Result<String, Flaw> {
-        let text = record.text(field, self.replace)?.into_owned();
-        String::from_utf8(text).map_err(|error| Flaw::NotUtf8(error.utf8_error().valid_up_to() as u64))
+    /// Some documents, and how many bytes of the file were read for them; None at the end.
+    fn read(&self, py: Python<'_>) -> PyResult<Option<(Vec<Part>, u64)>> {
+        let reader = &mut *call::alone(&self.reader, "a stream")?;
+        let (documents, bytes) = call::long(py, None, |control| {
+            let documents = reader.next(self.label.as_deref(), control)?;
+            Ok((documents, control.progress().done))
+        })?;
+        let part = |document: ReadDocument| (document.text, document.ends, document.label);
+        Ok(documents.map(|documents| (documents.into_iter().map(part).collect(), bytes)))
     }
 }
 

@@ -16,7 +16,7 @@ use super::call;
 use crate::error::{Error, Result};
 use crate::room;
 use crate::shards::{TextBatch, TextJob};
-use crate::source::Cursor;
+use crate::source::{Cursor, valid_utf8};
 
 /// About how many bytes of text become a batch of a run.
 const BATCH_BYTES: usize = 1 << 20;
@@ -43,11 +43,7 @@ impl AsRef<[u8]> for PythonText {
 
 /// A text as valid UTF-8. Without `replace`, other bytes are an error, which calls the text `name`.
 pub(super) fn valid(text: &[u8], replace: bool, name: impl FnOnce() -> PathBuf) -> Result<Cow<'_, [u8]>> {
-    match simdutf8::compat::from_utf8(text) {
-        Ok(_) => Ok(Cow::Borrowed(text)),
-        Err(_) if replace => Ok(Cow::Owned(String::from_utf8_lossy(text).into_owned().into_bytes())),
-        Err(error) => Err(Error::NotUtf8 { name: name(), offset: error.valid_up_to() as u64 }),
-    }
+    valid_utf8(text, replace).map_err(|offset| Error::NotUtf8 { name: name(), offset })
 }
 
 /// Objects of Python that are no longer needed, and wait to be dropped by a thread that is attached to the interpreter.
@@ -141,7 +137,8 @@ impl TextBatches {
 /// Objects of Python that hold the texts of a batch.
 pub(super) enum TextOwners {
     Texts(Vec<PythonText>),
-    Column(Py<PyArrowColumn>),
+    /// A column, and what is wrong with a row that has no text.
+    Column(Py<PyArrowColumn>, String),
 }
 
 pub(super) struct PythonTexts<'d> {
@@ -150,11 +147,22 @@ pub(super) struct PythonTexts<'d> {
 }
 
 impl TextBatch for PythonTexts<'_> {
-    fn texts(&self) -> Result<Vec<&[u8]>> {
+    fn texts(&self) -> Result<Vec<Option<&[u8]>>> {
         match &self.owners.object {
-            Some(TextOwners::Texts(texts)) => room::collected(texts.iter().map(AsRef::as_ref)),
-            Some(TextOwners::Column(column)) => Ok(column.get().column().texts()?.texts),
+            Some(TextOwners::Texts(texts)) => room::collected(texts.iter().map(|text| Some(text.as_ref()))),
+            Some(TextOwners::Column(column, _)) => {
+                let texts = column.get().column().texts()?;
+                let rows = texts.texts.iter().enumerate();
+                room::collected(rows.map(|(row, text)| texts.is_valid(row).then_some(*text)))
+            }
             None => Ok(Vec::new()),
+        }
+    }
+
+    fn null_reason(&self) -> &str {
+        match &self.owners.object {
+            Some(TextOwners::Column(_, reason)) => reason,
+            _ => "",
         }
     }
 
@@ -165,7 +173,7 @@ impl TextBatch for PythonTexts<'_> {
 
 /// What a run takes its texts from.
 pub(super) trait Feed {
-    /// The next texts with their bytes, and where they begin and end.
+    /// The next texts with the progress that they stand for, and where they begin and end.
     fn next(&mut self, py: Python<'_>) -> PyResult<Option<(TextOwners, u64, Cursor, Cursor)>>;
 
     fn job<'d>(&mut self, py: Python<'_>, dropped: &'d Dropped<TextOwners>) -> PyResult<Option<TextJob<'d>>> {
@@ -235,6 +243,7 @@ struct TextColumn<'py> {
     source: usize,
     texts: Bound<'py, PyArrowColumn>,
     progress: u64,
+    null_reason: String,
 }
 
 impl ColumnFeed {
@@ -247,17 +256,14 @@ impl ColumnFeed {
 impl Feed for ColumnFeed {
     fn next(&mut self, py: Python<'_>) -> PyResult<Option<(TextOwners, u64, Cursor, Cursor)>> {
         let Some(column) = self.columns.bind(py).clone().next().transpose()? else { return Ok(None) };
-        let TextColumn { source, texts: column, progress } = column.extract()?;
+        let TextColumn { source, texts, progress, null_reason } = column.extract()?;
         if source != self.at.source {
             self.at = Cursor { source, ..Cursor::default() };
         }
         let first = self.at;
-        let texts = column.get().column().texts()?;
-        if texts.nulls > 0 {
-            return Err(PyValueError::new_err("a text of the column is null"));
-        }
-        self.at.offset += texts.texts.len() as u64;
-        Ok(Some((TextOwners::Column(column.unbind()), progress, first, self.at)))
+        self.at.offset += texts.get().column().len() as u64;
+        let owners = TextOwners::Column(texts.unbind(), null_reason);
+        Ok(Some((owners, progress, first, self.at)))
     }
 }
 

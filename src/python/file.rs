@@ -3,7 +3,6 @@
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use numpy::Element;
 use pyo3::prelude::*;
@@ -48,22 +47,14 @@ pub(super) fn encode<'py, T: IdType + Element>(
     Ok(count.into_pyobject(py)?.into_any())
 }
 
-/// Hashes of parts of a file of ids, made while they were written: `checksum` does not read these parts again.
-#[pyclass(frozen, name = "WrittenHashes", module = "toksmith._core")]
-pub(super) struct PyWrittenHashes(pub(super) Arc<WrittenHashes>);
-
-/// The number of bytes of a file, and their BLAKE3 in hex; with `sync` the file is on the disk afterwards. Calls
-/// `progress("check", done, total)` with bytes.
+/// The number of bytes of a file, and their BLAKE3 in hex. Calls `progress("check", done, total)` with bytes.
 #[pyfunction]
-#[pyo3(signature = (path, *, written = None, sync = false, progress = None))]
+#[pyo3(signature = (path, *, progress = None))]
 pub(super) fn checksum(
     py: Python<'_>,
     path: PathBuf,
-    written: Option<&Bound<'_, PyWrittenHashes>>,
-    sync: bool,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(u64, String)> {
-    let written = written.map_or_else(Arc::default, |written| written.get().0.clone());
-    let sum = if sync { shards::synced } else { source::checksum };
-    call::long(py, progress, |control| sum(&path, &written, control))
+    let written = WrittenHashes::default();
+    call::long(py, progress, |control| source::checksum(&path, &written, control))
 }

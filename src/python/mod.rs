@@ -53,7 +53,7 @@ mod _core {
         alignment::{align, vocab_map},
         arrow::{PyArrowArray, PyArrowColumn},
         arrow_counts::{count_counts, count_texts, counts_from_arrow, counts_to_arrow},
-        byte_stream::{PyByteStream, PyRecordStream, check_plain, check_whole, file_format},
+        byte_stream::{PyDocumentStream, check_plain, check_whole, decompress, file_format},
         compiled::{PyCompiledPattern, character_kinds},
         continuations::PyContinuations,
         counts::{PyCounting, PyOversized, PyPretokenCounts},
@@ -61,7 +61,7 @@ mod _core {
         dialects::{check_pattern_size, from_fancy_regex, from_oniguruma},
         document::PyDocument,
         encoding_settings::PyEncodingSettings,
-        file::{PyWrittenHashes, checksum},
+        file::checksum,
         formats::{
             minbpe_model, side_files, spell, tokenizer_files, tokenizer_kind, tokenizer_lead,
             tokens_of_ranks, unspell,
@@ -71,9 +71,7 @@ mod _core {
         pipeline::{PyPipeline, PyPostProcessor},
         prefix_cache::PyPrefixCache,
         pretokenizer::PyPretokenizer,
-        shards::{
-            PyShardCounts, PyShardRun, check_snapshot, complete_shard, join_pieces, llm_c_header, npy_header,
-        },
+        shards::{PyShardCounts, PyShardFolder, PyShardRun, llm_c_header, npy_header},
         special::PySpecialSet,
         stream::EncodeStream,
         tokenizer::Tokenizer,
@@ -111,6 +109,8 @@ fn add_names(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("NPY_HEADER_BYTES", crate::shards::NPY_HEADER_BYTES)?;
     module.add("LLM_C_HEADER_BYTES", crate::shards::LLM_C_HEADER_BYTES)?;
     module.add("MAX_LISTED", crate::shards::MAX_LISTED)?;
+    module.add("MAX_RECORD_BYTES", crate::source::MAX_RECORD_BYTES)?;
+    module.add("SHARD_FORMATS", shards::formats())?;
     module.add("UNICODE_VERSION", UNICODE_VERSION)?;
     module.add("REGEX_VERSION", REGEX_VERSION)
 }

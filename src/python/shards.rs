@@ -1,22 +1,20 @@
-//! The class `ShardRun`: turns documents into shards of ids.
+//! The classes `ShardRun` and `ShardFolder`: documents become shards of ids.
 
-use std::path::PathBuf;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::byte_stream::PyInputFile;
-use super::documents::{ColumnFeed, Dropped, Feed, PythonReader, TextFeed};
+use super::documents::{ColumnFeed, Dropped, Feed, TextFeed};
 use super::errors::raised;
-use super::file::PyWrittenHashes;
 use super::formats::{json_of, of_json};
 use super::tokenizer::Tokenizer;
 use super::{call, objects};
 use crate::encode::Encoder;
-use crate::error::Result;
-use crate::shards::{self, Filling, Keeper, Piece, RawShard, ShardFormat, ShardOptions, ShardRun, Snapshot};
-use crate::source::{Opener, Source, WrittenHashes};
+use crate::shards::{self, Piece, RawShard, ShardFolder, ShardFormat, ShardOptions, ShardRun};
 
 /// How far a run has come.
 #[pyclass(frozen, get_all, name = "ShardCounts", module = "toksmith._core")]
@@ -28,34 +26,85 @@ pub(super) struct PyShardCounts {
     source: u64,
 }
 
-/// Refuses a JSON that is no snapshot of a run.
-#[pyfunction]
-pub(super) fn check_snapshot(json: &str) -> PyResult<()> {
-    of_json::<Snapshot>(json).map(drop)
+/// The folder of a run: makes shards whole, saves the state, and gives whole shards their names.
+#[pyclass(frozen, name = "ShardFolder", module = "toksmith._core")]
+pub(super) struct PyShardFolder {
+    folder: Arc<ShardFolder>,
+    unfinished: PathBuf,
 }
 
-/// An object of Python that receives shards and snapshots; worker threads call its methods. `finish(split, number,
-/// ids, documents, hashes)` completes a shard, and `save(snapshot)` stores the snapshot, as JSON, from which the run can
-/// continue. With None, neither is called.
-struct PythonKeeper(Option<Py<PyAny>>);
-
-impl Keeper for PythonKeeper {
-    fn finish(&self, split: usize, number: u32, filling: Filling, hashes: Arc<WrittenHashes>) -> Result<()> {
-        let arguments = (split, number, filling.ids, filling.documents, PyWrittenHashes(hashes));
-        let Some(keeper) = &self.0 else { return Ok(()) };
-        call::attached(|py| keeper.call_method1(py, "finish", arguments).map(drop)).map_err(raised)
+#[pymethods]
+impl PyShardFolder {
+    /// `options` are those of the core, and `run` all settings that decide what is written, both as JSON. Worker threads
+    /// call `write_parquet(ids, starts, tokens, documents, is_wide, path)`. With `kept`, only files of these names are
+    /// kept.
+    #[new]
+    fn new(
+        folder: PathBuf,
+        unfinished: PathBuf,
+        options: &str,
+        run: &str,
+        write_parquet: Py<PyAny>,
+        kept: Option<HashSet<String>>,
+    ) -> PyResult<Self> {
+        let options = ShardOptions { folder: unfinished.clone(), ..of_json(options)? };
+        let write = move |raw: &RawShard, path: &Path| {
+            let RawShard { ids, starts, tokens, documents, wide } = raw;
+            let arguments = (ids, starts, *tokens, *documents, *wide, path);
+            call::attached(|py| write_parquet.call1(py, arguments).map(drop)).map_err(raised)
+        };
+        let folder = ShardFolder::new(folder, &options, of_json(run)?, kept, Box::new(write));
+        Ok(PyShardFolder { folder: Arc::new(folder), unfinished })
     }
 
-    fn save(&self, snapshot: &Snapshot) -> Result<()> {
-        let Some(keeper) = &self.0 else { return Ok(()) };
-        call::attached(|py| keeper.call_method1(py, "save", (json_of(snapshot)?,)).map(drop)).map_err(raised)
+    /// The settings of the run that saved the state, as JSON; None if there is no state.
+    fn run_of_state(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        call::long(py, None, |_| self.folder.run_of_state())
     }
+
+    /// Continues from the state: checks the shards that it counts as whole, and publishes them.
+    fn resume(&self, py: Python<'_>) -> PyResult<()> {
+        call::long(py, None, |control| self.folder.resume(control))
+    }
+
+    /// Joins pieces to a whole shard. A piece is the two files of a shard without headers, the first document, and the
+    /// one after the last.
+    fn join(
+        &self,
+        py: Python<'_>,
+        split: usize,
+        number: u32,
+        pieces: Vec<(PathBuf, PathBuf, u64, u64)>,
+    ) -> PyResult<()> {
+        let piece = |(ids, starts, first, end)| Piece { ids, starts, first, end };
+        let pieces: Vec<Piece> = pieces.into_iter().map(piece).collect();
+        call::long(py, None, |control| self.folder.join(split, number, &pieces, control))
+    }
+
+    /// Gives all shards their names.
+    fn publish(&self, py: Python<'_>) -> PyResult<()> {
+        call::long(py, None, |_| self.folder.publish_all())
+    }
+
+    /// The names of all files of whole shards.
+    fn names(&self) -> Vec<String> {
+        self.folder.names()
+    }
+
+    /// The entries of the manifest of the shards of each split, as JSON.
+    fn entries(&self) -> PyResult<String> {
+        json_of(&self.folder.entries())
+    }
+}
+
+/// Where a run writes: shards that become whole, or the pieces of an engine.
+#[derive(FromPyObject)]
+enum Target<'py> {
+    Folder(PyRef<'py, PyShardFolder>),
+    Pieces(PathBuf),
 }
 
 /// Turns sources into shards of ids.
-///
-/// The object that completes shards is an argument of each call and is not kept. It usually has a reference to this
-/// object, and Python's collector of cycles does not see references that an object of Rust has.
 #[pyclass(frozen, name = "ShardRun", module = "toksmith._core")]
 pub(super) struct PyShardRun {
     run: ShardRun,
@@ -64,70 +113,68 @@ pub(super) struct PyShardRun {
 
 #[pymethods]
 impl PyShardRun {
-    /// `options` are those of the core, and `snapshot` is what `save` was called with, both as JSON.
+    /// `options` are those of the core, as JSON.
     #[new]
-    #[pyo3(signature = (tokenizer, sources, folder, options, snapshot=None))]
     fn new(
         py: Python<'_>,
         tokenizer: &Tokenizer,
         sources: Vec<PyInputFile>,
-        folder: PathBuf,
+        target: Target<'_>,
         options: &str,
-        snapshot: Option<&str>,
     ) -> PyResult<Self> {
-        let options = ShardOptions { folder, ..of_json(options)? };
+        let (path, folder) = match target {
+            Target::Folder(folder) => (folder.unfinished.clone(), Some(folder.folder.clone())),
+            Target::Pieces(path) => (path, None),
+        };
+        let options = ShardOptions { folder: path, ..of_json(options)? };
         let encoder = tokenizer.encoder().clone();
-        let sources = sources.into_iter().map(source_of).collect::<PyResult<Vec<_>>>()?;
-        let snapshot = snapshot.map(of_json).transpose()?;
-        let run = call::long(py, None, move |control| ShardRun::open(options, sources, snapshot, control))?;
+        let sources = sources.into_iter().map(PyInputFile::into_source).collect::<PyResult<Vec<_>>>()?;
+        let run = call::long(py, None, move |control| ShardRun::open(options, sources, folder, control))?;
         Ok(PyShardRun { run, encoder })
     }
 
+    /// The place that the run has come to: the index of a source, and bytes, texts or rows before the place.
+    fn at(&self) -> (usize, u64) {
+        let at = self.run.at();
+        (at.source, at.offset)
+    }
+
     /// Processes the remaining files before the source `end`.
-    #[pyo3(signature = (end, keeper, *, progress=None))]
-    fn files(
-        &self,
-        py: Python<'_>,
-        end: usize,
-        keeper: Option<Py<PyAny>>,
-        progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<()> {
-        let keeper = PythonKeeper(keeper);
-        call::long(py, progress, |control| self.run.files(&self.encoder, end, &keeper, control))
+    #[pyo3(signature = (end, *, progress=None))]
+    fn files(&self, py: Python<'_>, end: usize, progress: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        call::long(py, progress, |control| self.run.files(&self.encoder, end, control))
     }
 
     /// Processes str and bytes in place of the next source. They begin with the texts that the run that is continued
     /// has encoded, which must be the same and are passed over.
-    #[pyo3(signature = (texts, keeper, *, progress=None))]
+    #[pyo3(signature = (texts, *, progress=None))]
     fn texts(
         &self,
         py: Python<'_>,
         texts: &Bound<'_, PyAny>,
-        keeper: Option<Py<PyAny>>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let at = self.run.at();
-        self.feed(py, at.source + 1, TextFeed::new(texts, at)?, keeper, progress)
+        self.feed(py, at.source + 1, TextFeed::new(texts, at)?, progress)
     }
 
     /// Processes columns of texts in place of the remaining sources before `end`: objects with the attributes `source`
-    /// (its index), `texts` (an `ArrowColumn` without nulls) and `progress`. They begin at the place of the run.
-    #[pyo3(signature = (end, columns, keeper, *, progress=None))]
+    /// (its index), `texts` (an `ArrowColumn`), `progress`, and `null_reason` (what is wrong with a null). They begin at
+    /// the place of the run.
+    #[pyo3(signature = (end, columns, *, progress=None))]
     fn columns(
         &self,
         py: Python<'_>,
         end: usize,
         columns: &Bound<'_, PyAny>,
-        keeper: Option<Py<PyAny>>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        self.feed(py, end, ColumnFeed::new(columns, self.run.at())?, keeper, progress)
+        self.feed(py, end, ColumnFeed::new(columns, self.run.at())?, progress)
     }
 
     /// Closes all shards, saves a last snapshot, and returns it.
-    fn finish(&self, py: Python<'_>, keeper: Option<Py<PyAny>>) -> PyResult<String> {
-        let keeper = PythonKeeper(keeper);
-        json_of(&call::long(py, None, |control| self.run.finish(&keeper, control))?)
+    fn finish(&self, py: Python<'_>) -> PyResult<String> {
+        json_of(&call::long(py, None, |control| self.run.finish(control))?)
     }
 
     fn counts(&self) -> PyShardCounts {
@@ -147,66 +194,25 @@ impl PyShardRun {
         py: Python<'_>,
         end: usize,
         mut feed: impl Feed + Send,
-        keeper: Option<Py<PyAny>>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let (keeper, dropped) = (PythonKeeper(keeper), Dropped::default());
+        let dropped = Dropped::default();
         let result = call::long(py, progress, |control| {
             let next = || call::attached(|py| feed.job(py, &dropped)).map_err(raised);
-            self.run.texts(&self.encoder, end, next, &keeper, control)
+            self.run.texts(&self.encoder, end, next, control)
         });
         dropped.clear(py);
         result
     }
 }
 
-fn source_of(mut file: PyInputFile) -> PyResult<Source> {
-    let open = file.open.take().map(|open| {
-        let opener: Opener = Arc::new(move || {
-            call::attached(|py| PythonReader::open(py, &open)).map_err(PythonReader::failed)
-        });
-        opener
-    });
-    Ok(Source { file: file.into_input()?, open })
-}
-
-/// Writes the headers of a shard and, for "megatron", its index. `ids` and `starts` are the files that the core has written.
-#[pyfunction]
-pub(super) fn complete_shard(
-    py: Python<'_>,
-    format: &str,
-    ids: PathBuf,
-    starts: PathBuf,
-    tokens: u64,
-    documents: u64,
-    dtype: &str,
-) -> PyResult<()> {
-    let format = match format {
-        "llm.c" => ShardFormat::LlmC,
-        "megatron" => ShardFormat::Megatron,
-        "npy" => ShardFormat::Npy,
-        _ => ShardFormat::Bare,
+/// The formats of shards: name, suffix of the file of ids, bytes before the ids, the maximum number of ids in a shard,
+/// and whether a split is one shard.
+pub(super) fn formats() -> Vec<(&'static str, &'static str, usize, u64, bool)> {
+    let row = |(name, format): (_, ShardFormat)| {
+        (name, format.suffix(), format.head_bytes(), format.max_ids(), format.is_single())
     };
-    let shard = RawShard { ids, starts, tokens, documents, wide: dtype == "uint32" };
-    call::long(py, None, |_| shard.complete(format))
-}
-
-/// Writes the two files of a shard, ids of `width` bytes behind room for a header; returns how many ids it has. A piece is the
-/// same two files without headers, the first document and the one after the last.
-#[pyfunction]
-pub(super) fn join_pieces(
-    py: Python<'_>,
-    ids: PathBuf,
-    starts: PathBuf,
-    header_bytes: usize,
-    width: u64,
-    pieces: Vec<(PathBuf, PathBuf, u64, u64)>,
-) -> PyResult<u64> {
-    let piece = |(ids, starts, first, end)| Piece { ids, starts, first, end };
-    let pieces: Vec<Piece> = pieces.into_iter().map(piece).collect();
-    call::long(py, None, |control| {
-        shards::join_pieces((&ids, &starts), header_bytes, width, &pieces, control)
-    })
+    ShardFormat::ALL.into_iter().map(row).collect()
 }
 
 /// The header of a `.npy` file of `count` numbers of a type such as "<u2"; 128 bytes.

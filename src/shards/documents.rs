@@ -19,8 +19,10 @@ const GROUP_BYTES: usize = 64 << 10;
 
 /// A batch of texts that the caller made.
 pub trait TextBatch: Send {
-    /// The texts, in order; they need not be UTF-8.
-    fn texts(&self) -> Result<Vec<&[u8]>>;
+    /// The texts, in order; they need not be UTF-8. `None` for a row of a table that has none.
+    fn texts(&self) -> Result<Vec<Option<&[u8]>>>;
+    /// What is wrong with a row that has no text.
+    fn null_reason(&self) -> &str;
     /// The number of bytes of the source that these texts were made from, for the progress display.
     fn progress(&self) -> u64;
 }
@@ -92,7 +94,10 @@ impl<'a> Documents<'a> {
                 encoded.begin(source);
                 let mut documents = ChunkDocuments::new(self.cutter);
                 let mut numbered = (first..).zip(texts.texts()?);
-                let added = numbered.try_for_each(|(number, text)| documents.add_own(text, source, number));
+                let added = numbered.try_for_each(|(number, text)| match text {
+                    Some(text) => documents.add_own(text, source, number),
+                    None => documents.add_null(source, number, texts.null_reason()),
+                });
                 self.documents(worker, documents, added.err(), &mut encoded, control)?;
                 control.advance(texts.progress());
                 Ok(encoded)

@@ -7,6 +7,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
+
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::room;
@@ -17,17 +19,67 @@ pub const NPY_HEADER_BYTES: usize = 128;
 /// Bytes of a header of llm.c.
 pub const LLM_C_HEADER_BYTES: usize = 1024;
 
-/// A format of shards, as far as the core writes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A format of shards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum ShardFormat {
     /// Ids alone.
+    #[serde(rename = "bin")]
     Bare,
+    /// Ids alone, in one file for each split.
+    #[serde(rename = "nanogpt")]
+    NanoGpt,
     /// Ids behind a header of llm.c (its `dev/data/data_common.py`).
+    #[serde(rename = "llm.c")]
     LlmC,
     /// Ids, and Megatron's index beside them (its `indexed_dataset.py`).
+    #[serde(rename = "megatron")]
     Megatron,
     /// A file of NumPy.
+    #[serde(rename = "npy")]
     Npy,
+    /// A table with a row for each document, which the caller writes.
+    #[serde(rename = "parquet")]
+    Parquet,
+}
+
+impl ShardFormat {
+    /// All formats with their names.
+    pub const ALL: [(&str, ShardFormat); 6] = [
+        ("bin", ShardFormat::Bare),
+        ("nanogpt", ShardFormat::NanoGpt),
+        ("llm.c", ShardFormat::LlmC),
+        ("megatron", ShardFormat::Megatron),
+        ("npy", ShardFormat::Npy),
+        ("parquet", ShardFormat::Parquet),
+    ];
+
+    /// The suffix of the file of ids.
+    pub fn suffix(self) -> &'static str {
+        match self {
+            ShardFormat::Npy => ".npy",
+            ShardFormat::Parquet => ".parquet",
+            _ => ".bin",
+        }
+    }
+
+    /// Bytes before the ids in their file.
+    pub fn head_bytes(self) -> usize {
+        match self {
+            ShardFormat::LlmC => LLM_C_HEADER_BYTES,
+            ShardFormat::Npy => NPY_HEADER_BYTES,
+            _ => 0,
+        }
+    }
+
+    /// The maximum number of ids in a shard. The number is an int32 in llm.c.
+    pub fn max_ids(self) -> u64 {
+        if self == ShardFormat::LlmC { i32::MAX as u64 } else { 1 << 62 }
+    }
+
+    /// Whether a split is one shard, whose files have no number.
+    pub fn is_single(self) -> bool {
+        self == ShardFormat::NanoGpt
+    }
 }
 
 /// The two files of a shard, and what is in them.
@@ -50,7 +102,7 @@ impl RawShard {
     pub fn complete(&self, format: ShardFormat) -> Result<()> {
         put_header(&self.starts, &npy_header(self.documents + 1, "<i8"))?;
         match format {
-            ShardFormat::Bare => Ok(()),
+            ShardFormat::Bare | ShardFormat::NanoGpt | ShardFormat::Parquet => Ok(()),
             ShardFormat::Npy => {
                 put_header(&self.ids, &npy_header(self.tokens, if self.wide { "<u4" } else { "<u2" }))
             }
@@ -102,7 +154,7 @@ pub struct Piece {
 }
 
 /// Copies pieces to new files of a shard, ids of `width` bytes behind room for a header; returns how many ids there are.
-pub fn join_pieces(
+pub(super) fn join_pieces(
     (ids, starts): (&Path, &Path),
     header_bytes: usize,
     width: u64,
@@ -169,7 +221,7 @@ fn open_at(path: &Path, place: u64) -> Result<BufReader<File>> {
 }
 
 /// Syncs a file to the disk; returns its size and its BLAKE3 in hex, as [`checksum`] does.
-pub fn synced(path: &Path, written: &WrittenHashes, control: &Control) -> Result<(u64, String)> {
+pub(super) fn synced(path: &Path, written: &WrittenHashes, control: &Control) -> Result<(u64, String)> {
     let sum = checksum(path, written, control)?;
     let file = open_regular(path, OpenOptions::new().read(true).write(true), Links::Refuse);
     file.and_then(|file| file.sync_all()).map(|()| sum).map_err(Error::io(path))

@@ -6,6 +6,7 @@
 //!   only adds up numbers; the next free worker writes the ids to that place (`write`, `shard`).
 //! - `ledger`: which jobs are written. A snapshot of the run is saved only when all jobs before it are written.
 //! - `run`: runs all these steps.
+//! - `folder`: makes shards whole, saves the state of the run, and gives whole shards their names.
 //! - `files`: headers and other files of whole shards.
 //! - `permutation`: the order in which windows of the shards are read.
 
@@ -13,6 +14,7 @@ mod buffer;
 mod documents;
 mod encoded;
 mod files;
+mod folder;
 mod ledger;
 mod options;
 mod permutation;
@@ -24,12 +26,12 @@ mod write;
 
 pub use documents::{TextBatch, TextJob};
 pub use files::{
-    LLM_C_HEADER_BYTES, NPY_HEADER_BYTES, Piece, RawShard, ShardFormat, join_pieces, llm_c_header,
-    npy_header, synced,
+    LLM_C_HEADER_BYTES, NPY_HEADER_BYTES, Piece, RawShard, ShardFormat, llm_c_header, npy_header,
 };
+pub use folder::{ParquetWriter, ShardEntry, ShardFolder};
 pub use ledger::Snapshot;
 pub use options::{HASHED_BYTES, ShardOptions, Shuffle, Split};
 pub use permutation::{KEY_BYTES, Permutation};
 pub use place::MAX_LISTED;
-pub use run::{Counts, Keeper, ShardRun};
+pub use run::{Counts, ShardRun};
 pub use shard::Filling;

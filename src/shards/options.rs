@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
+use super::files::ShardFormat;
 use crate::source::ReadOptions;
 
 /// One of the splits that documents are divided into.
@@ -54,10 +55,11 @@ pub struct ShardOptions {
     pub shuffle: Option<Shuffle>,
     /// A shard is closed once it holds this many ids.
     pub shard_size: u64,
-    /// Bytes that are left free before the ids in the file of a shard, for a header that is written later.
-    pub head_bytes: u64,
-    /// Whether ids are hashed as they are written, for the checksum that the keeper makes.
-    pub is_hashed: bool,
+    /// The format of whole shards.
+    pub format: ShardFormat,
+    /// Whether the shards are pieces, from which others are joined: they have no header and no checksum.
+    #[serde(default)]
+    pub is_piece: bool,
     /// The maximum number of threads.
     pub workers: usize,
     /// About how many bytes of text a worker takes at a time.
@@ -78,6 +80,11 @@ impl ShardOptions {
     /// Bytes of an id.
     pub(super) fn width(&self) -> u64 {
         if self.wide { 4 } else { 2 }
+    }
+
+    /// Bytes that are left free before the ids in the file of a shard, for a header that is written later.
+    pub(super) fn head_bytes(&self) -> u64 {
+        if self.is_piece { 0 } else { self.format.head_bytes() as u64 }
     }
 
     /// How sources are read.

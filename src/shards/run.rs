@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use super::documents::{Documents, Job, TextJob};
+use super::folder::ShardFolder;
 use super::ledger::{Ledger, Pending, Snapshot};
 use super::options::ShardOptions;
 use super::place::{PlaceContext, Placer};
@@ -12,17 +13,8 @@ use super::write::PlacedIds;
 use crate::control::{Control, Stage};
 use crate::encode::Encoder;
 use crate::error::{Error, Result};
-use crate::source::{ChunkCutter, Cursor, Plan, Source, WrittenHashes};
+use crate::source::{ChunkCutter, Cursor, Plan, Source};
 use crate::workers;
-
-/// What the caller does with shards and snapshots. Workers call these methods, several at a time.
-pub trait Keeper: Sync {
-    /// Finishes a shard to which nothing is left to be written. `hashes` are those of its ids, as far as they are known.
-    fn finish(&self, split: usize, number: u32, filling: Filling, hashes: Arc<WrittenHashes>) -> Result<()>;
-
-    /// Saves a snapshot. All data that it refers to is already on the disk. Only one call runs at a time.
-    fn save(&self, snapshot: &Snapshot) -> Result<()>;
-}
 
 /// How far a run has come.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,13 +33,15 @@ pub struct Counts {
 pub struct ShardRun {
     options: ShardOptions,
     sources: Vec<Source>,
+    /// What makes shards whole, and saves snapshots; `None` for pieces.
+    folder: Option<Arc<ShardFolder>>,
     placer: Mutex<Placer>,
     ledger: Ledger,
     counts: Mutex<Counts>,
 }
 
 impl ShardRun {
-    /// Begins a run, or continues from a snapshot.
+    /// Begins a run, or continues from the snapshot of its folder.
     ///
     /// # Errors
     /// [`crate::Error::Io`]: the shards of the snapshot do not exist, or are not as they were then.
@@ -55,10 +49,10 @@ impl ShardRun {
     pub fn open(
         options: ShardOptions,
         sources: Vec<Source>,
-        snapshot: Option<Snapshot>,
+        folder: Option<Arc<ShardFolder>>,
         control: &Control,
     ) -> Result<Self> {
-        let snapshot = snapshot.unwrap_or_else(|| Snapshot {
+        let snapshot = folder.as_ref().and_then(|folder| folder.snapshot()).unwrap_or_else(|| Snapshot {
             shards: vec![Default::default(); options.splits.len()],
             totals: vec![Default::default(); options.splits.len()],
             checksums: vec![Default::default(); options.splits.len()],
@@ -69,7 +63,7 @@ impl ShardRun {
         }
         let placer = Mutex::new(Placer::open(&options, snapshot, control)?);
         let (ledger, counts) = (Ledger::default(), Mutex::default());
-        let run = ShardRun { options, sources, placer, ledger, counts };
+        let run = ShardRun { options, sources, folder, placer, ledger, counts };
         run.count(&run.placer().now);
         Ok(run)
     }
@@ -102,8 +96,8 @@ impl ShardRun {
     ///
     /// # Errors
     /// [`crate::Error::Io`], [`crate::Error::NotUtf8`], [`crate::Error::Corrupt`], [`crate::Error::Record`]: the
-    /// first error in the order of the sources; errors of encoding and of the keeper; [`crate::Error::Interrupted`].
-    pub fn files(&self, encoder: &Encoder, end: usize, keeper: &dyn Keeper, control: &Control) -> Result<()> {
+    /// first error in the order of the sources; errors of encoding and of the folder; [`crate::Error::Interrupted`].
+    pub fn files(&self, encoder: &Encoder, end: usize, control: &Control) -> Result<()> {
         control.begin(Stage::Encode, 0);
         let sources = &self.sources[..end];
         let read = self.options.read();
@@ -111,7 +105,7 @@ impl ShardRun {
         thread::scope(|scope| {
             let mut plan = Plan::new(scope, sources, &cutter, self.at(), control);
             let jobs = move || Ok(plan.next()?.map(|(chunks, end)| Job::Chunks(chunks, end)));
-            self.work((encoder, &cutter), keeper, control, (jobs, JobMaker::AnyWorker))
+            self.work((encoder, &cutter), control, (jobs, JobMaker::AnyWorker))
         })
     }
 
@@ -124,14 +118,13 @@ impl ShardRun {
         encoder: &Encoder,
         end: usize,
         mut next: impl FnMut() -> Result<Option<TextJob<'t>>> + Send,
-        keeper: &dyn Keeper,
         control: &Control,
     ) -> Result<()> {
         control.begin(Stage::Encode, 0);
         let read = self.options.read();
         let cutter = ChunkCutter::new(&read, None);
         let jobs = || Ok(next()?.map(Job::Texts));
-        self.work((encoder, &cutter), keeper, control, (jobs, JobMaker::Caller))?;
+        self.work((encoder, &cutter), control, (jobs, JobMaker::Caller))?;
         let mut placer = self.placer();
         placer.now.at = Cursor::start_of(end);
         placer.now.lines = 0;
@@ -142,7 +135,6 @@ impl ShardRun {
     fn work<'t>(
         &self,
         (encoder, cutter): (&Encoder, &ChunkCutter<'_>),
-        keeper: &dyn Keeper,
         control: &Control,
         (jobs, maker): (impl FnMut() -> Result<Option<Job<'t>>> + Send, JobMaker),
     ) -> Result<()> {
@@ -157,9 +149,9 @@ impl ShardRun {
             placed
         };
         let write = |placed: PlacedIds| {
-            placed.write(&mut |shard| self.finish_shard(shard, keeper))?;
+            placed.write(&mut |shard| self.finish_shard(shard))?;
             self.ledger.done(placed.job);
-            self.save(keeper)
+            self.save()
         };
         let workers = if encoder.is_parallel() { options.workers } else { 1 };
         encoder.make_tables(workers)?;
@@ -171,20 +163,23 @@ impl ShardRun {
             // Everything that was placed before the failure is written, so the next run can continue from this
             // snapshot.
             self.placer().snapshot_now(&self.ledger);
-            let _ = self.save(keeper);
+            let _ = self.save();
         }
         done
     }
 
-    fn finish_shard(&self, shard: &Arc<Shard>, keeper: &dyn Keeper) -> Result<()> {
+    fn finish_shard(&self, shard: &Arc<Shard>) -> Result<()> {
         let (filling, job) = shard.closed();
-        keeper.finish(shard.split, shard.number, filling, shard.hashes())?;
+        if let Some(folder) = &self.folder {
+            folder.finish(shard.split, shard.number, filling, shard.hashes())?;
+        }
         self.ledger.done(job);
         Ok(())
     }
 
     /// Saves the snapshots that are due.
-    fn save(&self, keeper: &dyn Keeper) -> Result<()> {
+    fn save(&self) -> Result<()> {
+        let Some(folder) = &self.folder else { return Ok(()) };
         while let Some(Pending { mut snapshot, shards, .. }) = self.ledger.take() {
             let saved = (shards.iter())
                 .try_for_each(|shard| {
@@ -193,7 +188,7 @@ impl ShardRun {
                     snapshot.checksums[shard.split] = shard.checksums(filling, &Control::none())?;
                     Ok(())
                 })
-                .and_then(|()| keeper.save(&snapshot));
+                .and_then(|()| folder.save(&snapshot));
             self.ledger.saved();
             saved?;
         }
@@ -201,20 +196,22 @@ impl ShardRun {
     }
 
     /// Closes all shards, and saves a last snapshot.
-    pub fn finish(&self, keeper: &dyn Keeper, control: &Control) -> Result<Snapshot> {
+    pub fn finish(&self, control: &Control) -> Result<Snapshot> {
         let context = PlaceContext { options: &self.options, sources: &self.sources, ledger: &self.ledger };
         let (placed, whole) = self.placer().finish(context)?;
         for placed in placed {
             control.check()?;
-            placed.write(&mut |shard| self.finish_shard(shard, keeper))?;
+            placed.write(&mut |shard| self.finish_shard(shard))?;
         }
         for shard in whole {
             control.check()?;
-            self.finish_shard(&shard, keeper)?;
+            self.finish_shard(&shard)?;
         }
         let snapshot = self.placer().now.clone();
         self.count(&snapshot);
-        keeper.save(&snapshot)?;
+        if let Some(folder) = &self.folder {
+            folder.save(&snapshot)?;
+        }
         Ok(snapshot)
     }
 }

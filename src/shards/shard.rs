@@ -2,8 +2,8 @@
 
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,7 @@ struct ShardFile {
     /// Bytes before the numbers, for a header that is written last.
     head_bytes: u64,
     /// The hashes of parts of the file, of which none has bytes of the head.
-    hashes: Arc<WrittenHashes>,
+    hashes: WrittenHashes,
 }
 
 impl ShardFile {
@@ -45,7 +45,7 @@ impl ShardFile {
             return Err(damaged(&path, &reason));
         }
         file.set_len(size).map_err(Error::io(&path))?;
-        Ok(ShardFile { path, file, head_bytes, hashes: Arc::default() })
+        Ok(ShardFile { path, file, head_bytes, hashes: WrittenHashes::default() })
     }
 
     fn write(&self, bytes: &[u8], at: u64) -> Result<()> {
@@ -69,7 +69,7 @@ pub(super) struct Shard {
     pub(super) number: u32,
     ids: ShardFile,
     index: ShardFile,
-    is_hashed: bool,
+    is_piece: bool,
     width: u64,
     /// The number of announced writes that are not done, plus one until the shard is closed.
     pending: AtomicUsize,
@@ -83,13 +83,13 @@ impl Shard {
         let name = &options.splits[split].name;
         let file = |suffix: &str| options.folder.join(format!("{name}-{number:05}.{suffix}"));
         let (is_new, width) = (filling == Filling::default(), options.width());
-        let ids_bytes = options.head_bytes + width * filling.ids;
+        let ids_bytes = options.head_bytes() + width * filling.ids;
         Ok(Shard {
             split,
             number,
-            ids: ShardFile::open(file("ids"), options.head_bytes, ids_bytes, is_new)?,
+            ids: ShardFile::open(file("ids"), options.head_bytes(), ids_bytes, is_new)?,
             index: ShardFile::open(file("index"), INDEX_HEAD, index_bytes(filling), is_new)?,
-            is_hashed: options.is_hashed,
+            is_piece: options.is_piece,
             width,
             pending: AtomicUsize::new(1),
             closed: OnceLock::new(),
@@ -123,8 +123,8 @@ impl Shard {
     }
 
     /// The hashes of parts of the file of ids. The head, which is written last, is in none of these parts.
-    pub(super) fn hashes(&self) -> Arc<WrittenHashes> {
-        self.ids.hashes.clone()
+    pub(super) fn hashes(&self) -> &WrittenHashes {
+        &self.ids.hashes
     }
 
     /// Writes ids and the ends of their documents after what the shard holds at `at`.
@@ -132,7 +132,7 @@ impl Shard {
         let ids_at = self.ids_bytes(at);
         self.ids.write(bytes, ids_at)?;
         self.index.write(ends, index_bytes(at))?;
-        if self.is_hashed {
+        if !self.is_piece {
             self.ids.hashes.add(ids_at, bytes);
         }
         Ok(())

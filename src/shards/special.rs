@@ -31,18 +31,3 @@ impl SpecialIds {
         ids.iter().filter(|&&id| is_special(id)).count() as u64
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_are_counted_that_are_equal_in_all_bits() {
-        let special = SpecialIds::new(&[70_000, 0, 63, u32::MAX]);
-        assert_eq!(
-            special.count(&[0, 0, 1, 62, 63, 64, 70_000, 70_000 - 65_536, 65_536, u32::MAX, 65_535]),
-            5
-        );
-        assert_eq!(SpecialIds::new(&[]).count(&[0, 1]), 0);
-    }
-}

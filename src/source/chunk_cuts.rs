@@ -4,6 +4,7 @@ use super::cuts::Cutter;
 use super::file::SourceFile;
 use super::separator::Separator;
 use super::sources::ReadOptions;
+use super::utf8::late_character;
 use crate::control::Control;
 use crate::error::Result;
 
@@ -43,7 +44,7 @@ impl<'a> ChunkCutter<'a> {
     pub(super) fn max_held(&self, max_record_bytes: u64) -> u64 {
         match (self.options.in_windows, &self.inside) {
             (true, Some(_)) => MAX_UNCUT_BYTES,
-            (true, None) => 0,
+            (true, None) => self.min_window(),
             (false, _) => max_record_bytes.saturating_add(self.options.min_chunk(true)),
         }
     }
@@ -131,17 +132,28 @@ impl<'a> ChunkCutter<'a> {
         Ok((end < file.size).then_some(ChunkEnd { end, next: end, is_whole: false }))
     }
 
-    /// The end of the next chunk in `pending`, the bytes that have been read of a stream that continues. `None` if
-    /// the stream has to be read further first.
-    pub(super) fn end_of_pending(&self, pending: &[u8], is_inside: bool) -> Option<ChunkEnd> {
+    /// Bytes of a text in which a window can end.
+    pub(super) fn min_window(&self) -> u64 {
+        5 + self.separator.as_ref().map_or(0, Separator::len) as u64
+    }
+
+    /// The end of the next chunk in `pending`, the bytes that have been read of a stream that continues; in windows, a
+    /// chunk may end after any character. `None` if the stream has to be read further first.
+    pub(super) fn end_of_pending(
+        &self,
+        pending: &[u8],
+        is_inside: bool,
+        in_windows: bool,
+    ) -> Option<ChunkEnd> {
         let reserve = self.separator.as_ref().map_or(0, Separator::len);
         if let Some(at) = self.separator.as_ref().and_then(|separator| separator.last_alone(pending)) {
             return Some(ChunkEnd { end: at as u64, next: (at + reserve) as u64, is_whole: true });
         }
         // A separator that begins in the last bytes is not whole yet.
         let known = &pending[..pending.len().saturating_sub(reserve)];
-        let end = self.inside.as_ref()?.late_cut(known)? as u64;
-        let min_bytes = if is_inside { 1 } else { self.options.min_chunk(true) };
+        let end =
+            if in_windows { late_character(known) } else { self.inside.as_ref()?.late_cut(known) }? as u64;
+        let min_bytes = if is_inside || in_windows { 1 } else { self.options.min_chunk(true) };
         (end >= min_bytes).then_some(ChunkEnd { end, next: end, is_whole: false })
     }
 }

@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use super::frames::Frame;
 use super::input::{DocumentFormat, InputFile};
 use super::records::text_of;
+use super::utf8::valid_utf8;
+use crate::error::show_text;
 
 /// The records in a block of a file.
 pub(crate) struct Records<'b> {
@@ -109,10 +111,9 @@ impl<'b> Record<'b> {
         if let Some(limit) = self.exceeded {
             return Err(Flaw::TooLong(limit));
         }
-        let text = match std::str::from_utf8(if self.is_valid { &[] } else { self.bytes }) {
-            Ok(_) => Cow::Borrowed(self.bytes),
-            Err(_) if replace => Cow::Owned(String::from_utf8_lossy(self.bytes).into_owned().into_bytes()),
-            Err(invalid) => return Err(Flaw::NotUtf8(invalid.valid_up_to() as u64)),
+        let text = match self.is_valid {
+            true => Cow::Borrowed(self.bytes),
+            false => valid_utf8(self.bytes, replace).map_err(Flaw::NotUtf8)?,
         };
         if self.is_text {
             return Ok(text);
@@ -129,7 +130,17 @@ impl<'b> Record<'b> {
     }
 }
 
-/// What is wrong with a text in a container.
-pub(crate) fn not_utf8(at: u64) -> String {
-    format!("not UTF-8 at byte {at}: give errors=\"replace\" to read invalid bytes as U+FFFD")
+impl Record<'_> {
+    /// The string in a field, which is the label of a document.
+    pub(crate) fn label(&self, field: &str, replace: bool) -> Result<String, Flaw> {
+        if self.is_text {
+            return Err(Flaw::NoText(format!("this is a text, and has no field {}", show_text(field))));
+        }
+        let label = self.text(field, replace).map_err(|flaw| match flaw {
+            // The end of the message says how to name the field of the text.
+            Flaw::NoText(reason) => Flaw::NoText(reason.split(": name ").next().unwrap_or("").to_owned()),
+            other => other,
+        })?;
+        Ok(String::from_utf8_lossy(&label).into_owned())
+    }
 }

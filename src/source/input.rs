@@ -56,7 +56,7 @@ pub struct InputFile {
 }
 
 /// The default of [`InputFile::max_record_bytes`].
-const MAX_RECORD_BYTES: u64 = 1_000_000_000;
+pub const MAX_RECORD_BYTES: u64 = 1_000_000_000;
 
 impl InputFile {
     /// A file of plain text, a document.

@@ -53,16 +53,15 @@ mod streams;
 #[cfg(feature = "train")]
 mod tar;
 mod text;
-#[cfg(feature = "train")]
 mod utf8;
 #[cfg(feature = "train")]
 mod warc;
+#[cfg(feature = "train")]
+mod whole;
 mod writeback;
 #[cfg(feature = "compression")]
 mod xz;
 
-#[cfg(feature = "python")]
-pub(crate) use blocks::Blocks;
 #[cfg(feature = "shards")]
 pub(crate) use checksum::checksum_of_start;
 #[cfg(feature = "shards")]
@@ -73,11 +72,9 @@ pub(crate) use chunk_cuts::ChunkCutter;
 pub use compression::{AnyRead, Compression};
 pub use cuts::Cutter;
 pub(crate) use cuts::Guard;
-#[cfg(feature = "python")]
-pub(crate) use documents::{Flaw, Record, Records};
 pub(crate) use file::{SourceFile, read_at, write_at, write_through_at};
 #[cfg(feature = "train")]
-pub use input::{DocumentFormat, InputFile};
+pub use input::{DocumentFormat, InputFile, MAX_RECORD_BYTES};
 #[cfg(feature = "train")]
 pub use kinds::{Format, not_plain, substitute};
 #[cfg(feature = "train")]
@@ -94,6 +91,11 @@ pub use sources::{Cursor, Opener, ReadOptions, Source};
 pub use stamp::Stamp;
 #[cfg(feature = "python")]
 pub(crate) use stream::ByteStream;
+#[cfg(feature = "python")]
+pub(crate) use streams::{DocumentReader, ReadDocument};
 pub use text::Text;
 #[cfg(feature = "train")]
-pub(crate) use utf8::Utf8Window;
+pub(crate) use utf8::late_character;
+pub(crate) use utf8::valid_utf8;
+#[cfg(feature = "train")]
+pub(crate) use whole::write_whole;

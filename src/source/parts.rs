@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 
 use super::chunk_cuts::ChunkCutter;
-use super::documents::{Flaw, Record, Records, not_utf8};
+use super::documents::{Flaw, Record, Records};
 use super::skipped::Skipped;
 use super::sources::Source;
+use super::utf8::valid_utf8;
+use crate::error::not_utf8;
 
 /// A document, or a part of it.
 pub(crate) struct DocumentPart<'t> {
@@ -23,6 +25,9 @@ pub(crate) struct ChunkDocuments<'c, 't> {
     pub(crate) skipped: Vec<Skipped>,
     /// Ends of lines.
     pub(crate) lines: u64,
+    /// The field of the label of each document, if labels are wanted.
+    pub(crate) label: Option<&'c str>,
+    pub(crate) labels: Vec<String>,
 }
 
 /// The error is the document that ends the run.
@@ -34,7 +39,8 @@ const LONG_INVALID: &str = "the document is not UTF-8 and too long to be left ou
 
 impl<'c, 't> ChunkDocuments<'c, 't> {
     pub(crate) fn new(cutter: &'c ChunkCutter<'c>) -> Self {
-        ChunkDocuments { cutter, parts: Vec::new(), skipped: Vec::new(), lines: 0 }
+        let (parts, skipped, labels) = (Vec::new(), Vec::new(), Vec::new());
+        ChunkDocuments { cutter, parts, skipped, lines: 0, label: None, labels }
     }
 
     /// Adds the documents of a chunk of the source of this number, from an offset on. `begins` and `ends` say whether
@@ -59,6 +65,10 @@ impl<'c, 't> ChunkDocuments<'c, 't> {
 
     /// Adds a line of JSON, or a document of a container.
     fn add_record(&mut self, record: &Record<'t>, field: &str, source: usize) -> Added {
+        if let Some(label) = self.label {
+            let label = record.label(label, self.cutter.options.replace);
+            self.labels.push(label.map_err(|flaw| Skipped::record(source, record, flaw))?);
+        }
         if record.is_text {
             let before = self.skipped.len();
             let added = self.add_text(record.bytes, (source, 0), (true, true));
@@ -110,22 +120,27 @@ impl<'c, 't> ChunkDocuments<'c, 't> {
         self.add(text, Skipped { line: Some(number), ..Skipped::invalid(source, 0) }, (true, true))
     }
 
+    /// Adds a row of a table that has no text.
+    pub(crate) fn add_null(&mut self, source: usize, row: u64, reason: &str) -> Added {
+        let (member, reason) = (Some(format!("row {row}")), Some(reason.to_owned()));
+        self.refuse(Skipped { member, reason, ..Skipped::invalid(source, 0) })
+    }
+
     /// Adds a document, or a part of one, if it is valid UTF-8 or may be repaired. It begins at the place of `wrong`.
     fn add(&mut self, text: &'t [u8], wrong: Skipped, (begins, ends): (bool, bool)) -> Added {
-        let text = if simdutf8::basic::from_utf8(text).is_ok() {
-            Cow::Borrowed(text)
-        } else if self.cutter.options.replace {
-            Cow::Owned(String::from_utf8_lossy(text).into_owned().into_bytes())
-        } else {
-            let valid = std::str::from_utf8(text).map_or_else(|error| error.valid_up_to(), str::len);
-            let wrong = Skipped { offset: wrong.offset + valid as u64, ..wrong };
-            if self.cutter.options.skip && !(begins && ends) {
-                return Err(Skipped { reason: Some(LONG_INVALID.to_owned()), ..wrong });
+        match valid_utf8(text, self.cutter.options.replace) {
+            Ok(text) => {
+                self.parts.push(DocumentPart { text, begins, ends });
+                Ok(())
             }
-            return self.refuse(wrong);
-        };
-        self.parts.push(DocumentPart { text, begins, ends });
-        Ok(())
+            Err(at) => {
+                let wrong = Skipped { offset: wrong.offset + at, ..wrong };
+                if self.cutter.options.skip && !(begins && ends) {
+                    return Err(Skipped { reason: Some(LONG_INVALID.to_owned()), ..wrong });
+                }
+                self.refuse(wrong)
+            }
+        }
     }
 
     /// Leaves a document out, or ends the run if documents may not be skipped.

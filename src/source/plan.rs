@@ -9,7 +9,7 @@ use super::input::InputFile;
 use super::skipped::Skipped;
 use super::sources::{Cursor, Source};
 use super::streams::{StreamChunk, Streams};
-use super::utf8::Utf8Window;
+use super::utf8::{late_character, valid_utf8};
 use crate::control::Control;
 use crate::error::{Error, Result};
 
@@ -174,20 +174,19 @@ impl<'a: 'scope, 'scope, 'env> Plan<'scope, 'env, 'a> {
     /// If the document that begins at `start` is not UTF-8, the offset of the first invalid byte and the place after
     /// the document.
     fn invalid_document(&self, file: &SourceFile, start: u64) -> Result<Option<(u64, u64)>> {
-        let (mut window, mut at, mut invalid) = (Utf8Window::new(false), start, None);
+        let (mut at, mut invalid) = (start, None);
         loop {
             self.control.check()?;
             let end = self.cutter.end_of_text(file, at, at > start, self.control)?;
             while at < end.end {
                 let bytes = file.read(at, CHECKED_BYTES.min(end.end - at) as usize)?;
-                at += bytes.len() as u64;
-                if invalid.is_none() {
-                    invalid = window.push(bytes, false).err();
-                }
+                let is_last = at + bytes.len() as u64 >= end.end;
+                let len = late_character(&bytes).filter(|_| !is_last).unwrap_or(bytes.len());
+                invalid = invalid.or(valid_utf8(&bytes[..len], false).err().map(|offset| at + offset));
+                at += len as u64;
             }
             if end.is_whole {
-                let invalid = invalid.or(window.push(Vec::new(), true).err());
-                return Ok(invalid.map(|offset| (start + offset, end.next)));
+                return Ok(invalid.map(|offset| (offset, end.next)));
             }
         }
     }

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::broken::too_long;
-use super::documents::{Flaw, Record, not_utf8};
+use super::documents::{Flaw, Record};
 use super::input::InputFile;
-use crate::error::Error;
+use crate::error::{Error, not_utf8};
 
 /// A document that was left out, or that ends the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

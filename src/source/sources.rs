@@ -78,8 +78,8 @@ pub struct ReadOptions {
     pub first_bytes: u64,
     /// How many streams are read ahead, each by a thread.
     pub streams: usize,
-    /// Whether a text of a stream that cannot be cut is handed on in windows. If not, it is held whole, up to the limit
-    /// of its source.
+    /// Whether a text of a stream that cannot be cut is handed on in windows, which end after any character. If not, it
+    /// is held whole, up to the limit of its source.
     pub in_windows: bool,
 }
 

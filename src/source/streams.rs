@@ -10,7 +10,8 @@ use xxhash_rust::xxh64::Xxh64;
 
 use super::blocks::{Blocks, StreamBlock};
 use super::chunk_cuts::{ChunkCutter, ChunkEnd};
-use super::sources::{Cursor, Source};
+use super::parts::{ChunkDocuments, DocumentPart};
+use super::sources::{Cursor, ReadOptions, Source};
 use super::stream::ByteStream;
 use crate::control::Control;
 use crate::error::{Error, Result};
@@ -22,7 +23,7 @@ const BLOCKS_AHEAD: usize = 4;
 const SKIP_BYTES: usize = 1 << 20;
 
 /// A part of a stream. It begins where the one before it ends.
-pub(super) struct StreamChunk {
+pub(crate) struct StreamChunk {
     pub(super) bytes: Vec<u8>,
     /// The offset of the chunk in the stream.
     pub(super) offset: u64,
@@ -35,9 +36,7 @@ pub(super) struct StreamChunk {
 }
 
 /// Reads one stream.
-struct StreamReader<'a> {
-    source: &'a Source,
-    cutter: &'a ChunkCutter<'a>,
+pub(super) struct StreamReader {
     blocks: Blocks,
     at: Cursor,
     /// Hashes the bytes read from a source that has no stamp.
@@ -47,39 +46,35 @@ struct StreamReader<'a> {
     ended: bool,
 }
 
-impl<'a> StreamReader<'a> {
+impl StreamReader {
     /// Opens a source and continues at a place in it.
-    fn open(
-        sources: &'a [Source],
-        start: Cursor,
-        cutter: &'a ChunkCutter<'a>,
-        control: &Control,
-    ) -> Result<Self> {
-        let source = &sources[start.source];
+    pub(super) fn open(source: &Source, start: Cursor, chunk_bytes: u64, control: &Control) -> Result<Self> {
         let file = &source.file;
         let mut stream = match &source.open {
-            Some(open) => {
-                let read = open().map_err(|error| Error::Io { path: file.path.clone(), source: error })?;
-                ByteStream::of(file, read)?
-            }
+            Some(open) => ByteStream::of(file, open().map_err(Error::io(&file.path))?)?,
             None => ByteStream::open(file)?,
         };
         let mut digest = file.seen.is_none().then(|| Xxh64::new(0));
         let pending = pass_over(&mut stream, start, &mut digest, source, control)?;
-        let blocks = Blocks::new(stream, cutter.options.chunk_bytes.max(1) as usize, pending);
-        Ok(StreamReader { source, cutter, blocks, at: start, digest, in_windows: false, ended: false })
+        let blocks = Blocks::new(stream, chunk_bytes.max(1) as usize, pending);
+        Ok(StreamReader { blocks, at: start, digest, in_windows: false, ended: false })
     }
 
     /// The next chunk; `None` after the last one.
-    fn next(&mut self, control: &Control) -> Result<Option<StreamChunk>> {
+    pub(super) fn next(
+        &mut self,
+        source: &Source,
+        cutter: &ChunkCutter<'_>,
+        control: &Control,
+    ) -> Result<Option<StreamChunk>> {
         if self.ended {
             return Ok(None);
         }
         let chunk_end = Cell::new(None);
-        let block = if self.source.field().is_some() {
-            self.blocks.next_records(&self.source.file, control)?
+        let block = if source.field().is_some() {
+            self.blocks.next_records(&source.file, control)?
         } else {
-            self.next_text(&chunk_end, control)?
+            self.next_text((source, cutter), &chunk_end, control)?
         };
         let mut bytes = block.map_or_else(Vec::new, |block| block.bytes);
         if let Some(digest) = &mut self.digest {
@@ -102,23 +97,27 @@ impl<'a> StreamReader<'a> {
     /// The next block of a text. `chunk_end` becomes its end, if that is a place for a cut.
     fn next_text(
         &mut self,
+        (source, cutter): (&Source, &ChunkCutter<'_>),
         chunk_end: &Cell<Option<ChunkEnd>>,
         control: &Control,
     ) -> Result<Option<StreamBlock>> {
-        if self.in_windows {
-            return self.blocks.next(control, 0, |_| None);
-        }
-        let (cutter, is_inside) = (self.cutter, self.at.is_inside);
-        let max_bytes = cutter.max_held(self.source.file.max_record_bytes);
+        let is_inside = self.at.is_inside;
+        let in_windows = Cell::new(self.in_windows);
+        let max_bytes = match self.in_windows {
+            true => cutter.min_window(),
+            false => cutter.max_held(source.file.max_record_bytes),
+        };
         let block = self.blocks.next(control, max_bytes, |pending| {
-            chunk_end.set(cutter.end_of_pending(pending, is_inside));
+            chunk_end.set(cutter.end_of_pending(pending, is_inside, in_windows.get()));
+            if chunk_end.get().is_none() && cutter.options.in_windows && pending.len() as u64 >= max_bytes {
+                in_windows.set(true);
+                chunk_end.set(cutter.end_of_pending(pending, is_inside, true));
+            }
             chunk_end.get().map(|end| end.next as usize)
         })?;
+        self.in_windows = in_windows.get();
         if block.as_ref().is_some_and(|block| block.is_open) {
-            if !cutter.options.in_windows {
-                return Err(self.source.too_long(self.at.offset));
-            }
-            self.in_windows = true;
+            return Err(source.too_long(self.at.offset));
         }
         Ok(block)
     }
@@ -152,11 +151,61 @@ fn pass_over(
     Ok(bytes)
 }
 
+/// Reads the documents of one source from front to back, on the calling thread.
+pub(crate) struct DocumentReader {
+    source: Source,
+    options: ReadOptions,
+    reader: StreamReader,
+    /// Ends of lines before the next chunk.
+    lines: u64,
+}
+
+/// A document, or a part of one, as [`DocumentReader`] reads it.
+pub(crate) struct ReadDocument {
+    pub(crate) text: String,
+    /// Whether the document ends here.
+    pub(crate) ends: bool,
+    /// The text of a second field.
+    pub(crate) label: Option<String>,
+}
+
+impl DocumentReader {
+    /// Opens a source.
+    pub(crate) fn open(source: Source, options: ReadOptions, control: &Control) -> Result<Self> {
+        let reader = StreamReader::open(&source, Cursor::default(), options.chunk_bytes, control)?;
+        Ok(DocumentReader { source, options, reader, lines: 0 })
+    }
+
+    /// Some documents; `None` at the end. `label` is the field of their labels.
+    pub(crate) fn next(
+        &mut self,
+        label: Option<&str>,
+        control: &Control,
+    ) -> Result<Option<Vec<ReadDocument>>> {
+        let cutter = ChunkCutter::new(&self.options, None);
+        let Some(chunk) = self.reader.next(&self.source, &cutter, control)? else { return Ok(None) };
+        let mut documents = ChunkDocuments::new(&cutter);
+        documents.label = label;
+        let ends = (chunk.begins, chunk.ends);
+        let added = documents.add_chunk(&chunk.bytes, (0, &self.source), chunk.offset, ends);
+        let file = &self.source.file;
+        added.map_err(|wrong| wrong.after_lines(self.lines, file).error(file))?;
+        self.lines += documents.lines;
+        let mut labels = documents.labels.into_iter();
+        let text = |part: DocumentPart<'_>| {
+            let text = String::from_utf8(part.text.into_owned());
+            let text = text.map_err(|error| Error::Invalid(error.to_string()))?;
+            Ok(ReadDocument { text, ends: part.ends, label: labels.next() })
+        };
+        documents.parts.into_iter().map(text).collect::<Result<_>>().map(Some)
+    }
+}
+
 /// Where the chunks of a stream come from.
-enum Chunks<'a> {
+enum Chunks {
     Thread(Receiver<Result<Option<StreamChunk>>>),
     /// The calling thread reads, because the system starts no more threads.
-    Here(Box<StreamReader<'a>>),
+    Here(Box<StreamReader>),
 }
 
 /// The streams that are being read: the current one, and some after it.
@@ -166,7 +215,7 @@ pub(super) struct Streams<'scope, 'env, 'a> {
     cutter: &'a ChunkCutter<'a>,
     control: &'a Control<'a>,
     /// In the order of the sources, each with its index.
-    open: VecDeque<(usize, Chunks<'a>)>,
+    open: VecDeque<(usize, Chunks)>,
     /// The index of the first source that was not yet considered.
     next: usize,
 }
@@ -199,21 +248,24 @@ impl<'scope, 'env, 'a: 'scope> Streams<'scope, 'env, 'a> {
             Some((_, Chunks::Thread(receiver))) => {
                 workers::received(receiver, self.control)?.unwrap_or(Ok(None))
             }
-            Some((_, Chunks::Here(reader))) => reader.next(self.control),
+            Some((source, Chunks::Here(reader))) => {
+                reader.next(&self.sources[*source], self.cutter, self.control)
+            }
             None => Ok(None),
         }
     }
 
-    fn start(&self, start: Cursor) -> Result<Chunks<'a>> {
-        let (sources, cutter, control) = (self.sources, self.cutter, self.control);
+    fn start(&self, start: Cursor) -> Result<Chunks> {
+        let (source, cutter, control) = (&self.sources[start.source], self.cutter, self.control);
+        let chunk_bytes = cutter.options.chunk_bytes;
         let (sender, receiver) = sync_channel(BLOCKS_AHEAD);
         let read = move || {
-            let mut reader = match StreamReader::open(sources, start, cutter, control) {
+            let mut reader = match StreamReader::open(source, start, chunk_bytes, control) {
                 Ok(reader) => reader,
                 Err(error) => return drop(sender.send(Err(error))),
             };
             loop {
-                let chunk = reader.next(control);
+                let chunk = reader.next(source, cutter, control);
                 let is_last = !matches!(chunk, Ok(Some(_)));
                 // After a failure of the run, nobody receives.
                 if sender.send(chunk).is_err() || is_last {
@@ -224,7 +276,7 @@ impl<'scope, 'env, 'a: 'scope> Streams<'scope, 'env, 'a> {
         if workers::start(self.scope, read).is_some() {
             return Ok(Chunks::Thread(receiver));
         }
-        let reader = StreamReader::open(sources, start, cutter, control)?;
+        let reader = StreamReader::open(source, start, chunk_bytes, control)?;
         Ok(Chunks::Here(Box::new(reader)))
     }
 }

@@ -23,8 +23,6 @@ TOKENIZER = "tokenizer.toksmith"
 """The name of the file with the tokenizer."""
 WIDTHS = {"uint16": 2, "uint32": 4}
 """Types of ids, with their bytes."""
-HEADER_BYTES = {"bin": 0, "nanogpt": 0, "llm.c": _core.LLM_C_HEADER_BYTES, "megatron": 0}
-"""Bytes before the ids, for the formats in which the other bytes of a shard are only ids."""
 MEGATRON_HEADER_BYTES = 34
 REPAIR = "copy the folder again, or run the same toksmith tokenize again, which repairs it"
 """What to do about a damaged file; `--verify` finds those of the right size, too."""
@@ -33,6 +31,24 @@ _MAX_NAME = 255
 """The maximum length of the name of a file in file systems."""
 
 JsonObject = dict[str, Any]
+
+
+class Format(NamedTuple):
+    """A format of shards."""
+
+    name: str
+    suffix: str
+    """That of the file with the ids."""
+    header_bytes: int
+    """Bytes before the ids."""
+    max_ids: int
+    """The maximum number of ids in a shard."""
+    is_single: bool
+    """Whether a split is one shard, whose files have no number."""
+
+
+FORMATS = {row[0]: Format(*row) for row in _core.SHARD_FORMATS}
+"""All formats by name."""
 
 
 class Shard(NamedTuple):
@@ -180,9 +196,9 @@ def parse(folder: Path) -> Manifest:
             {split: _split(split, value) for split, value in _field(content, "splits", dict).items()},
             content,
         )
-        if manifest.file_format in HEADER_BYTES:
+        if manifest.file_format != "parquet":
             for shard in manifest.shards:
-                needed = HEADER_BYTES[manifest.file_format] + shard.tokens * WIDTHS[manifest.dtype]
+                needed = FORMATS[manifest.file_format].header_bytes + shard.tokens * WIDTHS[manifest.dtype]
                 if shard.bytes != needed:
                     message = f"{shard.tokens:,} ids of {manifest.dtype} take {needed:,}"
                     raise ValueError(f"{shard.file} has {shard.bytes:,} bytes, and {message}")

@@ -16,7 +16,7 @@ from .._internal.messages import shown
 from ..encoding.file_encoding import is_wide
 from ..files import tables
 from ..tokenizer import Tokenizer
-from .shards import FORMATS, Format
+from .manifest import FORMATS, Format
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -65,9 +65,9 @@ class RunOptions:
     seed: int
     shuffle: tuple[int, int] | None
     shard_size: int
-    head_bytes: int
+    format: ShardFormat
     workers: int
-    is_hashed: bool = True
+    is_piece: bool = False
     chunk_bytes: int = 1 << 20
     snapshot_seconds: float = 5.0
 
@@ -149,7 +149,7 @@ class Options:
             seed=arguments.checked_seed("seed", seed),
             shuffle=None if shuffle is None else (arguments.checked_seed("shuffle", shuffle), buffer),
             shard_size=shard_ids,
-            head_bytes=self.form.header_bytes,
+            format=format,
             workers=arguments.checked_workers(workers),
         )
         core = self.core

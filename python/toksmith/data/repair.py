@@ -6,6 +6,8 @@ folder is touched before all that replace its damaged files are whole, and are w
 
 from __future__ import annotations
 
+import contextlib
+import json
 import shutil
 import warnings
 
@@ -16,7 +18,7 @@ from ..files import whole_files
 from ..tokenizer import Tokenizer
 from . import checking
 from . import manifest as manifests
-from .folder import Folder, Shard, State
+from .folder import Folder
 from .manifest import NAME, TOKENIZER, JsonObject
 
 REPAIR = ".toksmith-repair"
@@ -50,37 +52,20 @@ class Repair(Folder):
     """The folder of a run that restores the damaged files of a finished folder."""
 
     def __init__(self, finished: Folder, names: list[str]) -> None:
-        super().__init__(
-            whole_files.without_link(finished.path / REPAIR), finished.run | {"repair": names}, finished.options
-        )
+        path = whole_files.without_link(finished.path / REPAIR)
+        super().__init__(path, finished.run | {"repair": names}, finished.options, kept=names)
         self._finished, self._names = finished.path, names
 
-    def state(self) -> State | None:
-        """Return the state to continue from; None if the repair that was begun has dropped a file that is needed."""
-        try:
-            state = super().state()
-        except (FileNotFoundError, ValueError):
-            state = None
-        if state is not None and set(self._names) <= set(state.run["repair"]):
-            return state
-        self.shards.clear()
-        self._published.clear()
+    def resume(self) -> None:
+        """Continue from the state; begin anew if the repair that was begun has dropped a file that is needed."""
+        with contextlib.suppress(FileNotFoundError, ValueError):
+            before = self.core.run_of_state()
+            if before is not None and set(self._names) <= set(json.loads(before)["repair"]):
+                super().resume()
+                return
         for path in (*self.path.iterdir(), *self.unfinished.iterdir()):
             if path != self.unfinished:
                 path.unlink()
-        return None
-
-    def check(self, shard: Shard) -> None:
-        """Check the files of a shard that are needed: the others are removed."""
-        super().check(shard._replace(files={file: name for file, name in shard.files.items() if name in self._names}))
-
-    def publish(self, files: dict[str, str]) -> None:
-        """Keep the files of a shard that are needed, and remove the others."""
-        for file, name in files.items():
-            if name in self._names:
-                super().publish({file: name})
-            else:
-                (self.unfinished / file).unlink(missing_ok=True)
 
     def write_manifest(self, manifest: JsonObject, tokenizer: Tokenizer) -> None:
         """Move the files to their places, if they are what the manifest of the finished folder says."""

@@ -1,8 +1,4 @@
-"""The formats of shards: how their files are written, and read as arrays that lie on the disk.
-
-The core writes two files for a shard: its ids, with room for a header, and the places where its documents begin.
-`complete` writes the headers of both, and makes the other files of the format from them.
-"""
+"""The files of shards, read as arrays that lie on the disk; and Parquet, which the core does not write."""
 
 from __future__ import annotations
 
@@ -12,13 +8,13 @@ import itertools
 import mmap
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from .. import _core
 from .._internal.messages import shown
 from ..files import reading, tables, whole_files
 from . import manifest as manifests
-from .manifest import HEADER_BYTES, WIDTHS, Manifest, Shard
+from .manifest import FORMATS, Manifest, Shard
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,120 +35,44 @@ _INCOMPLETE = "not a complete Parquet file"
 _DECODED_GROUPS = 4
 
 
-class Raw(NamedTuple):
-    """The files that the core has written for a shard."""
-
-    ids: Path
-    starts_file: Path
-    tokens: int
-    documents: int
-    dtype: str
-
-    @property
-    def starts(self) -> NDArray[np.int64]:
-        """Where each document begins, and the end of the last."""
-        import numpy as np
-
-        return np.memmap(self.starts_file, "<i8", "r", _core.NPY_HEADER_BYTES, (self.documents + 1,))
-
-
-class Format(NamedTuple):
-    """A format of shards."""
-
-    name: str
-    suffix: str
-    """That of the file with the ids."""
-    header_bytes: int = 0
-    """The room before the ids."""
-    max_ids: int = 2**62
-    """The maximum number of ids in a shard."""
-    is_single: bool = False
-    """Whether a split is one shard, whose files have no number."""
-
-    def stem(self, split: str, number: int) -> str:
-        """Return the names of the files of a shard without their suffixes."""
-        return split if self.is_single else f"{split}-{number:05}"
-
-
-FORMATS = {
-    form.name: form
-    for form in (
-        Format("bin", ".bin"),
-        Format("nanogpt", ".bin", is_single=True),
-        # The number of ids is an int32 there.
-        Format("llm.c", ".bin", HEADER_BYTES["llm.c"], 2**31 - 1),
-        Format("megatron", ".bin"),
-        Format("npy", ".npy", _core.NPY_HEADER_BYTES),
-        Format("parquet", ".parquet"),
-    )
-}
-"""All formats by name."""
-
-
-# Writing
-
-
-def complete(
-    raw: Raw, form: Format, stem: str, hashes: _core.WrittenHashes | None = None
-) -> tuple[dict[Path, str], dict[str, str | int]]:
-    """Complete the files of a shard, and sync them to the disk.
-
-    The parts of the file of ids that have `hashes` are not read again for its checksum. Returns the files with their
-    final names, which begin with `stem`, and the shard's entry in the manifest, with sizes and BLAKE3.
-    """
-    if raw.tokens > form.max_ids:
-        raise ValueError(f"a shard of the format {form.name} holds at most {form.max_ids:,} ids: lower shard_size")
-    _core.complete_shard(form.name, *raw)
-    files = {form.suffix: raw.ids, ".index.npy": raw.starts_file}
-    if form.name == "megatron":
-        files[".idx"] = raw.ids.with_suffix(".idx")
-    elif form.name == "parquet":
-        files[".parquet"] = _write_parquet(raw)
-    written = {raw.ids: hashes}
-    sums = {suffix: _core.checksum(path, written=written.get(path), sync=True) for suffix, path in files.items()}
-    entry: dict[str, str | int] = {"file": f"{stem}{form.suffix}", "index": f"{stem}.index.npy"}
-    entry |= {"documents": raw.documents, "tokens": raw.tokens}
-    entry["bytes"], entry["blake3"] = sums[form.suffix]
-    entry["index_blake3"] = sums[".index.npy"][1]
-    if ".idx" in sums:
-        entry["idx_blake3"] = sums[".idx"][1]
-    return {path: f"{stem}{suffix}" for suffix, path in files.items()}, entry
-
-
-def _write_parquet(raw: Raw) -> Path:
-    """Write a row for each document, with the list of its ids."""
+def write_parquet(ids_file: str, starts_file: str, tokens: int, documents: int, wide: bool, path: str) -> None:
+    """Write a row for each document, with the list of its ids, from the files of ids and of starts of the core."""
     import numpy as np
     import pyarrow as pa
     from pyarrow import parquet
 
-    path = raw.ids.with_suffix(".parquet")
-    path.unlink(missing_ok=True)
-    ids, starts = _mapped(raw.ids, np.dtype(f"<u{WIDTHS[raw.dtype]}"), 0, raw.tokens), raw.starts
-    if starts[0] != 0 or starts[-1] != raw.tokens or (starts[1:] < starts[:-1]).any():
-        raise ValueError(
-            f"{raw.starts_file}: damaged: the documents do not follow one another up to {raw.tokens:,} ids"
-        )
-    schema = pa.schema([pa.field("ids", pa.list_(pa.field("element", pa.from_numpy_dtype(raw.dtype))))])
+    Path(path).unlink(missing_ok=True)
+    dtype = "uint32" if wide else "uint16"
+    ids, starts = (
+        _mapped(Path(ids_file), np.dtype(dtype).newbyteorder("<"), 0, tokens),
+        open_starts(starts_file, documents),
+    )
+    if starts[0] != 0 or starts[-1] != tokens or (starts[1:] < starts[:-1]).any():
+        raise ValueError(f"{starts_file}: damaged: the documents do not follow one another up to {tokens:,} ids")
+    schema = pa.schema([pa.field("ids", pa.list_(pa.field("element", pa.from_numpy_dtype(dtype))))])
     options = {"compression": "zstd", "use_dictionary": False}
     # pyarrow opens no file whose name is not UTF-8.
     with (
-        whole_files.naming(path, only_unnamed=True),
-        path.open("wb") as file,
+        whole_files.naming(Path(path), only_unnamed=True),
+        Path(path).open("wb") as file,
         parquet.ParquetWriter(file, schema, **options) as writer,
     ):
         start = 0
-        while start < raw.documents:
+        while start < documents:
             stop = int(np.searchsorted(starts, starts[start] + _ROW_GROUP_IDS, "right")) - 1
-            stop = min(max(stop, start + 1), start + _DOCUMENTS, raw.documents)
+            stop = min(max(stop, start + 1), start + _DOCUMENTS, documents)
             low, high = int(starts[start]), int(starts[stop])
             offsets = (starts[start : stop + 1] - low).astype(np.int32)
             lists = pa.ListArray.from_arrays(offsets, pa.array(ids[low:high]), type=schema.field(0).type)
             writer.write_table(pa.table([lists], schema=schema))
             start = stop
-    return path
 
 
-# Reading
+def open_starts(path: str | Path, documents: int) -> NDArray[np.int64]:
+    """Return where each document begins, and the end of the last, from the file of the core."""
+    import numpy as np
+
+    return np.memmap(path, "<i8", "r", _core.NPY_HEADER_BYTES, (documents + 1,))
 
 
 class Ids(Protocol):
@@ -176,7 +96,7 @@ def open_ids(manifest: Manifest, shard: Shard) -> Ids:
             header = file.read(_core.LLM_C_HEADER_BYTES)
         if header != _core.llm_c_header(shard.tokens, dtype.itemsize == 4):
             raise ValueError(f"{path}: the header of llm.c is not that of {shard.tokens:,} ids of {manifest.dtype}")
-    return _mapped(path, dtype, HEADER_BYTES[manifest.file_format], shard.tokens)
+    return _mapped(path, dtype, FORMATS[manifest.file_format].header_bytes, shard.tokens)
 
 
 def open_index(manifest: Manifest, shard: Shard) -> NDArray[np.int64]:

@@ -23,50 +23,27 @@ class TextColumn(NamedTuple):
     source: int
     """The number of the source."""
     texts: _core.ArrowColumn
-    """The texts, none of them null."""
+    """The texts."""
     progress: int
     """The progress that they stand for."""
+    null_reason: str = ""
+    """What is wrong with a row without a text."""
 
 
-class SkippedRow(NamedTuple):
-    """A row of a table that was left out."""
-
-    source: int
-    text: int
-    """The number of texts of the source before the row."""
-    reason: str
-
-
-def texts(source: Source, number: int, start: int, skipped: list[SkippedRow] | None) -> Iterator[TextColumn]:
-    """Yield the texts of a table, after the first `start` ones; `number` is its number among all sources.
-
-    Rows without a text are added to `skipped`. Without it, such a row is an error.
-    """
-    import numpy as np
-    import pyarrow as pa
-
-    row = count = 0
-    for column, progress in tables.columns(source, _ROWS):
-        cells = valid = column
-        if cells.null_count:
-            cells = cells.cast(pa.large_binary())  # a kind of text that all functions of Arrow take
-            for before, null in enumerate(np.flatnonzero(cells.is_null().to_numpy(zero_copy_only=False)).tolist()):
-                reason = tables.without_text(row + null, source.field)
-                if skipped is None:
-                    raise ValueError(f"{source.name}: {reason}")
-                skipped.append(SkippedRow(number, count + null - before, reason))
-            valid = cells.drop_null()
+def texts(source: Source, number: int, start: int) -> Iterator[TextColumn]:
+    """Yield the rows of a table from the number `start` on; `number` is its number among all sources."""
+    row = 0
+    for cells, progress in tables.columns(source, _ROWS):
+        new = cells.slice(min(max(start - row, 0), len(cells)))
         row += len(cells)
-        new = valid.slice(min(max(start - count, 0), len(valid)))
-        count += len(valid)
-        yield from columns(new, number, progress / len(cells))
+        yield from columns(new, number, progress / len(cells), tables.without_text(source.field))
 
 
-def columns(cells: Array, source: int, per_row: float) -> Iterator[TextColumn]:
-    """Yield texts that are not null, about a megabyte together, in place; `per_row` is the progress of each text."""
+def columns(cells: Array, source: int, per_row: float, null_reason: str = "") -> Iterator[TextColumn]:
+    """Yield texts, about a megabyte together, in place; `per_row` is the progress of each text."""
     import pyarrow as pa
 
     if cells.type not in (pa.string(), pa.binary(), pa.large_string(), pa.large_binary()):
         cells = cells.cast(pa.large_binary())  # which imports `pyarrow.compute`, and takes 50 ms
     for part in tables.slices(cells, _BYTES):
-        yield TextColumn(source, _core.ArrowColumn(part), round(per_row * len(part)))
+        yield TextColumn(source, _core.ArrowColumn(part), round(per_row * len(part)), null_reason)

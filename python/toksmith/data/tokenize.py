@@ -7,7 +7,7 @@ import itertools
 import json
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,6 @@ from .folder import Folder, reason_of
 from .manifest import JsonObject, Outcome
 from .options import DEFAULT_BUFFER, DEFAULT_SHARD, Options, SpecialTokens
 from .progress import Watch, watching
-from .table_texts import SkippedRow, TextColumn
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -168,76 +167,44 @@ def warn_of_skipped(manifest: JsonObject, folder: Folder, stacklevel: int) -> No
 def _write(folder: Folder, tokenizer: Tokenizer, corpus: Corpus, progress: bool | str | Report) -> JsonObject:
     sources = corpus.sources
     with folder.locked(), watching(progress, sources) as watch:
-        run = _Run(tokenizer, sources, folder, watch)
         with corpus.naming():
-            snapshot = run.run()
-        manifest = folder.manifest(tokenizer, _outcome(sources, snapshot, run.skipped))
+            folder.resume()
+            options = dataclasses.replace(
+                folder.options.core, chunk_bytes=CHUNK_BYTES, snapshot_seconds=SNAPSHOT_SECONDS
+            )
+            run = _core.ShardRun(tokenizer._core, sources, folder.core, options.json())
+            watch.begin(run, *run.at())
+            _encode(run, sources, watch)
+            snapshot = json.loads(run.finish())
+        manifest = folder.manifest(tokenizer, _outcome(sources, snapshot))
         folder.write_manifest(manifest, tokenizer)
         watch.end(manifest["totals"]["text_bytes"])
     return manifest
 
 
-class _Run:
-    """The core's run, and what Python adds to it. The core calls `finish`, from its threads, and `save`."""
-
-    def __init__(self, tokenizer: Tokenizer, sources: list[Source], folder: Folder, watch: Watch) -> None:
-        self._sources, self._folder, self._watch = sources, folder, watch
-        self.finish = folder.finish
-        state = folder.state()
-        self.skipped = [] if state is None else state.skipped
-        snapshot = None if state is None else state.snapshot
-        self._start = (0, 0) if snapshot is None else _place_of(snapshot)
-        options = dataclasses.replace(folder.options.core, chunk_bytes=CHUNK_BYTES, snapshot_seconds=SNAPSHOT_SECONDS)
-        before = None if snapshot is None else json.dumps(snapshot)
-        self._core = _core.ShardRun(tokenizer._core, sources, folder.unfinished, options.json(), before)
-        watch.begin(self._core, *self._start)
-
-    def save(self, text: str) -> None:
-        """Save a state, with the JSON of a snapshot."""
-        snapshot = json.loads(text)
-        place = _place_of(snapshot)
-        self._folder.save(snapshot, [row for row in self.skipped if (row.source, row.text) < place])
-
-    def run(self) -> JsonObject:
-        """Encode all sources; return the last snapshot."""
-        first = 0
-        for kind, group in itertools.groupby(self._sources, lambda source: source.kind):
-            end = first + len(list(group))
-            if end > self._start[0]:
-                self._encode(kind, first, end)
-            first = end
-        snapshot: JsonObject = json.loads(self._core.finish(self))
-        return snapshot
-
-    def _encode(self, kind: str, first: int, end: int) -> None:
-        report = self._watch.report_of(first)
-        if kind == "file":
-            self._core.files(end, self, progress=report)
+def _encode(run: _core.ShardRun, sources: list[Source], watch: Watch) -> None:
+    """Encode all sources from the place of the run on."""
+    start, offset = run.at()
+    first = 0
+    for kind, group in itertools.groupby(sources, lambda source: source.kind):
+        end = first + len(list(group))
+        report = watch.report_of(first)
+        if end <= start:
+            pass
+        elif kind == "file":
+            run.files(end, progress=report)
         elif kind == "column":
-            self._core.columns(end, self._columns(first, end), self, progress=report)
+            numbers = range(max(first, start), end)
+            rows = (table_texts.texts(sources[at], at, offset if at == start else 0) for at in numbers)
+            run.columns(end, itertools.chain.from_iterable(rows), progress=report)
         else:
-            source = self._sources[first].texts
-            texts = [source] if isinstance(source, (str, bytes)) else source or ()
-            self._core.texts(texts, self, progress=report)
-
-    def _columns(self, first: int, end: int) -> Iterator[TextColumn]:
-        start, offset = self._start
-        for number in range(max(first, start), end):
-            skipped = self.skipped if self._folder.options.core.skip else None
-            before = offset if number == start else 0
-            yield from table_texts.texts(self._sources[number], number, before, skipped)
+            texts = sources[first].texts
+            run.texts([texts] if isinstance(texts, (str, bytes)) else texts or (), progress=report)
+        first = end
 
 
-def _place_of(snapshot: JsonObject) -> tuple[int, int]:
-    return snapshot["at"]["source"], snapshot["at"]["offset"]
-
-
-def _outcome(sources: Sequence[Source], snapshot: JsonObject, rows: list[SkippedRow]) -> Outcome:
-    """Return the outcome of all sources. `rows` are the rows of tables that were left out."""
-    places = [(text["source"], _place(text, sources), reason_of(text)) for text in snapshot["skipped"]]
-    for row in rows:
-        place, _, reason = row.reason.partition(": ")
-        places.append((row.source, place, reason))
+def _outcome(sources: Sequence[Source], snapshot: JsonObject) -> Outcome:
+    """Return the outcome of all sources."""
     documents = snapshot["documents"] + [0] * (len(sources) - len(snapshot["documents"]))
     return Outcome(
         [total["ids"] for total in snapshot["totals"]],
@@ -248,8 +215,11 @@ def _outcome(sources: Sequence[Source], snapshot: JsonObject, rows: list[Skipped
         ],
         snapshot["text_bytes"],
         snapshot["special_tokens"],
-        [{"source": sources[source].name, "place": place, "reason": reason} for source, place, reason in places],
-        snapshot["skipped_count"] + len(rows),
+        [
+            {"source": sources[text["source"]].name, "place": _place(text, sources), "reason": reason_of(text)}
+            for text in snapshot["skipped"]
+        ],
+        snapshot["skipped_count"],
     )
 
 

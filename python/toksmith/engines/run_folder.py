@@ -14,15 +14,25 @@ import itertools
 import json
 import shutil
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from .. import _core
 from ..data.folder import ON_ENGINE, STATE, Folder, reason_of
-from ..data.manifest import NAME, TOKENIZER, WIDTHS, Outcome, is_file_name
+from ..data.manifest import NAME, TOKENIZER, Outcome, is_file_name
 from ..data.options import RunOptions
-from ..data.shards import Raw
+from ..data.shards import open_starts
 from ..files import text_files, whole_files
 from .workers import PIECES, Piece, check_rising
+
+
+class Raw(NamedTuple):
+    """The files of a split in a piece: ids, and where documents begin."""
+
+    ids: Path
+    starts: Path
+    tokens: int
+    documents: int
 
 
 class Range(NamedTuple):
@@ -84,9 +94,8 @@ class RunFolder(Folder):
 
     def publish_all(self) -> None:
         """Give all shards their final names, once they are known to be whole."""
-        self._write_names([TOKENIZER, *(name for shard in self.shards.values() for name in shard.files.values())])
-        for shard in self.shards.values():
-            self.publish(shard.files)
+        self._write_names([TOKENIZER, *self.core.names()])
+        self.core.publish()
 
     def piece_options(self) -> RunOptions:
         """Return how parts are encoded.
@@ -95,7 +104,7 @@ class RunFolder(Folder):
         that is not whole is made anew, so its run needs no state.
         """
         return dataclasses.replace(
-            self.options.core, head_bytes=0, is_hashed=False, shard_size=2**62, workers=1, snapshot_seconds=1e9
+            self.options.core, is_piece=True, shard_size=2**62, workers=1, snapshot_seconds=1e9
         )
 
     def join(self, pieces: list[Piece]) -> None:
@@ -103,25 +112,17 @@ class RunFolder(Folder):
         for split in range(len(self.options.splits)):
             raws = [self._raw(split, piece) for piece in pieces if piece["totals"][split]["documents"]]
             for number, ranges in enumerate(shard_plans(raws, self.options.core.shard_size)):
-                self._write_shard(split, number, ranges)
-
-    def _write_shard(self, split: int, number: int, ranges: list[Range]) -> None:
-        files = [(raw.ids, raw.starts_file, start, stop) for raw, start, stop in ranges]
-        header, width = self.options.form.header_bytes, WIDTHS[self.options.dtype]
-        ids, starts = map(whole_files.without_link, self.raw_files(split, number))
-        tokens = _core.join_pieces(ids, starts, header, width, files)
-        self.finish(split, number, tokens, sum(stop - start for _, start, stop in ranges))
+                self.core.join(split, number, [(raw.ids, raw.starts, start, stop) for raw, start, stop in ranges])
 
     def _raw(self, split: int, piece: Piece) -> Raw:
         """Return the files of a split in a piece."""
         folder, name = self.unfinished / PIECES / piece["name"], self.options.splits[split]
         ids, index = (folder / f"{name}-00000.{suffix}" for suffix in ("ids", "index"))
-        total = piece["totals"][split]
-        raw = Raw(ids, index, total["ids"], total["documents"], self.options.dtype)
-        if not raw.starts_file.exists():
+        if not index.exists():
             message = "the driver does not see it: out must be a folder that all machines see"
-            raise FileNotFoundError(errno.ENOENT, message, str(raw.starts_file))
-        return raw
+            raise FileNotFoundError(errno.ENOENT, message, str(index))
+        total = piece["totals"][split]
+        return Raw(ids, index, total["ids"], total["documents"])
 
 
 def shard_plans(raws: Iterable[Raw], shard_size: int) -> Iterator[list[Range]]:
@@ -144,7 +145,7 @@ def _ranges(raw: Raw, room: int, shard_size: int) -> Iterator[tuple[Range, int]]
     if raw.tokens < room:
         yield Range(raw, 0, raw.documents), raw.tokens
         return
-    starts, start = raw.starts, 0
+    starts, start = open_starts(raw.starts, raw.documents), 0
     while start < raw.documents:
         end = int(starts[start]) + room
         stop = min(start + 1 + int(starts[start + 1 :].searchsorted(end)), raw.documents)

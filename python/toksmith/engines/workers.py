@@ -84,8 +84,8 @@ def write_pieces(
     folder = _new_folder(work)
     source = Source(f"column {shown(column)} of a part")
     run = _core.ShardRun(tokenizer._core, [source], folder, options.json())
-    run.columns(1, itertools.chain([first], columns), None)
-    yield json.dumps({**json.loads(run.finish(None)), **facts, "name": folder.name})
+    run.columns(1, itertools.chain([first], columns))
+    yield json.dumps({**json.loads(run.finish()), **facts, "name": folder.name})
 
 
 def _new_folder(work: str) -> Path:

@@ -33,51 +33,44 @@ def of(
     """
     if source.kind == "column":
         yield from _rows(source, errors, label)
-    elif not source.is_text:
-        stream = _core.RecordStream(source, label=label, replace=errors == "replace", separator=separator)
-        while batch := stream.read():
-            for text, name in batch[0]:
-                yield Document(source.name, [text], name)
-            if read:
-                read(batch[1])
+    elif source.texts is not None:
+        for text in _decoded(source.texts, errors):
+            for part in [text] if separator is None else filter(None, text.split(separator)):
+                yield Document(source.name, [part])
     else:
-        if source.texts is None:
-            texts: Iterable[Iterable[str]] = [text_files.decoded(_blocks(source, read), source.path, errors)]
-        else:
-            texts = _decoded(source.texts, errors)
-        for pieces in texts:
-            for document in [pieces] if separator is None else split(pieces, separator):
-                yield Document(source.name, document)
+        # A file of text has no fields.
+        label = None if source.is_text else label
+        stream = _core.DocumentStream(source, label=label, replace=errors == "replace", separator=separator)
+        yield from _documents(source.name, _parts(stream, read))
 
 
-def split(pieces: Iterable[str], separator: str) -> Iterator[Iterable[str]]:
-    """Yield the documents between separators that are not empty, as pieces, of a text that comes in pieces.
-
-    >>> [list(document) for document in split(["a<", "e>b", "c<e><e>", "d<"], "<e>")]
-    [['a'], ['b', 'c'], ['d', '<']]
-    """
-    for _, document in itertools.groupby(_numbered(pieces, separator), lambda numbered: numbered[0]):
-        yield (piece for _, piece in document)
+def _parts(stream: _core.DocumentStream, read: Read | None) -> Iterator[tuple[str, bool, str | None]]:
+    while batch := stream.read():
+        yield from batch[0]
+        if read:
+            read(batch[1])
 
 
-def _numbered(pieces: Iterable[str], separator: str) -> Iterator[tuple[int, str]]:
-    number, pending = 0, ""
-    for piece in pieces:
-        *ended, tail = (pending + piece).split(separator)
-        for text in ended:
-            if text:
-                yield number, text
-            number += 1
-        # The end of a piece may be the beginning of a separator.
-        overlap = next((size for size in range(len(separator) - 1, 0, -1) if tail.endswith(separator[:size])), 0)
-        pending = tail[len(tail) - overlap :]
-        if len(tail) > overlap:
-            yield number, tail[: len(tail) - overlap]
-    if pending:
-        yield number, pending
+def _documents(name: str, parts: Iterator[tuple[str, bool, str | None]]) -> Iterator[Document]:
+    for text, ends, label in parts:
+        if ends:
+            yield Document(name, [text], label)
+            continue
+        pieces = _pieces(text, parts)
+        yield Document(name, pieces, label)
+        for _ in pieces:  # that were not taken
+            pass
 
 
-def _decoded(texts: Iterable[object], errors: str) -> Iterator[Iterable[str]]:
+def _pieces(text: str, parts: Iterator[tuple[str, bool, str | None]]) -> Iterator[str]:
+    ends = False
+    yield text
+    while not ends:
+        text, ends, _ = next(parts)
+        yield text
+
+
+def _decoded(texts: Iterable[object], errors: str) -> Iterator[str]:
     for number, text in enumerate(texts, 1):
         if isinstance(text, bytes):
             text = "".join(text_files.decoded([text], f"text number {number}", errors))
@@ -85,15 +78,7 @@ def _decoded(texts: Iterable[object], errors: str) -> Iterator[Iterable[str]]:
             raise TypeError(
                 f"text number {number} is {type(text).__name__}: texts are str or bytes; paths are given as a list"
             )
-        yield [text]
-
-
-def _blocks(source: Source, read: Read | None) -> Iterator[bytes]:
-    stream = _core.ByteStream(source)
-    while block := stream.read():
-        if read:
-            read(stream.take_progress())
-        yield block
+        yield text
 
 
 def _rows(source: Source, errors: str, label: str | None) -> Iterator[Document]:

@@ -25,7 +25,7 @@ _MAX_NAME = 255
 _TEXTS_HINT = "texts are given as an iterator, as iter([text])"
 
 
-MAX_RECORD_BYTES = 1_000_000_000
+MAX_RECORD_BYTES = _core.MAX_RECORD_BYTES
 """The default of the option of this name: a few bytes of a compressed file may stand for any number of bytes."""
 
 

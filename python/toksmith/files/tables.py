@@ -47,7 +47,7 @@ def texts(sources: Iterable[Source], errors: str) -> Iterator[str]:
         for cells, _ in columns(source, _ROWS):
             for text in _values(cells):
                 if text is None:
-                    raise ValueError(f"{source.name}: {without_text(row, source.field)}")
+                    raise ValueError(f"{source.name}: row {row}: {without_text(source.field)}")
                 if isinstance(text, bytes):
                     text = "".join(text_files.decoded([text], f"{source.name}: row {row}", errors))
                 yield text
@@ -70,10 +70,8 @@ def _opened(source: Source) -> Iterator[IO[bytes]]:
     if source.compression is not None:
         if source.open is not None:
             raise ValueError(f"{source.name}: a compressed table is read on this machine only: download it first")
-        stream = _core.ByteStream(source)
         with tempfile.TemporaryFile() as unpacked:
-            while block := stream.read():
-                unpacked.write(block)
+            _core.decompress(source, unpacked.write)
             unpacked.seek(0)
             yield unpacked
     elif source.open is not None:
@@ -232,9 +230,9 @@ def _inner(cells: Array, path: list[str]) -> Array:
     return compute.struct_field(cells, path)
 
 
-def without_text(row: int, column: str) -> str:
-    """Return the message for a null."""
-    return f"row {row}: the column {shown(column)} holds no text"
+def without_text(column: str) -> str:
+    """Return what is wrong with a row that has a null."""
+    return f"the column {shown(column)} holds no text"
 
 
 def is_text(kind: DataType) -> bool:

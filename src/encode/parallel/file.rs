@@ -8,7 +8,7 @@ use crate::encode::encoder::{Encoder, Request};
 use crate::encode::output::{IdDestination, Sink};
 use crate::error::Result;
 use crate::room;
-use crate::source::SourceFile;
+use crate::source::{SourceFile, valid_utf8};
 use crate::workers::{self, BufferPool};
 
 /// How a file is encoded. Only `special` and `replace` change a result.
@@ -89,18 +89,11 @@ impl Encoder {
         control: &Control,
     ) -> Result<()> {
         let specials = self.active(options.special.into());
-        let is_first = start == 0;
-        let worker = worker.into();
-        let mut encode =
-            |text: &[u8]| self.answer(Request { text, specials, worker, is_first }, ids, control);
-        if simdutf8::basic::from_utf8(text).is_ok() {
-            encode(text)
-        } else if options.replace {
+        if options.replace {
             room::check_available(3 * text.len())?;
-            encode(String::from_utf8_lossy(text).as_bytes())
-        } else {
-            let valid = std::str::from_utf8(text).map_or_else(|error| error.valid_up_to(), str::len);
-            Err(file.not_utf8(start + valid as u64))
         }
+        let text = valid_utf8(text, options.replace).map_err(|invalid| file.not_utf8(start + invalid))?;
+        let (text, worker, is_first) = (&*text, worker.into(), start == 0);
+        self.answer(Request { text, specials, worker, is_first }, ids, control)
     }
 }

@@ -14,7 +14,6 @@ from command import TOKSMITH, run_command
 import toksmith
 from toksmith import Corpus, Tokenizer
 from toksmith.encoding import text_streaming
-from toksmith.files import documents
 
 SPECIAL = "<|endoftext|>"
 TEXTS = ["the lowest of the low", "", f"žluťoučký{SPECIAL} 日本\r\n", "low\u2028 lower\n\n new"]
@@ -108,9 +107,6 @@ def test_documents_between_separators(separator: str, folder: Path, tokenizer: T
     for files, stdin in ((["separated"], b""), ([], text.encode())):
         shown = run("-t", "t.json", "--document-separator", separator, *files, cwd=folder, stdin=stdin)
         assert [int(word) for word in shown.split()[:3]] == expected
-    for size in (1, 2, 3, 50):
-        pieces = [text[start : start + size] for start in range(0, len(text), size)]
-        assert ["".join(document) for document in documents.split(pieces, separator)] == texts
 
 
 def test_json(folder: Path, tokenizer: Tokenizer) -> None:

@@ -1,11 +1,13 @@
 """Documents that come through Python: Parquet, files elsewhere, pipes, tokenizers with a pipeline."""
 
+import contextlib
 import gzip
 import json
 import os
 import random
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,10 @@ import numpy as np
 import pytest
 import shards_oracle
 from conftest import Soup
+from failing_sources import Stopped, failing
 
 import toksmith
-from toksmith import Tokenizer
+from toksmith import Corpus, Tokenizer
 from toksmith.data import table_texts
 from toksmith.data import tokenize as module
 
@@ -108,36 +111,32 @@ def test_going_on_in_the_middle(
         data = "".join(json.dumps({"text": text}) + "\n" for text in some).encode()
         path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
 
-    def sources() -> Any:
-        return {"texts": iter(documents), "parquet": [texts[0]], "mixed": list(texts)}[kind]
+    def ending(count: int) -> Iterator[str]:
+        yield from documents[:count]
+        raise Stopped("stopped")
+
+    def sources(part: float) -> Any:
+        if kind == "texts":
+            return ending(int(part * len(documents))) if part < 1 else iter(documents)
+        paths = [texts[0]] if kind == "parquet" else list(texts)
+        # A table is read in places.
+        size = sum(path.stat().st_size for path in paths) + (20_000 if part < 1 else 10**9)
+        return failing(paths, int(part * size)) if part < 1 else Corpus(paths)
 
     options = {"append": END, "shard_size": 1500, **options}
     out = tmp_path / "out"
-    stopped = 0
-    # So many runs have one worker: a state of more than one may cover any number of chunks.
-    least = {"texts": 0, "parquet": 3, "mixed": 5}[kind]
-
-    class Stopped(Exception):
-        pass
-
-    save = module.Folder.save
-
-    def save_and_stop(self: Any, *state: Any) -> None:
-        save(self, *state)
-        raise Stopped
-
-    for _ in range(200):
-        with monkeypatch.context() as patched:
-            patched.setattr(module.Folder, "save", save_and_stop)
-            with pytest.raises(Stopped):
-                workers = 1 if stopped <= least else 1 + stopped % 3
-                toksmith.tokenize(sources(), tokenizer, out, workers=workers, **options)
-        stopped += 1
-        state = json.loads((out / ".toksmith-unfinished/state.json").read_text())
-        if stopped > 40 or state["state"]["snapshot"]["at"]["source"] >= (3 if kind == "mixed" else 1):
-            break
-    assert stopped > least
-    toksmith.tokenize(sources(), tokenizer, out, **options)
+    places = set()
+    for stopped in range(24):
+        with contextlib.suppress(Stopped, OSError, ValueError):
+            # One worker first: a state of more than one may cover any number of chunks.
+            workers = 1 if stopped < 12 else 1 + stopped % 3
+            toksmith.tokenize(sources(stopped / 24), tokenizer, out, workers=workers, **options)
+        state = out / ".toksmith-unfinished/state.json"
+        if state.exists():
+            at = json.loads(state.read_text())["state"]["snapshot"]["at"]
+            places.add((at["source"], at["offset"]))
+    assert len(places) > {"texts": 3, "parquet": 1, "mixed": 3}[kind]
+    toksmith.tokenize(sources(1), tokenizer, out, **options)
     some = documents[:90] if kind == "parquet" else documents
     options["append"] = [tokenizer.special_tokens[END]]
     shards_oracle.check(out, shards_oracle.expected(tokenizer, some, **options))

@@ -15,7 +15,7 @@ from command import run_command
 import toksmith
 from toksmith import Tokenizer
 from toksmith.data import tokenize as module
-from toksmith.data.shards import FORMATS as FORMS
+from toksmith.data.manifest import FORMATS as FORMS
 
 FORMATS: dict[str, dict[str, Any]] = {
     "bin": {"shard_size": 170, "split": "val=0.3"},

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from command import run_command
 from conftest import Soup
+from failing_sources import Stopped, failing
 
 import toksmith
 from toksmith import Corpus, Tokenizer
@@ -268,23 +269,15 @@ def test_a_killed_run_goes_on(
 
     monkeypatch.setattr(module, "SNAPSHOT_SECONDS", 0.0)
     monkeypatch.setattr(module, "CHUNK_BYTES", 3000)
-    save, saved = module.Folder.save, 0
-
-    def stopping(self: Any, *arguments: Any) -> None:
-        nonlocal saved
-        save(self, *arguments)
-        saved += 1
-        if saved % 7 == 0:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(module.Folder, "save", stopping)
-    for _ in range(1000):
-        with contextlib.suppress(KeyboardInterrupt):
-            toksmith.tokenize(
-                files[name], tokenizer, tmp_path / "out", append=END, shard_size=20_000, split="val=0.1", workers=1
-            )
+    size = files[name].stat().st_size
+    options: dict[str, Any] = {"append": END, "shard_size": 20_000, "split": "val=0.1", "workers": 1}
+    resumed = 0
+    for max_bytes in range(size // 4, 3 * size, size // 9):
+        with contextlib.suppress(ValueError, OSError, Stopped):
+            toksmith.tokenize(failing([files[name]], max_bytes), tokenizer, tmp_path / "out", **options)
             break
-    assert saved > 7
+        resumed += (tmp_path / "out/.toksmith-unfinished/state.json").exists()
+    assert resumed > 1
     assert shards(tmp_path / "out") == expected
 
 

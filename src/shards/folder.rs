@@ -1,0 +1,362 @@
+//! The folder of a run: shards are made whole, the state of the run is saved, and whole shards get their names.
+//!
+//! A shard, its index and the state are written in a folder of their own, the unfinished one. A shard takes its final
+//! name only after a state that counts it as whole is on the disk. So at any moment a later run can continue.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::files::{Piece, RawShard, ShardFormat, join_pieces, synced};
+use super::ledger::Snapshot;
+use super::options::ShardOptions;
+use super::shard::Filling;
+use crate::control::Control;
+use crate::error::{Error, Result};
+use crate::source::{Links, WrittenHashes, checksum, open_regular, write_whole};
+
+const STATE: &str = "state.json";
+const KIND: &str = "toksmith unfinished run";
+const VERSION: u32 = 5;
+const MAX_STATE_BYTES: u64 = 1 << 28;
+
+/// Writes the Parquet file of a shard from its ids and the places of its documents.
+pub type ParquetWriter = Box<dyn Fn(&RawShard, &Path) -> Result<()> + Send + Sync>;
+
+/// A whole shard, as the manifest describes it. Checksums are BLAKE3.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShardEntry {
+    /// The name of the file of ids.
+    pub file: String,
+    /// The name of the file of the places of documents.
+    pub index: String,
+    /// How many documents there are.
+    pub documents: u64,
+    /// How many ids there are.
+    pub tokens: u64,
+    /// The size of the file of ids.
+    pub bytes: u64,
+    /// Its checksum.
+    pub blake3: String,
+    /// The checksum of the file of places.
+    pub index_blake3: String,
+    /// That of Megatron's index.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idx_blake3: Option<String>,
+}
+
+/// What a later run needs to continue. Its file has a checksum, so a damaged state is refused. A forged state decides
+/// what the run writes, but the run touches no file outside its folder.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct State {
+    /// The settings that decide what the run writes; a later run must have the same.
+    run: Box<RawValue>,
+    snapshot: Snapshot,
+    /// The whole shards, each with the number of its split and its own.
+    shards: Vec<(usize, u32, ShardEntry)>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StateFile {
+    format: String,
+    version: u32,
+    blake3: String,
+    state: Box<RawValue>,
+}
+
+/// The folder that a run writes: whole shards and, in the unfinished folder, all that a later run needs to continue.
+pub struct ShardFolder {
+    folder: PathBuf,
+    unfinished: PathBuf,
+    format: ShardFormat,
+    splits: Vec<String>,
+    is_wide: bool,
+    run: Box<RawValue>,
+    /// The files that a repair restores; `None` if all are kept.
+    kept: Option<HashSet<String>>,
+    write_parquet: ParquetWriter,
+    shards: Mutex<Shards>,
+}
+
+/// A shard: the number of its split, and its own.
+type Key = (usize, u32);
+
+#[derive(Default)]
+struct Shards {
+    whole: BTreeMap<Key, ShardEntry>,
+    published: BTreeSet<Key>,
+    snapshot: Option<Snapshot>,
+}
+
+impl ShardFolder {
+    /// A folder with its unfinished folder, `options.folder`. `run` is the JSON of all settings that decide what is
+    /// written. With `kept`, only files of these names are kept: a repair needs no others.
+    pub fn new(
+        folder: PathBuf,
+        options: &ShardOptions,
+        run: Box<RawValue>,
+        kept: Option<HashSet<String>>,
+        write_parquet: ParquetWriter,
+    ) -> Self {
+        ShardFolder {
+            folder,
+            unfinished: options.folder.clone(),
+            format: options.format,
+            splits: options.splits.iter().map(|split| split.name.clone()).collect(),
+            is_wide: options.wide,
+            run,
+            kept,
+            write_parquet,
+            shards: Mutex::default(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shards> {
+        self.shards.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The files of a shard in the unfinished folder, and their final names: ids, places, and Megatron's index.
+    fn files(&self, (split, number): Key) -> Vec<(PathBuf, String)> {
+        let name = &self.splits[split];
+        let numbered = format!("{name}-{number:05}");
+        let stem = if self.format.is_single() { name } else { &numbered };
+        let ids = if self.format == ShardFormat::Parquet { "parquet" } else { "ids" };
+        let mut suffixes = vec![(ids, self.format.suffix()), ("index", ".index.npy")];
+        if self.format == ShardFormat::Megatron {
+            suffixes.push(("idx", ".idx"));
+        }
+        let named =
+            |(own, suffix)| (self.unfinished.join(format!("{numbered}.{own}")), format!("{stem}{suffix}"));
+        suffixes.into_iter().map(named).collect()
+    }
+
+    fn raw(&self, (split, number): Key, filling: Filling) -> RawShard {
+        let file =
+            |suffix: &str| self.unfinished.join(format!("{}-{number:05}.{suffix}", self.splits[split]));
+        let Filling { ids: tokens, documents } = filling;
+        RawShard { ids: file("ids"), starts: file("index"), tokens, documents, wide: self.is_wide }
+    }
+
+    /// Makes a shard whole: completes its files, and syncs them to the disk. `hashes` are those of its ids, as far as
+    /// they are known.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Invalid`] for more ids than the format can have; errors of writing Parquet.
+    pub fn finish(&self, split: usize, number: u32, filling: Filling, hashes: &WrittenHashes) -> Result<()> {
+        if filling.ids > self.format.max_ids() {
+            let reason = "a shard of the format llm.c holds at most 2,147,483,647 ids: lower shard_size";
+            return Err(Error::Invalid(reason.to_owned()));
+        }
+        let raw = self.raw((split, number), filling);
+        raw.complete(self.format)?;
+        let files = self.files((split, number));
+        if self.format == ShardFormat::Parquet {
+            (self.write_parquet)(&raw, &files[0].0)?;
+        }
+        let (control, unknown) = (Control::none(), WrittenHashes::default());
+        let sums = files.iter().map(|(path, _)| {
+            let written = if *path == raw.ids { hashes } else { &unknown };
+            synced(path, written, &control)
+        });
+        let mut sums = sums.collect::<Result<Vec<_>>>()?.into_iter();
+        let (bytes, blake3) = sums.next().unwrap_or_default();
+        let entry = ShardEntry {
+            file: files[0].1.clone(),
+            index: files[1].1.clone(),
+            documents: filling.documents,
+            tokens: filling.ids,
+            bytes,
+            blake3,
+            index_blake3: sums.next().unwrap_or_default().1,
+            idx_blake3: sums.next().map(|(_, sum)| sum),
+        };
+        self.lock().whole.insert((split, number), entry);
+        Ok(())
+    }
+
+    /// Copies pieces to a new shard, and makes it whole.
+    ///
+    /// # Errors
+    /// As [`ShardFolder::finish`].
+    pub fn join(&self, split: usize, number: u32, pieces: &[Piece], control: &Control) -> Result<()> {
+        let documents = pieces.iter().map(|piece| piece.end - piece.first).sum();
+        let raw = self.raw((split, number), Filling::default());
+        for path in [&raw.ids, &raw.starts] {
+            remove(path)?; // also a link: what is written then goes through none
+        }
+        let width = if self.is_wide { 4 } else { 2 };
+        let head_bytes = self.format.head_bytes();
+        let ids = join_pieces((&raw.ids, &raw.starts), head_bytes, width, pieces, control)?;
+        self.finish(split, number, Filling { ids, documents }, &WrittenHashes::default())
+    }
+
+    /// Saves a snapshot, all data of which is on the disk, then publishes the shards that it counts as whole. Never
+    /// called twice at once.
+    ///
+    /// Before anything is written there is no state: it would only keep a corrected call from beginning.
+    pub(super) fn save(&self, snapshot: &Snapshot) -> Result<()> {
+        if snapshot.totals.iter().all(|total| *total == Filling::default()) {
+            return Ok(());
+        }
+        let whole = self.lock().whole.clone().into_iter();
+        let counted = whole.filter(|((split, number), _)| *number < snapshot.shards[*split].0);
+        let shards = counted.map(|((split, number), entry)| (split, number, entry)).collect();
+        let json = |error: serde_json::Error| Error::Invalid(error.to_string());
+        let state = State { run: self.run.clone(), snapshot: snapshot.clone(), shards };
+        let state = serde_json::value::to_raw_value(&state).map_err(json)?;
+        let blake3 = blake3::hash(state.get().as_bytes()).to_hex().to_string();
+        let file = StateFile { format: KIND.to_owned(), version: VERSION, blake3, state };
+        write_whole(&self.unfinished.join(STATE), &serde_json::to_vec(&file).map_err(json)?)?;
+        self.publish(|(split, number)| number < snapshot.shards[split].0)
+    }
+
+    /// The settings of the run that saved the state, as JSON; `None` if there is no state.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Unread`] for what is no state of this version.
+    pub fn run_of_state(&self) -> Result<Option<String>> {
+        Ok(self.state()?.map(|state| state.run.get().to_owned()))
+    }
+
+    /// Continues from the state: compares every byte of the shards that it counts as whole with their checksums, and
+    /// publishes them.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Unread`] for a damaged state or shard.
+    pub fn resume(&self, control: &Control) -> Result<()> {
+        let Some(State { snapshot, shards, .. }) = self.state()? else { return Ok(()) };
+        for (split, number, entry) in &shards {
+            self.check((*split, *number), entry, control)?;
+        }
+        let whole = shards.into_iter().map(|(split, number, entry)| ((split, number), entry)).collect();
+        *self.lock() = Shards { whole, published: BTreeSet::new(), snapshot: Some(snapshot) };
+        self.publish(|_| true).inspect_err(|_| *self.lock() = Shards::default())
+    }
+
+    /// The snapshot to continue from.
+    pub(super) fn snapshot(&self) -> Option<Snapshot> {
+        self.lock().snapshot.clone()
+    }
+
+    fn state(&self) -> Result<Option<State>> {
+        let path = self.unfinished.join(STATE);
+        let mut data = Vec::new();
+        let read = open_regular(&path, OpenOptions::new().read(true), Links::Follow)
+            .and_then(|file| file.take(MAX_STATE_BYTES).read_to_end(&mut data));
+        match read {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            read => read.map_err(Error::io(&path))?,
+        };
+        // One error whatever is wrong: nobody writes such a file by hand.
+        let file = serde_json::from_slice::<StateFile>(&data).ok().filter(|file| {
+            let sum = blake3::hash(file.state.get().as_bytes()).to_hex();
+            file.format == KIND && file.version == VERSION && file.blake3 == *sum
+        });
+        let state = file.and_then(|file| serde_json::from_str::<State>(file.state.get()).ok());
+        let state = state.filter(|state| self.is_complete(state));
+        state.map(Some).ok_or_else(|| {
+            let reason = "not a valid state of a run of this version of toksmith";
+            Error::Unread { reason: self.start_again(reason), path }
+        })
+    }
+
+    /// Whether a state has all shards that its snapshot counts as whole.
+    fn is_complete(&self, state: &State) -> bool {
+        let ends: Vec<u32> = state.snapshot.shards.iter().map(|(end, _)| *end).collect();
+        let keys: BTreeSet<Key> = state.shards.iter().map(|(split, number, _)| (*split, *number)).collect();
+        ends.len() == self.splits.len()
+            && keys.len() as u64 == ends.iter().map(|&end| u64::from(end)).sum::<u64>()
+            && keys.iter().all(|(split, number)| ends.get(*split).is_some_and(|end| number < end))
+    }
+
+    /// Checks that the files of a whole shard are those that were written.
+    fn check(&self, key: Key, entry: &ShardEntry, control: &Control) -> Result<()> {
+        let sums = [Some(&entry.blake3), Some(&entry.index_blake3), entry.idx_blake3.as_ref()];
+        for ((path, name), sum) in self.files(key).into_iter().zip(sums) {
+            if !self.keeps(&name) {
+                continue;
+            }
+            let path = if path.symlink_metadata().is_ok() { path } else { self.folder.join(name) };
+            match checksum(&path, &WrittenHashes::default(), control) {
+                Ok((_, actual)) if Some(&actual) == sum => {}
+                Err(Error::Interrupted) => return Err(Error::Interrupted),
+                _ => {
+                    let reason = "not the file that the unfinished run had written";
+                    return Err(Error::Unread { path, reason: self.start_again(reason) });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn start_again(&self, reason: &str) -> String {
+        format!("{reason}: remove the folder {} to start again", self.folder.display())
+    }
+
+    fn keeps(&self, name: &str) -> bool {
+        self.kept.as_ref().is_none_or(|kept| kept.contains(name))
+    }
+
+    /// Publishes all shards.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn publish_all(&self) -> Result<()> {
+        self.publish(|_| true)
+    }
+
+    /// Gives whole shards their names. A file that has its name already is left alone.
+    fn publish(&self, is_due: impl Fn(Key) -> bool) -> Result<()> {
+        let keys: Vec<Key> = {
+            let shards = self.lock();
+            let due = shards.whole.keys().filter(|key| !shards.published.contains(key) && is_due(**key));
+            due.copied().collect()
+        };
+        for key in keys {
+            for (path, name) in self.files(key) {
+                if !self.keeps(&name) {
+                    remove(&path)?;
+                    continue;
+                }
+                let target = self.folder.join(name);
+                match fs::rename(&path, &target) {
+                    Err(error) if error.kind() == ErrorKind::NotFound && target.exists() => {}
+                    renamed => renamed.map_err(Error::io(&path))?,
+                }
+            }
+            remove(&self.raw(key, Filling::default()).ids)?; // that Parquet was made of
+            self.lock().published.insert(key);
+        }
+        Ok(())
+    }
+
+    /// The whole shards of each split, in order.
+    pub fn entries(&self) -> Vec<Vec<ShardEntry>> {
+        let mut entries = vec![Vec::new(); self.splits.len()];
+        for ((split, _), entry) in &self.lock().whole {
+            entries[*split].push(entry.clone());
+        }
+        entries
+    }
+
+    /// The final names of all files of whole shards.
+    pub fn names(&self) -> Vec<String> {
+        let keys: Vec<Key> = self.lock().whole.keys().copied().collect();
+        keys.into_iter().flat_map(|key| self.files(key)).map(|(_, name)| name).collect()
+    }
+}
+
+/// Removes a file, if it is there.
+fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        removed => removed.map_err(Error::io(path)),
+    }
+}
