@@ -21,7 +21,8 @@ const NUMBER_TYPES: &str = "counts are of a type of whole numbers";
 pub(crate) struct Column {
     kind: ColumnType,
     chunks: Vec<ArrowArray>,
-    len: usize,
+    /// The number of values.
+    pub(crate) len: usize,
 }
 
 impl Column {

@@ -261,7 +261,7 @@ impl Feed for ColumnFeed {
             self.at = Cursor { source, ..Cursor::default() };
         }
         let first = self.at;
-        self.at.offset += texts.get().column().len() as u64;
+        self.at.offset += texts.get().column().len as u64;
         let owners = TextOwners::Column(texts.unbind(), null_reason);
         Ok(Some((owners, progress, first, self.at)))
     }
