@@ -14,7 +14,6 @@ import itertools
 import json
 import shutil
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from .. import _core
 from ..data.folder import ON_ENGINE, STATE, Folder, reason_of
@@ -24,13 +23,8 @@ from ..data.shards import Raw
 from ..files import text_files, whole_files
 from .workers import PIECES, Piece, check_rising
 
-
-class Range(NamedTuple):
-    """Consecutive documents of a piece."""
-
-    raw: Raw
-    start: int
-    stop: int
+Range = tuple[Raw, int, int]
+"""Consecutive documents of a piece: its files, the first document, and the one after the last."""
 
 
 class RunFolder(Folder):
@@ -142,13 +136,13 @@ def shard_plans(raws: Iterable[Raw], shard_size: int) -> Iterator[list[Range]]:
 def _ranges(raw: Raw, room: int, shard_size: int) -> Iterator[tuple[Range, int]]:
     """Yield the documents of a piece that go into each shard, with their ids; the first shard has `room` left."""
     if raw.tokens < room:
-        yield Range(raw, 0, raw.documents), raw.tokens
+        yield (raw, 0, raw.documents), raw.tokens
         return
     starts, start = raw.starts, 0
     while start < raw.documents:
         end = int(starts[start]) + room
         stop = min(start + 1 + int(starts[start + 1 :].searchsorted(end)), raw.documents)
-        yield Range(raw, start, stop), int(starts[stop] - starts[start])
+        yield (raw, start, stop), int(starts[stop] - starts[start])
         start, room = stop, shard_size
 
 
