@@ -35,12 +35,8 @@ class Raw(NamedTuple):
     documents: int
 
 
-class Range(NamedTuple):
-    """Consecutive documents of a piece."""
-
-    raw: Raw
-    start: int
-    stop: int
+Range = tuple[Raw, int, int]
+"""Consecutive documents of a piece: its files, the first document, and the one after the last."""
 
 
 class RunFolder(Folder):
@@ -143,13 +139,13 @@ def shard_plans(raws: Iterable[Raw], shard_size: int) -> Iterator[list[Range]]:
 def _ranges(raw: Raw, room: int, shard_size: int) -> Iterator[tuple[Range, int]]:
     """Yield the documents of a piece that go into each shard, with their ids; the first shard has `room` left."""
     if raw.tokens < room:
-        yield Range(raw, 0, raw.documents), raw.tokens
+        yield (raw, 0, raw.documents), raw.tokens
         return
     starts, start = open_starts(raw.starts, raw.documents), 0
     while start < raw.documents:
         end = int(starts[start]) + room
         stop = min(start + 1 + int(starts[start + 1 :].searchsorted(end)), raw.documents)
-        yield Range(raw, start, stop), int(starts[stop] - starts[start])
+        yield (raw, start, stop), int(starts[stop] - starts[start])
         start, room = stop, shard_size
 
 

@@ -78,7 +78,7 @@ def parts(thing: Any) -> Any:
         return type(thing), thing.fingerprint, dict(thing.vocab), list(thing.merges), counts and list(counts)
     if isinstance(thing, Encoding):
         state = thing.__getstate__()
-        return type(thing), state, thing._core.state(), thing._pattern
+        return type(thing), state, thing._core.state(), thing._core_bpe._pattern
     if isinstance(thing, DecodeStream):
         tokenizer, *values = thing.__reduce__()[1]
         return type(thing), parts(tokenizer), values
