@@ -277,8 +277,8 @@ impl PretokenCounts {
 
     /// The distinct pretokens that occur at least so often, for some counts from 1 on.
     pub fn frequencies(&self) -> Vec<Frequent> {
-        let frequencies = Frequencies::default();
-        self.slots.for_each(|slot, long| frequencies.add(slot, long));
+        let mut frequencies = Frequencies::default();
+        self.slots.for_each(|slot, long| frequencies.add_alone(slot, long));
         frequencies.sums()
     }
 }

@@ -29,10 +29,17 @@ pub(super) struct Frequencies([[AtomicU64; 3]; STEPS.len()]);
 impl Frequencies {
     /// Adds a pretoken; `arena` has its bytes if it is long.
     pub(super) fn add(&self, slot: &CountSlot, arena: &[u8]) {
-        let step = STEPS.partition_point(|&step| step <= slot.count).saturating_sub(1);
-        let numbers = [1, slot.pretoken(arena).len(), slot.memory(arena)];
+        let (step, numbers) = numbers(slot, arena);
         for (sum, number) in self.0[step].iter().zip(numbers) {
             sum.fetch_add(number as u64, Relaxed);
+        }
+    }
+
+    /// [`Frequencies::add`] for sums that no other thread has.
+    pub(super) fn add_alone(&mut self, slot: &CountSlot, arena: &[u8]) {
+        let (step, numbers) = numbers(slot, arena);
+        for (sum, number) in self.0[step].iter_mut().zip(numbers) {
+            *sum.get_mut() += number as u64;
         }
     }
 
@@ -52,4 +59,10 @@ impl Frequencies {
         sums.reverse();
         sums
     }
+}
+
+/// The step of a pretoken, and what is added there.
+fn numbers(slot: &CountSlot, arena: &[u8]) -> (usize, [usize; 3]) {
+    let step = STEPS.partition_point(|&step| step <= slot.count).saturating_sub(1);
+    (step, [1, slot.pretoken(arena).len(), slot.memory(arena)])
 }

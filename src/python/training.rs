@@ -129,15 +129,18 @@ fn counted(count: &Py<PyAny>, pretokenizer: Pretokenizer) -> Result<PretokenCoun
     call::attached(count).map(std::sync::Arc::unwrap_or_clone).map_err(raised)
 }
 
-/// For some counts from 1 on: the count, the number of distinct pretokens that occur as often, and bytes of memory: what
-/// learning from them takes at least, and at most without a limit, and what they take as counts.
+/// A count, the number of distinct pretokens that occur as often, and bytes of memory: what learning from them takes at
+/// least, and at most without a limit, and what they take as counts.
+type Need = (u64, u64, u64, u64, u64);
+
+/// What learning takes of memory, for some counts from 1 on.
 #[pyfunction]
 pub(super) fn memory_to_learn(
     py: Python<'_>,
     counts: AnyCounts<'_>,
     options: &Bound<'_, PyDict>,
     has_vocab: bool,
-) -> PyResult<Vec<(u64, u64, u64, u64, u64)>> {
+) -> PyResult<Vec<Need>> {
     let options: Options = options_of(Some(options))?;
     let row = |of: count::Frequent| {
         let (least, most) = train::memory_to_learn(&of, has_vocab, &options);

@@ -108,7 +108,7 @@ def _counted(
 
 
 def _batches(core: _core.PretokenCounts) -> Iterator[RecordBatch]:
-    for batch in counts_files.batches(core, counts_files.plain_schema()):
+    for batch in counts_files.batches(core, counts_files.schema()):
         for rows in tables.slices(batch.select(["pretoken", "count"]), _MAX_BATCH_BYTES):
             yield rows.cast(counts_schema())
 

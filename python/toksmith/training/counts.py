@@ -201,7 +201,7 @@ class PretokenCounts:
         [(b'low', 5), (b'lower', 2)]
         """
         rows = arrow().table(table)
-        line = counts_files.head_of(rows.schema)
+        line = (rows.schema.metadata or {}).get(counts_files.KEY)
         if line is None:
             core = counts_files.counts_of(rows, 0)
             return cls._of(core, patterns.resolve(pattern, unmatched), arguments.special_names(special_tokens))

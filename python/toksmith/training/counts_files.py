@@ -28,7 +28,7 @@ _MAX_HEAD = 1 << 26
 """Maximum size of the head, which holds a pattern and the names of special tokens."""
 _ROWS = 1 << 16
 """Rows that are handed on at a time."""
-_KEY = b"toksmith"
+KEY = b"toksmith"
 """The key of the metadata."""
 
 
@@ -81,15 +81,11 @@ def parse(line: bytes, name: str, where: str) -> Head:
     return checked
 
 
-def plain_schema() -> Schema:
-    """Return the columns of a table with their types."""
-    pa = arrow()
-    return pa.schema([("pretoken", pa.large_binary()), ("count", pa.uint64()), ("first", pa.uint64())])
-
-
-def schema(head: Head) -> Schema:
+def schema(head: Head | None = None) -> Schema:
     """Return the schema of a table, with the head in its metadata."""
-    return plain_schema().with_metadata({_KEY: json.dumps(head)})
+    pa = arrow()
+    columns = pa.schema([("pretoken", pa.large_binary()), ("count", pa.uint64()), ("first", pa.uint64())])
+    return columns if head is None else columns.with_metadata({KEY: json.dumps(head)})
 
 
 def batches(core: _core.PretokenCounts, schema: Schema) -> Iterator[RecordBatch]:
@@ -98,12 +94,6 @@ def batches(core: _core.PretokenCounts, schema: Schema) -> Iterator[RecordBatch]
     for start in range(0, len(core), _ROWS):
         columns = _core.counts_to_arrow(core, start, _ROWS)
         yield pa.record_batch([pa.array(column) for column in columns], schema=schema)
-
-
-def head_of(schema: Schema) -> bytes | None:
-    """Return the head in the metadata of a schema as JSON; None if there is none."""
-    line: bytes | None = (schema.metadata or {}).get(_KEY)
-    return line
 
 
 def counts_of(table: Table, end_place: int) -> _core.PretokenCounts:

@@ -11,8 +11,7 @@ from .._internal import memory
 from .._internal.progress import Report
 from ..tokenizer import Tokenizer
 from .checkpoint import Checkpoint
-from .counts_files import Counts
-from .options import Options
+from .options import Needs, Options
 from .parity import Languages
 
 Runs: TypeAlias = "tuple[_core.Pretokenizer, Callable[[_core.Pretokenizer], _core.PretokenCounts]]"
@@ -75,9 +74,9 @@ def _warn_if_short(options: Options, added: int) -> None:
     )
 
 
-def warn_if_large(counts: _core.PretokenCounts, options: Options, available: int) -> None:
+def warn_if_large(needs: Needs, available: int) -> None:
     """Warn if learning may take more memory than there is."""
-    _, _, least, most, _ = options.memory_to_learn(counts)[0]
+    _, _, least, most, _ = needs[0]
     if available < most:
         advised = max(available - _LIMIT_OVERSHOOT, least) // 10**6
         warnings.warn(
@@ -92,21 +91,14 @@ def memory_available(counts: _core.PretokenCounts, consume: bool) -> int:
     return memory.remaining() + (_BYTES_PER_SLOT * len(counts) if consume else 0)
 
 
-def memory_error(
-    counts: Counts,
-    options: Options,
-    available: int,
-    min_count: int | None = None,
-    *,
-    is_limit: bool = True,
-) -> str | None:
+def memory_error(all_needs: Needs, available: int, min_count: int | None, *, is_limit: bool) -> str | None:
     """Return the message for pretokens that are too many for so many bytes of memory; None if they are not.
 
     With `min_count` the counts have to fit as well, into three quarters, without those that occur less often.
     """
     needs = [
         (step, pretokens, least if min_count is None else max(least, -(-4 * size // 3)))
-        for step, pretokens, least, _, size in options.memory_to_learn(counts)
+        for step, pretokens, least, _, size in all_needs
     ]
     _, unique, least = [need for need in needs if need[0] <= max(min_count or 1, 1)][-1]
     if least <= available:

@@ -14,6 +14,10 @@ from ..patterns import Pattern
 from ..tokenizer import Tokenizer
 from .counts_files import Counts
 
+Needs = list[tuple[int, int, int, int, int]]
+"""For some counts from 1 on: the count, the number of distinct pretokens that occur as often, and bytes of memory:
+for learning from them at least, and at most without a limit, and for the counts."""
+
 
 @dataclass(frozen=True)
 class Options:
@@ -63,8 +67,8 @@ class Options:
             "max_token_length": self.max_token_length,
         }
 
-    def memory_to_learn(self, counts: Counts) -> list[tuple[int, int, int, int, int]]:
-        """Return, for some counts, what learning from the pretokens that occur as often takes. See the core."""
+    def memory_to_learn(self, counts: Counts) -> Needs:
+        """Return what learning takes of memory. Looks at all pretokens."""
         return _core.memory_to_learn(counts, self.for_core(), bool(self.base or self.forced_tokens))
 
     @property

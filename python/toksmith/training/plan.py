@@ -23,7 +23,7 @@ from .checkpoint import Checkpoint
 from .counting import begun, counted
 from .counts import PretokenCounts, check_specials, head_of
 from .counts_files import Counts
-from .options import Options, check_base, forced_bytes, length_of, pattern_of, ties_of
+from .options import Needs, Options, check_base, forced_bytes, length_of, pattern_of, ties_of
 from .parity import Parity, Text
 from .superwords import Superwords, check_read_twice
 
@@ -128,8 +128,7 @@ class Plan:
             self._check_memory(counts, self.memory_limit)
             return
         available = learning.memory_available(counts, are_own)
-        self._check_memory(counts, available)
-        learning.warn_if_large(counts, self.options, available)
+        learning.warn_if_large(self._check_memory(counts, available), available)
 
     def _joined(self, superwords: Superwords, first: Tokenizer) -> Tokenizer:
         """Extend a tokenizer by tokens of several words."""
@@ -153,12 +152,13 @@ class Plan:
 
             return learning.learned((options.pattern.core(), count), options, core_options, report)
 
-    def _check_memory(self, counts: Counts, available: int, min_count: int | None = None) -> None:
-        """Check that memory suffices for learning; if not, save the counts beside the checkpoint."""
+    def _check_memory(self, counts: Counts, available: int, min_count: int | None = None) -> Needs:
+        """Return what learning takes of memory, which must suffice; if not, save the counts beside the checkpoint."""
         is_limit = self.memory_limit is not None or min_count is not None
-        error = learning.memory_error(counts, self.options, available, min_count, is_limit=is_limit)
+        needs = self.options.memory_to_learn(counts)
+        error = learning.memory_error(needs, available, min_count, is_limit=is_limit)
         if error is None:
-            return
+            return needs
         if self.checkpoint is not None and isinstance(self.texts[0], Corpus):
             error += self.checkpoint.save_counts(counts, head_of(self.options.pattern, self.options.special_tokens))
         raise MemoryError(error)
