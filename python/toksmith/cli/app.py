@@ -50,8 +50,6 @@ STATUSES = {
 """The exit statuses of a command, with their meanings."""
 
 EXAMPLES = """\
-Examples:
-
   toksmith train corpus/ --vocab-size 32000 -o tokenizer.json
   toksmith encode -t tokenizer.json book.txt -o book.ids
   toksmith decode -t tokenizer.json book.ids | cmp - book.txt

@@ -65,9 +65,9 @@ def option(
     return click.option(*filter(None, [*names.split(", "), name]), metavar=metavar or None, help=text, **settings)
 
 
-def epilog(text: str) -> str:
-    """Return an epilog in which examples, which are indented, keep their lines: a mark before them says so."""
-    paragraphs = text.split("\n\n")
+def epilog(examples: str) -> str:
+    """Return the end of a help: examples, which are indented and keep their lines, and what is said of them."""
+    paragraphs = ["Examples:", *examples.split("\n\n")]
     return "\n\n".join(f"\b\n{text}" if text.startswith("  ") else text for text in paragraphs)
 
 

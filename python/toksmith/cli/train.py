@@ -19,8 +19,6 @@ from . import options, streams
 from .command_line import Progress, UsageError, command, option
 
 EXAMPLES = """\
-Examples:
-
   toksmith train corpus.txt --vocab-size 10000 -o tokenizer.json \\
       --special-token '<|endoftext|>'
   toksmith train books/ 'more/**/*.md' --vocab-size 32000 --pattern o200k \\

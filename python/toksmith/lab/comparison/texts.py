@@ -79,10 +79,8 @@ class Parallel:
         if len(texts) < 2:
             raise ValueError("parallel texts need two languages or more")
         self.languages = [str(language) for language in texts]
-        # Texts that are not given by a path are kept, since they are read twice: for the figures, and for parity.
-        self._texts: list[str | list[str]] = [
-            os.fsdecode(text) if isinstance(text, (str, bytes, os.PathLike)) else list(text)
-            for text in texts.values()
+        self._texts = [
+            os.fsdecode(text) if isinstance(text, (str, bytes, os.PathLike)) else text for text in texts.values()
         ]
         self._errors = errors
 
@@ -117,7 +115,7 @@ class Parallel:
             for language, name, sentence in zip(self.languages, names, row, strict=True):
                 yield Document(name, language, [sentence])
 
-    def _lines_of(self, text: str | list[str]) -> Iterator[str]:
+    def _lines_of(self, text: str | Iterable[str]) -> Iterator[str]:
         corpus = Corpus([text] if isinstance(text, str) else iter(text), errors=self._errors)
         [source] = corpus.sources
         if source.texts is not None:
