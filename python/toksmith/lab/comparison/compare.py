@@ -13,7 +13,7 @@ from ...corpus import CorpusOptions, check_options
 from . import statistics
 from .comparison import Comparison
 from .encoders import encoders_of
-from .measure import Measuring
+from .measure import measure
 from .texts import Parallel, Sources, Texts
 
 if TYPE_CHECKING:
@@ -78,10 +78,10 @@ def compare(
             f"reference is one of the languages of the parallel texts, {languages}, not {shown(reference)}"
         )
     encoders = encoders_of(tokenizers, count)
-    translated = None if sentences is None else Measuring(encoders).measure(sentences.documents())
+    translated = None if sentences is None else measure(encoders, sentences.documents())
     if texts is not None:
         with reporter(progress) as report:
-            table = Measuring(encoders).measure(texts.documents(summing(report, "encode", texts.total_bytes)))
+            table = measure(encoders, texts.documents(summing(report, "encode", texts.total_bytes)))
     elif translated is not None:
         table = translated
     else:

@@ -7,6 +7,7 @@ import collections
 import numpy as np
 from numpy.typing import NDArray
 
+from ...formats.verification import text_of
 from ...tokenizer import Tokenizer
 from .. import parts
 from ..characters import KINDS, kinds_of, scripts_of
@@ -40,14 +41,6 @@ class Vocabulary:
     def token(self, id: int) -> VocabularyToken:
         """Return a token by its id."""
         return VocabularyToken(id, self._vocab[id])
-
-
-def text_of(token: bytes) -> str | None:
-    """Return the text of a token; None if its bytes are no whole characters."""
-    try:
-        return token.decode()
-    except UnicodeDecodeError:
-        return None
 
 
 def sizes(vocabulary: Vocabulary) -> Sizes:
