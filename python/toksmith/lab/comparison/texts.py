@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
@@ -84,34 +85,22 @@ class Parallel:
         ]
         self._errors = errors
 
-    def sentences(self) -> Iterator[tuple[str, ...]]:
-        """Yield the sentences, each in all languages.
+    def documents(self) -> Iterator[Document]:
+        """Yield each sentence in each language as a document.
 
         Raises:
             OSError: A file cannot be read.
             ValueError: The texts have different numbers of lines, or one is not UTF-8.
         """
-        rows = [self._lines_of(text) for text in self._texts]
-        done = 0
-        while True:
-            row = [next(lines, None) for lines in rows]
-            sentences = tuple(sentence for sentence in row if sentence is not None)
-            if not sentences:
-                return
-            if len(sentences) < len(row):
+        both = zip(self.languages, self._texts, strict=True)
+        names = [text if isinstance(text, str) else language for language, text in both]
+        for done, row in enumerate(itertools.zip_longest(*map(self._lines_of, self._texts))):
+            if None in row:
                 short = self.languages[row.index(None)]
                 longer = next(name for name, line in zip(self.languages, row, strict=True) if line is not None)
                 raise ValueError(
                     f"parallel texts differ in length: {short} ends after {done} lines, and {longer} goes on"
                 )
-            done += 1
-            yield sentences
-
-    def documents(self) -> Iterator[Document]:
-        """Yield each sentence in each language as a document."""
-        both = zip(self.languages, self._texts, strict=True)
-        names = [text if isinstance(text, str) else language for language, text in both]
-        for row in self.sentences():
             for language, name, sentence in zip(self.languages, names, row, strict=True):
                 yield Document(name, language, [sentence])
 
