@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...files.documents import Document
 from ..batches import batches
 from .encoders import Encoder
-from .texts import Document
 
 
 class Table(NamedTuple):
@@ -51,7 +51,7 @@ def measure(encoders: list[Encoder], documents: Iterable[Document]) -> Table:
             sizes = [size]
             counts.append(of_all)
         for document, (size_in_bytes, characters) in zip(batch, sizes, strict=True):
-            file, language = (names.setdefault(name, len(names)) for name in (document.file, document.language or ""))
+            file, language = (names.setdefault(name, len(names)) for name in (document.source, document.label or ""))
             rows.append((file, language, size_in_bytes, characters))
     if not any(tokens.any() for tokens in counts):
         raise ValueError("there is no text to compare on: all documents are empty, or there is none")

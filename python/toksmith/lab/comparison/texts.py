@@ -1,27 +1,20 @@
-"""The documents that tokenizers are compared on, each with its file and its language."""
+"""The documents that tokenizers are compared on; the label of each is its language."""
 
 from __future__ import annotations
 
 import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ..._internal.messages import shown
 from ...corpus import Corpus, CorpusOptions, TextSources
+from ...files.documents import Document
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 Sources: TypeAlias = "Corpus | TextSources"
-
-
-class Document(NamedTuple):
-    """A document: its file or name, its language, and its text in pieces, which are read before the next document."""
-
-    file: str
-    language: str | None
-    pieces: Iterable[str]
 
 
 class Texts:
@@ -64,7 +57,7 @@ class Texts:
             in_memory = corpus.sources[0].texts is not None
             for document in corpus.documents(read, self._language_field):
                 name = language if in_memory and language is not None else document.source
-                yield Document(name, document.label if language is None else language, document.pieces)
+                yield Document(name, document.pieces, document.label if language is None else language)
 
 
 class Parallel:
@@ -102,7 +95,7 @@ class Parallel:
                     f"parallel texts differ in length: {short} ends after {done} lines, and {longer} goes on"
                 )
             for language, name, sentence in zip(self.languages, names, row, strict=True):
-                yield Document(name, language, [sentence])
+                yield Document(name, [sentence], language)
 
     def _lines_of(self, text: str | Iterable[str]) -> Iterator[str]:
         corpus = Corpus([text] if isinstance(text, str) else iter(text), errors=self._errors)
