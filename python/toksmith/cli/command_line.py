@@ -55,14 +55,15 @@ def option(
     `values` is the `Literal` of the values that it takes. Without these, "N" and "SEED" are whole numbers, other
     words are strings, and an option without a word is a switch.
     """
-    names, _, metavar = spec.partition(" ") if ", " not in spec else spec.rpartition(" ")
+    *names, last = spec.split(", ")
+    last, _, metavar = last.partition(" ")
     if values is not None:
         settings["type"] = click.Choice(get_args(values))
     elif metavar in ("N", "SEED"):
         settings["type"] = int
     elif not metavar and "flag_value" not in settings:
         settings["is_flag"] = True
-    return click.option(*filter(None, [*names.split(", "), name]), metavar=metavar or None, help=text, **settings)
+    return click.option(*names, last, *filter(None, [name]), metavar=metavar or None, help=text, **settings)
 
 
 def epilog(examples: str) -> str:
