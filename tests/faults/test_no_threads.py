@@ -35,7 +35,8 @@ from toksmith.compat import huggingface
 folder = pathlib.Path(sys.argv[1])
 numbers, pipes = itertools.count(), itertools.count()
 warnings.simplefilter("ignore")
-app.build_app()  # imports all commands
+for name in app.COMMANDS:
+    app.load(name)
 path = str(folder / "text")
 text = (folder / "text").read_text()
 pieces = [text[at : at + 3000] for at in range(0, len(text), 3000)]

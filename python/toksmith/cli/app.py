@@ -21,6 +21,7 @@ from .. import __version__
 from .._internal.messages import printable
 from . import standard
 from .command_line import UsageError, epilog, prepared
+from .messages import in_options
 
 COMMANDS = {
     "train": "Train a tokenizer on files, and save it.",
@@ -50,8 +51,6 @@ STATUSES = {
 """The exit statuses of a command, with their meanings."""
 
 EXAMPLES = """\
-Examples:
-
   toksmith train corpus/ --vocab-size 32000 -o tokenizer.json
   toksmith encode -t tokenizer.json book.txt -o book.ids
   toksmith decode -t tokenizer.json book.ids | cmp - book.txt
@@ -165,13 +164,7 @@ def _end(*_: object) -> NoReturn:
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    _say("warning", _in_options(str(message)))
-
-
-def _in_options(message: str) -> str:
-    from .messages import in_options
-
-    return in_options(message)
+    _say("warning", in_options(str(message)))
 
 
 def _say(kind: str, message: str) -> None:
@@ -191,5 +184,5 @@ def _message(error: Exception) -> str:
     if isinstance(error, UsageError):
         return str(error)
     if isinstance(error, (ValueError, OSError, MemoryError, ImportError)) and str(error):
-        return _in_options(str(error))
-    return _in_options(f"{type(error).__name__}: {error}".removesuffix(": ") + " (--debug shows where)")
+        return in_options(str(error))
+    return in_options(f"{type(error).__name__}: {error}".removesuffix(": ") + " (--debug shows where)")

@@ -55,19 +55,20 @@ def option(
     `values` is the `Literal` of the values that it takes. Without these, "N" and "SEED" are whole numbers, other
     words are strings, and an option without a word is a switch.
     """
-    names, _, metavar = spec.partition(" ") if ", " not in spec else spec.rpartition(" ")
+    *names, last = spec.split(", ")
+    last, _, metavar = last.partition(" ")
     if values is not None:
         settings["type"] = click.Choice(get_args(values))
     elif metavar in ("N", "SEED"):
         settings["type"] = int
     elif not metavar and "flag_value" not in settings:
         settings["is_flag"] = True
-    return click.option(*filter(None, [*names.split(", "), name]), metavar=metavar or None, help=text, **settings)
+    return click.option(*names, last, *filter(None, [name]), metavar=metavar or None, help=text, **settings)
 
 
-def epilog(text: str) -> str:
-    """Return an epilog in which examples, which are indented, keep their lines: a mark before them says so."""
-    paragraphs = text.split("\n\n")
+def epilog(examples: str) -> str:
+    """Return the end of a help: examples, which are indented and keep their lines, and what is said of them."""
+    paragraphs = ["Examples:", *examples.split("\n\n")]
     return "\n\n".join(f"\b\n{text}" if text.startswith("  ") else text for text in paragraphs)
 
 

@@ -21,8 +21,6 @@ from . import options, streams
 from .command_line import Progress, UsageError, command, option
 
 EXAMPLES = f"""\
-Examples:
-
   toksmith compare gpt-4o gpt2 tokenizer.json --on books/
   toksmith compare mine=tokenizer.json gpt2 --on book.txt -o report.html
   toksmith compare gpt2 gpt-4o --text 'the lowest price'

@@ -19,8 +19,6 @@ from . import options, streams
 from .command_line import UsageError, command, option
 
 EXAMPLES = """\
-Examples:
-
   toksmith convert tokenizer.json hf/ --to huggingface
   toksmith convert hf/ tokenizer.toksmith --to toksmith
   toksmith convert gpt-4o o200k/ --to huggingface

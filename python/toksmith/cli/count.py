@@ -18,8 +18,6 @@ from . import options, streams
 from .command_line import Progress, command, option
 
 EXAMPLES = f"""\
-Examples:
-
   toksmith count --model gpt-4o book.txt
   toksmith count -t gpt-4o --text 'the lowest price'
   echo 'Hello' | toksmith count -t gpt-4o

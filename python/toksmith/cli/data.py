@@ -15,8 +15,6 @@ from . import options, streams
 from .command_line import Progress, UsageError, command, option
 
 EXAMPLES = """\
-Examples:
-
   toksmith data tokens/
   toksmith data tokens/ --check
   toksmith data tokens/ --document 3

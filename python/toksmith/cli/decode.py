@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 Part = TypeVar("Part", list[bytes], "Ids")
 
 EXAMPLES = """\
-Examples:
-
   toksmith decode -t tokenizer.json book.ids -o book.txt
   toksmith decode -t gpt-4o --ids '13225 2375'
   echo 72 101 108 108 111 | toksmith decode -t tokenizer.json

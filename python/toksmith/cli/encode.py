@@ -16,8 +16,6 @@ from . import options, streams
 from .command_line import Progress, UsageError, command, option
 
 EXAMPLES = """\
-Examples:
-
   toksmith encode -t tokenizer.json book.txt -o book.ids
   toksmith encode -t tokenizer.json --text 'the lowest price'
   echo 'Hello' | toksmith encode -t tokenizer.json

@@ -8,8 +8,6 @@ from . import options, streams
 from .command_line import command
 
 EXAMPLES = """\
-Examples:
-
   toksmith explain -t tokenizer.json --text 'the lowest price<|endoftext|>'
   echo 'the lowest price' | toksmith explain -t tokenizer.json
 

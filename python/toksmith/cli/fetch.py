@@ -12,8 +12,6 @@ from . import streams
 from .command_line import command, option
 
 EXAMPLES = """\
-Examples:
-
   toksmith fetch cl100k_base o200k_base
   toksmith fetch gpt-4o --to ranks/
   TIKTOKEN_CACHE_DIR=ranks/ python program.py

@@ -13,8 +13,6 @@ from . import options, streams
 from .command_line import Progress, UsageError, command, option
 
 EXAMPLES = f"""\
-Examples:
-
   toksmith inspect gpt2
   toksmith inspect tokenizer.json --on corpus/
   toksmith inspect o200k_base --on 'web/*.jsonl.zst' --field text --json

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 
 _NAMES = (
     "vocab_size|special_tokens|special_ids|byte_order|min_frequency|max_token_length|forced_tokens|memory_limit|"
@@ -16,7 +15,7 @@ OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _NAMES.split("|")} | 
 _VALUES = {"True": "", "…": " NAME"}
 # A name with a value, as in `errors="replace"`, `field='body'`, `min_pretoken_count=2` and `column=…`; a name with an
 # underscore, unless it is part of a path or in quotes; and any name that is the subject of the message.
-_ARGUMENT = re.compile(
+_ARGUMENT = (
     rf"""(?<![\w./'"-])(?:({_NAMES})=("[^"]*"|'[^']*'|…|[\w.]+)"""
     rf"""|({"|".join(name for name in OPTIONS if "_" in name)})(?!\.?\w|[/:'"=-])"""
     rf"""|\A({_NAMES})(?= (?:is|must be)\b))"""
@@ -33,10 +32,12 @@ def in_options(message: str) -> str:
     >>> in_options("they may take 150.0 MB, three quarters of memory_limit. Raise it")
     'they may take 150.0 MB, three quarters of --memory-limit. Raise it'
     """
-    return _ARGUMENT.sub(_option, message)
+    return re.sub(_ARGUMENT, _option, message)
 
 
 def _option(match: re.Match[str]) -> str:
+    import shlex  # for errors alone
+
     option = OPTIONS[match[1] or match[3] or match[4]]
     value = match[2] and match[2].strip("\"'")
     if value == "False":

@@ -19,8 +19,6 @@ from . import options, streams
 from .command_line import Progress, command, option
 
 EXAMPLES = """\
-Examples:
-
   toksmith tokenize corpus.txt -t gpt2 -o data --append '<|endoftext|>'
   toksmith tokenize 'web/*.jsonl.zst' --field text -t tokenizer.json -o data \\
       --append '<|endoftext|>' --split val=0.01

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ import click
 
 from .._internal import choices
 from ..corpus import Corpus, CorpusOptions
-from ..files.new_file import NewFile
 from ..formats import sources
 from ..tokenizer import Tokenizer
 from ..training import train as training
@@ -19,8 +17,6 @@ from . import options, streams
 from .command_line import Progress, UsageError, command, option
 
 EXAMPLES = """\
-Examples:
-
   toksmith train corpus.txt --vocab-size 10000 -o tokenizer.json \\
       --special-token '<|endoftext|>'
   toksmith train books/ 'more/**/*.md' --vocab-size 32000 --pattern o200k \\
@@ -117,7 +113,10 @@ def train(
             progress=streams.progress_of(progress, out),
             **learning,
         )
-    _save(tokenizer, out)
+    if out == "-":
+        streams.write(out, tokenizer._core.written("toksmith"))
+    else:
+        tokenizer.save(out)
     size = f"{tokenizer.vocab_size:,} tokens, {len(tokenizer.merges):,} of them merged"
     streams.say_written(out, size, progress)
 
@@ -136,12 +135,3 @@ def _base(source: str, parts: options.Parts) -> Tokenizer:
     if not Path(source).exists() or not sources.takes_options(source):
         parts = dataclasses.replace(parts, pattern=None, unmatched=None)
     return options.load(source, parts)
-
-
-def _save(tokenizer: Tokenizer, out: str) -> None:
-    if out == "-":
-        with NewFile(Path(tempfile.gettempdir()), "tokenizer") as spool:
-            tokenizer.save(spool.path)
-            streams.write(out, streams.windows(str(spool.path)))
-    else:
-        tokenizer.save(out)

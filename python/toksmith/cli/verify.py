@@ -27,8 +27,6 @@ from . import options, streams
 from .command_line import UsageError, command, option
 
 EXAMPLES = """\
-Examples:
-
   toksmith verify cl100k_base --against tiktoken
   toksmith verify o200k_base --against tiktoken book.txt code.py
   toksmith verify my.tiktoken --pattern cl100k --against tiktoken

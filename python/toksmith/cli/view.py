@@ -16,8 +16,6 @@ from . import options, streams
 from .command_line import UsageError, command, option
 
 EXAMPLES = f"""\
-Examples:
-
   toksmith view --text 'the lowest price' -t gpt2
   toksmith view --text 'the lowest price' -t gpt2 -t gpt-4o --ids
   toksmith view book.txt -t tokenizer.json -t gpt-4o --limit 0

@@ -4,27 +4,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
-from typing import Protocol, TypeVar
+
+from ..files.documents import Document
 
 MAX_CHARACTERS = 1 << 21
 """Characters of a batch: enough for all threads. A longer document is a batch of its own, in pieces."""
 _MAX_DOCUMENTS = 1 << 17
 
 
-class Document(Protocol):
-    """A document in pieces, which are read before the next document."""
-
-    @property
-    def pieces(self) -> Iterable[str]:
-        """The text."""
-
-
-D = TypeVar("D", bound=Document)
-
-
-def batches(documents: Iterable[D]) -> Iterator[tuple[list[D], list[str], Iterator[str] | None]]:
+def batches(documents: Iterable[Document]) -> Iterator[tuple[list[Document], list[str], Iterator[str] | None]]:
     """Yield documents, their texts, and None; or one long document, no texts, and its pieces, to be read at once."""
-    batch: list[D] = []
+    batch: list[Document] = []
     texts: list[str] = []
     size = 0
     for document in documents:

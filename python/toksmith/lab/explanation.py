@@ -91,7 +91,7 @@ def explain(tokenizer: Tokenizer | object, text: str, *, special: bool = True) -
     tokenizer = tokenizer_of(tokenizer)
     if parts.merges_characters(tokenizer):
         raise ValueError("explain shows merges of bytes; this tokenizer merges characters (see docs/huggingface.md)")
-    parts.check_plain(tokenizer, text, special, "explain")
+    parts.check_plain(tokenizer, text, special)
     ids = {token: id for id, token in parts.ordinary_tokens(tokenizer).items()}
     rank_of = reference.rank_function(tokenizer.merges if parts.has_merges(tokenizer) else ids)
     split, ignores_merges = parts.pattern(tokenizer).core().split, parts.ignores_merges(tokenizer)

@@ -57,12 +57,12 @@ def pattern(tokenizer: Tokenizer) -> patterns.Pattern:
     return patterns.of_core(tokenizer._core)
 
 
-def check_plain(tokenizer: Tokenizer, text: str, special: bool, purpose: str) -> None:
+def check_plain(tokenizer: Tokenizer, text: str, special: bool) -> None:
     """Check that a text is encoded as it stands, without a step before the merges that changes it."""
     tokenizer.count(text, special=special)
     if tokenizer.pipeline is not None and not tokenizer._core.leaves(text, special):
         why = " and ".join(tokenizer.pipeline.reasons())
-        raise ValueError(f"{purpose} works on texts that are encoded as they stand; this one meets {why}")
+        raise ValueError(f"explain works on texts that are encoded as they stand; this one meets {why}")
 
 
 def has_chat_template(tokenizer: Tokenizer) -> bool:

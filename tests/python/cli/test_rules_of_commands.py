@@ -222,10 +222,17 @@ def test_what_is_completed() -> None:
         assert set(done.stdout.decode().replace("plain,", "").split()) == expected, words
 
 
-def test_help_names_completion() -> None:
-    shown = run_command("--help").stdout.decode()
-    assert "--install-completion" in shown
-    assert "--show-completion" in shown
+def test_completion_is_installed_once(tmp_path: Path) -> None:
+    environment = {**os.environ, "HOME": str(tmp_path), "SHELL": "/bin/bash"}
+    shown = run_command("--show-completion", env=environment).stdout.decode()
+    assert "_TOKSMITH_COMPLETE=bash_complete" in shown
+    (tmp_path / ".bashrc").write_text("alias l=ls\n")
+    for _ in range(2):
+        said = run_command("--install-completion", env=environment).stdout.decode()
+        assert said.startswith(f"bash completion installed in {tmp_path / '.bashrc'}: ")
+        assert (tmp_path / ".bashrc").read_text() == f"alias l=ls\n\n{shown.rstrip()}\n"
+    done = run_command("--help")
+    assert b"--install-completion" in done.stdout and b"--show-completion" in done.stdout
 
 
 # Examples

@@ -13,7 +13,7 @@ from ...corpus import CorpusOptions, check_options
 from . import statistics
 from .comparison import Comparison
 from .encoders import encoders_of
-from .measure import Measuring
+from .measure import measure
 from .texts import Parallel, Sources, Texts
 
 if TYPE_CHECKING:
@@ -78,15 +78,17 @@ def compare(
             f"reference is one of the languages of the parallel texts, {languages}, not {shown(reference)}"
         )
     encoders = encoders_of(tokenizers, count)
+    translated = None if sentences is None else measure(encoders, sentences.documents())
     if texts is not None:
         with reporter(progress) as report:
-            table = Measuring(encoders).measure(texts.documents(summing(report, "encode", texts.total_bytes)))
-    elif sentences is not None:
-        table = Measuring(encoders).measure(sentences.documents())
+            table = measure(encoders, texts.documents(summing(report, "encode", texts.total_bytes)))
+    elif translated is not None:
+        table = translated
     else:
         raise ValueError("there is nothing to compare on: give files or texts, or parallel texts")
-    names = [encoder.name for encoder in encoders]
-    parity = statistics.parity_of(sentences, reference or languages[0], encoders, bootstrap) if sentences else []
+    names, parity = [encoder.name for encoder in encoders], []
+    if translated is not None:
+        parity = statistics.parity_of(translated, languages, reference or languages[0], names, bootstrap)
     return Comparison(
         tokenizers=tuple(names),
         groups=tuple(statistics.groups_of(table, names, bootstrap)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,32 +17,21 @@ from ...tokenizer import Tokenizer, tokenizer_of
 Counts: TypeAlias = "NDArray[np.int64]"
 
 
+@dataclass(frozen=True)
 class Encoder:
-    """A tokenizer that is compared.
+    """A tokenizer that is compared."""
 
-    Args:
-        name: Its name in the results.
-        count: Takes texts and returns how many tokens each has. Special tokens are read as ordinary text, if the
-            library can do so.
-        tokenizer: The tokenizer, if it is one of this package.
-        workers: Threads.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        count: Callable[[Sequence[str]], Counts],
-        tokenizer: Tokenizer | None = None,
-        workers: int = 1,
-    ) -> None:
-        self.name, self.count = name, count
-        self._tokenizer, self._workers = tokenizer, workers
+    name: str
+    # Returns how many tokens each text has. Special tokens are read as ordinary text, if the library can do so.
+    count: Callable[[Sequence[str]], Counts]
+    tokenizer: Tokenizer | None = None  # if it is one of this package
+    workers: int = 1
 
     def count_long(self, pieces: Iterable[str]) -> Iterator[int]:
         """Yield the numbers of tokens of the parts of one long text, made on all threads if the library can do so."""
-        if self._tokenizer is None:
+        if self.tokenizer is None:
             return iter(self.count(["".join(pieces)]).tolist())
-        return map(len, self._tokenizer.encode_iterable(pieces, special=False, workers=self._workers, arrays=True))
+        return map(len, self.tokenizer.encode_iterable(pieces, special=False, workers=self.workers, arrays=True))
 
 
 def encoders_of(tokenizers: Any, workers: int) -> list[Encoder]:

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...files.documents import Document
 from ..batches import batches
 from .encoders import Encoder
-from .texts import Document
 
 
 class Table(NamedTuple):
@@ -33,55 +33,47 @@ class Table(NamedTuple):
         return Table(self.names, *columns)
 
 
-class Measuring:
-    """Measures documents. Memory holds some megabytes of text with their ids, and 40 bytes or more a document."""
+def measure(encoders: list[Encoder], documents: Iterable[Document]) -> Table:
+    """Return the counts of documents. Memory holds some megabytes of text with their ids, and 40 bytes or more each.
 
-    def __init__(self, encoders: list[Encoder]) -> None:
-        self._encoders = encoders
-        self._names: dict[str, int] = {}
-        self._rows: list[tuple[int, int, int, int]] = []
-        self._tokens: list[NDArray[np.int64]] = []
+    Raises:
+        ValueError: There is no text.
+    """
+    names: dict[str, int] = {}
+    rows: list[tuple[int, int, int, int]] = []
+    counts: list[NDArray[np.int64]] = []
+    for batch, texts, pieces in batches(documents):
+        if pieces is None:
+            sizes = [(len(text.encode()), len(text)) for text in texts]
+            counts.append(np.stack([encoder.count(texts) for encoder in encoders]))
+        else:
+            size, of_all = _of_long(encoders, pieces)
+            sizes = [size]
+            counts.append(of_all)
+        for document, (size_in_bytes, characters) in zip(batch, sizes, strict=True):
+            file, language = (names.setdefault(name, len(names)) for name in (document.source, document.label or ""))
+            rows.append((file, language, size_in_bytes, characters))
+    if not any(tokens.any() for tokens in counts):
+        raise ValueError("there is no text to compare on: all documents are empty, or there is none")
+    file_of, language_of, bytes, characters_of = np.array(rows, np.int64).T
+    tokens = np.concatenate(counts, axis=1)
+    return Table([*names], file_of.astype(np.int32), language_of.astype(np.int32), bytes, characters_of, tokens)
 
-    def measure(self, documents: Iterable[Document]) -> Table:
-        """Take all documents.
 
-        Raises:
-            ValueError: There is no text.
-        """
-        for batch, texts, pieces in batches(documents):
-            if pieces is None:
-                sizes = [(len(text.encode()), len(text)) for text in texts]
-                tokens = np.stack([encoder.count(texts) for encoder in self._encoders])
-            else:
-                sizes, tokens = self._of_long(pieces)
-            self._tokens.append(tokens)
-            for document, (size, characters) in zip(batch, sizes, strict=True):
-                file, language = map(self._number, (document.file, document.language or ""))
-                self._rows.append((file, language, size, characters))
-        if not any(tokens.any() for tokens in self._tokens):
-            raise ValueError("there is no text to compare on: all documents are empty, or there is none")
-        columns = np.array(self._rows, np.int64).T
-        file, language, bytes, characters = columns
-        tokens = np.concatenate(self._tokens, axis=1)
-        return Table(list(self._names), file.astype(np.int32), language.astype(np.int32), bytes, characters, tokens)
+def _of_long(encoders: list[Encoder], pieces: Iterator[str]) -> tuple[tuple[int, int], NDArray[np.int64]]:
+    """Return the size of a document and its tokens. All tokenizers take a part in turn: none is far ahead."""
+    size = characters = 0
 
-    def _number(self, name: str) -> int:
-        return self._names.setdefault(name, len(self._names))
+    def measured() -> Iterator[str]:
+        nonlocal size, characters
+        for piece in pieces:
+            size += len(piece.encode())
+            characters += len(piece)
+            yield piece
 
-    def _of_long(self, pieces: Iterator[str]) -> tuple[list[tuple[int, int]], NDArray[np.int64]]:
-        """Return the size of a document and its tokens. All tokenizers take a part in turn: none is far ahead."""
-        size = characters = 0
-
-        def measured() -> Iterator[str]:
-            nonlocal size, characters
-            for piece in pieces:
-                size += len(piece.encode())
-                characters += len(piece)
-                yield piece
-
-        copies = itertools.tee(measured(), len(self._encoders))
-        counts = [encoder.count_long(copy) for encoder, copy in zip(self._encoders, copies, strict=True)]
-        tokens = np.zeros((len(counts), 1), np.int64)
-        for of_all in itertools.zip_longest(*counts, fillvalue=0):
-            tokens[:, 0] += of_all
-        return [(size, characters)], tokens
+    copies = itertools.tee(measured(), len(encoders))
+    counts = [encoder.count_long(copy) for encoder, copy in zip(encoders, copies, strict=True)]
+    tokens = np.zeros((len(counts), 1), np.int64)
+    for of_all in itertools.zip_longest(*counts, fillvalue=0):
+        tokens[:, 0] += of_all
+    return (size, characters), tokens

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
+import functools
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .encoders import Encoder
 from .measure import Table
 from .results import Estimate, Figures, Group, Parity, Premium
-from .texts import Parallel
 
 # More documents than this are first divided among so many blocks at random, and blocks are drawn instead. The
 # intervals hardly change, and time and memory depend on the number of blocks instead of the number of documents.
@@ -27,21 +25,20 @@ class Bootstrap:
 
     def __init__(self, resamples: int) -> None:
         self.resamples = resamples
-        self._of_blocks: NDArray[np.float64] | None = None
 
     def sums(self, columns: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the sums of each resample, of shape (resamples, columns); `columns` are numbers of each document."""
         count = columns.shape[1]
-        sums: NDArray[np.float64]
-        if count <= BLOCKS:
-            sums = self._times(count) @ columns.T.astype(np.float64)
-            return sums
-        block = np.random.default_rng([0, count]).permutation(count) % BLOCKS
-        block_sums = np.stack([np.bincount(block, column, BLOCKS) for column in columns])
-        if self._of_blocks is None:
-            self._of_blocks = self._times(BLOCKS)
-        sums = self._of_blocks @ block_sums.T
+        if count > BLOCKS:
+            block = np.random.default_rng([0, count]).permutation(count) % BLOCKS
+            columns = np.stack([np.bincount(block, column, BLOCKS) for column in columns])
+        times = self._of_blocks if count > BLOCKS else self._times(count)
+        sums: NDArray[np.float64] = times @ columns.T.astype(np.float64)
         return sums
+
+    @functools.cached_property
+    def _of_blocks(self) -> NDArray[np.float64]:
+        return self._times(BLOCKS)
 
     def _times(self, count: int) -> NDArray[np.float64]:
         """Return how often each of `count` documents is drawn, of shape (resamples, documents)."""
@@ -105,20 +102,18 @@ def _group(by: str, name: str, table: Table, tokenizers: list[str], bootstrap: B
     return Group(by, name, len(table.bytes), size, characters, tuple(figures))
 
 
-# Sentences that are encoded together, in each language.
-_SENTENCES = 1 << 14
-
-
-def parity_of(parallel: Parallel, reference: str, encoders: list[Encoder], bootstrap: Bootstrap) -> list[Parity]:
-    """Return each language of parallel texts, the reference first.
+def parity_of(
+    table: Table, languages: list[str], reference: str, tokenizers: list[str], bootstrap: Bootstrap
+) -> list[Parity]:
+    """Return each language of parallel texts, the reference first; `table` has each sentence in all languages.
 
     The premium is the number of tokens of all sentences in a language, divided by that in the reference. For its
     interval, sentences are drawn together with their translations.
     """
-    columns = _columns(parallel, encoders)
-    languages = parallel.languages
     base = languages.index(reference)
-    width = len(encoders) + 2
+    width = len(tokenizers) + 2
+    rows = np.stack([table.bytes, table.characters, *table.tokens]).reshape(width, -1, len(languages))
+    columns = rows.transpose(2, 0, 1)  # of languages, figures and sentences
     order = [base, *(number for number in range(len(languages)) if number != base)]
     # A row of columns for each language: bytes, characters, and the tokens of each tokenizer.
     pairs = [(number * width + column, base * width + column) for number in order for column in range(width)]
@@ -128,7 +123,7 @@ def parity_of(parallel: Parallel, reference: str, encoders: list[Encoder], boots
     for place, number in enumerate(order):
         size, characters, *premiums = ratios[place * width : (place + 1) * width]
         tokens = totals[number, 2:].tolist()
-        named = zip(encoders, tokens, premiums, strict=True)
+        named = zip(tokenizers, tokens, premiums, strict=True)
         parities.append(
             Parity(
                 languages[number],
@@ -136,24 +131,7 @@ def parity_of(parallel: Parallel, reference: str, encoders: list[Encoder], boots
                 columns.shape[2],
                 size,
                 characters,
-                tuple(Premium(encoder.name, count, premium) for encoder, count, premium in named),
+                tuple(Premium(*premium) for premium in named),
             )
         )
     return parities
-
-
-def _columns(parallel: Parallel, encoders: list[Encoder]) -> np.ndarray[tuple[int, int, int], np.dtype[np.int64]]:
-    """Return bytes, characters and tokens of each sentence: shape (languages, 2 + tokenizers, sentences)."""
-    parts = []
-    rows = parallel.sentences()
-    while batch := list(itertools.islice(rows, _SENTENCES)):
-        part = np.empty((len(parallel.languages), 2 + len(encoders), len(batch)), np.int64)
-        for number, sentences in enumerate(zip(*batch, strict=True)):
-            part[number, 0] = [len(sentence.encode()) for sentence in sentences]
-            part[number, 1] = [len(sentence) for sentence in sentences]
-            for column, encoder in enumerate(encoders, 2):
-                part[number, column] = encoder.count(sentences)
-        parts.append(part)
-    if not parts:
-        raise ValueError("the parallel texts are empty")
-    return np.concatenate(parts, axis=2)

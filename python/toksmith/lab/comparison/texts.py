@@ -1,26 +1,20 @@
-"""The documents that tokenizers are compared on, each with its file and its language."""
+"""The documents that tokenizers are compared on; the label of each is its language."""
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ..._internal.messages import shown
 from ...corpus import Corpus, CorpusOptions, TextSources
+from ...files.documents import Document
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 Sources: TypeAlias = "Corpus | TextSources"
-
-
-class Document(NamedTuple):
-    """A document: its file or name, its language, and its text in pieces, which are read before the next document."""
-
-    file: str
-    language: str | None
-    pieces: Iterable[str]
 
 
 class Texts:
@@ -63,7 +57,7 @@ class Texts:
             in_memory = corpus.sources[0].texts is not None
             for document in corpus.documents(read, self._language_field):
                 name = language if in_memory and language is not None else document.source
-                yield Document(name, document.label if language is None else language, document.pieces)
+                yield Document(name, document.pieces, document.label if language is None else language)
 
 
 class Parallel:
@@ -79,45 +73,31 @@ class Parallel:
         if len(texts) < 2:
             raise ValueError("parallel texts need two languages or more")
         self.languages = [str(language) for language in texts]
-        # Texts that are not given by a path are kept, since they are read twice: for the figures, and for parity.
-        self._texts: list[str | list[str]] = [
-            os.fsdecode(text) if isinstance(text, (str, bytes, os.PathLike)) else list(text)
-            for text in texts.values()
+        self._texts = [
+            os.fsdecode(text) if isinstance(text, (str, bytes, os.PathLike)) else text for text in texts.values()
         ]
         self._errors = errors
 
-    def sentences(self) -> Iterator[tuple[str, ...]]:
-        """Yield the sentences, each in all languages.
+    def documents(self) -> Iterator[Document]:
+        """Yield each sentence in each language as a document.
 
         Raises:
             OSError: A file cannot be read.
             ValueError: The texts have different numbers of lines, or one is not UTF-8.
         """
-        rows = [self._lines_of(text) for text in self._texts]
-        done = 0
-        while True:
-            row = [next(lines, None) for lines in rows]
-            sentences = tuple(sentence for sentence in row if sentence is not None)
-            if not sentences:
-                return
-            if len(sentences) < len(row):
+        both = zip(self.languages, self._texts, strict=True)
+        names = [text if isinstance(text, str) else language for language, text in both]
+        for done, row in enumerate(itertools.zip_longest(*map(self._lines_of, self._texts))):
+            if None in row:
                 short = self.languages[row.index(None)]
                 longer = next(name for name, line in zip(self.languages, row, strict=True) if line is not None)
                 raise ValueError(
                     f"parallel texts differ in length: {short} ends after {done} lines, and {longer} goes on"
                 )
-            done += 1
-            yield sentences
-
-    def documents(self) -> Iterator[Document]:
-        """Yield each sentence in each language as a document."""
-        both = zip(self.languages, self._texts, strict=True)
-        names = [text if isinstance(text, str) else language for language, text in both]
-        for row in self.sentences():
             for language, name, sentence in zip(self.languages, names, row, strict=True):
-                yield Document(name, language, [sentence])
+                yield Document(name, [sentence], language)
 
-    def _lines_of(self, text: str | list[str]) -> Iterator[str]:
+    def _lines_of(self, text: str | Iterable[str]) -> Iterator[str]:
         corpus = Corpus([text] if isinstance(text, str) else iter(text), errors=self._errors)
         [source] = corpus.sources
         if source.texts is not None:

@@ -14,8 +14,9 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ...files.documents import Document
 from ...tokenizer import Tokenizer
-from ..batches import Document, batches
+from ..batches import batches
 from .results import Reach, Usage, Used, VocabularyToken
 from .vocabulary import Tree, Vocabulary, top_saved
 

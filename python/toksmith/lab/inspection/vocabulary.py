@@ -8,13 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import META
+from ...formats.verification import text_of
 from ...tokenizer import Tokenizer
 from .. import parts
 from ..characters import KINDS, kinds_of, scripts_of
 from .results import Contents, Duplicates, Merging, Saved, Sizes, VocabularyToken
-
-"""The character that SentencePiece writes for a space."""
-
 
 class Vocabulary:
     """The tokens of a tokenizer, in the forms that are asked for more than once.
@@ -40,14 +38,6 @@ class Vocabulary:
     def token(self, id: int) -> VocabularyToken:
         """Return a token by its id."""
         return VocabularyToken(id, self._vocab[id])
-
-
-def text_of(token: bytes) -> str | None:
-    """Return the text of a token; None if its bytes are no whole characters."""
-    try:
-        return token.decode()
-    except UnicodeDecodeError:
-        return None
 
 
 def sizes(vocabulary: Vocabulary) -> Sizes:

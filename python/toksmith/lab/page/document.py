@@ -96,7 +96,9 @@ def document(tokenizers: Mapping[str, Tokenizer | object], text: str) -> str:
         "POLICY": f"{policy}; base-uri 'none'; form-action 'none'",
         "STYLE": style,
         "DATA": _json(content),
-        "BLOCKS": "\n".join(map(_block_element, blocks.values(), blocks)),
+        "BLOCKS": "\n".join(
+            f'<script type="text/plain" id="block-{number}">{block}</script>' for block, number in blocks.items()
+        ),
         "PROGRAM": program,
     }
     return re.sub(r"{{([A-Z]+)}}", lambda match: fields[match[1]], _asset("page.html"))
@@ -118,8 +120,8 @@ def _live(tokenizer: Tokenizer, blocks: dict[str, int]) -> dict[str, Any] | None
     except ValueError:
         return None
     return {
-        "vocabulary": _number(blocks, packing.of_vocabulary(tokenizer)),
-        "automaton": None if automaton is None else _number(blocks, packing.of_automaton(automaton)),
+        "vocabulary": blocks.setdefault(packing.of_vocabulary(tokenizer), len(blocks)),
+        "automaton": None if automaton is None else blocks.setdefault(packing.of_automaton(automaton), len(blocks)),
         "ranks": not parts.has_merges(tokenizer),
         "wholes": parts.ignores_merges(tokenizer),
         "drops": automaton is not None and pattern.unmatched == "drop",
@@ -148,15 +150,6 @@ def _encoding(tokenizer: Tokenizer, text: str, special: bool) -> dict[str, Any]:
     units = [0, *itertools.accumulate(1 + (character > "\uffff") for character in text)]
     starts, ends = ([units[place] for place in column] for column in spans.T.tolist())
     return {"readsSpecial": special, "ids": ids, "starts": starts, "ends": ends}
-
-
-def _number(blocks: dict[str, int], block: str) -> int:
-    """Return the number of a block, which is added if need be."""
-    return blocks.setdefault(block, len(blocks))
-
-
-def _block_element(number: int, block: str) -> str:
-    return f'<script type="text/plain" id="block-{number}">{block}</script>'
 
 
 def _program() -> str:
