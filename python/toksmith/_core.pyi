@@ -18,6 +18,7 @@ __all__ = [
     "MAX_LISTED",
     "MAX_RECORD_BYTES",
     "NAMED_PATTERNS",
+    "NOT_UTF8_ADVICE",
     "NO_PATTERN",
     "NPY_HEADER_BYTES",
     "ONIGURUMA_SPELLINGS",
@@ -47,7 +48,6 @@ __all__ = [
     "PretokenCounts",
     "Pretokenizer",
     "Runs",
-    "ShardCounts",
     "ShardFolder",
     "ShardRun",
     "SpecialSet",
@@ -96,6 +96,7 @@ ONIGURUMA_SPELLINGS: dict[str, str]
 LLM_C_HEADER_BYTES: int
 MAX_LISTED: int
 MAX_RECORD_BYTES: int
+NOT_UTF8_ADVICE: str
 NPY_HEADER_BYTES: int
 UNICODE_VERSION: str
 REGEX_VERSION: str
@@ -640,15 +641,4 @@ class ShardRun:
     def texts(self, texts: Iterable[object], *, progress: _Report | None = None) -> None: ...
     def columns(self, end: int, columns: Iterable[_TextColumn], *, progress: _Report | None = None) -> None: ...
     def finish(self) -> str: ...
-    def counts(self) -> ShardCounts: ...
-
-@final
-class ShardCounts:
-    @property
-    def documents(self) -> int: ...
-    @property
-    def tokens(self) -> int: ...
-    @property
-    def text_bytes(self) -> int: ...
-    @property
-    def source(self) -> int: ...
+    def counts(self) -> tuple[int, int, int]: ...

@@ -133,8 +133,8 @@ def test_going_on_in_the_middle(
             toksmith.tokenize(sources(stopped / 24), tokenizer, out, workers=workers, **options)
         state = out / ".toksmith-unfinished/state.json"
         if state.exists():
-            at = json.loads(state.read_text())["state"]["snapshot"]["at"]
-            places.add((at["source"], at["offset"]))
+            snapshot = json.loads(state.read_text())["state"]["snapshot"]
+            places.add((snapshot["at"]["source"], snapshot["at"]["offset"], snapshot["passed"]))
     assert len(places) > {"texts": 3, "parquet": 1, "mixed": 3}[kind]
     toksmith.tokenize(sources(1), tokenizer, out, **options)
     some = documents[:90] if kind == "parquet" else documents
