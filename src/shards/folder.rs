@@ -219,7 +219,11 @@ impl ShardFolder {
     /// Continues from the state: compares every byte of the shards that it counts as whole with their checksums, and
     /// publishes them.
     pub fn resume(&self, control: &Control) -> Result<()> {
-        let Some(State { snapshot, shards, .. }) = self.state()? else { return Ok(()) };
+        let Some(state) = self.state()? else { return Ok(()) };
+        if !self.is_complete(&state) {
+            return Err(Error::Snapshot);
+        }
+        let State { snapshot, shards, .. } = state;
         for (split, number, entry) in &shards {
             self.check((*split, *number), entry, control)?;
         }
@@ -248,7 +252,6 @@ impl ShardFolder {
             file.format == KIND && file.version == VERSION && file.blake3 == *sum
         });
         let state = file.and_then(|file| serde_json::from_str::<State>(file.state.get()).ok());
-        let state = state.filter(|state| self.is_complete(state));
         state.map(Some).ok_or_else(|| {
             let reason = "not a valid state of a run of this version of toksmith";
             Error::Unread { reason: self.start_again(reason), path }
