@@ -260,9 +260,12 @@ pub enum Error {
     Splitter(Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// What is wrong with a text that is not UTF-8 at a byte, and what to do.
+/// What to do about a text that is not UTF-8.
+pub(crate) const NOT_UTF8_ADVICE: &str = "give errors=\"replace\" to read invalid bytes as U+FFFD";
+
+/// What is wrong with a text that is not UTF-8 at a byte.
 pub(crate) fn not_utf8(at: u64) -> String {
-    format!("not UTF-8 at byte {at}: give errors=\"replace\" to read invalid bytes as U+FFFD")
+    format!("not UTF-8 at byte {at}: {NOT_UTF8_ADVICE}")
 }
 
 impl Error {

@@ -71,7 +71,7 @@ mod _core {
         pipeline::{PyPipeline, PyPostProcessor},
         prefix_cache::PyPrefixCache,
         pretokenizer::PyPretokenizer,
-        shards::{PyShardCounts, PyShardFolder, PyShardRun, llm_c_header, npy_header},
+        shards::{PyShardFolder, PyShardRun, llm_c_header, npy_header},
         special::PySpecialSet,
         stream::EncodeStream,
         tokenizer::Tokenizer,
@@ -110,6 +110,7 @@ fn add_names(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("LLM_C_HEADER_BYTES", crate::shards::LLM_C_HEADER_BYTES)?;
     module.add("MAX_LISTED", crate::shards::MAX_LISTED)?;
     module.add("MAX_RECORD_BYTES", crate::source::MAX_RECORD_BYTES)?;
+    module.add("NOT_UTF8_ADVICE", crate::error::NOT_UTF8_ADVICE)?;
     module.add("SHARD_FORMATS", shards::formats())?;
     module.add("UNICODE_VERSION", UNICODE_VERSION)?;
     module.add("REGEX_VERSION", REGEX_VERSION)

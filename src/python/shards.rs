@@ -16,16 +16,6 @@ use super::{call, objects};
 use crate::encode::Encoder;
 use crate::shards::{self, Piece, RawShard, ShardFolder, ShardFormat, ShardOptions, ShardRun};
 
-/// How far a run has come.
-#[pyclass(frozen, get_all, name = "ShardCounts", module = "toksmith._core")]
-pub(super) struct PyShardCounts {
-    documents: u64,
-    tokens: u64,
-    text_bytes: u64,
-    /// The index of the source that was placed last.
-    source: u64,
-}
-
 /// The folder of a run: makes shards whole, saves the state, and gives whole shards their names.
 #[pyclass(frozen, name = "ShardFolder", module = "toksmith._core")]
 pub(super) struct PyShardFolder {
@@ -177,14 +167,10 @@ impl PyShardRun {
         json_of(&call::long(py, None, |control| self.run.finish(control))?)
     }
 
-    fn counts(&self) -> PyShardCounts {
+    /// Documents and ids that were placed, and the index of the source that was placed last.
+    fn counts(&self) -> (u64, u64, u64) {
         let counts = self.run.counts();
-        PyShardCounts {
-            documents: counts.documents,
-            tokens: counts.ids,
-            text_bytes: counts.text_bytes,
-            source: counts.source,
-        }
+        (counts.documents, counts.ids, counts.source)
     }
 }
 

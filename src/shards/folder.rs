@@ -146,9 +146,6 @@ impl ShardFolder {
 
     /// Makes a shard whole: completes its files, and syncs them to the disk. `hashes` are those of its ids, as far as
     /// they are known.
-    ///
-    /// # Errors
-    /// [`Error::Io`]; [`Error::Invalid`] for more ids than the format can have; errors of writing Parquet.
     pub fn finish(&self, split: usize, number: u32, filling: Filling, hashes: &WrittenHashes) -> Result<()> {
         if filling.ids > self.format.max_ids() {
             let reason = "a shard of the format llm.c holds at most 2,147,483,647 ids: lower shard_size";
@@ -182,9 +179,6 @@ impl ShardFolder {
     }
 
     /// Copies pieces to a new shard, and makes it whole.
-    ///
-    /// # Errors
-    /// As [`ShardFolder::finish`].
     pub fn join(&self, split: usize, number: u32, pieces: &[Piece], control: &Control) -> Result<()> {
         let documents = pieces.iter().map(|piece| piece.end - piece.first).sum();
         let raw = self.raw((split, number), Filling::default());
@@ -218,20 +212,18 @@ impl ShardFolder {
     }
 
     /// The settings of the run that saved the state, as JSON; `None` if there is no state.
-    ///
-    /// # Errors
-    /// [`Error::Io`]; [`Error::Unread`] for what is no state of this version.
     pub fn run_of_state(&self) -> Result<Option<String>> {
         Ok(self.state()?.map(|state| state.run.get().to_owned()))
     }
 
     /// Continues from the state: compares every byte of the shards that it counts as whole with their checksums, and
     /// publishes them.
-    ///
-    /// # Errors
-    /// [`Error::Io`]; [`Error::Unread`] for a damaged state or shard.
     pub fn resume(&self, control: &Control) -> Result<()> {
-        let Some(State { snapshot, shards, .. }) = self.state()? else { return Ok(()) };
+        let Some(state) = self.state()? else { return Ok(()) };
+        if !self.is_complete(&state) {
+            return Err(Error::Snapshot);
+        }
+        let State { snapshot, shards, .. } = state;
         for (split, number, entry) in &shards {
             self.check((*split, *number), entry, control)?;
         }
@@ -260,7 +252,6 @@ impl ShardFolder {
             file.format == KIND && file.version == VERSION && file.blake3 == *sum
         });
         let state = file.and_then(|file| serde_json::from_str::<State>(file.state.get()).ok());
-        let state = state.filter(|state| self.is_complete(state));
         state.map(Some).ok_or_else(|| {
             let reason = "not a valid state of a run of this version of toksmith";
             Error::Unread { reason: self.start_again(reason), path }
@@ -305,9 +296,6 @@ impl ShardFolder {
     }
 
     /// Publishes all shards.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
     pub fn publish_all(&self) -> Result<()> {
         self.publish(|_| true)
     }

@@ -85,9 +85,6 @@ impl Placer {
     }
 
     /// Places the ids of the next job.
-    ///
-    /// # Errors
-    /// The document that ends the run; a shard that cannot be opened.
     pub(super) fn place(
         &mut self,
         mut encoded: Encoded,

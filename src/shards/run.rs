@@ -23,8 +23,6 @@ pub struct Counts {
     pub documents: u64,
     /// Ids that were placed.
     pub ids: u64,
-    /// Bytes of their text.
-    pub text_bytes: u64,
     /// The index of the source that was placed last.
     pub source: u64,
 }
@@ -42,10 +40,6 @@ pub struct ShardRun {
 
 impl ShardRun {
     /// Begins a run, or continues from the snapshot of its folder.
-    ///
-    /// # Errors
-    /// [`crate::Error::Io`]: the shards of the snapshot do not exist, or are not as they were then.
-    /// [`crate::Error::Snapshot`]: the snapshot cannot belong to a run with these splits and sources.
     pub fn open(
         options: ShardOptions,
         sources: Vec<Source>,
@@ -87,7 +81,6 @@ impl ShardRun {
         *self.counts.lock().unwrap_or_else(PoisonError::into_inner) = Counts {
             documents: sum(|total| total.documents),
             ids: sum(|total| total.ids),
-            text_bytes: now.text_bytes,
             source: now.at.source as u64,
         };
     }
@@ -95,8 +88,7 @@ impl ShardRun {
     /// Processes the remaining sources before `end`. All of them must be files or streams.
     ///
     /// # Errors
-    /// [`crate::Error::Io`], [`crate::Error::NotUtf8`], [`crate::Error::Corrupt`], [`crate::Error::Record`]: the
-    /// first error in the order of the sources; errors of encoding and of the folder; [`crate::Error::Interrupted`].
+    /// The first error in the order of the sources; errors of encoding and of the folder; [`Error::Interrupted`].
     pub fn files(&self, encoder: &Encoder, end: usize, control: &Control) -> Result<()> {
         control.begin(Stage::Encode, 0);
         let sources = &self.sources[..end];
@@ -110,9 +102,6 @@ impl ShardRun {
     }
 
     /// Processes texts that the calling thread makes. They are the texts of the remaining sources before `end`.
-    ///
-    /// # Errors
-    /// Those of `next`, and of [`ShardRun::files`].
     pub fn texts<'t>(
         &self,
         encoder: &Encoder,

@@ -49,9 +49,6 @@ impl WrittenHashes {
 
 /// The number of bytes of a file, and their BLAKE3 in hex, as `b3sum` prints it. Parts whose hashes are in `written`
 /// are not read.
-///
-/// # Errors
-/// [`Error::Io`], also if the file becomes shorter meanwhile; [`Error::Interrupted`]; [`Error::OutOfMemory`].
 pub fn checksum(path: &Path, written: &WrittenHashes, control: &Control) -> Result<(u64, String)> {
     let failed = Error::io(path);
     let file = open_regular(path, OpenOptions::new().read(true), Links::Follow).map_err(&failed)?;

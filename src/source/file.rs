@@ -73,9 +73,6 @@ impl SourceFile {
     }
 
     /// Up to `len` bytes from `at` on; fewer only at the end of the file.
-    ///
-    /// # Errors
-    /// [`Error::Io`], also if the file has changed.
     pub(crate) fn read(&self, at: u64, len: usize) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let remaining = self.size.saturating_sub(at);
@@ -84,9 +81,6 @@ impl SourceFile {
     }
 
     /// Replaces the contents of `bytes` by the `len` bytes of the file from `at` on.
-    ///
-    /// # Errors
-    /// [`Error::Io`], also if the file has changed or ends earlier.
     pub(crate) fn read_exactly(&self, at: u64, len: usize, bytes: &mut Vec<u8>) -> Result<()> {
         // What the vector holds is overwritten, so that memory which is used again need not be zeroed.
         room::resize(bytes, len)?;

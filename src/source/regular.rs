@@ -13,9 +13,6 @@ pub(crate) enum Links {
 }
 
 /// Opens a regular file; never waits for a writer of a pipe, and never acts on a device.
-///
-/// # Errors
-/// The path names anything else, or the system refuses to open it.
 pub(crate) fn open_regular(path: &Path, options: &mut OpenOptions, links: Links) -> Result<File> {
     let metadata =
         if links == Links::Follow { std::fs::metadata(path) } else { std::fs::symlink_metadata(path) };

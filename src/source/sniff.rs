@@ -15,9 +15,6 @@ const MAGIC_BYTES: u64 = 1 << 9;
 type Sniffed = (Compression, Result<(AnyRead, std::result::Result<Format, String>)>);
 
 /// Looks at the beginning of data with a name. `wanted` is the format that was asked for.
-///
-/// # Errors
-/// Those of reading the first bytes.
 pub(super) fn sniff(name: &str, read: AnyRead, wanted: Option<Format>) -> Result<Sniffed> {
     let (start, read) = peeked(read, MAGIC_BYTES)?;
     let compression = compression_of(name, &start);

@@ -25,9 +25,6 @@ impl Stamp {
     }
 
     /// Compares the stamp with the present metadata of the file.
-    ///
-    /// # Errors
-    /// An error that says what has changed.
     pub(crate) fn check(self, now: &Metadata) -> Result<()> {
         let Some(now) = Stamp::of(now) else {
             return Err(changed(ErrorKind::Other, "was replaced by something that is no file", ""));

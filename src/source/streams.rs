@@ -280,3 +280,53 @@ impl<'scope, 'env, 'a: 'scope> Streams<'scope, 'env, 'a> {
         Ok(Chunks::Here(Box::new(reader)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor as Bytes;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::random::Random;
+    use crate::source::InputFile;
+
+    /// Reads a text with chunks of a size, and joins the parts of each document.
+    fn documents(text: &str, separator: &str, chunk_bytes: u64) -> Vec<String> {
+        let bytes = text.as_bytes().to_vec();
+        let open = move || Ok(Box::new(Bytes::new(bytes.clone())) as crate::source::AnyRead);
+        let source = Source { file: InputFile::text("text".into()), open: Some(Arc::new(open)) };
+        let separator = Some(separator.to_owned());
+        let (replace, skip, in_windows) = (false, false, true);
+        let options =
+            ReadOptions { replace, skip, separator, chunk_bytes, first_bytes: 0, streams: 0, in_windows };
+        let control = Control::none();
+        let mut reader = DocumentReader::open(source, options, &control).unwrap();
+        let (mut documents, mut open) = (Vec::new(), String::new());
+        while let Some(parts) = reader.next(None, &control).unwrap() {
+            for part in parts {
+                open += &part.text;
+                if part.ends {
+                    documents.push(std::mem::take(&mut open));
+                }
+            }
+        }
+        assert!(open.is_empty());
+        documents
+    }
+
+    #[test]
+    fn documents_are_those_between_separators_for_any_chunks() {
+        let mut random = Random::new(7);
+        for separator in ["\n", "low", "lolow", "aa", "<é>"] {
+            for len in 0..60 {
+                let half = separator.char_indices().nth(1).map_or(separator.len(), |(at, _)| at);
+                let some = [separator, &separator[..half], &separator[half..], "the low ", "a", "é", "中😀"];
+                let text: String = (0..len).map(|_| some[random.below(some.len())]).collect();
+                let expected: Vec<&str> = text.split(separator).filter(|part| !part.is_empty()).collect();
+                for chunk_bytes in [1, 2, 3, 7, 50, 1000] {
+                    assert_eq!(documents(&text, separator, chunk_bytes), expected, "{text:?} {chunk_bytes}");
+                }
+            }
+        }
+    }
+}

@@ -38,9 +38,6 @@ impl<'a> Text<'a> {
     }
 
     /// The UTF-8 of a part. It is borrowed from the text if possible, else written to `buffer`.
-    ///
-    /// # Errors
-    /// [`Error::Surrogate`] with the place of the first one.
     pub(crate) fn utf8<'b>(self, isa: Isa, range: Range<usize>, buffer: &'b mut Vec<u8>) -> Result<&'b [u8]>
     where
         'a: 'b,

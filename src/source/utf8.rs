@@ -33,9 +33,9 @@ mod tests {
         let kinds = *b"a\xc3\xe4\xf0\xf4\x80\x90\xbf";
         for number in 0..8_u32.pow(7) {
             let text: Vec<u8> = (0..7).map(|at| kinds[(number >> (3 * at) & 7) as usize]).collect();
-            let Some(at) = late_character(&text) else { panic!("{text:?}") };
-            let parts = [&text[..at], &text[at..]].map(|part| valid_utf8(part, true).unwrap_or_default());
-            assert_eq!(parts.concat(), *valid_utf8(&text, true).unwrap_or_default(), "{text:?} {at}");
+            let at = late_character(&text).unwrap();
+            let parts = [&text[..at], &text[at..]].map(|part| valid_utf8(part, true).unwrap());
+            assert_eq!(parts.concat(), *valid_utf8(&text, true).unwrap(), "{text:?} {at}");
         }
     }
 }

@@ -8,9 +8,6 @@ use tempfile::NamedTempFile;
 use crate::error::{self, Error};
 
 /// Writes a file, which takes the place of an old one when it is complete and on the disk. A link is replaced.
-///
-/// # Errors
-/// [`Error::Io`].
 pub(crate) fn write_whole(path: &Path, content: &[u8]) -> error::Result<()> {
     let failed = Error::io(path);
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());

@@ -56,11 +56,11 @@ class Watch:
 
     def facts(self) -> list[str]:
         """Return what a bar shows beside the bytes."""
-        counts = self._core.counts()
-        name = printable(self._sources[min(counts.source, len(self._sources) - 1)].name)
+        documents, tokens, source = self._core.counts()
+        name = printable(self._sources[min(source, len(self._sources) - 1)].name)
         return [
-            f"{counts.tokens / 1e6:,.1f} M tokens",
-            counted(counts.documents, "document"),
+            f"{tokens / 1e6:,.1f} M tokens",
+            counted(documents, "document"),
             name if len(name) <= _MAX_NAME else f"…{name[1 - _MAX_NAME :]}",
         ]
 

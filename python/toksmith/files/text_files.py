@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from .. import _core
 from .._internal.messages import shown
 from . import reading
 
@@ -29,8 +30,7 @@ def decoded(blocks: Iterable[bytes], name: str, errors: str) -> Iterator[str]:
         yield decoder.decode(b"", final=True)
     except UnicodeDecodeError as error:
         place = done - pending + error.start
-        advice = 'give errors="replace" to read invalid bytes as U+FFFD'
-        raise ValueError(f"{name}: not UTF-8 at byte {place}: {advice}") from None
+        raise ValueError(f"{name}: not UTF-8 at byte {place}: {_core.NOT_UTF8_ADVICE}") from None
 
 
 def read_text(path: str | os.PathLike[str]) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from toksmith import Corpus
+from toksmith.files.inputs import Source
 
 
 class Stopped(Exception):
@@ -13,10 +14,12 @@ class Stopped(Exception):
 
 class _File(io.FileIO):
     budget: list[int]
+    is_table = False
 
     def read(self, size: int | None = -1, /) -> Any:
         """Read some bytes, and take them from what may be read."""
-        data = super().read(-1 if size is None else min(size, 300) if size > 0 else size)
+        size = -1 if size is None else size
+        data = super().read(size if self.is_table or size < 0 else min(size, 300))
         self.budget[0] -= len(data or b"")
         if self.budget[0] < 0:
             raise Stopped("stopped")
@@ -31,10 +34,10 @@ def failing(paths: list[Path], max_bytes: int) -> Corpus:
     """Return a corpus of files, of which at most so many bytes can be read."""
     corpus, budget = Corpus(paths), [max_bytes]
 
-    def opened(path: str) -> _File:
-        file = _File(path)
-        file.budget = budget
+    def opened(source: Source) -> _File:
+        file = _File(source.path)
+        file.budget, file.is_table = budget, source.kind == "column"
         return file
 
-    corpus.sources = [source._replace(open=lambda path=source.path: opened(path)) for source in corpus.sources]
+    corpus.sources = [source._replace(open=lambda source=source: opened(source)) for source in corpus.sources]
     return corpus

@@ -14,6 +14,7 @@ from .. import parts
 from ..characters import KINDS, kinds_of, scripts_of
 from .results import Contents, Duplicates, Merging, Saved, Sizes, VocabularyToken
 
+
 class Vocabulary:
     """The tokens of a tokenizer, in the forms that are asked for more than once.
 
