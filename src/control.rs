@@ -24,8 +24,8 @@ pub enum Stage {
 /// How far a long call has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// What is being done.
-    pub stage: Stage,
+    /// What is being done: the name of a [`Stage`].
+    pub stage: &'static str,
     /// Units done in this stage.
     pub done: u64,
     /// Units of the whole stage; 0 if unknown.
@@ -151,12 +151,7 @@ impl<'a> Control<'a> {
 
     /// How far the call has come.
     pub fn progress(&self) -> Progress {
-        let stage = match self.stage.load(Relaxed) {
-            0 => Stage::Count,
-            1 => Stage::Merge,
-            2 => Stage::Encode,
-            _ => Stage::Check,
-        };
+        let stage = ["count", "merge", "encode", "check"][usize::from(self.stage.load(Relaxed))];
         Progress { stage, done: self.done.load(Relaxed), total: self.total.load(Relaxed) }
     }
 }

@@ -33,11 +33,6 @@ impl StopStrings {
         Ok(Some(StopStrings { strings, search, max_len }))
     }
 
-    /// The strings.
-    pub fn strings(&self) -> &[String] {
-        &self.strings
-    }
-
     /// Adds `more` to the text that is held back in `pending`, and appends to `text` what no stop string can take any more.
     /// Returns the stop string that ends the text, by its index; what comes after its beginning is lost.
     pub fn push(

@@ -37,7 +37,7 @@ mod superwords;
 mod tables;
 
 pub use api::{
-    Completions, Continuations, Document, DocumentOptions, EncodeStream, IdView, KnownPrefix, PrefixCache,
+    CHUNK_BYTES, Completions, Continuations, Document, EncodeStream, IdView, KnownPrefix, PrefixCache,
     RandomMerges, Words,
 };
 pub use encoder::Encoder;

@@ -11,7 +11,7 @@ use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyString;
 
 use super::{allocator, errors};
-use crate::control::{Control, Progress, Stage};
+use crate::control::{Control, Progress};
 use crate::error::{Error, Result};
 
 /// Bytes of work below which the GIL is kept, since releasing it takes longer.
@@ -105,7 +105,8 @@ fn run_detached(py: Python<'_>, progress: Option<&Bound<'_, PyAny>>, work: Work<
     let observer = |now: Progress| {
         let seen = Python::try_attach(|py| {
             py.check_signals()?;
-            progress.as_ref().map_or(Ok(()), |progress| report(py, progress, now))
+            let Some(progress) = &progress else { return Ok(()) };
+            progress.call1(py, (now.stage, now.done, now.total)).map(drop)
         });
         // An interpreter that exits has no signal handlers any more.
         let Some(Err(error)) = seen else { return true };
@@ -167,17 +168,6 @@ impl GilYielder {
         self.last = Some(Instant::now());
         Ok(())
     }
-}
-
-/// Calls the callback of Python with the progress.
-fn report(py: Python<'_>, progress: &Py<PyAny>, now: Progress) -> PyResult<()> {
-    let stage = match now.stage {
-        Stage::Count => "count",
-        Stage::Merge => "merge",
-        Stage::Encode => "encode",
-        Stage::Check => "check",
-    };
-    progress.call1(py, (stage, now.done, now.total)).map(|_| ())
 }
 
 /// Runs work, and turns a panic, which would be a bug of the core, into an `Exception`.

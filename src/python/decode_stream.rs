@@ -29,7 +29,13 @@ type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyAny>, String, String));
 ///     unknown: What becomes of an id without a token.
 ///     stop: Strings that end a text.
 #[pyclass(frozen, weakref, module = "toksmith")]
-pub(super) struct DecodeStreams(Streams);
+pub(super) struct DecodeStreams {
+    tokenizer: Py<PyAny>,
+    /// Python's error handler for bytes that are not UTF-8.
+    errors: String,
+    decoder: StreamDecoder,
+    streams: Mutex<Vec<StreamState>>,
+}
 
 #[pymethods]
 impl DecodeStreams {
@@ -47,11 +53,11 @@ impl DecodeStreams {
     ) -> PyResult<Self> {
         let options = options(skip_special_tokens, unknown, stop)?;
         let prompts = objects::iterator(prompts, "prompts is a list of lists of ids")?;
-        Ok(DecodeStreams(Streams::new(tokenizer, prompts, errors.into(), options)?))
+        Self::of(tokenizer, prompts, errors.into(), options)
     }
 
     fn __len__(&self) -> PyResult<usize> {
-        self.0.len()
+        Ok(self.streams()?.len())
     }
 
     /// Add an id to each stream, or nothing where it is None; return the texts that are complete now, often "".
@@ -61,27 +67,57 @@ impl DecodeStreams {
     ///     UnicodeDecodeError: The bytes are not UTF-8, under `errors="strict"`; the texts of this call are lost.
     ///     ValueError: There are not as many ids as streams.
     fn push<'py>(&self, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-        self.0.push(ids)
+        let py = ids.py();
+        let mut streams = self.streams()?;
+        let count = streams.len();
+        let mut checked: Vec<Option<u32>> = room::for_items(count + 1)?;
+        for id in ids.try_iter()?.take(count + 1) {
+            let id = id?;
+            checked.push(if id.is_none() { None } else { self.checked(&id, Some(checked.len()))? });
+        }
+        if checked.len() != count {
+            return Err(wrong_count(ids, count));
+        }
+        let mut text = Vec::new();
+        let texts = streams.iter_mut().zip(checked).map(|(stream, id)| {
+            text.clear();
+            if let Some(id) = id {
+                self.decoder.add(stream, id, &self.on_invalid(py), &mut text)?;
+            }
+            string(py, &text)
+        });
+        objects::list_of(py, texts)
     }
 
     /// End all texts; return what is left of each (U+FFFD for an unfinished character). All streams start anew.
     fn flush<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        self.0.flush(py)
+        let mut streams = self.streams()?;
+        let mut text = Vec::new();
+        let texts = streams.iter_mut().map(|stream| {
+            text.clear();
+            self.decoder.finish(stream, &self.on_invalid(py), &mut text)?;
+            string(py, &text)
+        });
+        objects::list_of(py, texts)
     }
 
     /// The string of `stop` that ended each text; None for a text that goes on.
     #[getter]
     fn stopped(&self) -> PyResult<Vec<Option<String>>> {
-        self.0.stopped()
+        let stopped = |stream: &StreamState| self.decoder.stopped(stream).map(str::to_owned);
+        Ok(self.streams()?.iter().map(stopped).collect())
     }
 
     #[staticmethod]
     fn _restored(tokenizer: &Bound<'_, PyAny>, errors: String, state: &str) -> PyResult<Self> {
-        Ok(DecodeStreams(Streams::restored(tokenizer, errors, state)?))
+        let (options, streams) = of_json(state)?;
+        let made = Self::of(tokenizer, [], errors, options)?;
+        *made.streams()? = streams;
+        Ok(made)
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
-        slf.get().0.reduced(slf)
+        slf.get().reduced(slf)
     }
 }
 
@@ -101,7 +137,7 @@ impl DecodeStreams {
 ///     stop: Strings that end the text, each of up to 4,096 bytes: it ends before the one that is complete first, or
 ///         the longest of several. Text with which one may begin is held back.
 #[pyclass(frozen, weakref, module = "toksmith")]
-pub(super) struct DecodeStream(Streams);
+pub(super) struct DecodeStream(DecodeStreams);
 
 #[pymethods]
 impl DecodeStream {
@@ -119,7 +155,7 @@ impl DecodeStream {
     ) -> PyResult<Self> {
         let options = options(skip_special_tokens, unknown, stop)?;
         let prompt = prompt.map_or_else(|| Ok(objects::list(tokenizer.py())?.into_any()), Ok);
-        Ok(DecodeStream(Streams::new(tokenizer, [prompt], errors.into(), options)?))
+        Ok(DecodeStream(DecodeStreams::of(tokenizer, [prompt], errors.into(), options)?))
     }
 
     /// Add one id; return the text that is complete now, often "".
@@ -150,7 +186,7 @@ impl DecodeStream {
 
     #[staticmethod]
     fn _restored(tokenizer: &Bound<'_, PyAny>, errors: String, state: &str) -> PyResult<Self> {
-        Ok(DecodeStream(Streams::restored(tokenizer, errors, state)?))
+        Ok(DecodeStream(DecodeStreams::_restored(tokenizer, errors, state)?))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
@@ -177,19 +213,9 @@ fn options(
     Ok(DecodeOptions { skip_special_tokens, skip_unknown: unknown == "skip", stop })
 }
 
-/// Streams of ids that become text, with the same options.
-struct Streams {
-    tokenizer: Py<PyAny>,
-    /// Python's error handler for bytes that are not UTF-8.
-    errors: String,
-    options: DecodeOptions,
-    decoder: StreamDecoder,
-    streams: Mutex<Vec<StreamState>>,
-}
-
-impl Streams {
+impl DecodeStreams {
     /// One stream for each of `prompts`, whose text is not returned again.
-    fn new<'a>(
+    fn of<'a>(
         tokenizer: &Bound<'_, PyAny>,
         prompts: impl IntoIterator<Item = PyResult<Bound<'a, PyAny>>>,
         errors: String,
@@ -197,42 +223,14 @@ impl Streams {
     ) -> PyResult<Self> {
         let tokenizer = public_of(tokenizer, "tokenizer")?;
         let core = Tokenizer::of_public(&tokenizer, "tokenizer")?;
-        let decoder = StreamDecoder::new(&core.get().inner, options.clone(), errors == "replace")?;
+        let decoder = StreamDecoder::new(&core.get().inner, options, errors == "replace")?;
         let made =
-            Streams { tokenizer: tokenizer.unbind(), errors, options, decoder, streams: Mutex::default() };
+            DecodeStreams { tokenizer: tokenizer.unbind(), errors, decoder, streams: Mutex::default() };
         for prompt in prompts {
             let state = made.after(&prompt?)?;
             room::push(&mut *made.streams()?, state)?;
         }
         Ok(made)
-    }
-
-    fn len(&self) -> PyResult<usize> {
-        Ok(self.streams()?.len())
-    }
-
-    /// Adds an id to each stream, and nothing where it is None; returns the texts that are complete now.
-    fn push<'py>(&self, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-        let py = ids.py();
-        let mut streams = self.streams()?;
-        let count = streams.len();
-        let mut checked: Vec<Option<u32>> = room::for_items(count + 1)?;
-        for id in ids.try_iter()?.take(count + 1) {
-            let id = id?;
-            checked.push(if id.is_none() { None } else { self.checked(&id, Some(checked.len()))? });
-        }
-        if checked.len() != count {
-            return Err(wrong_count(ids, count));
-        }
-        let mut text = Vec::new();
-        let texts = streams.iter_mut().zip(checked).map(|(stream, id)| {
-            text.clear();
-            if let Some(id) = id {
-                self.decoder.add(stream, id, &self.on_invalid(py), &mut text)?;
-            }
-            string(py, &text)
-        });
-        objects::list_of(py, texts)
     }
 
     /// Adds an id to the first stream; returns the text that is complete now.
@@ -245,36 +243,11 @@ impl Streams {
         string(py, &text)
     }
 
-    /// Ends all texts; returns what is left of each. The streams start again.
-    fn flush<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let mut streams = self.streams()?;
-        let mut text = Vec::new();
-        let texts = streams.iter_mut().map(|stream| {
-            text.clear();
-            self.decoder.finish(stream, &self.on_invalid(py), &mut text)?;
-            string(py, &text)
-        });
-        objects::list_of(py, texts)
-    }
-
-    /// The stop string that ended each text; None where none did.
-    fn stopped(&self) -> PyResult<Vec<Option<String>>> {
-        let strings = self.decoder.stops();
-        Ok(self.streams()?.iter().map(|stream| stream.stop.and_then(|at| strings.get(at).cloned())).collect())
-    }
-
-    /// What `__reduce__` returns: [`Streams::restored`] makes equal streams of the arguments.
+    /// What `__reduce__` returns: `_restored` makes equal streams of the arguments.
     fn reduced<'py, T: PyClass>(&self, of: &Bound<'py, T>) -> PyResult<Reduced<'py>> {
-        let state = json_of(&(&self.options, &*self.streams()?))?;
+        let state = json_of(&(&self.decoder.options, &*self.streams()?))?;
         let tokenizer = self.tokenizer.bind(of.py()).clone();
         Ok((of.as_any().get_type().getattr("_restored")?, (tokenizer, self.errors.clone(), state)))
-    }
-
-    fn restored(tokenizer: &Bound<'_, PyAny>, errors: String, state: &str) -> PyResult<Self> {
-        let (options, streams) = of_json(state)?;
-        let made = Self::new(tokenizer, [], errors, options)?;
-        *made.streams()? = streams;
-        Ok(made)
     }
 
     fn streams(&self) -> PyResult<MutexGuard<'_, Vec<StreamState>>> {
@@ -294,7 +267,9 @@ impl Streams {
     fn checked(&self, id: &Bound<'_, PyAny>, index: Option<usize>) -> PyResult<Option<u32>> {
         match extract_id(id, index) {
             Ok(id) => Ok(self.decoder.has_text(id, index)?.then_some(id)),
-            Err(error) if self.options.skip_unknown && error.is_instance_of::<PyKeyError>(id.py()) => {
+            Err(error)
+                if self.decoder.options.skip_unknown && error.is_instance_of::<PyKeyError>(id.py()) =>
+            {
                 Ok(None)
             }
             Err(error) => Err(error),

@@ -25,13 +25,8 @@ pub(super) fn asked<T>(
 }
 
 fn ranges(source: &str, among: Option<&str>) -> Result<Ranges> {
-    let spans: Vec<(u32, u32)> = asked("toksmith._internal.characters", "matched", |matched| {
-        let spans = match among {
-            Some(among) => matched.call1((source, among)),
-            None => matched.call1((source,)),
-        };
-        spans?.extract()
-    })?;
+    let ask = |matched: &Bound<'_, PyAny>| matched.call1((source, among))?.extract();
+    let spans: Vec<(u32, u32)> = asked("toksmith._internal.characters", "matched", ask)?;
     Ok(spans.into_iter().map(|(start, end)| start..end).collect())
 }
 

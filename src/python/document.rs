@@ -10,7 +10,7 @@ use pyo3::types::PyAny;
 use super::tokenizer::Tokenizer;
 use super::{arrays, call, text};
 use crate::control::Control;
-use crate::encode::{Document, DocumentOptions};
+use crate::encode::Document;
 use crate::error::Result;
 
 /// A text that changes, with the ids of the whole text after each change.
@@ -44,9 +44,10 @@ impl PyDocument {
         let Some(chunk_bytes) = usize::try_from(chunk_bytes).ok().filter(|&bytes| bytes > 0) else {
             return Err(PyValueError::new_err(format!("chunk_bytes is at least 1, not {chunk_bytes}")));
         };
-        let options = DocumentOptions { special, chunk_bytes };
         let encoder = Tokenizer::of_public(tokenizer, "tokenizer")?.get().encoder().clone();
-        let made = text::with_utf8(text, 0, |text, control| Document::new(encoder, text, options, control))?;
+        let made = text::with_utf8(text, 0, |text, control| {
+            Document::new(encoder, text, special, chunk_bytes, control)
+        })?;
         Ok(PyDocument(Mutex::new(made)))
     }
 

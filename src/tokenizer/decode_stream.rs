@@ -32,7 +32,7 @@ pub(crate) struct StreamDecoder {
     /// Whether the stages of the decoder run, instead of joining bytes.
     is_staged: bool,
     skipped: FxHashSet<u32>,
-    skips_unknown: bool,
+    pub(crate) options: DecodeOptions,
     stops: Option<StopStrings>,
 }
 
@@ -66,13 +66,8 @@ impl StreamDecoder {
                     if token.flags.special { skipped.insert(token.id) } else { skipped.remove(&token.id) };
             }
         }
-        Ok(StreamDecoder {
-            tokenizer: tokenizer.clone(),
-            is_staged,
-            skipped,
-            skips_unknown: options.skip_unknown,
-            stops: StopStrings::new(options.stop)?,
-        })
+        let stops = StopStrings::new(options.stop.clone())?;
+        Ok(StreamDecoder { tokenizer: tokenizer.clone(), is_staged, skipped, options, stops })
     }
 
     fn begun(&self) -> StreamState {
@@ -80,8 +75,9 @@ impl StreamDecoder {
         StreamState { spaces, ..StreamState::default() }
     }
 
-    pub(crate) fn stops(&self) -> &[String] {
-        self.stops.as_ref().map_or(&[], StopStrings::strings)
+    /// The stop string that ended the text of a stream.
+    pub(crate) fn stopped(&self, stream: &StreamState) -> Option<&str> {
+        self.options.stop.get(stream.stop?).map(String::as_str)
     }
 
     fn stages(&self) -> Option<&Arc<TextDecoder>> {
@@ -91,7 +87,7 @@ impl StreamDecoder {
     pub(crate) fn has_text(&self, id: u32, index: Option<usize>) -> Result<bool> {
         match self.tokenizer.token_bytes(id) {
             Some(_) => Ok(!self.skipped.contains(&id)),
-            None if self.skips_unknown => Ok(false),
+            None if self.options.skip_unknown => Ok(false),
             None => Err(Error::UnknownId { id: i128::from(id), index }),
         }
     }
@@ -263,7 +259,7 @@ impl DecodeStream {
 
     /// The stop string that ended the text; `None` if none did.
     pub fn stopped(&self) -> Option<&str> {
-        self.state.stop.and_then(|stop| self.decoder.stops().get(stop)).map(String::as_str)
+        self.decoder.stopped(&self.state)
     }
 }
 

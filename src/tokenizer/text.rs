@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::tokenizer::Tokenizer;
 use crate::control::Control;
-use crate::encode::{Document, DocumentOptions, Spans};
+use crate::encode::{CHUNK_BYTES, Document, Spans};
 use crate::error::Result;
 use crate::room;
 
@@ -74,7 +74,6 @@ impl Tokenizer {
     /// # }
     /// ```
     pub fn document(&self, text: &str, special: bool) -> Result<Document> {
-        let options = DocumentOptions { special, ..DocumentOptions::default() };
-        Document::new(self.encoder().clone(), text, options, &Control::none())
+        Document::new(self.encoder().clone(), text, special, CHUNK_BYTES, &Control::none())
     }
 }

@@ -1,7 +1,6 @@
 //! What may come next: tokens by the bytes that they begin with, where a text that was cut off goes on, and which ids
 //! keep a sequence an encoding.
 
-use std::collections::HashSet;
 use std::ops::Range;
 
 use super::unstable::{Completions, SortedTokens};
@@ -23,7 +22,6 @@ pub struct Continuations {
     /// It has scratches of its own: so the many texts that are tried leave the caches of others alone.
     encoder: Encoder,
     sorted: SortedTokens,
-    specials: HashSet<u32>,
     /// Bytes of the longest ordinary token.
     longest: usize,
 }
@@ -33,8 +31,7 @@ impl Continuations {
     pub fn new(encoder: &Encoder) -> Self {
         let sorted = SortedTokens::new(encoder.vocab());
         let longest = sorted.iter(encoder.vocab()).map(<[u8]>::len).max().unwrap_or(0);
-        let specials = encoder.vocab().special_ids().iter().copied().collect();
-        Continuations { encoder: encoder.with_own_scratches(), sorted, specials, longest }
+        Continuations { encoder: encoder.with_own_scratches(), sorted, longest }
     }
 
     /// The ids of `text` that no text after it can change, and the sequences of ids that could come next.
@@ -67,7 +64,7 @@ impl Continuations {
         for (index, &id) in ids.iter().enumerate().rev() {
             let token = vocab.tokens().get(id);
             let token = token.ok_or(Error::UnknownId { id: i128::from(id), index: Some(index) })?;
-            if self.specials.contains(&id) || tail.len() + token.len() >= self.longest {
+            if vocab.special_ids().contains(&id) || tail.len() + token.len() >= self.longest {
                 break;
             }
             tail.splice(..0, token.iter().copied());
@@ -98,7 +95,9 @@ impl Continuations {
                  each token takes too long"
             )));
         }
-        let Some(kept) = self.encoded_up_to(ids, &text[..cut], control)? else { return Ok(mask) };
+        let mut encoded = Vec::new();
+        self.encode(&text[..cut], true, &mut encoded, control)?;
+        let Some(tail_ids) = ids.strip_prefix(&encoded[..]) else { return Ok(mask) };
         let mut longer = room::copied(&text[cut..])?;
         let tail = longer.len();
         for (tried, (id, token)) in vocab.tokens().iter().enumerate() {
@@ -107,18 +106,11 @@ impl Continuations {
             }
             longer.truncate(tail);
             room::extend(&mut longer, token)?;
-            let mut expected = Expected { ids: [&ids[kept..], &[id]], seen: 0, is_equal: true };
+            let mut expected = Expected { ids: [tail_ids, &[id]], seen: 0, is_equal: true };
             self.encode(&longer, cut == 0, &mut expected, control)?;
-            mask[id as usize] = expected.is_equal && expected.seen == ids.len() - kept + 1;
+            mask[id as usize] = expected.is_equal && expected.seen == tail_ids.len() + 1;
         }
         Ok(mask)
-    }
-
-    /// How many of `ids` are the encoding of `text`, the part before a cut; `None` if the encoding is another.
-    fn encoded_up_to(&self, ids: &[u32], text: &[u8], control: &Control) -> Result<Option<usize>> {
-        let mut encoded = Vec::new();
-        self.encode(text, true, &mut encoded, control)?;
-        Ok(ids.starts_with(&encoded).then_some(encoded.len()))
     }
 
     fn encode(&self, text: &[u8], is_first: bool, sink: &mut impl Sink, control: &Control) -> Result<()> {

@@ -15,20 +15,8 @@ use crate::encode::encoder::Encoder;
 use crate::error::{Error, Result};
 use crate::room;
 
-/// What a document is like. Each option has a default.
-#[derive(Clone, Copy, Debug)]
-pub struct DocumentOptions {
-    /// Whether special tokens become their ids.
-    pub special: bool,
-    /// Bytes of a chunk at least, where the text allows. An edit encodes one or two chunks.
-    pub chunk_bytes: usize,
-}
-
-impl Default for DocumentOptions {
-    fn default() -> Self {
-        DocumentOptions { special: true, chunk_bytes: 512 }
-    }
-}
+/// Bytes of a chunk at least by default, where the text allows. An edit encodes one or two chunks.
+pub const CHUNK_BYTES: usize = 512;
 
 /// A text that changes, always with the ids of the whole: [`Tokenizer::document`](crate::Tokenizer::document).
 ///
@@ -37,7 +25,10 @@ impl Default for DocumentOptions {
 /// about a fifth more.
 pub struct Document {
     encoder: Arc<Encoder>,
-    options: DocumentOptions,
+    /// Whether special tokens become their ids.
+    special: bool,
+    /// Bytes of a chunk at least.
+    chunk_bytes: usize,
     rope: Rope,
     shared: SharedIds,
     /// How many ids of `shared` are up to date.
@@ -46,15 +37,17 @@ pub struct Document {
 }
 
 impl Document {
-    /// A document with a text.
+    /// A document with a text, whose chunks have at least `chunk_bytes` bytes. `special` says whether special tokens become
+    /// their ids.
     pub fn new(
         encoder: Arc<Encoder>,
         text: &str,
-        options: DocumentOptions,
+        special: bool,
+        chunk_bytes: usize,
         control: &Control,
     ) -> Result<Self> {
-        let (rope, shared) = (Rope::new(), SharedIds::default());
-        let mut made = Document { encoder, options, rope, shared, unchanged: 0, changed: 0 };
+        let (rope, shared, unchanged, changed) = (Rope::new(), SharedIds::default(), 0, 0);
+        let mut made = Document { encoder, special, chunk_bytes, rope, shared, unchanged, changed };
         made.edit(0..0, text, control)?;
         made.changed = 0;
         Ok(made)
@@ -63,7 +56,7 @@ impl Document {
     /// Whether the cost of an edit is bounded by that of its neighbourhood. Otherwise nothing is known of where its
     /// pattern allows cuts, and an edit encodes the whole text.
     pub fn is_bounded(&self) -> bool {
-        self.encoder.cutter(self.options.special, false).can_cut()
+        self.encoder.cutter(self.special, false).can_cut()
     }
 
     /// How many characters the text has.
@@ -169,13 +162,13 @@ impl Document {
 
     /// The first and last chunk that an edit affects.
     fn affected(&self, range: &Range<usize>, text_bytes: usize) -> (Place, Place) {
-        let margin = self.encoder.cutter(self.options.special, false).margin();
+        let margin = self.encoder.cutter(self.special, false).margin();
         let mut first = self.rope.at_byte(range.start.saturating_sub(margin));
         let mut last = self.rope.at_byte(range.end + margin);
         let end = last.before.bytes + self.rope.chunk(last).text.len();
         let mut bytes = end - first.before.bytes - range.len() + text_bytes;
         // Small chunks are joined with a neighbour, so that they do not become many.
-        while bytes < self.options.chunk_bytes {
+        while bytes < self.chunk_bytes {
             let joined = if let Some(next) = self.rope.next(last) {
                 last = next;
                 next
@@ -193,8 +186,8 @@ impl Document {
     /// A stretch of the text in chunks.
     fn encoded(&self, text: &[u8], begins: bool, control: &Control) -> Result<Vec<Chunk>> {
         let encoder = &*self.encoder;
-        let specials = encoder.active(self.options.special.into());
-        let mut ranges = encoder.kept_chunks(text, specials, self.options.chunk_bytes)?;
+        let specials = encoder.active(self.special.into());
+        let mut ranges = encoder.kept_chunks(text, specials, self.chunk_bytes)?;
         if ranges.is_empty() {
             ranges.push(0..0);
         }

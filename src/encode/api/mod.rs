@@ -18,7 +18,7 @@ mod unstable;
 mod words;
 
 pub use continuations::Continuations;
-pub use document::{Document, DocumentOptions};
+pub use document::{CHUNK_BYTES, Document};
 pub use prefix_cache::{KnownPrefix, PrefixCache};
 pub use random::RandomMerges;
 pub use shared_ids::IdView;

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::control::Control;
+use crate::decode::decode;
 use crate::encode::encoder::{Encoder, Request};
 use crate::encode::special_set::{ActiveSpecials, SpecialTokens};
 use crate::error::Result;
@@ -76,7 +77,7 @@ impl Encoder {
             self.split_unstable(text.as_bytes(), self.active(special.into()), control)?;
         let mut completions = HashSet::new();
         if let Some(tail) = stable.get(unstable..).filter(|tail| !tail.is_empty()) {
-            let tail = self.bytes_of(tail)?;
+            let tail = decode(&self.vocab, tail, control)?;
             self.complete(&tail, sorted, &mut completions, control)?;
         }
         stable.truncate(unstable);
@@ -92,7 +93,7 @@ impl Encoder {
         };
         let (mut ids, unstable) =
             self.split_unstable(&data[..valid], self.active(SpecialTokens::None), control)?;
-        let mut tail = self.bytes_of(&ids[unstable..])?;
+        let mut tail = decode(&self.vocab, &ids[unstable..], control)?;
         room::extend(&mut tail, &data[valid..])?;
         ids.truncate(unstable);
         room::extend(&mut ids, &self.encode_as_pretoken(&tail, control)?)?;
@@ -141,14 +142,6 @@ impl Encoder {
     fn is_blank(&self, id: u32) -> bool {
         let token = self.vocab.tokens().get(id).unwrap_or_default();
         token.iter().all(|byte| b" \n\t".contains(byte)) && self.vocab.ordinary_id(token) == Some(id)
-    }
-
-    fn bytes_of(&self, ids: &[u32]) -> Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        for &id in ids {
-            room::extend(&mut bytes, self.vocab.tokens().get(id).unwrap_or_default())?;
-        }
-        Ok(bytes)
     }
 
     /// Adds the sequences of ids that could come in place of those of `tail`, which must not be empty.
