@@ -163,7 +163,7 @@ impl Encoder {
         &'a self,
         text: &[u8],
         special: impl Into<SpecialTokens<'a>>,
-        sink: &mut impl Sink,
+        sink: &mut dyn Sink,
         control: &Control,
     ) -> Result<()> {
         self.answer(Request::alone(text, self.active(special.into()), true), sink, control)
@@ -194,7 +194,7 @@ impl Encoder {
     }
 
     /// Encodes the text of a request, in a scratch of the request's worker.
-    pub(super) fn answer(&self, request: Request<'_>, sink: &mut impl Sink, control: &Control) -> Result<()> {
+    pub(super) fn answer(&self, request: Request<'_>, sink: &mut dyn Sink, control: &Control) -> Result<()> {
         let Request { text, specials, worker, is_first } = request;
         self.pool.with(self.isa, worker, |scratch| {
             let seen = scratch.seen;
@@ -207,17 +207,17 @@ impl Encoder {
     }
 
     /// Encodes a text in a scratch that the caller holds; `is_first` says that no chunk of it came before.
-    pub(super) fn encode_in<S: Sink>(
+    pub(super) fn encode_in(
         &self,
         scratch: &mut Scratch,
         text: &[u8],
         special: ActiveSpecials<'_>,
         is_first: bool,
-        sink: &mut S,
+        sink: &mut dyn Sink,
         control: &Control,
     ) -> Result<()> {
         let trust = special.trust;
-        let passage = Passage { text, trust, is_first, is_tracked: S::READS_SPANS, control };
+        let passage = Passage { text, trust, is_first, is_tracked: sink.reads_spans(), control };
         match special.pipeline {
             Some(pipeline) => self.encode_staged(scratch, pipeline, passage, special, sink),
             None => self.encode_plain(scratch, Prefix::None, passage, special, sink),
@@ -225,27 +225,43 @@ impl Encoder {
     }
 
     /// Encodes `text[range]`, which holds no special token.
-    pub(super) fn encode_text<S: Sink>(
+    pub(super) fn encode_text(
         &self,
         scratch: &mut Scratch,
         text: &[u8],
         range: Range<usize>,
-        sink: &mut S,
+        sink: &mut dyn Sink,
         control: &Control,
     ) -> Result<()> {
-        if S::READS_SPANS && !self.vocab.covers_text_exactly() {
+        if sink.reads_spans() && !self.vocab.covers_text_exactly() {
             return self.encode_spans(text, range, sink, control);
         }
         let (base, text) = (range.start, &text[range]);
-        let PreparedScratch { mut lookup, run, fragments, staged, ends, unchecked, superwords } =
-            self.prepare(scratch, text.len(), control)?;
-        if let Some((superwords, buffers)) = superwords {
+        let mut prepared = self.prepare(scratch, text.len(), control)?;
+        if let Some((superwords, buffers)) = prepared.superwords.take() {
+            let PreparedScratch { mut lookup, run, fragments, staged, ends, .. } = prepared;
             let (vocab, pretokenizer) = (&*self.vocab, &self.pretokenizer);
             let encoded = superwords::Encoded { vocab, pretokenizer, text, base };
             let parts = &mut superwords::Parts { lookup: &mut lookup, run, fragments, staged, buffers };
             return superwords.encode(encoded, ends, parts, sink);
         }
-        let mut output = StagedOutput::new(sink, &self.vocab, staged);
+        match sink.reads_ids() {
+            true => self.encode_pretokens::<true>(prepared, text, base, sink),
+            false => self.encode_pretokens::<false>(prepared, text, base, sink),
+        }
+    }
+
+    /// Encodes the pretokens of a text that begins at byte `base` of the text of the call.
+    fn encode_pretokens<const READS_IDS: bool>(
+        &self,
+        prepared: PreparedScratch<'_>,
+        text: &[u8],
+        base: usize,
+        sink: &mut dyn Sink,
+    ) -> Result<()> {
+        let PreparedScratch { mut lookup, run, fragments, staged, ends, unchecked, .. } = prepared;
+        let control = lookup.control;
+        let mut output = StagedOutput::<READS_IDS>::new(sink, &self.vocab, staged);
         let mut last = None;
         self.pretokenizer.for_each_run(text, ends, |start, ends| {
             if last != Some(start) {
@@ -271,7 +287,7 @@ impl Encoder {
         &self,
         scratch: &mut Scratch,
         pretoken: &[u8],
-        sink: &mut impl Sink,
+        sink: &mut dyn Sink,
         control: &Control,
     ) -> Result<()> {
         let PreparedScratch { mut lookup, run, fragments, staged, superwords, .. } =
@@ -281,7 +297,7 @@ impl Encoder {
             let parts = &mut superwords::Parts { lookup: &mut lookup, run, fragments, staged, buffers };
             return superwords.encode_run(&self.vocab, pretokens, parts, sink);
         }
-        let mut output = StagedOutput::new(sink, &self.vocab, staged);
+        let mut output = StagedOutput::<true>::new(sink, &self.vocab, staged);
         let key = cache::key_of(pretoken);
         let bucket_index = lookup.cache().bucket_index(key) as u32;
         let (bucket, slot) = lookup.cache().buckets().find(Portable, key, bucket_index);

@@ -13,7 +13,7 @@ impl Encoder {
         &self,
         text: &[u8],
         range: Range<usize>,
-        sink: &mut impl Sink,
+        sink: &mut dyn Sink,
         control: &Control,
     ) -> Result<()> {
         let (mut ids, mut spans) = (Vec::new(), Vec::new());

@@ -121,7 +121,7 @@ impl Continuations {
         Ok(ids.starts_with(&encoded).then_some(encoded.len()))
     }
 
-    fn encode(&self, text: &[u8], is_first: bool, sink: &mut impl Sink, control: &Control) -> Result<()> {
+    fn encode(&self, text: &[u8], is_first: bool, sink: &mut dyn Sink, control: &Control) -> Result<()> {
         let specials = self.encoder.active(SpecialTokens::OfVocabulary);
         self.encoder.answer(Request::alone(text, specials, is_first), sink, control)
     }

@@ -18,7 +18,7 @@ impl Encoder {
     pub fn encode_parts(
         &self,
         parts: &[(&[u8], bool)],
-        sink: &mut impl Sink,
+        sink: &mut dyn Sink,
         control: &Control,
     ) -> Result<()> {
         let mut text = room::for_items(parts.iter().map(|(part, _)| part.len()).sum())?;
@@ -51,7 +51,7 @@ impl Encoder {
         &self,
         text: &[u8],
         trusted: &[Range<usize>],
-        sink: &mut impl Sink,
+        sink: &mut dyn Sink,
         control: &Control,
     ) -> Result<()> {
         let mut specials = self.active(SpecialTokens::from(!trusted.is_empty()));

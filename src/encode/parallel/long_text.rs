@@ -132,7 +132,7 @@ impl Encoder {
         long: &LongText<'_>,
         worker: usize,
         chunk: &Range<usize>,
-        sink: &mut impl Sink,
+        sink: &mut dyn Sink,
         control: &Control,
     ) -> Result<()> {
         long.spare.with(|bytes| {
