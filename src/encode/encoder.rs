@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use once_cell::race::OnceBox;
 
-use super::cache::{self, Cache, Gap, Hint, IdWidth};
+use super::cache::{self, Cache, IdWidth};
 use super::fragments::Fragments;
 use super::growth::{self, Growth};
 use super::hot_loop::{HotLoop, PretokenRun};
@@ -23,7 +23,6 @@ use crate::error::Result;
 use crate::pipeline::{Passage, Pipeline, Prefix};
 use crate::pretokenize::{ENDS, Isa, Junctions, Pattern, Pretokenizer};
 use crate::room;
-use crate::simd::Portable;
 use crate::special::Specials;
 use crate::vocab::Vocab;
 
@@ -292,26 +291,15 @@ impl Encoder {
     ) -> Result<()> {
         let PreparedScratch { mut lookup, run, fragments, staged, superwords, .. } =
             self.prepare(scratch, pretoken.len(), control)?;
+        let pretokens = PretokenRun { text: pretoken, start: 0, ends: &[pretoken.len()] };
         if let Some((superwords, buffers)) = superwords {
-            let pretokens = PretokenRun { text: pretoken, start: 0, ends: &[pretoken.len()] };
             let parts = &mut superwords::Parts { lookup: &mut lookup, run, fragments, staged, buffers };
             return superwords.encode_run(&self.vocab, pretokens, parts, sink);
         }
         let mut output = StagedOutput::<true>::new(sink, &self.vocab, staged);
-        let key = cache::key_of(pretoken);
-        let bucket_index = lookup.cache().bucket_index(key) as u32;
-        let (bucket, slot) = lookup.cache().buckets().find(Portable, key, bucket_index);
-        let mut hint = Hint::Nowhere;
-        lookup.cache().hint_and_prefetch(
-            key,
-            bucket_index,
-            slot.filter(|&slot| bucket.has_many(slot)),
-            &mut hint,
-        );
-        let gap = Gap { text: pretoken, start: 0, end: pretoken.len(), key, bucket_index, hint };
-        if !lookup.add_cached(&gap, &mut output)? {
-            fragments.encode(&mut lookup, &gap, &mut output)?;
-        }
+        run.encode(&mut lookup, pretokens, &mut output, |lookup, miss, output| {
+            fragments.encode(lookup, miss, output)
+        })?;
         output.flush()
     }
 
