@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use once_cell::race::OnceBox;
 
-use super::cache::{self, Cache, Gap, Hint, IdWidth};
+use super::cache::{self, Cache, IdWidth};
 use super::fragments::Fragments;
 use super::growth::{self, Growth};
 use super::hot_loop::{HotLoop, PretokenRun};
@@ -23,7 +23,6 @@ use crate::error::Result;
 use crate::pipeline::{Passage, Pipeline, Prefix};
 use crate::pretokenize::{ENDS, Isa, Junctions, Pattern, Pretokenizer};
 use crate::room;
-use crate::simd::Portable;
 use crate::special::Specials;
 use crate::vocab::Vocab;
 
@@ -163,7 +162,7 @@ impl Encoder {
         &'a self,
         text: &[u8],
         special: impl Into<SpecialTokens<'a>>,
-        sink: &mut impl Sink,
+        sink: &mut dyn Sink,
         control: &Control,
     ) -> Result<()> {
         self.answer(Request::alone(text, self.active(special.into()), true), sink, control)
@@ -194,7 +193,7 @@ impl Encoder {
     }
 
     /// Encodes the text of a request, in a scratch of the request's worker.
-    pub(super) fn answer(&self, request: Request<'_>, sink: &mut impl Sink, control: &Control) -> Result<()> {
+    pub(super) fn answer(&self, request: Request<'_>, sink: &mut dyn Sink, control: &Control) -> Result<()> {
         let Request { text, specials, worker, is_first } = request;
         self.pool.with(self.isa, worker, |scratch| {
             let seen = scratch.seen;
@@ -207,17 +206,17 @@ impl Encoder {
     }
 
     /// Encodes a text in a scratch that the caller holds; `is_first` says that no chunk of it came before.
-    pub(super) fn encode_in<S: Sink>(
+    pub(super) fn encode_in(
         &self,
         scratch: &mut Scratch,
         text: &[u8],
         special: ActiveSpecials<'_>,
         is_first: bool,
-        sink: &mut S,
+        sink: &mut dyn Sink,
         control: &Control,
     ) -> Result<()> {
         let trust = special.trust;
-        let passage = Passage { text, trust, is_first, is_tracked: S::READS_SPANS, control };
+        let passage = Passage { text, trust, is_first, is_tracked: sink.reads_spans(), control };
         match special.pipeline {
             Some(pipeline) => self.encode_staged(scratch, pipeline, passage, special, sink),
             None => self.encode_plain(scratch, Prefix::None, passage, special, sink),
@@ -225,27 +224,43 @@ impl Encoder {
     }
 
     /// Encodes `text[range]`, which holds no special token.
-    pub(super) fn encode_text<S: Sink>(
+    pub(super) fn encode_text(
         &self,
         scratch: &mut Scratch,
         text: &[u8],
         range: Range<usize>,
-        sink: &mut S,
+        sink: &mut dyn Sink,
         control: &Control,
     ) -> Result<()> {
-        if S::READS_SPANS && !self.vocab.covers_text_exactly() {
+        if sink.reads_spans() && !self.vocab.covers_text_exactly() {
             return self.encode_spans(text, range, sink, control);
         }
         let (base, text) = (range.start, &text[range]);
-        let PreparedScratch { mut lookup, run, fragments, staged, ends, unchecked, superwords } =
-            self.prepare(scratch, text.len(), control)?;
-        if let Some((superwords, buffers)) = superwords {
+        let mut prepared = self.prepare(scratch, text.len(), control)?;
+        if let Some((superwords, buffers)) = prepared.superwords.take() {
+            let PreparedScratch { mut lookup, run, fragments, staged, ends, .. } = prepared;
             let (vocab, pretokenizer) = (&*self.vocab, &self.pretokenizer);
             let encoded = superwords::Encoded { vocab, pretokenizer, text, base };
             let parts = &mut superwords::Parts { lookup: &mut lookup, run, fragments, staged, buffers };
             return superwords.encode(encoded, ends, parts, sink);
         }
-        let mut output = StagedOutput::new(sink, &self.vocab, staged);
+        match sink.reads_ids() {
+            true => self.encode_pretokens::<true>(prepared, text, base, sink),
+            false => self.encode_pretokens::<false>(prepared, text, base, sink),
+        }
+    }
+
+    /// Encodes the pretokens of a text that begins at byte `base` of the text of the call.
+    fn encode_pretokens<const READS_IDS: bool>(
+        &self,
+        prepared: PreparedScratch<'_>,
+        text: &[u8],
+        base: usize,
+        sink: &mut dyn Sink,
+    ) -> Result<()> {
+        let PreparedScratch { mut lookup, run, fragments, staged, ends, unchecked, .. } = prepared;
+        let control = lookup.control;
+        let mut output = StagedOutput::<READS_IDS>::new(sink, &self.vocab, staged);
         let mut last = None;
         self.pretokenizer.for_each_run(text, ends, |start, ends| {
             if last != Some(start) {
@@ -271,31 +286,20 @@ impl Encoder {
         &self,
         scratch: &mut Scratch,
         pretoken: &[u8],
-        sink: &mut impl Sink,
+        sink: &mut dyn Sink,
         control: &Control,
     ) -> Result<()> {
         let PreparedScratch { mut lookup, run, fragments, staged, superwords, .. } =
             self.prepare(scratch, pretoken.len(), control)?;
+        let pretokens = PretokenRun { text: pretoken, start: 0, ends: &[pretoken.len()] };
         if let Some((superwords, buffers)) = superwords {
-            let pretokens = PretokenRun { text: pretoken, start: 0, ends: &[pretoken.len()] };
             let parts = &mut superwords::Parts { lookup: &mut lookup, run, fragments, staged, buffers };
             return superwords.encode_run(&self.vocab, pretokens, parts, sink);
         }
-        let mut output = StagedOutput::new(sink, &self.vocab, staged);
-        let key = cache::key_of(pretoken);
-        let bucket_index = lookup.cache().bucket_index(key) as u32;
-        let (bucket, slot) = lookup.cache().buckets().find(Portable, key, bucket_index);
-        let mut hint = Hint::Nowhere;
-        lookup.cache().hint_and_prefetch(
-            key,
-            bucket_index,
-            slot.filter(|&slot| bucket.has_many(slot)),
-            &mut hint,
-        );
-        let gap = Gap { text: pretoken, start: 0, end: pretoken.len(), key, bucket_index, hint };
-        if !lookup.add_cached(&gap, &mut output)? {
-            fragments.encode(&mut lookup, &gap, &mut output)?;
-        }
+        let mut output = StagedOutput::<true>::new(sink, &self.vocab, staged);
+        run.encode(&mut lookup, pretokens, &mut output, |lookup, miss, output| {
+            fragments.encode(lookup, miss, output)
+        })?;
         output.flush()
     }
 

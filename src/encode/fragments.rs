@@ -7,7 +7,7 @@
 use super::cache::Gap;
 use super::hot_loop::{HotLoop, PretokenRun};
 use super::lookup::Lookup;
-use super::output::{Sink, StagedOutput};
+use super::output::StagedOutput;
 use crate::error::Result;
 use crate::pretokenize::ENDS;
 
@@ -27,11 +27,11 @@ impl Fragments {
     /// Adds the ids of a pretoken that is not in the cache, and caches them.
     #[cold]
     #[inline(never)]
-    pub(super) fn encode<S: Sink>(
+    pub(super) fn encode<const READS_IDS: bool>(
         &mut self,
         lookup: &mut Lookup<'_>,
         miss: &Gap<'_>,
-        output: &mut StagedOutput<'_, S>,
+        output: &mut StagedOutput<'_, READS_IDS>,
     ) -> Result<()> {
         let pretoken = miss.pretoken();
         if let Some(id) = lookup.whole_token_id(pretoken) {
@@ -41,7 +41,7 @@ impl Fragments {
         if end == pretoken.len() {
             return lookup.merge_fragment(miss, output);
         }
-        if !S::READS_IDS || !lookup.should_cache(miss, true) {
+        if !READS_IDS || !lookup.should_cache(miss, true) {
             return self.encode_from(lookup, miss, end, output);
         }
         // The whole pretoken is cached too: the output still holds the ids that were added.
@@ -52,12 +52,12 @@ impl Fragments {
     }
 
     /// Adds the ids of all fragments; the first one ends at `first`.
-    fn encode_from<S: Sink>(
+    fn encode_from<const READS_IDS: bool>(
         &mut self,
         lookup: &mut Lookup<'_>,
         miss: &Gap<'_>,
         first: usize,
-        output: &mut StagedOutput<'_, S>,
+        output: &mut StagedOutput<'_, READS_IDS>,
     ) -> Result<()> {
         let pretoken = miss.pretoken();
         let (mut start, mut end, mut count) = (miss.start, first, 0);

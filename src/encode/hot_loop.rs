@@ -12,7 +12,7 @@
 
 use super::cache::{Bucket, Buckets, Cache, Gap, Hint, IdWidth, MAX_INLINE_IDS};
 use super::lookup::Lookup;
-use super::output::{Sink, StagedOutput};
+use super::output::StagedOutput;
 use super::padded_ids::PaddedIds;
 use crate::error::Result;
 use crate::pretokenize::ENDS;
@@ -73,17 +73,17 @@ impl PretokenRun<'_> {
 impl HotLoop {
     /// Adds the ids of all pretokens to `output`. `on_miss` adds those of a pretoken that is not in the cache.
     #[inline]
-    pub(super) fn encode<'a, S: Sink>(
+    pub(super) fn encode<'a, const READS_IDS: bool>(
         &mut self,
         lookup: &mut Lookup<'a>,
         ranges: PretokenRun<'_>,
-        output: &mut StagedOutput<'_, S>,
-        mut on_miss: impl FnMut(&mut Lookup<'a>, &Gap<'_>, &mut StagedOutput<'_, S>) -> Result<()>,
+        output: &mut StagedOutput<'_, READS_IDS>,
+        mut on_miss: impl FnMut(&mut Lookup<'a>, &Gap<'_>, &mut StagedOutput<'_, READS_IDS>) -> Result<()>,
     ) -> Result<()> {
         let isa = lookup.isa;
         let cache = lookup.cache();
         isa.run(PrepareLookup { run: self, ranges, buckets: cache.buckets() });
-        let (gap_count, len) = self.find::<S>(isa, cache, ranges.ends.len());
+        let (gap_count, len) = self.find::<READS_IDS>(isa, cache, ranges.ends.len());
         let HotLoop { keys, bucket_indices, ids, gaps, hints, .. } = self;
         let gaps = &gaps[..gap_count];
         for &hint in &hints[..gap_count] {
@@ -105,9 +105,9 @@ impl HotLoop {
     }
 
     /// The second pass. Returns the number of gaps and the number of ids of all hits.
-    fn find<S: Sink>(&mut self, isa: Isa, cache: &Cache, count: usize) -> (usize, usize) {
+    fn find<const READS_IDS: bool>(&mut self, isa: Isa, cache: &Cache, count: usize) -> (usize, usize) {
         let find = Find { run: self, count, cache };
-        match (S::READS_IDS, cache.id_width()) {
+        match (READS_IDS, cache.id_width()) {
             (false, _) => isa.run(FindCount(find)),
             (true, IdWidth::U16) => isa.run(FindU16(find)),
             (true, IdWidth::U32) => isa.run(FindU32(find)),

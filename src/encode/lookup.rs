@@ -1,7 +1,7 @@
 //! The ids of a miss: from elsewhere in the cache, or made by merging.
 
 use super::cache::{Cache, Gap, Hint, MAX_INLINE_IDS};
-use super::output::{Sink, StagedOutput};
+use super::output::StagedOutput;
 use super::safe_splits::SafeSplits;
 use super::seeds::Store;
 use crate::control::Control;
@@ -37,10 +37,10 @@ impl Lookup<'_> {
 
     /// Adds the ids of a pretoken that is in the cache, but not in a slot; returns `false` if it is not in the cache.
     #[inline]
-    pub(super) fn add_cached(
+    pub(super) fn add_cached<const READS_IDS: bool>(
         &mut self,
         gap: &Gap<'_>,
-        output: &mut StagedOutput<'_, impl Sink>,
+        output: &mut StagedOutput<'_, READS_IDS>,
     ) -> Result<bool> {
         let mut room = [0; MAX_INLINE_IDS + 1];
         let cache = self.cache();
@@ -78,10 +78,10 @@ impl Lookup<'_> {
     }
 
     /// Adds the ids of a pretoken or fragment that cannot be split into fragments, and caches them.
-    pub(super) fn merge_fragment(
+    pub(super) fn merge_fragment<const READS_IDS: bool>(
         &mut self,
         miss: &Gap<'_>,
-        output: &mut StagedOutput<'_, impl Sink>,
+        output: &mut StagedOutput<'_, READS_IDS>,
     ) -> Result<()> {
         let pretoken = miss.pretoken();
         let Buffers { tokens, ids } = &mut *self.buffers;

@@ -30,7 +30,6 @@ mod scratch;
 mod section;
 mod seeds;
 mod sharing;
-mod spans;
 mod special_set;
 mod staged;
 mod superwords;

@@ -15,13 +15,13 @@ use crate::special::Segment;
 
 impl Encoder {
     /// Encodes a text after the steps of a pipeline.
-    pub(super) fn encode_staged<S: Sink>(
+    pub(super) fn encode_staged(
         &self,
         scratch: &mut Scratch,
         pipeline: &Pipeline,
         passage: Passage<'_>,
         specials: ActiveSpecials<'_>,
-        sink: &mut S,
+        sink: &mut dyn Sink,
     ) -> Result<()> {
         let Passage { text, trust, control, .. } = passage;
         let special = matches!(trust, Trust::All);
@@ -53,7 +53,7 @@ impl Encoder {
         prefix: Prefix,
         passage: Passage<'_>,
         specials: ActiveSpecials<'_>,
-        sink: &mut impl Sink,
+        sink: &mut dyn Sink,
     ) -> Result<()> {
         let Passage { text, is_first, control, .. } = passage;
         for segment in specials.search.segments(text, control) {
@@ -81,7 +81,7 @@ impl Encoder {
         scratch: &mut Scratch,
         text: &[u8],
         range: Range<usize>,
-        sink: &mut impl Sink,
+        sink: &mut dyn Sink,
         control: &Control,
     ) -> Result<()> {
         let mut prefixed = room::for_items(1 + range.len())?;
@@ -98,15 +98,15 @@ impl Encoder {
 
     /// Encodes text that is not a part of the original. `origin` gives the range of the original that a range comes
     /// from.
-    fn encode_changed<S: Sink>(
+    fn encode_changed(
         &self,
         scratch: &mut Scratch,
         text: &[u8],
         origin: &dyn Fn(Range<usize>) -> Range<usize>,
-        sink: &mut S,
+        sink: &mut dyn Sink,
         control: &Control,
     ) -> Result<()> {
-        if !S::READS_SPANS {
+        if !sink.reads_spans() {
             return self.encode_text(scratch, text, 0..text.len(), sink, control);
         }
         let mut spans = Spans::default();
@@ -115,5 +115,27 @@ impl Encoder {
             sink.token(origin(span), id)?;
         }
         Ok(())
+    }
+
+    /// [`Encoder::encode_text`] for a sink that reads spans, where the bytes of ids are not those of the text.
+    pub(super) fn encode_spans(
+        &self,
+        text: &[u8],
+        range: Range<usize>,
+        sink: &mut dyn Sink,
+        control: &Control,
+    ) -> Result<()> {
+        let (mut ids, mut spans) = (Vec::new(), Vec::new());
+        let base = range.start;
+        self.pretokenizer.for_each_while(&text[range.clone()], |pretoken| {
+            ids.clear();
+            spans.clear();
+            let start = base + pretoken.start;
+            self.vocab.pretoken_spans(&text[start..base + pretoken.end], &mut ids, &mut spans, control)?;
+            for (&id, span) in ids.iter().zip(&spans) {
+                sink.token(start + span.start..start + span.end, id)?;
+            }
+            Ok(sink.wants_more())
+        })
     }
 }

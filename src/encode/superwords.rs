@@ -153,12 +153,12 @@ impl Superwords {
     ///
     /// # Errors
     /// Errors of the pattern, of merging and of the sink.
-    pub(super) fn encode<S: Sink>(
+    pub(super) fn encode(
         &self,
         encoded: Encoded<'_>,
         ends: &mut [usize; ENDS],
         parts: &mut Parts<'_, '_>,
-        sink: &mut S,
+        sink: &mut dyn Sink,
     ) -> Result<()> {
         let Encoded { vocab, pretokenizer, text, base } = encoded;
         let (cuts, mut first) = (pretokenizer.cut_rule(), 0);
@@ -181,13 +181,13 @@ impl Superwords {
     }
 
     /// Adds the ids of a text whose pretokens end where those of the words do, but for the places inside of runs.
-    fn encode_stretch<S: Sink>(
+    fn encode_stretch(
         &self,
         vocab: &Vocab,
         runs: WordRuns,
         text: &[u8],
         parts: &mut Parts<'_, '_>,
-        sink: &mut S,
+        sink: &mut dyn Sink,
     ) -> Result<()> {
         let mut all = mem::take(&mut parts.buffers.ends);
         let ends = scan(self.words, text, &mut all)?;
@@ -206,12 +206,12 @@ impl Superwords {
     }
 
     /// Adds the ids of neighbouring pretokens.
-    pub(super) fn encode_run<S: Sink>(
+    pub(super) fn encode_run(
         &self,
         vocab: &Vocab,
         pretokens: PretokenRun<'_>,
         parts: &mut Parts<'_, '_>,
-        sink: &mut S,
+        sink: &mut dyn Sink,
     ) -> Result<()> {
         self.cut(pretokens, parts.buffers)?;
         self.encode_words(vocab, pretokens, |_| false, parts, sink)
@@ -242,17 +242,17 @@ impl Superwords {
     }
 
     /// Adds the ids of the words that were found. `joins(at)` says whether the pretoken goes on at end number `at`.
-    fn encode_words<S: Sink>(
+    fn encode_words(
         &self,
         vocab: &Vocab,
         pretokens: PretokenRun<'_>,
         joins: impl Fn(usize) -> bool,
         parts: &mut Parts<'_, '_>,
-        sink: &mut S,
+        sink: &mut dyn Sink,
     ) -> Result<()> {
         let Parts { lookup, run, fragments, staged, buffers } = parts;
         buffers.tokens.clear();
-        let mut output = StagedOutput::new(&mut buffers.tokens, &self.first, staged);
+        let mut output = StagedOutput::<true>::new(&mut buffers.tokens, &self.first, staged);
         let mut start = pretokens.start;
         for ends in buffers.words.chunks(ENDS) {
             lookup.control.check()?;
@@ -264,7 +264,7 @@ impl Superwords {
         }
         output.flush()?;
         self.merge(vocab, pretokens, joins, lookup, buffers)?;
-        if S::READS_IDS {
+        if sink.reads_ids() {
             sink.ids(vocab, &buffers.ids)
         } else {
             sink.count(buffers.ids.len());

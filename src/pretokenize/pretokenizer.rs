@@ -140,7 +140,7 @@ impl Pretokenizer {
                 runs_in_a_row(|ends| scanner.fill(ends), ends, f)
             }
             Pattern::Compiled(automaton) => {
-                let mut scanner = CompiledScanner::new(automaton, text, self.keeps_unmatched());
+                let mut scanner = CompiledScanner::new(Isa::best(), automaton, text, self.keeps_unmatched());
                 loop {
                     let (first, count) = scanner.fill(ends)?;
                     if count == 0 || !f(first, &ends[..count])? {

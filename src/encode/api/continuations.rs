@@ -113,7 +113,7 @@ impl Continuations {
         Ok(mask)
     }
 
-    fn encode(&self, text: &[u8], is_first: bool, sink: &mut impl Sink, control: &Control) -> Result<()> {
+    fn encode(&self, text: &[u8], is_first: bool, sink: &mut dyn Sink, control: &Control) -> Result<()> {
         let specials = self.encoder.active(SpecialTokens::OfVocabulary);
         self.encoder.answer(Request::alone(text, specials, is_first), sink, control)
     }

@@ -17,7 +17,7 @@ impl Encoder {
     pub fn encode_parts(
         &self,
         parts: &[(&[u8], bool)],
-        sink: &mut impl Sink,
+        sink: &mut dyn Sink,
         control: &Control,
     ) -> Result<()> {
         let mut text = room::for_items(parts.iter().map(|(part, _)| part.len()).sum())?;

@@ -47,7 +47,7 @@ impl Encoder {
             }
             Ok(())
         };
-        self.encode_runs(texts, (workers, usize::MAX), control, encode)
+        self.encode_runs(texts, (workers, usize::MAX), control, &encode)
     }
 }
 

@@ -1,15 +1,10 @@
 //! Keys of pretokens that have more bytes than a [`Key`] holds.
 
 use crate::hashing::{GOLDEN, MIXER, fold};
-use crate::pretokenize::key::{KEY_BYTES, Key};
+use crate::pretokenize::key::Key;
 
 /// Longer pretokens are not cached: they hardly ever occur twice.
 pub(in crate::encode) const MAX_RECORDED_BYTES: usize = 1024;
-
-/// The key of a pretoken of any length.
-pub(in crate::encode) fn key_of(pretoken: &[u8]) -> Key {
-    if pretoken.len() > KEY_BYTES { long_key(pretoken) } else { Key::new(pretoken, 0, pretoken.len()) }
-}
 
 /// The key of a pretoken that is too long to be its own key: a hash of its bytes, and its length. No short pretoken
 /// has such a key. [`Key::NONE`] if it is longer than [`MAX_RECORDED_BYTES`].

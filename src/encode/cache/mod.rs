@@ -53,7 +53,6 @@ mod tests;
 pub(super) use bucket::{Bucket, IdWidth, MAX_INLINE_IDS};
 pub(super) use buckets::Buckets;
 pub(super) use gap::{Gap, Hint};
-pub(super) use long_key::key_of;
 
 use super::padded_ids::PaddedIds;
 use crate::memory::LargeTable;

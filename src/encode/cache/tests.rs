@@ -1,8 +1,10 @@
-use super::long_key::MAX_RECORDED_BYTES;
+use super::long_key::{MAX_RECORDED_BYTES, long_key};
 use super::*;
+use crate::pretokenize::key::KEY_BYTES;
 
 fn key(text: &str) -> Key {
-    key_of(text.as_bytes())
+    let bytes = text.as_bytes();
+    if bytes.len() > KEY_BYTES { long_key(bytes) } else { Key::new(bytes, 0, bytes.len()) }
 }
 
 /// The gap that a text is in a run.

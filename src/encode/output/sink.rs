@@ -9,13 +9,16 @@ use crate::vocab::Vocab;
 /// Takes ids in the order of the text.
 pub trait Sink {
     /// Whether the sink reads the ids, not only their number.
-    const READS_IDS: bool = true;
+    fn reads_ids(&self) -> bool {
+        true
+    }
 
     /// Whether the sink reads where ids are in the text, besides special tokens.
-    const READS_SPANS: bool = false;
+    fn reads_spans(&self) -> bool {
+        false
+    }
 
     /// Says that the next ids are those of the text from byte `start` on, without a gap.
-    #[inline]
     fn start(&mut self, _start: usize) {}
 
     /// Takes the next ids.
@@ -25,18 +28,15 @@ pub trait Sink {
     fn token(&mut self, range: Range<usize>, id: u32) -> Result<()>;
 
     /// Takes the number of the next ids, for a sink that does not read them.
-    #[inline]
     fn count(&mut self, _ids: usize) {}
 
     /// Whether the sink wants more ids; encoding ends soon after it does not.
-    #[inline]
     fn wants_more(&self) -> bool {
         true
     }
 }
 
 impl Sink for Vec<u32> {
-    #[inline]
     fn ids(&mut self, _: &Vocab, ids: &[u32]) -> Result<()> {
         room::extend(self, ids)
     }
@@ -50,7 +50,9 @@ impl Sink for Vec<u32> {
 pub(in crate::encode) struct CountSink(pub(in crate::encode) usize);
 
 impl Sink for CountSink {
-    const READS_IDS: bool = false;
+    fn reads_ids(&self) -> bool {
+        false
+    }
 
     fn ids(&mut self, _: &Vocab, ids: &[u32]) -> Result<()> {
         self.0 += ids.len();
@@ -62,7 +64,6 @@ impl Sink for CountSink {
         Ok(())
     }
 
-    #[inline]
     fn count(&mut self, ids: usize) {
         self.0 += ids;
     }
@@ -83,7 +84,9 @@ pub struct Spans {
 }
 
 impl Sink for Spans {
-    const READS_SPANS: bool = true;
+    fn reads_spans(&self) -> bool {
+        true
+    }
 
     fn start(&mut self, start: usize) {
         self.at = start;

@@ -23,9 +23,10 @@ impl Default for StagingBuffer {
     }
 }
 
-/// A sink, and the gathered ids that it does not have yet.
-pub(in crate::encode) struct StagedOutput<'a, S> {
-    pub(in crate::encode) sink: &'a mut S,
+/// A sink, and the gathered ids that it does not have yet. It gets them in blocks, so that it costs nothing that its
+/// type is not known here: only whether it reads ids.
+pub(in crate::encode) struct StagedOutput<'a, const READS_IDS: bool> {
+    pub(in crate::encode) sink: &'a mut (dyn Sink + 'a),
     vocab: &'a Vocab,
     staged: &'a mut StagingBuffer,
     /// How many ids are gathered; for a sink that only counts, how many it has not received yet.
@@ -34,8 +35,12 @@ pub(in crate::encode) struct StagedOutput<'a, S> {
     is_holding: bool,
 }
 
-impl<'a, S: Sink> StagedOutput<'a, S> {
-    pub(in crate::encode) fn new(sink: &'a mut S, vocab: &'a Vocab, staged: &'a mut StagingBuffer) -> Self {
+impl<'a, const READS_IDS: bool> StagedOutput<'a, READS_IDS> {
+    pub(in crate::encode) fn new(
+        sink: &'a mut (dyn Sink + 'a),
+        vocab: &'a Vocab,
+        staged: &'a mut StagingBuffer,
+    ) -> Self {
         StagedOutput { sink, vocab, staged, len: 0, is_holding: false }
     }
 
@@ -43,7 +48,7 @@ impl<'a, S: Sink> StagedOutput<'a, S> {
     #[inline(always)]
     pub(in crate::encode) fn add(&mut self, ids: PaddedIds<'_>) -> Result<()> {
         let count = ids.to - ids.from;
-        if S::READS_IDS {
+        if READS_IDS {
             let source = ids.all[ids.from..].first_chunk::<COPIED_IDS>();
             let room = self.staged.0[self.len..].first_chunk_mut::<COPIED_IDS>();
             match (source, room) {
@@ -90,7 +95,7 @@ impl<'a, S: Sink> StagedOutput<'a, S> {
     pub(in crate::encode) fn flush(&mut self) -> Result<()> {
         let count = std::mem::take(&mut self.len);
         self.is_holding = false;
-        if S::READS_IDS {
+        if READS_IDS {
             self.sink.ids(self.vocab, &self.staged.0[..count])
         } else {
             self.sink.count(count);

@@ -28,6 +28,10 @@ pub struct EncodedBatch<T = u32> {
     pub starts: Vec<usize>,
 }
 
+/// Adds the ids of a run of texts, and where the ids of each end.
+pub(in crate::encode) type EncodeRun<'a> =
+    &'a (dyn Fn(Worker, Range<usize>, &mut Vec<u32>, &mut Vec<usize>) -> Result<()> + Sync);
+
 impl Encoder {
     /// The number of threads that are worth starting for `bytes` bytes. Makes the tables that they share.
     pub(in crate::encode) fn useful_workers(&self, workers: Option<usize>, bytes: usize) -> Result<usize> {
@@ -66,16 +70,16 @@ impl Encoder {
         let encode = |worker, run: Range<usize>, ids: &mut Vec<u32>, ends: &mut Vec<usize>| {
             self.add_run(worker, &texts[run], active, ids, ends, control)
         };
-        self.encode_runs(texts, (workers, max_ids), control, encode)
+        self.encode_runs(texts, (workers, max_ids), control, &encode)
     }
 
-    /// Calls `encode` with each run of texts; it adds their ids, and where the ids of each end.
+    /// Calls `encode` with each run of texts.
     pub(in crate::encode) fn encode_runs<T: IdType>(
         &self,
         texts: &[&[u8]],
         (workers, max_ids): (usize, usize),
         control: &Control,
-        encode: impl Fn(Worker, Range<usize>, &mut Vec<u32>, &mut Vec<usize>) -> Result<()> + Sync,
+        encode: EncodeRun<'_>,
     ) -> Result<EncodedBatch<T>> {
         let (runs, bytes, workers) = self.runs(texts, workers)?;
         let mut starts = room::for_items(texts.len() + 1)?;

@@ -78,17 +78,7 @@ impl Encoder {
             return Ok(count.0);
         }
         let (long, chunks) = self.cut_long(text, specials, is_first, workers)?;
-        let (mut total, mut chunks) = (0, chunks.iter());
-        let work = |worker, chunk| {
-            let mut count = CountSink(0);
-            self.encode_chunk(&long, worker, chunk, &mut count, control).map(|()| count.0)
-        };
-        let take = |count: usize| {
-            total += count;
-            Ok(Vec::new())
-        };
-        workers::placed(long.workers, control, || Ok(chunks.next()), work, take, |()| Ok(()))?;
-        Ok(total)
+        self.count_chunks(&long, &chunks, control)
     }
 
     /// A place late in `text` where it can be cut even if more text follows: the ids of both parts together are those
@@ -127,12 +117,26 @@ impl Encoder {
         joined((len, capacity, long.workers), control, chunks.iter(), work, |_, _, ()| Ok(()))
     }
 
+    fn count_chunks(&self, long: &LongText<'_>, chunks: &[Range<usize>], control: &Control) -> Result<usize> {
+        let (mut total, mut chunks) = (0, chunks.iter());
+        let work = |worker, chunk| {
+            let mut count = CountSink(0);
+            self.encode_chunk(long, worker, chunk, &mut count, control).map(|()| count.0)
+        };
+        let take = |count: usize| {
+            total += count;
+            Ok(Vec::new())
+        };
+        workers::placed(long.workers, control, || Ok(chunks.next()), work, take, |()| Ok(()))?;
+        Ok(total)
+    }
+
     fn encode_chunk(
         &self,
         long: &LongText<'_>,
         worker: usize,
         chunk: &Range<usize>,
-        sink: &mut impl Sink,
+        sink: &mut dyn Sink,
         control: &Control,
     ) -> Result<()> {
         long.spare.with(|bytes| {

@@ -39,17 +39,7 @@ pub struct CompiledScanner<'t> {
 impl<'t> CompiledScanner<'t> {
     /// A scanner at the start of a text. `keeps_unmatched` says whether text without a match becomes pieces or is left
     /// out.
-    pub fn new(automaton: &'t Automaton, text: &'t [u8], keeps_unmatched: bool) -> Self {
-        Self::with_isa(Isa::best(), automaton, text, keeps_unmatched)
-    }
-
-    /// [`CompiledScanner::new`] with a certain instruction set.
-    pub(super) fn with_isa(
-        isa: Isa,
-        automaton: &'t Automaton,
-        text: &'t [u8],
-        keeps_unmatched: bool,
-    ) -> Self {
+    pub fn new(isa: Isa, automaton: &'t Automaton, text: &'t [u8], keeps_unmatched: bool) -> Self {
         CompiledScanner {
             automaton,
             text,

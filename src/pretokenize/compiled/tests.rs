@@ -192,7 +192,7 @@ fn check_pretokens(
             .collect();
         for isa in Isa::available() {
             let (mut ranges, mut ends) = (Vec::new(), [0; ENDS]);
-            let mut scanner = CompiledScanner::with_isa(isa, automaton, text.as_bytes(), keeps_unmatched);
+            let mut scanner = CompiledScanner::new(isa, automaton, text.as_bytes(), keeps_unmatched);
             while let (mut start, count @ 1..) = scanner.fill(&mut ends).unwrap() {
                 ranges.extend(ends[..count].iter().map(|&end| (std::mem::replace(&mut start, end), end)));
             }
