@@ -122,11 +122,8 @@ impl Piece {
     }
 
     fn encoding(&self, type_id: u32) -> Encoding {
-        Encoding::new(vec![Run::of_added(
-            self.ids.clone(),
-            Source::Tokens(Arc::clone(&self.tokens)),
-            type_id,
-        )])
+        let run = Run::of_added(self.ids.clone(), Source::Tokens(Arc::clone(&self.tokens)), type_id);
+        Encoding::of_runs(vec![run], type_id)
     }
 }
 
