@@ -266,6 +266,7 @@ pub fn ids_in(a: &Vocab, b: &Vocab) -> Result<Vec<i64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     fn vocab(tokens: &[&str]) -> Vocab {
         let bytes = (0..=255).map(|byte| (u32::from(byte), vec![byte]));
@@ -279,11 +280,8 @@ mod tests {
             [1, 2, 3, 14, 15, 16, 50, MAX_TOKEN_BYTES - 1, MAX_TOKEN_BYTES, MAX_TOKEN_BYTES + 1, 3000];
         let tokens = lengths.map(|len| "x".repeat(len));
         let vocab = vocab(&tokens.each_ref().map(String::as_str)[1..]);
-        let mut state = 1_u64;
-        let mut draw = |end: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) as usize % end
-        };
+        let mut random = Random::new(1);
+        let mut draw = |end: usize| random.below(end);
         for kinds in (1..=lengths.len()).cycle().take(100) {
             let mut rows = [vec![], vec![]];
             for count in [2000, 0, 1, 2, 3, 30].into_iter().cycle().take(60) {

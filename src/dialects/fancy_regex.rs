@@ -11,7 +11,7 @@
 use super::cursor::{Cursor, Flags};
 use super::fancy_sets::{Escape, escape, set, single};
 use super::size;
-use super::written::Written;
+use super::written::{NEWLINE, Written};
 use crate::error::{Error, Result, show_text};
 
 const ANY: &str = "(?s:.)";
@@ -284,46 +284,36 @@ impl Reader {
 
     fn escape(&mut self, flags: &str) -> Result<Written> {
         let letter = self.cursor.peek(1).unwrap_or('\\');
-        let assertion = match letter {
-            'A' => r"\A",
-            'z' => r"\Z",
-            'Z' => r"(?=\n*\Z)",
-            'b' => r"\b",
-            'B' => r"\B",
-            _ => "",
+        let assertion = |pattern: &str| Written::assertion(pattern.into(), "ZbB".contains(letter));
+        let written = match letter {
+            'A' => assertion(r"\A"),
+            'z' => assertion(r"\Z"),
+            'Z' => assertion(r"(?=\n*\Z)"),
+            'b' => assertion(r"\b"),
+            'B' => assertion(r"\B"),
+            'N' => Written::character(r"[^\n]".into(), 1),
+            'O' => Written::character(ANY.into(), 1),
+            'R' => Written::character(NEWLINE.into(), 2),
+            'K' => return self.refuse("\\K (keep out)"),
+            'G' => return self.refuse("\\G (where the last match ended)"),
+            'X' => return self.refuse("\\X (grapheme clusters)"),
+            'k' | '0'..='9' => return self.refuse("a back reference"),
+            'g' => return self.refuse("a call of a group"),
+            'Q' => return self.refuse("\\Q (quoting)"),
+            '<' => return self.refuse("\\< (start of a word)"),
+            '>' => return self.refuse("\\> (end of a word)"),
+            _ => return self.character(flags.contains('i')),
         };
-        if !assertion.is_empty() {
-            if self.cursor.peek(2) == Some('{') {
-                return self.refuse(&format!("\\{letter}{{…}}"));
-            }
-            self.cursor.at += 2;
-            return Ok(Written::assertion(assertion.into(), "ZbB".contains(letter)));
+        if written.longest == 0 && self.cursor.peek(2) == Some('{') {
+            return self.refuse(&format!("\\{letter}{{…}}"));
         }
-        let character = match letter {
-            'N' => r"[^\n]",
-            'O' => ANY,
-            'R' => r"(?>\r\n|[\n-\r\x85\u2028\u2029])",
-            _ => "",
-        };
-        if !character.is_empty() {
-            self.cursor.at += 2;
-            return Ok(Written::character(character.into(), if letter == 'R' { 2 } else { 1 }));
-        }
-        let what = match letter {
-            'K' => "\\K (keep out)",
-            'G' => "\\G (where the last match ended)",
-            'X' => "\\X (grapheme clusters)",
-            'k' | '0'..='9' => "a back reference",
-            'g' => "a call of a group",
-            'Q' => "\\Q (quoting)",
-            '<' => "\\< (start of a word)",
-            '>' => "\\> (end of a word)",
-            _ => "",
-        };
-        if !what.is_empty() {
-            return self.refuse(what);
-        }
-        let (start, folds, source) = (self.cursor.at, flags.contains('i'), self.escape_source());
+        self.cursor.at += 2;
+        Ok(written)
+    }
+
+    /// Reads an escape for one character or a class.
+    fn character(&mut self, folds: bool) -> Result<Written> {
+        let (start, source) = (self.cursor.at, self.escape_source());
         let written = match escape(&source, folds).or_else(|what| self.refuse_at(&what, start))? {
             Escape::Class(class) => class,
             Escape::Character(character) => single(character, folds),

@@ -99,13 +99,16 @@ struct SetWriter<'s> {
 
 impl SetWriter<'_> {
     fn bracketed(&self, set: &ClassBracketed) -> Written {
-        if let ClassSet::Item(item) = &set.kind {
-            let members = self.members(item)?;
-            if members.nested.is_empty() {
-                return self.leaf(&members.items, set.negated);
+        let whole = match &set.kind {
+            ClassSet::Item(item) => {
+                let members = self.members(item)?;
+                if members.nested.is_empty() {
+                    return self.leaf(&members.items, set.negated);
+                }
+                self.union(members)?
             }
-        }
-        let whole = self.operation(&set.kind)?;
+            operation => self.operation(operation)?,
+        };
         Ok(if set.negated { format!("(?:(?!{whole})(?s:.))") } else { whole })
     }
 

@@ -9,6 +9,7 @@ use super::cursor::{Cursor, Flags, Quantifier};
 use super::oniguruma_classes::{ClassReader, MAX_DEPTH, WORD, WORD_IN_CLASS};
 use super::size;
 use super::tables::Tables;
+use super::written::NEWLINE;
 use crate::error::{Error, Result, show_text};
 
 /// The maximum number of characters of a pattern.
@@ -18,8 +19,6 @@ const MAX_REPEAT: u64 = 100_000;
 
 const LINE_START: &str = r"(?:\A|(?<=\n)(?!\Z))";
 const LINE_END: &str = r"(?=\n|\Z)";
-/// What `\R` takes, and gives up as a whole.
-const NEWLINE: &str = r"(?>\r\n|[\n-\r\x85\u2028\u2029])";
 
 /// A pattern of `regex`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@
 use std::ops::Range;
 
 use super::cursor::{Quantifier, control, is_category};
-use super::members::{Member, members};
+use super::members::{Member, joined, members};
 use super::tables::{Ranges, Tables};
 use super::tree::{DOTALL, IGNORECASE, Letters, Part, Source, Tree, UNICODE, VERSION0};
 use super::written::Written;
@@ -172,7 +172,7 @@ impl Writer<'_> {
     /// A class of all code points that `regex` matches with an expression for one.
     fn listed(&self, source: &str, ignores_case: bool) -> Result<String> {
         let flags = if ignores_case { "?i" } else { "?" };
-        let ranges = without_surrogates(&self.tables.matched(&format!("({flags}:{source})"))?);
+        let ranges = without_surrogates(self.tables.matched(&format!("({flags}:{source})"))?);
         if ranges.is_empty() {
             return Err(unequal(source, "it has no characters"));
         }
@@ -182,21 +182,14 @@ impl Writer<'_> {
 }
 
 /// Ranges of characters; those on both sides of the surrogates are one.
-fn without_surrogates(ranges: &Ranges) -> Ranges {
-    let mut kept: Ranges = Vec::with_capacity(ranges.len());
-    for range in ranges {
-        let before = range.start..range.end.min(SURROGATES.start);
-        let after = range.start.max(SURROGATES.end)..range.end;
-        for part in [before, after].into_iter().filter(|part| part.start < part.end) {
-            match kept.last_mut() {
-                Some(last) if last.end == SURROGATES.start && part.start == SURROGATES.end => {
-                    last.end = part.end
-                }
-                _ => kept.push(part),
-            }
-        }
-    }
-    kept
+fn without_surrogates(mut ranges: Ranges) -> Ranges {
+    ranges.push(SURROGATES);
+    let clipped = joined(ranges).into_iter().map(|range| match range {
+        range if range.start == SURROGATES.start => SURROGATES.end..range.end,
+        range if range.end == SURROGATES.end => range.start..SURROGATES.start,
+        range => range,
+    });
+    clipped.filter(|range| !range.is_empty()).collect()
 }
 
 /// Whether an escape is a class with the same name and meaning in both: a general category, or White_Space.

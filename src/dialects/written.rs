@@ -10,6 +10,8 @@ use super::cursor::Quantifier;
 const MARK: &str = "(?P<nonempty>)";
 /// What the patterns that may match the empty text end with.
 pub(super) const IF_NONEMPTY: &str = "(?(nonempty)|(?!))";
+/// What `\R` takes, and gives up as a whole.
+pub(super) const NEWLINE: &str = r"(?>\r\n|[\n-\r\x85\u2028\u2029])";
 /// A length of a part, or a number of repetitions, without a limit.
 const UNLIMITED: u64 = 1_000_000;
 

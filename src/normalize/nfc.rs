@@ -156,26 +156,10 @@ mod tests {
 
     #[test]
     fn nfc_equals_that_of_the_crate() {
-        let parts = [
-            "a",
-            "e\u{301}",
-            "é",
-            "\u{301}",
-            "\u{327}",
-            "я",
-            "漢字",
-            "각",
-            "\u{1100}\u{1161}",
-            "क़",
-            "Å",
-            "\u{3099}か",
-            "\u{93c}\u{94d}",
-            "\u{5b7}\u{5b0}",
-            "\u{1f600}",
-            "\u{1d157}\u{1d165}",
-            "\u{110ba}",
-            "\u{e0100}",
-        ];
+        let parts: Vec<&str> = "a e\u{301} é \u{301} \u{327} я 漢字 각 \u{1100}\u{1161} \
+             क़ Å \u{3099}か \u{93c}\u{94d} \u{5b7}\u{5b0} \u{1f600} \u{1d157}\u{1d165} \u{110ba} \u{e0100}"
+            .split(' ')
+            .collect();
         for number in 0..parts.len().pow(4) {
             let pick = |place: usize| parts[number / parts.len().pow(place as u32) % parts.len()];
             let filler = "x".repeat(number % 67);

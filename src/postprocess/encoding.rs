@@ -19,13 +19,9 @@ pub(crate) struct Encoding {
 }
 
 impl Encoding {
-    pub(crate) fn new(runs: Vec<Run>) -> Self {
-        Encoding { runs, ..Encoding::default() }
-    }
-
     /// The encoding of some runs, whose tokens have a type id.
     pub(crate) fn of_runs(runs: Vec<Run>, type_id: u32) -> Self {
-        let mut encoding = Encoding::new(runs);
+        let mut encoding = Encoding { runs, ..Encoding::default() };
         encoding.set_type_id(type_id);
         encoding
     }
@@ -52,32 +48,18 @@ impl Encoding {
         self.runs.iter().flat_map(|run| std::iter::repeat_n(run.is_added, run.len()))
     }
 
-    /// Calls `f` with the token, the span and the word of each id in order.
-    pub(crate) fn for_each<E: From<Error>>(
-        &self,
-        mut f: impl FnMut(&str, Span, Option<u32>) -> std::result::Result<(), E>,
-    ) -> std::result::Result<(), E> {
-        for run in &self.runs {
-            run.columns()?.try_for_each(|(token, span, word)| f(token, span, word))?;
-        }
-        Ok(())
+    /// The token, the span and the word of each id.
+    pub(crate) fn columns(&self) -> Result<impl Iterator<Item = (&str, Span, Option<u32>)>> {
+        let columns = self.runs.iter().map(Run::columns).collect::<Result<Vec<_>>>()?;
+        Ok(columns.into_iter().flatten())
     }
 
     pub(crate) fn spans(&self) -> Result<Vec<Span>> {
-        self.collected(|span, _| span)
+        Ok(self.columns()?.map(|(_, span, _)| span).collect())
     }
 
     pub(crate) fn words(&self) -> Result<Vec<Option<u32>>> {
-        self.collected(|_, word| word)
-    }
-
-    fn collected<T>(&self, item: impl Fn(Span, Option<u32>) -> T) -> Result<Vec<T>> {
-        let mut items = Vec::with_capacity(self.len());
-        self.for_each(|_, span, word| {
-            items.push(item(span, word));
-            Ok::<_, Error>(())
-        })?;
-        Ok(items)
+        Ok(self.columns()?.map(|(.., word)| word).collect())
     }
 
     pub(crate) fn set_sequence(&mut self, number: usize) {
@@ -125,20 +107,15 @@ impl Encoding {
             }
             at += run.len();
         }
-        Encoding::new(runs)
+        Encoding { runs, ..Encoding::default() }
     }
 
     /// Keeps `max` tokens at the start, or at the end if `from_left`; the others become [overflowing](Self::overflowing)
     /// parts, each with `stride` tokens of the one before.
     ///
     /// # Errors
-    /// A reason, if `stride` is not below `max`.
-    pub(crate) fn truncate(
-        &mut self,
-        max: usize,
-        stride: usize,
-        from_left: bool,
-    ) -> std::result::Result<(), String> {
+    /// [`Error::Invalid`], if `stride` is not below `max`.
+    pub(crate) fn truncate(&mut self, max: usize, stride: usize, from_left: bool) -> Result<()> {
         let count = self.len();
         if max >= count {
             return Ok(());
@@ -149,7 +126,9 @@ impl Encoding {
             return Ok(());
         }
         if stride >= max {
-            return Err(format!("stride ({stride}) must be less than the length to truncate to ({max})"));
+            return Err(Error::Invalid(format!(
+                "stride ({stride}) must be less than the length to truncate to ({max})"
+            )));
         }
         let mut parts: Vec<_> =
             windows(count, max, max - stride, from_left).iter().map(|range| self.slice(range)).collect();

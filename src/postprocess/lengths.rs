@@ -63,7 +63,7 @@ pub(crate) fn finish(
     if let Some(truncation) = truncation {
         let is_pair = encodings.len() == 2;
         let added = processor.filter(|_| adds_tokens).map_or(0, |processor| processor.added(is_pair));
-        truncation.apply(&mut encodings, added).map_err(Error::Invalid)?;
+        truncation.apply(&mut encodings, added)?;
     }
     match processor {
         Some(processor) => processor.process(encodings, adds_tokens),
@@ -88,7 +88,7 @@ pub(crate) fn pad(encodings: &mut [Encoding], padding: &Padding) {
 impl Truncation {
     /// Cuts one or two encodings so that with `added` tokens they have at most `max_length`. As in `tokenizers`, nothing
     /// is cut if there is no room for the added tokens alone.
-    fn apply(&self, encodings: &mut [Encoding], added: usize) -> std::result::Result<(), String> {
+    fn apply(&self, encodings: &mut [Encoding], added: usize) -> Result<()> {
         let Some(room) = self.max_length.checked_sub(added) else { return Ok(()) };
         let counts: Vec<usize> = encodings.iter().map(Encoding::len).collect();
         let excess = counts.iter().sum::<usize>().saturating_sub(room);
@@ -103,23 +103,18 @@ impl Truncation {
     }
 
     /// The lengths to cut one or two encodings to.
-    fn lengths(
-        &self,
-        counts: &[usize],
-        room: usize,
-        excess: usize,
-    ) -> std::result::Result<Vec<usize>, String> {
+    fn lengths(&self, counts: &[usize], room: usize, excess: usize) -> Result<Vec<usize>> {
         let index = match (self.strategy, counts) {
             (Strategy::LongestFirst, &[first, second]) => return Ok(both(first, second, room)),
             (Strategy::LongestFirst, _) => return Ok(vec![room]),
             (Strategy::OnlyFirst, _) => 0,
             (Strategy::OnlySecond, _) => 1,
         };
+        let refused = |reason: &str| Err(Error::Invalid(format!("Truncation error: {reason}")));
         match counts.get(index) {
-            None => Err("Truncation error: Second sequence not provided".to_owned()),
+            None => refused("Second sequence not provided"),
             Some(&count) if count <= excess => {
-                Err("Truncation error: Sequence to truncate too short to respect the provided max_length"
-                    .to_owned())
+                refused("Sequence to truncate too short to respect the provided max_length")
             }
             Some(&count) => {
                 let mut lengths = counts.to_vec();

@@ -6,16 +6,10 @@ use super::encoding::Encoding;
 use super::run::{Run, Source};
 use crate::error::{Error, Result};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sequence {
-    A,
-    B,
-}
-
 #[derive(Clone, Debug)]
 pub(crate) struct Piece {
-    /// The text that is put here; `None` for added tokens.
-    pub(crate) sequence: Option<Sequence>,
+    /// The number of the text that is put here, 0 or 1; `None` for added tokens.
+    pub(crate) sequence: Option<usize>,
     pub(crate) ids: Vec<u32>,
     pub(crate) tokens: Arc<[String]>,
     pub(crate) type_id: u32,
@@ -117,16 +111,13 @@ fn joined(encodings: Vec<Encoding>) -> Result<Encoding> {
 
 impl Piece {
     /// A text of a template.
-    pub(crate) fn of_text(sequence: Sequence, type_id: u32) -> Self {
+    pub(crate) fn of_text(sequence: usize, type_id: u32) -> Self {
         Piece { sequence: Some(sequence), ids: Vec::new(), tokens: Arc::new([]), type_id }
     }
 
     fn encoding(&self, type_id: u32) -> Encoding {
-        Encoding::new(vec![Run::of_added(
-            self.ids.clone(),
-            Source::Tokens(Arc::clone(&self.tokens)),
-            type_id,
-        )])
+        let run = Run::of_added(self.ids.clone(), Source::Tokens(Arc::clone(&self.tokens)), type_id);
+        Encoding::of_runs(vec![run], type_id)
     }
 }
 
@@ -173,14 +164,9 @@ impl Step {
 fn placed(pieces: &[Piece], encodings: &mut [Encoding], adds_tokens: bool) -> Vec<Encoding> {
     let mut placed = Vec::new();
     for piece in pieces {
-        let number = match piece.sequence {
-            Some(Sequence::A) => 0,
-            Some(Sequence::B) => 1,
-            None if adds_tokens => {
-                placed.push(piece.encoding(piece.type_id));
-                continue;
-            }
-            None => continue,
+        let Some(number) = piece.sequence else {
+            placed.extend(adds_tokens.then(|| piece.encoding(piece.type_id)));
+            continue;
         };
         if let Some(encoding) = encodings.get_mut(number) {
             encoding.set_type_id(piece.type_id);

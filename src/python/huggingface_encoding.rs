@@ -72,7 +72,9 @@ impl PyEncoding {
     #[getter]
     fn tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let (encoding, tokens) = (self.get().clone(), objects::list(py)?);
-        encoding.for_each(|token, _, _| tokens.append(objects::string(py, token)?))?;
+        for (token, ..) in encoding.columns()? {
+            tokens.append(objects::string(py, token)?)?;
+        }
         Ok(tokens)
     }
 
@@ -178,7 +180,7 @@ impl PyEncoding {
     #[pyo3(signature = (max_length, stride=0, direction="right"))]
     fn truncate(&self, max_length: usize, stride: usize, direction: &str) -> PyResult<()> {
         let is_left = is_left(direction, "truncation_direction")?;
-        self.get().truncate(max_length, stride, is_left).map_err(PyValueError::new_err)
+        Ok(self.get().truncate(max_length, stride, is_left)?)
     }
 
     /// Fills up to `length` tokens, and so each of `overflowing`.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::part::Part;
 use super::place::{quoted, refused, shown};
 use crate::error::Result;
-use crate::postprocess::{Piece, PostProcessor, Sequence, Step};
+use crate::postprocess::{Piece, PostProcessor, Step};
 
 const MAX_STEPS: usize = 64;
 const MAX_PIECES: usize = 256;
@@ -67,7 +67,7 @@ fn not_an_id(value: &Value) -> String {
 
 fn template(part: &Part<'_>) -> Result<Step> {
     let (single, pair) = (pieces(part, "single")?, pieces(part, "pair")?);
-    if single.iter().any(|piece| piece.sequence == Some(Sequence::B)) {
+    if single.iter().any(|piece| piece.sequence == Some(1)) {
         return Err(part.refused_in("single", "it has the second text of a pair"));
     }
     Ok(Step::Template { single, pair })
@@ -87,7 +87,7 @@ fn pieces(part: &Part<'_>, name: &str) -> Result<Vec<Piece>> {
         }
         pieces.push(piece);
     }
-    for (text, label) in [(Sequence::A, "A"), (Sequence::B, "B")] {
+    for (text, label) in [(0, "A"), (1, "B")] {
         if pieces.iter().filter(|piece: &&Piece| piece.sequence == Some(text)).count() > MAX_TEXTS {
             let reason = format!("the text {label} is there more than {MAX_TEXTS} times");
             return Err(part.refused_in(name, reason));
@@ -109,8 +109,8 @@ fn piece(value: &Value, template: &Part<'_>, place: String) -> Result<Piece> {
     let type_id = number(type_id).ok_or_else(|| content.refused_in("type_id", not_an_id(type_id)))?;
     if kind == "Sequence" {
         return match id {
-            "A" => Ok(Piece::of_text(Sequence::A, type_id)),
-            "B" => Ok(Piece::of_text(Sequence::B, type_id)),
+            "A" => Ok(Piece::of_text(0, type_id)),
+            "B" => Ok(Piece::of_text(1, type_id)),
             _ => Err(refused(place, format!("the sequence {} is neither A nor B", quoted(id)))),
         };
     }

@@ -306,3 +306,4 @@ def test_depth_and_size() -> None:
     with pytest.raises(ValueError, match="has 100000 characters, more than 50000"):
         _core.from_fancy_regex("a" * 100_000)
     assert _core.from_fancy_regex("a" * 10_000) == "a" * 10_000
+    assert _core.from_fancy_regex("[" * 90 + "a" + "]" * 90) == "[a]"
