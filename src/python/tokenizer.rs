@@ -75,6 +75,8 @@ type WithStarts<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
 type CharacterIds = (Vec<u32>, Option<u32>, Vec<u32>);
 type RecordRow<'a> = (&'a str, u32, &'a [Option<u64>]);
 type PrunedParts<'py> = (Tokenizer, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
+/// Chat templates by name.
+type Templates = Vec<(String, String)>;
 type IdsWithRanges = (Vec<u32>, Vec<(usize, usize)>);
 
 #[pymethods]
@@ -227,7 +229,7 @@ impl Tokenizer {
     }
 
     /// The special tokens by role, and the chat templates by name.
-    fn chat(&self) -> PyResult<(BTreeMap<String, String>, Vec<(String, String)>)> {
+    fn chat(&self) -> PyResult<(BTreeMap<String, String>, Templates)> {
         match self.inner.origin().filter(|origin| !origin.files.is_empty()) {
             Some(origin) => Ok((origin.special_tokens(), origin.chat_templates())),
             None => {
