@@ -198,8 +198,11 @@ pub fn extras(tokenizer: &Tokenizer) -> String {
 
 /// The tokenizer of its [`state`], and of its [`extras`].
 pub fn of_state(state: &[u8], extras: &str, engines: &dyn PatternEngines) -> Result<Tokenizer> {
-    let extras = serde_json::from_str(extras).map(NativeFile).map_err(|_| Error::BrokenState)?;
-    NativeFile::read(state)?.tokenizer(engines, &extras)
+    let Entries(fields) = serde_json::from_str(extras).map_err(|_| Error::BrokenState)?;
+    if fields.iter().any(|(name, _)| name != "training" && name != "huggingface") {
+        return Err(Error::BrokenState);
+    }
+    NativeFile::read(state)?.tokenizer(engines, &NativeFile(Entries(fields)))
 }
 
 impl NativeFile {
