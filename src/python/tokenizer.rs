@@ -147,12 +147,13 @@ impl Tokenizer {
     }
 
     #[staticmethod]
-    fn of_state(py: Python<'_>, state: &[u8], extras: &str) -> PyResult<Self> {
-        Self::made(py, || formats::of_state(state, extras, &PyTables))
+    fn of_state(py: Python<'_>, fields: &str, core: &[u8], extras: &str) -> PyResult<Self> {
+        Self::made(py, || formats::of_state(fields, core, extras, &PyTables))
     }
 
-    fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        objects::bytes(py, &call::long(py, None, |_| formats::state(&self.inner))?)
+    fn state<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyString>, Bound<'py, PyBytes>)> {
+        let (fields, core) = call::long(py, None, |_| tokenizer::state(&self.inner))?;
+        Ok((objects::string(py, &fields)?, objects::bytes(py, &core)?))
     }
 
     fn extras<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
