@@ -867,7 +867,7 @@ class Tokenizer:
         return hash(self.fingerprint)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return restored, (type(self), self.fingerprint, self._core.state(), self._core.extras())
+        return restored, (type(self), self.fingerprint, *self._core.state(), self._core.extras())
 
     def __copy__(self) -> Self:
         return self
@@ -881,7 +881,7 @@ class Tokenizer:
         return f"<Tokenizer of {self.vocab_size} tokens, {len(self.special_tokens)} special, pattern {pattern}>"
 
 
-def restored(kind: type[Tokenizer], fingerprint: str, state: bytes, extras: str = "{}") -> Tokenizer:
+def restored(kind: type[Tokenizer], fingerprint: str, fields: str, core: bytes, extras: str = "{}") -> Tokenizer:
     """Return the tokenizer of a pickle: the one that this process has, or a new one."""
     if not (isinstance(kind, type) and issubclass(kind, Tokenizer)):
         raise pickle.UnpicklingError("the pickle of the Tokenizer is damaged: it is of another class")
@@ -890,7 +890,7 @@ def restored(kind: type[Tokenizer], fingerprint: str, state: bytes, extras: str 
     if known is not None and extras in ("{}", known.extras()):
         return kind._of(known)
     try:
-        made = kind._of(CoreTokenizer.of_state(state, extras))
+        made = kind._of(CoreTokenizer.of_state(fields, core, extras))
     except (AttributeError, TypeError, ValueError) as error:
         raise pickle.UnpicklingError(f"the pickle of the Tokenizer is damaged: {error}") from None
     return made

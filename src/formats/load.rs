@@ -48,6 +48,9 @@ impl Content<'_> {
     }
 }
 
+/// The content of each file of a tokenizer.
+type Contents = Vec<Vec<u8>>;
+
 /// A format of files that hold a tokenizer.
 #[derive(Clone, Copy)]
 pub struct FileKind {
@@ -60,8 +63,7 @@ pub struct FileKind {
     /// Whether a file is of this format, by its name and its first [`HEAD_BYTES`].
     recognises: fn(&Path, &[u8]) -> bool,
     read: fn(&mut Content<'_>, Context<'_>) -> Result<Tokenizer>,
-    /// The content of each file.
-    write: fn(&Tokenizer, &dyn PatternEngines) -> Result<Vec<Vec<u8>>>,
+    write: fn(&Tokenizer, &dyn PatternEngines) -> Result<Contents>,
 }
 
 /// All formats, in the order in which they are tried. What leads a folder is in [`super::folder`].
@@ -186,7 +188,7 @@ impl FileKind {
     }
 
     /// The contents of the files of a tokenizer.
-    pub fn write(&self, tokenizer: &Tokenizer, engines: &dyn PatternEngines) -> Result<Vec<Vec<u8>>> {
+    pub fn write(&self, tokenizer: &Tokenizer, engines: &dyn PatternEngines) -> Result<Contents> {
         (self.write)(tokenizer, engines)
     }
 }

@@ -26,7 +26,7 @@ pub use huggingface::side_files::SideFiles;
 pub use huggingface::{FolderOptions, end_of_text, folder_files, read_huggingface, roles_of};
 pub use load::{FORMATS, FileKind, NO_PATTERN, kind_of, recognise};
 pub use minbpe::MinbpeFile;
-pub use native::{extras, of_state, state};
+pub use native::{extras, of_state};
 pub use options::LoadOptions;
 pub use ranks::RankLines;
 pub use reading::HEAD_BYTES;

@@ -138,7 +138,7 @@ impl NativeFile {
         if let Some(model) = self.optional::<String>("model")? {
             let state =
                 STANDARD.decode(model).map_err(|error| broken("model", format!("not base64: {error}")))?;
-            return Vocab::of_spelled_state(&state, &specials);
+            return Vocab::from_state(&state, &specials);
         }
         let tokens = self.rows::<(u32, String)>("tokens", "[id, text]")?.into_iter().enumerate();
         let row = |(at, (id, text)): (usize, (u32, String))| Ok((id, token(&text, "tokens", at)?));
@@ -185,7 +185,7 @@ impl NativeFile {
 
 pub(super) fn read(data: &[u8], engines: &dyn PatternEngines) -> Result<Tokenizer> {
     let file = NativeFile::read(data)?;
-    file.tokenizer(engines, &file)
+    file.tokenizer(engines, &file, || file.vocab())
 }
 
 /// The JSON of what is known of a tokenizer besides its identity.
@@ -196,21 +196,27 @@ pub fn extras(tokenizer: &Tokenizer) -> String {
     json_line(&extras)
 }
 
-/// The tokenizer of its [`state`], and of its [`extras`].
-pub fn of_state(state: &[u8], extras: &str, engines: &dyn PatternEngines) -> Result<Tokenizer> {
-    let extras = serde_json::from_str(extras).map(NativeFile).map_err(|_| Error::BrokenState)?;
-    NativeFile::read(state)?.tokenizer(engines, &extras)
+/// The tokenizer of the parts of its identity, and of its [`extras`].
+pub fn of_state(fields: &str, core: &[u8], extras: &str, engines: &dyn PatternEngines) -> Result<Tokenizer> {
+    let parsed = |json: &str| serde_json::from_str(json).map(NativeFile).map_err(|_| Error::BrokenState);
+    let (file, extras) = (parsed(fields)?, parsed(extras)?);
+    file.tokenizer(engines, &extras, || Vocab::from_state(core, &file.specials()?))
 }
 
 impl NativeFile {
     /// The tokenizer, under the pattern or between the steps of the file. `extras` has what is known besides.
-    fn tokenizer(&self, engines: &dyn PatternEngines, extras: &NativeFile) -> Result<Tokenizer> {
+    fn tokenizer(
+        &self,
+        engines: &dyn PatternEngines,
+        extras: &NativeFile,
+        vocab: impl FnOnce() -> Result<Vocab>,
+    ) -> Result<Tokenizer> {
         let pipeline = self.optional::<Value>("pipeline")?.filter(|pipeline| !pipeline.is_null());
         let around = match pipeline {
             Some(pipeline) => Pipeline::read(&pipeline, engines)?.into(),
             None => Around::from(self.pattern(engines)?),
         };
-        let vocab = self.vocab()?;
+        let vocab = vocab()?;
         let known = extras.known(&vocab)?;
         let made = Tokenizer::new(vocab, around, known)?;
         let warning = self.unicode_warning(made.pattern())?;
@@ -242,15 +248,6 @@ impl NativeFile {
 
 /// The content of the file of a tokenizer.
 pub(super) fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
-    content(tokenizer, true)
-}
-
-/// The same without what is no part of its identity, for pickles.
-pub fn state(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
-    content(tokenizer, false)
-}
-
-fn content(tokenizer: &Tokenizer, has_extras: bool) -> Result<Vec<u8>> {
     let vocab = tokenizer.vocab();
     let bytes: usize = vocab.tokens().iter().map(|(_, token)| token.len()).sum();
     room::check_available(4 * bytes + 64 * (vocab.tokens().len() + vocab.merges_by_index().len()))?;
@@ -260,8 +257,7 @@ fn content(tokenizer: &Tokenizer, has_extras: bool) -> Result<Vec<u8>> {
         fields.insert("model", STANDARD.encode(vocab.state()).into());
     }
     fields.extend(tokenizer.pipeline().map(|pipeline| ("pipeline", pipeline.spec().clone())));
-    let origin = tokenizer.origin().filter(|_| has_extras);
-    fields.extend(origin.map(|origin| ("huggingface", origin.to_value())));
+    fields.extend(tokenizer.origin().map(|origin| ("huggingface", origin.to_value())));
     let version = SINCE.iter().filter(|(name, _)| fields.contains_key(name)).map(|(_, since)| *since).max();
     let mut file = format!("{{\n \"format\": \"toksmith\",\n \"version\": {}", version.unwrap_or(1));
     for name in HEAD {
@@ -276,8 +272,7 @@ fn content(tokenizer: &Tokenizer, has_extras: bool) -> Result<Vec<u8>> {
         true => [b"[\n  ", &*rows(vocab.merges_by_index().iter().map(merge))?, b"\n ]"].concat(),
         false => b"null".to_vec(),
     };
-    let record = tokenizer.record().filter(|_| has_extras);
-    let training = record.map(|record| json_line(&record.to_value()));
+    let training = tokenizer.record().map(|record| json_line(&record.to_value()));
     let training = training.map(|record| format!(",\n \"training\": {record}")).unwrap_or_default();
     let parts: [&[u8]; 7] = [
         file.as_bytes(),

@@ -202,6 +202,8 @@ type WithStarts<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
 type CharacterIds = (Vec<u32>, Option<u32>, Vec<u32>);
 type RecordRow<'a> = (&'a str, u32, &'a [Option<u64>]);
 type PrunedParts<'py> = (Tokenizer, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
+/// Chat templates by name.
+type Templates = Vec<(String, String)>;
 type IdsWithRanges = (Vec<u32>, Vec<(usize, usize)>);
 
 #[pymethods]
@@ -272,12 +274,13 @@ impl Tokenizer {
     }
 
     #[staticmethod]
-    fn of_state(py: Python<'_>, state: &[u8], extras: &str) -> PyResult<Self> {
-        Self::made(py, || formats::of_state(state, extras, &PyTables))
+    fn of_state(py: Python<'_>, fields: &str, core: &[u8], extras: &str) -> PyResult<Self> {
+        Self::made(py, || formats::of_state(fields, core, extras, &PyTables))
     }
 
-    fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        objects::bytes(py, &call::long(py, None, |_| formats::state(&self.inner))?)
+    fn state<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyString>, Bound<'py, PyBytes>)> {
+        let (fields, core) = call::long(py, None, |_| tokenizer::state(&self.inner))?;
+        Ok((objects::string(py, &fields)?, objects::bytes(py, &core)?))
     }
 
     fn extras<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
@@ -354,7 +357,7 @@ impl Tokenizer {
     }
 
     /// The special tokens by role, and the chat templates by name.
-    fn chat(&self) -> PyResult<(BTreeMap<String, String>, Vec<(String, String)>)> {
+    fn chat(&self) -> PyResult<(BTreeMap<String, String>, Templates)> {
         match self.inner.origin().filter(|origin| !origin.files.is_empty()) {
             Some(origin) => Ok((origin.special_tokens(), origin.chat_templates())),
             None => {

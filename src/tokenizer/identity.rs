@@ -21,7 +21,7 @@ impl PartialEq for Tokenizer {
 }
 
 /// The parts of a tokenizer's identity: its fields as JSON, and tokens and merges.
-fn parts(tokenizer: &Tokenizer) -> Result<(String, Vec<u8>)> {
+pub fn state(tokenizer: &Tokenizer) -> Result<(String, Vec<u8>)> {
     let mut fields: Map<String, Value> = vocab_fields(tokenizer.vocab())
         .into_iter()
         .chain(tokenizer.pattern().fields())
@@ -43,7 +43,7 @@ impl Tokenizer {
         if let Some(known) = self.fingerprint.get() {
             return Ok(known);
         }
-        let (head, core) = parts(self)?;
+        let (head, core) = state(self)?;
         let mut hash = Sha256::new();
         hash.update(format!("{}\n{head}\n", head.len()));
         hash.update(core);

@@ -29,6 +29,7 @@ pub(crate) use builder::{Around, Known};
 pub use decode_stream::{DecodeOptions, DecodeStream};
 #[cfg(feature = "python")]
 pub(crate) use decode_stream::{StreamDecoder, StreamState};
+pub use identity::state;
 pub(crate) use identity::vocab_fields;
 pub(crate) use json::line as json_line;
 pub use origin::Origin;

@@ -10,7 +10,7 @@ use toksmith::special::Specials;
 use toksmith::train::{
     Measure, Merge, Options, Saver, Start, Texts, Ties, build_vocab, learn, learn_from, learn_merges,
 };
-use toksmith::vocab::{SpecialSpec, Vocab};
+use toksmith::vocab::Vocab;
 use toksmith::{Control, Error};
 
 use crate::oracle;
@@ -207,20 +207,11 @@ fn counts_that_are_let_go_of_teach_the_same() {
     }
 }
 
-/// The same vocabulary, checked when it is made.
-fn checked(built: &Vocab, specials: &[SpecialSpec]) -> Vocab {
-    let bytes = |id: u32| built.token_bytes(id).unwrap().to_vec();
-    let tokens: Vec<_> = built.tokens().iter().map(|(id, token)| (id, token.to_vec())).collect();
-    let merges: Vec<_> =
-        built.merges().into_iter().map(|(left, right)| (bytes(left), bytes(right))).collect();
-    Vocab::new(&tokens, Some(&merges), specials).unwrap()
-}
-
-/// The vocabulary of a training, which is not checked, is the one of its tokens and merges, which is.
+/// The vocabulary of a training, which is not checked, is the one that is read from its state, which is.
 fn same_as_when_checked(merges: &[Merge], text: &[u8], shift: u32) {
     let specials = [(b"<|end|>".to_vec(), Some(if shift > 0 { 0 } else { 256 + merges.len() as u32 }))];
     let built = build_vocab(None, merges, |token| token + shift, &specials).unwrap();
-    let checked = checked(&built, &specials);
+    let checked = Vocab::from_state(&built.state(), &specials).unwrap();
     assert_eq!(built.merges(), checked.merges());
     for (id, bytes) in checked.tokens().iter() {
         assert_eq!(built.ordinary_id(bytes), checked.ordinary_id(bytes));

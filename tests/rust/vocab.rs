@@ -142,6 +142,25 @@ fn ranks_know_the_pair_that_each_token_reaches() {
 }
 
 #[test]
+fn a_state_is_the_whole_vocabulary() {
+    let ranks = vocab(&[(256, "ab"), (70_000, "abc")], None, &[("<s>", Some(5000))]).unwrap();
+    let merges = vocab(&[(256, "ab"), (257, "abc")], Some(&[("a", "b"), ("ab", "c")]), &[]).unwrap();
+    for vocab in [ranks, merges] {
+        let names = vocab.specials().tokens().iter().cloned();
+        let specials = names.zip(vocab.special_ids().iter().map(|&id| Some(id))).collect::<Vec<_>>();
+        let state = vocab.state();
+        let back = Vocab::from_state(&state, &specials).unwrap();
+        assert_eq!(
+            (back.state(), back.merges(), back.semantics()),
+            (state.clone(), vocab.merges(), vocab.semantics())
+        );
+        for cut in 0..state.len() {
+            assert!(Vocab::from_state(&state[..cut], &specials).is_err() || cut == state.len() - 4 - 16);
+        }
+    }
+}
+
+#[test]
 fn the_last_merge_of_each_token() {
     let tokens = [(256, "ab"), (257, "cd"), (258, "abcd"), (259, "bcd"), (260, "xyz")];
     // Ranks: "bcd" is made by b + cd, also where "ab" merges first in "abcd"; no pair makes "xyz".
@@ -190,7 +209,7 @@ fn state_of(flags: u32, more: &[(u32, &str)], numbers: &[u32]) -> Vec<u8> {
     [little_endian(&head), tokens, little_endian(numbers)].concat()
 }
 
-/// Fingerprints of users depend on these bytes.
+/// Pickles and fingerprints of users depend on these bytes.
 #[test]
 fn the_bytes_of_a_state_never_change() {
     let more = [(256, "ab"), (70_000, "abc"), (70_001, "<s>")];
@@ -219,6 +238,7 @@ fn the_bytes_of_a_state_never_change() {
         let made = Vocab::of_characters(tokens, &[(97, 98), (256, 99)], characters, &specials).unwrap();
         let numbers = [&pairs[..], &[256], &all_bytes, &[0, 1, 300], &last].concat();
         assert_eq!(made.state(), state_of(flags, &more, &numbers));
+        assert_eq!(Vocab::from_state(&made.state(), &specials).unwrap().state(), made.state());
     }
 }
 
@@ -253,10 +273,10 @@ fn the_bytes_of_a_state_of_names_never_change() {
         state.extend(numbers(&[0]));
         assert_eq!(made.state(), state);
         let specials = [(b"<s>".to_vec(), Some(12))];
-        assert_eq!(Vocab::of_spelled_state(&state, &specials).unwrap().state(), state);
+        assert_eq!(Vocab::from_state(&state, &specials).unwrap().state(), state);
         // Among byte-level names no merges have one rank: a state of them would lose it.
         assert_eq!(
-            Vocab::of_spelled_state(&tied, &specials).map(|tied| tied.ties().to_vec()).ok(),
+            Vocab::from_state(&tied, &specials).map(|tied| tied.ties().to_vec()).ok(),
             [None, Some(vec![1])][spelling.min(1)]
         );
     }

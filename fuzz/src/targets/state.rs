@@ -1,4 +1,4 @@
-//! What is read from bytes of strangers: rank files, counts, and vocabularies of any tokens.
+//! What is read from bytes of strangers: a vocabulary's state, rank files, counts, and vocabularies of any tokens.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -10,6 +10,7 @@ use toksmith::vocab::SpecialSpec;
 use toksmith::{Control, Encoder, Vocab};
 
 use super::input::Input;
+use super::vocabulary;
 use crate::oracle;
 
 static FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(|| tempfile::tempdir().unwrap());
@@ -19,10 +20,34 @@ const LETTERS: [&str; 5] = ["a", "b", "c", " ", "é"];
 pub(super) fn run(data: &[u8]) {
     let mut input = Input(data);
     match input.below(4) {
-        0 | 1 => ranks(input.0),
+        0 => changed_state(&mut input),
+        1 => ranks(input.0),
         2 => counts(&mut input),
         _ => any_tokens(&mut input),
     }
+}
+
+/// A state with some numbers changed.
+fn changed_state(input: &mut Input<'_>) {
+    let mut bytes = vocabulary::vocabulary(input, false).state();
+    for _ in 0..input.below(4) {
+        let at = (input.number() as usize) % bytes.len();
+        match input.below(4) {
+            0 => bytes.truncate(at.max(1)),
+            1 => bytes[at] ^= 1 << input.below(8),
+            2 => bytes[at] = input.byte(),
+            _ => bytes.insert(at, input.byte()),
+        }
+    }
+    state(&bytes);
+}
+
+/// A state that is accepted is the state of what it became, which encodes as its definition says.
+fn state(bytes: &[u8]) {
+    let Ok(vocab) = Vocab::from_state(bytes, &[]) else { return };
+    let again = Vocab::from_state(&vocab.state(), &[]).unwrap();
+    assert_eq!(again.state(), vocab.state());
+    encodes(vocab);
 }
 
 /// A vocabulary encodes as its definition says.
@@ -106,5 +131,13 @@ fn any_tokens(input: &mut Input<'_>) {
     for (id, bytes) in vocab.tokens().iter() {
         assert!(vocab.ordinary_id(bytes) == Some(id) || vocab.special_ids().contains(&id));
     }
+    let kept: Vec<SpecialSpec> = vocab
+        .specials()
+        .tokens()
+        .iter()
+        .cloned()
+        .zip(vocab.special_ids().iter().map(|&id| Some(id)))
+        .collect();
+    assert_eq!(Vocab::from_state(&vocab.state(), &kept).unwrap().state(), vocab.state());
     encodes(vocab);
 }

@@ -68,9 +68,7 @@ pub(super) fn opened(file: &TokenizerFile) -> Result<Encoder> {
     let vocab = file.vocab(steps.spelling(), &steps.token_texts()?, None)?;
     let specials: Vec<_> = vocab.specials().tokens().iter().cloned().zip(vocab.special_ids()).collect();
     let specials: Vec<_> = specials.into_iter().map(|(name, &id)| (name, Some(id))).collect();
-    if !vocab.covers_text_exactly() {
-        assert_eq!(Vocab::of_spelled_state(&vocab.state(), &specials).unwrap().state(), vocab.state());
-    }
+    assert_eq!(Vocab::from_state(&vocab.state(), &specials).unwrap().state(), vocab.state());
     let encoder = Encoder::with_small_cache(vocab, steps.pretokenizer(), 1);
     Ok(match steps.is_plain()? {
         true => encoder,

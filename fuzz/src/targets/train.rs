@@ -6,7 +6,6 @@ use toksmith::count::{CountOptions, Counting};
 use toksmith::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
 use toksmith::special::Specials;
 use toksmith::train::{Merge, Options, Saver, Start, Ties, build_vocab, learn_from, learn_merges, resume};
-use toksmith::vocab::SpecialSpec;
 use toksmith::{Control, Encoder, Vocab};
 
 use super::input::Input;
@@ -84,19 +83,10 @@ fn counted(words: &Words, options: &Options, choices: usize) {
     vocabulary(&found, &words);
 }
 
-/// The same vocabulary, checked when it is made.
-fn checked(built: &Vocab, specials: &[SpecialSpec]) -> Vocab {
-    let bytes = |id: u32| built.token_bytes(id).unwrap().to_vec();
-    let tokens: Vec<_> = built.tokens().iter().map(|(id, token)| (id, token.to_vec())).collect();
-    let merges: Vec<_> =
-        built.merges().into_iter().map(|(left, right)| (bytes(left), bytes(right))).collect();
-    Vocab::new(&tokens, Some(&merges), specials).unwrap()
-}
-
-/// The vocabulary of a training, which is not checked, is the one of its tokens and merges, which is.
+/// The vocabulary of a training, which is not checked, is the one that is read from its state, which is.
 fn vocabulary(merges: &[Merge], words: &Words) -> Vocab {
     let built = build_vocab(None, merges, |token| token, &[]).unwrap();
-    let checked = checked(&built, &[]);
+    let checked = Vocab::from_state(&built.state(), &[]).unwrap();
     assert_eq!(built.merges(), checked.merges());
     let bpe = oracle::Bpe::new(&checked);
     let whole = Pretokenizer { pattern: Pattern::Whole, unmatched: Unmatched::Keep };

@@ -186,12 +186,12 @@ class BatchFunction:
 
     def __reduce__(self) -> tuple[object, ...]:
         # The records of a tokenizer's training and files are left out: equal tokenizers may differ in them.
-        state = (type(self.tokenizer), self.tokenizer.fingerprint, self.tokenizer._core.state())
+        state = (type(self.tokenizer), self.tokenizer.fingerprint, *self.tokenizer._core.state())
         return _restored, (*state, self.column, self.out, self.wide, self.keep, self.special, self.workers)
 
 
-def _restored(kind: type[Tokenizer], fingerprint: str, state: bytes, *options: Any) -> BatchFunction:
-    return BatchFunction(restored(kind, fingerprint, state), *options)
+def _restored(kind: type[Tokenizer], fingerprint: str, fields: str, core: bytes, *options: Any) -> BatchFunction:
+    return BatchFunction(restored(kind, fingerprint, fields, core), *options)
 
 
 def column_of(batch: RecordBatch | Table, name: str) -> Array | ChunkedArray:

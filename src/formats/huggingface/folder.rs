@@ -217,7 +217,7 @@ fn generation_warning(
     (!id.is_some_and(|id| allowed.contains(id))).then(|| {
         format!(
             "{GENERATION} keeps {role}_id {}, which is not the {role} that is chosen here, {}: change it there, too",
-            shown(ids),
+            shown(ids).replace(',', ", "),
             name.map_or_else(|| "none".to_owned(), quoted)
         )
     })

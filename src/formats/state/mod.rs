@@ -1,4 +1,4 @@
-//! Tokens and merges as bytes, for fingerprints; and for files of vocabularies that merge by names.
+//! Tokens and merges as bytes, for pickles and fingerprints.
 //!
 //! The format is little-endian: flags, the number of tokens, the id and the length of each by ascending id, then
 //! their bytes; then the number of merges (0 under rank semantics) and the two ids of each. At its end, the state of
@@ -37,7 +37,7 @@ impl Vocab {
         2 * ((1 << 12) + bytes + 16 * self.tokens().len() + 16 * merges + 4 * self.ties().len())
     }
 
-    /// The tokens and merges as bytes.
+    /// The tokens and merges as bytes for [`Vocab::from_state`].
     pub fn state(&self) -> Vec<u8> {
         let mut state = Vec::new();
         let flags = match self.model() {
@@ -73,25 +73,67 @@ impl Vocab {
         state
     }
 
-    /// The vocabulary of a [`Vocab::state`] that merges by names; the special tokens must have their ids.
-    pub fn of_spelled_state(state: &[u8], specials: &[SpecialSpec]) -> Result<Self> {
+    /// Makes the vocabulary of [`Vocab::state`] again; the special tokens must have their ids.
+    pub fn from_state(state: &[u8], specials: &[SpecialSpec]) -> Result<Self> {
         let mut reader = StateReader::new(state);
-        if reader.number()? != SPELLED_FLAG {
+        let semantics = reader.number()?;
+        if semantics & !(MERGES_FLAG | WHOLE_TOKENS_FLAG | CHARACTERS_FLAG | TIES_FLAG) != 0
+            && semantics != SPELLED_FLAG
+        {
             return Err(Error::BrokenState);
         }
+        let count = reader.number()?;
         let mut sizes = Vec::new();
-        for _ in 0..reader.number()? {
+        for _ in 0..count {
             room::push(&mut sizes, (reader.number()?, reader.number()?))?;
         }
         let mut tokens = room::for_items(sizes.len())?;
         for (id, len) in sizes {
             tokens.push((id, reader.take(len as usize)?));
         }
-        read_spelled(reader, tokens, specials)
+        if semantics == SPELLED_FLAG {
+            return read_spelled(reader, tokens, specials);
+        }
+        if semantics & CHARACTERS_FLAG != 0 {
+            return characters_vocab(reader, tokens, semantics & TIES_FLAG != 0, specials);
+        }
+        let bytes_of = |id: u32| {
+            let index = tokens.binary_search_by_key(&id, |(id, _)| *id).map_err(|_| Error::BrokenState)?;
+            Ok(tokens[index].1)
+        };
+        let mut merges: Vec<(&[u8], &[u8])> = Vec::new();
+        for _ in 0..reader.number()? {
+            room::push(&mut merges, (bytes_of(reader.number()?)?, bytes_of(reader.number()?)?))?;
+        }
+        if !reader.is_empty() {
+            return Err(Error::BrokenState);
+        }
+        let vocab = Vocab::new(&tokens, (semantics & MERGES_FLAG != 0).then_some(&merges), specials)?;
+        Ok(if semantics & WHOLE_TOKENS_FLAG != 0 { vocab.ignoring_merges() } else { vocab })
     }
 }
 
 fn put_merges(state: &mut Vec<u8>, merges: &[(u32, u32)]) {
     put(state, merges.len() as u32);
     merges.iter().for_each(|&(left, right)| [left, right].iter().for_each(|&id| put(state, id)));
+}
+
+/// The vocabulary of characters with these tokens.
+fn characters_vocab(
+    mut reader: StateReader<'_>,
+    tokens: Vec<(u32, &[u8])>,
+    has_ties: bool,
+    specials: &[SpecialSpec],
+) -> Result<Vocab> {
+    let mut merges = Vec::new();
+    for _ in 0..reader.number()? {
+        room::push(&mut merges, (reader.number()?, reader.number()?))?;
+    }
+    let (bytes, unknown) = (reader.numbers()?, reader.numbers()?.first().copied());
+    let outside = reader.numbers()?.into_iter().collect();
+    let ties = if has_ties { reader.numbers()? } else { Vec::new() };
+    if !reader.is_empty() {
+        return Err(Error::BrokenState);
+    }
+    Vocab::of_characters(tokens, &merges, CharacterTokens { bytes, unknown, outside, ties }, specials)
 }

@@ -142,16 +142,17 @@ def test_flipped_bits(kind: str, protocol: int, flips: int, tmp_path: Path, monk
 
 
 def test_each_part_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    restore, (kind, digest, state, extras) = trained().__reduce__()
+    restore, (kind, digest, fields, core, extras) = trained().__reduce__()
     as_elsewhere(monkeypatch)
-    assert restore(kind, digest, state, extras).merge_counts == trained().merge_counts
+    assert restore(kind, digest, fields, core, extras).merge_counts == trained().merge_counts
     for wrong in (
-        (7, digest, state, extras),
-        (kind, digest, state[:-3], extras),
-        (kind, digest, None, extras),
-        (kind, digest, state, extras.replace("bytes", "xytes")),
-        (kind, digest, state, extras[:-2]),
-        (kind, digest, state, {"ties": "bytes"}),
+        (7, digest, fields, core, extras),
+        (kind, digest, fields[:-1], core, extras),
+        (kind, digest, None, core, extras),
+        (kind, digest, fields, core[:-1], extras),
+        (kind, digest, fields, core, extras.replace("bytes", "xytes")),
+        (kind, digest, fields, core, extras[:-2]),
+        (kind, digest, fields, core, {"ties": "bytes"}),
     ):
         as_elsewhere(monkeypatch)
         with pytest.raises(pickle.UnpicklingError, match="the pickle of the Tokenizer is damaged"):
