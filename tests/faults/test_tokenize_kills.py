@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import shards_oracle
+import steps
 
 import toksmith
 from toksmith import Tokenizer
@@ -176,8 +177,10 @@ def test_a_child_of_a_run_that_ended_keeps_no_lock(end: str, tmp_path: Path) -> 
         run.stdout.close()
 
 
-STEPS = r"""
-import os, signal, sys, time
+STEPS = (
+    steps.KILL_BEFORE
+    + r"""
+import os, signal, sys
 from pathlib import Path
 from toksmith.data import tokenize as module
 import toksmith, hashlib, json
@@ -197,35 +200,36 @@ def state(out):
 
 write(Path("steps-whole"))
 expected = state(Path("steps-whole"))
-begun = time.perf_counter()
-write(Path("steps-again"))
-seconds = time.perf_counter() - begun
+step, stride = map(int, sys.argv[1:])
 kills = 0
-for step in range(steps := int(sys.argv[1])):
+while True:
     out = Path(f"steps-{step}")
     pid = os.fork()
     if not pid:
+        kill_before(step)
         write(out)
         os._exit(0)
-    time.sleep(1.2 * seconds * step / steps)
-    os.kill(pid, signal.SIGKILL)
     _, status = os.waitpid(pid, 0)
     assert status in (0, signal.SIGKILL), status
-    kills += status != 0
     write(out, 2)
     assert state(out) == expected, (step, set(state(out)) ^ set(expected))
+    if not status:
+        break
+    kills += 1
+    step += stride
 print(kills)
 """
+)
 
 
-def test_killed_at_its_steps(place: Path) -> None:
-    """A fork is killed at its beginning, the next one a little later, and so on up to its end."""
+def test_killed_before_its_steps(place: Path, tmp_path: Path) -> None:
+    """A fork is killed before a step that touches a file, the next one before a later one, and so on."""
     found = subprocess.run(
-        [sys.executable, "-c", STEPS, "30"],
-        cwd=place, capture_output=True, text=True, timeout=300,
+        [sys.executable, "-c", STEPS, "0", "9"],
+        cwd=place, env=steps.environment(tmp_path), capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert found.returncode == 0, found.stderr[-3000:]
-    assert int(found.stdout) > 10
+    assert int(found.stdout) > 5
 
 
 def test_a_state_of_something_else(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,8 @@
 
 import json
 import os
+import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,6 +12,7 @@ from typing import Any
 
 import pytest
 import shards_oracle
+import steps
 
 import toksmith
 from toksmith import Tokenizer
@@ -209,71 +212,53 @@ def test_a_repair_takes_up_one_that_ended(
         assert shards_oracle.files(out) == expected
 
 
-KILLED = r"""
-import os, shutil, signal, sys, time, warnings
-from pathlib import Path
+KILLED = (
+    steps.KILL_BEFORE
+    + r"""
+import os, signal, sys, warnings
 import toksmith
 from toksmith.data import tokenize as module
 
 warnings.simplefilter("ignore")
 module.CHUNK_BYTES, module.SNAPSHOT_SECONDS = 3000, 0.0
-options, steps = eval(sys.argv[1]), int(sys.argv[2])
-tokenizer = toksmith.Tokenizer.load("t.json")
-out = Path("out")
-
-
-def write():
-    toksmith.tokenize("a.jsonl", tokenizer, out, **options)
-
-
-def kill(seconds):
-    pid = os.fork()
-    if not pid:
-        write()
-        os._exit(0)
-    time.sleep(seconds)
-    os.kill(pid, signal.SIGKILL)
-    status = os.waitpid(pid, 0)[1]
-    assert status in (0, signal.SIGKILL), status
-    return status != 0
-
-
-def damage():
-    shutil.rmtree(out)
-    shutil.copytree("whole", out)
-    for name in ("train-00001.bin", "train-00001.index.npy", "val-00000.bin"):
-        (out / name).unlink()
-
-
-def content(folder):
-    return {path.name: path.read_bytes() for path in Path(folder).iterdir() if path.is_file()}
-
-
-write()
-shutil.copytree(out, "whole")
-damage()
-begun = time.perf_counter()
-write()
-seconds = 1.2 * (time.perf_counter() - begun)
-kills = 0
-for step in range(steps):
-    damage()
-    kills += kill(seconds * step / steps)
-    kill(seconds * step / steps / 2)
-    write()
-    assert content(out) == content("whole"), step
-print(kills)
+step, options = int(sys.argv[1]), eval(sys.argv[2])
+tokenizer = toksmith.Tokenizer.load("out/tokenizer.toksmith")
+kill_before(step)
+toksmith.tokenize("a.jsonl", tokenizer, "out", **options)
 """
+)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are killed as POSIX has it")
-def test_a_repair_that_is_killed_is_repeated(tokenizer: Tokenizer, source: Path) -> None:
-    """A repair is killed at its beginning, the next one a little later, and so on up to its end."""
-    tokenizer.save(source.parent / "t.json")
-    command = [sys.executable, "-c", KILLED, repr(OPTIONS), "24"]
-    done = subprocess.run(command, cwd=source.parent, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr
-    assert int(done.stdout) > 8
+def test_a_repair_that_is_killed_is_repeated(
+    tokenizer: Tokenizer, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A repair is killed before a step that touches a file, and another one before a later step."""
+    folder = source.parent
+    whole, out, environment = folder / "whole", folder / "out", steps.environment(tmp_path)
+
+    def run(step: int) -> int:
+        command = [sys.executable, "-c", KILLED, str(step), repr(OPTIONS)]
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=60, check=False)
+        assert done.returncode in (0, -signal.SIGKILL), done.stderr
+        return done.returncode
+
+    out.mkdir()
+    monkeypatch.chdir(folder)
+    toksmith.tokenize("a.jsonl", tokenizer, whole, **OPTIONS)
+    expected = shards_oracle.files(whole)
+    for step in range(0, 400, 23):
+        shutil.rmtree(out)
+        shutil.copytree(whole, out)
+        for name in ("train-00001.bin", "train-00001.index.npy", "val-00000.bin"):
+            (out / name).unlink()
+        ended = run(step)
+        if not ended:
+            break
+        assert run(step // 2) in (0, -signal.SIGKILL)
+        run(10**9)
+        assert shards_oracle.files(out) == expected, step
+    assert step > 60
 
 
 def test_two_repairs_at_once(source: Path, out: Path, tokenizer: Tokenizer) -> None:
