@@ -1,6 +1,5 @@
 //! Tokenizers from files and folders, and into files.
 
-#[cfg(feature = "train")]
 use std::path::{Path, PathBuf};
 
 use super::folder::{Lead, pair_in};

@@ -91,8 +91,8 @@ pub use sources::{Cursor, Opener, ReadOptions, Source};
 pub use stamp::Stamp;
 #[cfg(feature = "python")]
 pub(crate) use stream::ByteStream;
-#[cfg(feature = "python")]
-pub(crate) use streams::{DocumentReader, ReadDocument};
+#[cfg(feature = "train")]
+pub use streams::{DocumentReader, ReadDocument};
 pub use text::Text;
 #[cfg(feature = "train")]
 pub(crate) use utf8::late_character;

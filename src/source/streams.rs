@@ -152,7 +152,7 @@ fn pass_over(
 }
 
 /// Reads the documents of one source from front to back, on the calling thread.
-pub(crate) struct DocumentReader {
+pub struct DocumentReader {
     source: Source,
     options: ReadOptions,
     reader: StreamReader,
@@ -161,27 +161,24 @@ pub(crate) struct DocumentReader {
 }
 
 /// A document, or a part of one, as [`DocumentReader`] reads it.
-pub(crate) struct ReadDocument {
-    pub(crate) text: String,
+pub struct ReadDocument {
+    /// The text.
+    pub text: String,
     /// Whether the document ends here.
-    pub(crate) ends: bool,
+    pub ends: bool,
     /// The text of a second field.
-    pub(crate) label: Option<String>,
+    pub label: Option<String>,
 }
 
 impl DocumentReader {
     /// Opens a source.
-    pub(crate) fn open(source: Source, options: ReadOptions, control: &Control) -> Result<Self> {
+    pub fn open(source: Source, options: ReadOptions, control: &Control) -> Result<Self> {
         let reader = StreamReader::open(&source, Cursor::default(), options.chunk_bytes, control)?;
         Ok(DocumentReader { source, options, reader, lines: 0 })
     }
 
     /// Some documents; `None` at the end. `label` is the field of their labels.
-    pub(crate) fn next(
-        &mut self,
-        label: Option<&str>,
-        control: &Control,
-    ) -> Result<Option<Vec<ReadDocument>>> {
+    pub fn next(&mut self, label: Option<&str>, control: &Control) -> Result<Option<Vec<ReadDocument>>> {
         let cutter = ChunkCutter::new(&self.options, None);
         let Some(chunk) = self.reader.next(&self.source, &cutter, control)? else { return Ok(None) };
         let mut documents = ChunkDocuments::new(&cutter);

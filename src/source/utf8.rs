@@ -23,7 +23,7 @@ pub(crate) fn late_character(text: &[u8]) -> Option<usize> {
     Some(last.map_or(text.len(), |at| from + at)).filter(|&at| at > 0)
 }
 
-#[cfg(all(test, feature = "train"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
