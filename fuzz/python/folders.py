@@ -4,33 +4,29 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import itertools
 import json
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
+from blake3 import blake3
 from checks import FOLDER
 from choices import Input, changed_bytes, changed_value
 
 import toksmith
-from toksmith import Tokenizer
+from toksmith import Corpus, Tokenizer
 from toksmith.data import tokenize as tokenizing
 
 TEXTS = [f"low lower {number} é中" * (number % 5) for number in range(12)]
 OPTIONS: list[dict[str, Any]] = [
     {"format": "bin", "shard_size": 60},
     {"format": "npy", "shard_size": 90, "split": "val=0.4"},
-    {"format": "megatron", "shuffle": 3},
+    {"format": "megatron", "shuffle": 3, "shuffle_buffer": 2},
     {"format": "llm.c"},
     {"format": "parquet", "shard_size": 60},
     {"format": "nanogpt"},
 ]
-
-
-class _StoppedError(Exception):
-    pass
 
 
 @functools.cache
@@ -43,8 +39,8 @@ def _texts() -> list[Path]:
     return paths
 
 
-def _run(out: Path, options: dict[str, Any]) -> None:
-    toksmith.tokenize(_texts(), Tokenizer(), out, workers=1, **options)
+def _run(out: Path, options: dict[str, Any], sources: Any = None) -> None:
+    toksmith.tokenize(sources or _texts(), Tokenizer(), out, workers=1, **options)
 
 
 def _content(folder: Path) -> dict[str, bytes]:
@@ -56,22 +52,20 @@ def _good(number: int) -> tuple[Path, Path]:
     """Return a folder whose run was stopped after a few documents, and one whose run is finished."""
     begun, whole = FOLDER / f"begun-{number}", FOLDER / f"whole-{number}"
     _run(whole, OPTIONS[number])
-    save, seconds, chunk_bytes = tokenizing.Folder.save, tokenizing.SNAPSHOT_SECONDS, tokenizing.CHUNK_BYTES
-
-    def save_and_stop(self: Any, snapshot: Any, skipped: Any) -> None:
-        save(self, snapshot, skipped)
-        if snapshot["at"]["source"] >= 1:
-            raise _StoppedError
-
-    tokenizing.Folder.save = save_and_stop  # type: ignore[method-assign]
+    corpus, seconds, chunk_bytes = Corpus(_texts()), tokenizing.SNAPSHOT_SECONDS, tokenizing.CHUNK_BYTES
+    corpus.sources[1] = corpus.sources[1]._replace(open=_stopped)
     tokenizing.SNAPSHOT_SECONDS, tokenizing.CHUNK_BYTES = 0.0, 64
     try:
-        with contextlib.suppress(_StoppedError):
-            _run(begun, OPTIONS[number])
+        with contextlib.suppress(OSError):
+            _run(begun, OPTIONS[number], corpus)
     finally:
-        tokenizing.Folder.save = save  # type: ignore[method-assign]
         tokenizing.SNAPSHOT_SECONDS, tokenizing.CHUNK_BYTES = seconds, chunk_bytes
+    assert (begun / ".toksmith-unfinished/state.json").exists()
     return begun, whole
+
+
+def _stopped() -> BinaryIO:
+    raise OSError("the run is stopped here")
 
 
 def unfinished(data: bytes) -> None:
@@ -95,8 +89,8 @@ def unfinished(data: bytes) -> None:
     if is_forged:
         state = json.loads(before)
         kept = changed_value(json.dumps(state["state"]), input)
-        digest = hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
-        path.write_text(json.dumps({**state, "sha256": digest, "state": kept}))
+        digest = blake3(json.dumps(kept).encode()).hexdigest()
+        path.write_text(json.dumps({**state, "blake3": digest, "state": kept}))
     else:
         path.write_bytes(changed_bytes(before, input))
     is_same = path.read_bytes() == before

@@ -7,19 +7,11 @@
 use regex_syntax::ast::parse::Parser;
 use regex_syntax::ast::{Ast, ClassBracketed, ClassSet, ClassSetBinaryOpKind, ClassSetItem, Span};
 
-use super::cursor::{is_among, negated};
+use super::cursor::negated;
 use super::size::MAX_LENGTH;
-use super::unicode::is_script;
+use super::unicode::{is_property, is_script};
 use crate::error::show_text;
 
-/// Properties whose names both engines know, beside any script: general categories and a few others.
-const PROPERTIES: &str = " l lc lu ll lt lm lo m mn mc me n nd nl no p pc pd ps pe pi pf po s sm sc sk so z zs zl zp c \
-     cc cf co cn letter casedletter uppercaseletter lowercaseletter titlecaseletter modifierletter otherletter mark \
-     nonspacingmark spacingmark enclosingmark number decimalnumber letternumber othernumber punctuation \
-     connectorpunctuation dashpunctuation openpunctuation closepunctuation initialpunctuation finalpunctuation \
-     otherpunctuation symbol mathsymbol currencysymbol modifiersymbol othersymbol separator spaceseparator \
-     lineseparator paragraphseparator other control format privateuse unassigned any ascii assigned alphabetic \
-     lowercase uppercase whitespace emoji ideographic math ";
 const POSIX: [(&str, &str); 14] = [
     ("alnum", "0-9A-Za-z"),
     ("alpha", "A-Za-z"),
@@ -202,17 +194,10 @@ fn property(source: &str, folds: bool) -> Written {
     if folds {
         return Err(format!("the property {} under (?i)", show_text(source)));
     }
-    match is_known(name) || is_script(name) {
+    match is_property(name) || is_script(name) {
         true => Ok(format!("{}{{{name}}}", &source[..2])),
         false => Err(format!("the property {}", show_text(source))),
     }
-}
-
-/// Whether a name is among [`PROPERTIES`].
-pub(super) fn is_known(name: &str) -> bool {
-    let lower = name.to_lowercase();
-    let prefix = ["gc=", "general_category="].into_iter().find(|prefix| lower.starts_with(prefix));
-    is_among(&lower[prefix.map_or(0, str::len)..].replace('_', ""), PROPERTIES)
 }
 
 fn range(first: char, last: char) -> String {

@@ -5,10 +5,19 @@
 
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind, Literal};
 
-use super::fancy_sets::is_known;
+use super::cursor::is_among;
 use super::members::{joined, opposite};
 use super::tables::{Ranges, Tables};
 use crate::error::{Error, Result, show_text};
+
+/// Properties whose names both engines know, beside any script: general categories and a few others.
+const PROPERTIES: &str = " l lc lu ll lt lm lo m mn mc me n nd nl no p pc pd ps pe pi pf po s sm sc sk so z zs zl zp c \
+     cc cf co cn letter casedletter uppercaseletter lowercaseletter titlecaseletter modifierletter otherletter mark \
+     nonspacingmark spacingmark enclosingmark number decimalnumber letternumber othernumber punctuation \
+     connectorpunctuation dashpunctuation openpunctuation closepunctuation initialpunctuation finalpunctuation \
+     otherpunctuation symbol mathsymbol currencysymbol modifiersymbol othersymbol separator spaceseparator \
+     lineseparator paragraphseparator other control format privateuse unassigned any ascii assigned alphabetic \
+     lowercase uppercase whitespace emoji ideographic math ";
 
 /// The Unicode version of the classes.
 pub const SYNTAX_UNICODE_VERSION: &str = "16.0";
@@ -99,7 +108,7 @@ fn check_properties(source: &str, folds: bool) -> Result<()> {
         let letters: String = plain.to_lowercase().replace(['_', '='], "");
         let letters =
             ["gc", "generalcategory"].iter().find_map(|lead| letters.strip_prefix(lead)).unwrap_or(&letters);
-        let is_alike = (is_known(plain) && !OF_SURROGATES.contains(&letters))
+        let is_alike = (is_property(plain) && !OF_SURROGATES.contains(&letters))
             || OF_CASES.contains(&plain)
             || is_script(plain);
         if !is_alike {
@@ -113,6 +122,13 @@ fn check_properties(source: &str, folds: bool) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Whether a name is among [`PROPERTIES`].
+pub(super) fn is_property(name: &str) -> bool {
+    let lower = name.to_lowercase();
+    let prefix = ["gc=", "general_category="].into_iter().find(|prefix| lower.starts_with(prefix));
+    is_among(&lower[prefix.map_or(0, str::len)..].replace('_', ""), PROPERTIES)
 }
 
 /// Whether a name, as `Han` or `sc=Han`, is that of a script.

@@ -16,7 +16,7 @@ use super::{gguf, sentencepiece};
 use crate::error::{Error, Result};
 use crate::room;
 use crate::tokenizer::parts::PatternEngines;
-use crate::tokenizer::{Known, Tokenizer};
+use crate::tokenizer::{Provenance, Tokenizer};
 
 /// The maximum number of bytes of a file that holds a tokenizer: ten times the largest published one.
 const MAX_BYTES: u64 = 1 << 28;
@@ -77,7 +77,7 @@ pub const FORMATS: [FileKind; 8] = [
         },
         read: |content, Context { options, .. }| {
             let pattern = options.pattern.clone().ok_or_else(|| Error::Pattern(NO_PATTERN.into()))?;
-            ranks::read(content.bytes()?, pattern, &options.special_tokens, Known::default())
+            ranks::read(content.bytes()?, pattern, &options.special_tokens, Provenance::default())
         },
         write: |tokenizer, _| Ok(vec![ranks::write(tokenizer)?]),
     },
@@ -264,7 +264,7 @@ mod tests {
             let mut tokens: Vec<_> = (0..=255_u8).map(|byte| (byte.into(), vec![byte])).collect();
             tokens.push((256, token));
             let vocab = Vocab::new(&tokens, None, &[])?;
-            Tokenizer::new(vocab, SourcePattern::whole(Unmatched::Keep), Known::default())
+            Tokenizer::new(vocab, SourcePattern::whole(Unmatched::Keep), Provenance::default())
         },
         write: |tokenizer, _| Ok(vec![[b"toy ", tokenizer.token_bytes(256).unwrap_or_default()].concat()]),
     };

@@ -8,7 +8,7 @@ use crate::pretokenize::Unmatched;
 use crate::room;
 use crate::tokenizer::parts::PatternEngines;
 use crate::tokenizer::parts::place::{quoted, refused};
-use crate::tokenizer::{Known, SourcePattern, Tokenizer};
+use crate::tokenizer::{Provenance, SourcePattern, Tokenizer};
 use crate::vocab::Vocab;
 
 const VERSION: &str = "minbpe v1";
@@ -111,7 +111,7 @@ pub(super) fn read(data: &[u8], engines: &dyn PatternEngines) -> Result<Tokenize
         "" => SourcePattern::whole(Unmatched::Drop),
         pattern => engines.pattern(pattern, 0, Unmatched::Drop)?,
     };
-    Tokenizer::new(file.vocab()?, pattern, Known::default())
+    Tokenizer::new(file.vocab()?, pattern, Provenance::default())
 }
 
 pub(super) fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {

@@ -19,7 +19,7 @@ use crate::room;
 use crate::tokenizer::parts::PatternEngines;
 use crate::tokenizer::parts::place::refused;
 use crate::tokenizer::{
-    Around, Known, Origin, Pipeline, Record, SourcePattern, Tokenizer, json_line, vocab_fields,
+    Origin, Pipeline, Preprocessing, Provenance, Record, SourcePattern, Tokenizer, json_line, vocab_fields,
 };
 use crate::vocab::{CharacterTokens, Semantics, SpecialSpec, Vocab};
 
@@ -212,19 +212,19 @@ impl NativeFile {
         vocab: impl FnOnce() -> Result<Vocab>,
     ) -> Result<Tokenizer> {
         let pipeline = self.optional::<Value>("pipeline")?.filter(|pipeline| !pipeline.is_null());
-        let around = match pipeline {
+        let preprocessing = match pipeline {
             Some(pipeline) => Pipeline::read(&pipeline, engines)?.into(),
-            None => Around::from(self.pattern(engines)?),
+            None => Preprocessing::from(self.pattern(engines)?),
         };
         let vocab = vocab()?;
         let known = extras.known(&vocab)?;
-        let made = Tokenizer::new(vocab, around, known)?;
+        let made = Tokenizer::new(vocab, preprocessing, known)?;
         let warning = self.unicode_warning(made.pattern())?;
         Ok(made.with_warnings(warning.into_iter().collect()))
     }
 
     /// The record of the training, and what the folder says besides.
-    fn known(&self, vocab: &Vocab) -> Result<Known> {
+    fn known(&self, vocab: &Vocab) -> Result<Provenance> {
         let record = self.optional::<Option<Map<String, Value>>>("training")?.flatten();
         let record = record.map(|record| Record::read(&Value::Object(record))).transpose()?;
         let counts = record.as_ref().map_or(0, |record| record.counts.len());
@@ -237,7 +237,7 @@ impl NativeFile {
         }
         let origin = self.optional::<Value>("huggingface")?.filter(|origin| !origin.is_null());
         let origin = origin.map(|origin| Origin::read(&origin)).transpose()?;
-        Ok(Known { record, origin })
+        Ok(Provenance { record, origin })
     }
 
     fn specials(&self) -> Result<Vec<SpecialSpec>> {

@@ -12,7 +12,7 @@ use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
 use crate::error::{Result, show};
 use crate::room;
 use crate::tokenizer::parts::place::refused;
-use crate::tokenizer::{Known, SourcePattern, Tokenizer};
+use crate::tokenizer::{Provenance, SourcePattern, Tokenizer};
 use crate::vocab::{SpecialSpec, Vocab};
 
 /// Like Python's `b64decode(validate=True)`: padding is required, and unused bits of the last character are
@@ -112,7 +112,7 @@ pub(super) fn read(
     data: Vec<u8>,
     pattern: SourcePattern,
     specials: &[SpecialSpec],
-    known: Known,
+    known: Provenance,
 ) -> Result<Tokenizer> {
     let lines = RankLines::parse(&data)?;
     drop(data);

@@ -12,7 +12,7 @@ use crate::error::{Error, Result, show_text};
 use crate::room;
 use crate::tokenizer::parts::PatternEngines;
 use crate::tokenizer::parts::place::refused;
-use crate::tokenizer::{Known, SourcePattern, Tokenizer};
+use crate::tokenizer::{Provenance, SourcePattern, Tokenizer};
 use crate::vocab::Vocab;
 
 /// The special tokens of files that list none.
@@ -108,7 +108,7 @@ pub(super) fn read(data: &[u8], engines: &dyn PatternEngines) -> Result<Tokenize
     let pattern = SourcePattern::of_tiktoken_source(&file.pattern, engines)?;
     let vocab = file.vocab()?;
     drop(file);
-    Tokenizer::new(vocab, pattern, Known::default())
+    Tokenizer::new(vocab, pattern, Provenance::default())
 }
 
 /// The content of a file, a token a line.

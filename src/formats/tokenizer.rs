@@ -17,7 +17,7 @@ use crate::dialects::{SyntaxTables, from_fancy_regex};
 use crate::error::{Error, Result};
 use crate::pretokenize::{Named, Unmatched, spellings};
 use crate::tokenizer::parts::PatternEngines;
-use crate::tokenizer::{ADDED, CONFIG, Known, Origin, SPECIALS, SourcePattern, Tokenizer};
+use crate::tokenizer::{ADDED, CONFIG, Origin, Provenance, SPECIALS, SourcePattern, Tokenizer};
 use crate::vocab::SpecialSpec;
 
 const MAX_BYTES: u64 = 1 << 28;
@@ -82,7 +82,7 @@ pub fn load_pair(
     let data = [reading::read(vocab, MAX_BYTES)?, reading::read(merges, MAX_BYTES)?];
     let made = gpt2::read((vocab, &data[0]), (merges, &data[1]), specials);
     let both = PathBuf::from(format!("{}, {}", vocab.display(), merges.display()));
-    made.and_then(|vocab| Tokenizer::new(vocab, pattern, Known::default()))
+    made.and_then(|vocab| Tokenizer::new(vocab, pattern, Provenance::default()))
         .map_err(|error| in_file(&both, error))
 }
 
@@ -185,10 +185,10 @@ fn of_ranks(data: Vec<u8>, path: &Path, context: Context<'_>) -> Result<Tokenize
     let specials: Vec<_> = specials.collect();
     if normalizer.is_null() {
         let origin = Some(Origin { files: files.0, ..Origin::default() });
-        let made = ranks::read(data, pattern, &specials, Known { record: None, origin })?;
+        let made = ranks::read(data, pattern, &specials, Provenance { record: None, origin })?;
         return Ok(made.with_warnings(warnings));
     }
-    let plain = ranks::read(data, pattern, &specials, Known::default())?;
+    let plain = ranks::read(data, pattern, &specials, Provenance::default())?;
     let mut content = huggingface::write(&plain, engines)?;
     content["normalizer"] = normalizer;
     let made = huggingface::read_huggingface(

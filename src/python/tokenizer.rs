@@ -30,7 +30,7 @@ use crate::formats::huggingface::{self, Roles};
 use crate::formats::{self, FolderOptions, LoadOptions};
 use crate::room;
 use crate::source::Text;
-use crate::tokenizer::{self, Known, Origin};
+use crate::tokenizer::{self, Origin, Provenance};
 use crate::vocab::{Semantics, Vocab};
 
 /// Ids whose decoding takes about a millisecond.
@@ -223,7 +223,7 @@ impl Tokenizer {
         Self::made(vocab.py(), || {
             let vocab = Vocab::new(&tokens, merges.as_deref(), &special_tokens.0)?;
             let vocab = if ignore_merges { vocab.ignoring_merges() } else { vocab };
-            crate::Tokenizer::new(vocab, pattern.inner.clone(), Known::default())
+            crate::Tokenizer::new(vocab, pattern.inner.clone(), Provenance::default())
         })
     }
 

@@ -12,28 +12,28 @@ use crate::error::Result;
 use crate::vocab::Vocab;
 
 /// What cuts the text for an encoder.
-pub(crate) enum Around {
+pub(crate) enum Preprocessing {
     /// A pattern that cuts all text.
     Pattern(Arc<SourcePattern>),
     /// The steps of a Hugging Face file.
     Pipeline(Box<Pipeline>),
 }
 
-impl From<SourcePattern> for Around {
+impl From<SourcePattern> for Preprocessing {
     fn from(pattern: SourcePattern) -> Self {
-        Around::Pattern(pattern.into())
+        Preprocessing::Pattern(pattern.into())
     }
 }
 
-impl From<Pipeline> for Around {
+impl From<Pipeline> for Preprocessing {
     fn from(pipeline: Pipeline) -> Self {
-        Around::Pipeline(pipeline.into())
+        Preprocessing::Pipeline(pipeline.into())
     }
 }
 
 /// What is known of a tokenizer besides its identity.
 #[derive(Default)]
-pub(crate) struct Known {
+pub(crate) struct Provenance {
     /// How it was trained.
     pub(crate) record: Option<Record>,
     /// What its folder says besides ids.
@@ -42,21 +42,29 @@ pub(crate) struct Known {
 
 impl Tokenizer {
     /// The tokenizer of a vocabulary.
-    pub(crate) fn new(vocab: Vocab, around: impl Into<Around>, known: Known) -> Result<Self> {
-        let around = around.into();
-        let pretokenizer = match &around {
-            Around::Pattern(pattern) => pattern.pretokenizer.clone(),
-            Around::Pipeline(pipeline) => pipeline.steps().pretokenizer(),
+    pub(crate) fn new(
+        vocab: Vocab,
+        preprocessing: impl Into<Preprocessing>,
+        provenance: Provenance,
+    ) -> Result<Self> {
+        let preprocessing = preprocessing.into();
+        let pretokenizer = match &preprocessing {
+            Preprocessing::Pattern(pattern) => pattern.pretokenizer.clone(),
+            Preprocessing::Pipeline(pipeline) => pipeline.steps().pretokenizer(),
         };
-        Self::of_encoder(Encoder::new(vocab, pretokenizer)?.into(), around, known)
+        Self::of_encoder(Encoder::new(vocab, pretokenizer)?.into(), preprocessing, provenance)
     }
 
-    /// The tokenizer of an encoder, with which it shares its tables, and whose pretokenizer is that of the parts around it.
-    pub(crate) fn of_encoder(encoder: Arc<Encoder>, around: impl Into<Around>, known: Known) -> Result<Self> {
+    /// The tokenizer of an encoder, with which it shares its tables, and whose pretokenizer is that of the preprocessing.
+    pub(crate) fn of_encoder(
+        encoder: Arc<Encoder>,
+        preprocessing: impl Into<Preprocessing>,
+        provenance: Provenance,
+    ) -> Result<Self> {
         let merges = encoder.vocab().merges_by_index().len();
-        let (encoder, decoder, pattern, pipeline) = match around.into() {
-            Around::Pattern(pattern) => (encoder, None, pattern, None),
-            Around::Pipeline(pipeline) => {
+        let (encoder, decoder, pattern, pipeline) = match preprocessing.into() {
+            Preprocessing::Pattern(pattern) => (encoder, None, pattern, None),
+            Preprocessing::Pipeline(pipeline) => {
                 let (encoder, decoder) = pipeline.steps().around(&encoder)?;
                 let pattern = pipeline.pattern().clone().into();
                 (encoder, Some(decoder.into()), pattern, Some(Arc::from(pipeline)))
@@ -67,8 +75,8 @@ impl Tokenizer {
             decoder,
             pattern,
             pipeline,
-            record: known.record.map(|record| record.fitted(merges).into()),
-            origin: known.origin.map(Arc::new),
+            record: provenance.record.map(|record| record.fitted(merges).into()),
+            origin: provenance.origin.map(Arc::new),
             warnings: Vec::new(),
             fingerprint: Arc::default(),
         })

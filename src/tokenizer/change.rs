@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::builder::{Around, Known};
+use super::builder::{Preprocessing, Provenance};
 use super::origin::Origin;
 use super::pipeline::Pipeline;
 use super::record::Record;
@@ -49,21 +49,21 @@ impl Tokenizer {
             }
         };
         let tokens = more.iter().map(|(id, name)| AddedToken::special(*id, name)).collect();
-        let around = self.around(|pipeline| pipeline.with_tokens(tokens))?;
-        Self::of_encoder(encoder.into(), around, self.moved(self.record().cloned()))
+        let preprocessing = self.preprocessing(|pipeline| pipeline.with_tokens(tokens))?;
+        Self::of_encoder(encoder.into(), preprocessing, self.moved(self.record().cloned()))
     }
 
     /// The pattern, or the changed pipeline.
-    fn around(&self, change: impl FnOnce(&Pipeline) -> Result<Pipeline>) -> Result<Around> {
+    fn preprocessing(&self, change: impl FnOnce(&Pipeline) -> Result<Pipeline>) -> Result<Preprocessing> {
         match self.pipeline() {
             Some(pipeline) => Ok(change(pipeline)?.into()),
-            None => Ok(Around::Pattern(Arc::clone(self.pattern()))),
+            None => Ok(Preprocessing::Pattern(Arc::clone(self.pattern()))),
         }
     }
 
     /// What stays known of a tokenizer with other ids.
-    fn moved(&self, record: Option<Record>) -> Known {
-        Known { record, origin: self.origin().map(Origin::moved) }
+    fn moved(&self, record: Option<Record>) -> Provenance {
+        Provenance { record, origin: self.origin().map(Origin::moved) }
     }
 
     /// Checks that no token has the id of a new special token, or its text.
@@ -102,11 +102,11 @@ impl Tokenizer {
         let rows: Vec<_> =
             tokens.iter().map(|token| (token.content.clone().into_bytes(), token.id)).collect();
         let Some(encoder) = self.encoder().with_specials(&rows)? else { return Ok(None) };
-        let around = match steps.filter(|_| self.pipeline().is_none()) {
+        let preprocessing = match steps.filter(|_| self.pipeline().is_none()) {
             Some(steps) => steps.with_tokens(tokens)?.into(),
-            None => self.around(|pipeline| pipeline.with_tokens(tokens))?,
+            None => self.preprocessing(|pipeline| pipeline.with_tokens(tokens))?,
         };
-        Self::of_encoder(encoder.into(), around, Known::default()).map(Some)
+        Self::of_encoder(encoder.into(), preprocessing, Provenance::default()).map(Some)
     }
 
     /// The tokenizer in which more added tokens are special, sharing all tables.
@@ -115,7 +115,7 @@ impl Tokenizer {
         match self.pipeline() {
             Some(pipeline) => {
                 let pipeline = pipeline.with_special(is_special)?;
-                Self::of_encoder(Arc::clone(self.encoder()), pipeline, Known::default())
+                Self::of_encoder(Arc::clone(self.encoder()), pipeline, Provenance::default())
             }
             None => Ok(self.clone()),
         }
@@ -178,8 +178,8 @@ impl Tokenizer {
         new_ids: &HashMap<u32, u32>,
         record: Option<Record>,
     ) -> Result<Self> {
-        let around = self.around(|pipeline| pipeline.renumbered(new_ids))?;
-        Self::of_encoder(encoder, around, self.moved(record))
+        let preprocessing = self.preprocessing(|pipeline| pipeline.renumbered(new_ids))?;
+        Self::of_encoder(encoder, preprocessing, self.moved(record))
     }
 
     /// The ids of special and other added tokens.

@@ -25,7 +25,7 @@ mod tokenizer;
 #[cfg(feature = "train")]
 mod training;
 
-pub(crate) use builder::{Around, Known};
+pub(crate) use builder::{Preprocessing, Provenance};
 pub use decode_stream::{DecodeOptions, DecodeStream};
 #[cfg(feature = "python")]
 pub(crate) use decode_stream::{StreamDecoder, StreamState};

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::Path;
 
-use super::builder::Known;
+use super::builder::Provenance;
 use super::pattern::SourcePattern;
 use super::record::Record;
 use super::tokenizer::Tokenizer;
@@ -151,7 +151,7 @@ pub(crate) fn built(
         let counts = merges.iter().map(|merge| Some(merge.count).filter(|&count| count > 0));
         Record { ties, initial_tokens, counts: old.into_iter().flatten().chain(counts).collect() }
     });
-    Tokenizer::of_encoder(encoder.into(), pattern, Known { record, origin: None })
+    Tokenizer::of_encoder(encoder.into(), pattern, Provenance { record, origin: None })
 }
 
 fn input_of(path: &Path) -> Result<InputFile> {

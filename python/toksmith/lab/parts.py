@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .. import patterns
-from .._core import CompiledPattern, character_kinds
+from .._core import META, CompiledPattern, character_kinds
 from ..formats import verification
 from ..tokenizer import Tokenizer
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["CompiledPattern", "character_kinds"]
+__all__ = ["META", "CompiledPattern", "character_kinds"]
 
 
 def ordinary_tokens(tokenizer: Tokenizer) -> dict[int, bytes]:

@@ -92,6 +92,7 @@ def train(
         UserWarning: No pair is left that occurs often enough: the vocabulary is smaller than asked. Or, without
             `memory_limit`, learning may take more memory than there is: names the limit to give.
 
+    >>> from toksmith import PretokenCounts
     >>> tokenizer = train(PretokenCounts({b"low": 5, b"lower": 2}), 258)
     >>> list(tokenizer.merges)
     [(b'o', b'w'), (b'l', b'ow')]

@@ -8,7 +8,7 @@ use crate::formats::options::{Context, LoadOptions};
 use crate::room;
 use crate::tokenizer::parts::PatternEngines;
 use crate::tokenizer::{
-    Around, BPE_OPTIONS, Known, Origin, PARTS, Pipeline, SETTINGS, Tokenizer, token_value,
+    BPE_OPTIONS, Origin, PARTS, Pipeline, Preprocessing, Provenance, SETTINGS, Tokenizer, token_value,
 };
 
 /// The tokenizer of a file, with what its folder says besides.
@@ -40,11 +40,11 @@ pub(in crate::formats) fn tokenizer_of(
     let vocab = file.vocab(pipeline.steps().spelling(), &texts, options.dropout_seed)?;
     let warnings = std::mem::take(&mut file.warnings);
     drop(file); // before the tables of the encoder take memory
-    let around = match pipeline.is_trivial()? {
+    let preprocessing = match pipeline.is_trivial()? {
         true => pipeline.pattern().clone().into(),
-        false => Around::from(pipeline),
+        false => Preprocessing::from(pipeline),
     };
-    Ok(Tokenizer::new(vocab, around, Known { record: None, origin })?.with_warnings(warnings))
+    Ok(Tokenizer::new(vocab, preprocessing, Provenance { record: None, origin })?.with_warnings(warnings))
 }
 
 /// What a file and the `files` beside it say besides the ids of its tokenizer.

@@ -104,7 +104,6 @@ VALUES: list[tuple[Call, str]] = [
     (lambda at: toksmith.view(at.t, "hi", limit="3"), "limit is a whole number, not str: '3'"),
     (lambda at: toksmith.lab.inspect(at.t, top="3"), "top is a whole number, not str: '3'"),
     (lambda at: toksmith.lab.compare(5, at.text), "tokenizers is a list of tokenizers, or a mapping"),
-    (lambda at: toksmith.lab.compare(at.t, at.text, level="0.5"), "level is a number between 0 and 1, not '0.5'"),
     (lambda at: document.write("page.html", at.t), "tokenizers is a mapping of names to tokenizers, not Tokenizer"),
     (lambda at: at.t.encode("a", dropout="x"), "dropout is a number, not str: 'x'"),
     (lambda at: at.t.encode_to_numpy(b"a"), "a text is a str, not bytes; Tokenizer.encode takes bytes"),

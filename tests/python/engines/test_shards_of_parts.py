@@ -230,7 +230,7 @@ def test_after_an_error_at_the_end(
     def failing_behind_it(folder: Any, *told: Any) -> None:
         write(folder, *told)
         folder.unfinished.mkdir()
-        folder._write_names([name for shard in folder.shards.values() for name in shard.files.values()])
+        folder._write_names(folder.core.names())
         raise error
 
     monkeypatch.setattr(RunFolder, "write_manifest", failing)
@@ -248,6 +248,7 @@ def test_after_a_kill(
     stage: str, texts: list[str | None], tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A driver that was killed leaves no manifest; the next run leaves nothing of what it has left."""
+    from toksmith.engines import run_folder
     from toksmith.engines.run_folder import RunFolder
 
     out = tmp_path / "out"
@@ -256,17 +257,21 @@ def test_after_a_kill(
         def killed(*_: Any) -> Any:
             raise Killed
 
-        def published(folder: Any, parts: dict[str, str], publish: Any = RunFolder.publish) -> None:
-            publish(folder, parts)
+        def published(folder: Any, publish: Any = RunFolder.publish_all) -> None:
+            publish(folder)
+            raise Killed
+
+        def planned(*arguments: Any, plans: Any = run_folder.shard_plans) -> Any:
+            yield next(plans(*arguments))
             raise Killed
 
         patch.setattr(RunFolder, "_clean", lambda _: None)
         if stage == "pieces":
             patch.setattr(PartsEngine, "_worker", killed)
         elif stage == "shards":
-            patch.setattr(RunFolder, "finish", killed)
+            patch.setattr(run_folder, "shard_plans", planned)
         elif stage == "publish":
-            patch.setattr(RunFolder, "publish", published)
+            patch.setattr(RunFolder, "publish_all", published)
         else:
             patch.setattr(RunFolder, "write_manifest", killed)
         with pytest.raises(Killed):

@@ -20,7 +20,7 @@ from hypothesis import given, strategies
 from toksmith import Tokenizer, patterns, train
 from toksmith._core import spell
 from toksmith.files import whole_files
-from toksmith.training.train import _escaped as escape
+from toksmith.training.plan import _escaped as escape
 
 BYTES = {byte: bytes([byte]) for byte in range(256)}
 EOT = "<|endoftext|>"

@@ -15,7 +15,7 @@ from toksmith.reference import GPT2_BYTE_ORDER
 
 def encoded(tokenizer: Tokenizer, text: str) -> HuggingFaceEncoding:
     """Return ids, tokens and offsets of `text`, before a template puts tokens around it."""
-    return EncodingSettings("[null, null]", None).encode(tokenizer._core, [text], False, True, False)
+    return EncodingSettings("[null, null]", None).encode(tokenizer._core, [text], (False, True, False, False, 1))
 
 
 # Letters of both cases, a contraction, digits of several scripts, whitespace, marks in and out of order, letters that

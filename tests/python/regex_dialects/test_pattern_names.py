@@ -67,7 +67,7 @@ DOORS: dict[str, Callable[[Path, Any], Any]] = {
 
 def pattern_of(tokenizer: Tokenizer | Encoding) -> patterns.Pattern:
     """Return the pattern of a tokenizer or an encoding."""
-    return patterns.of_core(tokenizer._core) if isinstance(tokenizer, Tokenizer) else tokenizer._pattern
+    return patterns.of_core(tokenizer._core) if isinstance(tokenizer, Tokenizer) else tokenizer._core_bpe._pattern
 
 
 @pytest.mark.parametrize("door", DOORS)

@@ -7,7 +7,6 @@ import collections
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._core import META
 from ...formats.verification import text_of
 from ...tokenizer import Tokenizer
 from .. import parts
@@ -70,7 +69,7 @@ def contents(vocabulary: Vocabulary) -> Contents:
     scripts = collections.Counter(_script(text, script_of) for text in texts)
     return Contents(
         kinds={kind: kinds[kind] for kind in KINDS},
-        leading_space=sum(len(text) > 1 and text[0] in (" ", META) for text in texts),
+        leading_space=sum(len(text) > 1 and text[0] in (" ", parts.META) for text in texts),
         scripts=dict(sorted(scripts.items(), key=lambda item: (-item[1], item[0]))),
     )
 
@@ -87,13 +86,13 @@ def _script(text: str, script_of: dict[str, str]) -> str:
 
 def without_space(text: str) -> str:
     """Return a text without the space in front, if the text has other characters."""
-    return text[1:] if len(text) > 1 and text[0] in (" ", META) else text
+    return text[1:] if len(text) > 1 and text[0] in (" ", parts.META) else text
 
 
 def duplicates(vocabulary: Vocabulary, top: int) -> Duplicates:
     """Return which tokens differ by a space in front, by case, or by both."""
     texts = set(vocabulary.texts.values())
-    spaced = sum(len(text) > 1 and text[0] in (" ", META) and text[1:] in texts for text in texts)
+    spaced = sum(len(text) > 1 and text[0] in (" ", parts.META) and text[1:] in texts for text in texts)
     cases, both = collections.defaultdict(list), collections.defaultdict(list)
     for id, text in vocabulary.texts.items():
         cases[text.casefold()].append(id)
