@@ -34,6 +34,14 @@ pub(crate) fn fold_words(low: u64, high: u64) -> u64 {
     fold(low ^ SALT[0], high ^ SALT[1])
 }
 
+/// The finalizer of `SplitMix64` (Steele, Lea and Flood, 2014): neighbouring numbers give numbers that do not depend on
+/// each other.
+pub(crate) fn mixed(number: u64) -> u64 {
+    let number = (number ^ number >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let number = (number ^ number >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    number ^ number >> 31
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

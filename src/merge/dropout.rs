@@ -3,7 +3,7 @@
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
-use crate::hashing::{GOLDEN, fold};
+use crate::hashing::{GOLDEN, fold, mixed};
 
 /// How often a merge is left out, and where the choices come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -65,14 +65,6 @@ impl Draws {
         let drawn = (mixed(self.state) >> 11) as f64; // 53 bits, which a number holds exactly
         drawn < self.rate * (1_u64 << 53) as f64
     }
-}
-
-/// The output of `SplitMix64` (Steele, Lea, Flood 2014) for a state: neighbouring states give numbers that do not depend
-/// on each other.
-fn mixed(state: u64) -> u64 {
-    let mut mixed = (state ^ state >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    mixed ^ mixed >> 31
 }
 
 #[cfg(test)]

@@ -199,6 +199,7 @@ fn is_mark(text: &[u8], at: usize) -> bool {
 mod tests {
     use super::*;
     use crate::pretokenize::{Isa, Pattern, Pretokenizer, Unmatched, next};
+    use crate::random::Random;
 
     /// The end of the run that [`EXPRESSION`] matches at `start`.
     fn run_end(text: &str, start: usize) -> Option<usize> {
@@ -243,15 +244,11 @@ mod tests {
             "--", "😀", "\u{301}", "\u{fe0f}", "ं",
         ];
         let marks = 3;
-        let mut state = 1_u64;
-        let mut draw = |end: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) as usize % end
-        };
+        let mut random = Random::new(1);
         for round in 0..40_000 {
             let kinds = pieces.len() - if round % 2 == 0 { marks } else { 0 };
-            let len = draw(24);
-            let text: String = (0..len).map(|_| pieces[draw(kinds)]).collect();
+            let len = random.below(24);
+            let text: String = (0..len).map(|_| pieces[random.below(kinds)]).collect();
             for named in Named::ALL {
                 let runs = WordRuns { named };
                 if !runs.keeps_ends_of_named(text.as_bytes()) {

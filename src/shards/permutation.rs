@@ -1,5 +1,7 @@
 //! An order of numbers that is computed from keys, and takes no memory.
 
+use crate::hashing::{GOLDEN, mixed};
+
 /// With fewer rounds the orders of small numbers are visibly uneven.
 const ROUNDS: usize = 6;
 /// Bytes of the keys.
@@ -50,17 +52,9 @@ impl Permutation {
     fn step(&self, number: u64) -> u64 {
         let (mut row, mut column) = (number / self.columns, number % self.columns);
         for key in self.keys {
-            row = (row + mixed(column ^ key) % self.rows) % self.rows;
-            column = (column + mixed(row ^ !key) % self.columns) % self.columns;
+            row = (row + mixed((column ^ key).wrapping_add(GOLDEN)) % self.rows) % self.rows;
+            column = (column + mixed((row ^ !key).wrapping_add(GOLDEN)) % self.columns) % self.columns;
         }
         row * self.columns + column
     }
-}
-
-/// The finalizer of splitmix64 (Steele, Lea and Flood, 2014).
-fn mixed(number: u64) -> u64 {
-    let number = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let number = (number ^ number >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let number = (number ^ number >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    number ^ number >> 31
 }

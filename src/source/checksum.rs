@@ -150,6 +150,7 @@ mod tests {
     use std::io::Write;
 
     use super::*;
+    use crate::random::Random;
 
     fn bytes_of(len: usize) -> Vec<u8> {
         (0..len).map(|at| (at * at % 253) as u8).collect()
@@ -157,14 +158,12 @@ mod tests {
 
     #[test]
     fn parts_hashed_while_they_are_written_are_not_read() {
-        let mut random = 1_u64;
+        let mut random = Random::new(1);
         for len in [1, SUBTREE_BYTES, 2 * SUBTREE_BYTES, 700_000, 1_234_567] {
             let bytes = bytes_of(len);
             let (mut writes, mut at) = (Vec::new(), 0);
             while at < len {
-                random =
-                    random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                let end = len.min(at + 1 + (random >> 40) as usize % 300_000);
+                let end = len.min(at + 1 + random.below(300_000));
                 writes.push(at..end);
                 at = end;
             }

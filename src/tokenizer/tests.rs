@@ -3,10 +3,7 @@
 use std::path::PathBuf;
 
 use super::*;
-use crate::dialects::SyntaxTables;
 use crate::error::Error;
-use crate::formats::{LoadOptions, kind_of};
-use crate::random::Random;
 
 /// A tokenizer of Hugging Face that merges characters and normalizes.
 const CHARACTERS: &str = r#"{
@@ -118,26 +115,4 @@ fn what_is_wrong_is_named() {
     assert!(with(r"(?i:\p{Lu})", "a").contains("under (?i) has no table here"));
     let error = train(["a"], &TrainOptions::new(255)).err().unwrap();
     assert_eq!(error.to_string(), "vocab_size is 255, less than 256 bytes and 0 special tokens");
-}
-
-/// Whatever stands in a file, reading it ends with a tokenizer or an error.
-#[test]
-fn a_changed_file_of_its_own_is_loaded_or_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("own.json");
-    trained().save(&file).unwrap();
-    let (content, mut random) = (std::fs::read(&file).unwrap(), Random::new(1));
-    for round in 0..600 {
-        let mut changed = content.clone();
-        for _ in 0..1 + round % 3 {
-            let at = random.below(changed.len());
-            match random.below(3) {
-                0 => changed.truncate(at.max(1)),
-                1 => changed[at] = b"0123456789\"[]{},:-\\ax"[random.below(21)],
-                _ => drop(changed.splice(at..at, content[at..(at + 9).min(content.len())].to_vec())),
-            }
-        }
-        let native = kind_of("toksmith").unwrap();
-        let _ = native.read(&changed, &LoadOptions::default(), &SyntaxTables);
-    }
 }

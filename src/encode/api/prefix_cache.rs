@@ -358,6 +358,7 @@ fn locked<T>(shard: &Mutex<Shard>, f: impl FnOnce(&mut Shard) -> T) -> Option<T>
 mod tests {
     use super::*;
     use crate::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
+    use crate::random::Random;
     use crate::vocab::Vocab;
 
     const SIZE: usize = 8 + 4 + ENTRY_BYTES;
@@ -409,22 +410,18 @@ mod tests {
         for pattern in named.into_iter().chain([Pattern::Whole]) {
             let is_whole = matches!(pattern, Pattern::Whole);
             let encoder = encoder(pattern);
-            let mut state = 1_u64;
-            let mut draw = |end: usize| {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                (state >> 33) as usize % end
-            };
+            let mut random = Random::new(1);
             for max_bytes in [0, 5_000, 1 << 24] {
                 let cache = PrefixCache::new(Arc::clone(&encoder), max_bytes, true);
                 let mut texts = vec![String::new()];
                 for _ in 0..3_000 {
                     // A text goes on, or another one leaves it anywhere.
-                    let mut text = texts[draw(texts.len())].clone();
-                    if draw(3) > 0 {
-                        let kept = draw(text.chars().count() + 1);
+                    let mut text = texts[random.below(texts.len())].clone();
+                    if random.below(3) > 0 {
+                        let kept = random.below(text.chars().count() + 1);
                         text = text.chars().take(kept).collect();
                     }
-                    text.extend((0..draw(40)).map(|_| words[draw(words.len())]));
+                    text.extend((0..random.below(40)).map(|_| words[random.below(words.len())]));
                     let expected = encoder.encode_to_vec(text.as_bytes(), true, &control).unwrap();
                     let mut ids = Vec::new();
                     cache.encode(text.as_bytes(), &mut ids, &control).unwrap();

@@ -169,12 +169,14 @@ def test_values_of_a_manifest(tmp_path: Path) -> None:
         check(read)
 
 
-@pytest.mark.parametrize("kind", ["ranks", "merges", "counts", "minbpe", "lines"])
+@pytest.mark.parametrize("kind", ["native", "ranks", "merges", "counts", "minbpe", "lines"])
 def test_bytes_of_other_files(kind: str, tmp_path: Path) -> None:
     name = {"minbpe": "t.model", "lines": "t.jsonl"}.get(kind, "t")
     path = tmp_path / name
     (tmp_path / "vocab").write_text(json.dumps(huggingface()["model"]["vocab"]))
-    if kind == "ranks":
+    if kind == "native":
+        toksmith.train(iter(["low lower lowest"]), 262, special_tokens=["<s>"]).save(path)
+    elif kind == "ranks":
         Tokenizer({byte: bytes([byte]) for byte in range(256)} | {256: b"ab"}, pattern="gpt2").save(
             path, format="tiktoken"
         )
@@ -188,6 +190,7 @@ def test_bytes_of_other_files(kind: str, tmp_path: Path) -> None:
     else:
         path.write_bytes({"merges": b"#version: 0.2\na b\n", "lines": b'{"a": 1, "text": "low"}\n' * 4}[kind])
     loaders: dict[str, Callable[[], object]] = {
+        "native": lambda: Tokenizer.load(path),
         "ranks": lambda: Tokenizer.from_tiktoken(path, pattern="gpt2"),
         "merges": lambda: Tokenizer.from_files(tmp_path / "vocab", path),
         "counts": lambda: toksmith.PretokenCounts.load(path),
