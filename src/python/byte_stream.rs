@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
 
 use super::call;
 use super::documents::PythonReader;
 use super::errors::raised;
+use super::objects;
 use crate::error::Error;
 use crate::source::{
     ByteStream, Compression, DocumentFormat, DocumentReader, Format, InputFile, Opener, ReadDocument,
@@ -85,7 +85,7 @@ pub(super) fn decompress(py: Python<'_>, file: PyInputFile, write: Py<PyAny>) ->
     call::long(py, None, |control| {
         let mut block = Vec::new();
         while stream.read(BLOCK_BYTES, &mut block, control)? > 0 {
-            call::attached(|py| write.call1(py, (PyBytes::new(py, &block),)).map(drop)).map_err(raised)?;
+            call::attached(|py| write.call1(py, (objects::bytes(py, &block)?,)).map(drop)).map_err(raised)?;
             block.clear();
         }
         Ok(())

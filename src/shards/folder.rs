@@ -146,7 +146,13 @@ impl ShardFolder {
 
     /// Makes a shard whole: completes its files, and syncs them to the disk. `hashes` are those of its ids, as far as
     /// they are known.
-    pub fn finish(&self, split: usize, number: u32, filling: Filling, hashes: &WrittenHashes) -> Result<()> {
+    pub fn finish(
+        &self,
+        (split, number): Key,
+        filling: Filling,
+        hashes: &WrittenHashes,
+        control: &Control,
+    ) -> Result<()> {
         if filling.ids > self.format.max_ids() {
             let reason = "a shard of the format llm.c holds at most 2,147,483,647 ids: lower shard_size";
             return Err(Error::Invalid(reason.to_owned()));
@@ -157,7 +163,9 @@ impl ShardFolder {
         if self.format == ShardFormat::Parquet {
             (self.write_parquet)(&raw, &files[0].0)?;
         }
-        let (control, unknown) = (Control::none(), WrittenHashes::default());
+        // Checksums are no stage of their own.
+        let is_wanted = |_| control.check().is_ok();
+        let (control, unknown) = (Control::new(&is_wanted), WrittenHashes::default());
         let sums = files.iter().map(|(path, _)| {
             let written = if *path == raw.ids { hashes } else { &unknown };
             synced(path, written, &control)
@@ -188,7 +196,7 @@ impl ShardFolder {
         let width = if self.is_wide { 4 } else { 2 };
         let head_bytes = self.format.head_bytes();
         let ids = join_pieces((&raw.ids, &raw.starts), head_bytes, width, pieces, control)?;
-        self.finish(split, number, Filling { ids, documents }, &WrittenHashes::default())
+        self.finish((split, number), Filling { ids, documents }, &WrittenHashes::default(), control)
     }
 
     /// Saves a snapshot, all data of which is on the disk, then publishes the shards that it counts as whole. Never
@@ -277,7 +285,11 @@ impl ShardFolder {
             let path = if path.symlink_metadata().is_ok() { path } else { self.folder.join(name) };
             match checksum(&path, &WrittenHashes::default(), control) {
                 Ok((_, actual)) if Some(&actual) == sum => {}
-                Err(Error::Interrupted) => return Err(Error::Interrupted),
+                // A fault of the system says nothing of the file.
+                Err(Error::Io { source, .. }) if !is_of_file(&source) => {
+                    return Err(Error::io(&path)(source));
+                }
+                Err(error) if !matches!(error, Error::Io { .. }) => return Err(error),
                 _ => {
                     let reason = "not the file that the unfinished run had written";
                     return Err(Error::Unread { path, reason: self.start_again(reason) });
@@ -339,6 +351,12 @@ impl ShardFolder {
         let keys: Vec<Key> = self.lock().whole.keys().copied().collect();
         keys.into_iter().flat_map(|key| self.files(key)).map(|(_, name)| name).collect()
     }
+}
+
+/// Whether an error tells that there is no regular file.
+fn is_of_file(error: &std::io::Error) -> bool {
+    // A device, a pipe or a link has an error without a code.
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::IsADirectory) || error.raw_os_error().is_none()
 }
 
 /// Removes a file, if it is there.

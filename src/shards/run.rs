@@ -160,7 +160,7 @@ impl ShardRun {
     fn finish_shard(&self, shard: &Arc<Shard>) -> Result<()> {
         let (filling, job) = shard.closed();
         if let Some(folder) = &self.folder {
-            folder.finish(shard.split, shard.number, filling, shard.hashes())?;
+            folder.finish((shard.split, shard.number), filling, shard.hashes(), &Control::none())?;
         }
         self.ledger.done(job);
         Ok(())

@@ -14,6 +14,7 @@ use super::options::{Merge, Options};
 use super::saver::Saver;
 use super::start::Start;
 use super::tokens::pack;
+use super::trainer::added;
 use crate::control::Control;
 use crate::count::PretokenCounts;
 use crate::encode::Encoder;
@@ -50,7 +51,7 @@ pub(super) fn learn(
         let counts = count(runs.splitting(Some(least)))?;
         let options = Options { min_frequency: least, ..*options };
         let merges = learn_from(counts, start, &options, saver, control)?;
-        if least == floor || merges.len() >= options.max_merges {
+        if least == floor || added(start.tokens(), &merges) >= options.max_merges {
             return Ok(merges);
         }
         least = (least / DIVISOR).max(floor);

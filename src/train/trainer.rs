@@ -38,7 +38,7 @@ const RESERVED_MERGES: usize = 1 << 16;
 const NO_CURSOR: usize = usize::MAX;
 
 /// How many of the merges add a token; `first` tokens existed before them.
-fn added(first: u32, merges: &[Merge]) -> usize {
+pub(super) fn added(first: u32, merges: &[Merge]) -> usize {
     merges.iter().filter(|merge| merge.token >= first).count()
 }
 

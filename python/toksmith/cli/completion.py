@@ -20,7 +20,9 @@ def install_completion(group: click.Command) -> str:
     """Add the script to the file that the current shell reads at its start; return what to say of it."""
     shell = _shell()
     if shell not in _FILES:
-        raise ValueError(f"{shell} has no file for it: add what --show-completion shows to your profile")
+        raise ValueError(
+            f"completion cannot be installed for {shell}: add the output of --show-completion to your profile"
+        )
     path, script = Path.home() / _FILES[shell], _script(group, shell)
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists() or script not in path.read_text(encoding="utf-8"):

@@ -35,7 +35,7 @@ class Checkpoint:
     def __init__(self, path: str, options: Mapping[str, object], seconds: float = 30.0) -> None:
         self.path, self.seconds = Path(path), seconds
         if not seconds >= 0:
-            raise ValueError(f"a checkpoint cannot be written every {seconds} seconds")
+            raise ValueError(f"the time between checkpoints must be 0 seconds or more, not {seconds}")
         self.made = b""
         self._key: dict[str, object] = json.loads(json.dumps(options))
         if not self.path.parent.is_dir():
@@ -94,7 +94,7 @@ class Checkpoint:
         """Save counts that memory does not suffice for beside the checkpoint; return a note for the error."""
         path = self.path.with_name(f"{self.path.name}.counts")
         if path.exists():
-            return f". The counts are not saved, because {path} is there already"
+            return f". The counts are not saved, because {path} already exists"
         counts_files.save(counts, head, path)
         return f". The counts are saved in {path}: give PretokenCounts.load({str(path)!r}) to train"
 

@@ -4,14 +4,14 @@
 //! added tokens their ids, and [`mod@file`] makes a vocabulary of all of it, and [`tokenizer`] what the file says around it.
 //! [`auto`] applies what the [files](side_files) of a folder say. [`shapes`] are parts that several formats have.
 //! The steps around the model are [parts](crate::tokenizer::parts) of a tokenizer. [`writer`] writes the
-//! file, and [`folder`] those beside it.
+//! file, and [`folder_writer`] those beside it.
 
 mod added;
 pub(super) mod auto;
 pub(super) mod classes;
 mod fields;
 pub(super) mod file;
-mod folder;
+mod folder_writer;
 pub(super) mod model;
 pub(super) mod reader;
 pub(super) mod shapes;
@@ -21,8 +21,8 @@ pub(super) mod vocabularies;
 pub(super) mod writer;
 
 pub use file::TokenizerFile;
-pub(super) use folder::pretty;
-pub use folder::{FolderOptions, Roles, end_of_text, folder_files, roles_of};
+pub(super) use folder_writer::pretty;
+pub use folder_writer::{FolderOptions, Roles, end_of_text, folder_files, roles_of};
 pub use tokenizer::read_huggingface;
 pub(super) use tokenizer::tokenizer_of;
 pub(super) use writer::names;

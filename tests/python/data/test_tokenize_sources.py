@@ -1,6 +1,5 @@
 """Documents that come through Python: Parquet, files elsewhere, pipes, tokenizers with a pipeline."""
 
-import contextlib
 import gzip
 import json
 import os
@@ -15,7 +14,7 @@ import numpy as np
 import pytest
 import shards_oracle
 from conftest import Soup
-from failing_sources import Stopped, failing
+from failing_sources import Stopped, failing, until_stopped
 
 import toksmith
 from toksmith import Corpus, Tokenizer
@@ -113,7 +112,7 @@ def test_going_on_in_the_middle(
 
     def ending(count: int) -> Iterator[str]:
         yield from documents[:count]
-        raise Stopped("stopped")
+        raise Stopped("the sources end here")
 
     def sources(part: float) -> Any:
         if kind == "texts":
@@ -127,7 +126,7 @@ def test_going_on_in_the_middle(
     out = tmp_path / "out"
     places = set()
     for stopped in range(24):
-        with contextlib.suppress(Stopped, OSError, ValueError):
+        with until_stopped():
             # One worker first: a state of more than one may cover any number of chunks.
             workers = 1 if stopped < 12 else 1 + stopped % 3
             toksmith.tokenize(sources(stopped / 24), tokenizer, out, workers=workers, **options)

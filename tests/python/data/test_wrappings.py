@@ -1,7 +1,6 @@
 """The same documents in every wrapping: counts, tokenizers and shards are the same, byte for byte."""
 
 import bz2
-import contextlib
 import csv
 import gzip
 import io
@@ -17,7 +16,7 @@ from typing import Any
 import pytest
 from command import run_command
 from conftest import Soup
-from failing_sources import Stopped, failing
+from failing_sources import failing, until_stopped
 
 import toksmith
 from toksmith import Corpus, Tokenizer
@@ -273,7 +272,7 @@ def test_a_killed_run_goes_on(
     options: dict[str, Any] = {"append": END, "shard_size": 20_000, "split": "val=0.1", "workers": 1}
     resumed = 0
     for max_bytes in range(size // 4, 3 * size, size // 9):
-        with contextlib.suppress(ValueError, OSError, Stopped):
+        with until_stopped():
             toksmith.tokenize(failing([files[name]], max_bytes), tokenizer, tmp_path / "out", **options)
             break
         resumed += (tmp_path / "out/.toksmith-unfinished/state.json").exists()

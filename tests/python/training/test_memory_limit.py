@@ -150,7 +150,7 @@ def test_counts_of_an_iterator_are_saved_and_no_file_is_replaced(
     assert PretokenCounts.load(saved[0]) == toksmith.count_pretokens(iter(texts))
     saved[0].write_text("notes")
     message = refused(iter(texts), 300, memory_limit=LIMIT, **options)
-    assert message.endswith(f"The counts are not saved, because {saved[0]} is there already")
+    assert message.endswith(f"The counts are not saved, because {saved[0]} already exists")
     assert saved[0].read_text() == "notes"
     assert train(iter(texts), 300, memory_limit="60MB", **options) == train(files, 300)
 
