@@ -15,7 +15,7 @@ use toksmith::count::{CountOptions, Counting, InputFile, PretokenCounts};
 use toksmith::formats::RankLines;
 use toksmith::pretokenize::{ENDS, Isa, Named, Pattern, Pretokenizer, Scanner, Unmatched};
 use toksmith::special::Specials;
-use toksmith::train::{Options, learn_merges};
+use toksmith::train::{Options, Saver, Start, resume};
 use toksmith::{Control, Encoder, Vocab};
 
 /// Merges of the vocabulary that is trained.
@@ -69,7 +69,9 @@ fn ranks(text: &[u8]) -> Vec<(u32, Vec<u8>)> {
         return lines.tokens().into_iter().map(|(id, token)| (id, token.to_vec())).collect();
     }
     let options = Options { max_merges: MERGES, ..Options::default() };
-    let merges = learn_merges(counts(text).words(), &options, &Control::none()).expect("learns");
+    let merges =
+        resume(counts(text).words(), &Start::default(), &options, &mut Saver::none(), &Control::none())
+            .expect("learns");
     let mut tokens: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
     for merge in merges {
         tokens.push([tokens[merge.left as usize].as_slice(), &tokens[merge.right as usize]].concat());
@@ -145,7 +147,9 @@ fn training(group: &mut Group<'_>, text: &[u8]) {
     let counts = counts(text);
     group.bench_function("train/merges", |bench| {
         let options = Options { max_merges: MERGES, ..Options::default() };
-        bench.iter(|| learn_merges(counts.words(), &options, &Control::none()));
+        bench.iter(|| {
+            resume(counts.words(), &Start::default(), &options, &mut Saver::none(), &Control::none())
+        });
     });
 }
 

@@ -14,7 +14,7 @@ use toksmith::Control;
 use toksmith::count::{CountOptions, Counting, InputFile};
 use toksmith::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
 use toksmith::special::Specials;
-use toksmith::train::{Merge, Options, learn_merges};
+use toksmith::train::{Merge, Options, Saver, Start, resume};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
@@ -46,7 +46,8 @@ fn train(file: &str, max_merges: usize) -> Vec<Merge> {
     let counts = counting.finish(&control).expect("counts");
     let counted = start.elapsed();
     let options = Options { max_merges, ..Options::default() };
-    let merges = learn_merges(counts.words(), &options, &control).expect("learns");
+    let merges =
+        resume(counts.words(), &Start::default(), &options, &mut Saver::none(), &control).expect("learns");
     let all = start.elapsed();
     println!(
         "total {:.1} ms: count {:.1}, merges {:.1} ({} pretokens, {} unique, {} merges)",

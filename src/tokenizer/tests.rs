@@ -33,12 +33,6 @@ fn path(folder: &tempfile::TempDir, name: &str, content: &[u8]) -> PathBuf {
 }
 
 #[test]
-fn threads_share_a_tokenizer() {
-    fn shared<T: Send + Sync + Clone>(_: &T) {}
-    shared(&trained());
-}
-
-#[test]
 fn streams_and_counts_are_those_of_the_whole_text() {
     let folder = tempfile::tempdir().unwrap();
     let characters = Tokenizer::load(path(&folder, "tokenizer.json", CHARACTERS.as_bytes())).unwrap();

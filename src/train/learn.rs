@@ -1,8 +1,5 @@
 //! Counts of words → merges.
 
-use std::sync::Arc;
-
-use super::balance::{self, Measure, Window};
 use super::corpus::{Corpus, WORDS_PER_CHECK};
 use super::corpus16;
 use super::corpus32::{self, Corpus32};
@@ -10,64 +7,13 @@ use super::limit::{Limit, MaxBytes, MaxWords};
 use super::options::{Merge, Options, Ties};
 use super::saver::Saver;
 use super::start::Start;
-use super::superwords::{self, Count};
 use super::trainer::Trainer;
 use crate::control::{Control, Stage};
 use crate::count::PretokenCounts;
 use crate::error::{Error, Result};
-use crate::pretokenize::Pretokenizer;
 use crate::vocab::Vocab;
 
-/// What merges are learned from.
-pub enum Texts<'t> {
-    /// Pretokens. They are freed once the corpus is laid out, if nobody else has them.
-    Counts(Arc<PretokenCounts>),
-    /// Several languages that are compressed alike. Of those that `window` allows, each merge is for the one that is
-    /// compressed worst.
-    Languages { texts: Vec<Arc<PretokenCounts>>, measure: Measure, window: Option<Window> },
-    /// Runs of words, which a pattern finds, in the tokens of the base. The text is counted several times.
-    Runs { pattern: Pretokenizer, count: Count<'t> },
-}
-
-/// Learns merges that begin with `start`, and gives them to `saver` from time to time and at the end.
-///
-/// Returns the merges of `start.made`, or those that make the forced tokens, followed by the learned ones. All that add
-/// a token count towards `options.max_merges`. They are fewer if no pair is left that occurs often enough, and at most 2^30.
-/// Takes 2 or 4 bytes of memory for each byte of the words, and 4 for each occurrence of a pair that may still be merged.
-///
-/// # Errors
-/// [`Error::CountOverflow`], [`Error::TooManyPretokens`], [`Error::Interrupted`]; [`Error::BrokenState`] if no training of
-/// this start can have made `start.made`, or its base merges by names; [`Error::Vocab`] for forced tokens that cannot be
-/// made, and for a base that does not fit what is learned; errors of `saver`.
-pub fn learn(
-    texts: Texts<'_>,
-    start: &Start<'_>,
-    options: &Options,
-    saver: &mut Saver<'_>,
-    control: &Control,
-) -> Result<Vec<Merge>> {
-    match texts {
-        Texts::Counts(counts) => match Arc::try_unwrap(counts) {
-            Ok(counts) => learn_from(counts, start, options, saver, control),
-            Err(counts) => resume(counts.words(), start, options, saver, control),
-        },
-        Texts::Languages { texts, measure, window } => {
-            balance::learn(texts, measure, window, start, options, control)
-        }
-        Texts::Runs { pattern, count } => superwords::learn(pattern, count, start, options, saver, control),
-    }
-}
-
-/// [`resume`] from the 256 bytes, without a saver.
-pub fn learn_merges<'w>(
-    words: impl Iterator<Item = (&'w [u8], u64)> + Clone,
-    options: &Options,
-    control: &Control,
-) -> Result<Vec<Merge>> {
-    resume(words, &Start::default(), options, &mut Saver::none(), control)
-}
-
-/// [`learn`] from counts that the caller no longer needs.
+/// [`resume`] from counts that the caller no longer needs.
 pub fn learn_from(
     counts: PretokenCounts,
     start: &Start<'_>,
@@ -198,8 +144,8 @@ fn ended(end: Result<bool>, merges: &[Merge], saver: &mut Saver<'_>) -> Result<b
     }
 }
 
-/// [`learn`] from `words`: pretokens with their counts, in the order of first occurrence. The counts of a word that occurs
-/// twice are added.
+/// [`super::learn`] from `words`: pretokens with their counts, in the order of first occurrence. The counts of a word that
+/// occurs twice are added.
 pub fn resume<'w>(
     words: impl Iterator<Item = (&'w [u8], u64)> + Clone,
     start: &Start<'_>,

@@ -8,7 +8,7 @@ use toksmith::encode::Encoder;
 use toksmith::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
 use toksmith::special::Specials;
 use toksmith::train::{
-    Measure, Merge, Options, Saver, Start, Texts, Ties, build_vocab, learn, learn_from, learn_merges,
+    Measure, Merge, Options, Saver, Start, Texts, Ties, build_vocab, learn, learn_from, resume,
 };
 use toksmith::vocab::Vocab;
 use toksmith::{Control, Error};
@@ -38,7 +38,8 @@ const BASICS: Options = Options {
 type Words = Vec<(Vec<u8>, u64)>;
 
 fn train(words: &Words, options: &Options, control: &Control) -> toksmith::Result<Vec<Merge>> {
-    learn_merges(words.iter().map(|(word, count)| (word.as_slice(), *count)), options, control)
+    let words = words.iter().map(|(word, count)| (word.as_slice(), *count));
+    resume(words, &Start::default(), options, &mut Saver::none(), control)
 }
 
 /// Trains both ways and names the first merge that differs.
@@ -330,7 +331,7 @@ fn more_bytes_than_positions_are_refused() {
     let word = vec![b'a'; 1 << 20];
     let options = BASICS;
     let corpus = std::iter::repeat_n((word.as_slice(), 1), 1 << 12);
-    match learn_merges(corpus, &options, &Control::none()) {
+    match resume(corpus, &Start::default(), &options, &mut Saver::none(), &Control::none()) {
         Err(Error::TooManyPretokens { bytes, limit }) => {
             assert_eq!(bytes, 1 << 32);
             assert!(limit < bytes);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use toksmith::count::{CountOptions, Counting};
 use toksmith::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
 use toksmith::special::Specials;
-use toksmith::train::{Merge, Options, Saver, Start, Ties, build_vocab, learn_from, learn_merges, resume};
+use toksmith::train::{Merge, Options, Saver, Start, Ties, build_vocab, learn_from, resume};
 use toksmith::{Control, Encoder, Vocab};
 
 use super::input::Input;
@@ -54,7 +54,8 @@ fn views(words: &Words) -> impl Iterator<Item = (&[u8], u64)> + Clone {
 
 /// The merges, trained both ways.
 fn compared(words: &Words, options: &Options) -> Vec<Merge> {
-    let found = learn_merges(views(words), options, &Control::none()).unwrap();
+    let found =
+        resume(views(words), &Start::default(), options, &mut Saver::none(), &Control::none()).unwrap();
     assert_eq!(found, oracle::learn_merges(words, options), "with {options:?} on {words:?}");
     found
 }

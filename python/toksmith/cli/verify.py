@@ -84,7 +84,9 @@ def _tiktoken(source: str, ours: Tokenizer, pattern: str | None) -> tuple[Side, 
     published = None if exists else sources.encoding_of(source)
     origin = f"tiktoken {importlib.metadata.version('tiktoken')}"
     if exists and published is None and sources.kind_of(source) == "tiktoken":
-        published = encodings.name_of(reading.read(source), ours.special_tokens)
+        names, own = encodings.names_of(reading.read(source)), {*ours.special_tokens}
+        fitting = [name for name in names if own <= encodings.ENCODINGS[name].special_tokens.keys()]
+        published = (*fitting, *names, None)[0]  # the file does not say which of several encodings is meant
         origin = origin if published is None else f"{published} of {origin}"
     if published is not None:
         theirs = _published(tiktoken, published)

@@ -165,14 +165,6 @@ def _reread(kind: str, read: Callable[[], _Read]) -> _Read:
         raise ValueError(f"{kind} cannot be read back, and was not written: {error}") from error
 
 
-def module(name: str) -> types.ModuleType | None:
-    """Return the module of a library; None if it is not installed."""
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        return None
-
-
 # Reading back
 
 
@@ -229,8 +221,9 @@ _LIBRARIES = {
 def verify(core: _core.Tokenizer, format: str, paths: list[Path]) -> None:
     """Read the files of a format back, and raise ValueError if they do not hold the tokenizer."""
     kind = " and ".join(_core.FORMATS[format][1]) or "the file"
-    library = _LIBRARIES.get(format)
-    installed = library and module(library.module)
+    library, installed = _LIBRARIES.get(format), None
+    with contextlib.suppress(ImportError):
+        installed = library and importlib.import_module(library.module)
     if library is None or installed is None:
         _verify_own(kind, core, format, paths)
         return

@@ -142,17 +142,6 @@ def names_of(data: bytes) -> list[str]:
     return [name for name, entry in ENCODINGS.items() if FILES[entry.file].sha256 == digest]
 
 
-def name_of(data: bytes, special_tokens: Iterable[str] = ()) -> str | None:
-    """Return the first encoding of a rank file that has these special tokens, or the first; None for other files.
-
-    A file of several encodings does not say which of them is meant.
-    """
-    names = names_of(data)
-    return next(
-        (name for name in names if {*special_tokens} <= ENCODINGS[name].special_tokens.keys()), (*names, None)[0]
-    )
-
-
 def warn_of_pattern(path: str | os.PathLike[str], data: bytes, pattern: patterns.Pattern, *, stacklevel: int) -> None:
     """Warn if the rank file of an encoding is read under another pattern than that of the encoding."""
     names = names_of(data)
