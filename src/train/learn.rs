@@ -144,7 +144,7 @@ fn ended(end: Result<bool>, merges: &[Merge], saver: &mut Saver<'_>) -> Result<b
     }
 }
 
-/// [`super::learn`] from `words`: pretokens with their counts, in the order of first occurrence. The counts of a word that
+/// Learns merges from `words`: pretokens with their counts, in the order of first occurrence. The counts of a word that
 /// occurs twice are added.
 pub fn resume<'w>(
     words: impl Iterator<Item = (&'w [u8], u64)> + Clone,
