@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -105,7 +106,7 @@ def test_a_file_that_cannot_be_read_is_refused(name: str, tmp_path: Path, monkey
 @pytest.mark.parametrize("name", ["tiktoken", "gpt2"])
 def test_without_the_library_toksmith_reads(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save, written = EXPORTS[name]
-    monkeypatch.setattr(verification, "module", lambda _: None)
+    monkeypatch.setitem(sys.modules, verification._LIBRARIES[name].module, None)  # as if it were not installed
     save(trained("last"), tmp_path)
     assert (tmp_path / written).is_file()
     broken(monkeypatch, lambda data: lost_merge(name, data))
