@@ -230,3 +230,30 @@ impl Partition {
         (std::mem::take(&mut self.slots), std::mem::take(&mut self.long))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Memory that was kept is freed before anything is written.
+    #[test]
+    fn memory_stays_below_the_limit() {
+        let limit = 1 << 15;
+        let spill = SpillFile::new(std::env::temp_dir(), limit, 1 << 16);
+        let (mut partition, mut number) = (Partition::default(), 0_u64);
+        for length in [8, 500, 8, 40, 3000, 8].repeat(3) {
+            for _ in 0..1000 {
+                number += 1;
+                let mut pretoken = number.to_be_bytes().to_vec();
+                pretoken.resize(length, b'x');
+                let mut arena = Vec::new();
+                let slot = CountSlot::of(&pretoken, 1, number).stored(&pretoken, &mut arena).unwrap();
+                partition.add(&slot, slot.hash(), &arena, Some(&spill)).unwrap();
+                // The limit is checked before an insertion, so one more pretoken may be there now.
+                assert!(partition.memory_with(0) <= limit + 2 * length + 4000, "{length}");
+            }
+        }
+        assert!(spill.count() > 10);
+        assert_eq!(partition.count(), number as usize);
+    }
+}

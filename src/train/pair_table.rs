@@ -142,3 +142,31 @@ impl PairTable {
         self.places[gap] = EMPTY_PLACE;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::PairTable;
+    use crate::random::Random;
+    use std::collections::HashMap;
+    use std::collections::hash_map::Entry;
+
+    #[test]
+    fn the_table_agrees_with_a_hash_map() {
+        let (mut table, mut pairs, mut map) = (PairTable::default(), Vec::new(), HashMap::new());
+        let mut random = Random::new(1);
+        for step in 0..200_000u32 {
+            let pair = (random.below(60) as u32, random.below(60) as u32);
+            let is_it = |number: u32| pairs[number as usize] == pair;
+            assert_eq!(table.find(pair.0, pair.1, is_it), map.get(&pair).copied(), "{step}");
+            if step % 3 > 0 && map.remove(&pair).is_some() {
+                table.remove(pair.0, pair.1, is_it);
+            } else if let Entry::Vacant(vacant) = map.entry(pair) {
+                let number = pairs.len() as u32;
+                pairs.push(pair);
+                table.insert(pair.0, pair.1, number).unwrap();
+                vacant.insert(number);
+            }
+            assert_eq!(table.used, map.len());
+        }
+    }
+}

@@ -12,7 +12,7 @@ from blake3 import blake3
 from conftest import Soup
 
 import toksmith
-from toksmith import Tokenizer
+from toksmith import Tokenizer, _core
 from toksmith.data import tokenize as module
 
 END = "<|endoftext|>"
@@ -202,3 +202,19 @@ def test_formats_that_are_refused(tokenizer: Tokenizer, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"shard_size is at most 2,147,483,647 in the format llm\.c"):
         toksmith.tokenize(iter([]), tokenizer, out, format="llm.c", shard_size=2**31)
     assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [
+        (0, "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262"),
+        (1, "2d3adedff11b61f14c886e35afa036736dcd87a74d27b5c1510225d0f592e213"),
+        (1025, "d00278ae47eb27b34faecf67b4fe263f82d5412916c1ffd97c8cb7fb814b8444"),
+        (102_400, "bc3e3d41a1146b069abffad3c0d44860cf664390afce4d9661f7902e7943e085"),
+    ],
+)
+def test_a_checksum_is_that_of_the_published_vectors(size: int, expected: str, tmp_path: Path) -> None:
+    """The test vectors of BLAKE3: the byte at place n is n modulo 251."""
+    path = tmp_path / "bytes"
+    path.write_bytes(bytes(at % 251 for at in range(size)))
+    assert _core.checksum(path) == (size, expected)
