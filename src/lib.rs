@@ -7,13 +7,13 @@
 //! ```
 //! # #[cfg(feature = "train")]
 //! # fn main() -> Result<(), toksmith::Error> {
-//! use toksmith::{TrainOptions, train};
+//! use toksmith::{Special, TrainOptions, train};
 //!
 //! let mut options = TrainOptions::new(260);
 //! options.special_tokens = vec!["<|endoftext|>".into()];
 //! let tokenizer = train(["low low low lower lowest"], &options)?;
 //!
-//! let ids = tokenizer.encode("low lower<|endoftext|>", true)?;
+//! let ids = tokenizer.encode("low lower<|endoftext|>", Special::Ids)?;
 //! assert_eq!(ids, [258, 259, 102, 115, 0]);
 //! assert_eq!(tokenizer.decode(&ids)?, "low lower<|endoftext|>");
 //! # Ok(())
@@ -33,7 +33,7 @@
 //! | encode a text | [`Tokenizer::encode`], [`encode_with_offsets`](Tokenizer::encode_with_offsets) |
 //! | encode many on several threads | [`Tokenizer::encode_batch`] |
 //! | encode a text that comes in pieces | [`Tokenizer::stream`] |
-//! | choose which names of special tokens count | [`SpecialTokens`], [`SpecialSet`] |
+//! | choose which names of special tokens count | [`Special`], [`SpecialSet`] |
 //! | count, cut to a length, split | [`Tokenizer::count`], [`truncate`](Tokenizer::truncate), [`split`](Tokenizer::split) |
 //! | keep the ids of a text under edits | [`Tokenizer::document`] |
 //! | decode | [`Tokenizer::decode`], [`decode_bytes`](Tokenizer::decode_bytes) |
@@ -139,7 +139,7 @@ struct Readme;
 pub use control::Control;
 #[doc(hidden)]
 pub use encode::Encoder;
-pub use encode::{Document, EncodeStream, SpecialSet, SpecialTokens};
+pub use encode::{Document, EncodeStream, Special, SpecialSet, SpecialTokens};
 pub use error::{Error, Result};
 pub use tokenizer::{DecodeOptions, DecodeStream, Tokenizer};
 #[cfg(feature = "train")]

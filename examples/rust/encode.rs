@@ -12,7 +12,7 @@ use std::error::Error;
 use std::io::{BufRead, Write, stdin, stdout};
 use std::process::ExitCode;
 
-use toksmith::Tokenizer;
+use toksmith::{Special, Tokenizer};
 
 const USAGE: &str = "usage: encode PATH [PATTERN [NAME=ID]...]; a rank file needs a pattern";
 
@@ -39,7 +39,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     for line in stdin().lock().lines() {
         let text: String = serde_json::from_str(&line?)?;
         ids.clear();
-        tokenizer.encode_into(&text, true, &mut ids)?;
+        tokenizer.encode_into(&text, Special::Ids, &mut ids)?;
         writeln!(out, "{}", serde_json::to_string(&(&ids, tokenizer.decode(&ids)?))?)?;
     }
     Ok(())

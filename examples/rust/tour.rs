@@ -12,7 +12,7 @@
 use std::error::Error;
 use std::path::Path;
 
-use toksmith::{DecodeOptions, Tokenizer, TrainOptions, train};
+use toksmith::{DecodeOptions, Special, Tokenizer, TrainOptions, train};
 
 const TEXTS: [&str; 3] = ["the cat sat on the mat", "the cat<|endoftext|>", "caf\u{e9} \u{1f600}"];
 /// Formats with the name of a file of each.
@@ -58,23 +58,23 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("gpt2: {} tokens", Tokenizer::load(&pair)?.vocab_size());
     for path in std::env::args().skip(2) {
         let loaded = Tokenizer::load(&path)?;
-        println!("{path}: {} tokens, {:?}", loaded.vocab_size(), loaded.encode(TEXTS[0], false)?);
+        println!("{path}: {} tokens, {:?}", loaded.vocab_size(), loaded.encode(TEXTS[0], Special::Text)?);
     }
 
-    println!("counts: {:?}", tokenizer.count_batch(&TEXTS, true, 2)?);
-    println!("cut to two tokens: {:?}", tokenizer.truncate(TEXTS[0], 2, true)?);
-    println!("pieces: {:?}", tokenizer.split(TEXTS[0], 3, 1, true)?);
+    println!("counts: {:?}", tokenizer.count_batch(&TEXTS, Special::Ids, 2)?);
+    println!("cut to two tokens: {:?}", tokenizer.truncate(TEXTS[0], 2, Special::Ids)?);
+    println!("pieces: {:?}", tokenizer.split(TEXTS[0], 3, 1, Special::Ids)?);
 
     let mut options = DecodeOptions::default();
     options.stop = vec!["mat".into()];
     let mut stream = tokenizer.decode_stream(&[], options)?;
     let mut text = String::new();
-    for id in tokenizer.encode(TEXTS[0], true)? {
+    for id in tokenizer.encode(TEXTS[0], Special::Ids)? {
         text += &stream.push(id)?;
     }
     println!("streamed: {text:?}, stopped by {:?}", stream.stopped());
 
-    let mut document = tokenizer.document(TEXTS[0], true)?;
+    let mut document = tokenizer.document(TEXTS[0], Special::Ids)?;
     document.replace(4..7, "dog")?;
     println!("edited: {:?}, {} ids", document.text()?, document.count());
     tokenizer.with_special_tokens(&[("<|user|>", 300)])?.save(folder.join("chat.toksmith"))?;
@@ -83,5 +83,5 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn same_ids(one: &Tokenizer, other: &Tokenizer) -> Result<bool, toksmith::Error> {
-    Ok(one.encode_batch(&TEXTS, true, 2)? == other.encode_batch(&TEXTS, true, 2)?)
+    Ok(one.encode_batch(&TEXTS, Special::Ids, 2)? == other.encode_batch(&TEXTS, Special::Ids, 2)?)
 }

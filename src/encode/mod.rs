@@ -43,4 +43,4 @@ pub use encoder::Encoder;
 pub(crate) use output::put_ids;
 pub use output::{IdArray, IdBytes, IdDestination, IdFile, IdType, Sink, Spans, recycle};
 pub use parallel::{EncodedBatch, FileOptions};
-pub use special_set::{SpecialSet, SpecialTokens};
+pub use special_set::{Special, SpecialSet, SpecialTokens};

@@ -32,7 +32,28 @@ impl SpecialSet {
     }
 }
 
-/// Which special tokens a call turns into their ids. All others are ordinary text.
+/// What the names of special tokens that occur in a text become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Special {
+    /// The ids of the special tokens.
+    Ids,
+    /// The ids of their characters: the names are ordinary text, as in text that users send.
+    Text,
+}
+
+impl From<Special> for bool {
+    fn from(special: Special) -> bool {
+        special == Special::Ids
+    }
+}
+
+impl From<Special> for SpecialTokens<'_> {
+    fn from(special: Special) -> Self {
+        bool::from(special).into()
+    }
+}
+
+/// Which special tokens a call turns into their ids, made of [`Special`] or a [`SpecialSet`]. All others are ordinary text.
 #[derive(Clone, Copy, Debug)]
 pub enum SpecialTokens<'a> {
     /// None: all text is ordinary.
@@ -43,7 +64,7 @@ pub enum SpecialTokens<'a> {
     Chosen(&'a SpecialSet),
 }
 
-/// `true` stands for the special tokens of the vocabulary, `false` for none.
+#[doc(hidden)]
 impl From<bool> for SpecialTokens<'_> {
     #[inline]
     fn from(of_vocabulary: bool) -> Self {

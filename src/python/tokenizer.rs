@@ -578,7 +578,9 @@ impl Tokenizer {
     }
 
     fn stream(&self, special: bool) -> EncodeStream {
-        EncodeStream(self.inner.stream(special).into())
+        EncodeStream(
+            self.inner.stream(if special { crate::Special::Ids } else { crate::Special::Text }).into(),
+        )
     }
 
     /// `continues` is that of `encode_to_numpy`.

@@ -268,14 +268,14 @@ impl Tokenizer {
     ///
     /// ```
     /// # fn main() -> Result<(), toksmith::Error> {
-    /// use toksmith::{DecodeOptions, TrainOptions, train};
+    /// use toksmith::{DecodeOptions, Special, TrainOptions, train};
     ///
     /// let tokenizer = train(["low low low lower"], &TrainOptions::new(260))?;
     /// let mut options = DecodeOptions::default();
     /// options.stop = vec!["we".into()];
     /// let mut stream = tokenizer.decode_stream(&[], options)?;
     /// let mut text = String::new();
-    /// for id in tokenizer.encode("é lower", true)? {
+    /// for id in tokenizer.encode("é lower", Special::Text)? {
     ///     text += &stream.push(id)?;
     /// }
     /// assert_eq!((&*text, stream.stopped()), ("é lo", Some("we")));

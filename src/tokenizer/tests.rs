@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::*;
+use crate::Special;
 use crate::error::Error;
 
 /// A tokenizer of Hugging Face that merges characters and normalizes.
@@ -36,10 +37,10 @@ fn path(folder: &tempfile::TempDir, name: &str, content: &[u8]) -> PathBuf {
 fn streams_and_counts_are_those_of_the_whole_text() {
     let folder = tempfile::tempdir().unwrap();
     let characters = Tokenizer::load(path(&folder, "tokenizer.json", CHARACTERS.as_bytes())).unwrap();
-    assert_eq!(characters.encode("aé <s> a", true).unwrap(), [6, 2, 0, 5]);
+    assert_eq!(characters.encode("aé <s> a", Special::Ids).unwrap(), [6, 2, 0, 5]);
     assert_eq!(characters.decode(&[6, 2, 0, 5]).unwrap(), "aé <s> a");
     for tokenizer in [trained(), characters] {
-        for special in [true, false] {
+        for special in [Special::Ids, Special::Text] {
             let ids = tokenizer.encode(TEXT, special).unwrap();
             assert_eq!(tokenizer.count(TEXT, special).unwrap(), ids.len());
             let mut appended = vec![7];
@@ -68,8 +69,8 @@ fn a_saved_tokenizer_is_loaded_again() {
     let loaded = Tokenizer::load(&file).unwrap();
     assert!(loaded.warnings().is_empty() && tokenizer.tokens().eq(loaded.tokens()));
     assert_eq!(loaded.special_tokens().collect::<Vec<_>>(), [("<|end|>", 0), ("<s>", 1)]);
-    let ids = tokenizer.encode(TEXT, true).unwrap();
-    assert_eq!(loaded.encode(TEXT, true).unwrap(), ids);
+    let ids = tokenizer.encode(TEXT, Special::Ids).unwrap();
+    assert_eq!(loaded.encode(TEXT, Special::Ids).unwrap(), ids);
     assert_eq!(loaded.decode(&ids).unwrap(), TEXT);
     assert_eq!(loaded.token_id(b"low").and_then(|id| loaded.token_bytes(id)), Some(&b"low"[..]));
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "nothing is left behind");

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::tokenizer::Tokenizer;
 use crate::control::Control;
-use crate::encode::{CHUNK_BYTES, Document, Spans};
+use crate::encode::{CHUNK_BYTES, Document, Spans, Special, SpecialTokens};
 use crate::error::Result;
 use crate::room;
 
@@ -13,12 +13,19 @@ impl Tokenizer {
     ///
     /// ```
     /// # fn main() -> Result<(), toksmith::Error> {
+    /// use toksmith::Special;
+    ///
     /// let tokenizer = toksmith::train(["low low low lower"], &toksmith::TrainOptions::new(260))?;
-    /// assert_eq!(tokenizer.encode_batch(&["low", "lower"], true, 2)?, [vec![257], vec![257, 259]]);
+    /// assert_eq!(tokenizer.encode_batch(&["low", "lower"], Special::Text, 2)?, [vec![257], vec![257, 259]]);
     /// # Ok(())
     /// # }
     /// ```
-    pub fn encode_batch(&self, texts: &[&str], special: bool, workers: usize) -> Result<Vec<Vec<u32>>> {
+    pub fn encode_batch<'a>(
+        &'a self,
+        texts: &[&str],
+        special: impl Into<SpecialTokens<'a>>,
+        workers: usize,
+    ) -> Result<Vec<Vec<u32>>> {
         let texts: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
         let batch = self.encoder().encode_batch(&texts, special, workers, &Control::none())?;
         let ids = batch.starts.windows(2).map(|ends| batch.ids[ends[0]..ends[1]].to_vec());
@@ -26,13 +33,22 @@ impl Tokenizer {
     }
 
     /// How many ids each text has, counted on up to `workers` threads.
-    pub fn count_batch(&self, texts: &[&str], special: bool, workers: usize) -> Result<Vec<i64>> {
+    pub fn count_batch<'a>(
+        &'a self,
+        texts: &[&str],
+        special: impl Into<SpecialTokens<'a>>,
+        workers: usize,
+    ) -> Result<Vec<i64>> {
         let texts: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
         self.encoder().count_batch(&texts, special, workers, &Control::none())
     }
 
     /// The ids of a text with the bytes that each stands for.
-    pub fn encode_with_offsets(&self, text: &str, special: bool) -> Result<Vec<(u32, Range<usize>)>> {
+    pub fn encode_with_offsets<'a>(
+        &'a self,
+        text: &str,
+        special: impl Into<SpecialTokens<'a>>,
+    ) -> Result<Vec<(u32, Range<usize>)>> {
         let mut spans = Spans::default();
         self.encoder().encode(text.as_bytes(), special, &mut spans, &Control::none())?;
         let places = spans.in_bytes()?;
@@ -41,8 +57,8 @@ impl Tokenizer {
     }
 
     /// The longest prefix of a text of at most `max_tokens` tokens that ends between two characters.
-    pub fn truncate<'t>(&self, text: &'t str, max_tokens: usize, special: bool) -> Result<&'t str> {
-        let range = self.encoder().truncate(text, max_tokens, special, &Control::none())?;
+    pub fn truncate<'t>(&self, text: &'t str, max_tokens: usize, special: Special) -> Result<&'t str> {
+        let range = self.encoder().truncate(text, max_tokens, special.into(), &Control::none())?;
         Ok(&text[range])
     }
 
@@ -56,9 +72,9 @@ impl Tokenizer {
         text: &'t str,
         max_tokens: usize,
         overlap: usize,
-        special: bool,
+        special: Special,
     ) -> Result<Vec<&'t str>> {
-        let ranges = self.encoder().split(text, max_tokens, overlap, special, &Control::none())?;
+        let ranges = self.encoder().split(text, max_tokens, overlap, special.into(), &Control::none())?;
         Ok(ranges.into_iter().map(|range| &text[range]).collect())
     }
 
@@ -66,14 +82,16 @@ impl Tokenizer {
     ///
     /// ```
     /// # fn main() -> Result<(), toksmith::Error> {
+    /// use toksmith::Special;
+    ///
     /// let tokenizer = toksmith::train(["low low low lower"], &toksmith::TrainOptions::new(260))?;
-    /// let mut document = tokenizer.document("a low cat", true)?;
+    /// let mut document = tokenizer.document("a low cat", Special::Text)?;
     /// document.replace(2..5, "lower")?;
-    /// assert_eq!(document.ids()?, tokenizer.encode("a lower cat", true)?);
+    /// assert_eq!(document.ids()?, tokenizer.encode("a lower cat", Special::Text)?);
     /// # Ok(())
     /// # }
     /// ```
-    pub fn document(&self, text: &str, special: bool) -> Result<Document> {
-        Document::new(self.encoder().clone(), text, special, CHUNK_BYTES, &Control::none())
+    pub fn document(&self, text: &str, special: Special) -> Result<Document> {
+        Document::new(self.encoder().clone(), text, special.into(), CHUNK_BYTES, &Control::none())
     }
 }

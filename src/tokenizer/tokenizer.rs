@@ -8,7 +8,7 @@ use super::pipeline::Pipeline;
 use super::record::Record;
 use crate::control::Control;
 use crate::decode::{TextDecoder, TokenRun, decode};
-use crate::encode::{EncodeStream, Encoder, SpecialTokens};
+use crate::encode::{EncodeStream, Encoder, Special, SpecialTokens};
 use crate::error::Result;
 use crate::spelling::spelled;
 use crate::vocab::Vocab;
@@ -22,7 +22,7 @@ use crate::vocab::Vocab;
 /// `false` for none, so that their names in a text are ordinary text. Give `false` for text that is not trusted.
 ///
 /// ```
-/// use toksmith::Tokenizer;
+/// use toksmith::{Special, Tokenizer};
 ///
 /// # let lines: String = (0..=255u32).map(|byte| {
 /// #     let bits = byte << 16;
@@ -37,10 +37,10 @@ use crate::vocab::Vocab;
 /// # std::fs::write(&path, lines + "bG93 256\nIGxvdw== 257\n")?;
 /// // A rank file has neither pattern nor special tokens: they are given beside it.
 /// let tokenizer = Tokenizer::from_tiktoken(&path, "cl100k", &[("<|endoftext|>", 300)])?;
-/// let ids = tokenizer.encode("low low<|endoftext|>", true)?;
+/// let ids = tokenizer.encode("low low<|endoftext|>", Special::Ids)?;
 /// assert_eq!(ids, [256, 257, 300]);
 /// assert_eq!(tokenizer.decode(&ids)?, "low low<|endoftext|>");
-/// assert_eq!(tokenizer.count("low low", false)?, 2);
+/// assert_eq!(tokenizer.count("low low", Special::Text)?, 2);
 /// # std::fs::remove_dir_all(folder)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -193,18 +193,20 @@ impl Tokenizer {
     ///
     /// ```
     /// # fn main() -> Result<(), toksmith::Error> {
+    /// use toksmith::Special;
+    ///
     /// let tokenizer = toksmith::train(["low low low lower"], &toksmith::TrainOptions::new(260))?;
-    /// let (mut stream, mut ids) = (tokenizer.stream(true), Vec::new());
+    /// let (mut stream, mut ids) = (tokenizer.stream(Special::Text), Vec::new());
     /// for part in ["lo", "w low", "er"] {
     ///     stream.push(part, &mut ids)?;
     /// }
     /// stream.finish(&mut ids)?;
-    /// assert_eq!(ids, tokenizer.encode("low lower", true)?);
+    /// assert_eq!(ids, tokenizer.encode("low lower", Special::Text)?);
     /// # Ok(())
     /// # }
     /// ```
-    pub fn stream(&self, special: bool) -> EncodeStream {
-        EncodeStream::new(Arc::clone(&self.encoder), special)
+    pub fn stream(&self, special: Special) -> EncodeStream {
+        EncodeStream::new(Arc::clone(&self.encoder), special.into())
     }
 
     /// The number of tokens, special tokens included.

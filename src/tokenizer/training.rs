@@ -68,10 +68,10 @@ impl TrainOptions {
 ///
 /// ```
 /// # fn main() -> Result<(), toksmith::Error> {
-/// use toksmith::{TrainOptions, train};
+/// use toksmith::{Special, TrainOptions, train};
 ///
 /// let tokenizer = train(["low low low lower lowest"], &TrainOptions::new(259))?;
-/// let ids = tokenizer.encode("low lower", true)?;
+/// let ids = tokenizer.encode("low lower", Special::Text)?;
 /// assert_eq!(ids, [257, 258, 101, 114]);
 /// assert_eq!(tokenizer.decode(&ids)?, "low lower");
 /// # Ok(())
