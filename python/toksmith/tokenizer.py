@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
-from . import formats, patterns
+from . import patterns
 from ._core import DecodeStream, Document, Pipeline
 from ._core import Tokenizer as CoreTokenizer
 from ._internal import arguments, choices
@@ -21,6 +21,7 @@ from ._internal.messages import shown
 from ._internal.progress import Report
 from ._internal.views import ListView
 from .encoding import text_streaming
+from .formats import sources
 
 if TYPE_CHECKING:
     import numpy as np
@@ -703,7 +704,7 @@ class Tokenizer:
             OSError: There is nothing of this name, or a file cannot be read or downloaded.
             ValueError: The file is malformed, or an option is given that the file holds itself, or one is missing.
         """
-        return cls._of(formats.sources.open_source(name_or_path, pattern, special_tokens, unmatched, download))
+        return cls._of(sources.open_source(name_or_path, pattern, special_tokens, unmatched, download))
 
     @classmethod
     def from_files(
@@ -756,7 +757,7 @@ class Tokenizer:
                 has a part without an equal in `regex`, or looks like a name but is none.
         """
         name = arguments.path_of("path", path)
-        return cls._of(formats.sources.load_ranks(name, pattern, special_tokens, unmatched))
+        return cls._of(sources.load_ranks(name, pattern, special_tokens, unmatched))
 
     @classmethod
     def from_huggingface(cls, source: object, *, dropout_seed: int | None = None) -> Self:
@@ -776,7 +777,7 @@ class Tokenizer:
             ValueError: The file is malformed or inconsistent, or has a part that cannot be reproduced exactly; names
                 the part by its place in the file.
         """
-        return cls._of(formats.sources.load_huggingface(source, dropout_seed))
+        return cls._of(sources.load_huggingface(source, dropout_seed))
 
     @classmethod
     def load(cls, path: StrPath) -> Self:
@@ -786,7 +787,7 @@ class Tokenizer:
             OSError: The file cannot be read.
             ValueError: The file is no such file, of a later version, or inconsistent; names what is wrong.
         """
-        return cls._of(formats.sources.load_own(arguments.path_of("path", path)))
+        return cls._of(sources.load_own(arguments.path_of("path", path)))
 
     def save(self, path: StrPath, *, format: FileFormat = "toksmith", verify: bool = True) -> None:
         """Save the tokenizer to a file, or to a folder for GPT-2's two files.
@@ -808,7 +809,9 @@ class Tokenizer:
                 ids. Nothing is written.
         """
         arguments.one_of("format", format, choices.FileFormat)
-        formats.saving.save(self._core, arguments.path_of("path", path), format, verify)
+        from .formats import saving
+
+        saving.save(self._core, arguments.path_of("path", path), format, verify)
 
     def save_huggingface(
         self,
@@ -847,7 +850,9 @@ class Tokenizer:
                 a name that is no special token; or the file, read back, gives other ids. Nothing is written.
         """
         roles = {"bos_token": bos_token, "eos_token": eos_token, "unk_token": unk_token, "pad_token": pad_token}
-        formats.saving.save_huggingface(
+        from .formats import saving
+
+        saving.save_huggingface(
             self._core, arguments.path_of("folder", folder), roles, chat_template, model_max_length, verify
         )
 
@@ -929,7 +934,7 @@ def tokenizer_of(tokenizer: object, argument: str = "tokenizer") -> Tokenizer:
         return inner
     if isinstance(tokenizer, bytes):
         return Tokenizer.from_pretrained(os.fsdecode(tokenizer))
-    if not formats.sources.is_source(tokenizer):
+    if not sources.is_source(tokenizer):
         raise TypeError(
             f"{argument} is a Tokenizer, the name or path of one, or a tokenizer of another library, not "
             f"{type(tokenizer).__name__}: {shown(tokenizer)}"

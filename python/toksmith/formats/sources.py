@@ -57,10 +57,9 @@ def _located(source: StrPath, download: bool | None) -> str | None:
 
 def _hub_cache() -> Path:
     """Return the folder where `huggingface_hub` keeps what it downloads. It need not exist."""
-    if named := os.environ.get("HF_HUB_CACHE") or os.environ.get("HUGGINGFACE_HUB_CACHE"):
-        return Path(named).expanduser()
-    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(os.environ.get("HF_HOME") or f"{base}/huggingface").expanduser() / "hub"
+    home = os.environ.get("HF_HOME") or f"{os.environ.get('XDG_CACHE_HOME') or '~/.cache'}/huggingface"
+    named = os.environ.get("HF_HUB_CACHE") or os.environ.get("HUGGINGFACE_HUB_CACHE")
+    return Path(named or f"{home}/hub").expanduser()
 
 
 def in_hub_cache(source: object, download: bool | None = None) -> str | None:
@@ -95,18 +94,8 @@ def _downloaded(name: str, revision: str) -> str:
         return huggingface_hub.snapshot_download(name, revision=revision, allow_patterns=_HUB_FILES)
     except Exception as error:  # its errors, and those of the HTTP library beneath it
         raise FileNotFoundError(
-            f"{name}@{revision} could not be downloaded from the Hugging Face Hub: {_reason(error)}"
+            f"{name}@{revision} could not be downloaded from the Hugging Face Hub: {error}"
         ) from None
-
-
-def _reason(error: Exception) -> str:
-    """Return what to do about an error of `huggingface_hub`."""
-    return {
-        "GatedRepoError": "accept the model's terms on its page, and set HF_TOKEN or run `hf auth login`",
-        "RepositoryNotFoundError": "there is no model of this name, or it is private: check the name, and set "
-        "HF_TOKEN or run `hf auth login`",
-        "RevisionNotFoundError": "the model has no such branch, tag or commit",
-    }.get(type(error).__name__, str(error))
 
 
 def files_of(source: StrPath) -> list[Path]:
@@ -164,48 +153,43 @@ def open_source(
     """Load the tokenizer of a name or a path. See `Tokenizer.from_pretrained`; a pattern of `...` is not given."""
     is_bare = pattern is ... and special_tokens is None and unmatched is None
     if not isinstance(source, (str, os.PathLike)):
-        if not is_bare:
-            raise ValueError("an object has its own pattern and special tokens: leave them and unmatched out")
-        return _of_object(source)
-    name = _located(source, download)
-    if name is None and is_bare:
-        return published(encoding_of(os.fspath(source)) or "")
-    kind = "published" if name is None else _core.tokenizer_kind(name, not is_bare)
-    only_pattern = pattern is not ... and special_tokens is None and unmatched is None
-    if name is None or not (is_bare or kind in ("tiktoken", "gpt2") or (kind == "gguf" and only_pattern)):
-        raise ValueError(
-            f"{source} has its own pattern and special tokens: leave pattern, special_tokens and unmatched out"
-        )
+        if is_bare:
+            return _of_object(source)
+        raise ValueError("an object has its own pattern and special tokens: leave them and unmatched out")
+    path = _located(source, download)
     if is_bare:
-        return _load_bare(name)
-    return _load_with(name, kind, pattern, special_tokens, unmatched)
+        return _load_bare(path) if path is not None else published(encoding_of(os.fspath(source)) or "")
+    if path is not None and takes_options(path):
+        return _load_with(path, pattern, special_tokens, unmatched)
+    if path is not None and _core.tokenizer_kind(path) == "gguf" and special_tokens is None and unmatched is None:
+        if not isinstance(pattern, str | None):
+            raise ValueError(f"the pattern is the name of a pre-tokenizer of llama.cpp, not {pattern!r:.80}")
+        return _core.Tokenizer.load(path, pre_tokenizer=pattern or "none")
+    raise ValueError(
+        f"{source} has its own pattern and special tokens: leave pattern, special_tokens and unmatched out"
+    )
 
 
-def _load_bare(name: str) -> _core.Tokenizer:
+def _load_bare(path: str) -> _core.Tokenizer:
     try:
-        return _core.Tokenizer.load(name)
+        return _core.Tokenizer.load(path)
     except ValueError as error:
-        path, separator, _ = str(error).rpartition(f": {_core.NO_PATTERN}")
-        raise ValueError(no_pattern(path, "pattern=")) if separator else error from None
+        lead, separator, _ = str(error).rpartition(f": {_core.NO_PATTERN}")
+        raise ValueError(no_pattern(lead, "pattern=")) if separator else error from None
 
 
 def _load_with(
-    name: str, kind: str, pattern: object, special_tokens: Specials, unmatched: choices.Unmatched | None
+    path: str, pattern: object, special_tokens: Specials, unmatched: choices.Unmatched | None
 ) -> _core.Tokenizer:
-    """Load a file that does not say all of its tokenizer."""
-    if kind == "gguf":
-        if not isinstance(pattern, str | None):
-            raise ValueError(f"the pattern is the name of a pre-tokenizer of llama.cpp, not {pattern!r:.80}")
-        return _core.Tokenizer.load(name, pre_tokenizer=pattern or "none")
-    if kind == "tiktoken":
-        path = _core.tokenizer_lead(name)
+    """Load a file that has neither a pattern nor special tokens."""
+    if _core.tokenizer_kind(path, True) == "tiktoken":
+        lead = _core.tokenizer_lead(path)
         if pattern is ...:
-            raise ValueError(no_pattern(path, "pattern="))
-        return load_ranks(path, pattern, special_tokens, unmatched)
+            raise ValueError(no_pattern(lead, "pattern="))
+        return load_ranks(lead, pattern, special_tokens, unmatched)
     resolved = patterns.resolve("gpt2" if pattern is ... else pattern, unmatched or "keep")
-    return _core.Tokenizer.load(
-        name, format="gpt2", pattern=resolved.core(), special_tokens=arguments.special_list(special_tokens)
-    )
+    specials = arguments.special_list(special_tokens)
+    return _core.Tokenizer.load(path, format="gpt2", pattern=resolved.core(), special_tokens=specials)
 
 
 def load_own(path: str) -> _core.Tokenizer:
@@ -213,11 +197,8 @@ def load_own(path: str) -> _core.Tokenizer:
     hint = "load reads files of save; Tokenizer.from_pretrained reads names and other files"
     try:
         return _core.Tokenizer.load(path, format="toksmith")
-    except IsADirectoryError as error:
-        message = "this is a folder: Tokenizer.from_pretrained reads folders"
-        raise IsADirectoryError(error.errno, message, path) from None
-    except FileNotFoundError as error:
-        raise FileNotFoundError(error.errno, f"{error.strerror} ({hint})", path) from None
+    except (FileNotFoundError, IsADirectoryError) as error:
+        raise type(error)(error.errno, f"{error.strerror} ({hint})", path) from None
     except ValueError as error:
         if "not a toksmith file" not in str(error):
             raise
@@ -233,9 +214,7 @@ def load_ranks(
     data = reading.read(path)
     with text_files.naming(path):
         core = _core.Tokenizer.load(data, format="tiktoken", special_tokens=specials, pattern=resolved.core())
-    encodings.warn_of_pattern(path, data, resolved, stacklevel=3)
-    if special_tokens is None:
-        encodings.warn_of_missing(path, data, resolved.name, stacklevel=3)
+    encodings.warn_of_published(path, data, resolved, special_tokens is not None, stacklevel=3)
     return core
 
 
@@ -248,8 +227,8 @@ def load_huggingface(source: object, seed: int | None = None) -> _core.Tokenizer
     to_str = getattr(inner, "to_str", None)
     if not callable(to_str):
         raise TypeError(
-            "expected the path of a tokenizer.json, a tokenizers.Tokenizer or a fast tokenizer of transformers, "
-            f"not {kind}"
+            "a tokenizer is a name, a path, or an object of tiktoken, tokenizers, transformers (a fast tokenizer) or "
+            f"mistral_common, not {kind}"
         )
     if getattr(inner, "encode_special_tokens", False):
         raise ValueError(f"{kind}: encode_special_tokens is set: unset it, and give special=False when encoding")
@@ -279,16 +258,11 @@ def _files_of_object(source: Any) -> str | None:
 
 def _of_object(source: object) -> _core.Tokenizer:
     """Return the tokenizer that an object of another library is."""
-    if _library_of(source) == "mistral_common":
+    if _is_of_mistral(source):
         inner: Any = getattr(getattr(source, "instruct_tokenizer", None), "tokenizer", source)
         return open_source(inner.file_path, ..., None, None, None)
     if hasattr(source, "_mergeable_ranks"):
         return _of_encoding(source)
-    if not is_source(source):
-        raise TypeError(
-            "a tokenizer is a name, a path, a tiktoken.Encoding, a tokenizers.Tokenizer, a fast tokenizer of "
-            f"transformers, or a tokenizer of mistral_common, not {type(source).__name__}"
-        )
     return load_huggingface(source)
 
 
@@ -299,27 +273,24 @@ def _of_encoding(encoding: Any) -> _core.Tokenizer:
     return _core.Tokenizer(vocab, None, one_name_each(encoding._special_tokens), pattern.core())
 
 
-def one_name_each(special_tokens: Mapping[str, int]) -> list[tuple[str, int | None]]:
+def one_name_each(special_tokens: dict[str, int]) -> list[tuple[str, int | None]]:
     """Return special tokens with their ids; of several with one id the first, as `o200k_harmony` has."""
-    first: dict[int, str] = {}
-    for token, id in special_tokens.items():
-        first.setdefault(id, token)
-    return [(token, id) for id, token in first.items()]
+    first = {id: token for token, id in reversed(special_tokens.items())}
+    return [(token, id) for id, token in reversed(first.items())]
 
 
 def is_source(source: object) -> bool:
     """Return whether this is a name, a path, or an object of a library whose tokenizers are read."""
-    if isinstance(source, (str, os.PathLike)) or _library_of(source) in (
-        "tokenizers",
-        "transformers",
-        "mistral_common",
-    ):
-        return True
-    return any(hasattr(source, name) for name in ("_mergeable_ranks", "to_str", "backend_tokenizer"))
+    names = ("_mergeable_ranks", "to_str", "backend_tokenizer")
+    return (
+        isinstance(source, (str, os.PathLike))
+        or _is_of_mistral(source)
+        or any(hasattr(source, name) for name in names)
+    )
 
 
-def _library_of(source: object) -> str:
-    return type(source).__module__.partition(".")[0]
+def _is_of_mistral(source: object) -> bool:
+    return type(source).__module__.startswith("mistral_common.")
 
 
 def no_pattern(name: str, option: str) -> str:

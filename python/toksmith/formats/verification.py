@@ -13,7 +13,7 @@ import importlib
 import itertools
 import types
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -21,37 +21,34 @@ from .. import _core, patterns
 from ..files import reading
 from .stress import PROSE, SPACES
 
+_CATEGORIES = ["Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "P", "S", "Zs"]
 _Case = TypeVar("_Case", str, bytes)
-_Read = TypeVar("_Read")
-
-
-# Comparing
 
 
 @contextlib.contextmanager
 def peer(what: str) -> Iterator[None]:
-    """Turn the panic of a library in Rust into a `ValueError`: it is no `Exception`, and would end the process."""
+    """Turn errors of another library, and panics of one in Rust, which are no `Exception`, into `ValueError`."""
     try:
         yield
+    except (KeyboardInterrupt, SystemExit, MemoryError):
+        raise
     except BaseException as error:
-        if type(error).__name__ != "PanicException":
-            raise
-        raise ValueError(f"{what}: the other library panics: {error}") from None
+        panics = "the other library panics: " if type(error).__name__ == "PanicException" else ""
+        raise ValueError(f"{what}: {panics}{error}") from error
+
+
+def _first_difference(ours: Sequence[object], theirs: Sequence[object]) -> int:
+    pairs = enumerate(zip(ours, theirs, strict=False))
+    return next((i for i, (our, their) in pairs if our != their), min(len(ours), len(theirs)))
 
 
 def _refused(kind: str, text: str | bytes, ours: list[int], theirs: list[int]) -> ValueError:
-    pairs = itertools.zip_longest(ours, theirs)
-    at = next(i for i, (our, their) in enumerate(pairs) if our != their)
+    at = _first_difference(ours, theirs)
+    near = slice(max(0, at - 3), at + 4)
     return ValueError(
-        f"{kind}, read back, does not encode as this tokenizer does, and was not written: {text[:200]!r} "
-        f"{'… ' if len(text) > 200 else ''}has {_near(ours, at)} here and {_near(theirs, at)} there, "
-        f"first different at id number {at}"
+        f"{kind}, read back, does not encode as this tokenizer does, and was not written: {text[:200]!r} has, around "
+        f"id number {at}, {ours[near]} here and {theirs[near]} there"
     )
-
-
-def _near(ids: list[int], at: int) -> str:
-    before, after = "… " if at > 3 else "", " …" if at + 4 < len(ids) else ""
-    return f"[{before}{', '.join(map(str, ids[max(0, at - 3) : at + 4]))}{after}]"
 
 
 def compare(
@@ -61,15 +58,14 @@ def compare(
     for case in cases:
         with peer(f"{kind}, read back, cannot be compared, and was not written: of {case[:200]!r}"):
             is_same = ours(case) == theirs(case)
+            short = case if is_same else _shortest(case, ours, theirs)
         if not is_same:
-            with peer(f"{kind}, read back, cannot be compared, and was not written"):
-                short = _shortest(case, ours, theirs)
             raise _refused(kind, short, ours(short), theirs(short))
 
 
 def compare_texts(kind: str, core: _core.Tokenizer, other: _core.Tokenizer) -> None:
     """Compare the ids that two tokenizers give for the stress texts of the first."""
-    compare(kind, stress_texts(core), _encoder(core), _encoder(other))
+    compare(kind, stress_texts(core), lambda text: core.encode(text, True), lambda text: other.encode(text, True))
 
 
 def _shortest(case: _Case, ours: Callable[[_Case], list[int]], theirs: Callable[[_Case], list[int]]) -> _Case:
@@ -82,9 +78,6 @@ def _shortest(case: _Case, ours: Callable[[_Case], list[int]], theirs: Callable[
             break
         case = smaller
     return case
-
-
-# Texts to compare
 
 
 def ordinary(core: _core.Tokenizer) -> dict[int, bytes]:
@@ -150,24 +143,6 @@ def _bare(core: _core.Tokenizer) -> _core.Tokenizer:
     return _core.Tokenizer(vocab, merges, [], _core.Pretokenizer(None), ignore_merges)
 
 
-def _encoder(core: _core.Tokenizer) -> Callable[[str], list[int]]:
-    """Return the function that encodes a text, special tokens included."""
-    return lambda text: core.encode(text, True)
-
-
-def _reread(kind: str, read: Callable[[], _Read]) -> _Read:
-    """Return what was read back; `ValueError` if that failed."""
-    try:
-        return read()
-    except (KeyboardInterrupt, SystemExit, MemoryError):
-        raise
-    except BaseException as error:  # a panic of a Rust library is no Exception
-        raise ValueError(f"{kind} cannot be read back, and was not written: {error}") from error
-
-
-# Reading back
-
-
 class _Library(NamedTuple):
     """The library that a file is for: what it makes of the file, and of a text or a pretoken."""
 
@@ -184,7 +159,10 @@ _LIBRARIES = {
         "tiktoken",
         # Its own loader would keep a copy of the file in its cache.
         lambda module, paths: module.Encoding(
-            "export", pat_str=".", mergeable_ranks=_ranks(paths[0]), special_tokens={}
+            "export",
+            pat_str=".",
+            mergeable_ranks={token: id for id, token in _core.tokens_of_ranks(reading.read(paths[0])).items()},
+            special_tokens={},
         ),
         lambda encoding, piece: encoding._core_bpe.encode_single_piece(piece),
         "pretokens",
@@ -229,7 +207,8 @@ def verify(core: _core.Tokenizer, format: str, paths: list[Path]) -> None:
         return
     if not library.is_enough:
         _verify_own(kind, core, format, paths)
-    other = _reread(kind, lambda: library.read(installed, paths))
+    with peer(f"{kind} cannot be read back, and was not written"):
+        other = library.read(installed, paths)
 
     def theirs(case: str | bytes) -> list[int]:
         return library.encode(other, case)
@@ -251,16 +230,13 @@ def _verify_own(kind: str, core: _core.Tokenizer, format: str, paths: list[Path]
         specials = [(name, id if format == "tiktoken" else None) for name, id in core.special_tokens().items()]
         options = {"pattern": patterns.of_core(core).core(), "special_tokens": specials}
     source = (paths[0], paths[1]) if format == "gpt2" else paths[0]
-    loaded = _reread(kind, lambda: _core.Tokenizer.load(source, format=format, **options))
+    with peer(f"{kind} cannot be read back, and was not written"):
+        loaded = _core.Tokenizer.load(source, format=format, **options)
     compare_texts(kind, core, loaded)
     if loaded.special_tokens() != core.special_tokens():
         raise ValueError(f"{kind}, read back, has other special tokens, and was not written")
     if format == "toksmith" and loaded.fingerprint != core.fingerprint:
         raise ValueError(f"{kind}, read back, differs from this tokenizer, and was not written")
-
-
-def _ranks(path: Path) -> dict[bytes, int]:
-    return {token: rank for rank, token in _core.tokens_of_ranks(reading.read(path)).items()}
 
 
 def _without_settings(tokenizer: Any) -> Any:
@@ -278,18 +254,12 @@ def _compare_decoding(kind: str, core: _core.Tokenizer, other: Any) -> None:
         there = other.decode(ids, skip_special_tokens=False)
     here = core.decode(ids, "replace")
     if here != there:
-        at = next(i for i, pair in enumerate(itertools.zip_longest(here, there)) if pair[0] != pair[1])
+        at = _first_difference(here, there)
         around = slice(max(0, at - 20), at + 20)
         raise ValueError(
             f"{kind}, read back, does not decode as this tokenizer does, and was not written: "
             f"{here[around]!r} here is {there[around]!r} there"
         )
-
-
-# Characters that both libraries put into the same classes
-
-_CATEGORIES = ("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "P", "S", "Zs")
-_CLASSES = (*(rf"\p{{{name}}}" for name in _CATEGORIES), r"\s")
 
 
 def _of_one_class(module: types.ModuleType, characters: set[str]) -> set[str]:
@@ -299,7 +269,7 @@ def _of_one_class(module: types.ModuleType, characters: set[str]) -> set[str]:
     """
     known = "".join(sorted(c for c in characters if unicodedata.category(c) not in ("Cn", "Cs")))
     unequal: set[str] = set()
-    for source in _CLASSES:
+    for source in (*(rf"\p{{{name}}}" for name in _CATEGORIES), r"\s"):
         here = set(patterns.resolve(source).compiled().findall(known))
         others = module.pre_tokenizers.Split(module.Regex(source), "removed").pre_tokenize_str(known)
         unequal |= here ^ set(known).difference(*(text for text, _ in others))

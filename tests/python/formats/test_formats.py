@@ -411,7 +411,7 @@ def test_the_first_line_and_the_merge_of_two_hashes(tmp_path: Path) -> None:
     )
     # `tokenizers` takes every such line for the first one, and loses the merge.
     pytest.importorskip("tokenizers", reason="reads such lines otherwise")
-    with pytest.raises(ValueError, match=r"b'#versionx' has \[.*\] here and"):
+    with pytest.raises(ValueError, match=r"b'#versionx' has, around id number 0, \[.*\] here and"):
         tokenizer.save(tmp_path, format="gpt2")
     tokenizer.save(tmp_path, verify=False, format="gpt2")
     assert Tokenizer.from_files(tmp_path / "vocab.json", tmp_path / "merges.txt") == tokenizer

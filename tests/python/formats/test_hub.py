@@ -152,14 +152,13 @@ def test_the_command_line_downloads_with_a_token(cache: Path, server: str) -> No
 
     assert "could not" not in run("org/private").stderr  # nothing was asked
     denied = run("org/private", "--download")
-    assert denied.stderr == (
-        "toksmith: error: org/private@main could not be downloaded from the Hugging Face Hub: there is no model of "
-        "this name, or it is private: check the name, and set HF_TOKEN or run `hf auth login`\n"
-    )
+    hub = "could not be downloaded from the Hugging Face Hub: "
+    assert denied.stderr.startswith(f"toksmith: error: org/private@main {hub}")
+    assert "make sure you are authenticated" in denied.stderr
     assert run("org/private", "--download", token=TOKEN).stdout.split() == ["97", "300"]
     assert run("org/private").stdout.split() == ["97", "300"]  # from the cache
     unknown = run("org/name@v9", "--download")
-    assert unknown.stderr.endswith("the model has no such branch, tag or commit\n")
+    assert "Revision Not Found" in unknown.stderr
     assert run("org/name@v2", "--download").stdout.split() == ["97", "300"]
     assert (cache / "models--org--name/refs/v2").read_text() == COMMITS[0]
 

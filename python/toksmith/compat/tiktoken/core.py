@@ -15,7 +15,7 @@ from ... import patterns
 from ..._core import Tokenizer as CoreTokenizer
 from ..._internal import arguments
 from ...files import reading, text_files
-from ...formats.published.encodings import warn_of_missing, warn_of_pattern
+from ...formats.published.encodings import warn_of_published
 from ...tokenizer import Tokenizer
 from . import special_rules
 from ._tiktoken import CoreBPE, Decoding, error_of_ids
@@ -110,10 +110,7 @@ class Encoding(Decoding):
                 mergeable_ranks=data,
                 special_tokens={**(special_tokens or {})},
             )
-        resolved = encoding._core_bpe._pattern
-        warn_of_pattern(path, data, resolved, stacklevel=2)
-        if special_tokens is None:
-            warn_of_missing(path, data, resolved.name, stacklevel=2)
+        warn_of_published(path, data, encoding._core_bpe._pattern, special_tokens is not None, stacklevel=2)
         return encoding
 
     def __getattr__(self, name: str) -> Any:

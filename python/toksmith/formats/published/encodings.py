@@ -60,18 +60,18 @@ class Published(NamedTuple):
     file: str
     pat_str: str
     special_tokens: dict[str, int]
-    explicit_n_vocab: int | None
+    explicit_n_vocab: int | None = None
 
 
 ENCODINGS = {
     "gpt2": Published("r50k_base", _R50K, {_END: 50256}, 50257),
     "r50k_base": Published("r50k_base", _R50K, {_END: 50256}, 50257),
     "p50k_base": Published("p50k_base", _R50K, {_END: 50256}, 50281),
-    "p50k_edit": Published("p50k_base", _R50K, {_END: 50256, **_fim(50281)}, None),
+    "p50k_edit": Published("p50k_base", _R50K, {_END: 50256, **_fim(50281)}),
     "cl100k_base": Published(
-        "cl100k_base", patterns.CL100K, {_END: 100257, **_fim(100258), "<|endofprompt|>": 100276}, None
+        "cl100k_base", patterns.CL100K, {_END: 100257, **_fim(100258), "<|endofprompt|>": 100276}
     ),
-    "o200k_base": Published("o200k_base", patterns.O200K, _O200K_SPECIAL, None),
+    "o200k_base": Published("o200k_base", patterns.O200K, _O200K_SPECIAL),
     "o200k_harmony": Published(
         "o200k_base",
         patterns.O200K,
@@ -84,7 +84,6 @@ ENCODINGS = {
             # <|reserved_200018|> and <|endofprompt|> have the same id, as in tiktoken.
             **{f"<|reserved_{id}|>": id for id in range(200013, 201088)},
         },
-        None,
     ),
 }
 """All published encodings, by name."""
@@ -142,26 +141,23 @@ def names_of(data: bytes) -> list[str]:
     return [name for name, entry in ENCODINGS.items() if FILES[entry.file].sha256 == digest]
 
 
-def warn_of_pattern(path: str | os.PathLike[str], data: bytes, pattern: patterns.Pattern, *, stacklevel: int) -> None:
-    """Warn if the rank file of an encoding is read under another pattern than that of the encoding."""
-    names = names_of(data)
+def warn_of_published(
+    path: str | os.PathLike[str], data: bytes, pattern: patterns.Pattern, has_specials: bool, *, stacklevel: int
+) -> None:
+    """Warn if a published rank file is read under another pattern than its own, or without its special tokens."""
+    path, names = os.fspath(path), names_of(data)
     own = patterns.of_tiktoken_source(ENCODINGS[names[0]].pat_str).name if names else None
     if rank_cache.digest(data) == _LLAMA3:
         names, own = ["Llama 3"], "llama3"
     if own is not None and patterns.resolve(own).name != pattern.name:
         warnings.warn(
-            f"{os.fspath(path)} is the rank file of {' and '.join(names)}, whose pattern is {own}. Under another one "
-            f'many ids differ from the published ones: give pattern="{own}"',
+            f"{path} is the rank file of {' and '.join(names)}, whose pattern is {own}. Under another one many ids "
+            f'differ from the published ones: give pattern="{own}"',
             stacklevel=stacklevel + 1,
         )
-
-
-def warn_of_missing(path: str | os.PathLike[str], data: bytes, pattern: str | None, *, stacklevel: int) -> None:
-    """Warn if a rank file that is loaded without special tokens is a published one that has some."""
-    missing = _missing(data, pattern)
-    if missing:
+    if not has_specials and (missing := _missing(data, pattern.name)):
         warnings.warn(
-            f"{os.fspath(path)} is the rank file of {missing}. Missing ones are read as ordinary text: give them in "
+            f"{path} is the rank file of {missing}. Missing ones are read as ordinary text: give them in "
             "special_tokens",
             stacklevel=stacklevel + 1,
         )
