@@ -48,7 +48,7 @@ pub(super) fn collect(
     // asked for.
     if spill.is_none() && !wanted.by_bytes && wanted.min_count <= 1 && count <= SORTED_AT_ONCE {
         let tables = partitions.into_iter().map(|mut partition| partition.take()).collect();
-        return PretokenCounts::from_tables(tables, spans).map(Ok);
+        return PretokenCounts::from_tables(tables, &spans).map(Ok);
     }
     // The capacity for all slots is reserved at once: unused memory is never touched, and growing would
     // fragment memory.

@@ -115,12 +115,10 @@ impl PyDocumentStream {
     ) -> PyResult<Self> {
         let options = ReadOptions {
             replace,
-            skip: false,
             separator,
             chunk_bytes: BLOCK_BYTES as u64,
-            first_bytes: 0,
-            streams: 0,
-            in_windows: true,
+            at_characters: true,
+            ..ReadOptions::default()
         };
         let source = file.into_source()?;
         let reader = call::long(py, None, |control| DocumentReader::open(source, options, control))?;

@@ -97,7 +97,7 @@ impl ShardOptions {
             first_bytes: HASHED_BYTES as u64,
             // Decompressing is a few times as fast as encoding.
             streams: self.workers / 4,
-            in_windows: false,
+            at_characters: false,
         }
     }
 }

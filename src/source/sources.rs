@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::broken::too_long;
 use super::compression::Compression;
+use super::file::PlainFile;
 use super::input::{DocumentFormat, InputFile};
 use crate::error::Error;
 
@@ -23,11 +24,12 @@ pub struct Source {
 }
 
 impl Source {
-    /// Whether the source can be read at any offset. Such a source has a stamp.
-    pub(crate) fn is_plain(&self) -> bool {
-        let is_framed = matches!(self.file.records, DocumentFormat::Framed(..));
-        let is_packed = self.file.compression != Compression::None || is_framed;
-        self.open.is_none() && !is_packed && self.file.seen.is_some()
+    /// The file, if it can be read at any offset. Files of Linux's /proc have text although their size is given as 0.
+    pub(crate) fn plain(&self) -> Option<PlainFile<'_>> {
+        let InputFile { path, compression, records, seen, .. } = &self.file;
+        let is_packed = *compression != Compression::None || matches!(records, DocumentFormat::Framed(..));
+        let stamp = seen.filter(|stamp| stamp.size > 0 && self.open.is_none() && !is_packed)?;
+        Some(PlainFile { path, stamp })
     }
 
     /// The error of a text from this byte on that is longer than the limit.
@@ -64,7 +66,7 @@ impl Cursor {
 }
 
 /// How sources are cut into documents and chunks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
     /// Whether invalid UTF-8 is read as U+FFFD.
     pub replace: bool,
@@ -78,9 +80,9 @@ pub struct ReadOptions {
     pub first_bytes: u64,
     /// How many streams are read ahead, each by a thread.
     pub streams: usize,
-    /// Whether a text of a stream that cannot be cut is handed on in windows, which end after any character. If not, it
-    /// is held whole, up to the limit of its source.
-    pub in_windows: bool,
+    /// Whether a text of a stream may be cut after any character. If not, one without a place for a cut is held whole, up
+    /// to the limit of its source.
+    pub at_characters: bool,
 }
 
 impl ReadOptions {

@@ -29,8 +29,6 @@ pub(crate) struct StreamChunk {
     pub(super) offset: u64,
     pub(super) begins: bool,
     pub(super) ends: bool,
-    /// Whether the chunk ends where its text must not be cut, or continues such a chunk.
-    pub(super) is_window: bool,
     /// The place after the chunk. For the last chunk of a stream, that is the beginning of the next source.
     pub(super) end: Cursor,
 }
@@ -41,8 +39,6 @@ pub(super) struct StreamReader {
     at: Cursor,
     /// Hashes the bytes read from a source that has no stamp.
     digest: Option<Xxh64>,
-    /// Whether the rest of the stream is read in windows.
-    in_windows: bool,
     ended: bool,
 }
 
@@ -57,7 +53,7 @@ impl StreamReader {
         let mut digest = file.seen.is_none().then(|| Xxh64::new(0));
         let pending = pass_over(&mut stream, start, &mut digest, source, control)?;
         let blocks = Blocks::new(stream, chunk_bytes.max(1) as usize, pending);
-        Ok(StreamReader { blocks, at: start, digest, in_windows: false, ended: false })
+        Ok(StreamReader { blocks, at: start, digest, ended: false })
     }
 
     /// The next chunk; `None` after the last one.
@@ -91,7 +87,7 @@ impl StreamReader {
         self.at.is_inside = !ends;
         self.at.digest = self.digest.as_ref().map_or(0, Xxh64::digest);
         let end = if self.ended { Cursor::start_of(self.at.source + 1) } else { self.at };
-        Ok(Some(StreamChunk { bytes, offset, begins, ends, is_window: self.in_windows, end }))
+        Ok(Some(StreamChunk { bytes, offset, begins, ends, end }))
     }
 
     /// The next block of a text. `chunk_end` becomes its end, if that is a place for a cut.
@@ -102,20 +98,11 @@ impl StreamReader {
         control: &Control,
     ) -> Result<Option<StreamBlock>> {
         let is_inside = self.at.is_inside;
-        let in_windows = Cell::new(self.in_windows);
-        let max_bytes = match self.in_windows {
-            true => cutter.min_window(),
-            false => cutter.max_held(source.file.max_record_bytes),
-        };
+        let max_bytes = cutter.max_held(source.file.max_record_bytes);
         let block = self.blocks.next(control, max_bytes, |pending| {
-            chunk_end.set(cutter.end_of_pending(pending, is_inside, in_windows.get()));
-            if chunk_end.get().is_none() && cutter.options.in_windows && pending.len() as u64 >= max_bytes {
-                in_windows.set(true);
-                chunk_end.set(cutter.end_of_pending(pending, is_inside, true));
-            }
+            chunk_end.set(cutter.end_of_pending(pending, is_inside));
             chunk_end.get().map(|end| end.next as usize)
         })?;
-        self.in_windows = in_windows.get();
         if block.as_ref().is_some_and(|block| block.is_open) {
             return Err(source.too_long(self.at.offset));
         }
@@ -234,7 +221,7 @@ impl<'scope, 'env, 'a: 'scope> Streams<'scope, 'env, 'a> {
         }
         self.next = self.next.max(at.source);
         while self.open.len() < self.cutter.options.streams.max(1) && self.next < self.sources.len() {
-            if !self.sources[self.next].is_plain() {
+            if self.sources[self.next].plain().is_none() {
                 let start = if self.next == at.source { at } else { Cursor::start_of(self.next) };
                 let chunks = self.start(start)?;
                 self.open.push_back((self.next, chunks));
@@ -293,9 +280,7 @@ mod tests {
         let open = move || Ok(Box::new(Bytes::new(bytes.clone())) as crate::source::AnyRead);
         let source = Source { file: InputFile::text("text".into()), open: Some(Arc::new(open)) };
         let separator = Some(separator.to_owned());
-        let (replace, skip, in_windows) = (false, false, true);
-        let options =
-            ReadOptions { replace, skip, separator, chunk_bytes, first_bytes: 0, streams: 0, in_windows };
+        let options = ReadOptions { separator, chunk_bytes, at_characters: true, ..ReadOptions::default() };
         let control = Control::none();
         let mut reader = DocumentReader::open(source, options, &control).unwrap();
         let (mut documents, mut open) = (Vec::new(), String::new());

@@ -31,7 +31,7 @@ const PAIRS_PER_MERGE: usize = 8;
 const DIVISOR: u64 = 8;
 
 /// Counts the pretokens that a pretokenizer finds in all of the text.
-pub type Count<'c> = &'c mut (dyn FnMut(Pretokenizer) -> Result<PretokenCounts> + Send);
+pub type Count<'c> = &'c mut (dyn FnMut(Pretokenizer) -> Result<Arc<PretokenCounts>> + Send);
 
 /// Learns merges from pieces of runs in which all neighbours are frequent, or from longer ones if these are too few.
 pub(super) fn learn(

@@ -49,14 +49,8 @@ pub(super) fn run(data: &[u8]) {
         Some(named) => Pattern::Named(Named::ALL[named], Isa::best()),
     };
     let pretokenizer = Pretokenizer { pattern, unmatched: Unmatched::Keep };
-    let options = CountOptions {
-        workers,
-        chunk_bytes: window as u64,
-        window_bytes: window,
-        replace,
-        table_limit,
-        ..CountOptions::default()
-    };
+    let options =
+        CountOptions { workers, chunk_bytes: window as u64, replace, table_limit, ..CountOptions::default() };
     let records = if lines { DocumentFormat::JsonLines(FIELD.into()) } else { DocumentFormat::Whole };
     let file = InputFile { compression, records, ..InputFile::text(path.clone()) };
     let Some(content) = content(&bytes, compression) else { return };
