@@ -24,9 +24,8 @@ impl Counting {
     /// Counts files, on up to as many threads as the options allow.
     ///
     /// # Errors
-    /// [`Error::Io`], also for a file whose size or modification time has changed; [`Error::NotUtf8`],
-    /// [`Error::Corrupt`] and [`Error::Record`], the first one in the order of the files; [`Error::Spill`];
-    /// [`Error::Interrupted`]; errors of the pattern.
+    /// [`Error::Io`], also for a file whose size or modification time has changed; [`Error::Unread`], the
+    /// first one in the order of the files; [`Error::Spill`]; [`Error::Interrupted`]; errors of the pattern.
     pub fn files(&mut self, files: &[InputFile], control: &Control) -> Result<()> {
         let (sources, bytes) = sources(files, control)?;
         control.begin(Stage::Count, bytes);

@@ -43,7 +43,7 @@ impl PyShardFolder {
             let arguments = (ids, starts, *tokens, *documents, *wide, path);
             call::attached(|py| write_parquet.call1(py, arguments).map(drop)).map_err(raised)
         };
-        let folder = ShardFolder::new(folder, &options, of_json(run)?, kept, Box::new(write));
+        let folder = ShardFolder::new(folder, options, of_json(run)?, kept, Box::new(write));
         Ok(PyShardFolder { folder: Arc::new(folder), unfinished })
     }
 

@@ -69,7 +69,7 @@ impl InputFile {
     /// The error to report for a file. If the file has changed, that is the error, since the change may have caused
     /// the other one.
     pub(crate) fn blame(&self, error: Error) -> Error {
-        if !matches!(error, Error::NotUtf8 { .. } | Error::Record { .. } | Error::Corrupt { .. }) {
+        if !matches!(error, Error::Unread { .. }) {
             return error;
         }
         let now = self.seen.and_then(|seen| Some((seen, std::fs::metadata(&self.path).ok()?)));

@@ -1,6 +1,5 @@
 //! Sources of text: files, read at any offset and cut only where no result can change, and text in memory.
 
-mod blocks;
 mod broken;
 #[cfg(feature = "shards")]
 mod checksum;

@@ -34,8 +34,8 @@ impl Source {
 
     /// The error of a text from this byte on that is longer than the limit.
     pub(super) fn too_long(&self, offset: u64) -> Error {
-        let reason = too_long(self.file.max_record_bytes);
-        Error::Record { path: self.file.path.clone(), place: format!("the text at byte {offset}"), reason }
+        let reason = format!("the text at byte {offset}: {}", too_long(self.file.max_record_bytes));
+        Error::Unread { path: self.file.path.clone(), reason }
     }
 
     /// The field of the text, if the source has records.

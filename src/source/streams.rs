@@ -1,15 +1,15 @@
 //! Sources that are read from front to back, each by its own thread: while one block is encoded, the next is read and
 //! decompressed.
 
-use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::Scope;
 
 use xxhash_rust::xxh64::Xxh64;
 
-use super::blocks::{Blocks, StreamBlock};
 use super::chunk_cuts::{ChunkCutter, ChunkEnd};
+use super::frames::last_end;
+use super::input::DocumentFormat;
 use super::parts::{ChunkDocuments, DocumentPart};
 use super::sources::{Cursor, ReadOptions, Source};
 use super::stream::ByteStream;
@@ -19,6 +19,8 @@ use crate::workers;
 
 /// The maximum number of blocks of one stream that wait to be taken.
 const BLOCKS_AHEAD: usize = 4;
+/// Bytes of one read. Progress is reported and the control checked after each of them.
+const READ_BYTES: usize = 1 << 16;
 /// Bytes that are read at once when the beginning of a stream is passed over.
 const SKIP_BYTES: usize = 1 << 20;
 
@@ -33,9 +35,13 @@ pub(crate) struct StreamChunk {
     pub(super) end: Cursor,
 }
 
-/// Reads one stream.
+/// Reads one stream, in chunks of about the same size.
 pub(super) struct StreamReader {
-    blocks: Blocks,
+    stream: ByteStream,
+    /// Bytes that were read and not yet handed out.
+    pending: Vec<u8>,
+    /// Whether the stream has no more bytes.
+    is_read: bool,
     at: Cursor,
     /// Hashes the bytes read from a source that has no stamp.
     digest: Option<Xxh64>,
@@ -44,7 +50,7 @@ pub(super) struct StreamReader {
 
 impl StreamReader {
     /// Opens a source and continues at a place in it.
-    pub(super) fn open(source: &Source, start: Cursor, chunk_bytes: u64, control: &Control) -> Result<Self> {
+    pub(super) fn open(source: &Source, start: Cursor, control: &Control) -> Result<Self> {
         let file = &source.file;
         let mut stream = match &source.open {
             Some(open) => ByteStream::of(file, open().map_err(Error::io(&file.path))?)?,
@@ -52,11 +58,10 @@ impl StreamReader {
         };
         let mut digest = file.seen.is_none().then(|| Xxh64::new(0));
         let pending = pass_over(&mut stream, start, &mut digest, source, control)?;
-        let blocks = Blocks::new(stream, chunk_bytes.max(1) as usize, pending);
-        Ok(StreamReader { blocks, at: start, digest, ended: false })
+        Ok(StreamReader { stream, pending, is_read: false, at: start, digest, ended: false })
     }
 
-    /// The next chunk; `None` after the last one.
+    /// The next chunk; `None` after the last one. A line that is longer than the limit ends with the chunk, before its end.
     pub(super) fn next(
         &mut self,
         source: &Source,
@@ -66,47 +71,58 @@ impl StreamReader {
         if self.ended {
             return Ok(None);
         }
-        let chunk_end = Cell::new(None);
-        let block = if source.field().is_some() {
-            self.blocks.next_records(&source.file, control)?
-        } else {
-            self.next_text((source, cutter), &chunk_end, control)?
-        };
-        let mut bytes = block.map_or_else(Vec::new, |block| block.bytes);
+        let cut = self.fill(source, cutter, control)?;
+        let tail = self.pending.split_off(cut.next as usize);
+        let mut bytes = std::mem::replace(&mut self.pending, tail);
         if let Some(digest) = &mut self.digest {
             digest.update(&bytes);
         }
         let (offset, begins) = (self.at.offset, !self.at.is_inside);
         self.at.offset += bytes.len() as u64;
-        self.ended = self.blocks.is_at_end() || bytes.is_empty();
-        let cut = chunk_end.get().filter(|_| !self.ended);
-        if let Some(cut) = cut {
+        self.ended = self.is_read && self.pending.is_empty();
+        let ends = self.ended || cut.is_whole;
+        if !self.ended {
             bytes.truncate(cut.end as usize);
         }
-        let ends = cut.is_none_or(|cut| cut.is_whole);
         self.at.is_inside = !ends;
         self.at.digest = self.digest.as_ref().map_or(0, Xxh64::digest);
         let end = if self.ended { Cursor::start_of(self.at.source + 1) } else { self.at };
         Ok(Some(StreamChunk { bytes, offset, begins, ends, end }))
     }
 
-    /// The next block of a text. `chunk_end` becomes its end, if that is a place for a cut.
-    fn next_text(
-        &mut self,
-        (source, cutter): (&Source, &ChunkCutter<'_>),
-        chunk_end: &Cell<Option<ChunkEnd>>,
-        control: &Control,
-    ) -> Result<Option<StreamBlock>> {
-        let is_inside = self.at.is_inside;
-        let max_bytes = cutter.max_held(source.file.max_record_bytes);
-        let block = self.blocks.next(control, max_bytes, |pending| {
-            chunk_end.set(cutter.end_of_pending(pending, is_inside));
-            chunk_end.get().map(|end| end.next as usize)
-        })?;
-        if block.as_ref().is_some_and(|block| block.is_open) {
-            return Err(source.too_long(self.at.offset));
+    /// Reads until a chunk can end in the pending bytes, and returns its end.
+    fn fill(&mut self, source: &Source, cutter: &ChunkCutter<'_>, control: &Control) -> Result<ChunkEnd> {
+        let max_record_bytes = source.file.max_record_bytes;
+        let max_bytes = match source.file.records {
+            DocumentFormat::Whole => cutter.max_held(max_record_bytes),
+            // Of these bytes more than the limit are the line's, also behind a BOM and before a newline.
+            DocumentFormat::JsonLines(_) => max_record_bytes.saturating_add(5),
+            DocumentFormat::Framed(..) => u64::MAX,
+        };
+        let max_bytes = usize::try_from(max_bytes).unwrap_or(usize::MAX);
+        let mut want = cutter.options.chunk_bytes.max(1) as usize;
+        loop {
+            while !self.is_read && self.pending.len() < want {
+                let count = READ_BYTES.min(want - self.pending.len());
+                self.is_read = self.stream.read(count, &mut self.pending, control)? == 0;
+                control.advance(self.stream.take_progress());
+            }
+            let end = match &source.file.records {
+                _ if self.is_read => Some(self.pending.len()),
+                DocumentFormat::Whole => match cutter.end_of_pending(&self.pending, self.at.is_inside) {
+                    Some(end) => return Ok(end),
+                    None if self.pending.len() >= max_bytes => return Err(source.too_long(self.at.offset)),
+                    None => None,
+                },
+                DocumentFormat::JsonLines(_) => memchr::memrchr(b'\n', &self.pending).map(|at| at + 1),
+                DocumentFormat::Framed(..) => last_end(&self.pending),
+            };
+            let end = end.or((self.pending.len() >= max_bytes).then_some(self.pending.len()));
+            if let Some(end) = end.map(|end| end as u64) {
+                return Ok(ChunkEnd { end, next: end, is_whole: true });
+            }
+            want = (2 * self.pending.len()).min(max_bytes);
         }
-        Ok(block)
     }
 }
 
@@ -160,7 +176,7 @@ pub struct ReadDocument {
 impl DocumentReader {
     /// Opens a source.
     pub fn open(source: Source, options: ReadOptions, control: &Control) -> Result<Self> {
-        let reader = StreamReader::open(&source, Cursor::default(), options.chunk_bytes, control)?;
+        let reader = StreamReader::open(&source, Cursor::default(), control)?;
         Ok(DocumentReader { source, options, reader, lines: 0 })
     }
 
@@ -241,10 +257,9 @@ impl<'scope, 'env, 'a: 'scope> Streams<'scope, 'env, 'a> {
 
     fn start(&self, start: Cursor) -> Result<Chunks> {
         let (source, cutter, control) = (&self.sources[start.source], self.cutter, self.control);
-        let chunk_bytes = cutter.options.chunk_bytes;
         let (sender, receiver) = sync_channel(BLOCKS_AHEAD);
         let read = move || {
-            let mut reader = match StreamReader::open(source, start, chunk_bytes, control) {
+            let mut reader = match StreamReader::open(source, start, control) {
                 Ok(reader) => reader,
                 Err(error) => return drop(sender.send(Err(error))),
             };
@@ -260,7 +275,7 @@ impl<'scope, 'env, 'a: 'scope> Streams<'scope, 'env, 'a> {
         if workers::start(self.scope, read).is_some() {
             return Ok(Chunks::Thread(receiver));
         }
-        let reader = StreamReader::open(source, start, chunk_bytes, control)?;
+        let reader = StreamReader::open(source, start, control)?;
         Ok(Chunks::Here(Box::new(reader)))
     }
 }

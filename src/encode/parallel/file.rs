@@ -41,7 +41,7 @@ impl Encoder {
     /// Memory: some chunks with their ids for each worker.
     ///
     /// # Errors
-    /// [`Error::Io`], also for a file whose size or modification time changes; [`Error::NotUtf8`] naming the first
+    /// [`Error::Io`], also for a file whose size or modification time changes; [`Error::Unread`] naming the first
     /// invalid byte; errors of `ids`; [`Error::Interrupted`].
     pub fn encode_file<I: IdDestination>(
         &self,
