@@ -8,8 +8,7 @@ use super::workers::Workers;
 use crate::control::{Control, Stage};
 use crate::error::{Error, Result};
 use crate::source::{
-    ChunkCutter, ChunkDocuments, ChunkJob, Cursor, Cutter, InputFile, Plan, ReadOptions, Skipped, Source,
-    Stamp,
+    ChunkCutter, ChunkDocuments, ChunkJob, Cursor, Cutter, InputFile, Plan, ReadOptions, Skipped, Stamp,
 };
 use crate::workers;
 
@@ -60,7 +59,7 @@ impl Counting {
                     let before = if lines.0 == source { lines.1 } else { 0 };
                     lines = (source, before + more);
                     if let Some(failure) = failure {
-                        let file = &sources[source].file;
+                        let file = &sources[source];
                         return Err(failure.after_lines(before, file).error(file));
                     }
                 }
@@ -87,7 +86,7 @@ impl Counting {
     fn chunks(
         &self,
         chunks: Vec<(u64, ChunkJob)>,
-        (sources, cutter): (&[Source], &ChunkCutter<'_>),
+        (sources, cutter): (&[InputFile], &ChunkCutter<'_>),
         worker: &mut Worker<'_>,
         control: &Control,
     ) -> Result<Vec<Counted>> {
@@ -118,7 +117,7 @@ impl Counting {
 }
 
 /// The files with their stamps, and their bytes. A missing file is an error before anything is counted.
-fn sources(files: &[InputFile], control: &Control) -> Result<(Vec<Source>, u64)> {
+fn sources(files: &[InputFile], control: &Control) -> Result<(Vec<InputFile>, u64)> {
     let (mut sources, mut bytes) = (Vec::new(), 0);
     for file in files {
         control.check()?;
@@ -129,7 +128,7 @@ fn sources(files: &[InputFile], control: &Control) -> Result<(Vec<Source>, u64)>
         }
         let seen = file.seen.or(Stamp::of(&meta));
         bytes += meta.len();
-        sources.push(Source { file: InputFile { seen, ..file.clone() }, open: None });
+        sources.push(InputFile { seen, ..file.clone() });
     }
     Ok((sources, bytes))
 }

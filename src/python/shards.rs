@@ -118,7 +118,7 @@ impl PyShardRun {
         };
         let options = ShardOptions { folder: path, ..of_json(options)? };
         let encoder = tokenizer.encoder().clone();
-        let sources = sources.into_iter().map(PyInputFile::into_source).collect::<PyResult<Vec<_>>>()?;
+        let sources = sources.into_iter().map(PyInputFile::into_input).collect::<PyResult<Vec<_>>>()?;
         let run = call::long(py, None, move |control| ShardRun::open(options, sources, folder, control))?;
         Ok(PyShardRun { run, encoder })
     }

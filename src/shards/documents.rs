@@ -10,7 +10,7 @@ use crate::encode::{Encoder, put_ids};
 use crate::error::Result;
 use crate::room;
 use crate::simd::Isa;
-use crate::source::{Chunk, ChunkCutter, ChunkDocuments, ChunkJob, Cursor, DocumentPart, Skipped, Source};
+use crate::source::{Chunk, ChunkCutter, ChunkDocuments, ChunkJob, Cursor, DocumentPart, InputFile, Skipped};
 use crate::workers::BufferPool;
 
 /// The minimum number of bytes of text that are encoded together, unless fewer are left: few enough that their ids
@@ -49,7 +49,7 @@ pub(super) enum Job<'t> {
 /// Encodes jobs.
 pub(super) struct Documents<'a> {
     encoder: &'a Encoder,
-    sources: &'a [Source],
+    sources: &'a [InputFile],
     cutter: &'a ChunkCutter<'a>,
     options: &'a ShardOptions,
     isa: Isa,
@@ -63,7 +63,7 @@ pub(super) struct Documents<'a> {
 impl<'a> Documents<'a> {
     pub(super) fn new(
         encoder: &'a Encoder,
-        sources: &'a [Source],
+        sources: &'a [InputFile],
         cutter: &'a ChunkCutter<'a>,
         options: &'a ShardOptions,
     ) -> Self {

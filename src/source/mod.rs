@@ -46,7 +46,7 @@ pub use compression::{AnyRead, Compression};
 pub use cuts::Cutter;
 pub(crate) use cuts::Guard;
 pub(crate) use file::{read_at, write_at, write_through_at};
-pub use input::{DocumentFormat, InputFile, MAX_RECORD_BYTES};
+pub use input::{DocumentFormat, InputFile, MAX_RECORD_BYTES, Opener};
 pub use kinds::{Format, not_plain, substitute};
 pub(crate) use parts::{ChunkDocuments, DocumentPart};
 pub(crate) use plan::{Chunk, ChunkJob, Plan};
@@ -54,7 +54,7 @@ pub(crate) use regular::{Links, open_regular};
 pub(crate) use separator::Separator;
 pub use skipped::Skipped;
 pub use sniff::format_of_file;
-pub use sources::{Cursor, Opener, ReadOptions, Source};
+pub use sources::{Cursor, ReadOptions};
 pub use stamp::Stamp;
 #[cfg(feature = "python")]
 pub(crate) use stream::ByteStream;

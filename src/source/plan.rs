@@ -4,8 +4,9 @@ use std::thread::Scope;
 
 use super::chunk_cuts::ChunkCutter;
 use super::file::PlainFile;
+use super::input::InputFile;
 use super::skipped::Skipped;
-use super::sources::{Cursor, Source};
+use super::sources::Cursor;
 use super::streams::{StreamChunk, Streams};
 use super::utf8::{late_character, valid_utf8};
 use crate::control::Control;
@@ -47,7 +48,7 @@ impl ChunkJob {
     /// The bytes of the chunk and their offset in the source. Those of a file are read into `read`.
     pub(crate) fn bytes<'b>(
         &'b self,
-        source: &Source,
+        source: &InputFile,
         read: &'b mut Vec<u8>,
         control: &Control,
     ) -> Result<(&'b [u8], u64)> {
@@ -65,7 +66,7 @@ impl ChunkJob {
 
 /// Makes the jobs.
 pub(crate) struct Plan<'scope, 'env, 'a> {
-    sources: &'a [Source],
+    sources: &'a [InputFile],
     cutter: &'a ChunkCutter<'a>,
     control: &'a Control<'a>,
     streams: Streams<'scope, 'env, 'a>,
@@ -76,7 +77,7 @@ impl<'a: 'scope, 'scope, 'env> Plan<'scope, 'env, 'a> {
     /// The jobs from a place on.
     pub(crate) fn new(
         scope: &'scope Scope<'scope, 'env>,
-        sources: &'a [Source],
+        sources: &'a [InputFile],
         cutter: &'a ChunkCutter<'a>,
         at: Cursor,
         control: &'a Control<'a>,
@@ -119,7 +120,7 @@ impl<'a: 'scope, 'scope, 'env> Plan<'scope, 'env, 'a> {
     }
 
     /// The next part of the file that is being cut.
-    fn part(&mut self, source: &Source, file: PlainFile<'_>) -> Result<ChunkJob> {
+    fn part(&mut self, source: &InputFile, file: PlainFile<'_>) -> Result<ChunkJob> {
         let number = self.at.source;
         let (start, begins) = (self.at.offset, !self.at.is_inside);
         if start > file.size() {
@@ -127,12 +128,12 @@ impl<'a: 'scope, 'scope, 'env> Plan<'scope, 'env, 'a> {
         }
         let is_lines = source.field().is_some();
         let end = if is_lines {
-            self.cutter.end_of_lines(file, (start, source.file.max_record_bytes), self.control)?
+            self.cutter.end_of_lines(file, (start, source.max_record_bytes), self.control)?
         } else {
             self.cutter.end_of_text(file, start, self.at.is_inside, self.control)?
         };
         let options = self.cutter.options;
-        let max_held = self.cutter.max_held(source.file.max_record_bytes);
+        let max_held = self.cutter.max_held(source.max_record_bytes);
         if !is_lines && end.end - start > max_held {
             return Err(source.too_long(start));
         }

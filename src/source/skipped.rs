@@ -47,14 +47,14 @@ impl Skipped {
     /// Replaces the line of a record, which counts from the beginning of its chunk, by the one in its file, which has
     /// so many lines before the chunk.
     pub(crate) fn after_lines(self, before: u64, file: &InputFile) -> Self {
-        let line = self.line.map(|line| if file.records.field().is_some() { line + before } else { line });
+        let line = self.line.map(|line| if file.field().is_some() { line + before } else { line });
         Skipped { line, ..self }
     }
 
     /// The error of the document, in this file.
     pub(crate) fn error(self, file: &InputFile) -> Error {
         let Skipped { line, offset, member, reason, .. } = self;
-        let is_record = file.records.field().is_some();
+        let is_record = file.field().is_some();
         let reason = match (reason, member, line) {
             (Some(reason), Some(place), _) => format!("{place}: {reason}"),
             (Some(reason), None, Some(line)) => format!("line {line} (byte {offset}): {reason}"),

@@ -1,48 +1,6 @@
-//! Files and streams in the order in which they are read, places in them, and how they are read.
-
-use std::io::Read;
-use std::sync::Arc;
+//! Places in the sources, and how these are read.
 
 use serde::{Deserialize, Serialize};
-
-use super::broken::too_long;
-use super::compression::Compression;
-use super::file::PlainFile;
-use super::input::{DocumentFormat, InputFile};
-use crate::error::Error;
-
-/// Opens a source that has no path, such as a file on another machine.
-pub type Opener = Arc<dyn Fn() -> std::io::Result<Box<dyn Read + Send>> + Send + Sync>;
-
-/// A file, or a stream that is read like one.
-#[derive(Clone)]
-pub struct Source {
-    /// What is known of the source. Errors name it by this path.
-    pub file: InputFile,
-    /// Opens the source if it is not a file of this machine.
-    pub open: Option<Opener>,
-}
-
-impl Source {
-    /// The file, if it can be read at any offset. Files of Linux's /proc have text although their size is given as 0.
-    pub(crate) fn plain(&self) -> Option<PlainFile<'_>> {
-        let InputFile { path, compression, records, seen, .. } = &self.file;
-        let is_packed = *compression != Compression::None || matches!(records, DocumentFormat::Framed(..));
-        let stamp = seen.filter(|stamp| stamp.size > 0 && self.open.is_none() && !is_packed)?;
-        Some(PlainFile { path, stamp })
-    }
-
-    /// The error of a text from this byte on that is longer than the limit.
-    pub(super) fn too_long(&self, offset: u64) -> Error {
-        let reason = format!("the text at byte {offset}: {}", too_long(self.file.max_record_bytes));
-        Error::Unread { path: self.file.path.clone(), reason }
-    }
-
-    /// The field of the text, if the source has records.
-    pub(crate) fn field(&self) -> Option<&str> {
-        self.file.records.field()
-    }
-}
 
 /// A place in the sources, between two jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,9 +9,9 @@ use xxhash_rust::xxh64::Xxh64;
 
 use super::chunk_cuts::{ChunkCutter, ChunkEnd};
 use super::frames::last_end;
-use super::input::DocumentFormat;
+use super::input::{DocumentFormat, InputFile};
 use super::parts::{ChunkDocuments, DocumentPart};
-use super::sources::{Cursor, ReadOptions, Source};
+use super::sources::{Cursor, ReadOptions};
 use super::stream::ByteStream;
 use crate::control::Control;
 use crate::error::{Error, Result};
@@ -50,13 +50,12 @@ pub(super) struct StreamReader {
 
 impl StreamReader {
     /// Opens a source and continues at a place in it.
-    pub(super) fn open(source: &Source, start: Cursor, control: &Control) -> Result<Self> {
-        let file = &source.file;
+    pub(super) fn open(source: &InputFile, start: Cursor, control: &Control) -> Result<Self> {
         let mut stream = match &source.open {
-            Some(open) => ByteStream::of(file, open().map_err(Error::io(&file.path))?)?,
-            None => ByteStream::open(file)?,
+            Some(open) => ByteStream::of(source, open().map_err(Error::io(&source.path))?)?,
+            None => ByteStream::open(source)?,
         };
-        let mut digest = file.seen.is_none().then(|| Xxh64::new(0));
+        let mut digest = source.seen.is_none().then(|| Xxh64::new(0));
         let pending = pass_over(&mut stream, start, &mut digest, source, control)?;
         Ok(StreamReader { stream, pending, is_read: false, at: start, digest, ended: false })
     }
@@ -64,7 +63,7 @@ impl StreamReader {
     /// The next chunk; `None` after the last one. A line that is longer than the limit ends with the chunk, before its end.
     pub(super) fn next(
         &mut self,
-        source: &Source,
+        source: &InputFile,
         cutter: &ChunkCutter<'_>,
         control: &Control,
     ) -> Result<Option<StreamChunk>> {
@@ -91,9 +90,9 @@ impl StreamReader {
     }
 
     /// Reads until a chunk can end in the pending bytes, and returns its end.
-    fn fill(&mut self, source: &Source, cutter: &ChunkCutter<'_>, control: &Control) -> Result<ChunkEnd> {
-        let max_record_bytes = source.file.max_record_bytes;
-        let max_bytes = match source.file.records {
+    fn fill(&mut self, source: &InputFile, cutter: &ChunkCutter<'_>, control: &Control) -> Result<ChunkEnd> {
+        let max_record_bytes = source.max_record_bytes;
+        let max_bytes = match source.records {
             DocumentFormat::Whole => cutter.max_held(max_record_bytes),
             // Of these bytes more than the limit are the line's, also behind a BOM and before a newline.
             DocumentFormat::JsonLines(_) => max_record_bytes.saturating_add(5),
@@ -107,7 +106,7 @@ impl StreamReader {
                 self.is_read = self.stream.read(count, &mut self.pending, control)? == 0;
                 control.advance(self.stream.take_progress());
             }
-            let end = match &source.file.records {
+            let end = match &source.records {
                 _ if self.is_read => Some(self.pending.len()),
                 DocumentFormat::Whole => match cutter.end_of_pending(&self.pending, self.at.is_inside) {
                     Some(end) => return Ok(end),
@@ -131,7 +130,7 @@ fn pass_over(
     stream: &mut ByteStream,
     start: Cursor,
     digest: &mut Option<Xxh64>,
-    source: &Source,
+    source: &InputFile,
     control: &Control,
 ) -> Result<Vec<u8>> {
     let mut left = start.offset;
@@ -149,14 +148,14 @@ fn pass_over(
     if left > 0 || is_other {
         let reason = "this is not the input of the run that is to go on: it has changed since then";
         let error = std::io::Error::other(reason);
-        return Err(Error::Io { path: source.file.path.clone(), source: error });
+        return Err(Error::Io { path: source.path.clone(), source: error });
     }
     Ok(bytes)
 }
 
 /// Reads the documents of one source from front to back, on the calling thread.
 pub struct DocumentReader {
-    source: Source,
+    source: InputFile,
     options: ReadOptions,
     reader: StreamReader,
     /// Ends of lines before the next chunk.
@@ -175,7 +174,7 @@ pub struct ReadDocument {
 
 impl DocumentReader {
     /// Opens a source.
-    pub fn open(source: Source, options: ReadOptions, control: &Control) -> Result<Self> {
+    pub fn open(source: InputFile, options: ReadOptions, control: &Control) -> Result<Self> {
         let reader = StreamReader::open(&source, Cursor::default(), control)?;
         Ok(DocumentReader { source, options, reader, lines: 0 })
     }
@@ -188,7 +187,7 @@ impl DocumentReader {
         documents.label = label;
         let ends = (chunk.begins, chunk.ends);
         let added = documents.add_chunk(&chunk.bytes, (0, &self.source), chunk.offset, ends);
-        let file = &self.source.file;
+        let file = &self.source;
         added.map_err(|wrong| wrong.after_lines(self.lines, file).error(file))?;
         self.lines += documents.lines;
         let mut labels = documents.labels.into_iter();
@@ -211,7 +210,7 @@ enum Chunks {
 /// The streams that are being read: the current one, and some after it.
 pub(super) struct Streams<'scope, 'env, 'a> {
     scope: &'scope Scope<'scope, 'env>,
-    sources: &'a [Source],
+    sources: &'a [InputFile],
     cutter: &'a ChunkCutter<'a>,
     control: &'a Control<'a>,
     /// In the order of the sources, each with its index.
@@ -223,7 +222,7 @@ pub(super) struct Streams<'scope, 'env, 'a> {
 impl<'scope, 'env, 'a: 'scope> Streams<'scope, 'env, 'a> {
     pub(super) fn new(
         scope: &'scope Scope<'scope, 'env>,
-        sources: &'a [Source],
+        sources: &'a [InputFile],
         cutter: &'a ChunkCutter<'a>,
         control: &'a Control<'a>,
     ) -> Self {
@@ -287,13 +286,12 @@ mod tests {
 
     use super::*;
     use crate::random::Random;
-    use crate::source::InputFile;
 
     /// Reads a text with chunks of a size, and joins the parts of each document.
     fn documents(text: &str, separator: &str, chunk_bytes: u64) -> Vec<String> {
         let bytes = text.as_bytes().to_vec();
         let open = move || Ok(Box::new(Bytes::new(bytes.clone())) as crate::source::AnyRead);
-        let source = Source { file: InputFile::text("text".into()), open: Some(Arc::new(open)) };
+        let source = InputFile { open: Some(Arc::new(open)), ..InputFile::text("text".into()) };
         let separator = Some(separator.to_owned());
         let options = ReadOptions { separator, chunk_bytes, at_characters: true, ..ReadOptions::default() };
         let control = Control::none();

@@ -9,7 +9,7 @@ use crate::encode::output::{IdDestination, Sink};
 use crate::error::{Error, Result};
 use crate::room;
 use crate::source::{
-    ChunkCutter, ChunkJob, Cursor, InputFile, Plan, ReadOptions, Skipped, Source, Stamp, valid_utf8,
+    ChunkCutter, ChunkJob, Cursor, InputFile, Plan, ReadOptions, Skipped, Stamp, valid_utf8,
 };
 use crate::workers::{self, BufferPool};
 
@@ -54,7 +54,7 @@ impl Encoder {
         control.begin(Stage::Encode, meta.len());
         let (chunk_bytes, seen) = (options.window_bytes.max(1), Stamp::of(&meta));
         let file = InputFile { seen, max_record_bytes: u64::MAX, ..InputFile::text(path.to_owned()) };
-        let sources = [Source { file, open: None }];
+        let sources = [file];
         let known = sources[0].plain().map_or(usize::MAX, |file| file.size().div_ceil(chunk_bytes) as usize);
         let workers = options.workers.min(if self.is_parallel() { known } else { 1 }).max(1);
         self.make_tables(workers)?;
@@ -83,7 +83,7 @@ impl Encoder {
     fn encode_file_chunk(
         &self,
         worker: usize,
-        (source, (text, start)): (&Source, (&[u8], u64)),
+        (source, (text, start)): (&InputFile, (&[u8], u64)),
         options: &FileOptions,
         ids: &mut impl Sink,
         control: &Control,
@@ -92,7 +92,7 @@ impl Encoder {
         if options.replace {
             room::check_available(3 * text.len())?;
         }
-        let invalid = |at| Skipped::invalid(0, start + at).error(&source.file);
+        let invalid = |at| Skipped::invalid(0, start + at).error(source);
         let text = valid_utf8(text, options.replace).map_err(invalid)?;
         let (text, worker, is_first) = (&*text, worker.into(), start == 0);
         self.answer(Request { text, specials, worker, is_first }, ids, control)
