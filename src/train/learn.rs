@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use super::checkpoint::Saver;
 use super::corpus::{Corpus, WORDS_PER_CHECK};
 use super::corpus16;
 use super::corpus32::{self, Corpus32};
 use super::limit::{Limit, MaxBytes, MaxWords};
 use super::options::{Merge, Options, Ties};
-use super::saver::Saver;
 use super::start::Start;
 use super::trainer::Trainer;
 use crate::control::{Control, Stage};

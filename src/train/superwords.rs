@@ -9,9 +9,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use super::checkpoint::Saver;
 use super::learn::learn_from;
 use super::options::{Merge, Options};
-use super::saver::Saver;
 use super::start::Start;
 use super::tokens::pack;
 use super::trainer::added;

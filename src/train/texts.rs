@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::balance::{self, Measure, Window};
+use super::checkpoint::Saver;
 use super::learn::learn_from;
 use super::options::{Merge, Options};
-use super::saver::Saver;
 use super::start::Start;
 use super::superwords::{self, Count};
 use crate::control::Control;
