@@ -1,11 +1,10 @@
-#![cfg_attr(not(feature = "shards"), allow(dead_code, unused_imports))] // what training and shards alone use
+#![cfg_attr(not(feature = "shards"), allow(dead_code, unused_imports))] // what shards alone use
 //! Byte-level BPE: train a vocabulary, encode text to ids, decode ids to bytes. Exactly, and fast.
 //!
-//! [`Tokenizer`] loads the files that models come with, and its ids are those of the original libraries. `train` and
-//! `train_files` make a new one:
+//! [`Tokenizer`] loads the files that models come with, and its ids are those of the original libraries. [`train`](fn@train) and
+//! [`train_files`] make a new one:
 //!
 //! ```
-//! # #[cfg(feature = "train")]
 //! # fn main() -> Result<(), toksmith::Error> {
 //! use toksmith::{Special, TrainOptions, train};
 //!
@@ -18,8 +17,6 @@
 //! assert_eq!(tokenizer.decode(&ids)?, "low lower<|endoftext|>");
 //! # Ok(())
 //! # }
-//! # #[cfg(not(feature = "train"))]
-//! # fn main() {}
 //! ```
 //!
 //! In a manifest: `toksmith = { git = "…" }`, or `path = "…"` beside a checkout; the crate is not on a registry yet.
@@ -29,7 +26,7 @@
 //! | to | use |
 //! |---|---|
 //! | load a file or the folder of a model | [`Tokenizer::load`]; a rank file: [`Tokenizer::from_tiktoken`] |
-//! | write a file | `Tokenizer::save`; in another format: [`Tokenizer::to_bytes`], [`Tokenizer::to_gpt2`] |
+//! | write a file | [`Tokenizer::save`]; in another format: [`Tokenizer::to_bytes`], [`Tokenizer::to_gpt2`] |
 //! | encode a text | [`Tokenizer::encode`], [`encode_with_offsets`](Tokenizer::encode_with_offsets) |
 //! | encode many on several threads | [`Tokenizer::encode_batch`] |
 //! | encode a text that comes in pieces | [`Tokenizer::stream`] |
@@ -40,21 +37,20 @@
 //! | decode ids as a model gives them, up to stop strings | [`Tokenizer::decode_stream`] |
 //! | add special tokens, shrink, renumber | [`Tokenizer::with_special_tokens`], [`shrunk`](Tokenizer::shrunk), [`relabeled`](Tokenizer::relabeled) |
 //! | compare | `==`, [`Tokenizer::fingerprint`] |
-//! | train | `train`, `train_files`, `TrainOptions` |
+//! | train | [`train`](fn@train), [`train_files`], [`TrainOptions`] |
 //!
 //! `examples/rust/tour.rs` does most of it in one program.
 //!
 //! # Features
 //!
-//! | feature | default | what it adds |
-//! |---|---|---|
-//! | `train` | yes | `train`, `train_files`, `Tokenizer::save`; brings `csv-core` and `tempfile` |
-//! | `compression` | | for training files in gzip, Zstandard, xz and bzip2; compiles C |
-//! | `shards` | | shards of training data, for the Python package; compiles C |
-//! | `python` | | the extension module of the Python package |
+//! | feature | what it adds |
+//! |---|---|
+//! | `compression` | training files in gzip, Zstandard, xz and bzip2; compiles C |
+//! | `shards` | shards of training data, for the Python package; compiles C |
+//! | `python` | the extension module of the Python package |
 //!
-//! Without features the crate loads, encodes and decodes, and needs no C compiler. It is tested with the Rust version that
-//! it was written with; `rust-version` in its manifest is the oldest that its own code needs, by Clippy's lint of that name.
+//! None is on by default, and without them no C compiler is needed. The crate is tested with the Rust version that it was
+//! written with; `rust-version` in its manifest is the oldest that its own code needs, by Clippy's lint of that name.
 //!
 //! # Patterns
 //!
@@ -78,7 +74,6 @@ mod arrow;
 #[doc(hidden)]
 pub mod control;
 #[doc(hidden)]
-#[cfg(feature = "train")]
 pub mod count;
 #[doc(hidden)]
 pub mod decode;
@@ -118,7 +113,6 @@ mod spelling;
 #[doc(hidden)]
 pub mod tokenizer;
 #[doc(hidden)]
-#[cfg(feature = "train")]
 pub mod train;
 #[doc(hidden)]
 pub mod transcode;
@@ -131,7 +125,7 @@ pub mod workers;
 mod python;
 
 /// The examples in Rust of the README run as tests.
-#[cfg(all(doctest, feature = "train"))]
+#[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
@@ -142,9 +136,7 @@ pub use encode::Encoder;
 pub use encode::{Document, EncodeStream, Special, SpecialSet, SpecialTokens};
 pub use error::{Error, Result};
 pub use tokenizer::{DecodeOptions, DecodeStream, Tokenizer};
-#[cfg(feature = "train")]
 pub use tokenizer::{TrainOptions, train, train_files};
-#[cfg(feature = "train")]
 pub use train::Ties;
 #[doc(hidden)]
 pub use vocab::Vocab;

@@ -7,8 +7,7 @@
 
 use super::interface::{ArrowArray, ArrowSchema};
 use super::layout::{ColumnType, Layout, broken};
-use super::rows::{Buffer, Rows, check_buffers};
-use super::texts::Texts;
+use super::rows::{Buffer, Rows, Texts, check_buffers};
 use crate::error::{Error, Result};
 use crate::room;
 

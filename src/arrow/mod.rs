@@ -3,7 +3,7 @@
 //!
 //! - [`interface`]: the structures that libraries pass to each other.
 //! - [`mod@column`]: a column of texts or numbers of another library. Its type is a [`layout`], the values of one array
-//!   are [`rows`], and the result is [`texts`].
+//!   are [`rows`], which has the texts too.
 //! - [`mod@array`]: an array that is passed to another library.
 //!
 //! The structures are those of the specification, "The Arrow C data interface". The crates that have them come with
@@ -14,11 +14,10 @@ mod column;
 pub(crate) mod interface;
 mod layout;
 mod rows;
-mod texts;
 
 pub(crate) use array::{Array, MAX_NARROW, Values};
 pub(crate) use column::Column;
-pub(crate) use texts::Texts;
+pub(crate) use rows::Texts;
 
 #[cfg(test)]
 #[allow(unsafe_code)] // makes arrays by hand

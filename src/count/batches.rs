@@ -12,8 +12,8 @@ use crate::workers;
 const SINGLE_THREAD_BYTES: u64 = 1 << 20;
 
 impl Counting {
-    /// Counts documents, which must be valid UTF-8. `next` returns them in batches, on this thread, and
-    /// `None` at the end.
+    /// Counts documents, which must be valid UTF-8 and are cut at the separator. `next` returns them in batches, on this
+    /// thread, and `None` at the end.
     ///
     /// # Errors
     /// Errors of `next`, and those of [`Counting::files`].
@@ -62,7 +62,15 @@ impl Counting {
         let mut end = place;
         for document in batch {
             let text = document.as_ref();
-            self.document_at(text, end, worker, control)?;
+            let mut at = end;
+            match &self.separator {
+                None => self.document(text, at, worker, control)?,
+                Some(separator) => separator.split(text).try_for_each(|part| {
+                    self.document(part, at, worker, control)?;
+                    at += (part.len() + separator.len()) as u64;
+                    Ok(())
+                })?,
+            }
             end += text.len() as u64;
         }
         control.advance(end - place);

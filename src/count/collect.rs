@@ -48,28 +48,37 @@ pub(super) fn collect(
     // asked for.
     if spill.is_none() && !wanted.by_bytes && wanted.min_count <= 1 && count <= SORTED_AT_ONCE {
         let tables = partitions.into_iter().map(|mut partition| partition.take()).collect();
-        return PretokenCounts::from_tables(tables, spans).map(Ok);
+        return PretokenCounts::from_tables(tables, &spans).map(Ok);
     }
     // The capacity for all slots is reserved at once: unused memory is never touched, and growing would
     // fragment memory.
     let max_slots =
         wanted.bytes.map_or(count, |bytes| count.min(bytes as usize / size_of::<CountSlot>() + 1));
     let parts = Mutex::new((room::for_items(max_slots)?, Vec::new()));
-    let gathered = SlotCollector { parts, sections: Mutex::default(), room: MemoryBudget::new(wanted) };
+    let collector = SlotCollector {
+        wanted,
+        parts,
+        sections: Mutex::default(),
+        used: AtomicU64::new(0),
+        total: AtomicU64::new(0),
+        frequencies: Frequencies::default(),
+    };
     let left = Mutex::new(partitions);
     let next = || left.lock().unwrap_or_else(PoisonError::into_inner).pop();
     let is_spilled = spill.is_some();
     let workers = if is_spilled { wanted.workers } else { 1 };
     workers::run(workers, control, |_| {
         while let Some(partition) = next() {
-            gathered.take(partition, spill.as_ref(), wanted.min_count, control)?;
+            collector.take(partition, spill.as_ref(), control)?;
         }
         Ok(())
     })?;
-    let SlotCollector { parts, sections, room } = gathered;
-    if let (true, Some(spill), Some(bytes)) = (room.is_full(), spill, wanted.bytes) {
+    let is_full = collector.is_full();
+    let SlotCollector { parts, sections, used, total, frequencies, .. } = collector;
+    if let (true, Some(spill), Some(room)) = (is_full, spill, wanted.bytes) {
         let sections = sections.into_inner().unwrap_or_else(PoisonError::into_inner);
-        return Ok(Err(room.oversized(sections, spill, spans, bytes)));
+        let (frequencies, total, needed) = (frequencies.sums(), total.into_inner(), used.into_inner());
+        return Ok(Err(Oversized { sections, spill, spans, frequencies, total, needed, room }));
     }
     let (mut slots, long) = parts.into_inner().unwrap_or_else(PoisonError::into_inner);
     memory::release_unused(&mut slots);
@@ -89,23 +98,24 @@ pub(super) fn collect(
     PretokenCounts::from_slots(slots, long, end).map(Ok)
 }
 
-/// Collects the slots of the result, in any order, and the bytes of long pretokens.
+/// Collects the slots of the result, in any order, and the bytes of long pretokens. Watches the memory of those that come
+/// from the temporary file.
 struct SlotCollector {
+    wanted: ResultOptions,
     parts: Mutex<(Vec<CountSlot>, Vec<u8>)>,
     /// The sections of each partition, from which they can be merged again.
     sections: Mutex<Vec<Vec<Section>>>,
-    room: MemoryBudget,
+    /// Bytes of memory of the result.
+    used: AtomicU64,
+    /// The sum of all counts.
+    total: AtomicU64,
+    frequencies: Frequencies,
 }
 
 impl SlotCollector {
     /// Adds the slots of a partition that belong to the result.
-    fn take(
-        &self,
-        mut partition: Partition,
-        spill: Option<&SpillFile>,
-        min_count: u64,
-        control: &Control,
-    ) -> Result<()> {
+    fn take(&self, mut partition: Partition, spill: Option<&SpillFile>, control: &Control) -> Result<()> {
+        let is_wanted = |slot: &CountSlot| slot.count >= self.wanted.min_count;
         let (mut slots, mut long, mut log) = (Vec::new(), Vec::new(), SlotLog::default());
         match spill {
             Some(spill) => {
@@ -113,7 +123,7 @@ impl SlotCollector {
                 let sections = std::mem::take(&mut partition.sections);
                 drop(partition);
                 spill.merge(sections.clone(), control, |slot, arena| {
-                    if self.room.has_room_for(slot, arena) && slot.count >= min_count {
+                    if self.has_room_for(slot, arena) && is_wanted(slot) {
                         room::push(&mut slots, slot.stored(slot.pretoken(arena), &mut long)?)?;
                     }
                     Ok(())
@@ -125,7 +135,7 @@ impl SlotCollector {
                 (log, long) = partition.take();
             }
         }
-        if self.room.is_full() {
+        if self.is_full() {
             return Ok(());
         }
         let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -136,32 +146,11 @@ impl SlotCollector {
         } else {
             room::extend(arena, &long)?
         }
-        let wanted = |slot: &&CountSlot| slot.count >= min_count;
         let moved =
             |slot: &CountSlot| if slot.is_long() { slot.moved_to(base + slot.place()) } else { *slot };
         room::reserve(all, slots.len() + log.len())?;
-        all.extend(slots.iter().chain(log.blocks().flatten()).filter(wanted).map(moved));
+        all.extend(slots.iter().chain(log.blocks().flatten()).filter(|slot| is_wanted(slot)).map(moved));
         Ok(())
-    }
-}
-
-/// Watches the memory of a result that comes from the temporary file.
-struct MemoryBudget {
-    wanted: ResultOptions,
-    used: AtomicU64,
-    /// The sum of all counts.
-    total: AtomicU64,
-    frequencies: Frequencies,
-}
-
-impl MemoryBudget {
-    fn new(wanted: ResultOptions) -> Self {
-        MemoryBudget {
-            wanted,
-            used: AtomicU64::new(0),
-            total: AtomicU64::new(0),
-            frequencies: Frequencies::default(),
-        }
     }
 
     fn is_full(&self) -> bool {
@@ -176,17 +165,5 @@ impl MemoryBudget {
             self.used.fetch_add(slot.memory(arena) as u64, Relaxed);
         }
         !self.is_full()
-    }
-
-    /// The counts in the temporary file, which passed `room` bytes.
-    fn oversized(
-        &self,
-        sections: Vec<Vec<Section>>,
-        spill: SpillFile,
-        spans: Vec<Span>,
-        room: u64,
-    ) -> Oversized {
-        let (frequencies, total) = (self.frequencies.sums(), self.total.load(Relaxed));
-        Oversized { sections, spill, spans, frequencies, total, needed: self.used.load(Relaxed), room }
     }
 }

@@ -13,6 +13,7 @@ use super::worker::{SharedCounts, Worker};
 use crate::control::{Control, PRETOKENS_PER_CHECK};
 use crate::error::{Error, Result};
 use crate::pretokenize::Pretokenizer;
+use crate::source::Separator;
 use crate::special::Specials;
 
 /// Bytes of text for which a worker's table is made if nobody knows how much text will come. The table grows with the
@@ -23,6 +24,8 @@ pub(super) const UNKNOWN_TEXT_BYTES: u64 = 1 << 20;
 pub struct Counting {
     pub(super) specials: Specials,
     pub(super) pretokenizer: Pretokenizer,
+    /// In a box, since it is aligned to more bytes than memory of Python.
+    pub(super) separator: Option<Box<Separator>>,
     pub(super) options: CountOptions,
     pub(super) shared: SharedCounts,
     pub(super) spans: Mutex<Vec<Span>>,
@@ -36,9 +39,12 @@ impl Counting {
     /// A counting without documents.
     pub fn new(specials: Specials, pretokenizer: Pretokenizer, options: CountOptions) -> Self {
         let shared = SharedCounts::new(options.spill());
+        let separator =
+            options.separator.as_ref().map(|separator| Box::new(Separator::new(separator.as_bytes())));
         Counting {
             specials,
             pretokenizer,
+            separator,
             options,
             shared,
             spans: Mutex::default(),
@@ -111,7 +117,7 @@ impl Counting {
     }
 
     /// Counts a document, or a part that was cut from one, whose first byte is at `place`.
-    pub(super) fn document_at(
+    pub(super) fn document(
         &self,
         text: &[u8],
         place: u64,

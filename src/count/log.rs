@@ -99,6 +99,11 @@ impl SlotLog {
         Ok(numbers.into_iter().map(|number| self.get(number as usize)))
     }
 
+    /// The blocks with slots, in order.
+    pub(super) fn into_blocks(self) -> impl Iterator<Item = Vec<CountSlot>> {
+        self.blocks.into_iter().filter(|block| !block.is_empty())
+    }
+
     /// The blocks, in order.
     pub(super) fn blocks(&self) -> impl Iterator<Item = &[CountSlot]> {
         self.blocks.iter().map(Vec::as_slice)

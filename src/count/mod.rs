@@ -8,8 +8,8 @@
 //! - `spill`: if memory is limited, a full table is sorted and written to a temporary file. Sums of counts,
 //!   and least places, do not depend on the order of their terms, so the result is the same.
 //! - `collect`: makes the result, `counts`, from all tables; `oversized` if it does not fit into memory. Its pretokens
-//!   are sorted when their order is first asked for (`ordered`, `places`).
-//! - `files`, `windows`: files of all kinds, in the chunks of [`crate::source`].
+//!   are sorted when their order is first asked for (`slots`, `places`).
+//! - `files`: files of all kinds, in the chunks of [`crate::source`].
 //! - `batches`: documents in memory.
 
 mod batches;
@@ -21,14 +21,13 @@ mod frequencies;
 mod local_counts;
 mod log;
 mod options;
-mod ordered;
 mod oversized;
 mod partition;
 mod places;
 mod saved;
 mod slot;
+mod slots;
 mod spill;
-mod windows;
 mod worker;
 mod workers;
 
@@ -38,5 +37,4 @@ pub(crate) use counts::MAX_COUNT;
 pub use counts::{CountedPretoken, PretokenCounts};
 pub use frequencies::Frequent;
 pub use options::CountOptions;
-pub use ordered::Unordered;
 pub use oversized::Oversized;

@@ -9,7 +9,7 @@ use super::partition::PARTITIONS;
 use super::spill::SpillFile;
 use super::worker::WorkerSizes;
 
-/// Options of counting. Only `replace` and `min_count` change a result.
+/// Options of counting. Only `separator`, `replace` and `min_count` change a result.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CountOptions {
@@ -17,8 +17,8 @@ pub struct CountOptions {
     pub workers: usize,
     /// Bytes of a chunk, which one thread takes at a time.
     pub chunk_bytes: u64,
-    /// Bytes that are read at a time from a chunk that is longer than this because it could not be cut.
-    pub window_bytes: usize,
+    /// What separates the documents of a text. Without a separator a text is one document.
+    pub separator: Option<String>,
     /// Whether invalid UTF-8 is read as U+FFFD; otherwise it is an error.
     pub replace: bool,
     /// Bytes of memory that counting may take; `None` for no limit. The limit does not include a single document in
@@ -41,7 +41,7 @@ impl Default for CountOptions {
         CountOptions {
             workers: crate::workers::cores(),
             chunk_bytes: 1 << 19,
-            window_bytes: 1 << 20,
+            separator: None,
             replace: false,
             memory_limit: None,
             table_limit: None,

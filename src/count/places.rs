@@ -14,7 +14,9 @@ pub(super) struct Span {
     pub(super) len: u64,
 }
 
-/// Numbers places as if the length of each span had been known: each span begins where the one before it ends.
+/// Numbers places as if the length of each span had been known: each span begins where the one before it ends. Without
+/// spans, a place is its own number.
+#[derive(Debug, Default)]
 pub(super) struct ByteNumbers {
     /// The start of each span, and the number of bytes in the spans before it.
     starts: Vec<(u64, u64)>,

@@ -15,7 +15,7 @@ use super::counts::PretokenCounts;
 use super::places::sort_by_place;
 use super::slot::CountSlot;
 use crate::control::{Control, PRETOKENS_PER_CHECK};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, show};
 use crate::room;
 
 /// Writes pretokens to a file.
@@ -69,8 +69,8 @@ impl PretokenCounts {
     /// a file, and leaves out those that occur less often than `min_count`. `end_place` is a place after all of them.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::BrokenCounts`]; [`Error::RepeatedPretoken`]; [`Error::CountOverflow`];
-    /// [`Error::Interrupted`].
+    /// [`Error::Io`]; [`Error::Invalid`] for damaged contents and for a pretoken that is there twice;
+    /// [`Error::CountOverflow`]; [`Error::Interrupted`].
     pub fn read_from(
         path: &Path,
         (start, end): (u64, u64),
@@ -135,7 +135,9 @@ fn check_distinct(slots: &[CountSlot], long: &[u8]) -> Result<()> {
     let mut pretokens =
         slots.iter().filter(|slot| repeated.contains(&slot.hash())).map(|slot| slot.pretoken(long));
     match pretokens.find(|pretoken| !seen.insert(*pretoken)) {
-        Some(pretoken) => Err(Error::RepeatedPretoken(pretoken.to_owned())),
+        Some(pretoken) => {
+            Err(Error::Invalid(format!("the pretoken {} occurs twice in the file", show(pretoken))))
+        }
         None => Ok(()),
     }
 }
@@ -159,7 +161,7 @@ struct Numbers<'p, R> {
 
 impl<R: Read> Numbers<'_, R> {
     fn broken(&self) -> Error {
-        Error::BrokenCounts(self.offset)
+        Error::Invalid(format!("the file of counts is corrupt at byte {}", self.offset))
     }
 
     fn number(&mut self) -> Result<u64> {

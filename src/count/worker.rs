@@ -185,15 +185,6 @@ impl<'s> Worker<'s> {
         Ok(())
     }
 
-    /// Counts one pretoken without the local table.
-    pub(super) fn pretoken(&mut self, pretoken: &[u8], place: u64) -> Result<()> {
-        match Key::new(pretoken, 0, pretoken.len()) {
-            Key::NONE => self.long(pretoken, place)?,
-            key => self.pending.push(CountSlot::short(key, 1, place)),
-        }
-        if self.pending.len() >= self.sizes.pending { self.flush() } else { Ok(()) }
-    }
-
     /// Counts a long pretoken, which never goes into the local table.
     fn long(&mut self, pretoken: &[u8], first: u64) -> Result<()> {
         let hash = hash_long(pretoken);

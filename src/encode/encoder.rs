@@ -77,7 +77,6 @@ impl Encoder {
 
     /// Makes an encoder for pretokens of many words, under a vocabulary without tokens of several words; `None` where the
     /// tokens are not the bytes and what the merges of a list make.
-    #[cfg(feature = "train")]
     pub(crate) fn of_words(vocab: Vocab, pretokenizer: Pretokenizer) -> Result<Option<Self>> {
         let Some(superwords) = Superwords::with_first_stage(&vocab, vocab.merges_by_index().len())? else {
             return Ok(None);

@@ -169,49 +169,18 @@ pub enum Error {
         source: Box<Error>,
     },
 
-    /// A training text that is not UTF-8.
-    #[error("{}: {}", name.display(), not_utf8(*offset))]
-    NotUtf8 {
-        /// The file, or the element of an iterable.
-        name: PathBuf,
-        /// The offset of the first invalid byte in the file or the element.
-        offset: u64,
-    },
-
-    /// A compressed file that is damaged, or has another format.
-    #[error("{}: not a complete {format} file: {reason}", path.display())]
-    Corrupt {
-        /// The file.
-        path: PathBuf,
-        /// The format that was expected.
-        format: &'static str,
-        /// What is wrong.
-        reason: String,
-    },
-
     /// A snapshot from which a run of shards cannot continue.
     #[error(
         "the state of the unfinished run does not match its sources and options: start again in another folder"
     )]
     Snapshot,
 
-    /// A record or a member of a file that cannot be read, or has no text.
-    #[error("{}: {place}: {reason}", path.display())]
-    Record {
-        /// The file.
-        path: PathBuf,
-        /// The place in the file, such as `line 3 (byte 40)`.
-        place: String,
-        /// What is wrong.
-        reason: String,
-    },
-
-    /// A file of a kind that is not read.
+    /// A file, or an element of an iterable, whose contents cannot be read: damaged, of another kind, or not UTF-8.
     #[error("{}: {reason}", path.display())]
     Unread {
-        /// The file.
+        /// The file, or the element.
         path: PathBuf,
-        /// What is wrong.
+        /// What is wrong, after the place of a record or a member, such as `line 3 (byte 40)`.
         reason: String,
     },
 
@@ -246,14 +215,6 @@ pub enum Error {
         /// A `min_pretoken_count` that would fit, and the number of pretokens that it keeps.
         offer: Option<(u64, u64)>,
     },
-
-    /// A file of counts with damaged contents.
-    #[error("the file of counts is corrupt at byte {0}")]
-    BrokenCounts(u64),
-
-    /// A file of counts with the same pretoken twice.
-    #[error("the pretoken {} occurs twice in the file", show(.0))]
-    RepeatedPretoken(Vec<u8>),
 
     /// An error of a [`crate::pretokenize::Splitter`] that the caller supplied, such as a Python exception.
     #[error(transparent)]

@@ -69,9 +69,8 @@ pub(super) fn merges_of((path, data): NamedData<'_>) -> Result<Vec<Merge>> {
         let part = |part: &str| unspelled(part).filter(|part| !part.is_empty());
         let merge = text.split_once(' ').and_then(|(left, right)| Some((part(left)?, part(right)?)));
         let merge = merge.ok_or_else(|| {
-            let (path, place) = (path.to_owned(), format!("line {line}"));
             let reason = format!("expected two tokens with one space between, got {}", quoted(text));
-            Error::Record { path, place, reason }
+            unread(path, format!("line {line}: {reason}"))
         })?;
         room::push(&mut merges, merge)?;
     }

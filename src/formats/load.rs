@@ -275,7 +275,6 @@ impl Tokenizer {
     ///
     /// # Errors
     /// [`Error::Io`].
-    #[cfg(feature = "train")]
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         let content = self.to_bytes("toksmith").map_err(|error| in_file(path, error))?;

@@ -44,11 +44,9 @@ pub(super) fn read(path: &Path, max_bytes: u64) -> Result<Vec<u8>> {
 
 /// Refuses a file with these first bytes if something else stands in its place.
 pub(super) fn check_whole(path: &Path, head: &[u8]) -> Result<()> {
-    #[cfg(feature = "train")]
     if let Some(reason) = crate::source::substitute(head) {
         return Err(unread(path, reason));
     }
-    let _ = (path, head);
     Ok(())
 }
 
@@ -61,7 +59,7 @@ pub(super) fn text_of<'d>(data: &'d [u8], path: &Path) -> Result<&'d str> {
 /// The object in the text of a file that should be a `kind`.
 ///
 /// # Errors
-/// [`Error::Record`] with the line, for what is no JSON; [`Error::Unread`] for another value.
+/// [`Error::Unread`], with the line for what is no JSON.
 pub(super) fn object_of(text: &str, path: &Path, kind: &str) -> Result<Map<String, Value>> {
     let other = match serde_json::from_str(text).map_err(|error| not_json(path, &error))? {
         Value::Object(fields) => return Ok(fields),
@@ -84,8 +82,7 @@ pub(super) fn not_json(path: &Path, error: &serde_json::Error) -> Error {
     if error.is_data() {
         return unread(path, reason);
     }
-    let (path, place) = (path.to_owned(), format!("line {}", error.line()));
-    Error::Record { path, place, reason: format!("not JSON: {reason}") }
+    unread(path, format!("line {}: not JSON: {reason}", error.line()))
 }
 
 pub(super) fn unread(path: &Path, reason: String) -> Error {

@@ -13,12 +13,12 @@ use super::objects;
 use crate::error::Error;
 use crate::source::{
     ByteStream, Compression, DocumentFormat, DocumentReader, Format, InputFile, Opener, ReadDocument,
-    ReadOptions, Source, Stamp, format_of_file, not_plain, substitute,
+    ReadOptions, Stamp, format_of_file, not_plain, substitute,
 };
 
 const BLOCK_BYTES: usize = 1 << 20;
 
-/// A file as the package describes it (`toksmith.files.inputs.Source`): the field has the text of each record.
+/// A file as the package describes it (`toksmith.files.inputs.InputFile`): the field has the text of each record.
 #[derive(FromPyObject)]
 pub(super) struct PyInputFile {
     path: PathBuf,
@@ -45,29 +45,19 @@ impl PyInputFile {
             Some(name) => Compression::of_name(name)
                 .ok_or_else(|| PyValueError::new_err(format!("unknown compression {name:?}")))?,
         };
+        let open = self.open.map(|open| -> Opener {
+            Arc::new(move || call::attached(|py| PythonReader::open(py, &open)).map_err(PythonReader::failed))
+        });
         let format = self.format.as_deref().map(format_of_name).transpose()?;
-        let records = DocumentFormat::of(format, self.field);
-        let seen = self.seen.map(|stamp| Stamp { size: stamp.size, modified: Some(stamp.modified) });
         Ok(InputFile {
             path: self.path,
+            open,
             compression,
-            records,
-            seen,
+            records: DocumentFormat::of(format, self.field),
+            seen: self.seen.map(|stamp| Stamp { size: stamp.size, modified: Some(stamp.modified) }),
             is_certain: format.is_some(),
             max_record_bytes: self.max_record_bytes,
         })
-    }
-}
-
-impl PyInputFile {
-    pub(super) fn into_source(mut self) -> PyResult<Source> {
-        let open = self.open.take().map(|open| {
-            let opener: Opener = Arc::new(move || {
-                call::attached(|py| PythonReader::open(py, &open)).map_err(PythonReader::failed)
-            });
-            opener
-        });
-        Ok(Source { file: self.into_input()?, open })
     }
 }
 
@@ -115,14 +105,12 @@ impl PyDocumentStream {
     ) -> PyResult<Self> {
         let options = ReadOptions {
             replace,
-            skip: false,
             separator,
             chunk_bytes: BLOCK_BYTES as u64,
-            first_bytes: 0,
-            streams: 0,
-            in_windows: true,
+            at_characters: true,
+            ..ReadOptions::default()
         };
-        let source = file.into_source()?;
+        let source = file.into_input()?;
         let reader = call::long(py, None, |control| DocumentReader::open(source, options, control))?;
         Ok(PyDocumentStream { reader: Mutex::new(reader), label })
     }

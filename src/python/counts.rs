@@ -252,10 +252,7 @@ impl PyPretokenCounts {
 
     fn at_least(&self, py: Python<'_>, count: u64) -> PyResult<Self> {
         let counts = self.inner(py);
-        let counts = call::long(py, None, |_| {
-            counts.check_memory_for_copy()?;
-            Ok(counts.at_least(count))
-        })?;
+        let counts = call::long(py, None, |control| counts.at_least(count, control))?;
         Ok(PyPretokenCounts::new_of(counts))
     }
 
@@ -274,10 +271,7 @@ impl PyPretokenCounts {
 
     fn most_common<'py>(&self, py: Python<'py>, count: usize) -> PyResult<Bound<'py, PyList>> {
         let counts = self.inner(py);
-        let items = call::long(py, None, |_| {
-            counts.check_memory_for_copy()?;
-            Ok(counts.most_common(count))
-        })?;
+        let items = call::long(py, None, |_| counts.most_common(count))?;
         objects::list_of(py, items.into_iter().map(|(pretoken, count)| item(py, pretoken, count)))
     }
 

@@ -13,7 +13,7 @@ use xxhash_rust::xxh64::Xxh64;
 
 use super::arrow::PyArrowColumn;
 use super::call;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, not_utf8};
 use crate::room;
 use crate::shards::{TextBatch, TextJob};
 use crate::source::{Cursor, valid_utf8};
@@ -43,7 +43,7 @@ impl AsRef<[u8]> for PythonText {
 
 /// A text as valid UTF-8. Without `replace`, other bytes are an error, which calls the text `name`.
 pub(super) fn valid(text: &[u8], replace: bool, name: impl FnOnce() -> PathBuf) -> Result<Cow<'_, [u8]>> {
-    valid_utf8(text, replace).map_err(|offset| Error::NotUtf8 { name: name(), offset })
+    valid_utf8(text, replace).map_err(|offset| Error::Unread { path: name(), reason: not_utf8(offset) })
 }
 
 /// Objects of Python that are no longer needed, and wait to be dropped by a thread that is attached to the interpreter.

@@ -49,10 +49,7 @@ impl From<Error> for PyErr {
                 Err(inner) => PyValueError::new_err(inner.to_string()),
             },
             Error::Surrogate { at } => surrogate_at(at),
-            Error::NotUtf8 { name: ref path, .. }
-            | Error::Corrupt { ref path, .. }
-            | Error::Record { ref path, .. }
-            | Error::Unread { ref path, .. } => PyValueError::new_err(message(path, &error)),
+            Error::Unread { ref path, .. } => PyValueError::new_err(message(path, &error)),
             other => PyValueError::new_err(other.to_string()),
         }
     }

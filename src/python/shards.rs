@@ -43,7 +43,7 @@ impl PyShardFolder {
             let arguments = (ids, starts, *tokens, *documents, *wide, path);
             call::attached(|py| write_parquet.call1(py, arguments).map(drop)).map_err(raised)
         };
-        let folder = ShardFolder::new(folder, &options, of_json(run)?, kept, Box::new(write));
+        let folder = ShardFolder::new(folder, options, of_json(run)?, kept, Box::new(write));
         Ok(PyShardFolder { folder: Arc::new(folder), unfinished })
     }
 
@@ -118,7 +118,7 @@ impl PyShardRun {
         };
         let options = ShardOptions { folder: path, ..of_json(options)? };
         let encoder = tokenizer.encoder().clone();
-        let sources = sources.into_iter().map(PyInputFile::into_source).collect::<PyResult<Vec<_>>>()?;
+        let sources = sources.into_iter().map(PyInputFile::into_input).collect::<PyResult<Vec<_>>>()?;
         let run = call::long(py, None, move |control| ShardRun::open(options, sources, folder, control))?;
         Ok(PyShardRun { run, encoder })
     }

@@ -1,5 +1,6 @@
 //! The merge loop, and the tokenizer that it makes.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use pyo3::prelude::*;
@@ -121,12 +122,12 @@ fn hand_out(save: &Py<PyAny>, merges: &[Merge]) -> Result<()> {
     call::attached(|py| save.call1(py, (objects::bytes(py, &bytes)?,)).map(drop)).map_err(raised)
 }
 
-fn counted(count: &Py<PyAny>, pretokenizer: Pretokenizer) -> Result<PretokenCounts> {
+fn counted(count: &Py<PyAny>, pretokenizer: Pretokenizer) -> Result<Arc<PretokenCounts>> {
     let count = |py: Python<'_>| {
         let counts = count.call1(py, (PyPretokenizer::of(pretokenizer),))?;
         Ok(counts.bind(py).cast::<PyPretokenCounts>()?.get().taken(py, true))
     };
-    call::attached(count).map(std::sync::Arc::unwrap_or_clone).map_err(raised)
+    call::attached(count).map_err(raised)
 }
 
 /// A count, the number of distinct pretokens that occur as often, and bytes of memory: what learning from them takes at

@@ -4,13 +4,12 @@ use xxhash_rust::xxh64::xxh64;
 
 use super::encoded::Encoded;
 use super::options::{HASHED_BYTES, ShardOptions};
-use super::special::SpecialIds;
 use crate::control::Control;
 use crate::encode::{Encoder, put_ids};
 use crate::error::Result;
 use crate::room;
 use crate::simd::Isa;
-use crate::source::{Chunk, ChunkCutter, ChunkDocuments, ChunkJob, Cursor, DocumentPart, Skipped, Source};
+use crate::source::{Chunk, ChunkCutter, ChunkDocuments, ChunkJob, Cursor, DocumentPart, InputFile, Skipped};
 use crate::workers::BufferPool;
 
 /// The minimum number of bytes of text that are encoded together, unless fewer are left: few enough that their ids
@@ -49,7 +48,7 @@ pub(super) enum Job<'t> {
 /// Encodes jobs.
 pub(super) struct Documents<'a> {
     encoder: &'a Encoder,
-    sources: &'a [Source],
+    sources: &'a [InputFile],
     cutter: &'a ChunkCutter<'a>,
     options: &'a ShardOptions,
     isa: Isa,
@@ -63,7 +62,7 @@ pub(super) struct Documents<'a> {
 impl<'a> Documents<'a> {
     pub(super) fn new(
         encoder: &'a Encoder,
-        sources: &'a [Source],
+        sources: &'a [InputFile],
         cutter: &'a ChunkCutter<'a>,
         options: &'a ShardOptions,
     ) -> Self {
@@ -228,5 +227,37 @@ impl<'a> Documents<'a> {
         }
         let hash = xxh64(&text[..text.len().min(HASHED_BYTES)], self.options.seed);
         splits.iter().position(|split| hash < split.below).unwrap_or(splits.len() - 1)
+    }
+}
+
+/// The ids of special tokens.
+#[derive(Clone, Debug)]
+struct SpecialIds {
+    sorted: Vec<u32>,
+    /// A bit for the last 16 bits of each id: nearly all other ids need no search.
+    low_bits: Vec<u64>,
+}
+
+impl SpecialIds {
+    fn new(ids: &[u32]) -> Self {
+        let mut sorted = ids.to_vec();
+        sorted.sort_unstable();
+        let mut low_bits = vec![0; 1 << 10];
+        for &id in ids {
+            low_bits[usize::from(id as u16) / 64] |= 1 << (id % 64);
+        }
+        SpecialIds { sorted, low_bits }
+    }
+
+    /// How many of `ids` are those of special tokens.
+    fn count(&self, ids: &[u32]) -> u64 {
+        if self.sorted.is_empty() {
+            return 0;
+        }
+        let is_special = |id: u32| {
+            self.low_bits[usize::from(id as u16) / 64] >> (id % 64) & 1 == 1
+                && self.sorted.binary_search(&id).is_ok()
+        };
+        ids.iter().filter(|&&id| is_special(id)).count() as u64
     }
 }

@@ -74,10 +74,7 @@ struct StateFile {
 /// The folder that a run writes: whole shards and, in the unfinished folder, all that a later run needs to continue.
 pub struct ShardFolder {
     folder: PathBuf,
-    unfinished: PathBuf,
-    format: ShardFormat,
-    splits: Vec<String>,
-    is_wide: bool,
+    options: ShardOptions,
     run: Box<RawValue>,
     /// The files that a repair restores; `None` if all are kept.
     kept: Option<HashSet<String>>,
@@ -100,22 +97,12 @@ impl ShardFolder {
     /// written. With `kept`, only files of these names are kept: a repair needs no others.
     pub fn new(
         folder: PathBuf,
-        options: &ShardOptions,
+        options: ShardOptions,
         run: Box<RawValue>,
         kept: Option<HashSet<String>>,
         write_parquet: ParquetWriter,
     ) -> Self {
-        ShardFolder {
-            folder,
-            unfinished: options.folder.clone(),
-            format: options.format,
-            splits: options.splits.iter().map(|split| split.name.clone()).collect(),
-            is_wide: options.wide,
-            run,
-            kept,
-            write_parquet,
-            shards: Mutex::default(),
-        }
+        ShardFolder { folder, options, run, kept, write_parquet, shards: Mutex::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, Shards> {
@@ -124,24 +111,22 @@ impl ShardFolder {
 
     /// The files of a shard in the unfinished folder, and their final names: ids, places, and Megatron's index.
     fn files(&self, (split, number): Key) -> Vec<(PathBuf, String)> {
-        let name = &self.splits[split];
-        let numbered = format!("{name}-{number:05}");
-        let stem = if self.format.is_single() { name } else { &numbered };
-        let ids = if self.format == ShardFormat::Parquet { "parquet" } else { "ids" };
-        let mut suffixes = vec![(ids, self.format.suffix()), ("index", ".index.npy")];
-        if self.format == ShardFormat::Megatron {
+        let format = self.options.format;
+        let name = &self.options.splits[split].name;
+        let stem = if format.is_single() { name.clone() } else { format!("{name}-{number:05}") };
+        let ids = if format == ShardFormat::Parquet { "parquet" } else { "ids" };
+        let mut suffixes = vec![(ids, format.suffix()), ("index", ".index.npy")];
+        if format == ShardFormat::Megatron {
             suffixes.push(("idx", ".idx"));
         }
-        let named =
-            |(own, suffix)| (self.unfinished.join(format!("{numbered}.{own}")), format!("{stem}{suffix}"));
+        let named = |(own, suffix)| (self.options.path(split, number, own), format!("{stem}{suffix}"));
         suffixes.into_iter().map(named).collect()
     }
 
     fn raw(&self, (split, number): Key, filling: Filling) -> RawShard {
-        let file =
-            |suffix: &str| self.unfinished.join(format!("{}-{number:05}.{suffix}", self.splits[split]));
+        let file = |suffix| self.options.path(split, number, suffix);
         let Filling { ids: tokens, documents } = filling;
-        RawShard { ids: file("ids"), starts: file("index"), tokens, documents, wide: self.is_wide }
+        RawShard { ids: file("ids"), starts: file("index"), tokens, documents, wide: self.options.wide }
     }
 
     /// Makes a shard whole: completes its files, and syncs them to the disk. `hashes` are those of its ids, as far as
@@ -153,14 +138,14 @@ impl ShardFolder {
         hashes: &WrittenHashes,
         control: &Control,
     ) -> Result<()> {
-        if filling.ids > self.format.max_ids() {
+        if filling.ids > self.options.format.max_ids() {
             let reason = "a shard of the format llm.c holds at most 2,147,483,647 ids: lower shard_size";
             return Err(Error::Invalid(reason.to_owned()));
         }
         let raw = self.raw((split, number), filling);
-        raw.complete(self.format)?;
+        raw.complete(self.options.format)?;
         let files = self.files((split, number));
-        if self.format == ShardFormat::Parquet {
+        if self.options.format == ShardFormat::Parquet {
             (self.write_parquet)(&raw, &files[0].0)?;
         }
         // Checksums are no stage of their own.
@@ -193,9 +178,8 @@ impl ShardFolder {
         for path in [&raw.ids, &raw.starts] {
             remove(path)?; // also a link: what is written then goes through none
         }
-        let width = if self.is_wide { 4 } else { 2 };
-        let head_bytes = self.format.head_bytes();
-        let ids = join_pieces((&raw.ids, &raw.starts), head_bytes, width, pieces, control)?;
+        let head_bytes = self.options.format.head_bytes();
+        let ids = join_pieces((&raw.ids, &raw.starts), head_bytes, self.options.width(), pieces, control)?;
         self.finish((split, number), Filling { ids, documents }, &WrittenHashes::default(), control)
     }
 
@@ -215,7 +199,7 @@ impl ShardFolder {
         let state = serde_json::value::to_raw_value(&state).map_err(json)?;
         let blake3 = blake3::hash(state.get().as_bytes()).to_hex().to_string();
         let file = StateFile { format: KIND.to_owned(), version: VERSION, blake3, state };
-        write_whole(&self.unfinished.join(STATE), &serde_json::to_vec(&file).map_err(json)?)?;
+        write_whole(&self.options.folder.join(STATE), &serde_json::to_vec(&file).map_err(json)?)?;
         self.publish(|(split, number)| number < snapshot.shards[split].0)
     }
 
@@ -246,7 +230,7 @@ impl ShardFolder {
     }
 
     fn state(&self) -> Result<Option<State>> {
-        let path = self.unfinished.join(STATE);
+        let path = self.options.folder.join(STATE);
         let mut data = Vec::new();
         let read = open_regular(&path, OpenOptions::new().read(true), Links::Follow)
             .and_then(|file| file.take(MAX_STATE_BYTES).read_to_end(&mut data));
@@ -270,7 +254,7 @@ impl ShardFolder {
     fn is_complete(&self, state: &State) -> bool {
         let ends: Vec<u32> = state.snapshot.shards.iter().map(|(end, _)| *end).collect();
         let keys: BTreeSet<Key> = state.shards.iter().map(|(split, number, _)| (*split, *number)).collect();
-        ends.len() == self.splits.len()
+        ends.len() == self.options.splits.len()
             && keys.len() as u64 == ends.iter().map(|&end| u64::from(end)).sum::<u64>()
             && keys.iter().all(|(split, number)| ends.get(*split).is_some_and(|end| number < end))
     }
@@ -339,7 +323,7 @@ impl ShardFolder {
 
     /// The whole shards of each split, in order.
     pub fn entries(&self) -> Vec<Vec<ShardEntry>> {
-        let mut entries = vec![Vec::new(); self.splits.len()];
+        let mut entries = vec![Vec::new(); self.options.splits.len()];
         for ((split, _), entry) in &self.lock().whole {
             entries[*split].push(entry.clone());
         }

@@ -21,7 +21,6 @@ mod permutation;
 mod place;
 mod run;
 mod shard;
-mod special;
 mod write;
 
 pub use documents::{TextBatch, TextJob};

@@ -82,6 +82,11 @@ impl ShardOptions {
         if self.wide { 4 } else { 2 }
     }
 
+    /// A file of an unfinished shard.
+    pub(super) fn path(&self, split: usize, number: u32, suffix: &str) -> PathBuf {
+        self.folder.join(format!("{}-{number:05}.{suffix}", self.splits[split].name))
+    }
+
     /// Bytes that are left free before the ids in the file of a shard, for a header that is written later.
     pub(super) fn head_bytes(&self) -> u64 {
         if self.is_piece { 0 } else { self.format.head_bytes() as u64 }
@@ -97,7 +102,7 @@ impl ShardOptions {
             first_bytes: HASHED_BYTES as u64,
             // Decompressing is a few times as fast as encoding.
             streams: self.workers / 4,
-            in_windows: false,
+            at_characters: false,
         }
     }
 }

@@ -12,7 +12,7 @@ use super::shard::{Filling, Shard};
 use super::write::{Content, PlacedIds, Segment};
 use crate::control::Control;
 use crate::error::Result;
-use crate::source::Source;
+use crate::source::InputFile;
 
 /// How many skipped documents are listed; the rest are only counted.
 pub const MAX_LISTED: usize = 10_000;
@@ -44,7 +44,7 @@ pub(super) struct Placer {
 #[derive(Clone, Copy)]
 pub(super) struct PlaceContext<'a> {
     pub(super) options: &'a ShardOptions,
-    pub(super) sources: &'a [Source],
+    pub(super) sources: &'a [InputFile],
     pub(super) ledger: &'a Ledger,
 }
 
@@ -94,7 +94,7 @@ impl Placer {
         self.job += 1;
         let lines_before = |now: &Snapshot, source| if source == now.at.source { now.lines } else { 0 };
         if let Some(failure) = encoded.failure.take() {
-            let file = &context.sources[failure.source].file;
+            let file = &context.sources[failure.source];
             let before = lines_before(&self.now, failure.source);
             return Err(failure.after_lines(before, file).error(file));
         }
@@ -113,7 +113,7 @@ impl Placer {
             self.now.skipped_count += 1;
             if self.now.skipped.len() < MAX_LISTED {
                 let before = lines_before(&self.now, skipped.source);
-                let file = &context.sources[skipped.source].file;
+                let file = &context.sources[skipped.source];
                 self.now.skipped.push(skipped.after_lines(before, file));
             }
         }

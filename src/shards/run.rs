@@ -13,7 +13,7 @@ use super::write::PlacedIds;
 use crate::control::{Control, Stage};
 use crate::encode::Encoder;
 use crate::error::{Error, Result};
-use crate::source::{ChunkCutter, Cursor, Plan, Source};
+use crate::source::{ChunkCutter, Cursor, InputFile, Plan};
 use crate::workers;
 
 /// How far a run has come.
@@ -30,7 +30,7 @@ pub struct Counts {
 /// A run that turns sources into shards. It processes its sources in order, in one call or in several.
 pub struct ShardRun {
     options: ShardOptions,
-    sources: Vec<Source>,
+    sources: Vec<InputFile>,
     /// What makes shards whole, and saves snapshots; `None` for pieces.
     folder: Option<Arc<ShardFolder>>,
     placer: Mutex<Placer>,
@@ -42,7 +42,7 @@ impl ShardRun {
     /// Begins a run, or continues from the snapshot of its folder.
     pub fn open(
         options: ShardOptions,
-        sources: Vec<Source>,
+        sources: Vec<InputFile>,
         folder: Option<Arc<ShardFolder>>,
         control: &Control,
     ) -> Result<Self> {

@@ -80,8 +80,7 @@ pub(super) struct Shard {
 impl Shard {
     /// Opens the files of a shard that holds `filling`, and removes what is after that.
     pub(super) fn open(options: &ShardOptions, split: usize, number: u32, filling: Filling) -> Result<Self> {
-        let name = &options.splits[split].name;
-        let file = |suffix: &str| options.folder.join(format!("{name}-{number:05}.{suffix}"));
+        let file = |suffix| options.path(split, number, suffix);
         let (is_new, width) = (filling == Filling::default(), options.width());
         let ids_bytes = options.head_bytes() + width * filling.ids;
         Ok(Shard {

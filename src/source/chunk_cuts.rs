@@ -1,7 +1,7 @@
 //! Where the text of a source is cut into chunks.
 
 use super::cuts::Cutter;
-use super::file::SourceFile;
+use super::file::PlainFile;
 use super::separator::Separator;
 use super::sources::ReadOptions;
 use super::utf8::late_character;
@@ -13,8 +13,6 @@ use crate::error::Result;
 const LOOK_BYTES: u64 = 1 << 12;
 /// The maximum number of bytes that the search for a cut reads at once.
 const MAX_LOOK_BYTES: u64 = 1 << 22;
-/// Held bytes of a stream without a place for a cut, from which windows are handed on.
-const MAX_UNCUT_BYTES: u64 = 1 << 23;
 
 /// The end of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,26 +40,22 @@ impl<'a> ChunkCutter<'a> {
 
     /// The maximum number of bytes that are held of a text without a place for a cut.
     pub(super) fn max_held(&self, max_record_bytes: u64) -> u64 {
-        match (self.options.in_windows, &self.inside) {
-            (true, Some(_)) => MAX_UNCUT_BYTES,
-            (true, None) => self.min_window(),
-            (false, _) => max_record_bytes.saturating_add(self.options.min_chunk(true)),
-        }
+        max_record_bytes.saturating_add(self.options.min_chunk(true))
     }
 
     /// The end of the lines that begin at `start`; inside of a line that is longer than the limit.
     pub(super) fn end_of_lines(
         &self,
-        file: &SourceFile,
+        file: PlainFile<'_>,
         (start, max_record_bytes): (u64, u64),
         control: &Control,
     ) -> Result<ChunkEnd> {
-        let mut at = start.saturating_add(self.options.min_chunk(false)).min(file.size) - 1;
+        let mut at = start.saturating_add(self.options.min_chunk(false)).min(file.size()) - 1;
         // Of these bytes more than the limit are the line's, also behind a BOM and before a newline.
         let limit = at.saturating_add(max_record_bytes).saturating_add(5);
         let mut look = LOOK_BYTES;
-        let mut end = file.size;
-        while at < file.size {
+        let mut end = file.size();
+        while at < file.size() {
             control.check()?;
             if at > limit {
                 end = at;
@@ -82,14 +76,14 @@ impl<'a> ChunkCutter<'a> {
     /// chunk whose end cuts a document contains no other document.
     pub(super) fn end_of_text(
         &self,
-        file: &SourceFile,
+        file: PlainFile<'_>,
         start: u64,
         is_inside: bool,
         control: &Control,
     ) -> Result<ChunkEnd> {
         let from = start.saturating_add(self.options.min_chunk(!is_inside));
-        let last = ChunkEnd { end: file.size, next: file.size, is_whole: true };
-        if from >= file.size {
+        let last = ChunkEnd { end: file.size(), next: file.size(), is_whole: true };
+        if from >= file.size() {
             return Ok(last);
         }
         let Some(separator) = &self.separator else {
@@ -112,7 +106,7 @@ impl<'a> ChunkCutter<'a> {
                     return Ok(ChunkEnd { end, next: end + separator.len() as u64, is_whole: true });
                 }
             }
-            if limit >= file.size {
+            if limit >= file.size() {
                 // There is no separator up to the end of the file.
                 return self.end_inside(file, from, control).map(|end| end.unwrap_or(last));
             }
@@ -126,34 +120,25 @@ impl<'a> ChunkCutter<'a> {
     }
 
     /// The first cut inside a document at or after `from`; `None` if there is none before the end of the file.
-    fn end_inside(&self, file: &SourceFile, from: u64, control: &Control) -> Result<Option<ChunkEnd>> {
+    fn end_inside(&self, file: PlainFile<'_>, from: u64, control: &Control) -> Result<Option<ChunkEnd>> {
         let Some(cutter) = &self.inside else { return Ok(None) };
         let end = cutter.next_cut(file, from, control)?;
-        Ok((end < file.size).then_some(ChunkEnd { end, next: end, is_whole: false }))
+        Ok((end < file.size()).then_some(ChunkEnd { end, next: end, is_whole: false }))
     }
 
-    /// Bytes of a text in which a window can end.
-    pub(super) fn min_window(&self) -> u64 {
-        5 + self.separator.as_ref().map_or(0, Separator::len) as u64
-    }
-
-    /// The end of the next chunk in `pending`, the bytes that have been read of a stream that continues; in windows, a
-    /// chunk may end after any character. `None` if the stream has to be read further first.
-    pub(super) fn end_of_pending(
-        &self,
-        pending: &[u8],
-        is_inside: bool,
-        in_windows: bool,
-    ) -> Option<ChunkEnd> {
+    /// The end of the next chunk in `pending`, the bytes that have been read of a stream that continues. `None` if the
+    /// stream has to be read further first.
+    pub(super) fn end_of_pending(&self, pending: &[u8], is_inside: bool) -> Option<ChunkEnd> {
         let reserve = self.separator.as_ref().map_or(0, Separator::len);
         if let Some(at) = self.separator.as_ref().and_then(|separator| separator.last_alone(pending)) {
             return Some(ChunkEnd { end: at as u64, next: (at + reserve) as u64, is_whole: true });
         }
         // A separator that begins in the last bytes is not whole yet.
         let known = &pending[..pending.len().saturating_sub(reserve)];
-        let end =
-            if in_windows { late_character(known) } else { self.inside.as_ref()?.late_cut(known) }? as u64;
-        let min_bytes = if is_inside || in_windows { 1 } else { self.options.min_chunk(true) };
+        let at_characters = self.options.at_characters;
+        let end = if at_characters { late_character(known) } else { self.inside.as_ref()?.late_cut(known) };
+        let end = end? as u64;
+        let min_bytes = if is_inside || at_characters { 1 } else { self.options.min_chunk(true) };
         (end >= min_bytes).then_some(ChunkEnd { end, next: end, is_whole: false })
     }
 }
@@ -161,13 +146,13 @@ impl<'a> ChunkCutter<'a> {
 /// The offset of the first separator that begins at or after `known` and before `limit`. The text begins at `start`.
 fn first_separator(
     separator: &Separator,
-    file: &SourceFile,
+    file: PlainFile<'_>,
     (start, known, limit): (u64, u64, u64),
     control: &Control,
 ) -> Result<Option<u64>> {
     let len = separator.len() as u64;
     let (mut at, mut look) = (known, LOOK_BYTES);
-    while at < limit.min(file.size) {
+    while at < limit.min(file.size()) {
         control.check()?;
         let low = at.saturating_sub(len).max(start);
         let high = at.saturating_add(look).min(limit).saturating_add(len);

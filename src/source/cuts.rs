@@ -1,6 +1,6 @@
 //! Places where a text or a file can be cut without a change of its pretokens and special tokens.
 
-use super::file::SourceFile;
+use super::file::PlainFile;
 use crate::control::Control;
 use crate::error::Result;
 use crate::normalize::Normalizer;
@@ -94,18 +94,18 @@ impl<'a> Cutter<'a> {
     }
 
     /// The first place for a cut in the file at or after `from`; the end of the file if there is none.
-    pub(crate) fn next_cut(&self, file: &SourceFile, from: u64, control: &Control) -> Result<u64> {
-        if !self.rule.is_some() || from >= file.size {
-            return Ok(file.size);
+    pub(crate) fn next_cut(&self, file: PlainFile<'_>, from: u64, control: &Control) -> Result<u64> {
+        if !self.rule.is_some() || from >= file.size() {
+            return Ok(file.size());
         }
         let mut at = from;
         let mut look = CUT_READ_BYTES;
-        while at < file.size {
+        while at < file.size() {
             control.check()?;
             let low = at.saturating_sub(self.margin as u64);
             let want = (at - low) as usize + look + self.margin;
             let text = file.read(low, want)?;
-            let ends_file = text.len() < want || low + text.len() as u64 >= file.size;
+            let ends_file = text.len() < want || low + text.len() as u64 >= file.size();
             let known = if ends_file { text.len() } else { text.len() - self.margin };
             if let Some(cut) = self.cut_in(&text, (at - low) as usize, known) {
                 return Ok(low + cut as u64);
@@ -116,7 +116,7 @@ impl<'a> Cutter<'a> {
             at = low + known as u64;
             look = (2 * look).min(1 << 22);
         }
-        Ok(file.size)
+        Ok(file.size())
     }
 
     fn cut_in(&self, text: &[u8], from: usize, to: usize) -> Option<usize> {

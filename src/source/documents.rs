@@ -22,6 +22,7 @@ pub(crate) struct Records<'b> {
 }
 
 /// A record: an object of JSON, or a text in a container.
+#[derive(Default)]
 pub(crate) struct Record<'b> {
     /// The line, or the document in a container.
     pub(crate) bytes: &'b [u8],
@@ -69,18 +70,8 @@ impl<'b> Iterator for Records<'b> {
             self.at += len;
             let Frame { place, is_json, bytes } = frame;
             let is_valid = simdutf8::basic::from_utf8(bytes).is_ok();
-            let (line, member) = (0, Some(place));
-            let is_text = !is_json;
-            return Some(Record {
-                bytes,
-                is_valid,
-                is_text,
-                line,
-                offset: 0,
-                start: 0,
-                member,
-                exceeded: None,
-            });
+            let (is_text, member) = (!is_json, Some(place));
+            return Some(Record { bytes, is_valid, is_text, member, ..Record::default() });
         }
         while self.at < self.bytes.len() {
             let tail = &self.bytes[self.at..];
@@ -93,11 +84,10 @@ impl<'b> Iterator for Records<'b> {
             }
             let is_long = bytes.len() as u64 > self.max_record_bytes.saturating_add(1);
             if is_long || !bytes.trim_ascii().is_empty() {
-                let (line, is_valid, start) =
-                    (self.lines, self.is_valid, offset + (end - bytes.len()) as u64);
+                let (line, is_valid) = (self.lines, self.is_valid);
+                let start = offset + (end - bytes.len()) as u64;
                 let exceeded = is_long.then_some(self.max_record_bytes);
-                let (is_text, member) = (false, None);
-                return Some(Record { bytes, is_valid, is_text, line, offset, start, member, exceeded });
+                return Some(Record { bytes, is_valid, line, offset, start, exceeded, ..Record::default() });
             }
         }
         None
@@ -128,9 +118,7 @@ impl<'b> Record<'b> {
         };
         text.map_err(Flaw::NoText)
     }
-}
 
-impl Record<'_> {
     /// The string in a field, which is the label of a document.
     pub(crate) fn label(&self, field: &str, replace: bool) -> Result<String, Flaw> {
         if self.is_text {

@@ -1,8 +1,11 @@
 //! The description of a file to read.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use super::compression::Compression;
+use super::broken::too_long;
+use super::compression::{AnyRead, Compression};
+use super::file::PlainFile;
 use super::kinds::Format;
 use super::stamp::Stamp;
 use crate::error::Error;
@@ -28,21 +31,18 @@ impl DocumentFormat {
             Some(format) => DocumentFormat::Framed(format, field),
         }
     }
-
-    /// The field of the text in records; `None` for a file that is a document.
-    pub(crate) fn field(&self) -> Option<&str> {
-        match self {
-            DocumentFormat::Whole => None,
-            DocumentFormat::JsonLines(field) | DocumentFormat::Framed(_, field) => Some(field),
-        }
-    }
 }
 
-/// A file to read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Opens a source that has no path, such as a file on another machine.
+pub type Opener = Arc<dyn Fn() -> std::io::Result<AnyRead> + Send + Sync>;
+
+/// A file to read, or a stream that is read like one.
+#[derive(Clone)]
 pub struct InputFile {
-    /// The path of the file.
+    /// The path of the file. Errors name it.
     pub path: PathBuf,
+    /// Opens the source if it is not a file of this machine.
+    pub open: Option<Opener>,
     /// The compression of the file.
     pub compression: Compression,
     /// Which parts of the file are documents.
@@ -63,13 +63,35 @@ impl InputFile {
     pub fn text(path: PathBuf) -> Self {
         let (compression, records) = (Compression::None, DocumentFormat::Whole);
         let max_record_bytes = MAX_RECORD_BYTES;
-        InputFile { path, compression, records, seen: None, is_certain: true, max_record_bytes }
+        InputFile { path, open: None, compression, records, seen: None, is_certain: true, max_record_bytes }
+    }
+
+    /// The file, if it can be read at any offset. Files of Linux's /proc have text although their size is given as 0.
+    pub(crate) fn plain(&self) -> Option<PlainFile<'_>> {
+        let is_framed = matches!(self.records, DocumentFormat::Framed(..));
+        let is_plain = self.open.is_none() && self.compression == Compression::None && !is_framed;
+        let stamp = self.seen.filter(|stamp| is_plain && stamp.size > 0)?;
+        Some(PlainFile { path: &self.path, stamp })
+    }
+
+    /// The field of the text in records; `None` for a file that is a document.
+    pub(crate) fn field(&self) -> Option<&str> {
+        match &self.records {
+            DocumentFormat::Whole => None,
+            DocumentFormat::JsonLines(field) | DocumentFormat::Framed(_, field) => Some(field),
+        }
+    }
+
+    /// The error of a text from this byte on that is longer than the limit.
+    pub(super) fn too_long(&self, offset: u64) -> Error {
+        let reason = format!("the text at byte {offset}: {}", too_long(self.max_record_bytes));
+        Error::Unread { path: self.path.clone(), reason }
     }
 
     /// The error to report for a file. If the file has changed, that is the error, since the change may have caused
     /// the other one.
     pub(crate) fn blame(&self, error: Error) -> Error {
-        if !matches!(error, Error::NotUtf8 { .. } | Error::Record { .. } | Error::Corrupt { .. }) {
+        if !matches!(error, Error::Unread { .. }) {
             return error;
         }
         let now = self.seen.and_then(|seen| Some((seen, std::fs::metadata(&self.path).ok()?)));

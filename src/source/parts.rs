@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::chunk_cuts::ChunkCutter;
 use super::documents::{Flaw, Record, Records};
+use super::input::InputFile;
 use super::skipped::Skipped;
-use super::sources::Source;
 use super::utf8::valid_utf8;
 use crate::error::not_utf8;
 
@@ -48,14 +48,14 @@ impl<'c, 't> ChunkDocuments<'c, 't> {
     pub(crate) fn add_chunk(
         &mut self,
         bytes: &'t [u8],
-        (number, source): (usize, &Source),
+        (number, source): (usize, &InputFile),
         offset: u64,
         (begins, ends): (bool, bool),
     ) -> Added {
         let Some(field) = source.field() else {
             return self.add_text(bytes, (number, offset), (begins, ends));
         };
-        let mut records = Records::new(bytes, &source.file, offset);
+        let mut records = Records::new(bytes, source, offset);
         for record in records.by_ref() {
             self.add_record(&record, field, number)?;
         }

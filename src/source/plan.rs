@@ -1,13 +1,12 @@
 //! Divides the sources into jobs, in order.
 
-use std::sync::Arc;
 use std::thread::Scope;
 
 use super::chunk_cuts::ChunkCutter;
-use super::file::SourceFile;
+use super::file::PlainFile;
 use super::input::InputFile;
 use super::skipped::Skipped;
-use super::sources::{Cursor, Source};
+use super::sources::Cursor;
 use super::streams::{StreamChunk, Streams};
 use super::utf8::{late_character, valid_utf8};
 use crate::control::Control;
@@ -20,14 +19,10 @@ const CHECKED_BYTES: u64 = 1 << 20;
 
 /// A part of a source.
 pub(crate) enum Chunk {
-    /// A whole file. The worker opens and reads it.
-    File,
-    /// A part of an open file. The worker reads it.
-    Part { file: Arc<SourceFile>, start: u64, end: u64 },
+    /// A part of a plain file. The worker reads it.
+    Part { start: u64, end: u64 },
     /// A part of a stream, beginning at `offset`.
     Block { bytes: Vec<u8>, offset: u64 },
-    /// A part of a text of a stream that ends where the text must not be cut, or continues such a part.
-    Window { bytes: Vec<u8>, offset: u64 },
     /// A document that is not UTF-8 and is left out.
     Invalid(Skipped),
 }
@@ -41,58 +36,54 @@ pub(crate) struct ChunkJob {
 }
 
 impl ChunkJob {
+    /// The number of bytes of the chunk.
+    pub(crate) fn len(&self) -> u64 {
+        match &self.chunk {
+            Chunk::Part { start, end } => end - start,
+            Chunk::Block { bytes, .. } => bytes.len() as u64,
+            Chunk::Invalid(_) => 0,
+        }
+    }
+
     /// The bytes of the chunk and their offset in the source. Those of a file are read into `read`.
     pub(crate) fn bytes<'b>(
         &'b self,
-        source: &Source,
+        source: &InputFile,
         read: &'b mut Vec<u8>,
         control: &Control,
     ) -> Result<(&'b [u8], u64)> {
-        match &self.chunk {
-            Chunk::File => {
-                let InputFile { path, seen, .. } = &source.file;
-                // Reading checks the stamp.
-                let file = match *seen {
-                    Some(stamp) if stamp.size > 0 => SourceFile::of_stamp(path, stamp),
-                    seen => SourceFile::open(path, seen, control)?,
-                };
-                file.read_exactly(0, file.size as usize, read)?;
-                control.advance(file.size);
-                Ok((read, 0))
-            }
-            Chunk::Part { file, start, end } => {
-                file.read_exactly(*start, (end - start) as usize, read)?;
+        match (&self.chunk, source.plain()) {
+            (&Chunk::Part { start, end }, Some(file)) => {
+                file.read_exactly(start, (end - start) as usize, read)?;
                 control.advance(end - start);
-                Ok((read, *start))
+                Ok((read, start))
             }
-            Chunk::Block { bytes, offset } | Chunk::Window { bytes, offset } => Ok((bytes, *offset)),
-            Chunk::Invalid(_) => Ok((&[], 0)),
+            (Chunk::Block { bytes, offset }, _) => Ok((bytes, *offset)),
+            _ => Ok((&[], 0)),
         }
     }
 }
 
 /// Makes the jobs.
 pub(crate) struct Plan<'scope, 'env, 'a> {
-    sources: &'a [Source],
+    sources: &'a [InputFile],
     cutter: &'a ChunkCutter<'a>,
     control: &'a Control<'a>,
     streams: Streams<'scope, 'env, 'a>,
     at: Cursor,
-    /// The file that is being cut into chunks.
-    file: Option<(usize, Arc<SourceFile>)>,
 }
 
 impl<'a: 'scope, 'scope, 'env> Plan<'scope, 'env, 'a> {
     /// The jobs from a place on.
     pub(crate) fn new(
         scope: &'scope Scope<'scope, 'env>,
-        sources: &'a [Source],
+        sources: &'a [InputFile],
         cutter: &'a ChunkCutter<'a>,
         at: Cursor,
         control: &'a Control<'a>,
     ) -> Self {
         let streams = Streams::new(scope, sources, cutter, control);
-        Plan { sources, cutter, control, streams, at, file: None }
+        Plan { sources, cutter, control, streams, at }
     }
 
     /// The chunks that a worker takes next, and the place in the sources after them; `None` at the end.
@@ -102,70 +93,63 @@ impl<'a: 'scope, 'scope, 'env> Plan<'scope, 'env, 'a> {
             && bytes < self.cutter.options.chunk_bytes.max(1)
             && chunks.len() < FILES_PER_JOB
         {
-            if let Some(size) = self.small(source) {
-                bytes += size.max(1);
-                chunks.push(ChunkJob {
-                    source: self.at.source,
-                    chunk: Chunk::File,
-                    begins: true,
-                    ends: true,
+            let file = source.plain();
+            if let Some(size) = file.map(PlainFile::size).filter(|&size| self.fits_chunk(size)) {
+                let (source, chunk) = (self.at.source, Chunk::Part { start: 0, end: size });
+                chunks.push(ChunkJob { source, chunk, begins: true, ends: true });
+                bytes += size;
+                self.at = Cursor::start_of(source + 1);
+                continue;
+            }
+            if chunks.is_empty() {
+                chunks.extend(match file {
+                    Some(file) => Some(self.part(source, file)?),
+                    None => self.block()?,
                 });
-                self.at = Cursor::start_of(self.at.source + 1);
-            } else if chunks.is_empty() {
-                chunks.extend(if source.is_plain() { Some(self.part()?) } else { self.block()? });
-                if !chunks.is_empty() {
-                    break;
-                }
-            } else {
+            }
+            if !chunks.is_empty() {
                 break;
             }
         }
         Ok((!chunks.is_empty()).then_some((chunks, self.at)))
     }
 
-    /// The size of the next source, if it fits into one chunk.
-    fn small(&self, source: &Source) -> Option<u64> {
-        let size = source.file.seen.map(|stamp| stamp.size).filter(|_| source.is_plain())?;
-        (self.at.offset == 0 && size <= self.cutter.options.chunk_bytes).then_some(size)
+    /// Whether the next source is one chunk if it has so many bytes.
+    fn fits_chunk(&self, size: u64) -> bool {
+        self.at.offset == 0 && size <= self.cutter.options.chunk_bytes
     }
 
     /// The next part of the file that is being cut.
-    fn part(&mut self) -> Result<ChunkJob> {
+    fn part(&mut self, source: &InputFile, file: PlainFile<'_>) -> Result<ChunkJob> {
         let number = self.at.source;
-        let source = &self.sources[number];
-        let file = match self.file.take().filter(|(of, _)| *of == number) {
-            Some((_, file)) => file,
-            None => Arc::new(SourceFile::open(&source.file.path, source.file.seen, self.control)?),
-        };
-        self.file = Some((number, file.clone()));
         let (start, begins) = (self.at.offset, !self.at.is_inside);
-        if start > file.size {
+        if start > file.size() {
             return Err(Error::Snapshot);
         }
         let is_lines = source.field().is_some();
         let end = if is_lines {
-            self.cutter.end_of_lines(&file, (start, source.file.max_record_bytes), self.control)?
+            self.cutter.end_of_lines(file, (start, source.max_record_bytes), self.control)?
         } else {
-            self.cutter.end_of_text(&file, start, self.at.is_inside, self.control)?
+            self.cutter.end_of_text(file, start, self.at.is_inside, self.control)?
         };
         let options = self.cutter.options;
-        let max_held = self.cutter.max_held(source.file.max_record_bytes);
-        if !is_lines && !options.in_windows && end.end - start > max_held {
+        let max_held = self.cutter.max_held(source.max_record_bytes);
+        if !is_lines && end.end - start > max_held {
             return Err(source.too_long(start));
         }
-        let mut chunk = Chunk::Part { file: file.clone(), start, end: end.end };
+        let mut chunk = Chunk::Part { start, end: end.end };
         let (mut next, mut is_whole) = (end.next, end.is_whole);
         if options.skip && !options.replace && begins && !is_whole {
             // Skipping an invalid document must be decided before its first part: that part cannot be taken back
             // later.
-            if let Some((invalid, after)) = self.invalid_document(&file, start)? {
+            if let Some((invalid, after)) = self.invalid_document(file, start)? {
                 chunk = Chunk::Invalid(Skipped::invalid(number, invalid));
                 (next, is_whole) = (after, true);
             }
         }
         self.at.offset = next;
         self.at.is_inside = !is_whole;
-        if next >= file.size && is_whole {
+        if next >= file.size() && is_whole {
             self.at = Cursor::start_of(number + 1);
         }
         Ok(ChunkJob { source: number, chunk, begins, ends: is_whole })
@@ -173,7 +157,7 @@ impl<'a: 'scope, 'scope, 'env> Plan<'scope, 'env, 'a> {
 
     /// If the document that begins at `start` is not UTF-8, the offset of the first invalid byte and the place after
     /// the document.
-    fn invalid_document(&self, file: &SourceFile, start: u64) -> Result<Option<(u64, u64)>> {
+    fn invalid_document(&self, file: PlainFile<'_>, start: u64) -> Result<Option<(u64, u64)>> {
         let (mut at, mut invalid) = (start, None);
         loop {
             self.control.check()?;
@@ -201,8 +185,7 @@ impl<'a: 'scope, 'scope, 'env> Plan<'scope, 'env, 'a> {
         self.at = chunk.end;
         let (begins, ends) = (chunk.begins, chunk.ends);
         let StreamChunk { bytes, offset, .. } = chunk;
-        let chunk =
-            if chunk.is_window { Chunk::Window { bytes, offset } } else { Chunk::Block { bytes, offset } };
+        let chunk = Chunk::Block { bytes, offset };
         Ok(Some(ChunkJob { source: number, chunk, begins, ends }))
     }
 }

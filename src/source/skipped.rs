@@ -1,5 +1,7 @@
 //! Documents that cannot be read: left out, or the end of the run.
 
+use std::io::ErrorKind;
+
 use serde::{Deserialize, Serialize};
 
 use super::broken::too_long;
@@ -45,31 +47,23 @@ impl Skipped {
     /// Replaces the line of a record, which counts from the beginning of its chunk, by the one in its file, which has
     /// so many lines before the chunk.
     pub(crate) fn after_lines(self, before: u64, file: &InputFile) -> Self {
-        let line = self.line.map(|line| if file.records.field().is_some() { line + before } else { line });
+        let line = self.line.map(|line| if file.field().is_some() { line + before } else { line });
         Skipped { line, ..self }
     }
 
     /// The error of the document, in this file.
     pub(crate) fn error(self, file: &InputFile) -> Error {
-        let path = file.path.clone();
-        let error = match self {
-            Skipped { reason: Some(reason), member: Some(place), .. } => {
-                Error::Record { path, place, reason }
+        let Skipped { line, offset, member, reason, .. } = self;
+        let is_record = file.field().is_some();
+        let reason = match (reason, member, line) {
+            (Some(reason), Some(place), _) => format!("{place}: {reason}"),
+            (Some(reason), None, Some(line)) => format!("line {line} (byte {offset}): {reason}"),
+            (Some(reason), None, None) => {
+                return Error::io(&file.path)(std::io::Error::new(ErrorKind::InvalidData, reason));
             }
-            Skipped { reason: Some(reason), line: Some(line), offset, .. } => {
-                Error::Record { path, place: format!("line {line} (byte {offset})"), reason }
-            }
-            Skipped { reason: Some(reason), .. } => {
-                Error::Io { path, source: std::io::Error::new(std::io::ErrorKind::InvalidData, reason) }
-            }
-            Skipped { line, offset, .. } => {
-                let mut name = path.into_os_string();
-                if let Some(number) = line.filter(|_| file.records.field().is_none()) {
-                    name.push(format!(": text number {number}"));
-                }
-                Error::NotUtf8 { name: name.into(), offset }
-            }
+            (None, _, Some(number)) if !is_record => format!("text number {number}: {}", not_utf8(offset)),
+            (None, ..) => not_utf8(offset),
         };
-        file.blame(error)
+        file.blame(Error::Unread { path: file.path.clone(), reason })
     }
 }

@@ -1,46 +1,6 @@
-//! Files and streams in the order in which they are read, places in them, and how they are read.
-
-use std::io::Read;
-use std::sync::Arc;
+//! Places in the sources, and how these are read.
 
 use serde::{Deserialize, Serialize};
-
-use super::broken::too_long;
-use super::compression::Compression;
-use super::input::{DocumentFormat, InputFile};
-use crate::error::Error;
-
-/// Opens a source that has no path, such as a file on another machine.
-pub type Opener = Arc<dyn Fn() -> std::io::Result<Box<dyn Read + Send>> + Send + Sync>;
-
-/// A file, or a stream that is read like one.
-#[derive(Clone)]
-pub struct Source {
-    /// What is known of the source. Errors name it by this path.
-    pub file: InputFile,
-    /// Opens the source if it is not a file of this machine.
-    pub open: Option<Opener>,
-}
-
-impl Source {
-    /// Whether the source can be read at any offset. Such a source has a stamp.
-    pub(crate) fn is_plain(&self) -> bool {
-        let is_framed = matches!(self.file.records, DocumentFormat::Framed(..));
-        let is_packed = self.file.compression != Compression::None || is_framed;
-        self.open.is_none() && !is_packed && self.file.seen.is_some()
-    }
-
-    /// The error of a text from this byte on that is longer than the limit.
-    pub(super) fn too_long(&self, offset: u64) -> Error {
-        let reason = too_long(self.file.max_record_bytes);
-        Error::Record { path: self.file.path.clone(), place: format!("the text at byte {offset}"), reason }
-    }
-
-    /// The field of the text, if the source has records.
-    pub(crate) fn field(&self) -> Option<&str> {
-        self.file.records.field()
-    }
-}
 
 /// A place in the sources, between two jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,7 +24,7 @@ impl Cursor {
 }
 
 /// How sources are cut into documents and chunks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
     /// Whether invalid UTF-8 is read as U+FFFD.
     pub replace: bool,
@@ -78,9 +38,9 @@ pub struct ReadOptions {
     pub first_bytes: u64,
     /// How many streams are read ahead, each by a thread.
     pub streams: usize,
-    /// Whether a text of a stream that cannot be cut is handed on in windows, which end after any character. If not, it
-    /// is held whole, up to the limit of its source.
-    pub in_windows: bool,
+    /// Whether a text of a stream may be cut after any character. If not, one without a place for a cut is held whole, up
+    /// to the limit of its source.
+    pub at_characters: bool,
 }
 
 impl ReadOptions {

@@ -117,19 +117,21 @@ impl ByteStream {
         }
     }
 
-    /// Turns an I/O error into an error of the system, or of the compressed format.
+    /// Turns an I/O error into an error of the system, or of the contents.
     fn failed(&self, source: std::io::Error) -> Error {
-        if let Some(Broken { place, reason }) = source.get_ref().and_then(|inner| inner.downcast_ref()) {
-            return Error::Record { path: self.path.clone(), place: place.clone(), reason: reason.clone() };
+        let path = self.path.clone();
+        if let Some(broken) = source.get_ref().and_then(|inner| inner.downcast_ref::<Broken>()) {
+            return Error::Unread { path, reason: broken.to_string() };
         }
         if source.raw_os_error().is_some() || self.compression == Compression::None {
-            return Error::Io { path: self.path.clone(), source };
+            return Error::Io { path, source };
         }
         let reason = match source.kind() {
             ErrorKind::UnexpectedEof => "it ends too early".to_owned(),
             _ => source.to_string(),
         };
-        Error::Corrupt { path: self.path.clone(), format: self.compression.title(), reason }
+        let format = self.compression.title();
+        Error::Unread { path, reason: format!("not a complete {format} file: {reason}") }
     }
 }
 

@@ -1,17 +1,17 @@
 //! Sources that are read from front to back, each by its own thread: while one block is encoded, the next is read and
 //! decompressed.
 
-use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::Scope;
 
 use xxhash_rust::xxh64::Xxh64;
 
-use super::blocks::{Blocks, StreamBlock};
 use super::chunk_cuts::{ChunkCutter, ChunkEnd};
+use super::frames::last_end;
+use super::input::{DocumentFormat, InputFile};
 use super::parts::{ChunkDocuments, DocumentPart};
-use super::sources::{Cursor, ReadOptions, Source};
+use super::sources::{Cursor, ReadOptions};
 use super::stream::ByteStream;
 use crate::control::Control;
 use crate::error::{Error, Result};
@@ -19,6 +19,8 @@ use crate::workers;
 
 /// The maximum number of blocks of one stream that wait to be taken.
 const BLOCKS_AHEAD: usize = 4;
+/// Bytes of one read. Progress is reported and the control checked after each of them.
+const READ_BYTES: usize = 1 << 16;
 /// Bytes that are read at once when the beginning of a stream is passed over.
 const SKIP_BYTES: usize = 1 << 20;
 
@@ -29,97 +31,97 @@ pub(crate) struct StreamChunk {
     pub(super) offset: u64,
     pub(super) begins: bool,
     pub(super) ends: bool,
-    /// Whether the chunk ends where its text must not be cut, or continues such a chunk.
-    pub(super) is_window: bool,
     /// The place after the chunk. For the last chunk of a stream, that is the beginning of the next source.
     pub(super) end: Cursor,
 }
 
-/// Reads one stream.
+/// Reads one stream, in chunks of about the same size.
 pub(super) struct StreamReader {
-    blocks: Blocks,
+    stream: ByteStream,
+    /// Bytes that were read and not yet handed out.
+    pending: Vec<u8>,
+    /// Whether the stream has no more bytes.
+    is_read: bool,
     at: Cursor,
     /// Hashes the bytes read from a source that has no stamp.
     digest: Option<Xxh64>,
-    /// Whether the rest of the stream is read in windows.
-    in_windows: bool,
     ended: bool,
 }
 
 impl StreamReader {
     /// Opens a source and continues at a place in it.
-    pub(super) fn open(source: &Source, start: Cursor, chunk_bytes: u64, control: &Control) -> Result<Self> {
-        let file = &source.file;
+    pub(super) fn open(source: &InputFile, start: Cursor, control: &Control) -> Result<Self> {
         let mut stream = match &source.open {
-            Some(open) => ByteStream::of(file, open().map_err(Error::io(&file.path))?)?,
-            None => ByteStream::open(file)?,
+            Some(open) => ByteStream::of(source, open().map_err(Error::io(&source.path))?)?,
+            None => ByteStream::open(source)?,
         };
-        let mut digest = file.seen.is_none().then(|| Xxh64::new(0));
+        let mut digest = source.seen.is_none().then(|| Xxh64::new(0));
         let pending = pass_over(&mut stream, start, &mut digest, source, control)?;
-        let blocks = Blocks::new(stream, chunk_bytes.max(1) as usize, pending);
-        Ok(StreamReader { blocks, at: start, digest, in_windows: false, ended: false })
+        Ok(StreamReader { stream, pending, is_read: false, at: start, digest, ended: false })
     }
 
-    /// The next chunk; `None` after the last one.
+    /// The next chunk; `None` after the last one. A line that is longer than the limit ends with the chunk, before its end.
     pub(super) fn next(
         &mut self,
-        source: &Source,
+        source: &InputFile,
         cutter: &ChunkCutter<'_>,
         control: &Control,
     ) -> Result<Option<StreamChunk>> {
         if self.ended {
             return Ok(None);
         }
-        let chunk_end = Cell::new(None);
-        let block = if source.field().is_some() {
-            self.blocks.next_records(&source.file, control)?
-        } else {
-            self.next_text((source, cutter), &chunk_end, control)?
-        };
-        let mut bytes = block.map_or_else(Vec::new, |block| block.bytes);
+        let cut = self.fill(source, cutter, control)?;
+        let tail = self.pending.split_off(cut.next as usize);
+        let mut bytes = std::mem::replace(&mut self.pending, tail);
         if let Some(digest) = &mut self.digest {
             digest.update(&bytes);
         }
         let (offset, begins) = (self.at.offset, !self.at.is_inside);
         self.at.offset += bytes.len() as u64;
-        self.ended = self.blocks.is_at_end() || bytes.is_empty();
-        let cut = chunk_end.get().filter(|_| !self.ended);
-        if let Some(cut) = cut {
+        self.ended = self.is_read && self.pending.is_empty();
+        let ends = self.ended || cut.is_whole;
+        if !self.ended {
             bytes.truncate(cut.end as usize);
         }
-        let ends = cut.is_none_or(|cut| cut.is_whole);
         self.at.is_inside = !ends;
         self.at.digest = self.digest.as_ref().map_or(0, Xxh64::digest);
         let end = if self.ended { Cursor::start_of(self.at.source + 1) } else { self.at };
-        Ok(Some(StreamChunk { bytes, offset, begins, ends, is_window: self.in_windows, end }))
+        Ok(Some(StreamChunk { bytes, offset, begins, ends, end }))
     }
 
-    /// The next block of a text. `chunk_end` becomes its end, if that is a place for a cut.
-    fn next_text(
-        &mut self,
-        (source, cutter): (&Source, &ChunkCutter<'_>),
-        chunk_end: &Cell<Option<ChunkEnd>>,
-        control: &Control,
-    ) -> Result<Option<StreamBlock>> {
-        let is_inside = self.at.is_inside;
-        let in_windows = Cell::new(self.in_windows);
-        let max_bytes = match self.in_windows {
-            true => cutter.min_window(),
-            false => cutter.max_held(source.file.max_record_bytes),
+    /// Reads until a chunk can end in the pending bytes, and returns its end.
+    fn fill(&mut self, source: &InputFile, cutter: &ChunkCutter<'_>, control: &Control) -> Result<ChunkEnd> {
+        let max_record_bytes = source.max_record_bytes;
+        let max_bytes = match source.records {
+            DocumentFormat::Whole => cutter.max_held(max_record_bytes),
+            // Of these bytes more than the limit are the line's, also behind a BOM and before a newline.
+            DocumentFormat::JsonLines(_) => max_record_bytes.saturating_add(5),
+            DocumentFormat::Framed(..) => u64::MAX,
         };
-        let block = self.blocks.next(control, max_bytes, |pending| {
-            chunk_end.set(cutter.end_of_pending(pending, is_inside, in_windows.get()));
-            if chunk_end.get().is_none() && cutter.options.in_windows && pending.len() as u64 >= max_bytes {
-                in_windows.set(true);
-                chunk_end.set(cutter.end_of_pending(pending, is_inside, true));
+        let max_bytes = usize::try_from(max_bytes).unwrap_or(usize::MAX);
+        let mut want = cutter.options.chunk_bytes.max(1) as usize;
+        loop {
+            while !self.is_read && self.pending.len() < want {
+                let count = READ_BYTES.min(want - self.pending.len());
+                self.is_read = self.stream.read(count, &mut self.pending, control)? == 0;
+                control.advance(self.stream.take_progress());
             }
-            chunk_end.get().map(|end| end.next as usize)
-        })?;
-        self.in_windows = in_windows.get();
-        if block.as_ref().is_some_and(|block| block.is_open) {
-            return Err(source.too_long(self.at.offset));
+            let end = match &source.records {
+                _ if self.is_read => Some(self.pending.len()),
+                DocumentFormat::Whole => match cutter.end_of_pending(&self.pending, self.at.is_inside) {
+                    Some(end) => return Ok(end),
+                    None if self.pending.len() >= max_bytes => return Err(source.too_long(self.at.offset)),
+                    None => None,
+                },
+                DocumentFormat::JsonLines(_) => memchr::memrchr(b'\n', &self.pending).map(|at| at + 1),
+                DocumentFormat::Framed(..) => last_end(&self.pending),
+            };
+            let end = end.or((self.pending.len() >= max_bytes).then_some(self.pending.len()));
+            if let Some(end) = end.map(|end| end as u64) {
+                return Ok(ChunkEnd { end, next: end, is_whole: true });
+            }
+            want = (2 * self.pending.len()).min(max_bytes);
         }
-        Ok(block)
     }
 }
 
@@ -128,7 +130,7 @@ fn pass_over(
     stream: &mut ByteStream,
     start: Cursor,
     digest: &mut Option<Xxh64>,
-    source: &Source,
+    source: &InputFile,
     control: &Control,
 ) -> Result<Vec<u8>> {
     let mut left = start.offset;
@@ -146,14 +148,14 @@ fn pass_over(
     if left > 0 || is_other {
         let reason = "this is not the input of the run that is to go on: it has changed since then";
         let error = std::io::Error::other(reason);
-        return Err(Error::Io { path: source.file.path.clone(), source: error });
+        return Err(Error::Io { path: source.path.clone(), source: error });
     }
     Ok(bytes)
 }
 
 /// Reads the documents of one source from front to back, on the calling thread.
 pub struct DocumentReader {
-    source: Source,
+    source: InputFile,
     options: ReadOptions,
     reader: StreamReader,
     /// Ends of lines before the next chunk.
@@ -172,8 +174,8 @@ pub struct ReadDocument {
 
 impl DocumentReader {
     /// Opens a source.
-    pub fn open(source: Source, options: ReadOptions, control: &Control) -> Result<Self> {
-        let reader = StreamReader::open(&source, Cursor::default(), options.chunk_bytes, control)?;
+    pub fn open(source: InputFile, options: ReadOptions, control: &Control) -> Result<Self> {
+        let reader = StreamReader::open(&source, Cursor::default(), control)?;
         Ok(DocumentReader { source, options, reader, lines: 0 })
     }
 
@@ -185,7 +187,7 @@ impl DocumentReader {
         documents.label = label;
         let ends = (chunk.begins, chunk.ends);
         let added = documents.add_chunk(&chunk.bytes, (0, &self.source), chunk.offset, ends);
-        let file = &self.source.file;
+        let file = &self.source;
         added.map_err(|wrong| wrong.after_lines(self.lines, file).error(file))?;
         self.lines += documents.lines;
         let mut labels = documents.labels.into_iter();
@@ -208,7 +210,7 @@ enum Chunks {
 /// The streams that are being read: the current one, and some after it.
 pub(super) struct Streams<'scope, 'env, 'a> {
     scope: &'scope Scope<'scope, 'env>,
-    sources: &'a [Source],
+    sources: &'a [InputFile],
     cutter: &'a ChunkCutter<'a>,
     control: &'a Control<'a>,
     /// In the order of the sources, each with its index.
@@ -220,7 +222,7 @@ pub(super) struct Streams<'scope, 'env, 'a> {
 impl<'scope, 'env, 'a: 'scope> Streams<'scope, 'env, 'a> {
     pub(super) fn new(
         scope: &'scope Scope<'scope, 'env>,
-        sources: &'a [Source],
+        sources: &'a [InputFile],
         cutter: &'a ChunkCutter<'a>,
         control: &'a Control<'a>,
     ) -> Self {
@@ -234,7 +236,7 @@ impl<'scope, 'env, 'a: 'scope> Streams<'scope, 'env, 'a> {
         }
         self.next = self.next.max(at.source);
         while self.open.len() < self.cutter.options.streams.max(1) && self.next < self.sources.len() {
-            if !self.sources[self.next].is_plain() {
+            if self.sources[self.next].plain().is_none() {
                 let start = if self.next == at.source { at } else { Cursor::start_of(self.next) };
                 let chunks = self.start(start)?;
                 self.open.push_back((self.next, chunks));
@@ -254,10 +256,9 @@ impl<'scope, 'env, 'a: 'scope> Streams<'scope, 'env, 'a> {
 
     fn start(&self, start: Cursor) -> Result<Chunks> {
         let (source, cutter, control) = (&self.sources[start.source], self.cutter, self.control);
-        let chunk_bytes = cutter.options.chunk_bytes;
         let (sender, receiver) = sync_channel(BLOCKS_AHEAD);
         let read = move || {
-            let mut reader = match StreamReader::open(source, start, chunk_bytes, control) {
+            let mut reader = match StreamReader::open(source, start, control) {
                 Ok(reader) => reader,
                 Err(error) => return drop(sender.send(Err(error))),
             };
@@ -273,7 +274,7 @@ impl<'scope, 'env, 'a: 'scope> Streams<'scope, 'env, 'a> {
         if workers::start(self.scope, read).is_some() {
             return Ok(Chunks::Thread(receiver));
         }
-        let reader = StreamReader::open(source, start, chunk_bytes, control)?;
+        let reader = StreamReader::open(source, start, control)?;
         Ok(Chunks::Here(Box::new(reader)))
     }
 }
@@ -285,17 +286,14 @@ mod tests {
 
     use super::*;
     use crate::random::Random;
-    use crate::source::InputFile;
 
     /// Reads a text with chunks of a size, and joins the parts of each document.
     fn documents(text: &str, separator: &str, chunk_bytes: u64) -> Vec<String> {
         let bytes = text.as_bytes().to_vec();
         let open = move || Ok(Box::new(Bytes::new(bytes.clone())) as crate::source::AnyRead);
-        let source = Source { file: InputFile::text("text".into()), open: Some(Arc::new(open)) };
+        let source = InputFile { open: Some(Arc::new(open)), ..InputFile::text("text".into()) };
         let separator = Some(separator.to_owned());
-        let (replace, skip, in_windows) = (false, false, true);
-        let options =
-            ReadOptions { replace, skip, separator, chunk_bytes, first_bytes: 0, streams: 0, in_windows };
+        let options = ReadOptions { separator, chunk_bytes, at_characters: true, ..ReadOptions::default() };
         let control = Control::none();
         let mut reader = DocumentReader::open(source, options, &control).unwrap();
         let (mut documents, mut open) = (Vec::new(), String::new());

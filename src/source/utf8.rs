@@ -16,7 +16,6 @@ pub(crate) fn valid_utf8(text: &[u8], replace: bool) -> Result<Cow<'_, [u8]>, u6
 
 /// The last place in `text`, of five bytes or more, before which a character ends; also if the text is not UTF-8: of
 /// four bytes one begins a character, or the last one is invalid. So both sides are repaired as the whole is.
-#[cfg(feature = "train")]
 pub(crate) fn late_character(text: &[u8]) -> Option<usize> {
     let from = text.len().saturating_sub(4);
     let last = text[from..].iter().rposition(|byte| byte & 0xc0 != 0x80);

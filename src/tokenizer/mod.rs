@@ -22,7 +22,6 @@ mod tests;
 mod text;
 #[expect(clippy::module_inception, reason = "the type that the folder is about")]
 mod tokenizer;
-#[cfg(feature = "train")]
 mod training;
 
 pub(crate) use builder::{Preprocessing, Provenance};
@@ -43,7 +42,6 @@ pub use record::Record;
 #[cfg(feature = "python")]
 pub(crate) use record::TIES;
 pub use tokenizer::Tokenizer;
-#[cfg(feature = "train")]
 pub use training::{TrainOptions, train, train_files};
 #[cfg(feature = "python")]
 pub(crate) use {pipeline::tokens_of, training::built};

@@ -48,7 +48,6 @@ impl PatternEngines for SyntaxTables {
 
 impl SourcePattern {
     /// The pattern of a name, or of an expression in the dialect of `regex`.
-    #[cfg(feature = "train")]
     pub(super) fn of_regex(pattern: &str) -> Result<Self> {
         match named(pattern)? {
             Some(named) => SyntaxTables.pattern(named.expression(), 0, Unmatched::Keep),

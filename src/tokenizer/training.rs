@@ -89,8 +89,8 @@ pub fn train(
 /// `compression`. Files are read in parts. Otherwise as [`train`](fn@train).
 ///
 /// # Errors
-/// Those of [`train`](fn@train); [`Error::Io`], [`Error::Corrupt`], [`Error::NotUtf8`] and [`Error::Record`];
-/// [`Error::Unread`] for a file of another kind, such as Parquet.
+/// Those of [`train`](fn@train); [`Error::Io`]; [`Error::Unread`] for a file whose contents cannot be read, or of another
+/// kind, such as Parquet.
 pub fn train_files(
     paths: impl IntoIterator<Item = impl AsRef<Path>>,
     options: &TrainOptions,

@@ -140,10 +140,6 @@ impl Corpus for Corpus16 {
         MAX_MERGES
     }
 
-    fn pairs(&self) -> u64 {
-        0
-    }
-
     fn common_weight(&self, words: usize) -> u64 {
         let mut left = words as u64;
         let all = |run: &&WeightRun| {

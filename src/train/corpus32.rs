@@ -164,10 +164,6 @@ impl Corpus for Corpus32 {
         self.pairs
     }
 
-    fn common_weight(&self, _: usize) -> u64 {
-        0
-    }
-
     fn len(&self) -> usize {
         self.cells.len()
     }

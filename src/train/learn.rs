@@ -1,11 +1,13 @@
 //! Counts of words → merges.
 
+use std::sync::Arc;
+
+use super::checkpoint::Saver;
 use super::corpus::{Corpus, WORDS_PER_CHECK};
 use super::corpus16;
 use super::corpus32::{self, Corpus32};
 use super::limit::{Limit, MaxBytes, MaxWords};
 use super::options::{Merge, Options, Ties};
-use super::saver::Saver;
 use super::start::Start;
 use super::trainer::Trainer;
 use crate::control::{Control, Stage};
@@ -13,14 +15,18 @@ use crate::count::PretokenCounts;
 use crate::error::{Error, Result};
 use crate::vocab::Vocab;
 
-/// [`resume`] from counts that the caller no longer needs.
+/// [`resume`] from counts, which are freed once the corpus is laid out, if nobody else has them.
 pub fn learn_from(
-    counts: PretokenCounts,
+    counts: impl Into<Arc<PretokenCounts>>,
     start: &Start<'_>,
     options: &Options,
     saver: &mut Saver<'_>,
     control: &Control,
 ) -> Result<Vec<Merge>> {
+    let counts = match Arc::try_unwrap(counts.into()) {
+        Ok(counts) => counts,
+        Err(counts) => return resume(counts.words(), start, options, saver, control),
+    };
     let adapted = start.adapted(options);
     let merges = start.first_merges(&adapted)?;
     let vocab = start.vocab(&merges)?;
@@ -30,14 +36,9 @@ pub fn learn_from(
     control.begin(Stage::Merge, options.max_merges as u64);
     let learner = Learner { vocab: vocab.as_deref(), first: start.tokens(), options: &adapted, control };
     let is_narrow = learner.fits_corpus16(&merges);
-    if !is_narrow {
-        // The order of the words decides ties.
-        counts.check_memory_for_order()?;
-        let _ = counts.words(); // puts them into it, so that they are drained in it
-    }
-    let words = counts.into_words();
-    let layout = learner.layout(words.in_table_order(), is_narrow, &merges)?;
-    learner.run(layout, |take| words.drain(take), merges, saver).map(|(merges, _)| merges)
+    let layout = learner.layout(counts.unordered_words(), is_narrow, &merges)?;
+    // In a wide corpus the order of the words decides ties.
+    learner.run(layout, |take| counts.drain(!is_narrow, take), merges, saver).map(|(merges, _)| merges)
 }
 
 /// Takes a word and its count.

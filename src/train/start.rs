@@ -1,11 +1,10 @@
 //! The state that a training begins with or continues from.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use super::forced;
 use super::options::{Merge, Options, Ties};
-use super::tokens::BYTE_TOKENS;
+use super::tokens::{BYTE_TOKENS, TokenInfo};
 use crate::count::MAX_COUNT;
 use crate::error::{Error, Result};
 use crate::room;
@@ -105,7 +104,7 @@ pub fn build_vocab(
     if base.is_some() || !(BYTE_TOKENS..).zip(merges).all(follow) {
         return checked(base, merges, id_of, specials);
     }
-    let bytes = InternalTokens::new(None, merges)?;
+    let bytes = all_tokens(None, merges)?;
     let tokens = bytes.all().map(|(token, bytes)| (id_of(token), bytes)).collect();
     let pairs: Vec<(u32, u32)> = merges.iter().map(|merge| (id_of(merge.left), id_of(merge.right))).collect();
     Vocab::of_training(tokens, &pairs, first, specials)
@@ -118,7 +117,7 @@ fn checked(
     id_of: impl Fn(u32) -> u32,
     specials: &[SpecialSpec],
 ) -> Result<Vocab> {
-    let bytes = InternalTokens::new(base, merges)?;
+    let bytes = all_tokens(base, merges)?;
     let tokens: Vec<_> = bytes.all().map(|(token, bytes)| (id_of(token), bytes)).collect();
     let old_merges = base.map_or(&[][..], Vocab::merges_by_index);
     let all = old_merges.iter().copied().chain(merges.iter().map(|merge| (merge.left, merge.right)));
@@ -142,65 +141,21 @@ fn checked(
     }
 }
 
-/// The bytes of tokens by internal id.
-struct InternalTokens {
-    /// The bytes of all tokens, one after the other.
-    bytes: Vec<u8>,
-    /// The end of each token in `bytes`.
-    ends: Vec<usize>,
-}
-
-impl InternalTokens {
-    /// The tokens of `base`, or the 256 bytes, and those that the merges make.
-    fn new(base: Option<&Vocab>, merges: &[Merge]) -> Result<Self> {
-        let of_base = base.map_or(256, |base| base.tokens().len());
-        // About the memory of the bytes, and of the lists of tokens that refer to them.
-        room::check_available((of_base + merges.len()) * 80)?;
-        let mut tokens =
-            InternalTokens { bytes: Vec::new(), ends: Vec::with_capacity(of_base + merges.len()) };
-        match base {
-            Some(base) => base.tokens().iter().try_for_each(|(_, token)| tokens.push(token))?,
-            None => (0..=255).try_for_each(|byte| tokens.push(&[byte]))?,
+/// The tokens of `base`, or the 256 bytes, and those that the merges make, by internal id.
+fn all_tokens(base: Option<&Vocab>, merges: &[Merge]) -> Result<TokenInfo> {
+    // About the memory of the bytes, and of the lists of tokens that refer to them.
+    room::check_available((base.map_or(256, |base| base.tokens().len()) + merges.len()) * 80)?;
+    let mut tokens = TokenInfo::new(base, Ties::Bytes, false);
+    for merge in merges {
+        let next = tokens.len() as u32;
+        if merge.left >= next || merge.right >= next {
+            return Err(Error::BrokenState);
         }
-        for merge in merges {
-            let next = tokens.ends.len() as u32;
-            if merge.left >= next || merge.right >= next {
-                return Err(Error::BrokenState);
-            }
-            let start = tokens.bytes.len();
-            for part in [merge.left, merge.right] {
-                let range = tokens.range(part);
-                room::reserve(&mut tokens.bytes, range.len())?;
-                tokens.bytes.extend_from_within(range);
-            }
-            if merge.token == next {
-                tokens.ends.push(tokens.bytes.len());
-            } else if merge.token < next && tokens.of(merge.token) == &tokens.bytes[start..] {
-                tokens.bytes.truncate(start);
-            } else {
-                return Err(Error::BrokenState);
-            }
+        if merge.token == next {
+            tokens.push(merge.left, merge.right)?;
+        } else if merge.token > next || tokens.of(merge.token) != tokens.joined(merge.left, merge.right) {
+            return Err(Error::BrokenState);
         }
-        Ok(tokens)
     }
-
-    fn push(&mut self, token: &[u8]) -> Result<()> {
-        room::extend(&mut self.bytes, token)?;
-        room::push(&mut self.ends, self.bytes.len())
-    }
-
-    fn range(&self, token: u32) -> Range<usize> {
-        let at = token as usize;
-        (if at == 0 { 0 } else { self.ends[at - 1] })..self.ends[at]
-    }
-
-    /// The bytes of a token.
-    fn of(&self, token: u32) -> &[u8] {
-        &self.bytes[self.range(token)]
-    }
-
-    /// All tokens by ascending internal id.
-    fn all(&self) -> impl Iterator<Item = (u32, &[u8])> {
-        (0..self.ends.len() as u32).map(|token| (token, self.of(token)))
-    }
+    Ok(tokens)
 }

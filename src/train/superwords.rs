@@ -9,9 +9,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use super::checkpoint::Saver;
 use super::learn::learn_from;
 use super::options::{Merge, Options};
-use super::saver::Saver;
 use super::start::Start;
 use super::tokens::pack;
 use super::trainer::added;
@@ -31,7 +31,7 @@ const PAIRS_PER_MERGE: usize = 8;
 const DIVISOR: u64 = 8;
 
 /// Counts the pretokens that a pretokenizer finds in all of the text.
-pub type Count<'c> = &'c mut (dyn FnMut(Pretokenizer) -> Result<PretokenCounts> + Send);
+pub type Count<'c> = &'c mut (dyn FnMut(Pretokenizer) -> Result<Arc<PretokenCounts>> + Send);
 
 /// Learns merges from pieces of runs in which all neighbours are frequent, or from longer ones if these are too few.
 pub(super) fn learn(

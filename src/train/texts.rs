@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::balance::{self, Measure, Window};
-use super::learn::{learn_from, resume};
+use super::checkpoint::Saver;
+use super::learn::learn_from;
 use super::options::{Merge, Options};
-use super::saver::Saver;
 use super::start::Start;
 use super::superwords::{self, Count};
 use crate::control::Control;
@@ -15,7 +15,7 @@ use crate::pretokenize::Pretokenizer;
 
 /// What merges are learned from.
 pub enum Texts<'t> {
-    /// Pretokens. They are freed once the corpus is laid out, if nobody else has them.
+    /// Pretokens.
     Counts(Arc<PretokenCounts>),
     /// Several languages that are compressed alike. Of those that `window` allows, each merge is for the one that is
     /// compressed worst.
@@ -42,10 +42,7 @@ pub fn learn(
     control: &Control,
 ) -> Result<Vec<Merge>> {
     match texts {
-        Texts::Counts(counts) => match Arc::try_unwrap(counts) {
-            Ok(counts) => learn_from(counts, start, options, saver, control),
-            Err(counts) => resume(counts.words(), start, options, saver, control),
-        },
+        Texts::Counts(counts) => learn_from(counts, start, options, saver, control),
         Texts::Languages { texts, measure, window } => {
             balance::learn(texts, measure, window, start, options, control)
         }

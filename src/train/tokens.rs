@@ -102,9 +102,19 @@ impl TokenInfo {
         Ok(id)
     }
 
+    /// The bytes of a token, which must be kept.
+    pub(super) fn of(&self, id: u32) -> &[u8] {
+        &self.bytes[self.range(id)]
+    }
+
+    /// All tokens by ascending id. Bytes must be kept.
+    pub(super) fn all(&self) -> impl Iterator<Item = (u32, &[u8])> {
+        (0..self.len() as u32).map(|id| (id, self.of(id)))
+    }
+
     /// The joined bytes of a pair. Bytes must be kept.
     pub(super) fn joined(&self, left: u32, right: u32) -> Vec<u8> {
-        [&self.bytes[self.range(left)], &self.bytes[self.range(right)]].concat()
+        [self.of(left), self.of(right)].concat()
     }
 
     /// The range of a token in `bytes`.
@@ -130,7 +140,7 @@ impl TokenInfo {
 
     /// Compares two tokens by their bytes, which must be kept.
     pub(super) fn compare(&self, left: u32, right: u32) -> Ordering {
-        self.bytes[self.range(left)].cmp(&self.bytes[self.range(right)])
+        self.of(left).cmp(self.of(right))
     }
 }
 

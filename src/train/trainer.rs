@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::checkpoint::Saver;
 use super::corpus::Corpus;
 use super::index::{Pair, PairIndex};
 use super::limit::{Limit, MaxBytes};
@@ -9,7 +10,6 @@ use super::memory::BYTES_PER_MERGE;
 use super::neighbours::Neighbours;
 use super::options::{Merge, Options, Ties};
 use super::queue::Queue;
-use super::saver::Saver;
 use super::scan;
 use super::tokens::TokenInfo;
 use crate::control::Control;

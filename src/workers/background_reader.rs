@@ -9,7 +9,6 @@ use std::thread;
 use super::threads::received;
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::room;
 
 /// Bytes that [`BackgroundReader`] reads at a time.
 const PIPE_READ_BYTES: u64 = 1 << 20;
@@ -90,15 +89,4 @@ fn read_here(file: &mut File, control: &Control) -> Result<std::io::Result<Vec<u
             Err(error) => return Ok(Err(error)),
         }
     }
-}
-
-/// The whole contents of a pipe or a device.
-pub fn read_in_background(path: &Path, control: &Control) -> Result<Vec<u8>> {
-    let mut background_reader = BackgroundReader::open(path);
-    let mut whole = Vec::new();
-    while let Some(block) = background_reader.next(control)? {
-        room::extend(&mut whole, &block)?;
-        control.check()?;
-    }
-    Ok(whole)
 }

@@ -9,7 +9,6 @@ mod ordered_queue;
 mod threads;
 
 pub(crate) use background_reader::BackgroundReader;
-pub use background_reader::read_in_background;
 pub(crate) use buffer_pool::BufferPool;
 pub use ordered_queue::{placed, placed_by_caller};
 pub use threads::{cores, run, run_here_too};

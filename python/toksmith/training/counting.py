@@ -31,7 +31,6 @@ _MAX_TRIED = 1000
 # Bytes that are read and held at a time; None leaves the sizes to the core. Tests make them small, so that little
 # text meets every border.
 CHUNK_BYTES: int | None = None
-WINDOW_BYTES: int | None = None
 TABLE_BYTES: int | None = None
 
 
@@ -114,6 +113,7 @@ def counter(
     replace: bool,
     memory_limit: int | None,
     min_count: int = 1,
+    separator: str | None = None,
 ) -> _core.Counting:
     """Return a counter that has counted nothing yet. The options are checked."""
     return _core.Counting(
@@ -125,7 +125,7 @@ def counter(
         temporary=tempfile.gettempdir(),
         min_count=min_count,
         chunk_bytes=CHUNK_BYTES,
-        window_bytes=WINDOW_BYTES,
+        separator=separator,
         table_bytes=TABLE_BYTES,
     )
 
@@ -140,9 +140,16 @@ def begun(
     min_count: int = 1,
 ) -> _core.Counting:
     """Return a counter that has counted all texts of a corpus, and is not finished."""
-    replace, separator = texts.replaces_invalid, texts.document_separator
-    names = special_tokens if separator is None else list(dict.fromkeys([*special_tokens, separator]))
-    counting = counter(names, cuts, workers=workers, replace=replace, memory_limit=memory_limit, min_count=min_count)
+    replace = texts.replaces_invalid
+    counting = counter(
+        special_tokens,
+        cuts,
+        workers=workers,
+        replace=replace,
+        memory_limit=memory_limit,
+        min_count=min_count,
+        separator=texts.document_separator,
+    )
     for kind, group in itertools.groupby(texts.sources, lambda source: source.kind):
         if kind == "file":
             counting.files(list(group), progress=report)

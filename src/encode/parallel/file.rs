@@ -1,14 +1,16 @@
 //! A file → its ids, in parallel, in order, in memory that does not grow with the file.
 
-use std::ops::Range;
 use std::path::Path;
+use std::thread;
 
 use crate::control::{Control, Stage};
 use crate::encode::encoder::{Encoder, Request};
 use crate::encode::output::{IdDestination, Sink};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::room;
-use crate::source::{SourceFile, valid_utf8};
+use crate::source::{
+    ChunkCutter, ChunkJob, Cursor, InputFile, Plan, ReadOptions, Skipped, Stamp, valid_utf8,
+};
 use crate::workers::{self, BufferPool};
 
 /// How a file is encoded. Only `special` and `replace` change a result.
@@ -33,14 +35,14 @@ impl Default for FileOptions {
 
 impl Encoder {
     /// Encodes a file on up to `options.workers` threads; the ids are those of [`Encoder::encode`] for its contents.
-    /// The file is read in windows, cut where no id can change. With no pattern, or with a pattern of which nothing
+    /// The file is read in chunks, cut where no id can change. With no pattern, or with a pattern of which nothing
     /// is known, there is no such place, and the file is read and encoded as one piece.
     ///
-    /// Memory: some windows with their ids for each worker.
+    /// Memory: some chunks with their ids for each worker.
     ///
     /// # Errors
-    /// [`crate::Error::Io`], also for a file whose size or modification time changes; [`crate::Error::NotUtf8`]
-    /// naming the first invalid byte; errors of `ids`; [`crate::Error::Interrupted`].
+    /// [`Error::Io`], also for a file whose size or modification time changes; [`Error::Unread`] naming the first
+    /// invalid byte; errors of `ids`; [`Error::Interrupted`].
     pub fn encode_file<I: IdDestination>(
         &self,
         path: &Path,
@@ -48,42 +50,40 @@ impl Encoder {
         ids: &mut I,
         control: &Control,
     ) -> Result<()> {
-        let file = SourceFile::hold(path, control)?;
-        control.begin(Stage::Encode, file.size);
-        let cutter = self.cutter(options.special, options.replace);
-        let bytes = options.window_bytes.max(1);
-        let useful = if self.is_parallel() { file.size.div_ceil(bytes) } else { 1 };
-        let workers = options.workers.min(useful as usize).max(1);
+        let meta = std::fs::metadata(path).map_err(Error::io(path))?;
+        control.begin(Stage::Encode, meta.len());
+        let (chunk_bytes, seen) = (options.window_bytes.max(1), Stamp::of(&meta));
+        let file = InputFile { seen, max_record_bytes: u64::MAX, ..InputFile::text(path.to_owned()) };
+        let sources = [file];
+        let known = sources[0].plain().map_or(usize::MAX, |file| file.size().div_ceil(chunk_bytes) as usize);
+        let workers = options.workers.min(if self.is_parallel() { known } else { 1 }).max(1);
         self.make_tables(workers)?;
-        let mut start = 0;
-        let windows = || {
-            if start >= file.size {
-                return Ok(None);
-            }
-            let end = cutter.next_cut(&file, start.saturating_add(bytes), control)?;
-            Ok(Some(std::mem::replace(&mut start, end)..end))
-        };
+        let read = ReadOptions { replace: options.replace, chunk_bytes, ..ReadOptions::default() };
+        let cutter = ChunkCutter::new(&read, Some(self.cutter(options.special, options.replace)));
         let texts = BufferPool::default();
-        let work = |worker, window: Range<u64>| {
-            let size = window.end - window.start;
-            let part = texts.with(|text| {
-                file.read_exactly(window.start, size as usize, text)?;
-                let mut ids = I::part(text.len() / 3)?;
-                self.encode_window(worker, (&file, window.start, text), options, &mut ids, control)?;
-                Ok(ids)
-            })?;
-            control.advance(size);
-            Ok(part)
+        let work = |worker, chunks: Vec<ChunkJob>| {
+            let mut ids = I::part(chunks.iter().map(|chunk| chunk.len() as usize / 3).sum())?;
+            for chunk in chunks {
+                texts.with(|text| {
+                    let chunk = chunk.bytes(&sources[0], text, control)?;
+                    self.encode_file_chunk(worker, (&sources[0], chunk), options, &mut ids, control)
+                })?;
+            }
+            Ok(ids)
         };
         let place = |part| ids.place(part).map(|placed| placed.into_iter().collect());
-        workers::placed(workers, control, windows, work, place, I::write)
+        thread::scope(|scope| {
+            let mut plan = Plan::new(scope, &sources, &cutter, Cursor::default(), control);
+            let jobs = || Ok(plan.next()?.map(|(chunks, _)| chunks));
+            workers::placed(workers, control, jobs, work, place, I::write)
+        })
     }
 
     /// Encodes the text of the file from byte `start` on.
-    fn encode_window(
+    fn encode_file_chunk(
         &self,
         worker: usize,
-        (file, start, text): (&SourceFile, u64, &[u8]),
+        (source, (text, start)): (&InputFile, (&[u8], u64)),
         options: &FileOptions,
         ids: &mut impl Sink,
         control: &Control,
@@ -92,7 +92,8 @@ impl Encoder {
         if options.replace {
             room::check_available(3 * text.len())?;
         }
-        let text = valid_utf8(text, options.replace).map_err(|invalid| file.not_utf8(start + invalid))?;
+        let invalid = |at| Skipped::invalid(0, start + at).error(source);
+        let text = valid_utf8(text, options.replace).map_err(invalid)?;
         let (text, worker, is_first) = (&*text, worker.into(), start == 0);
         self.answer(Request { text, specials, worker, is_first }, ids, control)
     }

@@ -1,4 +1,4 @@
-"""Files are counted in chunks and windows: wherever they are cut, the counts are those of the whole text."""
+"""Files are counted in chunks: wherever they are cut, the counts are those of the whole text."""
 
 import itertools
 import random
@@ -66,14 +66,11 @@ ODDS = [pytest.param(SOME, id="some"), pytest.param(ALL, id="all", marks=pytest.
 
 
 def cuts(size: int, rng: random.Random, odds: float) -> Iterator[dict[str, Any]]:
-    """Yield sizes of chunks and of windows, and pairs of both: every size, or the smallest and some others."""
+    """Yield sizes of chunks, and of workers: every size, or the smallest and some others."""
     for number in range(1, size + 2):
         if number <= 2 or rng.random() < odds:
             yield {"chunk_bytes": number}
-            yield {"chunk_bytes": number, "window_bytes": rng.randint(1, 9), "workers": rng.choice((1, 2))}
-    for number in range(1, min(size, 40) + 1):
-        if number <= 2 or rng.random() < odds:
-            yield {"window_bytes": number, "workers": 1}
+            yield {"chunk_bytes": number, "workers": rng.choice((1, 2))}
 
 
 def check(
@@ -158,23 +155,15 @@ def test_every_cut_of_many_random_documents(seed: int, tmp_path: Path) -> None:
 def test_real_text_in_chunks(
     name: str, pattern: str | None, size: int, corpora: dict[str, str], tmp_path: Path
 ) -> None:
-    # Windows and chunks around the sizes of the buffers that cuts are looked for in (4 KiB).
+    # Chunks around the sizes of the buffers that cuts are looked for in (4 KiB).
     data = corpora[name].encode()[:size]
     text = data.decode(errors="ignore")
     file = tmp_path / "corpus.txt"
     file.write_bytes(text.encode())
     expected = list(reference.count_pretokens(text, [END], pattern_source(pattern)).items())
-    for chunk, window, workers in [
-        (None, None, 1),
-        (4096, 4096, 2),
-        (4095, 1 << 20, 7),
-        (50_001, 333, 2),
-        (1 << 16, 4097, 1),
-    ]:
-        found = count_pretokens(
-            file, special_tokens=[END], pattern=pattern, workers=workers, chunk_bytes=chunk, window_bytes=window
-        )
-        assert_equal(found.items(), expected, (name, pattern, chunk, window, workers))
+    for chunk, workers in [(None, 1), (4096, 2), (4095, 7), (50_001, 2), (1 << 16, 1)]:
+        found = count_pretokens(file, special_tokens=[END], pattern=pattern, workers=workers, chunk_bytes=chunk)
+        assert_equal(found.items(), expected, (name, pattern, chunk, workers))
 
 
 def test_no_place_to_cut_for_a_long_way(tmp_path: Path) -> None:
@@ -195,14 +184,14 @@ def test_no_place_to_cut_for_a_long_way(tmp_path: Path) -> None:
                 assert_equal(found.items(), expected, (pattern, chunk))
 
 
-def test_a_special_token_longer_than_any_window(tmp_path: Path) -> None:
+def test_a_special_token_longer_than_any_chunk(tmp_path: Path) -> None:
     token = "<" + "long special, " * 280 + ">"
     text = f"a b {token} c {token[:-1]} {token}{token}\n"
     file = tmp_path / "long"
     file.write_bytes(text.encode())
     expected = list(reference.count_pretokens(text, [token, "b "]).items())
     for chunk in (1, 777, 1024, 3_900):
-        found = count_pretokens(file, special_tokens=[token, "b "], chunk_bytes=chunk, window_bytes=chunk, workers=2)
+        found = count_pretokens(file, special_tokens=[token, "b "], chunk_bytes=chunk, workers=2)
         assert_equal(found.items(), expected, chunk)
 
 

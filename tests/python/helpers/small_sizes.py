@@ -13,8 +13,8 @@ from toksmith.training import counting
 
 
 @contextlib.contextmanager
-def sizes(chunk_bytes: int | None, window_bytes: int | None, table_bytes: int | None) -> Iterator[None]:
-    constants = {"CHUNK_BYTES": chunk_bytes, "WINDOW_BYTES": window_bytes, "TABLE_BYTES": table_bytes}
+def sizes(chunk_bytes: int | None, table_bytes: int | None) -> Iterator[None]:
+    constants = {"CHUNK_BYTES": chunk_bytes, "TABLE_BYTES": table_bytes}
     with mock.patch.multiple(counting, **constants):
         yield
 
@@ -23,11 +23,10 @@ def count_pretokens(
     sources: Any,
     *,
     chunk_bytes: int | None = None,
-    window_bytes: int | None = None,
     table_bytes: int | None = None,
     **options: Any,
 ) -> PretokenCounts:
-    with sizes(chunk_bytes, window_bytes, table_bytes):
+    with sizes(chunk_bytes, table_bytes):
         return toksmith.count_pretokens(sources, **options)
 
 

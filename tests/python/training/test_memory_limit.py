@@ -71,7 +71,7 @@ LIMIT = 1_000_000
 @pytest.fixture
 def small_tables() -> Iterator[None]:
     """Tables as small as the limit, so that little text is too much for it."""
-    with sizes(None, None, 1 << 20):
+    with sizes(None, 1 << 20):
         yield
 
 
