@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::control::{Control, Stage};
 use crate::encode::encoder::{Encoder, Request};
-use crate::encode::output::{IdArray, IdBytes, IdType, Sink};
+use crate::encode::output::{IdBytes, IdType, Sink};
 use crate::error::{Error, Result};
 use crate::room;
 use crate::source::{SourceFile, valid_utf8, write_through_at};
@@ -49,9 +49,8 @@ impl Encoder {
         control: &Control,
     ) -> Result<Vec<T>> {
         let mut ids = Vec::new();
-        let place = |part: IdArray<T>| room::extend(&mut ids, &part.0).map(|()| Vec::new());
-        let part = |count| room::for_items(count).map(IdArray);
-        self.encode_windows(path, options, part, place, |()| Ok(()), control)?;
+        let place = |part: Vec<u32>| T::append(&part, &mut ids).map(|()| Vec::new());
+        self.encode_windows(path, options, room::for_items, place, |()| Ok(()), control)?;
         Ok(ids)
     }
 
