@@ -3,7 +3,7 @@
 use super::text::TextDecoder;
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::vocab::{SLOT_BYTES, TAG_LENGTH_MASK, TAG_OFFSET, TokenSlot, Vocab};
+use crate::vocab::{TAG_LENGTH_MASK, TAG_OFFSET, TokenSlot, Vocab};
 use crate::{memory, room};
 
 /// Tokens that are joined or compared between two checks of the control, about.
@@ -103,26 +103,20 @@ pub fn align(mut a: TokenRun<'_>, mut b: TokenRun<'_>, control: &Control) -> Res
     let mut ends: Vec<[i64; 2]> = room::for_items(2 + a.ids.len().min(b.ids.len()))?;
     memory::advise_huge_pages(ends.as_mut_ptr().cast(), size_of::<[i64; 2]>() * ends.capacity());
     ends.push([0, 0]);
-    let (mut byte, mut window, mut unchecked) = (0, Window::new(), 0);
+    let (mut byte, mut unchecked) = (0, 0);
     loop {
         let (same, bytes) = same_tokens(&a, &b);
         ends.extend((1..=same).map(|count| [(a.next + count) as i64, (b.next + count) as i64]));
         (a.next, b.next, byte) = (a.next + same, b.next + same, byte + bytes);
-        let (common, bytes) =
-            window.common_ends(&a, &b, if same < MIN_RUN { WINDOW_BYTES } else { SHORT_WINDOW_BYTES });
-        unchecked += 1 + same + common.len();
+        unchecked += 1 + same;
         if unchecked >= TOKENS_PER_CHECK {
             control.check()?;
             unchecked = 0;
         }
-        if let Some(&[last_a, last_b]) = common.last() {
-            room::extend(&mut ends, common)?;
-            (a.next, b.next, byte) = (last_a as usize, last_b as usize, byte + bytes);
-        } else if next_end(&mut a, &mut b, &mut byte)? {
-            room::push(&mut ends, [a.next as i64, b.next as i64])?;
-        } else {
+        if !next_end(&mut a, &mut b, &mut byte)? {
             break;
         }
+        room::push(&mut ends, [a.next as i64, b.next as i64])?;
     }
     // Tokens without bytes at the end belong to the last group.
     let all = [a.next as i64, b.next as i64];
@@ -147,83 +141,6 @@ fn same_tokens(a: &TokenRun<'_>, b: &TokenRun<'_>) -> (usize, usize) {
         (same, bytes) = (same + 1, bytes + usize::from(len));
     }
     (same, bytes)
-}
-
-/// The minimum length of a run of equal tokens after which another run is expected soon.
-const MIN_RUN: usize = 4;
-/// Bytes of a window, and of one between two runs of the same tokens.
-const WINDOW_BYTES: usize = 1 << 11;
-const SHORT_WINDOW_BYTES: usize = 1 << 4;
-/// The maximum length of a token in a window.
-const MAX_TOKEN_BYTES: usize = 1 << 7;
-/// Room for a window, and for the last token of the first run and then of the second, which begin in it.
-const WINDOW_ROOM: usize = WINDOW_BYTES + 2 * MAX_TOKEN_BYTES;
-
-/// Working memory: the tokens of both runs over about [`WINDOW_BYTES`] bytes of the text. No step depends on where tokens
-/// end, which is hard to predict.
-struct Window {
-    /// The text by the tokens of either run.
-    texts: [[u8; WINDOW_ROOM]; 2],
-    /// For each byte after which a token of the first run ends, how many have ended; 0 for all others.
-    counts: [u16; WINDOW_ROOM],
-    ends: [[i64; 2]; WINDOW_BYTES],
-}
-
-impl Window {
-    fn new() -> Self {
-        Window { texts: [[0; WINDOW_ROOM]; 2], counts: [0; WINDOW_ROOM], ends: [[0; 2]; WINDOW_BYTES] }
-    }
-
-    /// The next places where a token of both runs ends, and the bytes up to the last; none where an end, another byte or
-    /// a token that does not fit in comes first.
-    fn common_ends(&mut self, a: &TokenRun<'_>, b: &TokenRun<'_>, max_bytes: usize) -> (&[[i64; 2]], usize) {
-        let Window { texts: [left, right], counts, ends } = self;
-        counts[..max_bytes + 2 * MAX_TOKEN_BYTES].fill(0);
-        let mut count = 0;
-        let bytes = write_tokens(a, left, max_bytes, |end| {
-            count += 1;
-            counts[end - 1] = count;
-        });
-        let (mut other, mut common, mut last) = (b.next as i64, 0, 0);
-        write_tokens(b, right, bytes, |end| {
-            other += 1;
-            let count = counts[end - 1];
-            ends[common] = [a.next as i64 + i64::from(count), other];
-            common += usize::from(count != 0);
-            last = if count != 0 { end } else { last };
-        });
-        let is_same = left[..last] == right[..last];
-        (&ends[..if is_same { common } else { 0 }], last)
-    }
-}
-
-/// Writes the next tokens of a run until they have `max_bytes` bytes or more. Calls `on_end` with the bytes up to the end of
-/// each; returns those of all.
-#[inline(always)]
-fn write_tokens(
-    run: &TokenRun<'_>,
-    text: &mut [u8; WINDOW_ROOM],
-    max_bytes: usize,
-    mut on_end: impl FnMut(usize),
-) -> usize {
-    let (slots, mut end) = (run.slots(), 0);
-    for &id in &run.ids[run.next..] {
-        let Some(slot) = slots.get(id as usize).filter(|_| end < max_bytes) else { break };
-        let mut len = usize::from(slot.bytes()[TAG_OFFSET] & TAG_LENGTH_MASK);
-        if len > 0 {
-            text[end..][..SLOT_BYTES].copy_from_slice(slot.bytes());
-        } else {
-            let token = run.vocab.tokens().get(id).unwrap_or(&[]);
-            len = token.len();
-            if len == 0 || len > MAX_TOKEN_BYTES {
-                break;
-            }
-            text[end..][..len].copy_from_slice(token);
-        }
-        end += len;
-        on_end(end);
-    }
-    end
 }
 
 /// Goes on in both runs to the next place where a token of each ends; false if there are no bytes left.
@@ -261,54 +178,4 @@ pub fn ids_in(a: &Vocab, b: &Vocab) -> Result<Vec<i64>> {
         }
     }
     Ok(ids)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::random::Random;
-
-    fn vocab(tokens: &[&str]) -> Vocab {
-        let bytes = (0..=255).map(|byte| (u32::from(byte), vec![byte]));
-        let more = tokens.iter().zip(256..).map(|(token, id)| (id, token.as_bytes().to_vec()));
-        Vocab::new(&bytes.chain(more).collect::<Vec<_>>(), None, &[(b"<s>".to_vec(), None)]).unwrap()
-    }
-
-    #[test]
-    fn tokens_of_all_lengths_are_aligned_over_many_windows() {
-        let lengths =
-            [1, 2, 3, 14, 15, 16, 50, MAX_TOKEN_BYTES - 1, MAX_TOKEN_BYTES, MAX_TOKEN_BYTES + 1, 3000];
-        let tokens = lengths.map(|len| "x".repeat(len));
-        let vocab = vocab(&tokens.each_ref().map(String::as_str)[1..]);
-        let mut random = Random::new(1);
-        let mut draw = |end: usize| random.below(end);
-        for kinds in (1..=lengths.len()).cycle().take(100) {
-            let mut rows = [vec![], vec![]];
-            for count in [2000, 0, 1, 2, 3, 30].into_iter().cycle().take(60) {
-                let parts = [(); 2].map(|()| (0..draw(count + 1)).map(|_| draw(kinds)).collect::<Vec<_>>());
-                let sums = parts.each_ref().map(|part| part.iter().map(|&kind| lengths[kind]).sum::<usize>());
-                let (max, same) = (sums[0].max(sums[1]), [draw(kinds); 64]);
-                for ((row, part), sum) in rows.iter_mut().zip(&parts).zip(sums) {
-                    row.extend(part.iter().copied().chain(std::iter::repeat_n(0, max - sum)).chain(same));
-                }
-            }
-            let ends = rows.each_ref().map(|row| {
-                let lengths = row.iter().map(|&kind| lengths[kind]);
-                lengths.scan(0, |end, len| Some(std::mem::replace(end, *end + len) + len)).collect::<Vec<_>>()
-            });
-            let place = |end: &usize| {
-                Some([ends[0].binary_search(end).ok()? + 1, ends[1].binary_search(end).ok()? + 1])
-            };
-            let expected: Vec<[i64; 2]> =
-                ends[0].iter().filter_map(place).map(|place| place.map(|count| count as i64)).collect();
-            let ids = rows.map(|row| {
-                row.iter()
-                    .map(|&kind| if kind == 0 { u32::from(b'x') } else { 255 + kind as u32 })
-                    .collect::<Vec<_>>()
-            });
-            let run = |ids| TokenRun::new(&vocab, None, ids).unwrap();
-            let aligned = align(run(&ids[0]), run(&ids[1]), &Control::none()).unwrap();
-            assert_eq!((aligned[0], &aligned[1..]), ([0, 0], &expected[..]));
-        }
-    }
 }

@@ -1,15 +1,16 @@
 //! A file → its ids, in parallel, in order, in memory that does not grow with the file.
 
+use std::fs::File;
 use std::path::Path;
 use std::thread;
 
 use crate::control::{Control, Stage};
 use crate::encode::encoder::{Encoder, Request};
-use crate::encode::output::{IdDestination, Sink};
+use crate::encode::output::{IdBytes, IdType, Sink};
 use crate::error::{Error, Result};
 use crate::room;
 use crate::source::{
-    ChunkCutter, ChunkJob, Cursor, InputFile, Plan, ReadOptions, Skipped, Stamp, valid_utf8,
+    ChunkCutter, ChunkJob, Cursor, InputFile, Plan, ReadOptions, Skipped, Stamp, valid_utf8, write_through_at,
 };
 use crate::workers::{self, BufferPool};
 
@@ -34,27 +35,66 @@ impl Default for FileOptions {
 }
 
 impl Encoder {
-    /// Encodes a file on up to `options.workers` threads; the ids are those of [`Encoder::encode`] for its contents.
-    /// The file is read in chunks, cut where no id can change. With no pattern, or with a pattern of which nothing
-    /// is known, there is no such place, and the file is read and encoded as one piece.
+    /// The ids of a file: those of [`Encoder::encode`] for its contents, found on up to `options.workers` threads. The file
+    /// is read in chunks, cut where no id can change. With no pattern, or with a pattern of which nothing is known, there
+    /// is no such place, and the file is read and encoded as one piece.
     ///
-    /// Memory: some chunks with their ids for each worker.
+    /// Memory: the ids, and some chunks with theirs for each worker.
     ///
     /// # Errors
-    /// [`Error::Io`], also for a file whose size or modification time changes; [`Error::Unread`] naming the first
-    /// invalid byte; errors of `ids`; [`Error::Interrupted`].
-    pub fn encode_file<I: IdDestination>(
+    /// [`crate::Error::Io`], also for a file whose size or modification time changes; [`crate::Error::Unread`]
+    /// naming the first invalid byte; [`crate::Error::IdTooWide`]; [`crate::Error::Interrupted`].
+    pub fn encode_file<T: IdType>(
         &self,
         path: &Path,
         options: &FileOptions,
-        ids: &mut I,
+        control: &Control,
+    ) -> Result<Vec<T>> {
+        let mut ids = Vec::new();
+        let place = |part: Vec<u32>| T::append(&part, &mut ids).map(|()| Vec::new());
+        self.encode_chunks(path, options, room::for_items, place, |()| Ok(()), control)?;
+        Ok(ids)
+    }
+
+    /// Writes the ids of a file to another one, `out`, from byte `start` on, little-endian: of 32 bits each if `is_wide`,
+    /// otherwise of 16. `out` must not be open for appending; it has its name for errors. Returns how many ids there are.
+    ///
+    /// # Errors
+    /// Those of [`Encoder::encode_file`].
+    pub fn encode_file_to(
+        &self,
+        path: &Path,
+        options: &FileOptions,
+        (out, name): (&File, &Path),
+        (start, is_wide): (u64, bool),
+        control: &Control,
+    ) -> Result<u64> {
+        let mut end = start;
+        let place = |IdBytes { bytes, .. }: IdBytes| {
+            let at = end;
+            end += bytes.len() as u64;
+            Ok(vec![(at, bytes)])
+        };
+        let write = |(at, bytes): (u64, Vec<u8>)| write_through_at(out, &bytes, at).map_err(Error::io(name));
+        self.encode_chunks(path, options, |count| IdBytes::for_ids(count, is_wide), place, write, control)?;
+        Ok((end - start) / if is_wide { 4 } else { 2 })
+    }
+
+    /// Encodes the chunks of a file, each into a `part` with room for some ids. `place` gets the parts in the order of the
+    /// file, one at a time; what it returns is given to `write`, on many threads at once.
+    fn encode_chunks<P: Sink + Send, W: Send>(
+        &self,
+        path: &Path,
+        options: &FileOptions,
+        part: impl Fn(usize) -> Result<P> + Sync,
+        place: impl FnMut(P) -> Result<Vec<W>> + Send,
+        write: impl Fn(W) -> Result<()> + Sync,
         control: &Control,
     ) -> Result<()> {
         let meta = std::fs::metadata(path).map_err(Error::io(path))?;
         control.begin(Stage::Encode, meta.len());
         let (chunk_bytes, seen) = (options.window_bytes.max(1), Stamp::of(&meta));
-        let file = InputFile { seen, max_record_bytes: u64::MAX, ..InputFile::text(path.to_owned()) };
-        let sources = [file];
+        let sources = [InputFile { seen, max_record_bytes: u64::MAX, ..InputFile::text(path.to_owned()) }];
         let known = sources[0].plain().map_or(usize::MAX, |file| file.size().div_ceil(chunk_bytes) as usize);
         let workers = options.workers.min(if self.is_parallel() { known } else { 1 }).max(1);
         self.make_tables(workers)?;
@@ -62,7 +102,7 @@ impl Encoder {
         let cutter = ChunkCutter::new(&read, Some(self.cutter(options.special, options.replace)));
         let texts = BufferPool::default();
         let work = |worker, chunks: Vec<ChunkJob>| {
-            let mut ids = I::part(chunks.iter().map(|chunk| chunk.len() as usize / 3).sum())?;
+            let mut ids = part(chunks.iter().map(|chunk| chunk.len() as usize / 3).sum())?;
             for chunk in chunks {
                 texts.with(|text| {
                     let chunk = chunk.bytes(&sources[0], text, control)?;
@@ -71,11 +111,10 @@ impl Encoder {
             }
             Ok(ids)
         };
-        let place = |part| ids.place(part).map(|placed| placed.into_iter().collect());
         thread::scope(|scope| {
             let mut plan = Plan::new(scope, &sources, &cutter, Cursor::default(), control);
             let jobs = || Ok(plan.next()?.map(|(chunks, _)| chunks));
-            workers::placed(workers, control, jobs, work, place, I::write)
+            workers::placed(workers, control, jobs, work, place, write)
         })
     }
 
