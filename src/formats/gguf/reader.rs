@@ -5,8 +5,8 @@ use std::io::Read;
 
 use serde_json::{Map, Value, json};
 
-use super::llama_cpp::{PreTokenizer, Stage};
-use crate::error::{Error, Result};
+use super::llama_cpp::{PreTokenizer, expression_of};
+use crate::error::Result;
 use crate::formats::huggingface::file::TokenizerFile;
 use crate::formats::huggingface::model::{merges_of, model_of};
 use crate::formats::huggingface::reader::RawMerges;
@@ -15,7 +15,6 @@ use crate::formats::sentencepiece::reader::{
     Kind, Piece, Rules, UNK_SURFACE, added_of, file_of, merges_by_score,
 };
 use crate::names::Texts;
-use crate::pretokenize::{Named, spellings};
 use crate::room;
 use crate::tokenizer::CONFIG;
 use crate::tokenizer::parts::place::{quoted, refused};
@@ -91,17 +90,16 @@ impl<R: Read> Reader<R> {
         Ok(())
     }
 
-    fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
-        let bytes = self.bytes(N as u64)?;
-        bytes.try_into().map_err(|_| Error::BrokenState)
+    fn number(&mut self, len: u64) -> Result<u64> {
+        Ok(self.bytes(len)?.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
     }
 
     fn u32(&mut self) -> Result<u32> {
-        self.array().map(u32::from_le_bytes)
+        self.number(4).map(|number| number as u32)
     }
 
     fn u64(&mut self) -> Result<u64> {
-        self.array().map(u64::from_le_bytes)
+        self.number(8)
     }
 
     fn text(&mut self, place: &str) -> Result<String> {
@@ -111,10 +109,8 @@ impl<R: Read> Reader<R> {
 
     /// An item that is a number or a flag; of a float, its bits.
     fn integer(&mut self, kind: u32, place: &str) -> Result<u64> {
-        let len =
-            size_of_kind(kind).ok_or_else(|| refused(place, format!("values of the unknown type {kind}")))?;
-        let bytes = self.bytes(len)?;
-        Ok(bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
+        let unknown = || refused(place, format!("values of the unknown type {kind}"));
+        self.number(size_of_kind(kind).ok_or_else(unknown)?)
     }
 
     /// The value of a field; one that is not `kept` is skipped.
@@ -177,7 +173,7 @@ struct Fields(HashMap<String, Field>);
 impl Fields {
     fn read(source: impl Read) -> Result<Self> {
         let mut reader = Reader { source, left: MAX_BYTES };
-        if reader.array()? != *b"GGUF" {
+        if reader.bytes(4)? != b"GGUF" {
             return Err(refused("head", "no GGUF file"));
         }
         match reader.u32()? {
@@ -400,16 +396,8 @@ fn byte_level_file(fields: &Fields, pre: Option<&str>) -> Result<TokenizerFile> 
     let pre = pre_tokenizer_of(fields, pre)?;
     let mut texts = Texts::default();
     tokens.iter().try_for_each(|text| texts.push(text))?;
-    let mut stages = Vec::new();
-    for stage in pre.stages {
-        stages.push(match stage {
-            Stage::Named(name) => {
-                split(Named::of(name, &spellings::NAMES).ok_or(Error::BrokenState)?.expression())
-            }
-            Stage::Expression(expression) => split(expression),
-        });
-    }
-    stages.push(byte_level(false, false));
+    let stages = pre.stages.iter().map(|stage| split(expression_of(stage)));
+    let stages: Vec<Value> = stages.chain([byte_level(false, false)]).collect();
     let parts = json!({
         "pre_tokenizer": {"type": "Sequence", "pretokenizers": stages},
         "decoder": byte_level(false, false),

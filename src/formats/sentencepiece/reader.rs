@@ -4,7 +4,7 @@ use base64::Engine;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
-use super::protobuf::{Field, Fields};
+use super::protobuf::{Field, fields};
 use crate::error::Result;
 use crate::formats::huggingface::file::TokenizerFile;
 use crate::formats::huggingface::shapes::{fields_of, meta_to_spaces, spaces_to_meta};
@@ -136,15 +136,6 @@ impl TokenizerFile {
         }
         file_of(&pieces, &rules, |names| merges_by_score(&pieces, names))
     }
-}
-
-/// The fields of a message, with errors that name it.
-fn fields<'a>(message: &'a [u8], place: &str) -> impl Iterator<Item = Result<(u64, Field<'a>)>> {
-    Fields::new(message).map(move |field| {
-        field.map_err(|()| {
-            refused(place, "malformed: the file is corrupt, truncated or no SentencePiece model")
-        })
-    })
 }
 
 fn read_piece<'a>(message: &'a [u8], place: &str) -> Result<Piece<'a>> {

@@ -21,9 +21,7 @@ impl<'a> StateReader<'a> {
     }
 
     pub(super) fn take(&mut self, len: usize) -> Result<&'a [u8]> {
-        let (head, tail) = self.0.split_at_checked(len).ok_or(Error::BrokenState)?;
-        self.0 = tail;
-        Ok(head)
+        self.0.split_off(..len).ok_or(Error::BrokenState)
     }
 
     pub(super) fn is_empty(&self) -> bool {
