@@ -265,16 +265,9 @@ fn lowercase(text: &str, limit: Limit) -> Result<String> {
     let mut lower = String::new();
     room::reserve_text(&mut lower, text.len())?;
     for character in text.chars() {
-        if character.is_ascii() {
-            limit.check(lower.len(), 1)?;
-            room::grow_text(&mut lower, 1)?;
-            lower.push(character.to_ascii_lowercase());
-            continue;
-        }
-        for character in character.to_lowercase() {
-            limit.check(lower.len(), character.len_utf8())?;
-            room::grow_text(&mut lower, character.len_utf8())?;
-            lower.push(character);
+        match character.is_ascii() {
+            true => limit.push_char(&mut lower, character.to_ascii_lowercase())?,
+            false => character.to_lowercase().try_for_each(|lowered| limit.push_char(&mut lower, lowered))?,
         }
     }
     Ok(lower)

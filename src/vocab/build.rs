@@ -199,7 +199,8 @@ fn ids_of<'a>(specials: &'a [SpecialSpec], tokens: &[(u32, &[u8])]) -> Names<'a>
     of_bytes
 }
 
-/// Gives every special token its id. Special tokens that the vocabulary lacks are added to `tokens`.
+/// Gives every special token its id: its own, or the next above all others, in the order of the list. Special tokens that the
+/// vocabulary lacks are added to `tokens`.
 fn place_specials<'a>(
     tokens: &mut TokenList<'a>,
     of_bytes: &Names<'_>,
@@ -207,12 +208,11 @@ fn place_specials<'a>(
     specials: &'a [SpecialSpec],
 ) -> Result<Vec<u32>> {
     let is_needed = |name: &[u8]| name.len() == 1 || needed.contains(name);
-
-    let mut ids = vec![None; specials.len()];
+    let mut ids = Vec::with_capacity(specials.len());
     let mut added: TokenList<'a> = Vec::new();
-    for (slot, (name, wanted)) in ids.iter_mut().zip(specials) {
+    for (name, wanted) in specials {
         let present = &of_bytes[name.as_slice()];
-        *slot = match *wanted {
+        ids.push(match *wanted {
             Some(id) if present.contains(&id) && present.len() == 1 && is_needed(name) => {
                 return Err(Error::Vocab(format!(
                     "special token {} is given id {id}, which is the ordinary token of these bytes: give the special token an \
@@ -227,53 +227,31 @@ fn place_specials<'a>(
                 Some(id)
             }
             None => present.first().copied().filter(|_| present.len() > 1 || !is_needed(name)),
-        };
+        });
     }
-    check_added(tokens, &mut added)?;
-    let highest = tokens.iter().chain(&added).map(|(id, _)| u64::from(*id) + 1).max().unwrap_or(0);
-    let placed = number_remaining(ids, specials, highest, &mut added)?;
-    if !added.is_empty() {
-        tokens.append(&mut added);
-        tokens.sort_by_key(|(id, _)| *id);
-    }
-    Ok(placed)
-}
-
-/// Checks that the ids of new special tokens are free, and that each is given once.
-fn check_added(tokens: &[(u32, &[u8])], added: &mut [(u32, &[u8])]) -> Result<()> {
-    for &(id, name) in added.iter() {
+    for &(id, name) in &added {
         if let Ok(taken) = tokens.binary_search_by_key(&id, |(id, _)| *id) {
             return Err(id_taken(id, name, tokens[taken].1));
         }
     }
-    sort(added)
-}
-
-/// Gives the special tokens without an id the next ids, from `next` on, in the order of the list.
-fn number_remaining<'a>(
-    ids: Vec<Option<u32>>,
-    specials: &'a [SpecialSpec],
-    mut next: u64,
-    added: &mut TokenList<'a>,
-) -> Result<Vec<u32>> {
-    let mut placed = Vec::with_capacity(ids.len());
-    for (id, (name, _)) in ids.into_iter().zip(specials) {
-        placed.push(match id {
-            Some(id) => id,
-            None => {
-                let id = u32::try_from(next).map_err(|_| {
-                    let name = show(name);
-                    Error::Vocab(format!(
-                        "there is no id left for special token {name}: the highest id in use is 2^32 - 1"
-                    ))
-                })?;
-                next += 1;
-                added.push((id, name));
-                id
-            }
-        });
+    sort(&mut added)?;
+    let mut next = tokens.iter().chain(&added).map(|(id, _)| u64::from(*id) + 1).max().unwrap_or(0);
+    for (id, (name, _)) in ids.iter_mut().zip(specials).filter(|(id, _)| id.is_none()) {
+        let new = u32::try_from(next).map_err(|_| {
+            let name = show(name);
+            Error::Vocab(format!(
+                "there is no id left for special token {name}: the highest id in use is 2^32 - 1"
+            ))
+        })?;
+        next += 1;
+        added.push((new, name));
+        *id = Some(new);
     }
-    Ok(placed)
+    if !added.is_empty() {
+        tokens.append(&mut added);
+        tokens.sort_by_key(|(id, _)| *id);
+    }
+    Ok(ids.into_iter().flatten().collect())
 }
 
 /// The special tokens whose bytes are also a part or the result of a merge.

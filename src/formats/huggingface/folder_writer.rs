@@ -16,29 +16,14 @@ use crate::tokenizer::{
 
 /// The class of transformers that reads any `tokenizer.json`.
 const ANY_CLASS: &str = "PreTrainedTokenizerFast";
-/// The roles of special tokens that can be chosen, with the names that are usual for each.
-const USUAL: [(&str, &[&str]); 4] = [
-    (
-        "bos_token",
-        &["<|begin_of_text|>", "<|startoftext|>", "<s>", "<bos>", "<|bos|>", "[BOS]", "<|endoftext|>"],
-    ),
-    ("eos_token", &["<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>", "<|eos|>", "[EOS]"]),
-    ("unk_token", &["<unk>", "<|unk|>", "[UNK]"]),
+/// The roles of special tokens that can be chosen, with the names that are usual for each, a space between.
+const USUAL: [(&str, &str); 4] = [
+    ("bos_token", "<|begin_of_text|> <|startoftext|> <s> <bos> <|bos|> [BOS] <|endoftext|>"),
+    ("eos_token", "<|endoftext|> <|end_of_text|> </s> <eos> <|eos|> [EOS]"),
+    ("unk_token", "<unk> <|unk|> [UNK]"),
     (
         "pad_token",
-        &[
-            "<pad>",
-            "<|pad|>",
-            "[PAD]",
-            "<|padding|>",
-            "<|finetune_right_pad_id|>",
-            "<|endoftext|>",
-            "<|end_of_text|>",
-            "</s>",
-            "<eos>",
-            "<|eos|>",
-            "[EOS]",
-        ],
+        "<pad> <|pad|> [PAD] <|padding|> <|finetune_right_pad_id|> <|endoftext|> <|end_of_text|> </s> <eos> <|eos|> [EOS]",
     ),
 ];
 /// What transformers reads as "this model has no longest input".
@@ -99,7 +84,7 @@ pub fn roles_of(tokenizer: &Tokenizer, chosen: &Roles) -> Result<IndexMap<&'stat
         let name = match chosen.get(role) {
             Some(name) => name.clone(),
             None => {
-                let usual = names.iter().find(|name| specials.contains(*name)).map(|&name| name.to_owned());
+                let usual = names.split(' ').find(|name| specials.contains(name)).map(str::to_owned);
                 usual.or_else(|| roles.get("eos_token").filter(|_| role == "pad_token").cloned())
             }
         };
@@ -111,13 +96,11 @@ pub fn roles_of(tokenizer: &Tokenizer, chosen: &Roles) -> Result<IndexMap<&'stat
 }
 
 fn check_role(role: &str, name: &str, specials: &HashSet<&str>) -> Result<()> {
-    match specials.contains(name) {
-        true => Ok(()),
-        false => {
-            let name = quoted(name);
-            Err(Error::Invalid(format!("{role} is {name}, which is not a special token of this tokenizer")))
-        }
+    if specials.contains(name) {
+        return Ok(());
     }
+    let name = quoted(name);
+    Err(Error::Invalid(format!("{role} is {name}, which is not a special token of this tokenizer")))
 }
 
 /// The special token that ends a text: one with a usual name, else the one that the tokenizer came with.

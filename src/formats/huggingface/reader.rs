@@ -1,6 +1,7 @@
 //! Takes a `tokenizer.json` apart in one pass. No value of a large list becomes an object of its own.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 
 use serde::Deserialize;
@@ -173,18 +174,16 @@ impl RawFile {
     }
 
     fn read_fields<'de, M: MapAccess<'de>>(&mut self, mut map: M) -> Result<(), M::Error> {
-        let mut has_added = false;
+        let mut names = HashSet::new();
         while let Some(name) = map.next_key::<String>()? {
-            let is_there = match name.as_str() {
-                "model" => std::mem::replace(&mut self.has_model, true),
-                "added_tokens" => std::mem::replace(&mut has_added, true),
-                _ => self.parts.iter().any(|(other, _)| *other == name),
-            };
-            if is_there {
+            if !names.insert(name.clone()) {
                 return Err(M::Error::custom(format_args!("the field {} is there twice", quoted(&name))));
             }
             match name.as_str() {
-                "model" => map.next_value_seed(self.reader(Place::Model(None), Of::Model, "an object"))?,
+                "model" => {
+                    self.has_model = true;
+                    map.next_value_seed(self.reader(Place::Model(None), Of::Model, "an object"))?;
+                }
                 "added_tokens" => {
                     map.next_value_seed(self.reader(Place::AddedTokens(None), Of::AddedTokens, "a list"))?;
                 }
@@ -200,13 +199,9 @@ impl RawFile {
     }
 
     fn read_model<'de, M: MapAccess<'de>>(&mut self, mut map: M) -> Result<(), M::Error> {
+        let mut names = HashSet::new();
         while let Some(name) = map.next_key::<String>()? {
-            let is_there = match name.as_str() {
-                "vocab" => self.vocab.is_some(),
-                "merges" => self.merges.is_some(),
-                _ => self.options.iter().any(|(other, _)| *other == name),
-            };
-            if is_there {
+            if !names.insert(name.clone()) {
                 return Err(M::Error::custom(format_args!("the field {} is there twice", quoted(&name))));
             }
             match name.as_str() {
