@@ -87,7 +87,7 @@ impl<'t> ClassReader<'t> {
         Err(self.refused_at(what, at))
     }
 
-    fn cases(&mut self) -> Result<&mut Cases<'t>> {
+    fn cases(&mut self) -> Result<&Cases<'t>> {
         let cases = match self.cases.take() {
             Some(cases) => cases,
             None => Cases::new(self.tables)?,

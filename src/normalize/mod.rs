@@ -285,20 +285,3 @@ fn is_rare_space(character: char) -> bool {
         0x09 | 0x0A | 0x0C | 0x0D | 0x1680 | 0x200B..=0x200F | 0x2028 | 0x2029 | 0x2581 | 0xFEFF | 0xFFFD
     )
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn prepending_nothing_changes_nothing() {
-        let normalizer = Normalizer(vec![NormalizeStep::Prepend(String::new()), NormalizeStep::Nfkd]);
-        for text in ["#", "é"] {
-            let (mut plain, mut tracked) = (Aligned::plain(text).unwrap(), Aligned::tracked(text).unwrap());
-            assert!(normalizer.apply(&mut plain, usize::MAX).is_ok());
-            assert!(normalizer.apply(&mut tracked, usize::MAX).is_ok());
-            assert_eq!(plain.text(), tracked.text());
-            assert_eq!(tracked.into_parts().1[0], (0, text.len() as u32));
-        }
-    }
-}

@@ -147,14 +147,8 @@ pub(super) fn listed(tokens: &TokenBytes, special: &[u32], pairs: &Pairs) -> Res
     unmade(tokens, candidates(tokens, special), by_pairs(pairs))
 }
 
-/// In a vocabulary of characters: the tokens that merging their own bytes does not make. Added tokens are among them,
-/// since a token of the model can be one too. So may be a token that stands for a byte, if a character has the same
-/// byte.
-pub(super) fn not_made(tokens: &TokenBytes, pairs: &Pairs) -> Result<Vec<u32>> {
-    unmade(tokens, 0..tokens.len() as u32, by_pairs(pairs))
-}
-
-fn by_pairs(pairs: &Pairs) -> impl FnMut(&[u8], &mut Vec<u32>) -> Result<()> {
+/// Merging by a table.
+pub(super) fn by_pairs(pairs: &Pairs) -> impl FnMut(&[u8], &mut Vec<u32>) -> Result<()> {
     let mut merger = Merger::new(Isa::best());
     move |bytes, parts| merger.merge(pairs, bytes, parts, &Control::none())
 }
