@@ -303,8 +303,8 @@ impl TokenizerFile {
             return Err(refused(place, reason));
         }
         let mut file = match model {
-            Some("llama") => spm_file(&fields),
-            Some(GEMMA) => gemma_file(&fields),
+            Some("llama") => character_file(&fields, false),
+            Some(GEMMA) => character_file(&fields, true),
             Some("gpt2") => byte_level_file(&fields, pre),
             Some(model) => {
                 let reason = "toksmith reads the models llama (SentencePiece BPE), gemma4 and gpt2 (byte-level BPE); use llama.cpp";
@@ -318,43 +318,37 @@ impl TokenizerFile {
     }
 }
 
-fn spm_file(fields: &Fields) -> Result<TokenizerFile> {
+/// A tokenizer of characters with the bytes as pieces. Gemma 4 has ranked merges instead of scores.
+///
+/// For Gemma 4 llama.cpp takes runs of newlines apart from other text, and whole where they are a token. Merging does the same
+/// with the merges of the model, as with its `tokenizer.json`.
+fn character_file(fields: &Fields, is_gemma: bool) -> Result<TokenizerFile> {
     let tokens = fields.texts("tokens")?;
-    let kinds = fields.kinds(tokens.len())?;
-    let scores = match fields.0.get("scores") {
-        Some(Field::Floats(scores)) if scores.len() == tokens.len() => scores,
+    let mut pieces = pieces_of(fields, tokens)?;
+    match fields.0.get("scores") {
+        _ if is_gemma => {}
+        Some(Field::Floats(scores)) if scores.len() == tokens.len() => {
+            pieces.iter_mut().zip(scores).for_each(|(piece, &score)| piece.score = score);
+        }
         _ => return Err(refused(format!("{PREFIX}scores"), format!("no list of {} numbers", tokens.len()))),
-    };
-    let pieces = tokens.iter().zip(scores).zip(&kinds);
-    let pieces = pieces.map(|((text, &score), &kind)| Piece { text, score, kind });
-    let pieces: Vec<Piece<'_>> = room::collected(pieces)?;
+    }
     let rules = Rules {
-        byte_fallback: kinds.contains(&Kind::Byte),
-        add_dummy_prefix: fields.flag("add_space_prefix", true),
+        byte_fallback: is_gemma || pieces.iter().any(|piece| piece.kind == Kind::Byte),
+        add_dummy_prefix: !is_gemma && fields.flag("add_space_prefix", true),
         ..RULES
     };
-    let mut file = file_of(&pieces, &rules, |names| merges_by_score(&pieces, names))?;
-    let template = fields.template(tokens, true, [Some(1), Some(2)])?;
+    let merges = if is_gemma { Some(listed_merges(fields)?) } else { None };
+    let mut file = file_of(&pieces, &rules, |names| match &merges {
+        Some(merges) => Ok((merges_of(merges, names, 0)?, Vec::new())),
+        None => merges_by_score(&pieces, names),
+    })?;
+    let ids = if is_gemma { [None, None] } else { [Some(1), Some(2)] };
+    let template = fields.template(tokens, true, ids)?;
     file.parts.extend(fields_of(json!({"post_processor": template})));
     Ok(file)
 }
 
-/// Gemma 4: characters with the bytes as pieces, as in SentencePiece, and ranked merges.
-///
-/// Llama.cpp takes runs of newlines apart from other text, and whole where they are a token. Merging does the same with
-/// the merges of the model, as with its `tokenizer.json`.
-fn gemma_file(fields: &Fields) -> Result<TokenizerFile> {
-    let tokens = fields.texts("tokens")?;
-    let pieces = pieces_of(fields, tokens)?;
-    let rules = Rules { byte_fallback: true, add_dummy_prefix: false, ..RULES };
-    let merges = listed_merges(fields)?;
-    let mut file = file_of(&pieces, &rules, |names| Ok((merges_of(&merges, names, 0)?, Vec::new())))?;
-    let template = fields.template(tokens, true, [None, None])?;
-    file.parts.extend(fields_of(json!({"post_processor": template})));
-    Ok(file)
-}
-
-/// The tokens of a file without scores.
+/// The tokens of a file, without their scores.
 fn pieces_of<'a>(fields: &Fields, tokens: &'a [String]) -> Result<Vec<Piece<'a>>> {
     let kinds = fields.kinds(tokens.len())?;
     room::collected(tokens.iter().zip(kinds).map(|(text, kind)| Piece { text, score: 0.0, kind }))

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
+use super::shapes::by_id;
 use super::side_files::{SideFiles, is_true};
 use super::writer;
 use crate::error::{Error, Result};
@@ -125,14 +126,9 @@ fn own_files(tokenizer: &Tokenizer, options: &FolderOptions, rows: &[Value]) -> 
         let others = others.into_iter().map(|(_, name)| name).collect();
         specials.insert("additional_special_tokens".into(), others);
     }
-    let by_id = rows.iter().map(|row| {
-        let mut row = row.clone();
-        let id = row.as_object_mut().and_then(|row| row.shift_remove("id")).unwrap_or_default();
-        (id.to_string(), row)
-    });
     let mut config = Map::new();
     config.insert("tokenizer_class".into(), ANY_CLASS.into());
-    config.insert("added_tokens_decoder".into(), by_id.collect::<Map<_, _>>().into());
+    config.insert("added_tokens_decoder".into(), by_id(rows.iter().cloned()));
     config.insert("clean_up_tokenization_spaces".into(), false.into());
     config.insert("model_max_length".into(), json!(options.model_max_length.unwrap_or(NO_LIMIT)));
     config.extend(specials.clone());

@@ -116,9 +116,9 @@ impl TokenizerFile {
                     let piece = read_piece(piece, &format!("pieces[{}]", pieces.len()))?;
                     room::push(&mut pieces, piece)?;
                 }
-                (2, Field::Bytes(trainer)) => read_trainer(trainer, &mut rules, &mut model_type)?,
-                (3, Field::Bytes(normalizer)) => read_normalizer(normalizer, &mut rules)?,
-                (5, Field::Bytes(denormalizer)) => check_denormalizer(denormalizer)?,
+                (part @ (2 | 3 | 5), Field::Bytes(message)) => {
+                    read_rules(part, message, &mut rules, &mut model_type)?;
+                }
                 _ => {}
             }
         }
@@ -152,43 +152,31 @@ fn read_piece<'a>(message: &'a [u8], place: &str) -> Result<Piece<'a>> {
     Ok(Piece { text, score, kind: Kind::of(kind, place)? })
 }
 
-fn read_trainer<'a>(message: &'a [u8], rules: &mut Rules<'a>, model_type: &mut u64) -> Result<()> {
-    for field in fields(message, "trainer_spec") {
-        match field? {
-            (3, Field::Number(number)) => *model_type = number,
-            (24, Field::Number(flag)) => rules.whitespace_as_suffix = flag != 0,
-            (35, Field::Number(flag)) => rules.byte_fallback = flag != 0,
-            (44, field) => {
-                let text =
-                    field.text().ok_or_else(|| refused("trainer_spec.unk_surface", "no text in UTF-8"))?;
+/// Reads the specification of the trainer (2), of the normalizer (3) or of the denormalizer (5).
+fn read_rules<'a>(part: u64, message: &'a [u8], rules: &mut Rules<'a>, model_type: &mut u64) -> Result<()> {
+    let place = ["trainer_spec", "normalizer_spec", "", "denormalizer_spec"][part as usize - 2];
+    for field in fields(message, place) {
+        match (part, field?) {
+            (2, (3, Field::Number(number))) => *model_type = number,
+            (2, (24, Field::Number(flag))) => rules.whitespace_as_suffix = flag != 0,
+            (2, (35, Field::Number(flag))) => rules.byte_fallback = flag != 0,
+            (2, (44, field)) => {
+                let text = field
+                    .text()
+                    .ok_or_else(|| refused(format!("{place}.unk_surface"), "no text in UTF-8"))?;
                 // SentencePiece takes it as a text that a zero ends.
                 rules.unk_surface = text.split('\0').next().unwrap_or_default();
             }
+            (3, (2, Field::Bytes(charsmap))) => rules.charsmap = charsmap,
+            (3, (3, Field::Number(flag))) => rules.add_dummy_prefix = flag != 0,
+            (3, (4, Field::Number(flag))) => rules.remove_extra_whitespaces = flag != 0,
+            (3, (5, Field::Number(flag))) => rules.escape_whitespaces = flag != 0,
+            (5, (2, Field::Bytes(charsmap))) if !charsmap.is_empty() => {
+                let reason =
+                    "replacements in decoded text, which toksmith does not do: use sentencepiece for it";
+                return Err(refused(format!("{place}.precompiled_charsmap"), reason));
+            }
             _ => {}
-        }
-    }
-    Ok(())
-}
-
-fn read_normalizer<'a>(message: &'a [u8], rules: &mut Rules<'a>) -> Result<()> {
-    for field in fields(message, "normalizer_spec") {
-        match field? {
-            (2, Field::Bytes(charsmap)) => rules.charsmap = charsmap,
-            (3, Field::Number(flag)) => rules.add_dummy_prefix = flag != 0,
-            (4, Field::Number(flag)) => rules.remove_extra_whitespaces = flag != 0,
-            (5, Field::Number(flag)) => rules.escape_whitespaces = flag != 0,
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
-/// Checks that decoding does not end with replacements.
-fn check_denormalizer(message: &[u8]) -> Result<()> {
-    for field in fields(message, "denormalizer_spec") {
-        if matches!(field?, (2, Field::Bytes(charsmap)) if !charsmap.is_empty()) {
-            let reason = "replacements in decoded text, which toksmith does not do: use sentencepiece for it";
-            return Err(refused("denormalizer_spec.precompiled_charsmap", reason));
         }
     }
     Ok(())
