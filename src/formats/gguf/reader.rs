@@ -11,9 +11,7 @@ use crate::formats::huggingface::file::TokenizerFile;
 use crate::formats::huggingface::model::{merges_of, model_of};
 use crate::formats::huggingface::reader::RawMerges;
 use crate::formats::huggingface::shapes::{byte_level, fields_of, split, template_of};
-use crate::formats::sentencepiece::reader::{
-    Kind, Piece, Rules, UNK_SURFACE, added_of, file_of, merges_by_score,
-};
+use crate::formats::sentencepiece::reader::{Kind, Piece, Rules, added_of, file_of, merges_by_score};
 use crate::names::Texts;
 use crate::room;
 use crate::tokenizer::CONFIG;
@@ -35,18 +33,6 @@ const ROLES: [(&str, &str); 4] = [
     ("unknown_token_id", "unk_token"),
     ("padding_token_id", "pad_token"),
 ];
-
-/// What llama.cpp does besides merging characters, with a file that has the bytes as pieces.
-const RULES: Rules<'_> = Rules {
-    byte_fallback: true,
-    charsmap: &[],
-    add_dummy_prefix: true,
-    remove_extra_whitespaces: false,
-    escape_whitespaces: true,
-    whitespace_as_suffix: false,
-    unk_surface: UNK_SURFACE,
-    symbols_first: true,
-};
 
 enum Field {
     Integer(u64),
@@ -335,7 +321,9 @@ fn character_file(fields: &Fields, is_gemma: bool) -> Result<TokenizerFile> {
     let rules = Rules {
         byte_fallback: is_gemma || pieces.iter().any(|piece| piece.kind == Kind::Byte),
         add_dummy_prefix: !is_gemma && fields.flag("add_space_prefix", true),
-        ..RULES
+        remove_extra_whitespaces: false,
+        symbols_first: true,
+        ..Rules::default()
     };
     let merges = if is_gemma { Some(listed_merges(fields)?) } else { None };
     let mut file = file_of(&pieces, &rules, |names| match &merges {

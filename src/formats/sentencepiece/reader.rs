@@ -21,29 +21,19 @@ const MAX_PIECE: usize = 512;
 const MAX_WORK: usize = 1 << 32;
 
 /// What the unknown piece is decoded to, if a model does not say.
-pub(in crate::formats) const UNK_SURFACE: &str = " \u{2047} ";
+pub(super) const UNK_SURFACE: &str = " \u{2047} ";
 
+/// What a piece is, by the number that both SentencePiece and GGUF have for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::formats) enum Kind {
-    Normal,
-    Unknown,
-    Control,
-    UserDefined,
-    Byte,
+    Normal = 1,
+    Unknown = 2,
+    Control = 3,
+    UserDefined = 4,
+    Byte = 6,
 }
 
 impl Kind {
-    pub(in crate::formats) fn number(self) -> u8 {
-        match self {
-            Kind::Normal => 1,
-            Kind::Unknown => 2,
-            Kind::Control => 3,
-            Kind::UserDefined => 4,
-            Kind::Byte => 6,
-        }
-    }
-
-    /// The kind of a number, as both SentencePiece and GGUF have it.
     pub(in crate::formats) fn of(number: u64, place: &str) -> Result<Self> {
         Ok(match number {
             1 => Kind::Normal,
@@ -327,8 +317,8 @@ fn order_matters(merges: &[[u32; 3]], are_parts: &[bool]) -> Result<bool> {
 
 /// The steps around the model, as a `tokenizer.json` has them.
 fn parts_of(pieces: &[Piece<'_>], rules: &Rules<'_>) -> Value {
-    let symbols: Vec<&str> =
-        pieces.iter().filter(|piece| piece.kind == Kind::UserDefined).map(|piece| piece.text).collect();
+    let of_kind = |kind: Kind| pieces.iter().filter(move |piece| piece.kind == kind).map(|piece| piece.text);
+    let symbols: Vec<&str> = of_kind(Kind::UserDefined).collect();
     let is_usual = rules.charsmap.is_empty()
         && !rules.remove_extra_whitespaces
         && rules.escape_whitespaces
@@ -346,14 +336,10 @@ fn parts_of(pieces: &[Piece<'_>], rules: &Rules<'_>) -> Value {
             "treat_whitespace_as_suffix": rules.whitespace_as_suffix,
         }),
     };
-    json!({"normalizer": normalizer, "decoder": decoder_of(pieces, rules)})
-}
-
-/// The decoder of SentencePiece; or of a file of llama.cpp, as conversions to `tokenizer.json` have it.
-fn decoder_of(pieces: &[Piece<'_>], rules: &Rules<'_>) -> Value {
-    let of_kind = |kind: Kind| pieces.iter().filter(move |piece| piece.kind == kind).map(|piece| piece.text);
-    if !rules.symbols_first {
-        return json!({
+    // That of SentencePiece; or of a file of llama.cpp, as conversions to `tokenizer.json` have it.
+    let decoder = match rules.symbols_first {
+        true => meta_to_spaces(rules.add_dummy_prefix),
+        false => json!({
             "type": "SentencePiece",
             "control": of_kind(Kind::Control).collect::<Vec<_>>(),
             "unknown": of_kind(Kind::Unknown).next(),
@@ -361,9 +347,9 @@ fn decoder_of(pieces: &[Piece<'_>], rules: &Rules<'_>) -> Value {
             "byte_pieces": of_kind(Kind::Byte).next().is_some(),
             "add_dummy_prefix": rules.add_dummy_prefix,
             "remove_extra_whitespaces": rules.remove_extra_whitespaces,
-        });
-    }
-    meta_to_spaces(rules.add_dummy_prefix)
+        }),
+    };
+    json!({"normalizer": normalizer, "decoder": decoder})
 }
 
 /// Control pieces, which text never becomes by merging, and user-defined ones, which are found first.
