@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashSet};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
-use super::classes::{Class, replacing, says_something};
+use super::classes::{options, replacing, says_something};
 use super::fields::{Fields, Token};
 use super::file::TokenizerFile;
 use super::model::{put_first, set_options};
@@ -108,7 +108,7 @@ fn changed(
     if added == rows && parts.iter().all(|(name, part)| bare(part) == bare(file.part(name))) {
         return Ok(None);
     }
-    let options = class.map(Class::options);
+    let options = class.map(|class| options(class.falls_back));
     Ok(Some(Changed { parts, added, options, hidden }))
 }
 

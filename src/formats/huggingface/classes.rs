@@ -20,7 +20,7 @@ pub(super) struct Class {
     /// The special tokens that it has by default, by role.
     pub(super) tokens: [(&'static str, &'static str); 3],
     /// Whether its model has tokens of bytes for characters without a token.
-    falls_back: bool,
+    pub(super) falls_back: bool,
 }
 
 static CLASSES: [Class; 3] = [
@@ -75,11 +75,6 @@ impl Class {
     /// The parts that it makes under a `tokenizer_config.json`, by name.
     pub(super) fn parts(&self, config: &Map<String, Value>) -> impl Iterator<Item = (&'static str, Value)> {
         PARTS.into_iter().zip((self.parts)(config))
-    }
-
-    /// The fields of its model besides vocabulary and merges.
-    pub(super) fn options(&self) -> Map<String, Value> {
-        options(self.falls_back)
     }
 }
 
@@ -157,7 +152,8 @@ pub(super) fn of_pair() -> (Map<String, Value>, Map<String, Value>) {
     (parts.map(|(name, part)| (name.to_owned(), part)).collect(), options(false))
 }
 
-fn options(falls_back: bool) -> Map<String, Value> {
+/// The fields of a model besides vocabulary and merges.
+pub(super) fn options(falls_back: bool) -> Map<String, Value> {
     fields_of(json!({
         "type": "BPE",
         "dropout": null,

@@ -14,20 +14,8 @@ pub(super) enum Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    pub(super) fn number(self) -> Option<u64> {
-        if let Field::Number(number) = self { Some(number) } else { None }
-    }
-
-    pub(super) fn bytes(self) -> Option<&'a [u8]> {
-        if let Field::Bytes(bytes) = self { Some(bytes) } else { None }
-    }
-
     pub(super) fn text(self) -> Option<&'a str> {
-        std::str::from_utf8(self.bytes()?).ok()
-    }
-
-    pub(super) fn float(self) -> Option<f32> {
-        if let Field::Fixed(bits) = self { Some(f32::from_bits(bits)) } else { None }
+        if let Field::Bytes(bytes) = self { std::str::from_utf8(bytes).ok() } else { None }
     }
 }
 

@@ -133,8 +133,10 @@ fn read_piece<'a>(message: &'a [u8], place: &str) -> Result<Piece<'a>> {
     for field in fields(message, place) {
         match field? {
             (1, field) => text = field.text(),
-            (2, field) => score = field.float().unwrap_or(f32::NAN),
-            (3, field) => kind = field.number().unwrap_or(0),
+            (2, Field::Fixed(bits)) => score = f32::from_bits(bits),
+            (2, _) => score = f32::NAN,
+            (3, Field::Number(number)) => kind = number,
+            (3, _) => kind = 0,
             _ => {}
         }
     }

@@ -75,7 +75,7 @@ impl Vocab {
 
     /// Makes the vocabulary of [`Vocab::state`] again; the special tokens must have their ids.
     pub fn from_state(state: &[u8], specials: &[SpecialSpec]) -> Result<Self> {
-        let mut reader = StateReader::new(state);
+        let mut reader = StateReader(state);
         let semantics = reader.number()?;
         if semantics & !(MERGES_FLAG | WHOLE_TOKENS_FLAG | CHARACTERS_FLAG | TIES_FLAG) != 0
             && semantics != SPELLED_FLAG
@@ -105,7 +105,7 @@ impl Vocab {
         for _ in 0..reader.number()? {
             room::push(&mut merges, (bytes_of(reader.number()?)?, bytes_of(reader.number()?)?))?;
         }
-        if !reader.is_empty() {
+        if !reader.0.is_empty() {
             return Err(Error::BrokenState);
         }
         let vocab = Vocab::new(&tokens, (semantics & MERGES_FLAG != 0).then_some(&merges), specials)?;
@@ -132,7 +132,7 @@ fn characters_vocab(
     let (bytes, unknown) = (reader.numbers()?, reader.numbers()?.first().copied());
     let outside = reader.numbers()?.into_iter().collect();
     let ties = if has_ties { reader.numbers()? } else { Vec::new() };
-    if !reader.is_empty() {
+    if !reader.0.is_empty() {
         return Err(Error::BrokenState);
     }
     Vocab::of_characters(tokens, &merges, CharacterTokens { bytes, unknown, outside, ties }, specials)

@@ -13,19 +13,11 @@ pub(super) fn put_list(state: &mut Vec<u8>, numbers: &[u32]) {
 }
 
 /// Reads the parts of a state from its front.
-pub(super) struct StateReader<'a>(&'a [u8]);
+pub(super) struct StateReader<'a>(pub(super) &'a [u8]);
 
 impl<'a> StateReader<'a> {
-    pub(super) fn new(state: &'a [u8]) -> Self {
-        StateReader(state)
-    }
-
     pub(super) fn take(&mut self, len: usize) -> Result<&'a [u8]> {
         self.0.split_off(..len).ok_or(Error::BrokenState)
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
     }
 
     pub(super) fn numbers(&mut self) -> Result<Vec<u32>> {

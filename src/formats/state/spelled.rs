@@ -105,7 +105,7 @@ pub(super) fn read_spelled(
     let outside = state.numbers()?.into_iter().collect();
     let never_whole = state.numbers()?;
     let ties = if flag(TIES) { state.numbers()? } else { Vec::new() };
-    if !state.is_empty() || repeated.is_some() {
+    if !state.0.is_empty() || repeated.is_some() {
         return Err(Error::BrokenState);
     }
     let model = BpeModel { names, ids, merges, ties, options };
