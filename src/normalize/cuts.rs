@@ -64,7 +64,7 @@ impl NormalizeStep {
             NormalizeStep::Replace(Matcher::Literal(old), _) => {
                 std::str::from_utf8(old).is_ok_and(|old| !old.contains(character))
             }
-            _ => self.leaves(character.encode_utf8(&mut [0; 4])).unwrap_or(false),
+            _ => self.leaves(character.encode_utf8(&mut [0; 4])),
         }
     }
 }

@@ -125,13 +125,8 @@ impl Normalizer {
     /// text, too.
     ///
     /// Cost: next to nothing for ASCII text without capitals; otherwise one look at each character.
-    pub fn leaves(&self, text: &str) -> Result<bool> {
-        for step in &self.0 {
-            if !step.leaves(text)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+    pub fn leaves(&self, text: &str) -> bool {
+        self.0.iter().all(|step| step.leaves(text))
     }
 }
 
@@ -144,7 +139,7 @@ impl NormalizeStep {
             NormalizeStep::SentencePiece(rule) => {
                 text.rewrite(|text, places| rule.normalized(text, places, limit))
             }
-            _ if self.leaves(text.text())? => Ok(()),
+            _ if self.leaves(text.text()) => Ok(()),
             NormalizeStep::StripAccents => text.filter(|c| !forms::char::is_combining_mark(c), limit),
             NormalizeStep::StripNonspacing => text.filter(|c| !bert::is_accent(c), limit),
             NormalizeStep::Nmt => {
@@ -227,8 +222,8 @@ impl NormalizeStep {
 
     /// [`Normalizer::leaves`] of one step. If a text is in a normalization form, or consists of characters
     /// that a step leaves, so does each part of it.
-    fn leaves(&self, text: &str) -> Result<bool> {
-        Ok(match self {
+    fn leaves(&self, text: &str) -> bool {
+        match self {
             NormalizeStep::Nfc => is_nfc(text),
             NormalizeStep::Nfd => text.is_ascii() || forms::is_nfd(text),
             NormalizeStep::Nfkc => text.is_ascii() || forms::is_nfkc(text),
@@ -244,19 +239,14 @@ impl NormalizeStep {
             NormalizeStep::SpaceIdeographs => text.is_ascii() || !text.chars().any(bert::is_ideograph),
             NormalizeStep::StripNonspacing => text.is_ascii() || !text.chars().any(bert::is_accent),
             NormalizeStep::SpellBytes => text.bytes().all(|byte| byte.is_ascii_graphic()),
-            NormalizeStep::Replace(matcher @ Matcher::Literal(_), _) => {
-                let mut occurs = false;
-                matcher.find(text.as_bytes(), &mut |_| {
-                    occurs = true;
-                    Ok(())
-                })?;
-                !occurs
+            NormalizeStep::Replace(Matcher::Literal(old), _) => {
+                memchr::memmem::find(text.as_bytes(), old).is_none()
             }
             NormalizeStep::Strip { .. }
             | NormalizeStep::Prepend(_)
             | NormalizeStep::Replace(..)
             | NormalizeStep::SentencePiece(_) => text.is_empty(),
-        })
+        }
     }
 }
 

@@ -83,12 +83,9 @@ impl Vocab {
             return Err(Error::BrokenState);
         }
         let count = reader.number()?;
-        let mut sizes = Vec::new();
-        for _ in 0..count {
-            room::push(&mut sizes, (reader.number()?, reader.number()?))?;
-        }
+        let sizes = reader.rows(count)?;
         let mut tokens = room::for_items(sizes.len())?;
-        for (id, len) in sizes {
+        for [id, len] in sizes {
             tokens.push((id, reader.take(len as usize)?));
         }
         if semantics == SPELLED_FLAG {
@@ -101,10 +98,10 @@ impl Vocab {
             let index = tokens.binary_search_by_key(&id, |(id, _)| *id).map_err(|_| Error::BrokenState)?;
             Ok(tokens[index].1)
         };
-        let mut merges: Vec<(&[u8], &[u8])> = Vec::new();
-        for _ in 0..reader.number()? {
-            room::push(&mut merges, (bytes_of(reader.number()?)?, bytes_of(reader.number()?)?))?;
-        }
+        let count = reader.number()?;
+        let merges = reader.rows(count)?.into_iter();
+        let merges = merges.map(|[left, right]| Ok((bytes_of(left)?, bytes_of(right)?)));
+        let merges: Vec<(&[u8], &[u8])> = merges.collect::<Result<_>>()?;
         if !reader.0.is_empty() {
             return Err(Error::BrokenState);
         }
@@ -125,10 +122,9 @@ fn characters_vocab(
     has_ties: bool,
     specials: &[SpecialSpec],
 ) -> Result<Vocab> {
-    let mut merges = Vec::new();
-    for _ in 0..reader.number()? {
-        room::push(&mut merges, (reader.number()?, reader.number()?))?;
-    }
+    let count = reader.number()?;
+    let merges: Vec<(u32, u32)> =
+        reader.rows(count)?.into_iter().map(|[left, right]| (left, right)).collect();
     let (bytes, unknown) = (reader.numbers()?, reader.numbers()?.first().copied());
     let outside = reader.numbers()?.into_iter().collect();
     let ties = if has_ties { reader.numbers()? } else { Vec::new() };

@@ -20,12 +20,21 @@ impl<'a> StateReader<'a> {
         self.0.split_off(..len).ok_or(Error::BrokenState)
     }
 
-    pub(super) fn numbers(&mut self) -> Result<Vec<u32>> {
-        let mut numbers = Vec::new();
-        for _ in 0..self.number()? {
-            room::push(&mut numbers, self.number()?)?;
+    /// Rows of `N` numbers.
+    pub(super) fn rows<const N: usize>(&mut self, count: u32) -> Result<Vec<[u32; N]>> {
+        let mut rows = Vec::new();
+        for _ in 0..count {
+            let mut row = [0; N];
+            row.iter_mut().try_for_each(|number| self.number().map(|read| *number = read))?;
+            room::push(&mut rows, row)?;
         }
-        Ok(numbers)
+        Ok(rows)
+    }
+
+    /// A list of numbers with its length in front.
+    pub(super) fn numbers(&mut self) -> Result<Vec<u32>> {
+        let count = self.number()?;
+        Ok(self.rows::<1>(count)?.into_flattened())
     }
 
     pub(super) fn number(&mut self) -> Result<u32> {

@@ -97,10 +97,10 @@ pub(super) fn read_spelled(
         ignore_merges: flag(2),
         dropout: Dropout { rate, seed: flag(4).then_some(seed) },
     };
-    let mut merges = Vec::new();
-    for _ in 0..state.number()? {
-        let mut name = || places.get(&state.number()?).copied().ok_or(Error::BrokenState);
-        room::push(&mut merges, [name()?, name()?, name()?])?;
+    let count = state.number()?;
+    let mut merges = state.rows::<3>(count)?;
+    for name in merges.as_flattened_mut() {
+        *name = *places.get(name).ok_or(Error::BrokenState)?;
     }
     let outside = state.numbers()?.into_iter().collect();
     let never_whole = state.numbers()?;
