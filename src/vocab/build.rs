@@ -20,7 +20,6 @@ use crate::special::Specials;
 pub type SpecialSpec = (Vec<u8>, Option<u32>);
 
 type TokenList<'a> = Vec<(u32, &'a [u8])>;
-type MergeList<'a> = Option<Vec<(&'a [u8], &'a [u8])>>;
 /// The bytes of each special token, with the ids of all tokens with these bytes.
 type Names<'a> = FxHashMap<&'a [u8], Vec<u32>>;
 
@@ -47,30 +46,51 @@ impl Vocab {
     ) -> Result<Self> {
         let tokens = room::collected(tokens.iter().map(|(id, bytes)| (*id, bytes.as_ref())))?;
         let pairs = merges.map(|list| list.iter().map(|(left, right)| (left.as_ref(), right.as_ref())));
-        Vocab::of_views(tokens, pairs.map(room::collected).transpose()?, specials)
+        Vocab::of_views(tokens, pairs.map(room::collected).transpose()?, specials, false)
     }
 
     /// [`Vocab::new`] of views, which are not copied: lists of 200,000 of them take 11 MB.
+    ///
+    /// `is_proper` says that merging its bytes makes each token, which is then not checked. So it is for the merges of a
+    /// training that began with the bytes, or with a vocabulary all of whose tokens its merges make: the two parts of a token
+    /// are neighbours only if nothing made the token before, and a later merge does not change the earlier ones. The check
+    /// would take long after a training on one giant pretoken, which can make tokens of a megabyte.
     pub(crate) fn of_views(
         tokens: Vec<(u32, &[u8])>,
         merges: Option<Vec<(&[u8], &[u8])>>,
         specials: &[SpecialSpec],
+        is_proper: bool,
     ) -> Result<Self> {
-        build(tokens, merges, specials, false)
-    }
-
-    /// [`Vocab::new`] for the merges of a training that began with the bytes, or with a vocabulary all
-    /// of whose tokens its merges make.
-    ///
-    /// Then the merges make all new tokens, too: the two parts of a token are neighbours only if nothing made
-    /// the token before, and a later merge does not change the earlier ones. So that is not checked. The
-    /// check would take long after a training on one giant pretoken, which can make tokens of a megabyte.
-    pub(crate) fn of_extension(
-        tokens: Vec<(u32, &[u8])>,
-        merges: Vec<(&[u8], &[u8])>,
-        specials: &[SpecialSpec],
-    ) -> Result<Self> {
-        build(tokens, Some(merges), specials, true)
+        room::check_available(memory_of(&tokens, merges.as_ref().map_or(0, Vec::len)))?;
+        let needed = |names: &Names<'_>| needed_by_merges(merges.iter().flatten(), names);
+        let (tokens, specials, special_ids) = placed(tokens, needed, specials)?;
+        let special = indices_of(&tokens, &special_ids);
+        let ordinary = Ordinary::new(&tokens, tokens.indices_but(special.iter().copied()))?;
+        let mut pairs =
+            Pairs::new(byte_tokens(&tokens, &ordinary)?, merges.as_ref().map_or(tokens.len(), Vec::len));
+        let (model, merges, unmergeable) = match merges {
+            Some(list) => {
+                let part = |index, pair, part: &[u8]| {
+                    let token = ordinary.get(&tokens, part).filter(|_| !part.is_empty());
+                    token.ok_or_else(|| unknown_part(index, pair, part))
+                };
+                let pair = |(index, &(left, right))| {
+                    Ok((part(index, (left, right), left)?, part(index, (left, right), right)?))
+                };
+                let merges = list.iter().enumerate().map(pair);
+                let merges = add_merges(&mut pairs, merges, &[], &tokens, &ordinary)?;
+                let unmergeable =
+                    if is_proper { Vec::new() } else { reach::listed(&tokens, &special, &pairs)? };
+                let table = Table::Checked(Arc::new(pairs));
+                (Model::Merges { table, ignored: false }, merges, unmergeable)
+            }
+            None => {
+                let (merges, unmergeable) = reach::ranked(&tokens, &special, &mut pairs)?;
+                (Model::Ranks(Arc::new(pairs)), merges, unmergeable)
+            }
+        };
+        let (ordinary, merges) = (ready(ordinary), Arc::new(merges));
+        Ok(Vocab { tokens, ordinary, model, merges, unmergeable, specials, special_ids })
     }
 
     /// A vocabulary of a training that began with the bytes alone. `merges` are pairs of ids, and each makes
@@ -95,44 +115,6 @@ impl Vocab {
         let model = Model::Merges { table: Table::Trained { first, pairs: Arc::default() }, ignored: false };
         Ok(Vocab { tokens, ordinary, model, merges, unmergeable, specials, special_ids })
     }
-}
-
-/// With `proper`, the caller knows that merging the bytes of each token makes it, and this is not checked.
-fn build(
-    tokens: TokenList<'_>,
-    merges: MergeList<'_>,
-    specials: &[SpecialSpec],
-    proper: bool,
-) -> Result<Vocab> {
-    room::check_available(memory_of(&tokens, merges.as_ref().map_or(0, Vec::len)))?;
-    let needed = |names: &Names<'_>| needed_by_merges(merges.iter().flatten(), names);
-    let (tokens, specials, special_ids) = placed(tokens, needed, specials)?;
-    let special = indices_of(&tokens, &special_ids);
-    let ordinary = Ordinary::new(&tokens, tokens.indices_but(special.iter().copied()))?;
-    let mut pairs =
-        Pairs::new(byte_tokens(&tokens, &ordinary)?, merges.as_ref().map_or(tokens.len(), Vec::len));
-    let (model, merges, unmergeable) = match merges {
-        Some(list) => {
-            let part = |index, pair, part: &[u8]| {
-                let token = ordinary.get(&tokens, part).filter(|_| !part.is_empty());
-                token.ok_or_else(|| unknown_part(index, pair, part))
-            };
-            let pair = |(index, &(left, right))| {
-                Ok((part(index, (left, right), left)?, part(index, (left, right), right)?))
-            };
-            let merges = list.iter().enumerate().map(pair);
-            let merges = add_merges(&mut pairs, merges, &[], &tokens, &ordinary)?;
-            let unmergeable = if proper { Vec::new() } else { reach::listed(&tokens, &special, &pairs)? };
-            let table = Table::Checked(Arc::new(pairs));
-            (Model::Merges { table, ignored: false }, merges, unmergeable)
-        }
-        None => {
-            let (merges, unmergeable) = reach::ranked(&tokens, &special, &mut pairs)?;
-            (Model::Ranks(Arc::new(pairs)), merges, unmergeable)
-        }
-    };
-    let (ordinary, merges) = (ready(ordinary), Arc::new(merges));
-    Ok(Vocab { tokens, ordinary, model, merges, unmergeable, specials, special_ids })
 }
 
 /// An index that needs not be made later.
