@@ -108,13 +108,6 @@ const GRANITE_WORDS: &str = concat!(
     r"(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])?",
     r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
 );
-const KIMI_WORDS: &str = concat!(
-    r"[\p{Han}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+",
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
-    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*",
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
-    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
-);
 
 const PRE_TOKENIZERS: [PreTokenizer; 26] = [
     plain(
@@ -170,7 +163,7 @@ const PRE_TOKENIZERS: [PreTokenizer; 26] = [
     plain("laguna", &["[^\\n]+|[\\n]+", "qwen2"]),
     plain("exaone-moe", &[EXAONE_WORDS]),
     whole("granite-embed-multi-97m", &[GRANITE_WORDS]),
-    plain("kimi-k2", &[KIMI_WORDS]),
+    plain("kimi-k2", &[spellings::KIMI]),
 ];
 
 impl PreTokenizer {

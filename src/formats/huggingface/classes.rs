@@ -5,13 +5,13 @@ use serde_json::{Map, Value, json};
 use super::file::TokenizerFile;
 use super::shapes::{byte_level, fields_of, meta_to_spaces, split};
 use super::side_files::{ClassOfModel, SideFiles, is_true};
+use crate::pretokenize::Named;
 use crate::spelling::META;
 use crate::tokenizer::parts::place::quoted;
 use crate::tokenizer::{ADDED, CONFIG, MODEL, SPECIALS};
 
 /// The special token of GPT-2 and Qwen.
 pub(super) const END: &str = "<|endoftext|>";
-const QWEN2: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 
 /// A class that makes its parts anew.
 pub(super) struct Class {
@@ -171,7 +171,8 @@ fn gpt2(config: &Map<String, Value>) -> [Value; 3] {
 }
 
 fn qwen2(config: &Map<String, Value>) -> [Value; 3] {
-    let steps = [split(QWEN2), byte_level(is_true(config.get("add_prefix_space")), false)];
+    let steps =
+        [split(Named::Qwen2.expression()), byte_level(is_true(config.get("add_prefix_space")), false)];
     [json!({"type": "NFC"}), json!({"type": "Sequence", "pretokenizers": steps}), byte_level(true, true)]
 }
 
