@@ -5,10 +5,12 @@
 //! literals that stand together, match the characters. The foldings are those of regex-syntax and of Rust: Oniguruma has
 //! none that is newer.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
+use super::members::joined;
 use super::tables::Tables;
 use super::unicode::SyntaxTables;
 use crate::error::Result;
@@ -24,7 +26,6 @@ pub(super) fn escaped(character: char) -> String {
 }
 
 /// What a class matches beside its own characters.
-#[derive(Clone)]
 pub(super) struct Variants {
     /// Items of a set.
     pub(super) items: String,
@@ -41,7 +42,6 @@ pub(super) struct Cases<'t> {
     cased: String,
     /// By each sequence that single characters fold to, those characters.
     unfoldings: BTreeMap<String, String>,
-    classes: HashMap<String, Variants>,
 }
 
 impl<'t> Cases<'t> {
@@ -55,7 +55,7 @@ impl<'t> Cases<'t> {
                 unfoldings.entry(folded).or_default().push(character);
             }
         }
-        Ok(Cases { tables, cased, unfoldings, classes: HashMap::new() })
+        Ok(Cases { tables, cased, unfoldings })
     }
 
     /// Writes literals that stand together, without regard to case.
@@ -87,10 +87,7 @@ impl<'t> Cases<'t> {
     }
 
     /// What an expression for one character also matches without regard to case.
-    pub(super) fn of_class(&mut self, positive: &str) -> Result<Variants> {
-        if let Some(variants) = self.classes.get(positive) {
-            return Ok(variants.clone());
-        }
+    pub(super) fn of_class(&self, positive: &str) -> Result<Variants> {
         let places = self.tables.matched_among(&format!("(?V0){positive}"), &self.cased)?;
         let cased: Vec<char> = self.cased.chars().collect();
         let own: BTreeSet<char> = places.into_iter().flatten().map(|at| cased[at as usize]).collect();
@@ -102,9 +99,7 @@ impl<'t> Cases<'t> {
         keys.sort();
         let sequences: Vec<String> = keys.into_iter().map(|(.., key)| sequence_of(key)).collect();
         let added = closed.difference(&own).copied();
-        let variants = Variants { items: items(added), sequences: sequences.join("|"), letters: own.len() };
-        self.classes.insert(positive.to_owned(), variants.clone());
-        Ok(variants)
+        Ok(Variants { items: items(added), sequences: sequences.join("|"), letters: own.len() })
     }
 }
 
@@ -140,17 +135,12 @@ fn set(members: impl Iterator<Item = char>) -> String {
 
 /// Writes ordered characters as items of a set, each run of code points as a range.
 fn items(ordered: impl Iterator<Item = char>) -> String {
-    let mut runs: Vec<(char, char)> = Vec::new();
-    for character in ordered {
-        match runs.last_mut() {
-            Some((_, last)) if u32::from(*last) + 1 == u32::from(character) => *last = character,
-            _ => runs.push((character, character)),
-        }
-    }
-    let run = |(first, last): (char, char)| match u32::from(last) - u32::from(first) {
-        0 => escaped(first),
-        1 => escaped(first) + &escaped(last),
-        _ => format!("{}-{}", escaped(first), escaped(last)),
+    let one = |code: u32| char::from_u32(code).map(escaped).unwrap_or_default();
+    let run = |Range { start, end }: Range<u32>| match end - start {
+        1 => one(start),
+        2 => one(start) + &one(start + 1),
+        _ => format!("{}-{}", one(start), one(end - 1)),
     };
-    runs.into_iter().map(run).collect()
+    let codes = ordered.map(u32::from).map(|code| code..code + 1);
+    joined(codes.collect()).into_iter().map(run).collect()
 }

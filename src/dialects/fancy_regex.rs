@@ -150,7 +150,9 @@ impl Reader {
             return self.refuse(&format!("the quantifier {}", show_text(&quantifier.text)));
         }
         self.cursor.at += quantifier.text.len();
-        if maximum.is_none() && part.longest > 0 && part.shortest == 0 && has_lazy(&part.pattern) {
+        let is_lazy = |pair: &[u8]| b"?*+}".contains(&pair[0]) && pair[1] == b'?';
+        let has_lazy = part.pattern.as_bytes().windows(2).any(is_lazy);
+        if maximum.is_none() && part.longest > 0 && part.shortest == 0 && has_lazy {
             // fancy-regex and `regex` end such a loop at different empty matches.
             return self.refuse_at("a quantifier without an end behind what may lazily match nothing", start);
         }
@@ -320,9 +322,4 @@ impl Reader {
         };
         Ok(Written::character(written, 1))
     }
-}
-
-/// Whether a pattern has a lazy quantifier.
-fn has_lazy(pattern: &str) -> bool {
-    pattern.as_bytes().windows(2).any(|pair| b"?*+}".contains(&pair[0]) && pair[1] == b'?')
 }

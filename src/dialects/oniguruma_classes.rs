@@ -73,21 +73,17 @@ impl<'t> ClassReader<'t> {
         ClassReader { cursor, folds: false, tables, cases: None, letters: 0, excluded: String::new() }
     }
 
-    pub(super) fn refused_at(&self, what: &str, at: usize) -> Error {
-        let pattern = show_text(&self.cursor.whole());
-        let what = printable(what);
-        Error::Pattern(format!("the pattern {pattern}: {what} (character {at}) has no proven equal here"))
-    }
-
     pub(super) fn refuse<T>(&self, what: &str) -> Result<T> {
-        Err(self.refused_at(what, self.cursor.at))
+        self.refuse_at(what, self.cursor.at)
     }
 
     pub(super) fn refuse_at<T>(&self, what: &str, at: usize) -> Result<T> {
-        Err(self.refused_at(what, at))
+        let (pattern, what) = (show_text(&self.cursor.whole()), printable(what));
+        let reason = format!("the pattern {pattern}: {what} (character {at}) has no proven equal here");
+        Err(Error::Pattern(reason))
     }
 
-    fn cases(&mut self) -> Result<&mut Cases<'t>> {
+    fn cases(&mut self) -> Result<&Cases<'t>> {
         let cases = match self.cases.take() {
             Some(cases) => cases,
             None => Cases::new(self.tables)?,

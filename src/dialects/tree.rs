@@ -128,12 +128,8 @@ struct Reader {
 }
 
 impl Reader {
-    fn refused(&self, what: &str) -> Error {
-        Error::Pattern(format!("{what}, at character {}", self.cursor.at))
-    }
-
     fn refuse<T>(&self, what: &str) -> Result<T> {
-        Err(self.refused(what))
+        Err(Error::Pattern(format!("{what}, at character {}", self.cursor.at)))
     }
 
     // Structure

@@ -105,20 +105,12 @@ fn check_properties(source: &str, folds: bool) -> Result<()> {
             None => source[at + 2..].get(..1).unwrap_or_default(),
         };
         let plain = name.strip_prefix('^').unwrap_or(name);
-        let letters: String = plain.to_lowercase().replace(['_', '='], "");
-        let letters =
-            ["gc", "generalcategory"].iter().find_map(|lead| letters.strip_prefix(lead)).unwrap_or(&letters);
-        let is_alike = (is_property(plain) && !OF_SURROGATES.contains(&letters))
+        let is_alike = (is_property(plain) && !OF_SURROGATES.contains(&&*letters_of(plain)))
             || OF_CASES.contains(&plain)
             || is_script(plain);
-        if !is_alike {
-            return Err(Error::Pattern(format!("the property {} has no table here", show_text(name))));
-        }
-        if folds {
-            return Err(Error::Pattern(format!(
-                "the property {} under (?i) has no table here",
-                show_text(name)
-            )));
+        if folds || !is_alike {
+            let under = if is_alike { " under (?i)" } else { "" };
+            return Err(Error::Pattern(format!("the property {}{under} has no table here", show_text(name))));
         }
     }
     Ok(())
@@ -126,9 +118,14 @@ fn check_properties(source: &str, folds: bool) -> Result<()> {
 
 /// Whether a name is among [`PROPERTIES`].
 pub(super) fn is_property(name: &str) -> bool {
+    is_among(&letters_of(name), PROPERTIES)
+}
+
+/// The name of a property in lower case, without underscores, and without the name of what it is a value of.
+fn letters_of(name: &str) -> String {
     let lower = name.to_lowercase();
     let prefix = ["gc=", "general_category="].into_iter().find(|prefix| lower.starts_with(prefix));
-    is_among(&lower[prefix.map_or(0, str::len)..].replace('_', ""), PROPERTIES)
+    lower[prefix.map_or(0, str::len)..].replace('_', "")
 }
 
 /// Whether a name, as `Han` or `sc=Han`, is that of a script.

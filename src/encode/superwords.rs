@@ -143,7 +143,7 @@ impl Superwords {
         let mut lengths = room::filled(0, tokens.len())?;
         kept.iter().for_each(|(token, bytes)| lengths[*token as usize] = bytes.len() as u32);
         let bytes = |&(left, right): &(u32, u32)| (tokens.bytes_at(left), tokens.bytes_at(right));
-        let first = Vocab::of_extension(kept, merges[..count].iter().map(bytes).collect(), &[])?;
+        let first = Vocab::of_views(kept, Some(merges[..count].iter().map(bytes).collect()), &[], true)?;
         let apart = Junctions::all_but(first.joined_bytes());
         let words = (best_words(&first), Isa::best());
         Ok(Some(Superwords { first, words, runs: None, apart, lengths, joined }))

@@ -96,15 +96,12 @@ pub(super) fn read(data: &[u8], engines: &dyn PatternEngines) -> Result<Tokenize
     for (number, (name, _)) in file.special_tokens.iter().enumerate() {
         let mut earlier = file.special_tokens[..number].iter();
         if let Some((earlier, _)) = earlier.find(|(earlier, _)| name.starts_with(earlier)) {
-            return Err(broken(
-                number + 4,
-                format!(
-                    "the special token {} begins with {}, which stands before it: minbpe finds the earlier one, and toksmith \
-                 the longer: put the longer one first",
-                    quoted(name),
-                    quoted(earlier)
-                ),
-            ));
+            let [name, earlier] = [*name, *earlier].map(quoted);
+            let reason = format!(
+                "the special token {name} begins with {earlier}, which stands before it: minbpe finds the earlier one, and \
+                 toksmith the longer: put the longer one first"
+            );
+            return Err(broken(number + 4, reason));
         }
     }
     let pattern = match file.pattern {

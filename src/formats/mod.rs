@@ -31,4 +31,3 @@ pub use options::LoadOptions;
 pub use ranks::RankLines;
 pub use reading::HEAD_BYTES;
 pub use table::{FORMATS, FileKind, NO_PATTERN, kind_of, recognise};
-pub use tekken::TekkenFile;

@@ -155,16 +155,13 @@ impl NativeFile {
         Ok(if ignores_merges { vocab.ignoring_merges() } else { vocab })
     }
 
-    fn special_tokens(&self) -> Result<Vec<(String, u32)>> {
+    fn specials(&self) -> Result<Vec<SpecialSpec>> {
         let Entries(ids) = self.field::<Entries<Box<RawValue>>>("special_tokens")?;
         let id = |(name, id): (String, Box<RawValue>)| match serde_json::from_str(id.get()) {
-            Ok(id) => Ok((name, id)),
+            Ok(id) => Ok((name.into_bytes(), Some(id))),
             Err(_) => {
-                let place = format!("special_tokens.{}", show_text(&name));
-                Err(broken(
-                    &place,
-                    format!("the id is {}, not a whole number below 2^32", show_text(id.get())),
-                ))
+                let reason = format!("the id is {}, not a whole number below 2^32", show_text(id.get()));
+                Err(broken(&format!("special_tokens.{}", show_text(&name)), reason))
             }
         };
         ids.into_iter().map(id).collect()
@@ -238,11 +235,6 @@ impl NativeFile {
         let origin = self.optional::<Value>("huggingface")?.filter(|origin| !origin.is_null());
         let origin = origin.map(|origin| Origin::read(&origin)).transpose()?;
         Ok(Provenance { record, origin })
-    }
-
-    fn specials(&self) -> Result<Vec<SpecialSpec>> {
-        let names = self.special_tokens()?.into_iter();
-        Ok(names.map(|(name, id)| (name.into_bytes(), Some(id))).collect())
     }
 }
 

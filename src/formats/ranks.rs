@@ -116,7 +116,7 @@ pub(super) fn read(
 ) -> Result<Tokenizer> {
     let lines = RankLines::parse(&data)?;
     drop(data);
-    let vocab = Vocab::of_views(lines.tokens(), None, specials)?;
+    let vocab = Vocab::of_views(lines.tokens(), None, specials, false)?;
     drop(lines);
     Tokenizer::new(vocab, pattern, known)
 }

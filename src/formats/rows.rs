@@ -48,7 +48,9 @@ pub(super) fn unescape(text: &str) -> Result<Option<Vec<u8>>> {
         token.extend_from_slice(&parts[..at]);
         let (byte, len) = match parts[at + 1..] {
             [b'\\', ..] => (Some(b'\\'), 2),
-            [b'x', high, low, ..] => (digit(high).zip(digit(low)).map(|(high, low)| high << 4 | low), 4),
+            [b'x', high, low, ..] => {
+                (digit(high).zip(digit(low)).map(|(high, low)| (high << 4 | low) as u8), 4)
+            }
             _ => (None, 1),
         };
         let Some(byte) = byte else { return Ok(None) };
@@ -59,10 +61,6 @@ pub(super) fn unescape(text: &str) -> Result<Option<Vec<u8>>> {
     Ok(Some(token))
 }
 
-fn digit(digit: u8) -> Option<u8> {
-    match digit {
-        b'0'..=b'9' => Some(digit - b'0'),
-        b'a'..=b'f' => Some(digit - b'a' + 10),
-        _ => None,
-    }
+fn digit(digit: u8) -> Option<u32> {
+    char::from(digit).to_digit(16).filter(|_| !digit.is_ascii_uppercase())
 }

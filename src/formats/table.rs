@@ -11,8 +11,7 @@ use super::options::{Context, LoadOptions};
 use super::others::other;
 use super::ranks::{self, RankLines};
 use super::reading::{self, HEAD_BYTES};
-use super::tekken::{self, TekkenFile};
-use super::{gguf, sentencepiece};
+use super::{gguf, sentencepiece, tekken};
 use crate::error::{Error, Result};
 use crate::room;
 use crate::tokenizer::parts::PatternEngines;
@@ -130,7 +129,7 @@ pub const FORMATS: [FileKind; 8] = [
         name: "tekken",
         about: "Mistral's tekken.json",
         files: &[],
-        recognises: |_, head| TekkenFile::is_beginning(head),
+        recognises: |_, head| tekken::is_beginning(head),
         read: |content, context| tekken::read(&content.bytes()?, context.engines),
         write: |tokenizer, engines| Ok(vec![tekken::write(tokenizer, engines)?]),
     },

@@ -13,7 +13,7 @@ use crate::room;
 use crate::tokenizer::parts::PatternEngines;
 use crate::tokenizer::parts::place::refused;
 use crate::tokenizer::{Provenance, SourcePattern, Tokenizer};
-use crate::vocab::Vocab;
+use crate::vocab::{SpecialSpec, Vocab};
 
 /// The special tokens of files that list none.
 const UNLISTED: &str = "<unk> <s> </s> [INST] [/INST] [AVAILABLE_TOOLS] [/AVAILABLE_TOOLS] [TOOL_RESULTS] [/TOOL_RESULTS] \
@@ -56,59 +56,32 @@ struct SpecialRow {
 /// Names that no other tokenizer's file begins with.
 const NAMES: [&[u8]; 3] = [b"\"default_num_special_tokens\"", b"\"token_bytes\"", b"\"is_control\""];
 
-/// A `tekken.json` that was read.
-#[derive(Debug)]
-pub struct TekkenFile {
-    /// The regular expression, in the dialect of tiktoken's engine.
-    pub pattern: String,
-    /// Ids and bytes of the ordinary tokens, in order.
-    pub tokens: Vec<(u32, Vec<u8>)>,
-    /// Names and ids of the special tokens, in order.
-    pub special_tokens: Vec<(String, u32)>,
-}
-
-impl TekkenFile {
-    pub(super) fn is_beginning(head: &[u8]) -> bool {
-        let has = |name: &&[u8]| memchr::memmem::find(head, name).is_some();
-        head.trim_ascii_start().starts_with(b"{") && NAMES.iter().any(has)
-    }
-
-    /// The vocabulary, whose special tokens have the ids below those of all others.
-    pub fn vocab(&self) -> Result<Vocab> {
-        let specials = self.special_tokens.iter();
-        let specials: Vec<_> = specials.map(|(name, id)| (name.clone().into_bytes(), Some(*id))).collect();
-        Vocab::new(&self.tokens, None, &specials)
-    }
-
-    /// Reads a file.
-    pub fn parse(file: &[u8]) -> Result<Self> {
-        let content: Content =
-            serde_json::from_slice(file).map_err(|error| refused("$", error.to_string()))?;
-        let Config { pattern, default_vocab_size: size, default_num_special_tokens: specials, version } =
-            content.config;
-        if specials > size.min(MAX_SPECIALS) {
-            let reason = format!("{specials} special tokens in a vocabulary of {size}");
-            return Err(refused("$.config.default_num_special_tokens", reason));
-        }
-        let listed = match content.special_tokens {
-            Some(rows) => rows.into_iter().map(|row| (row.token_str, row.rank)).collect(),
-            None if is_unlisted(version.as_deref()) => {
-                (0..).zip(UNLISTED.split(' ')).map(|(id, name)| (name.to_owned(), id)).collect()
-            }
-            None => return Err(refused("$.special_tokens", "no list, which files after version 7 have")),
-        };
-        let special_tokens = special_tokens(listed, specials)?;
-        Ok(TekkenFile { pattern, tokens: tokens(&content.vocab, size - specials, specials)?, special_tokens })
-    }
+pub(super) fn is_beginning(head: &[u8]) -> bool {
+    let has = |name: &&[u8]| memchr::memmem::find(head, name).is_some();
+    head.trim_ascii_start().starts_with(b"{") && NAMES.iter().any(has)
 }
 
 /// Reads the tokenizer of a file. Its special tokens are those that the file lists, and `<SPECIAL_n>` for the others.
 pub(super) fn read(data: &[u8], engines: &dyn PatternEngines) -> Result<Tokenizer> {
-    let file = TekkenFile::parse(data)?;
-    let pattern = SourcePattern::of_tiktoken_source(&file.pattern, engines)?;
-    let vocab = file.vocab()?;
-    drop(file);
-    Tokenizer::new(vocab, pattern, Provenance::default())
+    let Content { config, vocab, special_tokens: listed } =
+        serde_json::from_slice(data).map_err(|error| refused("$", error.to_string()))?;
+    let (size, specials) = (config.default_vocab_size, config.default_num_special_tokens);
+    if specials > size.min(MAX_SPECIALS) {
+        let reason = format!("{specials} special tokens in a vocabulary of {size}");
+        return Err(refused("$.config.default_num_special_tokens", reason));
+    }
+    let listed = match listed {
+        Some(rows) => rows.into_iter().map(|row| (row.token_str, row.rank)).collect(),
+        None if is_unlisted(config.version.as_deref()) => {
+            (0..).zip(UNLISTED.split(' ')).map(|(id, name)| (name.to_owned(), id)).collect()
+        }
+        None => return Err(refused("$.special_tokens", "no list, which files after version 7 have")),
+    };
+    let names = special_tokens(listed, specials)?;
+    let tokens = tokens(&vocab, size - specials, specials)?;
+    drop(vocab);
+    let pattern = SourcePattern::of_tiktoken_source(&config.pattern, engines)?;
+    Tokenizer::new(Vocab::new(&tokens, None, &names)?, pattern, Provenance::default())
 }
 
 /// The content of a file, a token a line.
@@ -142,9 +115,8 @@ fn content(vocab: &Vocab, pattern: &str) -> Result<Vec<u8>> {
         return Err(Error::Unwritable(reason.into()));
     }
     if (0..=255_u8).any(|byte| tokens.get(specials + u32::from(byte)) != Some(&[byte][..])) {
-        return Err(Error::Unwritable(
-            "tekken.json has the 256 bytes, in order, behind its special tokens".into(),
-        ));
+        let reason = "tekken.json has the 256 bytes, in order, behind its special tokens";
+        return Err(Error::Unwritable(reason.into()));
     }
     let config = json!({
         "default_num_special_tokens": names.len(),
@@ -196,17 +168,15 @@ fn is_unlisted(version: Option<&str>) -> bool {
 }
 
 /// All special tokens in the order of their ids; those that the file does not list come last.
-fn special_tokens(mut listed: Vec<(String, u32)>, count: u32) -> Result<Vec<(String, u32)>> {
+fn special_tokens(mut listed: Vec<(String, u32)>, count: u32) -> Result<Vec<SpecialSpec>> {
     listed.sort_by_key(|(_, rank)| *rank);
     if listed.len() > count as usize || listed.iter().zip(0..).any(|((_, rank), id)| *rank != id) {
-        return Err(refused(
-            "$.special_tokens",
-            format!("the ranks are not 0, 1, 2 and so on, below {count}"),
-        ));
+        let reason = format!("the ranks are not 0, 1, 2 and so on, below {count}");
+        return Err(refused("$.special_tokens", reason));
     }
     let first = listed.len() as u32;
-    listed.extend((first..count).map(|id| (format!("<SPECIAL_{id}>"), id)));
-    Ok(listed)
+    let unlisted = (first..count).map(|id| (format!("<SPECIAL_{id}>"), id));
+    Ok(listed.into_iter().chain(unlisted).map(|(name, id)| (name.into_bytes(), Some(id))).collect())
 }
 
 /// The first `count` tokens, with ids from `first_id` on.
@@ -219,10 +189,8 @@ fn tokens(rows: &[Row], count: u32, first_id: u32) -> Result<Vec<(u32, Vec<u8>)>
     let mut tokens = room::for_items(count as usize)?;
     for (rank, row) in (0..count).zip(rows) {
         if row.rank != rank {
-            return Err(refused(
-                format!("$.vocab[{rank}].rank"),
-                format!("expected {rank}, got {}", row.rank),
-            ));
+            let reason = format!("expected {rank}, got {}", row.rank);
+            return Err(refused(format!("$.vocab[{rank}].rank"), reason));
         }
         let bytes = BASE64_STANDARD.decode(&row.token_bytes).map_err(|_| {
             let reason = format!("{} is not base64", show_text(&row.token_bytes));

@@ -97,9 +97,7 @@ impl Aligned {
         room::reserve_text(&mut self.text, old.len())?;
         let Some(places) = &mut self.places else {
             for (character, _) in new {
-                limit.check(self.text.len(), character.len_utf8())?;
-                room::grow_text(&mut self.text, character.len_utf8())?;
-                self.text.push(character);
+                limit.push_char(&mut self.text, character)?;
             }
             return Ok(());
         };
@@ -111,10 +109,8 @@ impl Aligned {
         let mut moved = room::for_items(places.len())?;
         moved.extend_from_slice(&places[..first]);
         for (character, change) in new {
-            limit.check(self.text.len(), character.len_utf8())?;
-            room::grow_text(&mut self.text, character.len_utf8())?;
+            limit.push_char(&mut self.text, character)?;
             room::reserve(&mut moved, character.len_utf8())?;
-            self.text.push(character);
             let from = if change > 0 { at.checked_sub(1) } else { Some(at) };
             let place = from.and_then(|from| places.get(from).or(places.last())).copied().unwrap_or((0, 0));
             moved.extend((0..character.len_utf8()).map(|_| place));
@@ -151,14 +147,12 @@ impl Aligned {
         let before = self.places.as_deref().unwrap_or_default();
         let mut end = 0;
         matcher.find(old.as_bytes(), &mut |range| {
-            limit.check(text.len(), range.start - end + content.len())?;
             if end == 0 {
                 room::reserve_text(&mut text, old.len())?;
                 room::reserve(&mut places, before.len())?;
             }
-            room::grow_text(&mut text, range.start - end + content.len())?;
-            text.push_str(&old[end..range.start]);
-            text.push_str(content);
+            limit.push(&mut text, &old[end..range.start])?;
+            limit.push(&mut text, content)?;
             if !before.is_empty() {
                 room::reserve(&mut places, range.start - end + content.len())?;
                 places.extend_from_slice(&before[end..range.start]);
@@ -171,9 +165,7 @@ impl Aligned {
             self.text = old;
             return Ok(());
         }
-        limit.check(text.len(), old.len() - end)?;
-        room::grow_text(&mut text, old.len() - end)?;
-        text.push_str(&old[end..]);
+        limit.push(&mut text, &old[end..])?;
         if !before.is_empty() {
             room::reserve(&mut places, old.len() - end)?;
             places.extend_from_slice(&before[end..]);

@@ -1,9 +1,8 @@
 //! Where a text can be cut so that both sides can be normalized alone.
 
-use unicode_normalization_alignments::char::is_combining_mark;
 use unicode_normalization_alignments::{self as forms, IsNormalized};
 
-use super::{NormalizeStep, Normalizer, bert, is_control, is_rare_space};
+use super::{NormalizeStep, Normalizer};
 use crate::pretokenize::Matcher;
 use crate::pretokenize::class::char_start;
 use crate::spelling::META;
@@ -51,30 +50,21 @@ impl NormalizeStep {
     /// Whether the step leaves a character unchanged whatever stands before it, and whatever starter stands after it.
     fn keeps(&self, character: char) -> bool {
         let characters = || std::iter::once(character);
-        let is_starter = || forms::char::canonical_combining_class(character) == 0;
-        let composes = || forms::is_nfc_quick(characters()) != IsNormalized::Yes;
-        let is_stable = |quick: IsNormalized| quick == IsNormalized::Yes && is_starter() && !composes();
+        let is_stable = |quick: IsNormalized| {
+            quick == IsNormalized::Yes
+                && forms::is_nfc_quick(characters()) == IsNormalized::Yes
+                && forms::char::canonical_combining_class(character) == 0
+        };
         match self {
-            NormalizeStep::SentencePiece(_) => false,
-            NormalizeStep::CleanText => bert::is_clean(character),
-            NormalizeStep::SpellBytes => character.is_ascii_graphic(),
-            _ if character.is_ascii() && !matches!(self, NormalizeStep::Lowercase | NormalizeStep::Nmt) => {
-                !matches!(self, NormalizeStep::Replace(Matcher::Literal(old), _) if old.contains(&(character as u8)))
-            }
             NormalizeStep::Nfc => is_stable(IsNormalized::Yes),
             NormalizeStep::Nfd => is_stable(forms::is_nfd_quick(characters())),
             NormalizeStep::Nfkc => is_stable(forms::is_nfkc_quick(characters())),
             NormalizeStep::Nfkd => is_stable(forms::is_nfkd_quick(characters())),
-            NormalizeStep::Lowercase => character.to_lowercase().eq([character]),
-            NormalizeStep::StripAccents => !is_combining_mark(character),
-            NormalizeStep::Nmt => !is_control(character) && (character == ' ' || !is_rare_space(character)),
-            NormalizeStep::SpaceIdeographs => !bert::is_ideograph(character),
-            NormalizeStep::StripNonspacing => !bert::is_accent(character),
             NormalizeStep::Prepend(_) => true,
             NormalizeStep::Replace(Matcher::Literal(old), _) => {
                 std::str::from_utf8(old).is_ok_and(|old| !old.contains(character))
             }
-            NormalizeStep::Strip { .. } | NormalizeStep::Replace(..) => false,
+            _ => self.leaves(character.encode_utf8(&mut [0; 4])),
         }
     }
 }

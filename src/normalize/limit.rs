@@ -1,6 +1,7 @@
 //! A limit for the growth of a text by normalization.
 
 use crate::error::{Error, Result};
+use crate::room;
 
 /// A normalized text may have this many times the bytes of the original. Compatibility decomposition makes up to 11
 /// bytes of one, a replacement of spaces by "▁" makes 3 of one; the rest is a margin.
@@ -30,6 +31,24 @@ impl Limit {
     #[inline]
     pub(super) fn check(self, now: usize, more: usize) -> Result<()> {
         if now.saturating_add(more) <= self.max_bytes { Ok(()) } else { Err(self.passed()) }
+    }
+
+    /// Appends to a text within the limit.
+    #[inline]
+    pub(super) fn push(self, text: &mut String, more: &str) -> Result<()> {
+        self.check(text.len(), more.len())?;
+        room::grow_text(text, more.len())?;
+        text.push_str(more);
+        Ok(())
+    }
+
+    /// Appends a character within the limit.
+    #[inline]
+    pub(super) fn push_char(self, text: &mut String, character: char) -> Result<()> {
+        self.check(text.len(), character.len_utf8())?;
+        room::grow_text(text, character.len_utf8())?;
+        text.push(character);
+        Ok(())
     }
 
     #[cold]

@@ -27,20 +27,15 @@ pub(super) fn composed(text: &str, limit: Limit) -> Result<String> {
     room::reserve_text(&mut new, text.len())?;
     let mut end = 0;
     for_each_doubtful(text, |range| {
-        push(&mut new, &text[end..range.start], limit)?;
+        limit.push(&mut new, &text[end..range.start])?;
         end = range.end;
         for (character, _) in text[range].nfc() {
-            push(&mut new, character.encode_utf8(&mut [0; 4]), limit)?;
+            limit.push_char(&mut new, character)?;
         }
         Ok(true)
     })?;
-    push(&mut new, &text[end..], limit)?;
+    limit.push(&mut new, &text[end..])?;
     Ok(new)
-}
-
-fn push(text: &mut String, more: &str, limit: Limit) -> Result<()> {
-    limit.check(text.len(), more.len())?;
-    room::push_text(text, more)
 }
 
 /// Calls `f` with each part of a text that may not be in NFC, in order, until it returns `false`. The NFC of the text

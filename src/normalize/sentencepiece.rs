@@ -119,9 +119,7 @@ struct Output<'a> {
 
 impl Output<'_> {
     fn push(&mut self, text: &str, from: Range<usize>) -> Result<()> {
-        self.limit.check(self.text.len(), text.len())?;
-        room::grow_text(&mut self.text, text.len())?;
-        self.text.push_str(text);
+        self.limit.push(&mut self.text, text)?;
         if let Some(before) = self.before {
             let origin = origin_of(before, from);
             room::reserve(&mut self.places, text.len())?;

@@ -172,10 +172,7 @@ impl Pipeline {
         if self.parts.normalizer.0.is_empty() {
             return Ok(true);
         }
-        match simdutf8::basic::from_utf8(text) {
-            Ok(text) => self.parts.normalizer.leaves(text),
-            Err(_) => Ok(false),
-        }
+        Ok(simdutf8::basic::from_utf8(text).is_ok_and(|text| self.parts.normalizer.leaves(text)))
     }
 
     /// The prefix of a text that the steps [leave](Self::leaves).

@@ -187,7 +187,7 @@ impl Walk<'_> {
         }
         let text = &passage.text[range.clone()];
         if let Ok(text) = std::str::from_utf8(text)
-            && normalizer.leaves(text)?
+            && normalizer.leaves(text)
         {
             return Ok(None);
         }

@@ -130,8 +130,8 @@ impl Encoding {
                 "stride ({stride}) must be less than the length to truncate to ({max})"
             )));
         }
-        let mut parts: Vec<_> =
-            windows(count, max, max - stride, from_left).iter().map(|range| self.slice(range)).collect();
+        let windows = windows(count, max, max - stride, from_left);
+        let mut parts: Vec<_> = windows.map(|range| self.slice(&range)).collect();
         *self = parts.remove(0);
         self.overflowing = parts;
         Ok(())
@@ -268,14 +268,9 @@ impl Encoding {
 }
 
 /// The parts of `count` tokens: of `size`, each `step` further, up to the first that reaches the end.
-fn windows(count: usize, size: usize, step: usize, from_left: bool) -> Vec<Range<usize>> {
-    let mut windows = Vec::new();
-    for start in (0..count).step_by(step) {
-        let end = count.min(start + size);
-        windows.push(if from_left { count - end..count - start } else { start..end });
-        if end == count {
-            break;
-        }
-    }
-    windows
+fn windows(count: usize, size: usize, step: usize, from_left: bool) -> impl Iterator<Item = Range<usize>> {
+    (0..=(count - size).div_ceil(step)).map(move |number| {
+        let (start, end) = (number * step, count.min(number * step + size));
+        if from_left { count - end..count - start } else { start..end }
+    })
 }

@@ -131,13 +131,10 @@ fn checked(
             Vocab::of_characters(tokens, &pairs, characters, specials)
         }
         Some((base, Model::Merges { ignored, .. })) => {
-            let vocab = match base.has_unmergeable() {
-                true => Vocab::new(&tokens, Some(&listed()), specials),
-                false => Vocab::of_extension(tokens, listed(), specials),
-            }?;
+            let vocab = Vocab::of_views(tokens, Some(listed()), specials, !base.has_unmergeable())?;
             Ok(if *ignored { vocab.ignoring_merges() } else { vocab })
         }
-        None => Vocab::of_extension(tokens, listed(), specials),
+        None => Vocab::of_views(tokens, Some(listed()), specials, true),
     }
 }
 

@@ -92,7 +92,7 @@ impl BpeModel {
         }
         let merges =
             room::collected(self.merges.iter().map(|&[left, right, _]| (token(left), token(right))))?;
-        let vocab = Vocab::of_views(tokens, Some(merges), specials)?;
+        let vocab = Vocab::of_views(tokens, Some(merges), specials, false)?;
         Ok(Some(if self.options.ignore_merges { vocab.ignoring_merges() } else { vocab }))
     }
 

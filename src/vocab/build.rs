@@ -20,7 +20,6 @@ use crate::special::Specials;
 pub type SpecialSpec = (Vec<u8>, Option<u32>);
 
 type TokenList<'a> = Vec<(u32, &'a [u8])>;
-type MergeList<'a> = Option<Vec<(&'a [u8], &'a [u8])>>;
 /// The bytes of each special token, with the ids of all tokens with these bytes.
 type Names<'a> = FxHashMap<&'a [u8], Vec<u32>>;
 
@@ -47,30 +46,51 @@ impl Vocab {
     ) -> Result<Self> {
         let tokens = room::collected(tokens.iter().map(|(id, bytes)| (*id, bytes.as_ref())))?;
         let pairs = merges.map(|list| list.iter().map(|(left, right)| (left.as_ref(), right.as_ref())));
-        Vocab::of_views(tokens, pairs.map(room::collected).transpose()?, specials)
+        Vocab::of_views(tokens, pairs.map(room::collected).transpose()?, specials, false)
     }
 
     /// [`Vocab::new`] of views, which are not copied: lists of 200,000 of them take 11 MB.
+    ///
+    /// `is_proper` says that merging its bytes makes each token, which is then not checked. So it is for the merges of a
+    /// training that began with the bytes, or with a vocabulary all of whose tokens its merges make: the two parts of a token
+    /// are neighbours only if nothing made the token before, and a later merge does not change the earlier ones. The check
+    /// would take long after a training on one giant pretoken, which can make tokens of a megabyte.
     pub(crate) fn of_views(
         tokens: Vec<(u32, &[u8])>,
         merges: Option<Vec<(&[u8], &[u8])>>,
         specials: &[SpecialSpec],
+        is_proper: bool,
     ) -> Result<Self> {
-        build(tokens, merges, specials, false)
-    }
-
-    /// [`Vocab::new`] for the merges of a training that began with the bytes, or with a vocabulary all
-    /// of whose tokens its merges make.
-    ///
-    /// Then the merges make all new tokens, too: the two parts of a token are neighbours only if nothing made
-    /// the token before, and a later merge does not change the earlier ones. So that is not checked. The
-    /// check would take long after a training on one giant pretoken, which can make tokens of a megabyte.
-    pub(crate) fn of_extension(
-        tokens: Vec<(u32, &[u8])>,
-        merges: Vec<(&[u8], &[u8])>,
-        specials: &[SpecialSpec],
-    ) -> Result<Self> {
-        build(tokens, Some(merges), specials, true)
+        room::check_available(memory_of(&tokens, merges.as_ref().map_or(0, Vec::len)))?;
+        let needed = |names: &Names<'_>| needed_by_merges(merges.iter().flatten(), names);
+        let (tokens, specials, special_ids) = placed(tokens, needed, specials)?;
+        let special = indices_of(&tokens, &special_ids);
+        let ordinary = Ordinary::new(&tokens, tokens.indices_but(special.iter().copied()))?;
+        let mut pairs =
+            Pairs::new(byte_tokens(&tokens, &ordinary)?, merges.as_ref().map_or(tokens.len(), Vec::len));
+        let (model, merges, unmergeable) = match merges {
+            Some(list) => {
+                let part = |index, pair, part: &[u8]| {
+                    let token = ordinary.get(&tokens, part).filter(|_| !part.is_empty());
+                    token.ok_or_else(|| unknown_part(index, pair, part))
+                };
+                let pair = |(index, &(left, right))| {
+                    Ok((part(index, (left, right), left)?, part(index, (left, right), right)?))
+                };
+                let merges = list.iter().enumerate().map(pair);
+                let merges = add_merges(&mut pairs, merges, &[], &tokens, &ordinary)?;
+                let unmergeable =
+                    if is_proper { Vec::new() } else { reach::listed(&tokens, &special, &pairs)? };
+                let table = Table::Checked(Arc::new(pairs));
+                (Model::Merges { table, ignored: false }, merges, unmergeable)
+            }
+            None => {
+                let (merges, unmergeable) = reach::ranked(&tokens, &special, &mut pairs)?;
+                (Model::Ranks(Arc::new(pairs)), merges, unmergeable)
+            }
+        };
+        let (ordinary, merges) = (ready(ordinary), Arc::new(merges));
+        Ok(Vocab { tokens, ordinary, model, merges, unmergeable, specials, special_ids })
     }
 
     /// A vocabulary of a training that began with the bytes alone. `merges` are pairs of ids, and each makes
@@ -95,44 +115,6 @@ impl Vocab {
         let model = Model::Merges { table: Table::Trained { first, pairs: Arc::default() }, ignored: false };
         Ok(Vocab { tokens, ordinary, model, merges, unmergeable, specials, special_ids })
     }
-}
-
-/// With `proper`, the caller knows that merging the bytes of each token makes it, and this is not checked.
-fn build(
-    tokens: TokenList<'_>,
-    merges: MergeList<'_>,
-    specials: &[SpecialSpec],
-    proper: bool,
-) -> Result<Vocab> {
-    room::check_available(memory_of(&tokens, merges.as_ref().map_or(0, Vec::len)))?;
-    let needed = |names: &Names<'_>| needed_by_merges(merges.iter().flatten(), names);
-    let (tokens, specials, special_ids) = placed(tokens, needed, specials)?;
-    let special = indices_of(&tokens, &special_ids);
-    let ordinary = Ordinary::new(&tokens, tokens.indices_but(special.iter().copied()))?;
-    let mut pairs =
-        Pairs::new(byte_tokens(&tokens, &ordinary)?, merges.as_ref().map_or(tokens.len(), Vec::len));
-    let (model, merges, unmergeable) = match merges {
-        Some(list) => {
-            let part = |index, pair, part: &[u8]| {
-                let token = ordinary.get(&tokens, part).filter(|_| !part.is_empty());
-                token.ok_or_else(|| unknown_part(index, pair, part))
-            };
-            let pair = |(index, &(left, right))| {
-                Ok((part(index, (left, right), left)?, part(index, (left, right), right)?))
-            };
-            let merges = list.iter().enumerate().map(pair);
-            let merges = add_merges(&mut pairs, merges, &[], &tokens, &ordinary)?;
-            let unmergeable = if proper { Vec::new() } else { reach::listed(&tokens, &special, &pairs)? };
-            let table = Table::Checked(Arc::new(pairs));
-            (Model::Merges { table, ignored: false }, merges, unmergeable)
-        }
-        None => {
-            let (merges, unmergeable) = reach::ranked(&tokens, &special, &mut pairs)?;
-            (Model::Ranks(Arc::new(pairs)), merges, unmergeable)
-        }
-    };
-    let (ordinary, merges) = (ready(ordinary), Arc::new(merges));
-    Ok(Vocab { tokens, ordinary, model, merges, unmergeable, specials, special_ids })
 }
 
 /// An index that needs not be made later.
@@ -199,7 +181,8 @@ fn ids_of<'a>(specials: &'a [SpecialSpec], tokens: &[(u32, &[u8])]) -> Names<'a>
     of_bytes
 }
 
-/// Gives every special token its id. Special tokens that the vocabulary lacks are added to `tokens`.
+/// Gives every special token its id: its own, or the next above all others, in the order of the list. Special tokens that the
+/// vocabulary lacks are added to `tokens`.
 fn place_specials<'a>(
     tokens: &mut TokenList<'a>,
     of_bytes: &Names<'_>,
@@ -207,12 +190,11 @@ fn place_specials<'a>(
     specials: &'a [SpecialSpec],
 ) -> Result<Vec<u32>> {
     let is_needed = |name: &[u8]| name.len() == 1 || needed.contains(name);
-
-    let mut ids = vec![None; specials.len()];
+    let mut ids = Vec::with_capacity(specials.len());
     let mut added: TokenList<'a> = Vec::new();
-    for (slot, (name, wanted)) in ids.iter_mut().zip(specials) {
+    for (name, wanted) in specials {
         let present = &of_bytes[name.as_slice()];
-        *slot = match *wanted {
+        ids.push(match *wanted {
             Some(id) if present.contains(&id) && present.len() == 1 && is_needed(name) => {
                 return Err(Error::Vocab(format!(
                     "special token {} is given id {id}, which is the ordinary token of these bytes: give the special token an \
@@ -227,53 +209,31 @@ fn place_specials<'a>(
                 Some(id)
             }
             None => present.first().copied().filter(|_| present.len() > 1 || !is_needed(name)),
-        };
+        });
     }
-    check_added(tokens, &mut added)?;
-    let highest = tokens.iter().chain(&added).map(|(id, _)| u64::from(*id) + 1).max().unwrap_or(0);
-    let placed = number_remaining(ids, specials, highest, &mut added)?;
-    if !added.is_empty() {
-        tokens.append(&mut added);
-        tokens.sort_by_key(|(id, _)| *id);
-    }
-    Ok(placed)
-}
-
-/// Checks that the ids of new special tokens are free, and that each is given once.
-fn check_added(tokens: &[(u32, &[u8])], added: &mut [(u32, &[u8])]) -> Result<()> {
-    for &(id, name) in added.iter() {
+    for &(id, name) in &added {
         if let Ok(taken) = tokens.binary_search_by_key(&id, |(id, _)| *id) {
             return Err(id_taken(id, name, tokens[taken].1));
         }
     }
-    sort(added)
-}
-
-/// Gives the special tokens without an id the next ids, from `next` on, in the order of the list.
-fn number_remaining<'a>(
-    ids: Vec<Option<u32>>,
-    specials: &'a [SpecialSpec],
-    mut next: u64,
-    added: &mut TokenList<'a>,
-) -> Result<Vec<u32>> {
-    let mut placed = Vec::with_capacity(ids.len());
-    for (id, (name, _)) in ids.into_iter().zip(specials) {
-        placed.push(match id {
-            Some(id) => id,
-            None => {
-                let id = u32::try_from(next).map_err(|_| {
-                    let name = show(name);
-                    Error::Vocab(format!(
-                        "there is no id left for special token {name}: the highest id in use is 2^32 - 1"
-                    ))
-                })?;
-                next += 1;
-                added.push((id, name));
-                id
-            }
-        });
+    sort(&mut added)?;
+    let mut next = tokens.iter().chain(&added).map(|(id, _)| u64::from(*id) + 1).max().unwrap_or(0);
+    for (id, (name, _)) in ids.iter_mut().zip(specials).filter(|(id, _)| id.is_none()) {
+        let new = u32::try_from(next).map_err(|_| {
+            let name = show(name);
+            Error::Vocab(format!(
+                "there is no id left for special token {name}: the highest id in use is 2^32 - 1"
+            ))
+        })?;
+        next += 1;
+        added.push((new, name));
+        *id = Some(new);
     }
-    Ok(placed)
+    if !added.is_empty() {
+        tokens.append(&mut added);
+        tokens.sort_by_key(|(id, _)| *id);
+    }
+    Ok(ids.into_iter().flatten().collect())
 }
 
 /// The special tokens whose bytes are also a part or the result of a merge.

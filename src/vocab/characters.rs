@@ -35,7 +35,8 @@ impl Vocab {
         let index = |id: u32| tokens.index_of(id).ok_or(Error::UnknownId { id: i128::from(id), index: None });
         let merges = merges.iter().map(|&(left, right)| Ok((index(left)?, index(right)?)));
         let merges = add_merges(&mut pairs, merges, &characters.ties, &tokens, &ordinary)?;
-        let unmergeable = reach::not_made(&tokens, &pairs)?;
+        // Added tokens as well: a token of the model can be one. A token that stands for a byte, if a character has that byte.
+        let unmergeable = reach::unmade(&tokens, 0..tokens.len() as u32, reach::by_pairs(&pairs))?;
         let (ordinary, merges) = (ready(ordinary), Arc::new(merges));
         let model = Model::Characters { pairs: Arc::new(pairs), tokens: characters };
         Ok(Vocab { tokens, ordinary, model, merges, unmergeable, specials, special_ids })

@@ -26,19 +26,21 @@ pub(super) type LastPair = Option<(u32, u32)>;
 /// Returns the pairs of the tokens that lower ranks make, by ascending token, and the tokens that no pair
 /// makes.
 pub(super) fn ranked(tokens: &TokenBytes, special: &[u32], pairs: &mut Pairs) -> Result<PairsAndTokens> {
-    let mut made = vec![Made::default(); tokens.len()];
+    // The pair that makes each token, and whether all ranks before its own are lower; the highest rank among the merges that make
+    // it, including its own, 0 for a byte.
+    let (mut made, mut highest) = (vec![None; tokens.len()], vec![0; tokens.len()]);
     each_made(tokens, special, pairs, |index, (left, right)| {
-        let highest = made[left as usize].highest.max(made[right as usize].highest);
-        made[index as usize] =
-            Made { pair: (left, right), highest: highest.max(index), below: highest < index };
+        let before = highest[left as usize].max(highest[right as usize]);
+        highest[index as usize] = index.max(before);
+        made[index as usize] = Some(((left, right), before < index));
     })?;
     let (mut reached, mut unmergeable) = (Vec::with_capacity(tokens.len()), Vec::new());
     for index in candidates(tokens, special) {
         match made[index as usize] {
-            Made { pair, below: true, .. } => reached.push(pair),
-            Made { pair: (NEVER, _), .. } => unmergeable.push(index),
+            Some((pair, true)) => reached.push(pair),
             // A pair makes this token, but only with the help of a higher rank.
-            Made { .. } => {}
+            Some((_, false)) => {}
+            None => unmergeable.push(index),
         }
     }
     Ok((reached, unmergeable))
@@ -110,23 +112,6 @@ pub(super) fn last_pairs_of_list(
     Ok(last)
 }
 
-/// How merging makes a token.
-#[derive(Clone, Copy)]
-struct Made {
-    /// The pair that makes the token; [`NEVER`] twice if none does.
-    pair: (u32, u32),
-    /// The highest rank among the merges that make the token, including its own; 0 for a byte.
-    highest: u32,
-    /// Whether all ranks before its own are lower.
-    below: bool,
-}
-
-impl Default for Made {
-    fn default() -> Self {
-        Made { pair: (NEVER, NEVER), highest: 0, below: false }
-    }
-}
-
 /// The ordinary tokens of more than one byte, by ascending index.
 fn candidates<'a>(tokens: &'a TokenBytes, special: &'a [u32]) -> impl Iterator<Item = u32> + 'a {
     tokens.indices_but(special.iter().copied()).filter(|&index| tokens.bytes_at(index).len() > 1)
@@ -147,14 +132,8 @@ pub(super) fn listed(tokens: &TokenBytes, special: &[u32], pairs: &Pairs) -> Res
     unmade(tokens, candidates(tokens, special), by_pairs(pairs))
 }
 
-/// In a vocabulary of characters: the tokens that merging their own bytes does not make. Added tokens are among them,
-/// since a token of the model can be one too. So may be a token that stands for a byte, if a character has the same
-/// byte.
-pub(super) fn not_made(tokens: &TokenBytes, pairs: &Pairs) -> Result<Vec<u32>> {
-    unmade(tokens, 0..tokens.len() as u32, by_pairs(pairs))
-}
-
-fn by_pairs(pairs: &Pairs) -> impl FnMut(&[u8], &mut Vec<u32>) -> Result<()> {
+/// Merging by a table.
+pub(super) fn by_pairs(pairs: &Pairs) -> impl FnMut(&[u8], &mut Vec<u32>) -> Result<()> {
     let mut merger = Merger::new(Isa::best());
     move |bytes, parts| merger.merge(pairs, bytes, parts, &Control::none())
 }

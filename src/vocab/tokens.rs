@@ -82,28 +82,9 @@ impl TokenBytes {
     /// The table with more tokens after its last one; `None` if their ids do not ascend from there, or the table
     /// would have to be indexed otherwise.
     pub(super) fn extended(&self, more: &[(u32, &[u8])]) -> Option<Self> {
-        let ids = || more.iter().map(|(id, _)| *id);
-        if !self.max_id().into_iter().chain(ids()).is_sorted_by(|id, next| id < next) {
-            return None;
-        }
-        let len = self.len + more.len();
-        let size =
-            if self.by_id { more.last().map_or(self.slots.len(), |(id, _)| *id as usize + 1) } else { len };
-        if size > MAX_SPARSENESS * len + FREE_SLOTS {
-            return None;
-        }
-        let (mut slots, mut long) = (Vec::with_capacity(size), self.long.clone());
-        slots.extend_from_slice(&self.slots);
-        slots.resize(size, TokenSlot::default());
-        for (index, (id, token)) in (self.len..).zip(more) {
-            slots[if self.by_id { *id as usize } else { index }] = TokenSlot::new(token, &mut long);
-        }
-        let (mut dense, mut later_ids) = (self.dense, self.later_ids.clone());
-        if later_ids.is_empty() {
-            dense += (dense..).zip(ids()).take_while(|(next, id)| next == id).count() as u32;
-        }
-        later_ids.extend(ids().skip(dense.saturating_sub(self.dense) as usize));
-        Some(TokenBytes { slots, by_id: self.by_id, dense, later_ids, long, len })
+        let tokens: Vec<(u32, &[u8])> = self.iter().chain(more.iter().copied()).collect();
+        let made = tokens.is_sorted_by(|token, next| token.0 < next.0).then(|| TokenBytes::new(&tokens));
+        made.filter(|made| made.by_id == self.by_id)
     }
 
     /// About how many bytes a table with that many more tokens takes, besides the bytes of these.

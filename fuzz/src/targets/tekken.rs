@@ -3,8 +3,8 @@
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::json;
-use toksmith::Vocab;
-use toksmith::formats::TekkenFile;
+use toksmith::dialects::SyntaxTables;
+use toksmith::formats::{LoadOptions, kind_of};
 
 use super::input::Input;
 use super::state;
@@ -49,17 +49,15 @@ pub(super) fn run(data: &[u8]) {
     });
     let whole = content.to_string().into_bytes();
     let file = damaged(whole.clone(), &mut input);
-    let Ok(read) = TekkenFile::parse(&file) else { return };
-    let first = read.special_tokens.len() as u32;
-    assert!(read.special_tokens.iter().map(|(_, id)| *id).eq(0..first));
-    assert!(read.tokens.iter().map(|(id, _)| *id).eq(first..first + read.tokens.len() as u32));
+    let kind = kind_of("tekken").unwrap();
+    let Ok(read) = kind.read(&file, &LoadOptions::default(), &SyntaxTables) else { return };
+    let specials = read.special_tokens().count();
+    assert!(read.special_tokens().map(|(_, id)| id).eq(0..specials as u32));
+    assert!(read.tokens().map(|(id, _)| id).eq(0..read.vocab_size() as u32));
     if file == whole {
-        assert!(read.tokens.iter().map(|(_, token)| token).eq(&tokens[..read.tokens.len()]));
-        assert_eq!((u64::from(first), first as usize + read.tokens.len()), (count, size as usize));
+        let ordinary = read.vocab_size() - specials;
+        assert!(read.tokens().skip(specials).map(|(_, token)| token).eq(&tokens[..ordinary]));
+        assert_eq!((specials as u64, read.vocab_size() as u64), (count, size));
     }
-    let specials: Vec<_> =
-        read.special_tokens.into_iter().map(|(name, id)| (name.into_bytes(), Some(id))).collect();
-    if let Ok(vocab) = Vocab::new(&read.tokens, None, &specials) {
-        state::encodes(vocab);
-    }
+    state::encodes(read.vocab().clone());
 }

@@ -5,17 +5,14 @@ use std::io::Read;
 
 use serde_json::{Map, Value, json};
 
-use super::llama_cpp::{PreTokenizer, Stage};
-use crate::error::{Error, Result};
+use super::llama_cpp::{PreTokenizer, expression_of};
+use crate::error::Result;
 use crate::formats::huggingface::file::TokenizerFile;
 use crate::formats::huggingface::model::{merges_of, model_of};
 use crate::formats::huggingface::reader::RawMerges;
 use crate::formats::huggingface::shapes::{byte_level, fields_of, split, template_of};
-use crate::formats::sentencepiece::reader::{
-    Kind, Piece, Rules, UNK_SURFACE, added_of, file_of, merges_by_score,
-};
+use crate::formats::sentencepiece::reader::{Kind, Piece, Rules, added_of, file_of, merges_by_score};
 use crate::names::Texts;
-use crate::pretokenize::{Named, spellings};
 use crate::room;
 use crate::tokenizer::CONFIG;
 use crate::tokenizer::parts::place::{quoted, refused};
@@ -36,18 +33,6 @@ const ROLES: [(&str, &str); 4] = [
     ("unknown_token_id", "unk_token"),
     ("padding_token_id", "pad_token"),
 ];
-
-/// What llama.cpp does besides merging characters, with a file that has the bytes as pieces.
-const RULES: Rules<'_> = Rules {
-    byte_fallback: true,
-    charsmap: &[],
-    add_dummy_prefix: true,
-    remove_extra_whitespaces: false,
-    escape_whitespaces: true,
-    whitespace_as_suffix: false,
-    unk_surface: UNK_SURFACE,
-    symbols_first: true,
-};
 
 enum Field {
     Integer(u64),
@@ -91,17 +76,16 @@ impl<R: Read> Reader<R> {
         Ok(())
     }
 
-    fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
-        let bytes = self.bytes(N as u64)?;
-        bytes.try_into().map_err(|_| Error::BrokenState)
+    fn number(&mut self, len: u64) -> Result<u64> {
+        Ok(self.bytes(len)?.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
     }
 
     fn u32(&mut self) -> Result<u32> {
-        self.array().map(u32::from_le_bytes)
+        self.number(4).map(|number| number as u32)
     }
 
     fn u64(&mut self) -> Result<u64> {
-        self.array().map(u64::from_le_bytes)
+        self.number(8)
     }
 
     fn text(&mut self, place: &str) -> Result<String> {
@@ -111,10 +95,8 @@ impl<R: Read> Reader<R> {
 
     /// An item that is a number or a flag; of a float, its bits.
     fn integer(&mut self, kind: u32, place: &str) -> Result<u64> {
-        let len =
-            size_of_kind(kind).ok_or_else(|| refused(place, format!("values of the unknown type {kind}")))?;
-        let bytes = self.bytes(len)?;
-        Ok(bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
+        let unknown = || refused(place, format!("values of the unknown type {kind}"));
+        self.number(size_of_kind(kind).ok_or_else(unknown)?)
     }
 
     /// The value of a field; one that is not `kept` is skipped.
@@ -177,7 +159,7 @@ struct Fields(HashMap<String, Field>);
 impl Fields {
     fn read(source: impl Read) -> Result<Self> {
         let mut reader = Reader { source, left: MAX_BYTES };
-        if reader.array()? != *b"GGUF" {
+        if reader.bytes(4)? != b"GGUF" {
             return Err(refused("head", "no GGUF file"));
         }
         match reader.u32()? {
@@ -307,8 +289,8 @@ impl TokenizerFile {
             return Err(refused(place, reason));
         }
         let mut file = match model {
-            Some("llama") => spm_file(&fields),
-            Some(GEMMA) => gemma_file(&fields),
+            Some("llama") => character_file(&fields, false),
+            Some(GEMMA) => character_file(&fields, true),
             Some("gpt2") => byte_level_file(&fields, pre),
             Some(model) => {
                 let reason = "toksmith reads the models llama (SentencePiece BPE), gemma4 and gpt2 (byte-level BPE); use llama.cpp";
@@ -322,43 +304,39 @@ impl TokenizerFile {
     }
 }
 
-fn spm_file(fields: &Fields) -> Result<TokenizerFile> {
-    let tokens = fields.texts("tokens")?;
-    let kinds = fields.kinds(tokens.len())?;
-    let scores = match fields.0.get("scores") {
-        Some(Field::Floats(scores)) if scores.len() == tokens.len() => scores,
-        _ => return Err(refused(format!("{PREFIX}scores"), format!("no list of {} numbers", tokens.len()))),
-    };
-    let pieces = tokens.iter().zip(scores).zip(&kinds);
-    let pieces = pieces.map(|((text, &score), &kind)| Piece { text, score, kind });
-    let pieces: Vec<Piece<'_>> = room::collected(pieces)?;
-    let rules = Rules {
-        byte_fallback: kinds.contains(&Kind::Byte),
-        add_dummy_prefix: fields.flag("add_space_prefix", true),
-        ..RULES
-    };
-    let mut file = file_of(&pieces, &rules, |names| merges_by_score(&pieces, names))?;
-    let template = fields.template(tokens, true, [Some(1), Some(2)])?;
-    file.parts.extend(fields_of(json!({"post_processor": template})));
-    Ok(file)
-}
-
-/// Gemma 4: characters with the bytes as pieces, as in SentencePiece, and ranked merges.
+/// A tokenizer of characters with the bytes as pieces. Gemma 4 has ranked merges instead of scores.
 ///
-/// Llama.cpp takes runs of newlines apart from other text, and whole where they are a token. Merging does the same with
-/// the merges of the model, as with its `tokenizer.json`.
-fn gemma_file(fields: &Fields) -> Result<TokenizerFile> {
+/// For Gemma 4 llama.cpp takes runs of newlines apart from other text, and whole where they are a token. Merging does the same
+/// with the merges of the model, as with its `tokenizer.json`.
+fn character_file(fields: &Fields, is_gemma: bool) -> Result<TokenizerFile> {
     let tokens = fields.texts("tokens")?;
-    let pieces = pieces_of(fields, tokens)?;
-    let rules = Rules { byte_fallback: true, add_dummy_prefix: false, ..RULES };
-    let merges = listed_merges(fields)?;
-    let mut file = file_of(&pieces, &rules, |names| Ok((merges_of(&merges, names, 0)?, Vec::new())))?;
-    let template = fields.template(tokens, true, [None, None])?;
+    let mut pieces = pieces_of(fields, tokens)?;
+    match fields.0.get("scores") {
+        _ if is_gemma => {}
+        Some(Field::Floats(scores)) if scores.len() == tokens.len() => {
+            pieces.iter_mut().zip(scores).for_each(|(piece, &score)| piece.score = score);
+        }
+        _ => return Err(refused(format!("{PREFIX}scores"), format!("no list of {} numbers", tokens.len()))),
+    }
+    let rules = Rules {
+        byte_fallback: is_gemma || pieces.iter().any(|piece| piece.kind == Kind::Byte),
+        add_dummy_prefix: !is_gemma && fields.flag("add_space_prefix", true),
+        remove_extra_whitespaces: false,
+        symbols_first: true,
+        ..Rules::default()
+    };
+    let merges = if is_gemma { Some(listed_merges(fields)?) } else { None };
+    let mut file = file_of(&pieces, &rules, |names| match &merges {
+        Some(merges) => Ok((merges_of(merges, names, 0)?, Vec::new())),
+        None => merges_by_score(&pieces, names),
+    })?;
+    let ids = if is_gemma { [None, None] } else { [Some(1), Some(2)] };
+    let template = fields.template(tokens, true, ids)?;
     file.parts.extend(fields_of(json!({"post_processor": template})));
     Ok(file)
 }
 
-/// The tokens of a file without scores.
+/// The tokens of a file, without their scores.
 fn pieces_of<'a>(fields: &Fields, tokens: &'a [String]) -> Result<Vec<Piece<'a>>> {
     let kinds = fields.kinds(tokens.len())?;
     room::collected(tokens.iter().zip(kinds).map(|(text, kind)| Piece { text, score: 0.0, kind }))
@@ -400,16 +378,8 @@ fn byte_level_file(fields: &Fields, pre: Option<&str>) -> Result<TokenizerFile> 
     let pre = pre_tokenizer_of(fields, pre)?;
     let mut texts = Texts::default();
     tokens.iter().try_for_each(|text| texts.push(text))?;
-    let mut stages = Vec::new();
-    for stage in pre.stages {
-        stages.push(match stage {
-            Stage::Named(name) => {
-                split(Named::of(name, &spellings::NAMES).ok_or(Error::BrokenState)?.expression())
-            }
-            Stage::Expression(expression) => split(expression),
-        });
-    }
-    stages.push(byte_level(false, false));
+    let stages = pre.stages.iter().map(|stage| split(expression_of(stage)));
+    let stages: Vec<Value> = stages.chain([byte_level(false, false)]).collect();
     let parts = json!({
         "pre_tokenizer": {"type": "Sequence", "pretokenizers": stages},
         "decoder": byte_level(false, false),

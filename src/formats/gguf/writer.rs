@@ -134,7 +134,7 @@ fn of_bytes(
     }
     let mut metadata = Metadata::new("gpt2", pre);
     metadata.texts("tokens", &texts)?;
-    metadata.numbers("token_type", I32, kinds.iter().map(|kind| u32::from(kind.number())))?;
+    metadata.numbers("token_type", I32, kinds.iter().map(|&kind| kind as u32))?;
     let merges = merges.iter().map(|&(left, right)| format!("{} {}", name(left), name(right)));
     metadata.texts("merges", &room::collected(merges)?)?;
     metadata.finished(templates)
@@ -154,7 +154,7 @@ fn of_characters(tokenizer: &Tokenizer, templates: &Templates) -> Result<Vec<u8>
     let texts = room::collected(model.pieces.iter().map(|(text, ..)| text.as_str()))?;
     metadata.texts("tokens", &texts)?;
     metadata.numbers("scores", F32, model.pieces.iter().map(|(_, score, _)| score.to_bits()))?;
-    metadata.numbers("token_type", I32, model.pieces.iter().map(|(.., kind)| kind.number().into()))?;
+    metadata.numbers("token_type", I32, model.pieces.iter().map(|&(.., kind)| kind as u32))?;
     metadata.flag("add_space_prefix", model.does("add_dummy_prefix"));
     metadata.finished(templates)
 }

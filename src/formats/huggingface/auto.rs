@@ -9,11 +9,11 @@ use std::collections::{BTreeSet, HashSet};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
-use super::classes::{Class, replacing, says_something};
+use super::classes::{options, replacing, says_something};
 use super::fields::{Fields, Token};
 use super::file::TokenizerFile;
 use super::model::{put_first, set_options};
-use super::shapes::template_of;
+use super::shapes::{by_id, template_of};
 use super::side_files::{SideFiles, is_true};
 use crate::error::Result;
 use crate::pipeline::AddedToken;
@@ -108,7 +108,7 @@ fn changed(
     if added == rows && parts.iter().all(|(name, part)| bare(part) == bare(file.part(name))) {
         return Ok(None);
     }
-    let options = class.map(Class::options);
+    let options = class.map(|class| options(class.falls_back));
     Ok(Some(Changed { parts, added, options, hidden }))
 }
 
@@ -138,7 +138,7 @@ fn kept(mut files: SideFiles, rows: &[AddedToken], has_file: bool, has_pieces: b
     let config = files.0.get_mut(CONFIG).and_then(Value::as_object_mut);
     if let Some(decoder @ Value::Object(_)) = config.and_then(|config| config.get_mut("added_tokens_decoder"))
     {
-        *decoder = rows.iter().map(|token| (token.id.to_string(), flags_of(token))).collect();
+        *decoder = by_id(rows.iter().map(token_value));
     }
     if has_pieces {
         // They took the place of a list that is not `extra_special_tokens`.
@@ -153,13 +153,6 @@ fn kept(mut files: SideFiles, rows: &[AddedToken], has_file: bool, has_pieces: b
 
 fn splits_special_tokens(files: &SideFiles) -> bool {
     files.field(CONFIG, "split_special_tokens") == Some(&Value::Bool(true))
-}
-
-/// The row of an added token in a list by id.
-fn flags_of(token: &AddedToken) -> Value {
-    let mut row = token_value(token);
-    row.as_object_mut().and_then(|fields| fields.shift_remove("id"));
-    row
 }
 
 /// A warning of added tokens that transformers does not find where it passes over a special token.
@@ -226,7 +219,10 @@ impl Fields {
         let new = listed.iter().filter(|token| !have.contains(&*token.content) && seen.insert(token.key()));
         let again = listed.iter().filter(|_| is_plain).map(|token| Token::bare(&token.content));
         let tokens = by_id.into_iter().map(|(_, token)| token).chain(new.copied());
-        let tokens = tokens.map(|token| token.clone().or_special(names.contains(&*token.content)));
+        let tokens = tokens.cloned().map(|mut token| {
+            token.flags.special |= names.contains(&*token.content);
+            token
+        });
         let mut added = Added::new(start, file);
         for token in tokens.chain(again).filter(|token| !token.content.is_empty()) {
             added.add(&token)?;
@@ -255,7 +251,7 @@ impl<'f> Added<'f> {
     /// Adds a token as tokenizers does: one that has an id keeps it, and another gets the next one.
     fn add(&mut self, token: &Token) -> Result<()> {
         let (content, model) = (&token.content, &self.file.model);
-        if token.is_special() {
+        if token.flags.special {
             self.specials.insert(content.clone());
         }
         let place = model.names.find(content);

@@ -5,13 +5,13 @@ use serde_json::{Map, Value, json};
 use super::file::TokenizerFile;
 use super::shapes::{byte_level, fields_of, meta_to_spaces, split};
 use super::side_files::{ClassOfModel, SideFiles, is_true};
+use crate::pretokenize::Named;
 use crate::spelling::META;
 use crate::tokenizer::parts::place::quoted;
 use crate::tokenizer::{ADDED, CONFIG, MODEL, SPECIALS};
 
 /// The special token of GPT-2 and Qwen.
 pub(super) const END: &str = "<|endoftext|>";
-const QWEN2: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 
 /// A class that makes its parts anew.
 pub(super) struct Class {
@@ -20,7 +20,7 @@ pub(super) struct Class {
     /// The special tokens that it has by default, by role.
     pub(super) tokens: [(&'static str, &'static str); 3],
     /// Whether its model has tokens of bytes for characters without a token.
-    falls_back: bool,
+    pub(super) falls_back: bool,
 }
 
 static CLASSES: [Class; 3] = [
@@ -75,11 +75,6 @@ impl Class {
     /// The parts that it makes under a `tokenizer_config.json`, by name.
     pub(super) fn parts(&self, config: &Map<String, Value>) -> impl Iterator<Item = (&'static str, Value)> {
         PARTS.into_iter().zip((self.parts)(config))
-    }
-
-    /// The fields of its model besides vocabulary and merges.
-    pub(super) fn options(&self) -> Map<String, Value> {
-        options(self.falls_back)
     }
 }
 
@@ -157,7 +152,8 @@ pub(super) fn of_pair() -> (Map<String, Value>, Map<String, Value>) {
     (parts.map(|(name, part)| (name.to_owned(), part)).collect(), options(false))
 }
 
-fn options(falls_back: bool) -> Map<String, Value> {
+/// The fields of a model besides vocabulary and merges.
+pub(super) fn options(falls_back: bool) -> Map<String, Value> {
     fields_of(json!({
         "type": "BPE",
         "dropout": null,
@@ -175,7 +171,8 @@ fn gpt2(config: &Map<String, Value>) -> [Value; 3] {
 }
 
 fn qwen2(config: &Map<String, Value>) -> [Value; 3] {
-    let steps = [split(QWEN2), byte_level(is_true(config.get("add_prefix_space")), false)];
+    let steps =
+        [split(Named::Qwen2.expression()), byte_level(is_true(config.get("add_prefix_space")), false)];
     [json!({"type": "NFC"}), json!({"type": "Sequence", "pretokenizers": steps}), byte_level(true, true)]
 }
 

@@ -15,7 +15,7 @@ use crate::tokenizer::{ADDED, CONFIG, ROLES, SPECIALS};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Token {
     pub(super) content: String,
-    flags: Flags,
+    pub(super) flags: Flags,
     /// Whether it is normalized; where it does not say, it is, unless it is special.
     normalized: Option<bool>,
     /// Whether it is a name alone, without flags.
@@ -61,18 +61,8 @@ impl Token {
         }
     }
 
-    pub(super) fn is_special(&self) -> bool {
-        self.flags.special
-    }
-
-    /// The same, special if it was or if `special`.
-    pub(super) fn or_special(mut self, special: bool) -> Self {
-        self.flags.special |= special;
-        self
-    }
-
     fn is_normalized(&self) -> bool {
-        self.normalized.unwrap_or(!self.is_special())
+        self.normalized.unwrap_or(!self.flags.special)
     }
 
     /// What two tokens differ in that are added one after the other.

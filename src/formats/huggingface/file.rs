@@ -62,8 +62,7 @@ impl TokenizerFile {
         let model = model_of(vocab, &raw.merges.ok_or_else(|| missing("merges"))?, &options)?;
         let file = TokenizerFile::new(model, parts, options, added::rows_of(&raw.added)?, keep_ids)?;
         match file.part("version") {
-            Value::Null => Ok(file),
-            Value::String(version) if version == "1.0" => Ok(file),
+            version if version.is_null() || version == "1.0" => Ok(file),
             other => Err(refused("$.version", format!("{}: toksmith reads \"1.0\"", shown(other)))),
         }
     }
@@ -115,26 +114,22 @@ impl TokenizerFile {
         if texts.len() != self.added.len() {
             return Err(Error::BrokenState);
         }
-        let (additions, left_out) = match spelling {
-            TextSpelling::Bytes => self.byte_additions(),
+        let (made, additions) = match spelling {
+            TextSpelling::Bytes => {
+                let (additions, left_out) = self.byte_additions();
+                (self.model.bytes_vocab(&left_out, &additions.specials)?, additions)
+            }
             TextSpelling::Characters | TextSpelling::Spaces => {
-                (self.character_additions(spelling, texts), Vec::new())
+                let additions = self.character_additions(spelling, texts);
+                (self.model.characters_vocab(spelling, &additions)?, additions)
             }
         };
-        let made = match spelling {
-            TextSpelling::Bytes => self.model.bytes_vocab(&left_out, &additions.specials)?,
-            TextSpelling::Characters | TextSpelling::Spaces => {
-                self.model.characters_vocab(spelling, &additions)?
-            }
-        };
-        match made {
-            Some(vocab) => Ok(vocab),
-            None => {
-                let mut model = self.model.clone();
-                model.options.dropout.seed = seed;
-                model.spelled_vocab(spelling, &additions)
-            }
+        if let Some(vocab) = made {
+            return Ok(vocab);
         }
+        let mut model = self.model.clone();
+        model.options.dropout.seed = seed;
+        model.spelled_vocab(spelling, &additions)
     }
 
     /// The additions to a byte-level model, and the places of the names that are special tokens alone.

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
+use super::shapes::by_id;
 use super::side_files::{SideFiles, is_true};
 use super::writer;
 use crate::error::{Error, Result};
@@ -16,29 +17,14 @@ use crate::tokenizer::{
 
 /// The class of transformers that reads any `tokenizer.json`.
 const ANY_CLASS: &str = "PreTrainedTokenizerFast";
-/// The roles of special tokens that can be chosen, with the names that are usual for each.
-const USUAL: [(&str, &[&str]); 4] = [
-    (
-        "bos_token",
-        &["<|begin_of_text|>", "<|startoftext|>", "<s>", "<bos>", "<|bos|>", "[BOS]", "<|endoftext|>"],
-    ),
-    ("eos_token", &["<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>", "<|eos|>", "[EOS]"]),
-    ("unk_token", &["<unk>", "<|unk|>", "[UNK]"]),
+/// The roles of special tokens that can be chosen, with the names that are usual for each, a space between.
+const USUAL: [(&str, &str); 4] = [
+    ("bos_token", "<|begin_of_text|> <|startoftext|> <s> <bos> <|bos|> [BOS] <|endoftext|>"),
+    ("eos_token", "<|endoftext|> <|end_of_text|> </s> <eos> <|eos|> [EOS]"),
+    ("unk_token", "<unk> <|unk|> [UNK]"),
     (
         "pad_token",
-        &[
-            "<pad>",
-            "<|pad|>",
-            "[PAD]",
-            "<|padding|>",
-            "<|finetune_right_pad_id|>",
-            "<|endoftext|>",
-            "<|end_of_text|>",
-            "</s>",
-            "<eos>",
-            "<|eos|>",
-            "[EOS]",
-        ],
+        "<pad> <|pad|> [PAD] <|padding|> <|finetune_right_pad_id|> <|endoftext|> <|end_of_text|> </s> <eos> <|eos|> [EOS]",
     ),
 ];
 /// What transformers reads as "this model has no longest input".
@@ -99,7 +85,7 @@ pub fn roles_of(tokenizer: &Tokenizer, chosen: &Roles) -> Result<IndexMap<&'stat
         let name = match chosen.get(role) {
             Some(name) => name.clone(),
             None => {
-                let usual = names.iter().find(|name| specials.contains(*name)).map(|&name| name.to_owned());
+                let usual = names.split(' ').find(|name| specials.contains(name)).map(str::to_owned);
                 usual.or_else(|| roles.get("eos_token").filter(|_| role == "pad_token").cloned())
             }
         };
@@ -111,13 +97,11 @@ pub fn roles_of(tokenizer: &Tokenizer, chosen: &Roles) -> Result<IndexMap<&'stat
 }
 
 fn check_role(role: &str, name: &str, specials: &HashSet<&str>) -> Result<()> {
-    match specials.contains(name) {
-        true => Ok(()),
-        false => {
-            let name = quoted(name);
-            Err(Error::Invalid(format!("{role} is {name}, which is not a special token of this tokenizer")))
-        }
+    if specials.contains(name) {
+        return Ok(());
     }
+    let name = quoted(name);
+    Err(Error::Invalid(format!("{role} is {name}, which is not a special token of this tokenizer")))
 }
 
 /// The special token that ends a text: one with a usual name, else the one that the tokenizer came with.
@@ -142,14 +126,9 @@ fn own_files(tokenizer: &Tokenizer, options: &FolderOptions, rows: &[Value]) -> 
         let others = others.into_iter().map(|(_, name)| name).collect();
         specials.insert("additional_special_tokens".into(), others);
     }
-    let by_id = rows.iter().map(|row| {
-        let mut row = row.clone();
-        let id = row.as_object_mut().and_then(|row| row.shift_remove("id")).unwrap_or_default();
-        (id.to_string(), row)
-    });
     let mut config = Map::new();
     config.insert("tokenizer_class".into(), ANY_CLASS.into());
-    config.insert("added_tokens_decoder".into(), by_id.collect::<Map<_, _>>().into());
+    config.insert("added_tokens_decoder".into(), by_id(rows.iter().cloned()));
     config.insert("clean_up_tokenization_spaces".into(), false.into());
     config.insert("model_max_length".into(), json!(options.model_max_length.unwrap_or(NO_LIMIT)));
     config.extend(specials.clone());

@@ -7,6 +7,7 @@ use super::reader::RawMerges;
 use crate::error::Result;
 use crate::names::{Names, Texts};
 use crate::room;
+use crate::tokenizer::parts::part::Part;
 use crate::tokenizer::parts::place::{quoted, refused, wrong};
 use crate::vocab::{BpeModel, BpeOptions, Dropout};
 
@@ -108,32 +109,19 @@ pub(in crate::formats) fn merges_of(
 }
 
 fn options_of(fields: &Map<String, Value>) -> Result<BpeOptions> {
-    let value = |name: &str| fields.get(name).unwrap_or(&Value::Null);
-    let wrong = |name: &str, expected: &str| wrong(format!("$.model.{name}"), expected, value(name));
-    let text = |name: &str| match value(name) {
-        Value::Null => Ok(None),
-        Value::String(text) => Ok(Some(text.clone())),
-        _ => Err(wrong(name, "a text")),
-    };
-    let flag = |name: &str| match value(name) {
-        Value::Null => Ok(false),
-        Value::Bool(flag) => Ok(*flag),
-        _ => Err(wrong(name, "true or false")),
-    };
-    let rate = match value("dropout") {
-        Value::Null => 0.0,
-        other => match other.as_f64() {
-            Some(rate) if (0.0..=1.0).contains(&rate) => rate,
-            _ => return Err(wrong("dropout", "a number from 0 to 1")),
-        },
-    };
+    let fields = fields.iter().filter(|(_, value)| !value.is_null());
+    let fields: Map<_, _> = fields.map(|(name, value)| (name.clone(), value.clone())).collect();
+    let fields = Value::from(fields);
+    let part = Part::new(&fields, "$.model".into())?;
+    let rate = part.get("dropout").map_or(Some(0.0), Value::as_f64).filter(|rate| (0.0..=1.0).contains(rate));
+    let rate = rate.ok_or_else(|| wrong("$.model.dropout", "a number from 0 to 1", &fields["dropout"]))?;
     Ok(BpeOptions {
-        prefix: text("continuing_subword_prefix")?.unwrap_or_default(),
-        suffix: text("end_of_word_suffix")?.unwrap_or_default(),
-        unknown: text("unk_token")?,
-        fuse_unknown: flag("fuse_unk")?,
-        byte_fallback: flag("byte_fallback")?,
-        ignore_merges: flag("ignore_merges")?,
+        prefix: part.text_or("continuing_subword_prefix", "")?.to_owned(),
+        suffix: part.text_or("end_of_word_suffix", "")?.to_owned(),
+        unknown: part.get("unk_token").map(|_| part.text("unk_token")).transpose()?.map(str::to_owned),
+        fuse_unknown: part.flag_or("fuse_unk", false)?,
+        byte_fallback: part.flag_or("byte_fallback", false)?,
+        ignore_merges: part.flag_or("ignore_merges", false)?,
         dropout: Dropout { rate: rate as f32, seed: None },
     })
 }

@@ -1,6 +1,7 @@
 //! Takes a `tokenizer.json` apart in one pass. No value of a large list becomes an object of its own.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 
 use serde::Deserialize;
@@ -25,7 +26,9 @@ pub(in crate::formats) struct RawFile {
     pub(in crate::formats) merges: Option<RawMerges>,
     /// The JSON of each added token.
     pub(in crate::formats) added: Vec<String>,
-    place: Place,
+    /// The field that is read, such as `.model.merges`, and the row in it.
+    field: String,
+    row: Option<u32>,
 }
 
 /// Merges in the order of the file.
@@ -44,19 +47,6 @@ impl RawMerges {
         self.parts.push(right)?;
         room::push(&mut self.rows, row)
     }
-}
-
-#[derive(Default)]
-enum Place {
-    #[default]
-    File,
-    Field(String),
-    Model(Option<String>),
-    Vocab,
-    /// That of a token.
-    Id(String),
-    Merges(Option<u32>),
-    AddedTokens(Option<usize>),
 }
 
 pub(in crate::formats) fn read(data: &[u8]) -> Result<RawFile, Error> {
@@ -86,19 +76,8 @@ impl RawFile {
             Some((kind, expected)) => format!("expected {expected}, got {kind}"),
             None => said.to_owned(),
         };
-        let field = |name: &str| format!("$.{name}");
-        let place = match &self.place {
-            Place::File => "$".to_owned(),
-            Place::Field(name) => field(name),
-            Place::Model(None) => field("model"),
-            Place::Model(Some(name)) => field(&format!("model.{name}")),
-            Place::Vocab => field("model.vocab"),
-            Place::Id(token) => field(&format!("model.vocab[{}]", quoted(token))),
-            Place::Merges(None) => field("model.merges"),
-            Place::Merges(Some(row)) => field(&format!("model.merges[{row}]")),
-            Place::AddedTokens(None) => field("added_tokens"),
-            Place::AddedTokens(Some(row)) => field(&format!("added_tokens[{row}]")),
-        };
+        let row = self.row.map(|row| format!("[{row}]")).unwrap_or_default();
+        let place = format!("${}{row}", self.field);
         refused(place, show_reason(&reason))
     }
 }
@@ -167,56 +146,57 @@ impl<'de> Visitor<'de> for Reader<'_> {
 }
 
 impl RawFile {
-    fn reader(&mut self, place: Place, of: Of, expected: &'static str) -> Reader<'_> {
-        self.place = place;
+    fn at(&mut self, field: &str, row: Option<u32>) {
+        self.row = row;
+        if self.field != field {
+            field.clone_into(&mut self.field);
+        }
+    }
+
+    fn reader(&mut self, field: &str, of: Of, expected: &'static str) -> Reader<'_> {
+        self.at(field, None);
         Reader { file: self, expected, of }
     }
 
     fn read_fields<'de, M: MapAccess<'de>>(&mut self, mut map: M) -> Result<(), M::Error> {
-        let mut has_added = false;
+        let mut names = HashSet::new();
         while let Some(name) = map.next_key::<String>()? {
-            let is_there = match name.as_str() {
-                "model" => std::mem::replace(&mut self.has_model, true),
-                "added_tokens" => std::mem::replace(&mut has_added, true),
-                _ => self.parts.iter().any(|(other, _)| *other == name),
-            };
-            if is_there {
+            if !names.insert(name.clone()) {
                 return Err(M::Error::custom(format_args!("the field {} is there twice", quoted(&name))));
             }
             match name.as_str() {
-                "model" => map.next_value_seed(self.reader(Place::Model(None), Of::Model, "an object"))?,
+                "model" => {
+                    self.has_model = true;
+                    map.next_value_seed(self.reader(".model", Of::Model, "an object"))?;
+                }
                 "added_tokens" => {
-                    map.next_value_seed(self.reader(Place::AddedTokens(None), Of::AddedTokens, "a list"))?;
+                    map.next_value_seed(self.reader(".added_tokens", Of::AddedTokens, "a list"))?;
                 }
                 _ => {
-                    self.place = Place::Field(name.clone());
+                    self.at(&format!(".{name}"), None);
                     let raw: &RawValue = map.next_value()?;
                     self.parts.push((name, raw.get().to_owned()));
                 }
             }
-            self.place = Place::File;
+            self.at("", None);
         }
         Ok(())
     }
 
     fn read_model<'de, M: MapAccess<'de>>(&mut self, mut map: M) -> Result<(), M::Error> {
+        let mut names = HashSet::new();
         while let Some(name) = map.next_key::<String>()? {
-            let is_there = match name.as_str() {
-                "vocab" => self.vocab.is_some(),
-                "merges" => self.merges.is_some(),
-                _ => self.options.iter().any(|(other, _)| *other == name),
-            };
-            if is_there {
+            if !names.insert(name.clone()) {
                 return Err(M::Error::custom(format_args!("the field {} is there twice", quoted(&name))));
             }
             match name.as_str() {
-                "vocab" => map.next_value_seed(self.reader(Place::Vocab, Of::Vocab, "an object"))?,
-                "merges" => map.next_value_seed(self.reader(Place::Merges(None), Of::Merges, "a list"))?,
+                "vocab" => map.next_value_seed(self.reader(".model.vocab", Of::Vocab, "an object"))?,
+                "merges" => map.next_value_seed(self.reader(".model.merges", Of::Merges, "a list"))?,
                 _ => {
-                    self.place = Place::Model(Some(name.clone()));
+                    self.at(&format!(".model.{name}"), None);
                     let raw: &RawValue = map.next_value()?;
                     if name == "type" && raw.get() != "\"BPE\"" {
-                        self.place = Place::Model(None);
+                        self.at(".model", None);
                         return Err(M::Error::custom(format_args!(
                             "a model of type {}: toksmith reads BPE, and neither Unigram, WordPiece nor WordLevel",
                             show_reason(raw.get()).trim_matches('"')
@@ -225,7 +205,7 @@ impl RawFile {
                     self.options.push((name, raw.get().to_owned()));
                 }
             }
-            self.place = Place::Model(None);
+            self.at(".model", None);
         }
         Ok(())
     }
@@ -236,7 +216,7 @@ impl RawFile {
             texts.push(&token.0).map_err(M::Error::custom)?;
             let id = map.next_value::<u32>();
             if id.is_err() {
-                self.place = Place::Id(token.0.into_owned());
+                self.at(&format!(".model.vocab[{}]", quoted(&token.0)), None);
             }
             room::push(&mut ids, id?).map_err(M::Error::custom)?;
         }
@@ -247,7 +227,8 @@ impl RawFile {
     fn read_merges<'de, S: SeqAccess<'de>>(&mut self, mut list: S) -> Result<(), S::Error> {
         self.merges = Some(RawMerges::default());
         for row in 0.. {
-            let reader = self.reader(Place::Merges(Some(row)), Of::Merge, "two tokens");
+            self.row = Some(row);
+            let reader = Reader { file: self, expected: "two tokens", of: Of::Merge };
             if list.next_element_seed(reader)?.is_none() {
                 break;
             }
@@ -279,10 +260,10 @@ impl RawFile {
     }
 
     fn add_merge(&mut self, left: &str, right: &str, is_text: bool) -> Result<(), String> {
-        let Place::Merges(Some(row)) = self.place else { return Err(String::new()) };
+        let row = self.row.unwrap_or_default();
         let merges = self.merges.get_or_insert_default();
         if *merges.are_texts.get_or_insert(is_text) != is_text {
-            self.place = Place::Merges(None);
+            self.row = None;
             return Err("some merges are texts and some are lists".to_owned());
         }
         merges.push(left, right, row).map_err(|error| error.to_string())
@@ -290,7 +271,7 @@ impl RawFile {
 
     fn read_added<'de, S: SeqAccess<'de>>(&mut self, mut list: S) -> Result<(), S::Error> {
         for row in 0.. {
-            self.place = Place::AddedTokens(Some(row));
+            self.row = Some(row);
             let Some(row) = list.next_element::<&RawValue>()? else { break };
             room::push(&mut self.added, row.get().to_owned()).map_err(S::Error::custom)?;
         }

@@ -10,6 +10,15 @@ pub(in crate::formats) fn fields_of(mut object: Value) -> Map<String, Value> {
     object.as_object_mut().map(std::mem::take).unwrap_or_default()
 }
 
+/// The field `added_tokens_decoder`: the rows of added tokens by their ids.
+pub(super) fn by_id(rows: impl Iterator<Item = Value>) -> Value {
+    let by_id = rows.map(|mut row| {
+        let id = row.as_object_mut().and_then(|row| row.shift_remove("id")).unwrap_or_default();
+        (id.to_string(), row)
+    });
+    by_id.collect()
+}
+
 /// The pre-tokenizer or decoder of a byte-level model.
 pub(in crate::formats) fn byte_level(has_prefix: bool, uses_regex: bool) -> Value {
     json!({"type": "ByteLevel", "add_prefix_space": has_prefix, "trim_offsets": true, "use_regex": uses_regex})

@@ -1,5 +1,8 @@
 //! The wire format of Protocol Buffers.
 
+use crate::error::Result;
+use crate::tokenizer::parts::place::refused;
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Field<'a> {
     /// A number of variable length.
@@ -11,81 +14,53 @@ pub(super) enum Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    pub(super) fn number(self) -> Option<u64> {
-        if let Field::Number(number) = self { Some(number) } else { None }
-    }
-
-    pub(super) fn bytes(self) -> Option<&'a [u8]> {
-        if let Field::Bytes(bytes) = self { Some(bytes) } else { None }
-    }
-
     pub(super) fn text(self) -> Option<&'a str> {
-        std::str::from_utf8(self.bytes()?).ok()
-    }
-
-    pub(super) fn float(self) -> Option<f32> {
-        if let Field::Fixed(bits) = self { Some(f32::from_bits(bits)) } else { None }
+        if let Field::Bytes(bytes) = self { std::str::from_utf8(bytes).ok() } else { None }
     }
 }
 
-/// The fields of a message in order, each with its number. `None` stands for the end of what is well-formed.
-pub(super) struct Fields<'a> {
-    tail: &'a [u8],
-}
-
-impl<'a> Fields<'a> {
-    pub(super) fn new(message: &'a [u8]) -> Self {
-        Fields { tail: message }
-    }
-
-    fn take(&mut self, len: usize) -> Option<&'a [u8]> {
-        let (taken, tail) = self.tail.split_at_checked(len)?;
-        self.tail = tail;
-        Some(taken)
-    }
-
-    fn varint(&mut self) -> Option<u64> {
-        let mut number = 0;
-        for shift in (0..64).step_by(7) {
-            let byte = self.take(1)?[0];
-            number |= u64::from(byte & 0x7F) << shift;
-            if byte < 0x80 {
-                return Some(number);
-            }
-        }
-        None
-    }
-
-    fn field(&mut self) -> Option<(u64, Field<'a>)> {
-        let key = self.varint()?;
-        let value = match key & 7 {
-            0 => Field::Number(self.varint()?),
-            1 => self.take(8).map(|_| Field::Other)?,
-            2 => {
-                let len = usize::try_from(self.varint()?).ok()?;
-                Field::Bytes(self.take(len)?)
-            }
-            5 => Field::Fixed(u32::from_le_bytes(*self.take(4)?.first_chunk()?)),
-            _ => return None,
-        };
-        Some((key >> 3, value))
-    }
-}
-
-impl<'a> Iterator for Fields<'a> {
-    /// An error is malformed; nothing follows it.
-    type Item = Result<(u64, Field<'a>), ()>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.tail.is_empty() {
+/// The fields of a message in order, each with its number; `place` names the message in the error for what is malformed, after
+/// which nothing follows.
+pub(super) fn fields<'a>(
+    mut message: &'a [u8],
+    place: &str,
+) -> impl Iterator<Item = Result<(u64, Field<'a>)>> {
+    std::iter::from_fn(move || {
+        if message.is_empty() {
             return None;
         }
-        let field = self.field();
-        if field.is_none() {
-            self.tail = &[];
+        Some(field(&mut message).ok_or_else(|| {
+            message = &[];
+            refused(place, "malformed: the file is corrupt, truncated or no SentencePiece model")
+        }))
+    })
+}
+
+fn field<'a>(message: &mut &'a [u8]) -> Option<(u64, Field<'a>)> {
+    let key = varint(message)?;
+    let value = match key & 7 {
+        0 => Field::Number(varint(message)?),
+        1 => message.split_off(..8).map(|_| Field::Other)?,
+        2 => {
+            let len = usize::try_from(varint(message)?).ok()?;
+            Field::Bytes(message.split_off(..len)?)
         }
-        Some(field.ok_or(()))
+        5 => Field::Fixed(u32::from_le_bytes(*message.split_off(..4)?.first_chunk()?)),
+        _ => return None,
+    };
+    Some((key >> 3, value))
+}
+
+fn varint(message: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..64).step_by(7) {
+        let byte = *message.split_off_first()?;
+        number |= u64::from(byte & 0x7F) << shift;
+        if byte < 0x80 {
+            return Some(number);
+        }
     }
+    None
 }
 
 /// A message that is written field by field.

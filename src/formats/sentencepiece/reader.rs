@@ -4,7 +4,7 @@ use base64::Engine;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
-use super::protobuf::{Field, Fields};
+use super::protobuf::{Field, fields};
 use crate::error::Result;
 use crate::formats::huggingface::file::TokenizerFile;
 use crate::formats::huggingface::shapes::{fields_of, meta_to_spaces, spaces_to_meta};
@@ -21,29 +21,19 @@ const MAX_PIECE: usize = 512;
 const MAX_WORK: usize = 1 << 32;
 
 /// What the unknown piece is decoded to, if a model does not say.
-pub(in crate::formats) const UNK_SURFACE: &str = " \u{2047} ";
+pub(super) const UNK_SURFACE: &str = " \u{2047} ";
 
+/// What a piece is, by the number that both SentencePiece and GGUF have for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::formats) enum Kind {
-    Normal,
-    Unknown,
-    Control,
-    UserDefined,
-    Byte,
+    Normal = 1,
+    Unknown = 2,
+    Control = 3,
+    UserDefined = 4,
+    Byte = 6,
 }
 
 impl Kind {
-    pub(in crate::formats) fn number(self) -> u8 {
-        match self {
-            Kind::Normal => 1,
-            Kind::Unknown => 2,
-            Kind::Control => 3,
-            Kind::UserDefined => 4,
-            Kind::Byte => 6,
-        }
-    }
-
-    /// The kind of a number, as both SentencePiece and GGUF have it.
     pub(in crate::formats) fn of(number: u64, place: &str) -> Result<Self> {
         Ok(match number {
             1 => Kind::Normal,
@@ -116,9 +106,9 @@ impl TokenizerFile {
                     let piece = read_piece(piece, &format!("pieces[{}]", pieces.len()))?;
                     room::push(&mut pieces, piece)?;
                 }
-                (2, Field::Bytes(trainer)) => read_trainer(trainer, &mut rules, &mut model_type)?,
-                (3, Field::Bytes(normalizer)) => read_normalizer(normalizer, &mut rules)?,
-                (5, Field::Bytes(denormalizer)) => check_denormalizer(denormalizer)?,
+                (part @ (2 | 3 | 5), Field::Bytes(message)) => {
+                    read_rules(part, message, &mut rules, &mut model_type)?;
+                }
                 _ => {}
             }
         }
@@ -138,22 +128,15 @@ impl TokenizerFile {
     }
 }
 
-/// The fields of a message, with errors that name it.
-fn fields<'a>(message: &'a [u8], place: &str) -> impl Iterator<Item = Result<(u64, Field<'a>)>> {
-    Fields::new(message).map(move |field| {
-        field.map_err(|()| {
-            refused(place, "malformed: the file is corrupt, truncated or no SentencePiece model")
-        })
-    })
-}
-
 fn read_piece<'a>(message: &'a [u8], place: &str) -> Result<Piece<'a>> {
     let (mut text, mut score, mut kind) = (None, 0.0, 1);
     for field in fields(message, place) {
         match field? {
             (1, field) => text = field.text(),
-            (2, field) => score = field.float().unwrap_or(f32::NAN),
-            (3, field) => kind = field.number().unwrap_or(0),
+            (2, Field::Fixed(bits)) => score = f32::from_bits(bits),
+            (2, _) => score = f32::NAN,
+            (3, Field::Number(number)) => kind = number,
+            (3, _) => kind = 0,
             _ => {}
         }
     }
@@ -161,43 +144,31 @@ fn read_piece<'a>(message: &'a [u8], place: &str) -> Result<Piece<'a>> {
     Ok(Piece { text, score, kind: Kind::of(kind, place)? })
 }
 
-fn read_trainer<'a>(message: &'a [u8], rules: &mut Rules<'a>, model_type: &mut u64) -> Result<()> {
-    for field in fields(message, "trainer_spec") {
-        match field? {
-            (3, Field::Number(number)) => *model_type = number,
-            (24, Field::Number(flag)) => rules.whitespace_as_suffix = flag != 0,
-            (35, Field::Number(flag)) => rules.byte_fallback = flag != 0,
-            (44, field) => {
-                let text =
-                    field.text().ok_or_else(|| refused("trainer_spec.unk_surface", "no text in UTF-8"))?;
+/// Reads the specification of the trainer (2), of the normalizer (3) or of the denormalizer (5).
+fn read_rules<'a>(part: u64, message: &'a [u8], rules: &mut Rules<'a>, model_type: &mut u64) -> Result<()> {
+    let place = ["trainer_spec", "normalizer_spec", "", "denormalizer_spec"][part as usize - 2];
+    for field in fields(message, place) {
+        match (part, field?) {
+            (2, (3, Field::Number(number))) => *model_type = number,
+            (2, (24, Field::Number(flag))) => rules.whitespace_as_suffix = flag != 0,
+            (2, (35, Field::Number(flag))) => rules.byte_fallback = flag != 0,
+            (2, (44, field)) => {
+                let text = field
+                    .text()
+                    .ok_or_else(|| refused(format!("{place}.unk_surface"), "no text in UTF-8"))?;
                 // SentencePiece takes it as a text that a zero ends.
                 rules.unk_surface = text.split('\0').next().unwrap_or_default();
             }
+            (3, (2, Field::Bytes(charsmap))) => rules.charsmap = charsmap,
+            (3, (3, Field::Number(flag))) => rules.add_dummy_prefix = flag != 0,
+            (3, (4, Field::Number(flag))) => rules.remove_extra_whitespaces = flag != 0,
+            (3, (5, Field::Number(flag))) => rules.escape_whitespaces = flag != 0,
+            (5, (2, Field::Bytes(charsmap))) if !charsmap.is_empty() => {
+                let reason =
+                    "replacements in decoded text, which toksmith does not do: use sentencepiece for it";
+                return Err(refused(format!("{place}.precompiled_charsmap"), reason));
+            }
             _ => {}
-        }
-    }
-    Ok(())
-}
-
-fn read_normalizer<'a>(message: &'a [u8], rules: &mut Rules<'a>) -> Result<()> {
-    for field in fields(message, "normalizer_spec") {
-        match field? {
-            (2, Field::Bytes(charsmap)) => rules.charsmap = charsmap,
-            (3, Field::Number(flag)) => rules.add_dummy_prefix = flag != 0,
-            (4, Field::Number(flag)) => rules.remove_extra_whitespaces = flag != 0,
-            (5, Field::Number(flag)) => rules.escape_whitespaces = flag != 0,
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
-/// Checks that decoding does not end with replacements.
-fn check_denormalizer(message: &[u8]) -> Result<()> {
-    for field in fields(message, "denormalizer_spec") {
-        if matches!(field?, (2, Field::Bytes(charsmap)) if !charsmap.is_empty()) {
-            let reason = "replacements in decoded text, which toksmith does not do: use sentencepiece for it";
-            return Err(refused("denormalizer_spec.precompiled_charsmap", reason));
         }
     }
     Ok(())
@@ -348,8 +319,8 @@ fn order_matters(merges: &[[u32; 3]], are_parts: &[bool]) -> Result<bool> {
 
 /// The steps around the model, as a `tokenizer.json` has them.
 fn parts_of(pieces: &[Piece<'_>], rules: &Rules<'_>) -> Value {
-    let symbols: Vec<&str> =
-        pieces.iter().filter(|piece| piece.kind == Kind::UserDefined).map(|piece| piece.text).collect();
+    let of_kind = |kind: Kind| pieces.iter().filter(move |piece| piece.kind == kind).map(|piece| piece.text);
+    let symbols: Vec<&str> = of_kind(Kind::UserDefined).collect();
     let is_usual = rules.charsmap.is_empty()
         && !rules.remove_extra_whitespaces
         && rules.escape_whitespaces
@@ -367,14 +338,10 @@ fn parts_of(pieces: &[Piece<'_>], rules: &Rules<'_>) -> Value {
             "treat_whitespace_as_suffix": rules.whitespace_as_suffix,
         }),
     };
-    json!({"normalizer": normalizer, "decoder": decoder_of(pieces, rules)})
-}
-
-/// The decoder of SentencePiece; or of a file of llama.cpp, as conversions to `tokenizer.json` have it.
-fn decoder_of(pieces: &[Piece<'_>], rules: &Rules<'_>) -> Value {
-    let of_kind = |kind: Kind| pieces.iter().filter(move |piece| piece.kind == kind).map(|piece| piece.text);
-    if !rules.symbols_first {
-        return json!({
+    // That of SentencePiece; or of a file of llama.cpp, as conversions to `tokenizer.json` have it.
+    let decoder = match rules.symbols_first {
+        true => meta_to_spaces(rules.add_dummy_prefix),
+        false => json!({
             "type": "SentencePiece",
             "control": of_kind(Kind::Control).collect::<Vec<_>>(),
             "unknown": of_kind(Kind::Unknown).next(),
@@ -382,9 +349,9 @@ fn decoder_of(pieces: &[Piece<'_>], rules: &Rules<'_>) -> Value {
             "byte_pieces": of_kind(Kind::Byte).next().is_some(),
             "add_dummy_prefix": rules.add_dummy_prefix,
             "remove_extra_whitespaces": rules.remove_extra_whitespaces,
-        });
-    }
-    meta_to_spaces(rules.add_dummy_prefix)
+        }),
+    };
+    json!({"normalizer": normalizer, "decoder": decoder})
 }
 
 /// Control pieces, which text never becomes by merging, and user-defined ones, which are found first.

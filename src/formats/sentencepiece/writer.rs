@@ -36,7 +36,7 @@ pub(in crate::formats) fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
         let mut piece = Message::default();
         piece.content(1, text.as_bytes());
         piece.float(2, *score);
-        piece.number(3, kind.number().into());
+        piece.number(3, *kind as u64);
         message.content(1, &piece.bytes);
     }
     let mut trainer = Message::default();

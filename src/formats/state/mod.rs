@@ -75,7 +75,7 @@ impl Vocab {
 
     /// Makes the vocabulary of [`Vocab::state`] again; the special tokens must have their ids.
     pub fn from_state(state: &[u8], specials: &[SpecialSpec]) -> Result<Self> {
-        let mut reader = StateReader::new(state);
+        let mut reader = StateReader(state);
         let semantics = reader.number()?;
         if semantics & !(MERGES_FLAG | WHOLE_TOKENS_FLAG | CHARACTERS_FLAG | TIES_FLAG) != 0
             && semantics != SPELLED_FLAG
@@ -83,12 +83,9 @@ impl Vocab {
             return Err(Error::BrokenState);
         }
         let count = reader.number()?;
-        let mut sizes = Vec::new();
-        for _ in 0..count {
-            room::push(&mut sizes, (reader.number()?, reader.number()?))?;
-        }
+        let sizes = reader.rows(count)?;
         let mut tokens = room::for_items(sizes.len())?;
-        for (id, len) in sizes {
+        for [id, len] in sizes {
             tokens.push((id, reader.take(len as usize)?));
         }
         if semantics == SPELLED_FLAG {
@@ -101,11 +98,11 @@ impl Vocab {
             let index = tokens.binary_search_by_key(&id, |(id, _)| *id).map_err(|_| Error::BrokenState)?;
             Ok(tokens[index].1)
         };
-        let mut merges: Vec<(&[u8], &[u8])> = Vec::new();
-        for _ in 0..reader.number()? {
-            room::push(&mut merges, (bytes_of(reader.number()?)?, bytes_of(reader.number()?)?))?;
-        }
-        if !reader.is_empty() {
+        let count = reader.number()?;
+        let merges = reader.rows(count)?.into_iter();
+        let merges = merges.map(|[left, right]| Ok((bytes_of(left)?, bytes_of(right)?)));
+        let merges: Vec<(&[u8], &[u8])> = merges.collect::<Result<_>>()?;
+        if !reader.0.is_empty() {
             return Err(Error::BrokenState);
         }
         let vocab = Vocab::new(&tokens, (semantics & MERGES_FLAG != 0).then_some(&merges), specials)?;
@@ -125,14 +122,13 @@ fn characters_vocab(
     has_ties: bool,
     specials: &[SpecialSpec],
 ) -> Result<Vocab> {
-    let mut merges = Vec::new();
-    for _ in 0..reader.number()? {
-        room::push(&mut merges, (reader.number()?, reader.number()?))?;
-    }
+    let count = reader.number()?;
+    let merges: Vec<(u32, u32)> =
+        reader.rows(count)?.into_iter().map(|[left, right]| (left, right)).collect();
     let (bytes, unknown) = (reader.numbers()?, reader.numbers()?.first().copied());
     let outside = reader.numbers()?.into_iter().collect();
     let ties = if has_ties { reader.numbers()? } else { Vec::new() };
-    if !reader.is_empty() {
+    if !reader.0.is_empty() {
         return Err(Error::BrokenState);
     }
     Vocab::of_characters(tokens, &merges, CharacterTokens { bytes, unknown, outside, ties }, specials)

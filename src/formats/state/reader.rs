@@ -13,29 +13,28 @@ pub(super) fn put_list(state: &mut Vec<u8>, numbers: &[u32]) {
 }
 
 /// Reads the parts of a state from its front.
-pub(super) struct StateReader<'a>(&'a [u8]);
+pub(super) struct StateReader<'a>(pub(super) &'a [u8]);
 
 impl<'a> StateReader<'a> {
-    pub(super) fn new(state: &'a [u8]) -> Self {
-        StateReader(state)
-    }
-
     pub(super) fn take(&mut self, len: usize) -> Result<&'a [u8]> {
-        let (head, tail) = self.0.split_at_checked(len).ok_or(Error::BrokenState)?;
-        self.0 = tail;
-        Ok(head)
+        self.0.split_off(..len).ok_or(Error::BrokenState)
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(super) fn numbers(&mut self) -> Result<Vec<u32>> {
-        let mut numbers = Vec::new();
-        for _ in 0..self.number()? {
-            room::push(&mut numbers, self.number()?)?;
+    /// Rows of `N` numbers.
+    pub(super) fn rows<const N: usize>(&mut self, count: u32) -> Result<Vec<[u32; N]>> {
+        let mut rows = Vec::new();
+        for _ in 0..count {
+            let mut row = [0; N];
+            row.iter_mut().try_for_each(|number| self.number().map(|read| *number = read))?;
+            room::push(&mut rows, row)?;
         }
-        Ok(numbers)
+        Ok(rows)
+    }
+
+    /// A list of numbers with its length in front.
+    pub(super) fn numbers(&mut self) -> Result<Vec<u32>> {
+        let count = self.number()?;
+        Ok(self.rows::<1>(count)?.into_flattened())
     }
 
     pub(super) fn number(&mut self) -> Result<u32> {

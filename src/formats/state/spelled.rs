@@ -10,6 +10,8 @@ use crate::room;
 use crate::spelling::TextSpelling;
 use crate::vocab::{BpeModel, CharacterTokens, SpecialSpec, Vocab};
 
+/// The spellings by their numbers.
+const SPELLINGS: [TextSpelling; 3] = [TextSpelling::Bytes, TextSpelling::Characters, TextSpelling::Spaces];
 const FLAGS: u32 = 6;
 /// The place of the flag for merges of one rank.
 const TIES: usize = 5;
@@ -24,11 +26,6 @@ pub(super) fn put_spelled(
     let ties = tokens.map_or(&[][..], |tokens| &tokens.ties);
     let options = &bpe.options;
     let BpeOptions { prefix, suffix, unknown, dropout, .. } = options;
-    let spelling = match bpe.spelling {
-        TextSpelling::Bytes => 0,
-        TextSpelling::Characters => 1,
-        TextSpelling::Spaces => 2,
-    };
     let flags = [
         options.fuse_unknown,
         options.byte_fallback,
@@ -39,7 +36,7 @@ pub(super) fn put_spelled(
     ];
     let flags = flags.iter().rev().fold(0, |bits, &flag| bits << 1 | u32::from(flag));
     let seed = dropout.seed.unwrap_or(0);
-    for number in [spelling, flags, dropout.rate.to_bits(), seed as u32, (seed >> 32) as u32] {
+    for number in [bpe.spelling as u32, flags, dropout.rate.to_bits(), seed as u32, (seed >> 32) as u32] {
         put(state, number);
     }
     let id = |index: u32| vocab.tokens().id_at(index);
@@ -75,12 +72,7 @@ pub(super) fn read_spelled(
     tokens: Vec<(u32, &[u8])>,
     specials: &[SpecialSpec],
 ) -> Result<Vocab> {
-    let spelling = match state.number()? {
-        0 => TextSpelling::Bytes,
-        1 => TextSpelling::Characters,
-        2 => TextSpelling::Spaces,
-        _ => return Err(Error::BrokenState),
-    };
+    let spelling = SPELLINGS.get(state.number()? as usize).ok_or(Error::BrokenState)?;
     let flags = state.number()?;
     let flag = |at: usize| flags >> at & 1 == 1;
     let rate = f32::from_bits(state.number()?);
@@ -105,19 +97,19 @@ pub(super) fn read_spelled(
         ignore_merges: flag(2),
         dropout: Dropout { rate, seed: flag(4).then_some(seed) },
     };
-    let mut merges = Vec::new();
-    for _ in 0..state.number()? {
-        let mut name = || places.get(&state.number()?).copied().ok_or(Error::BrokenState);
-        room::push(&mut merges, [name()?, name()?, name()?])?;
+    let count = state.number()?;
+    let mut merges = state.rows::<3>(count)?;
+    for name in merges.as_flattened_mut() {
+        *name = *places.get(name).ok_or(Error::BrokenState)?;
     }
     let outside = state.numbers()?.into_iter().collect();
     let never_whole = state.numbers()?;
     let ties = if flag(TIES) { state.numbers()? } else { Vec::new() };
-    if !state.is_empty() || repeated.is_some() {
+    if !state.0.is_empty() || repeated.is_some() {
         return Err(Error::BrokenState);
     }
     let model = BpeModel { names, ids, merges, ties, options };
-    Vocab::of_spelled(spelling, model, (tokens, outside, never_whole), specials)
+    Vocab::of_spelled(*spelling, model, (tokens, outside, never_whole), specials)
 }
 
 fn text<'a>(state: &mut StateReader<'a>) -> Result<&'a str> {
