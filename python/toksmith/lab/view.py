@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from .._internal.arguments import checked_text, whole
 from ..tokenizer import Tokenizer, tokenizer_of
-from . import notebook, terminal
+from . import notebook, parts, terminal
 from . import spans as spans_of
 from .spans import Span
 
@@ -18,10 +20,10 @@ class View:
     Attributes:
         text: The text.
         ids: All its ids.
-        limit: How many tokens are drawn at most.
+        limit: How many tokens are drawn at most; None: all.
     """
 
-    def __init__(self, tokenizer: Tokenizer, text: str, *, special: bool, show_ids: bool, limit: int) -> None:
+    def __init__(self, tokenizer: Tokenizer, text: str, *, special: bool, show_ids: bool, limit: int | None) -> None:
         self.text, self.limit = checked_text(text), limit
         self.ids = tokenizer.encode(text, special=special)
         self._tokenizer, self._show_ids = tokenizer, show_ids
@@ -31,10 +33,20 @@ class View:
         """The spans of the first `limit` tokens."""
         return spans_of.of_ids(self._tokenizer, self.ids[: self.limit])
 
-    def __str__(self) -> str:
+    def drawn(self, *, colours: bool) -> Iterator[str]:
+        """Yield what a terminal shows, in parts, or what a file does, without colours."""
+        if self.limit != 0:
+            table = spans_of.Spans(self._tokenizer)
+            yield from terminal.drawn(table, self.ids[: self.limit], colours=colours, ids=self._show_ids)
+        yield f"{self._below()}\n"
+
+    def lines(self, name: str | None) -> Iterator[str]:
+        """Return a line for each token, with tabs between columns; the first is the name, if there is one."""
         table = spans_of.Spans(self._tokenizer)
-        drawn = terminal.drawn(table, [self.ids[: self.limit]], colours=False, ids=self._show_ids)
-        return f"{''.join(drawn)}{self._below()}"
+        return terminal.lines(table, self.ids[: self.limit], ids=self._show_ids, name=name)
+
+    def __str__(self) -> str:
+        return "".join(self.drawn(colours=False)).removesuffix("\n")
 
     __repr__ = __str__
 
@@ -43,9 +55,14 @@ class View:
         return f'<div>{notebook.STYLE}{shown}<div class="toksmith-counts">{self._below()}</div></div>'
 
     def _below(self) -> str:
-        """Return how many tokens are not drawn, and the counts."""
-        count = len(self.ids)
-        return f"{terminal.more(count - self.limit)}{terminal.counts(count, len(self.text.encode()))}"
+        """Return how many tokens are not drawn, the counts, and what the pattern has lost."""
+        count, size = len(self.ids), len(self.text.encode())
+        below = (terminal.more(count - self.limit) if self.limit else "") + terminal.counts(count, size)
+        # The steps of a pipeline may lose text on purpose.
+        if parts.pattern(self._tokenizer).unmatched == "drop" and self._tokenizer.pipeline is None:
+            lost = size - len(self._tokenizer.decode_bytes(self.ids))
+            below += f"; {lost:,} bytes are in no token: the pattern does not match them" if lost else ""
+        return below
 
 
 def view(
@@ -61,7 +78,7 @@ def view(
         text: Any text.
         special: Whether special tokens in the text become their ids.
         ids: Whether the id stands below each token.
-        limit: How many tokens are drawn at most; all are counted.
+        limit: How many tokens are drawn at most; all are counted. With 0 the counts alone are shown.
 
     Raises:
         ValueError: The text has a lone surrogate; or `limit` is negative.

@@ -188,5 +188,5 @@ def test_what_is_drawn_is_made_once() -> None:
             looked_up.append(id)
             return super().__getitem__(id)
 
-    assert "".join(terminal.lines(Spans(toksmith.Tokenizer()), [[97, 98, 97, 97]])) == "a\nb\na\na\n"
+    assert "".join(terminal.lines(Spans(toksmith.Tokenizer()), [97, 98, 97, 97])) == "a\nb\na\na\n"
     assert looked_up == [97, 98]
