@@ -122,7 +122,6 @@ def _live(tokenizer: Tokenizer, blocks: dict[str, int]) -> dict[str, Any] | None
     return {
         "vocabulary": blocks.setdefault(packing.of_vocabulary(tokenizer), len(blocks)),
         "automaton": None if automaton is None else blocks.setdefault(packing.of_automaton(automaton), len(blocks)),
-        "ranks": not parts.has_merges(tokenizer),
         "wholes": parts.ignores_merges(tokenizer),
         "drops": automaton is not None and pattern.unmatched == "drop",
         "special": dict(tokenizer.special_tokens),
@@ -139,7 +138,7 @@ def _computed(tokenizer: Tokenizer, shown: Sequence[Text]) -> dict[str, Any]:
     used = sorted({id for encoding in encodings for id in encoding["ids"]})
     return {
         "encodings": encodings,
-        "bytes": {id: base64.b64encode(spans[id].token).decode() for id in used},
+        "bytes": {id: spans[id].token.decode("latin-1") for id in used},
         "special": [id for id in used if spans[id].special],
     }
 
