@@ -14,13 +14,11 @@ import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from types import EllipsisType
 from typing import Any
 
 from .. import _core
 from .._internal.messages import shown
 from ..files import text_files, whole_files
-from ..formats.saving import Roles, chosen
 from ..tokenizer import Tokenizer as Native
 from .huggingface.added import Json
 from .huggingface.tokenizers import Tokenizer
@@ -31,7 +29,6 @@ try:
 except ImportError as error:
     raise ImportError("toksmith.compat.transformers needs the package `transformers`: install it") from error
 
-SpecialToken = str | EllipsisType | None
 Fast = Any
 """A fast tokenizer of `transformers`, or its class: `transformers` is not typed for mypy."""
 
@@ -118,56 +115,27 @@ def adapter_of(backend: Fast, name: str) -> Tokenizer:
     return made
 
 
-def pretrained(
-    tokenizer: Native | Tokenizer | Fast,
-    *,
-    bos_token: SpecialToken = ...,
-    eos_token: SpecialToken = ...,
-    unk_token: SpecialToken = ...,
-    pad_token: SpecialToken = ...,
-    **options: object,
-) -> ToksmithTokenizer:
+def pretrained(tokenizer: Native | Tokenizer | Fast, **options: object) -> ToksmithTokenizer:
     """Return a tokenizer for `transformers` that encodes with a toksmith tokenizer.
 
     A tokenizer that came from a Hugging Face folder, or from an object of `transformers`, keeps the settings there:
-    its class, roles of special tokens, chat templates, lengths and sides. Arguments replace these settings.
+    its class, roles of special tokens, chat templates, lengths and sides. Any other has the special tokens with usual
+    names as `bos_token`, `eos_token`, `unk_token` and `pad_token`, as in `Tokenizer.save_huggingface`.
 
     Args:
         tokenizer: A `toksmith.Tokenizer`, the adapter around one, or a fast tokenizer of `transformers`.
-        bos_token: As in `Tokenizer.save_huggingface`. By default the token that the tokenizer came with, else one
-            with a usual name, if any. None: no such token.
-        eos_token: Likewise.
-        unk_token: Likewise.
-        pad_token: Likewise; by default, if no token has a usual name, the eos token.
-        **options: Options of `transformers`: `chat_template`, `model_max_length`, `padding_side`, …
+        **options: Settings of `transformers` to replace: roles such as `eos_token` (None: no such token),
+            `chat_template`, `model_max_length`, `padding_side`, …
 
     Raises:
-        ValueError: A role names no special token of the tokenizer, or the tokenizer's class is not around a
+        ValueError: A role names no token of the tokenizer, or the tokenizer's class is not around a
             `tokenizers.Tokenizer`, or is not known.
     """
-    roles = dict(zip(_ROLES, (bos_token, eos_token, unk_token, pad_token), strict=True))
-    if callable(getattr(tokenizer, "save_pretrained", None)):
-        return _of_object(tokenizer, {**chosen(roles), **options})
-    adapter = tokenizer if isinstance(tokenizer, Tokenizer) else Tokenizer(tokenizer)
-    core = adapter._tokenizer._core
-    if (files := core.origin()["files"]) and not isinstance(tokenizer, Tokenizer):
-        return _of_files(core, files.get("config.json"), roles, options)
-    by_role = core.roles(chosen(roles))
-    names = adapter._tokenizer.special_tokens
-    ordinary = {id for id, row in adapter._state.added.rows.items() if not row["special"]}
-    special = [name for id, name in sorted((id, name) for name, id in names.items()) if id not in ordinary]
-    others = [name for name in special if name not in by_role.values()]
-    options.setdefault("clean_up_tokenization_spaces", False)
-    return ToksmithTokenizer(tokenizer_object=adapter, **by_role, extra_special_tokens=others, **options)
-
-
-def _of_object(tokenizer: Fast, changes: Json) -> ToksmithTokenizer:
-    """Return a fast tokenizer of `transformers` with toksmith inside, and some attributes changed."""
-    made = swapped(tokenizer)
-    if made is tokenizer and changes:
+    made = _made(tokenizer)
+    if made is tokenizer and options:
         made = copy.deepcopy(made)
-    names = made.get_vocab() if changes else {}
-    for name, value in changes.items():
+    names = made.get_vocab() if options else {}
+    for name, value in options.items():
         if name in _ROLES and value is not None and str(value) not in names:
             raise ValueError(f"{name} is {shown(str(value))}, which is not a token of this tokenizer")
         setattr(made, name, value)
@@ -175,14 +143,30 @@ def _of_object(tokenizer: Fast, changes: Json) -> ToksmithTokenizer:
     return made
 
 
-def _of_files(core: _core.Tokenizer, model: Json | None, roles: Roles, options: Json) -> ToksmithTokenizer:
+def _made(tokenizer: Native | Tokenizer | Fast) -> ToksmithTokenizer:
+    if callable(getattr(tokenizer, "save_pretrained", None)):
+        return swapped(tokenizer)
+    adapter = tokenizer if isinstance(tokenizer, Tokenizer) else Tokenizer(tokenizer)
+    core = adapter._tokenizer._core
+    if (files := core.origin()["files"]) and not isinstance(tokenizer, Tokenizer):
+        return _of_files(core, files.get("config.json"))
+    by_role = core.roles({})
+    ordinary = {id for id, row in adapter._state.added.rows.items() if not row["special"]}
+    special = sorted((id, name) for name, id in adapter._tokenizer.special_tokens.items() if id not in ordinary)
+    others = [name for _, name in special if name not in by_role.values()]
+    return ToksmithTokenizer(
+        tokenizer_object=adapter, **by_role, extra_special_tokens=others, clean_up_tokenization_spaces=False
+    )
+
+
+def _of_files(core: _core.Tokenizer, model: Json | None) -> ToksmithTokenizer:
     """Return the tokenizer that `transformers` loads from its folder, with toksmith inside.
 
     `model` is what the configuration of the model says of the tokenizer.
     """
-    files, warned = core.folder(chosen(roles))
+    files, warned = core.folder({})
     for warning in warned:
-        warnings.warn(warning, stacklevel=3)
+        warnings.warn(warning, stacklevel=4)
     config = json.loads(files["tokenizer_config.json"])
     if tokenizer_class_from_name(config["tokenizer_class"]) is None:
         raise ValueError(
@@ -194,12 +178,9 @@ def _of_files(core: _core.Tokenizer, model: Json | None, roles: Roles, options: 
     files["tokenizer_config.json"] = json.dumps(config).encode()
     if model is not None:
         files["config.json"] = json.dumps(model).encode()
-    with tempfile.TemporaryDirectory() as made:
-        for name, content in files.items():
-            path = Path(made, name)
-            path.parent.mkdir(exist_ok=True)
-            path.write_bytes(content)
-        tokenizer = ToksmithTokenizer.from_pretrained(made, **chosen(roles), **options)
+    with tempfile.TemporaryDirectory() as folder:
+        whole_files.write_all([(Path(folder, name), [content]) for name, content in files.items()], make_folder=True)
+        tokenizer = ToksmithTokenizer.from_pretrained(folder)
     tokenizer.name_or_path = tokenizer.init_kwargs["name_or_path"] = ""
     return tokenizer
 
