@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 
 from .._internal.messages import printable, size
 from ..formats import sources
@@ -106,24 +105,6 @@ def _write_page(path: str, tokenizers: Sequence[tuple[str, Tokenizer]], text: st
     """Write a page of tokenizers, each with the name after `-t`, and say how large it is."""
     from ..lab.page.document import document  # imports NumPy and regex
 
-    named: dict[str, Tokenizer] = {}
-    for source, tokenizer in tokenizers:
-        named[_new_name(source, named)] = tokenizer
+    named = dict(tokenizers)
     written = streams.write(path, [document(named, text).encode()])
     streams.say_written(path, f"{size(written)}, {printable(', '.join(named))}")
-
-
-def _new_name(source: str, named: dict[str, Tokenizer]) -> str:
-    """Return the name of a tokenizer in a page: of a path its last part, with a number where it is taken.
-
-    >>> _new_name("models/one/tokenizer.json", {}), _new_name("o200k_base", {})
-    ('one/tokenizer.json', 'o200k_base')
-    """
-    path = Path(source)
-    generic = path.name in ("tokenizer.json", "vocab.json", "merges.txt")
-    name = "/".join(path.parts[-2:]) if generic else path.name or source
-    number = 2
-    while name in named:
-        name = f"{name.partition(' (')[0]} ({number})"
-        number += 1
-    return name

@@ -7,13 +7,19 @@ fast as it is encoded.
 from __future__ import annotations
 
 import functools
+import itertools
 import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from .._internal.messages import counted
 from .spans import Span, spaced
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Ids: TypeAlias = "Sequence[int] | NDArray[Any]"
 
 COLOURS = ("\x1b[30;46m", "\x1b[30;43m")
 """Colours that tokens have in turn, so that neighbours differ."""
@@ -44,7 +50,7 @@ def has_colours() -> bool:
     return console.is_terminal and takes_escapes and not console.no_color
 
 
-def drawn(spans: Mapping[int, Span], tokens: Sequence[int], *, colours: bool, ids: bool = False) -> Iterator[str]:
+def drawn(spans: Mapping[int, Span], tokens: Ids, *, colours: bool, ids: bool = False) -> Iterator[str]:
     r"""Yield the drawing of tokens in parts. A line ends with a token that ends with a newline, and at the end.
 
     With colours each token has a background that differs from its neighbours', and spaces stay. Without colours,
@@ -111,11 +117,13 @@ def framed(span: Span) -> str:
     return f"⟦{text}⟧" if span.special else text
 
 
-def _blocks(ids: Sequence[int]) -> Iterator[Sequence[int]]:
-    return (ids[start : start + _BLOCK] for start in range(0, len(ids), _BLOCK))
+def _blocks(ids: Ids) -> Iterator[list[int]]:
+    for start in range(0, len(ids), _BLOCK):
+        block: Any = ids[start : start + _BLOCK]
+        yield block if isinstance(block, list) else block.tolist()
 
 
-def _coloured(spans: Mapping[int, Span], tokens: Sequence[int]) -> Iterator[str]:
+def _coloured(spans: Mapping[int, Span], tokens: Ids) -> Iterator[str]:
     """Yield tokens on backgrounds in turn. A line ends after each newline, which is shown, and at the end."""
     even, odd = (functools.cache(lambda id, parity=parity: _on_colour(spans[id], parity)) for parity in (0, 1))
     for ids in _blocks(tokens):
@@ -135,7 +143,7 @@ def _on_colour(span: Span, parity: int) -> str:
     return begin + line_end.join(map(spaced, span.token.split(b"\n"))) + END
 
 
-def _separated(spans: Mapping[int, Span], tokens: Sequence[int]) -> Iterator[str]:
+def _separated(spans: Mapping[int, Span], tokens: Ids) -> Iterator[str]:
     """Yield tokens with a separator between them. A line ends with a newline at the end of a token."""
     drawing = functools.cache(lambda id: framed(spans[id]) + ("\n" if spans[id].token.endswith(b"\n") else SEPARATOR))
     last = ""
@@ -145,9 +153,7 @@ def _separated(spans: Mapping[int, Span], tokens: Sequence[int]) -> Iterator[str
     yield last[:-1] + "\n"
 
 
-def lines(
-    spans: Mapping[int, Span], tokens: Sequence[int], *, ids: bool = False, name: str | None = None
-) -> Iterator[str]:
+def lines(spans: Mapping[int, Span], tokens: Ids, *, ids: bool = False, name: str | None = None) -> Iterator[str]:
     r"""Return one line for each token, with tabs between columns: name, id, text, and "special" for a special token.
 
     >>> from toksmith import Tokenizer
@@ -163,20 +169,20 @@ def lines(
         cells = [name, str(id) if ids else None, span.text, "special" if span.special else None]
         return "\t".join(cell for cell in cells if cell is not None) + "\n"
 
-    return map(line, tokens)
+    return map(line, itertools.chain.from_iterable(_blocks(tokens)))
 
 
 # Rows with ids below
 
 
-def rows(spans: Mapping[int, Span], tokens: Sequence[int], colours: bool, width: int) -> Iterator[str]:
+def rows(spans: Mapping[int, Span], tokens: Ids, colours: bool, width: int) -> Iterator[str]:
     """Yield tokens and the ids below them in rows of at most `width` columns, two lines each."""
     cell_of = functools.cache(lambda id: _cell(spans[id], colours))
     between = " " if colours else SEPARATOR
     upper: list[str] = []
     lower: list[str] = []
     column = 0
-    for place, id in enumerate(tokens):
+    for place, id in enumerate(itertools.chain.from_iterable(_blocks(tokens))):
         cell = cell_of(id)
         if upper and column + cell.width > width:
             yield f"{between.join(upper).rstrip()}\n{between.join(lower).rstrip()}\n"

@@ -19,31 +19,36 @@ class View:
 
     Attributes:
         text: The text.
-        ids: All its ids.
         limit: How many tokens are drawn at most; None: all.
     """
 
     def __init__(self, tokenizer: Tokenizer, text: str, *, special: bool, show_ids: bool, limit: int | None) -> None:
         self.text, self.limit = checked_text(text), limit
-        self.ids = tokenizer.encode(text, special=special)
+        self._ids = tokenizer.encode_to_numpy(text, special=special)
         self._tokenizer, self._show_ids = tokenizer, show_ids
+
+    @property
+    def ids(self) -> list[int]:
+        """All ids of the text."""
+        ids: list[int] = self._ids.tolist()
+        return ids
 
     @property
     def spans(self) -> list[Span]:
         """The spans of the first `limit` tokens."""
-        return spans_of.of_ids(self._tokenizer, self.ids[: self.limit])
+        return spans_of.of_ids(self._tokenizer, self._ids[: self.limit].tolist())
 
     def drawn(self, *, colours: bool) -> Iterator[str]:
         """Yield what a terminal shows, in parts, or what a file does, without colours."""
         if self.limit != 0:
             table = spans_of.Spans(self._tokenizer)
-            yield from terminal.drawn(table, self.ids[: self.limit], colours=colours, ids=self._show_ids)
+            yield from terminal.drawn(table, self._ids[: self.limit], colours=colours, ids=self._show_ids)
         yield f"{self._below()}\n"
 
     def lines(self, name: str | None) -> Iterator[str]:
         """Return a line for each token, with tabs between columns; the first is the name, if there is one."""
         table = spans_of.Spans(self._tokenizer)
-        return terminal.lines(table, self.ids[: self.limit], ids=self._show_ids, name=name)
+        return terminal.lines(table, self._ids[: self.limit], ids=self._show_ids, name=name)
 
     def __str__(self) -> str:
         return "".join(self.drawn(colours=False)).removesuffix("\n")
@@ -56,11 +61,11 @@ class View:
 
     def _below(self) -> str:
         """Return how many tokens are not drawn, the counts, and what the pattern has lost."""
-        count, size = len(self.ids), len(self.text.encode())
+        count, size = len(self._ids), len(self.text.encode())
         below = (terminal.more(count - self.limit) if self.limit else "") + terminal.counts(count, size)
         # The steps of a pipeline may lose text on purpose.
         if parts.pattern(self._tokenizer).unmatched == "drop" and self._tokenizer.pipeline is None:
-            lost = size - len(self._tokenizer.decode_bytes(self.ids))
+            lost = size - len(self._tokenizer.decode_bytes(self._ids))
             below += f"; {lost:,} bytes are in no token: the pattern does not match them" if lost else ""
         return below
 
