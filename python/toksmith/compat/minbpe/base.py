@@ -12,10 +12,9 @@ from ... import patterns
 from ...files import text_files
 from ...tokenizer import Tokenizer as ToksmithTokenizer
 from .. import _merges
+from .._merges import Pair
 from . import files
 from .files import Model, render_token, replace_control_characters
-
-Pair = tuple[int, int]
 
 __all__ = ["Tokenizer", "get_stats", "merge", "render_token", "replace_control_characters"]
 
@@ -64,15 +63,12 @@ class Tokenizer:
     def _replace(self, model: Model, is_loaded: bool = False) -> None:
         """Become the tokenizer of a model; if there is no such tokenizer, stay unchanged."""
         self._tokenizer = self._build(model)
-        self._model = model
-        self._vocab = {byte: bytes([byte]) for byte in range(256)}
-        for (left, right), id in model.merges.items():
-            self._vocab[id] = self._vocab[left] + self._vocab[right]
+        self._model, self._vocab = model, _merges.vocab_of(model.merges)
         if is_loaded:
             self._vocab.update((id, name.encode()) for name, id in model.special_tokens.items())
 
     def _build(self, model: Model) -> ToksmithTokenizer:
-        return ToksmithTokenizer._of(files.tokenizer_of(model))
+        return files.tokenizer_of(model)
 
     @property
     def tokenizer(self) -> ToksmithTokenizer:
@@ -113,19 +109,14 @@ class Tokenizer:
             ValueError: `vocab_size` is less than 256, or takes the id of a special token.
         """
         pattern = patterns.of_source(self.pattern or None, 0, "drop")
-        learned = _merges.learn([text], vocab_size, pattern, "first")
-        merges = {(left, right): 256 + i for i, (left, right, _) in enumerate(learned)}
+        merges, counts = _merges.learn([text], vocab_size, pattern, "first")
         self._replace(self._model._replace(merges=merges))
-        if verbose:
-            for i, (left, right, count) in enumerate(learned):
-                what = f"{(left, right)} -> {256 + i} ({self._vocab[256 + i]!r})"
-                print(f"merge {i + 1}/{vocab_size - 256}: {what} had {count} occurrences")
-        if len(learned) < vocab_size - 256:
-            warnings.warn(
-                f"no pair is left after {len(learned)} merges of {vocab_size - 256}: "
-                f"the vocabulary has {256 + len(learned)} tokens",
-                stacklevel=2,
-            )
+        asked = vocab_size - 256
+        for number, ((pair, id), count) in enumerate(zip(merges.items(), counts, strict=True) if verbose else (), 1):
+            print(f"merge {number}/{asked}: {pair} -> {id} ({self._vocab[id]!r}) had {count} occurrences")
+        if len(merges) < asked:
+            what = f"no pair is left after {len(merges)} merges of {asked}"
+            warnings.warn(f"{what}: the vocabulary has {256 + len(merges)} tokens", stacklevel=2)
 
     def save(self, file_prefix: str | os.PathLike[str]) -> None:
         """Write `file_prefix`.model, which `load` reads, and `file_prefix`.vocab, which people read.

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from ... import _core, patterns
-from ..._internal import arguments
 from ..._internal.messages import shown
 from ...files import text_files, whole_files
 from ...formats import verification
-
-Pair = tuple[int, int]
+from ...tokenizer import Tokenizer
+from .. import _merges
+from .._merges import Pair
 
 
 class Model(NamedTuple):
@@ -28,21 +28,10 @@ class Model(NamedTuple):
     merges: dict[Pair, int]
 
 
-def core_of(merges: Iterable[Pair], special_tokens: Mapping[str, int], pattern: patterns.Pattern) -> _core.Tokenizer:
-    """Return the core of merges whose ids count up from 256, in order."""
-    tokens = [bytes([byte]) for byte in range(256)]
-    pairs = []
-    for left, right in merges:
-        pairs.append((tokens[left], tokens[right]))
-        tokens.append(tokens[left] + tokens[right])
-    specials = arguments.special_list(special_tokens)
-    return _core.Tokenizer(dict(enumerate(tokens)), pairs, specials, pattern.core())
-
-
-def tokenizer_of(model: Model) -> _core.Tokenizer:
+def tokenizer_of(model: Model) -> Tokenizer:
     """Return the tokenizer of a model."""
     pattern = patterns.of_source(model.pattern or None, 0, "drop")
-    return core_of(model.merges, model.special_tokens, pattern)
+    return _merges.tokenizer_of(model.merges, model.special_tokens, pattern)
 
 
 def read(path: str | os.PathLike[str]) -> Model:
@@ -59,7 +48,7 @@ def save(core: _core.Tokenizer, path: str | os.PathLike[str]) -> None:
     """
     prefix = prefix_of(path)
     model = Model(*_core.minbpe_model(core.written("minbpe")[0].decode()))
-    verification.compare_texts("a .model file of minbpe", core, tokenizer_of(model))
+    verification.compare_texts("a .model file of minbpe", core, tokenizer_of(model)._core)
     write(prefix, model, verification.ordinary(core))
 
 
