@@ -15,7 +15,7 @@ function binaryOf(text) {
   return Array.from(encoder.encode(text), (byte) => String.fromCharCode(byte)).join("");
 }
 
-/** The ordinary tokens, and which pairs of them merge: `packing.py` says what the content is. */
+/** The ordinary tokens, and which pairs of them merge: `document.py` says what the content is. */
 class Vocabulary {
   constructor([runs, merges]) {
     const tokens = runs.flatMap(([, tokens]) => tokens);

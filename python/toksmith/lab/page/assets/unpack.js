@@ -1,4 +1,4 @@
-// Reads the blocks of the page: JSON, compressed, as `packing.py` writes them.
+// Reads the blocks of the page: JSON, compressed, as `document.py` writes them.
 
 /** Returns the content of block `number`. */
 export async function unpackBlock(number) {
