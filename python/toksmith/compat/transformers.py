@@ -33,78 +33,30 @@ Fast = Any
 """A fast tokenizer of `transformers`, or its class: `transformers` is not typed for mypy."""
 
 _ROLES = ("bos_token", "eos_token", "unk_token", "pad_token")
-_SAVED_AS = "PreTrainedTokenizerFast"  # a class of `transformers`: the folder can be loaded without toksmith
 
 
-class ToksmithTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]  # not typed, for mypy
-    """A fast tokenizer of `transformers` that encodes and decodes with toksmith.
+class ToksmithTokenizer:
+    """Loads fast tokenizers of `transformers` that encode and decode with toksmith, and are else what they were."""
 
-    If the folder names a class of its own, the result is also an instance of that class. `save_pretrained` writes a
-    folder that `transformers.AutoTokenizer` loads without toksmith.
-    """
-
-    @classmethod
-    def from_pretrained(
-        cls, pretrained_model_name_or_path: object, *inputs: object, **options: object
-    ) -> ToksmithTokenizer:
+    @staticmethod
+    def from_pretrained(pretrained_model_name_or_path: object, *inputs: object, **options: object) -> Fast:
         """Load a folder, or the name of a model, as `AutoTokenizer.from_pretrained` does."""
         return swapped(AutoTokenizer.from_pretrained(pretrained_model_name_or_path, *inputs, **options))
 
-    @property
-    def toksmith(self) -> Native:
-        """The `toksmith.Tokenizer` that encodes and decodes."""
-        adapter: Tokenizer = self._tokenizer
-        return adapter._tokenizer
 
-    def train_new_from_iterator(self, *args: object, **options: object) -> Fast:
-        """Return a tokenizer of the same kind with another vocabulary, which `tokenizers` learns from texts."""
-        made = super().train_new_from_iterator(*args, **options)
-        if not isinstance(made.backend_tokenizer, Tokenizer):
-            made._tokenizer = adapter_of(made.backend_tokenizer, type(made).__name__)
-        return made
-
-    def _save_pretrained(self, *args: object, **options: object) -> tuple[str, ...]:
-        names: tuple[str, ...] = super()._save_pretrained(*args, **options)
-        if type(self) is not ToksmithTokenizer:
-            return names
-        config = Path(next(name for name in names if name.endswith("tokenizer_config.json")))
-        content = text_files.read_object(config, "tokenizer_config.json") | {"tokenizer_class": _SAVED_AS}
-        text = json.dumps(content, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
-        whole_files.write(config, [text.encode(errors="backslashreplace")])
-        return names
-
-    def __reduce__(self) -> tuple[object, ...]:
-        replaced = next(kind for kind in type(self).__mro__ if not issubclass(kind, ToksmithTokenizer))
-        return _restored, (replaced, self.__dict__.copy())
-
-
-@functools.cache
-def _class_for(kind: Fast) -> Fast:
-    """Return the class with toksmith inside that replaces a class of `transformers`."""
-    if kind is PreTrainedTokenizerFast:
-        return ToksmithTokenizer
-    return type(kind.__name__, (ToksmithTokenizer, kind), {"__doc__": kind.__doc__, "__module__": __name__})
-
-
-def _restored(kind: Fast, state: Json) -> ToksmithTokenizer:
-    made: ToksmithTokenizer = object.__new__(_class_for(kind))
-    made.__dict__.update(state)
-    return made
-
-
-def swapped(tokenizer: Fast) -> ToksmithTokenizer:
+def swapped(tokenizer: Fast) -> Fast:
     """Return a fast tokenizer of `transformers`, with toksmith inside; everything else of it is copied."""
-    if isinstance(tokenizer, ToksmithTokenizer):
-        return tokenizer
     kind = type(tokenizer)
     if not isinstance(tokenizer, PreTrainedTokenizerFast):
         raise ValueError(
             f"{kind.__name__} is not around a tokenizers.Tokenizer, so toksmith cannot stand in: use it as it is"
         )
-    state = {name: copy.deepcopy(value) for name, value in tokenizer.__dict__.items() if name != "_tokenizer"}
-    backend = tokenizer.backend_tokenizer
-    inside = backend if isinstance(backend, Tokenizer) else adapter_of(backend, kind.__name__)
-    return _restored(kind, {**state, "_tokenizer": inside})
+    if isinstance(tokenizer.backend_tokenizer, Tokenizer):
+        return tokenizer
+    made = object.__new__(kind)
+    others = {name: copy.deepcopy(value) for name, value in tokenizer.__dict__.items() if name != "_tokenizer"}
+    made.__dict__.update(others, _tokenizer=adapter_of(tokenizer.backend_tokenizer, kind.__name__))
+    return made
 
 
 def adapter_of(backend: Fast, name: str) -> Tokenizer:
@@ -115,7 +67,7 @@ def adapter_of(backend: Fast, name: str) -> Tokenizer:
     return made
 
 
-def pretrained(tokenizer: Native | Tokenizer | Fast, **options: object) -> ToksmithTokenizer:
+def pretrained(tokenizer: Native | Tokenizer | Fast, **options: object) -> Fast:
     """Return a tokenizer for `transformers` that encodes with a toksmith tokenizer.
 
     A tokenizer that came from a Hugging Face folder, or from an object of `transformers`, keeps the settings there:
@@ -143,7 +95,7 @@ def pretrained(tokenizer: Native | Tokenizer | Fast, **options: object) -> Toksm
     return made
 
 
-def _made(tokenizer: Native | Tokenizer | Fast) -> ToksmithTokenizer:
+def _made(tokenizer: Native | Tokenizer | Fast) -> Fast:
     if callable(getattr(tokenizer, "save_pretrained", None)):
         return swapped(tokenizer)
     adapter = tokenizer if isinstance(tokenizer, Tokenizer) else Tokenizer(tokenizer)
@@ -154,12 +106,12 @@ def _made(tokenizer: Native | Tokenizer | Fast) -> ToksmithTokenizer:
     ordinary = {id for id, row in adapter._state.added.rows.items() if not row["special"]}
     special = sorted((id, name) for name, id in adapter._tokenizer.special_tokens.items() if id not in ordinary)
     others = [name for _, name in special if name not in by_role.values()]
-    return ToksmithTokenizer(
+    return PreTrainedTokenizerFast(
         tokenizer_object=adapter, **by_role, extra_special_tokens=others, clean_up_tokenization_spaces=False
     )
 
 
-def _of_files(core: _core.Tokenizer, model: Json | None) -> ToksmithTokenizer:
+def _of_files(core: _core.Tokenizer, model: Json | None) -> Fast:
     """Return the tokenizer that `transformers` loads from its folder, with toksmith inside.
 
     `model` is what the configuration of the model says of the tokenizer.
@@ -187,8 +139,6 @@ def _of_files(core: _core.Tokenizer, model: Json | None) -> ToksmithTokenizer:
 
 # In every tokenizer that `transformers` makes
 
-Backend: Fast = ToksmithTokenizer.__base__  # the class around a `tokenizers.Tokenizer`
-
 _installed: Installed | None = None
 
 
@@ -201,7 +151,7 @@ class Installed:
 
     def __init__(self) -> None:
         self.kept: dict[str, str] = {}
-        original: Callable[..., None] = Backend.__init__
+        original: Callable[..., None] = PreTrainedTokenizerFast.__init__
         self._original: Callable[..., None] | None = original
 
         @functools.wraps(original)
@@ -209,7 +159,7 @@ class Installed:
             original(tokenizer, *args, **options)
             self._put_into(tokenizer)
 
-        Backend.__init__ = init
+        PreTrainedTokenizerFast.__init__ = init
 
     def _put_into(self, tokenizer: Fast) -> None:
         name, backend = type(tokenizer).__name__, tokenizer.backend_tokenizer
@@ -225,7 +175,7 @@ class Installed:
         """Let `transformers` make its own tokenizers again. Tokenizers that were made before stay as they are."""
         global _installed
         if self._original is not None:
-            Backend.__init__ = self._original
+            PreTrainedTokenizerFast.__init__ = self._original
             self._original = None
         if _installed is self:
             _installed = None

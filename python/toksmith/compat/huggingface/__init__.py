@@ -1,7 +1,7 @@
 """toksmith behind the interfaces of `tokenizers` and `transformers`.
 
 `Tokenizer` has the methods that programs call on `tokenizers.Tokenizer`, with the same results; `Encoding` is what
-its `encode` returns. `pretrained` makes a tokenizer for `transformers`, and `ToksmithTokenizer` is its class;
+its `encode` returns. `pretrained` makes a tokenizer for `transformers`, `ToksmithTokenizer` loads one, and
 `install` puts toksmith into every tokenizer that `transformers` makes.
 """
 
