@@ -12,7 +12,7 @@ from ..._internal.messages import shown
 from ...files import reading, text_files, whole_files
 from ...tokenizer import Tokenizer as ToksmithTokenizer
 from .. import tiktoken
-from .files import Model, vocab_lines
+from .base import Model, vocab_lines
 from .regex import GPT4_SPLIT_PATTERN, RegexTokenizer
 
 GPT4_SPECIAL_TOKENS = {
