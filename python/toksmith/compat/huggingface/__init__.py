@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING
 
 from ..._core import HuggingFaceEncoding as Encoding
 from .added import AddedToken
-from .byte_level_bpe import ByteLevelBPETokenizer
-from .model import BPE
-from .tokenizers import DecodeStream, Tokenizer
-from .training import BpeTrainer
+from .model import BPE, BpeTrainer
+from .tokenizers import ByteLevelBPETokenizer, DecodeStream, Tokenizer
 
 if TYPE_CHECKING:
     from ..transformers import Installed, ToksmithTokenizer, install, pretrained

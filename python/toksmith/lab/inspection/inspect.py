@@ -14,7 +14,6 @@ from ..._internal.progress import Report, reporter, summing
 from ...corpus import Corpus, CorpusOptions, TextSources, check_options
 from ...tokenizer import Tokenizer, tokenizer_of
 from ..spans import shown, visible
-from ..text import plain
 from . import results
 from . import vocabulary as figures
 from .reach import reach
@@ -63,6 +62,28 @@ class Inspection:
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"
+
+
+def plain(value: Any) -> Any:
+    r"""Return a result as dicts, lists, numbers and str. In bytes, what is not text is `\xNN`, and a backslash `\\`.
+
+    A field of a dataclass whose metadata has `left_out` is left out.
+
+    >>> plain({1: (b"\xff", 2.5, None)})
+    {'1': ['\\xff', 2.5, None]}
+    """
+    if isinstance(value, bytes):
+        return value.replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
+    if dataclasses.is_dataclass(value):
+        fields = (field for field in dataclasses.fields(value) if not field.metadata.get("left_out"))
+        return {field.name: plain(getattr(value, field.name)) for field in fields}
+    if hasattr(value, "_asdict"):
+        return plain(value._asdict())
+    if isinstance(value, dict):
+        return {str(key): plain(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(part) for part in value]
+    return value
 
 
 MAX_CHARACTERS = 60
