@@ -177,7 +177,7 @@ def compare(
     """
     check_options(compare, corpus)
     count = checked_workers(workers)
-    bootstrap = statistics.Bootstrap(whole("resamples", resamples, 0))
+    whole("resamples", resamples, 0)
     texts = None if on is None else Texts(on, language_field, **corpus)
     sentences = None if parallel is None else Parallel(parallel, corpus.get("errors", "strict"))
     languages = [] if sentences is None else sentences.languages
@@ -196,9 +196,9 @@ def compare(
         raise ValueError("there is nothing to compare on: give files or texts, or parallel texts")
     names, parity = [encoder.name for encoder in encoders], []
     if translated is not None:
-        parity = statistics.parity_of(translated, languages, reference or languages[0], names, bootstrap)
+        parity = statistics.parity_of(translated, languages, reference or languages[0], names, resamples)
     return Comparison(
         tokenizers=tuple(names),
-        groups=tuple(statistics.groups_of(table, names, bootstrap)),
+        groups=tuple(statistics.groups_of(table, names, resamples)),
         parity=tuple(parity),
     )
