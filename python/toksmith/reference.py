@@ -7,7 +7,6 @@ in toksmith is compared with these sections, so they are written to be obviously
 
 from __future__ import annotations
 
-import heapq
 import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -305,21 +304,53 @@ def incremental_merges(
 ) -> Iterator[Merge]:
     """Train like `naive_merges`, with the same results, but much faster.
 
-    A merge changes only the pretokens that contain its pair, so only their pairs are counted again, and a heap gives
-    the top pair without looking at all of them.
+    A merge changes only the pretokens that contain its pair, so only their pairs are counted again. Pairs are kept by
+    their counts, so only the most frequent ones are looked at.
 
     >>> counts = {b"low": 5, b"lower": 2}
     >>> list(incremental_merges(counts, 9, "ids")) == list(naive_merges(counts, 9, "ids"))
     True
     """
     _check_choice("ties", ties, Ties)
-    index = _PairIndex(pretokens_after(counts, ()), ties, byte_order)
+    start = pretokens_after(counts, ())
+    words, word_counts = list(start), list(start.values())
+    pair_counts = Counter(count_pairs(start))
+    words_with: defaultdict[Pair, set[int]] = defaultdict(set)
+    for i, word in enumerate(words):
+        for pair in pairwise(word):
+            words_with[pair].add(i)
+    pairs_with: defaultdict[int, set[Pair]] = defaultdict(set)
+    for pair, count in pair_counts.items():
+        pairs_with[count].add(pair)
+    ids = _bytes_in_order(ties, byte_order)
+
+    def first_place(pair: Pair) -> tuple[int, int]:
+        """Give minus the word, and the byte in it, where `pair` first stands."""
+        i = min(words_with[pair])
+        place = next(k for k, neighbours in enumerate(pairwise(words[i])) if neighbours == pair)
+        return -i, -sum(len(piece) for piece in words[i][:place])
+
+    tie_key = first_place if ties == "first" else _tie_key(ties, ids)
     for _ in range(num_merges):
-        merge = index.pop()
-        if merge is None or merge.count < max(1, min_frequency):
+        count = max((count for count, pairs in pairs_with.items() if pairs), default=0)
+        if count < max(1, min_frequency):
             return
-        yield merge
-        index.apply(merge)
+        best = max(pairs_with[count], key=tie_key)
+        yield Merge(*best, count)
+        ids[b"".join(best)] = len(ids)
+        changes: Counter[Pair] = Counter()
+        for i in list(words_with[best]):
+            before, words[i] = words[i], merge_pair(words[i], best)
+            for pair in pairwise(before):
+                changes[pair] -= word_counts[i]
+                words_with[pair].discard(i)
+            for pair in pairwise(words[i]):
+                changes[pair] += word_counts[i]
+                words_with[pair].add(i)
+        for pair, change in changes.items():
+            pairs_with[pair_counts[pair]].discard(pair)
+            pair_counts[pair] += change
+            pairs_with[pair_counts[pair]].add(pair)
 
 
 def balanced_merges(
@@ -403,78 +434,6 @@ def _top_pair(pair_counts: Mapping[Pair, int], tie_key: Callable[[Pair], TieKey]
         return None
     left, right = max(pair_counts, key=lambda pair: (pair_counts[pair], tie_key(pair)))
     return Merge(left, right, pair_counts[left, right])
-
-
-@dataclass(slots=True)
-class _Candidate:
-    """A pair in the heap, with its count and tie key at the time. What `heapq` calls less comes out first."""
-
-    count: int
-    key: TieKey
-    pair: Pair
-
-    def __lt__(self, other: _Candidate) -> bool:
-        return bool((self.count, self.key) > (other.count, other.key))
-
-
-class _PairIndex:
-    """The state of `incremental_merges`: how often each pair occurs, and in which words.
-
-    The heap also has stale entries: a pair whose count has changed is pushed again, and the old entry is thrown away
-    when it comes out.
-    """
-
-    def __init__(self, words: Mapping[Pieces, int], ties: Ties, byte_order: ByteOrder) -> None:
-        self.words = list(words)
-        self.word_counts = list(words.values())
-        self.pair_counts: Counter[Pair] = Counter(count_pairs(words))
-        self.words_with: defaultdict[Pair, set[int]] = defaultdict(set)
-        for i, word in enumerate(self.words):
-            for pair in pairwise(word):
-                self.words_with[pair].add(i)
-        self.ids = _bytes_in_order(ties, byte_order)
-        self.tie_key = self._first_place if ties == "first" else _tie_key(ties, self.ids)
-        self.heap = [_Candidate(n, self.tie_key(pair), pair) for pair, n in self.pair_counts.items()]
-        heapq.heapify(self.heap)
-
-    def pop(self) -> Merge | None:
-        """Take the top pair out of the heap."""
-        while self.heap:
-            top = heapq.heappop(self.heap)
-            if top.count == self.pair_counts[top.pair]:
-                return Merge(*top.pair, top.count)
-        return None
-
-    def apply(self, merge: Merge) -> None:
-        """Merge the pair in all words that contain it, and bring counts and heap up to date."""
-        self.ids[merge.left + merge.right] = len(self.ids)
-        changes: Counter[Pair] = Counter()
-        for i in list(self.words_with[merge.pair]):
-            old, new = self.words[i], merge_pair(self.words[i], merge.pair)
-            for gone in pairwise(old):
-                changes[gone] -= self.word_counts[i]
-            for come in pairwise(new):
-                changes[come] += self.word_counts[i]
-            for gone in set(pairwise(old)) - set(pairwise(new)):
-                self.words_with[gone].discard(i)
-            for come in set(pairwise(new)) - set(pairwise(old)):
-                self.words_with[come].add(i)
-            self.words[i] = new
-        for changed, change in changes.items():
-            self.pair_counts[changed] += change
-            if change and self.pair_counts[changed]:
-                count, key = self.pair_counts[changed], self.tie_key(changed)
-                heapq.heappush(self.heap, _Candidate(count, key, changed))
-
-    def _first_place(self, pair: Pair) -> tuple[int, int]:
-        """Give the key of `ties="first"`: minus the word and the byte in it where `pair` first stands.
-
-        That place changes only when the first occurrence goes, and then the count changes too: so a heap
-        entry with the present count has the present place.
-        """
-        i = min(self.words_with[pair])
-        first = next(k for k, neighbours in enumerate(pairwise(self.words[i])) if neighbours == pair)
-        return -i, -sum(len(piece) for piece in self.words[i][:first])
 
 
 # 4. Ids
@@ -579,11 +538,17 @@ def rank_function(merges_or_ranks: Sequence[Pair] | Mapping[bytes, int] | RankFu
     return lambda left, right: places.get((left, right))
 
 
-def encode_steps(word: bytes, merges_or_ranks: Sequence[Pair] | Mapping[bytes, int] | RankFunction) -> Iterator[Step]:
+def encode_steps(
+    word: bytes,
+    merges_or_ranks: Sequence[Pair] | Mapping[bytes, int] | RankFunction,
+    drops: Iterator[bool] | None = None,
+) -> Iterator[Step]:
     """Merge the bytes of one pretoken, one pair at a time, and show each step.
 
     Each step merges the pair with the lowest rank, the leftmost where it stands more than once, until no pair has a
-    rank. For many words, make the `rank_function` once and pass it on.
+    rank. For many words, make the `rank_function` once and pass it on. With BPE-dropout (arXiv:1910.13267), `drops`
+    says at each step of each pair that has a rank whether it is left out, in the order of rank and place. The first
+    that is not is merged, and merging ends at a step that leaves all out.
 
     >>> for step in encode_steps(b"lower", [(b"o", b"w"), (b"l", b"ow"), (b"e", b"r")]):
     ...     print(step.rank, step.left, step.right, step.pieces)
@@ -595,23 +560,29 @@ def encode_steps(word: bytes, merges_or_ranks: Sequence[Pair] | Mapping[bytes, i
     pieces = _single_bytes(word)
     while True:
         ranks = [(rank_of(*pair), i) for i, pair in enumerate(pairwise(pieces))]
-        candidates = [(rank, i) for rank, i in ranks if rank is not None]
-        if not candidates:
+        candidates = sorted((rank, i) for rank, i in ranks if rank is not None)
+        merged = next((each for each in candidates if drops is None or not next(drops)), None)
+        if merged is None:
             return
-        rank, i = min(candidates)
+        rank, i = merged
         left, right = pieces[i : i + 2]
         pieces = (*pieces[:i], left + right, *pieces[i + 2 :])
         yield Step(left, right, rank, pieces)
 
 
-def encode_word(word: bytes, merges_or_ranks: Sequence[Pair] | Mapping[bytes, int] | RankFunction) -> Pieces:
+def encode_word(
+    word: bytes,
+    merges_or_ranks: Sequence[Pair] | Mapping[bytes, int] | RankFunction,
+    drops: Iterator[bool] | None = None,
+) -> Pieces:
     """Merge the bytes of one pretoken as far as they go: the pieces after the last of `encode_steps`.
 
-    >>> encode_word(b"lower", [(b"o", b"w"), (b"l", b"ow"), (b"e", b"r")])
-    (b'low', b'er')
+    >>> merges = [(b"o", b"w"), (b"l", b"ow"), (b"e", b"r")]
+    >>> encode_word(b"lower", merges), encode_word(b"lower", merges, iter([True, False, False, True]))
+    ((b'low', b'er'), (b'l', b'ow', b'er'))
     """
     pieces = _single_bytes(word)
-    for step in encode_steps(word, merges_or_ranks):
+    for step in encode_steps(word, merges_or_ranks, drops):
         pieces = step.pieces
     return pieces
 
@@ -637,7 +608,7 @@ def encode(
     token at once; with `ignore_merges` it does so under merges too. `special_tokens` are names, or name → id; a
     name stands for the one token of `vocab` with its bytes. With `special=False` they are read as ordinary text. In
     bytes that are not UTF-8 an invalid byte is one character that is no letter, digit or space. With a `dropout`,
-    each pretoken is merged by `encode_word_with_dropout`; `number` is that of the text among several.
+    the merges of each pretoken are left out by `dropout_draws`; `number` is that of the text among several.
 
     >>> vocab = build_vocab([(b"o", b"w"), (b"l", b"ow")], ["<|end|>"], "last")
     >>> encode("low<|end|>", vocab, [(b"o", b"w"), (b"l", b"ow")], ["<|end|>"])
@@ -661,40 +632,15 @@ def encode(
             continue
         for pretoken in pretokenize(piece, pattern, unmatched):
             word = pretoken.encode("utf-8", errors)
-            whole = (merges is None or ignore_merges) and word in token_ids
-            if dropout:
-                tokens = encode_word_with_dropout(word, rank_of, dropout_draws(dropout, seed, number, pretokens))
-            else:
-                tokens = (word,) if whole else encode_word(word, rank_of)
+            whole = (merges is None or ignore_merges) and word in token_ids and not dropout
+            drops = dropout_draws(dropout, seed, number, pretokens) if dropout else None
+            tokens = (word,) if whole else encode_word(word, rank_of, drops)
             pretokens += 1
             for token in tokens:
                 if token not in token_ids:
                     raise ValueError(f"the vocabulary has no token {token!r}")
                 ids.append(token_ids[token])
     return ids
-
-
-def encode_word_with_dropout(
-    word: bytes, merges_or_ranks: Sequence[Pair] | Mapping[bytes, int] | RankFunction, drops: Iterator[bool]
-) -> Pieces:
-    """Merge the bytes of one pretoken with merges left out at random (BPE-dropout, arXiv:1910.13267).
-
-    At each step `drops` says of each pair that has a rank whether it is left out, in the order of rank and place. The
-    first that is not is merged. Merging ends at a step that leaves all out.
-
-    >>> merges = [(b"o", b"w"), (b"l", b"ow"), (b"e", b"r")]
-    >>> encode_word_with_dropout(b"lower", merges, iter([True, False, False, True]))
-    (b'l', b'ow', b'er')
-    """
-    rank_of = rank_function(merges_or_ranks)
-    pieces = _single_bytes(word)
-    while True:
-        ranks = [(rank_of(*pair), i) for i, pair in enumerate(pairwise(pieces))]
-        candidates = sorted((rank, i) for rank, i in ranks if rank is not None)
-        place = next((i for _, i in candidates if not next(drops)), None)
-        if place is None:
-            return pieces
-        pieces = (*pieces[:place], pieces[place] + pieces[place + 1], *pieces[place + 2 :])
 
 
 def dropout_draws(rate: float, seed: int, number: int, pretoken: int) -> Iterator[bool]:

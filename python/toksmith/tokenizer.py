@@ -10,7 +10,7 @@ import warnings
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, overload
 
 from . import patterns
 from ._core import DecodeStream, Document, Pipeline
@@ -26,7 +26,7 @@ from .formats import sources
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import DTypeLike, NDArray
-    from typing_extensions import Buffer, Self
+    from typing_extensions import Buffer, Self, Unpack
 
     from .chat.conversation import Conversation
 
@@ -40,6 +40,16 @@ SpecialToken = str | EllipsisType | None
 
 _cores: weakref.WeakValueDictionary[int, CoreTokenizer] = weakref.WeakValueDictionary()
 """The tokenizers of this process by address. Unpickling one of them shares it, and reads nothing."""
+
+
+class FileOptions(TypedDict, total=False):
+    """The options of `Tokenizer.encode_file`."""
+
+    dtype: DTypeLike | None
+    workers: int | None
+    special: bool
+    errors: Errors
+    progress: bool | Report
 
 
 class Tokenizer:
@@ -248,29 +258,9 @@ class Tokenizer:
         return self._core.encode_batch_to_numpy(arguments.checked_batch(texts), special, limit, (rate, number))
 
     @overload
-    def encode_file(
-        self,
-        path: StrPath,
-        out: None = None,
-        *,
-        dtype: DTypeLike | None = None,
-        workers: int | None = None,
-        special: bool = True,
-        errors: Errors = "strict",
-        progress: bool | Report = False,
-    ) -> NDArray[np.unsignedinteger]: ...
+    def encode_file(self, path: StrPath, out: None = None, **options: Unpack[FileOptions]) -> NDArray[Any]: ...
     @overload
-    def encode_file(
-        self,
-        path: StrPath,
-        out: StrPath,
-        *,
-        dtype: DTypeLike | None = None,
-        workers: int | None = None,
-        special: bool = True,
-        errors: Errors = "strict",
-        progress: bool | Report = False,
-    ) -> int: ...
+    def encode_file(self, path: StrPath, out: StrPath, **options: Unpack[FileOptions]) -> int: ...
 
     def encode_file(
         self,

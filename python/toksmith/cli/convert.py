@@ -11,7 +11,7 @@ import click
 
 from .. import _core, patterns
 from .._internal.messages import counted
-from ..compat.minbpe import files as minbpe
+from ..compat.minbpe import base as minbpe
 from ..files import whole_files
 from ..formats import sources
 from ..tokenizer import Tokenizer

@@ -118,7 +118,7 @@ def _document(folder: str, split: str, number: int) -> Iterator[bytes]:
             message = f"the id at {place:,} is {id}, and the tokenizer of the folder has none"
             raise ValueError(message) from None
     if terminal.has_colours():
-        yield from map(str.encode, terminal.drawn(spans, [ids], colours=True))
+        yield from map(str.encode, terminal.drawn(spans, ids, colours=True))
         return
     for place, id in enumerate(ids, start):
         mark = "\tspecial" if spans[id].special else ""

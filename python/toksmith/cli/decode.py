@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import io
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 from .._internal.messages import counted
 from .._internal.progress import Report, reporter
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 
     Ids = NDArray[np.integer[Any]]
     IdType = np.dtype[np.integer[Any]]
-
-Part = TypeVar("Part", list[bytes], "Ids")
 
 EXAMPLES = """\
   toksmith decode -t tokenizer.json book.ids -o book.txt
@@ -86,25 +83,21 @@ def decode(
 def _decoded(
     tokenizer: Tokenizer, source: streams.Input, format: Format | None, report: Report | None
 ) -> Iterator[bytes]:
-    name, windows = source.name, source.windows("decode", report)
+    """Yield the bytes of the ids, part by part; an error names the first invalid id."""
+    name, windows, done = source.name, source.windows("decode", report), 0
     if format is None:
         first = next(windows, b"")
         format = "npy" if first.startswith(_NPY_MAGIC) else "text"
         windows = itertools.chain([first], windows)
-    if format == "text":
-        return _bytes_of(tokenizer, _words(windows), functools.partial(_of_words, tokenizer), name)
-    numbers = _numbers(windows, name, None if format == "npy" else tokenizer.max_id >= 2**16)
-    return _bytes_of(tokenizer, numbers, tokenizer.decode_bytes, name)
-
-
-def _bytes_of(
-    tokenizer: Tokenizer, parts: Iterable[Part], decode: Callable[[Part], bytes], name: str
-) -> Iterator[bytes]:
-    """Yield the bytes of each part of the ids; an error names the first invalid id."""
-    done = 0
+    parts: Iterator[list[bytes] | Ids] = _words(windows)
+    if format != "text":
+        parts = _numbers(windows, name, None if format == "npy" else tokenizer.max_id >= 2**16)
     for part in parts:
+        words = b"".join(part) if isinstance(part, list) else b""
         try:
-            yield decode(part)
+            if words and not words.isdigit():
+                raise ValueError("not all of these are integers")
+            yield tokenizer.decode_bytes(map(int, part) if isinstance(part, list) else part)
         except (KeyError, ValueError, OverflowError):
             _name_the_first_bad(tokenizer, part, name, done)
             raise
@@ -122,12 +115,6 @@ def _words(windows: Iterable[bytes]) -> Iterator[list[bytes]]:
         partial = b"" if whole or len(words[-1]) > _LONGEST else words.pop()
         yield words
     yield partial.split()
-
-
-def _of_words(tokenizer: Tokenizer, words: list[bytes]) -> bytes:
-    if words and not b"".join(words).isdigit():
-        raise ValueError("not all of these are integers")
-    return tokenizer.decode_bytes(map(int, words))
 
 
 def _name_the_first_bad(tokenizer: Tokenizer, part: list[bytes] | Ids, name: str, done: int) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
 
 from .._internal.messages import printable, size
 from ..formats import sources
 from ..lab import terminal
-from ..lab.drawing import Drawing, Text
-from ..lab.view import LIMIT
+from ..lab.spans import visible
+from ..lab.view import LIMIT, View
 from ..tokenizer import Tokenizer
 from . import options, streams
 from .command_line import UsageError, command, option
@@ -71,52 +70,41 @@ def view(
         # A page without a text begins with nothing, and not with standard input.
         streams.check(html, itertools.chain(*map(sources.files_of, tokenizers), [] if file is None else source.files))
     loaded = options.load_all(tokenizers, parts)
+    whole = "" if html is not None and file is None and text is None else "".join(source.text(errors))
     if html is not None:
-        is_empty = file is None and text is None
-        _write_page(html, loaded, "" if is_empty else "".join(source.text(errors)))
+        _write_page(html, loaded, whole)
         return
     if limit is None and not no_limit and terminal.is_terminal():
         limit = LIMIT
-    drawing = Drawing(special, ids, as_lines, limit)
-    read = _reader(source, errors, len(loaded) > 1)
+    views = (
+        (visible(name), View(tokenizer, whole, special=special, show_ids=ids, limit=limit))
+        for name, tokenizer in loaded
+    )
+    colours = not as_lines and terminal.has_colours()
     try:
-        streams.write("-", map(str.encode, drawing.of_all(loaded, read)))
+        streams.write("-", map(str.encode, _drawn(views, len(loaded) > 1, as_lines, colours)))
     except (KeyboardInterrupt, SystemExit):
-        if drawing.colours:
+        if colours:
             streams.write("-", [terminal.END.encode()])  # the output may have been cut off inside a colour
         raise
+
+
+def _drawn(views: Iterable[tuple[str, View]], are_several: bool, as_lines: bool, colours: bool) -> Iterator[str]:
+    """Yield views one below the other, with the names of the tokenizers if there are several."""
+    for number, (name, view) in enumerate(views):
+        if as_lines:
+            yield from view.lines(name if are_several else None)
+            continue
+        if are_several:
+            heading = f"{terminal.BOLD}{name}{terminal.END}" if colours else name
+            yield "\n" * (number > 0) + f"{heading}\n"
+        yield from view.drawn(colours=colours)
 
 
 def _write_page(path: str, tokenizers: Sequence[tuple[str, Tokenizer]], text: str) -> None:
     """Write a page of tokenizers, each with the name after `-t`, and say how large it is."""
     from ..lab.page.document import document  # imports NumPy and regex
 
-    named: dict[str, Tokenizer] = {}
-    for source, tokenizer in tokenizers:
-        named[_new_name(source, named)] = tokenizer
+    named = dict(tokenizers)
     written = streams.write(path, [document(named, text).encode()])
     streams.say_written(path, f"{size(written)}, {printable(', '.join(named))}")
-
-
-def _new_name(source: str, named: dict[str, Tokenizer]) -> str:
-    """Return the name of a tokenizer in a page: of a path its last part, with a number where it is taken.
-
-    >>> _new_name("models/one/tokenizer.json", {}), _new_name("o200k_base", {})
-    ('one/tokenizer.json', 'o200k_base')
-    """
-    path = Path(source)
-    generic = path.name in ("tokenizer.json", "vocab.json", "merges.txt")
-    name = "/".join(path.parts[-2:]) if generic else path.name or source
-    number = 2
-    while name in named:
-        name = f"{name.partition(' (')[0]} ({number})"
-        number += 1
-    return name
-
-
-def _reader(source: streams.Input, errors: str, is_read_again: bool) -> Text:
-    """Return a function that returns the text in pieces, each time anew. A pipe that is read again is held whole."""
-    if is_read_again and source.path is not None and not Path(source.path).is_file():
-        pieces = list(source.text(errors))
-        return lambda: iter(pieces)
-    return lambda: source.text(errors)

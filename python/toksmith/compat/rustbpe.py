@@ -14,10 +14,8 @@ import operator
 from collections.abc import Iterable, Sequence
 
 from .. import patterns
-from ..tokenizer import Tokenizer as ToksmithTokenizer
 from . import _merges, aliases
 from ._merges import GPT4_PATTERN
-from .minbpe import files
 
 __all__ = ["GPT4_PATTERN", "Tokenizer"]
 
@@ -31,11 +29,8 @@ class Tokenizer:
     """
 
     def __init__(self) -> None:
-        self._replace([], "", _resolved(""))
-
-    def _replace(self, merges: Iterable[tuple[int, int]], spelling: str, pattern: patterns.Pattern) -> None:
-        self._pattern = spelling
-        self.tokenizer = ToksmithTokenizer._of(files.core_of(merges, {}, pattern))
+        self._pattern = ""
+        self.tokenizer = _merges.tokenizer_of({}, {}, _resolved(""))
 
     def train_from_iterator(
         self, iterator: Iterable[str], vocab_size: int, buffer_size: int = 8192, pattern: str | None = None
@@ -58,8 +53,8 @@ class Tokenizer:
             raise ValueError(f"buffer_size is {buffer_size}, less than 1")
         spelling = GPT4_PATTERN if pattern is None else pattern
         resolved = _resolved(spelling)
-        learned = _merges.learn(iterator, vocab_size, resolved, "smallest_ids")
-        self._replace(((left, right) for left, right, _ in learned), spelling, resolved)
+        merges, _ = _merges.learn(iterator, vocab_size, resolved, "smallest_ids")
+        self._pattern, self.tokenizer = spelling, _merges.tokenizer_of(merges, {}, resolved)
 
     def get_pattern(self) -> str:
         """Return the pattern as it was given; "" before training."""

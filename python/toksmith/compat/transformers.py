@@ -14,13 +14,11 @@ import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from types import EllipsisType
 from typing import Any
 
 from .. import _core
 from .._internal.messages import shown
 from ..files import text_files, whole_files
-from ..formats.saving import Roles, chosen
 from ..tokenizer import Tokenizer as Native
 from .huggingface.added import Json
 from .huggingface.tokenizers import Tokenizer
@@ -31,83 +29,34 @@ try:
 except ImportError as error:
     raise ImportError("toksmith.compat.transformers needs the package `transformers`: install it") from error
 
-SpecialToken = str | EllipsisType | None
 Fast = Any
 """A fast tokenizer of `transformers`, or its class: `transformers` is not typed for mypy."""
 
 _ROLES = ("bos_token", "eos_token", "unk_token", "pad_token")
-_SAVED_AS = "PreTrainedTokenizerFast"  # a class of `transformers`: the folder can be loaded without toksmith
 
 
-class ToksmithTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]  # not typed, for mypy
-    """A fast tokenizer of `transformers` that encodes and decodes with toksmith.
+class ToksmithTokenizer:
+    """Loads fast tokenizers of `transformers` that encode and decode with toksmith, and are else what they were."""
 
-    If the folder names a class of its own, the result is also an instance of that class. `save_pretrained` writes a
-    folder that `transformers.AutoTokenizer` loads without toksmith.
-    """
-
-    @classmethod
-    def from_pretrained(
-        cls, pretrained_model_name_or_path: object, *inputs: object, **options: object
-    ) -> ToksmithTokenizer:
+    @staticmethod
+    def from_pretrained(pretrained_model_name_or_path: object, *inputs: object, **options: object) -> Fast:
         """Load a folder, or the name of a model, as `AutoTokenizer.from_pretrained` does."""
         return swapped(AutoTokenizer.from_pretrained(pretrained_model_name_or_path, *inputs, **options))
 
-    @property
-    def toksmith(self) -> Native:
-        """The `toksmith.Tokenizer` that encodes and decodes."""
-        adapter: Tokenizer = self._tokenizer
-        return adapter._tokenizer
 
-    def train_new_from_iterator(self, *args: object, **options: object) -> Fast:
-        """Return a tokenizer of the same kind with another vocabulary, which `tokenizers` learns from texts."""
-        made = super().train_new_from_iterator(*args, **options)
-        if not isinstance(made.backend_tokenizer, Tokenizer):
-            made._tokenizer = adapter_of(made.backend_tokenizer, type(made).__name__)
-        return made
-
-    def _save_pretrained(self, *args: object, **options: object) -> tuple[str, ...]:
-        names: tuple[str, ...] = super()._save_pretrained(*args, **options)
-        if type(self) is not ToksmithTokenizer:
-            return names
-        config = Path(next(name for name in names if name.endswith("tokenizer_config.json")))
-        content = text_files.read_object(config, "tokenizer_config.json") | {"tokenizer_class": _SAVED_AS}
-        text = json.dumps(content, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
-        whole_files.write(config, [text.encode(errors="backslashreplace")])
-        return names
-
-    def __reduce__(self) -> tuple[object, ...]:
-        replaced = next(kind for kind in type(self).__mro__ if not issubclass(kind, ToksmithTokenizer))
-        return _restored, (replaced, self.__dict__.copy())
-
-
-@functools.cache
-def _class_for(kind: Fast) -> Fast:
-    """Return the class with toksmith inside that replaces a class of `transformers`."""
-    if kind is PreTrainedTokenizerFast:
-        return ToksmithTokenizer
-    return type(kind.__name__, (ToksmithTokenizer, kind), {"__doc__": kind.__doc__, "__module__": __name__})
-
-
-def _restored(kind: Fast, state: Json) -> ToksmithTokenizer:
-    made: ToksmithTokenizer = object.__new__(_class_for(kind))
-    made.__dict__.update(state)
-    return made
-
-
-def swapped(tokenizer: Fast) -> ToksmithTokenizer:
+def swapped(tokenizer: Fast) -> Fast:
     """Return a fast tokenizer of `transformers`, with toksmith inside; everything else of it is copied."""
-    if isinstance(tokenizer, ToksmithTokenizer):
-        return tokenizer
     kind = type(tokenizer)
     if not isinstance(tokenizer, PreTrainedTokenizerFast):
         raise ValueError(
             f"{kind.__name__} is not around a tokenizers.Tokenizer, so toksmith cannot stand in: use it as it is"
         )
-    state = {name: copy.deepcopy(value) for name, value in tokenizer.__dict__.items() if name != "_tokenizer"}
-    backend = tokenizer.backend_tokenizer
-    inside = backend if isinstance(backend, Tokenizer) else adapter_of(backend, kind.__name__)
-    return _restored(kind, {**state, "_tokenizer": inside})
+    if isinstance(tokenizer.backend_tokenizer, Tokenizer):
+        return tokenizer
+    made = object.__new__(kind)
+    others = {name: copy.deepcopy(value) for name, value in tokenizer.__dict__.items() if name != "_tokenizer"}
+    made.__dict__.update(others, _tokenizer=adapter_of(tokenizer.backend_tokenizer, kind.__name__))
+    return made
 
 
 def adapter_of(backend: Fast, name: str) -> Tokenizer:
@@ -118,56 +67,27 @@ def adapter_of(backend: Fast, name: str) -> Tokenizer:
     return made
 
 
-def pretrained(
-    tokenizer: Native | Tokenizer | Fast,
-    *,
-    bos_token: SpecialToken = ...,
-    eos_token: SpecialToken = ...,
-    unk_token: SpecialToken = ...,
-    pad_token: SpecialToken = ...,
-    **options: object,
-) -> ToksmithTokenizer:
+def pretrained(tokenizer: Native | Tokenizer | Fast, **options: object) -> Fast:
     """Return a tokenizer for `transformers` that encodes with a toksmith tokenizer.
 
     A tokenizer that came from a Hugging Face folder, or from an object of `transformers`, keeps the settings there:
-    its class, roles of special tokens, chat templates, lengths and sides. Arguments replace these settings.
+    its class, roles of special tokens, chat templates, lengths and sides. Any other has the special tokens with usual
+    names as `bos_token`, `eos_token`, `unk_token` and `pad_token`, as in `Tokenizer.save_huggingface`.
 
     Args:
         tokenizer: A `toksmith.Tokenizer`, the adapter around one, or a fast tokenizer of `transformers`.
-        bos_token: As in `Tokenizer.save_huggingface`. By default the token that the tokenizer came with, else one
-            with a usual name, if any. None: no such token.
-        eos_token: Likewise.
-        unk_token: Likewise.
-        pad_token: Likewise; by default, if no token has a usual name, the eos token.
-        **options: Options of `transformers`: `chat_template`, `model_max_length`, `padding_side`, …
+        **options: Settings of `transformers` to replace: roles such as `eos_token` (None: no such token),
+            `chat_template`, `model_max_length`, `padding_side`, …
 
     Raises:
-        ValueError: A role names no special token of the tokenizer, or the tokenizer's class is not around a
+        ValueError: A role names no token of the tokenizer, or the tokenizer's class is not around a
             `tokenizers.Tokenizer`, or is not known.
     """
-    roles = dict(zip(_ROLES, (bos_token, eos_token, unk_token, pad_token), strict=True))
-    if callable(getattr(tokenizer, "save_pretrained", None)):
-        return _of_object(tokenizer, {**chosen(roles), **options})
-    adapter = tokenizer if isinstance(tokenizer, Tokenizer) else Tokenizer(tokenizer)
-    core = adapter._tokenizer._core
-    if (files := core.origin()["files"]) and not isinstance(tokenizer, Tokenizer):
-        return _of_files(core, files.get("config.json"), roles, options)
-    by_role = core.roles(chosen(roles))
-    names = adapter._tokenizer.special_tokens
-    ordinary = {id for id, row in adapter._state.added.rows.items() if not row["special"]}
-    special = [name for id, name in sorted((id, name) for name, id in names.items()) if id not in ordinary]
-    others = [name for name in special if name not in by_role.values()]
-    options.setdefault("clean_up_tokenization_spaces", False)
-    return ToksmithTokenizer(tokenizer_object=adapter, **by_role, extra_special_tokens=others, **options)
-
-
-def _of_object(tokenizer: Fast, changes: Json) -> ToksmithTokenizer:
-    """Return a fast tokenizer of `transformers` with toksmith inside, and some attributes changed."""
-    made = swapped(tokenizer)
-    if made is tokenizer and changes:
+    made = _made(tokenizer)
+    if made is tokenizer and options:
         made = copy.deepcopy(made)
-    names = made.get_vocab() if changes else {}
-    for name, value in changes.items():
+    names = made.get_vocab() if options else {}
+    for name, value in options.items():
         if name in _ROLES and value is not None and str(value) not in names:
             raise ValueError(f"{name} is {shown(str(value))}, which is not a token of this tokenizer")
         setattr(made, name, value)
@@ -175,14 +95,30 @@ def _of_object(tokenizer: Fast, changes: Json) -> ToksmithTokenizer:
     return made
 
 
-def _of_files(core: _core.Tokenizer, model: Json | None, roles: Roles, options: Json) -> ToksmithTokenizer:
+def _made(tokenizer: Native | Tokenizer | Fast) -> Fast:
+    if callable(getattr(tokenizer, "save_pretrained", None)):
+        return swapped(tokenizer)
+    adapter = tokenizer if isinstance(tokenizer, Tokenizer) else Tokenizer(tokenizer)
+    core = adapter._tokenizer._core
+    if (files := core.origin()["files"]) and not isinstance(tokenizer, Tokenizer):
+        return _of_files(core, files.get("config.json"))
+    by_role = core.roles({})
+    ordinary = {id for id, row in adapter._state.added.rows.items() if not row["special"]}
+    special = sorted((id, name) for name, id in adapter._tokenizer.special_tokens.items() if id not in ordinary)
+    others = [name for _, name in special if name not in by_role.values()]
+    return PreTrainedTokenizerFast(
+        tokenizer_object=adapter, **by_role, extra_special_tokens=others, clean_up_tokenization_spaces=False
+    )
+
+
+def _of_files(core: _core.Tokenizer, model: Json | None) -> Fast:
     """Return the tokenizer that `transformers` loads from its folder, with toksmith inside.
 
     `model` is what the configuration of the model says of the tokenizer.
     """
-    files, warned = core.folder(chosen(roles))
+    files, warned = core.folder({})
     for warning in warned:
-        warnings.warn(warning, stacklevel=3)
+        warnings.warn(warning, stacklevel=4)
     config = json.loads(files["tokenizer_config.json"])
     if tokenizer_class_from_name(config["tokenizer_class"]) is None:
         raise ValueError(
@@ -194,19 +130,14 @@ def _of_files(core: _core.Tokenizer, model: Json | None, roles: Roles, options: 
     files["tokenizer_config.json"] = json.dumps(config).encode()
     if model is not None:
         files["config.json"] = json.dumps(model).encode()
-    with tempfile.TemporaryDirectory() as made:
-        for name, content in files.items():
-            path = Path(made, name)
-            path.parent.mkdir(exist_ok=True)
-            path.write_bytes(content)
-        tokenizer = ToksmithTokenizer.from_pretrained(made, **chosen(roles), **options)
+    with tempfile.TemporaryDirectory() as folder:
+        whole_files.write_all([(Path(folder, name), [content]) for name, content in files.items()], make_folder=True)
+        tokenizer = ToksmithTokenizer.from_pretrained(folder)
     tokenizer.name_or_path = tokenizer.init_kwargs["name_or_path"] = ""
     return tokenizer
 
 
 # In every tokenizer that `transformers` makes
-
-Backend: Fast = ToksmithTokenizer.__base__  # the class around a `tokenizers.Tokenizer`
 
 _installed: Installed | None = None
 
@@ -220,7 +151,7 @@ class Installed:
 
     def __init__(self) -> None:
         self.kept: dict[str, str] = {}
-        original: Callable[..., None] = Backend.__init__
+        original: Callable[..., None] = PreTrainedTokenizerFast.__init__
         self._original: Callable[..., None] | None = original
 
         @functools.wraps(original)
@@ -228,7 +159,7 @@ class Installed:
             original(tokenizer, *args, **options)
             self._put_into(tokenizer)
 
-        Backend.__init__ = init
+        PreTrainedTokenizerFast.__init__ = init
 
     def _put_into(self, tokenizer: Fast) -> None:
         name, backend = type(tokenizer).__name__, tokenizer.backend_tokenizer
@@ -244,7 +175,7 @@ class Installed:
         """Let `transformers` make its own tokenizers again. Tokenizers that were made before stay as they are."""
         global _installed
         if self._original is not None:
-            Backend.__init__ = self._original
+            PreTrainedTokenizerFast.__init__ = self._original
             self._original = None
         if _installed is self:
             _installed = None

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
 import os
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .._core import Tokenizer as CoreTokenizer
@@ -24,30 +22,22 @@ def encode_file(
     out: str | os.PathLike[str] | None,
     dtype: DTypeLike | None,
     progress: bool | Report,
-    *,
-    workers: int,
-    special: bool,
-    replace: bool,
+    **options: Any,
 ) -> NDArray[Any] | int:
-    """Encode a file. See `Tokenizer.encode_file`."""
+    """Encode a file. See `Tokenizer.encode_file`; the options are those of the core."""
     inputs.check_exists(os.fsdecode(path), "a text is for encode")
     inputs.check_plain(os.fsdecode(path))
-    encode: Callable[..., NDArray[Any] | int] = functools.partial(
-        core.encode_file,
-        os.fspath(path),
-        workers=workers,
-        special=special,
-        replace=replace,
-        window_bytes=WINDOW_BYTES,
-    )
-    if out is None:
-        wide = is_wide(dtype, True)
-        with reporter(progress) as report:
-            return encode(out=None, wide=wide, progress=report)
-    whole_files.check_not_read(out, [path])
-    wide = is_wide(dtype, core.max_id() >= 2**16)
-    with reporter(progress) as report, whole_files.replacing(out) as temporary:
-        return encode(out=(temporary, os.fspath(out)), wide=wide, progress=report)
+    options |= {"wide": is_wide(dtype, out is None or core.max_id() >= 2**16), "window_bytes": WINDOW_BYTES}
+    ids: NDArray[Any] | int
+    if out is not None:
+        whole_files.check_not_read(out, [path])
+    with reporter(progress) as report:
+        if out is None:
+            ids = core.encode_file(os.fspath(path), out=None, progress=report, **options)
+            return ids
+        with whole_files.replacing(out) as temporary:
+            ids = core.encode_file(os.fspath(path), out=(temporary, os.fspath(out)), progress=report, **options)
+            return ids
 
 
 def is_wide(dtype: DTypeLike | None, default: bool) -> bool:

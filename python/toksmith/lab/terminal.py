@@ -10,7 +10,7 @@ import functools
 import itertools
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from .._internal.messages import counted
@@ -19,7 +19,7 @@ from .spans import Span, spaced
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Blocks: TypeAlias = "Iterable[Sequence[int] | NDArray[Any]]"
+Ids: TypeAlias = "Sequence[int] | NDArray[Any]"
 
 COLOURS = ("\x1b[30;46m", "\x1b[30;43m")
 """Colours that tokens have in turn, so that neighbours differ."""
@@ -50,7 +50,7 @@ def has_colours() -> bool:
     return console.is_terminal and takes_escapes and not console.no_color
 
 
-def drawn(spans: Mapping[int, Span], blocks: Blocks, *, colours: bool, ids: bool = False) -> Iterator[str]:
+def drawn(spans: Mapping[int, Span], tokens: Ids, *, colours: bool, ids: bool = False) -> Iterator[str]:
     r"""Yield the drawing of tokens in parts. A line ends with a token that ends with a newline, and at the end.
 
     With colours each token has a background that differs from its neighbours', and spaces stay. Without colours,
@@ -61,7 +61,7 @@ def drawn(spans: Mapping[int, Span], blocks: Blocks, *, colours: bool, ids: bool
 
     Args:
         spans: The span of each id, such as `Spans`.
-        blocks: The ids of a text, in any number of lists or arrays.
+        tokens: The ids of a text.
         colours: Whether escape sequences for colours may be used.
         ids: Whether the id stands below each token. If so, lines are broken at the width of the terminal.
 
@@ -71,15 +71,15 @@ def drawn(spans: Mapping[int, Span], blocks: Blocks, *, colours: bool, ids: bool
     >>> from toksmith import Tokenizer
     >>> from toksmith.lab.spans import Spans
     >>> spans = Spans(Tokenizer(special_tokens=["<|end|>"]))
-    >>> print("".join(drawn(spans, [[97, 32, 256]], colours=False)), end="")
+    >>> print("".join(drawn(spans, [97, 32, 256], colours=False)), end="")
     a│␣│⟦<|end|>⟧
-    >>> print("".join(drawn(spans, [[97, 32, 256]], colours=False, ids=True)), end="")
+    >>> print("".join(drawn(spans, [97, 32, 256], colours=False, ids=True)), end="")
     a │␣ │⟦<|end|>⟧
     97│32│256
     """
     if ids:
-        return rows(spans, blocks, colours, shutil.get_terminal_size().columns)
-    return (_coloured if colours else _separated)(spans, blocks)
+        return rows(spans, tokens, colours, shutil.get_terminal_size().columns)
+    return (_coloured if colours else _separated)(spans, tokens)
 
 
 def counts(tokens: int, size: int) -> str:
@@ -117,18 +117,16 @@ def framed(span: Span) -> str:
     return f"⟦{text}⟧" if span.special else text
 
 
-def _lists(blocks: Blocks) -> Iterator[list[int]]:
-    """Yield the ids in lists of at most `_BLOCK`."""
-    for block in blocks:
-        for start in range(0, len(block), _BLOCK):
-            piece: Any = block[start : start + _BLOCK]
-            yield piece if isinstance(piece, list) else piece.tolist() if hasattr(piece, "tolist") else list(piece)
+def _blocks(ids: Ids) -> Iterator[list[int]]:
+    for start in range(0, len(ids), _BLOCK):
+        block: Any = ids[start : start + _BLOCK]
+        yield block if isinstance(block, list) else block.tolist()
 
 
-def _coloured(spans: Mapping[int, Span], blocks: Blocks) -> Iterator[str]:
+def _coloured(spans: Mapping[int, Span], tokens: Ids) -> Iterator[str]:
     """Yield tokens on backgrounds in turn. A line ends after each newline, which is shown, and at the end."""
     even, odd = (functools.cache(lambda id, parity=parity: _on_colour(spans[id], parity)) for parity in (0, 1))
-    for ids in _lists(blocks):
+    for ids in _blocks(tokens):
         parts = [""] * len(ids)
         parts[0::2] = map(even, ids[0::2])
         parts[1::2] = map(odd, ids[1::2])
@@ -145,23 +143,23 @@ def _on_colour(span: Span, parity: int) -> str:
     return begin + line_end.join(map(spaced, span.token.split(b"\n"))) + END
 
 
-def _separated(spans: Mapping[int, Span], blocks: Blocks) -> Iterator[str]:
+def _separated(spans: Mapping[int, Span], tokens: Ids) -> Iterator[str]:
     """Yield tokens with a separator between them. A line ends with a newline at the end of a token."""
     drawing = functools.cache(lambda id: framed(spans[id]) + ("\n" if spans[id].token.endswith(b"\n") else SEPARATOR))
     last = ""
-    for ids in _lists(blocks):
+    for ids in _blocks(tokens):
         yield last
         last = "".join(map(drawing, ids))
     yield last[:-1] + "\n"
 
 
-def lines(spans: Mapping[int, Span], blocks: Blocks, *, ids: bool = False, name: str | None = None) -> Iterator[str]:
-    r"""Yield one line for each token, with tabs between columns: name, id, text, and "special" for a special token.
+def lines(spans: Mapping[int, Span], tokens: Ids, *, ids: bool = False, name: str | None = None) -> Iterator[str]:
+    r"""Return one line for each token, with tabs between columns: name, id, text, and "special" for a special token.
 
     >>> from toksmith import Tokenizer
     >>> from toksmith.lab.spans import Spans
     >>> spans = Spans(Tokenizer(special_tokens=["<|end|>"]))
-    >>> "".join(lines(spans, [[97, 32, 256]], ids=True))
+    >>> "".join(lines(spans, [97, 32, 256], ids=True))
     '97\ta\n32\t␣\n256\t<|end|>\tspecial\n'
     """
 
@@ -171,21 +169,20 @@ def lines(spans: Mapping[int, Span], blocks: Blocks, *, ids: bool = False, name:
         cells = [name, str(id) if ids else None, span.text, "special" if span.special else None]
         return "\t".join(cell for cell in cells if cell is not None) + "\n"
 
-    for block in _lists(blocks):
-        yield "".join(map(line, block))
+    return map(line, itertools.chain.from_iterable(_blocks(tokens)))
 
 
 # Rows with ids below
 
 
-def rows(spans: Mapping[int, Span], blocks: Blocks, colours: bool, width: int) -> Iterator[str]:
+def rows(spans: Mapping[int, Span], tokens: Ids, colours: bool, width: int) -> Iterator[str]:
     """Yield tokens and the ids below them in rows of at most `width` columns, two lines each."""
     cell_of = functools.cache(lambda id: _cell(spans[id], colours))
     between = " " if colours else SEPARATOR
     upper: list[str] = []
     lower: list[str] = []
     column = 0
-    for place, id in enumerate(itertools.chain.from_iterable(_lists(blocks))):
+    for place, id in enumerate(itertools.chain.from_iterable(_blocks(tokens))):
         cell = cell_of(id)
         if upper and column + cell.width > width:
             yield f"{between.join(upper).rstrip()}\n{between.join(lower).rstrip()}\n"

@@ -14,7 +14,7 @@ from command import TOKSMITH, run_command
 import toksmith
 from toksmith import Tokenizer
 from toksmith._internal import messages
-from toksmith.cli.messages import OPTIONS
+from toksmith.cli.app import OPTIONS
 from toksmith.lab.comparison.comparison import sections
 
 TEXT = "the lowest of the low, the newest of the new: žluťoučký 日本\n" * 4

@@ -17,7 +17,7 @@ from command import run_command
 import toksmith
 from toksmith import Tokenizer
 from toksmith._internal import choices, progress
-from toksmith.cli import messages
+from toksmith.cli import app
 from toksmith.cli.app import COMMANDS, load
 
 TEXT = "the lowest of the low, the newest of the new, žluťoučký 日本\n" * 40
@@ -102,18 +102,18 @@ def test_a_column_that_is_missing_is_named_by_its_option(folder: Path) -> None:
 def test_no_message_of_the_library_keeps_an_argument() -> None:
     """The texts of all errors of training and encoding, with an option that a value is given to in each."""
     root = Path(toksmith.__file__).parent
-    given = re.compile(rf"""({messages._NAMES})=["'…{{]""")
+    given = re.compile(rf"""({app._NAMES})=["'…{{]""")
     for path in [*root.glob("training/*.py"), *root.glob("_internal/*.py"), root / "encoding/file_encoding.py"]:
         for line in path.read_text(encoding="utf-8").splitlines():
             found = given.search(line)
             if found and line.lstrip().startswith(("f'", 'f"', '"', "'")):
                 text = line.strip().strip("f'\"")
-                assert f"{found[1]}=" not in messages.in_options(text.replace("{", "").replace("}", "")), line
+                assert f"{found[1]}=" not in app.in_options(text.replace("{", "").replace("}", "")), line
 
 
 def test_names_of_files_stay() -> None:
     for message in ("memory_limit.txt: x", "a/special_tokens: x", "'vocab_size' is there", "min_frequency-2"):
-        assert messages.in_options(message) == message
+        assert app.in_options(message) == message
 
 
 def test_a_memory_limit_that_is_too_small_makes_sense(folder: Path) -> None:

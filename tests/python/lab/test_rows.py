@@ -1,6 +1,5 @@
 """Rows of tokens with their ids, held against a definition that goes token by token."""
 
-import itertools
 import random
 
 import pytest
@@ -53,30 +52,24 @@ def drawn_row(row: Row, spans: Spans, text, columns, colours: bool) -> str:  # t
 
 
 @pytest.mark.parametrize("colours", [False, True])
-def test_rows_are_those_of_the_definition(
-    colours: bool, tokenizer: toksmith.Tokenizer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Blocks of any size."""
+def test_rows_are_those_of_the_definition(colours: bool, tokenizer: toksmith.Tokenizer) -> None:
     choose = random.Random(2)
     spans = Spans(tokenizer)
     for _ in range(300):
         ids = choose.choices(range(tokenizer.vocab_size), k=choose.choice([0, 1, 2, 5, 50, 200]))
         if choose.random() < 0.5:
             ids = [id for id in ids if not spans[id].token.endswith(b"\n")]
-        cuts = [0, *sorted(choose.choices(range(len(ids) + 1), k=choose.choice([0, 1, 5]))), len(ids)]
-        blocks = [ids[start:stop] for start, stop in itertools.pairwise(cuts)]
         width = choose.choice([1, 2, 5, 20, 80, 1000])
-        monkeypatch.setattr(terminal, "_BLOCK", choose.choice([1, 3, 7, 1 << 13]))
-        assert "".join(terminal.rows(spans, blocks, colours, width)) == expected(spans, ids, colours, width)
+        assert "".join(terminal.rows(spans, ids, colours, width)) == expected(spans, ids, colours, width)
 
 
 def test_ids_without_a_token_and_very_large_ones() -> None:
     top = 2**32 - 2
     tokenizer = toksmith.Tokenizer({**{byte: bytes([byte]) for byte in range(256)}, top: b"ab"}, [(b"a", b"b")], {})
-    assert "".join(terminal.rows(Spans(tokenizer), [[top, 97]], False, 80)) == f"ab        │a\n{top}│97\n"
+    assert "".join(terminal.rows(Spans(tokenizer), [top, 97], False, 80)) == f"ab        │a\n{top}│97\n"
     for bad in (256, -1, 2**32 + 5):
         with pytest.raises((KeyError, OverflowError)):
-            list(terminal.rows(Spans(tokenizer), [[97, bad]], False, 80))
+            list(terminal.rows(Spans(tokenizer), [97, bad], False, 80))
 
 
 @pytest.mark.parametrize("legacy", [False, True])

@@ -10,7 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import toksmith
-from toksmith.lab import notebook, spans, terminal
+from toksmith.lab import spans, terminal
+from toksmith.lab import view as viewing
 
 SPECIAL = "<|end|>"
 HOSTILE = '<script>alert("x")</script> &amp; \'"><b onclick=x> \x1b[31m \u202eabc\u2066 -->]]> </style>'
@@ -106,7 +107,7 @@ def parsed(source: str) -> Parser:
 def test_no_text_gets_out_of_its_html(text: str) -> None:
     for tokenizer in (bare, trained):
         found = spans.of_ids(tokenizer, tokenizer.encode(text))
-        read = parsed(notebook.tokens(found))
+        read = parsed(viewing.tokens(found))
         assert read.text == "".join(spans.spaced(span.token) for span in found)
         assert {tag for tag, _ in read.tags} <= {"div", "span", "i", "br"}
         boxes = [attributes for tag, attributes in read.tags if tag == "span"]
@@ -118,16 +119,16 @@ def test_no_text_gets_out_of_its_html(text: str) -> None:
             assert rest == (["partial"] if span.partial else [])
             assert str(box["title"]).startswith(f"id {span.id}, ")
             assert span.token.hex(" ") in str(box["title"])
-        ids = parsed(notebook.tokens(found, ids=True))
+        ids = parsed(viewing.tokens(found, ids=True))
         assert ids.text == "".join(spans.shown(span.token) + str(span.id) for span in found)
 
 
 def test_a_title_says_id_and_bytes() -> None:
-    shown = notebook.tokens(spans.of_ids(bare, bare.encode("é" + SPECIAL)))
+    shown = viewing.tokens(spans.of_ids(bare, bare.encode("é" + SPECIAL)))
     assert 'title="id 195, byte c3"' in shown
     assert "special token" in shown
     long = toksmith.train(iter(["=" * 500]), 263)
-    assert notebook.tokens(spans.of_ids(long, long.encode("=" * 128))).count("3d") <= 64
+    assert viewing.tokens(spans.of_ids(long, long.encode("=" * 128))).count("3d") <= 64
 
 
 # Views
@@ -188,5 +189,5 @@ def test_what_is_drawn_is_made_once() -> None:
             looked_up.append(id)
             return super().__getitem__(id)
 
-    assert "".join(terminal.lines(Spans(toksmith.Tokenizer()), [[97, 98, 97, 97]])) == "a\nb\na\na\n"
+    assert "".join(terminal.lines(Spans(toksmith.Tokenizer()), [97, 98, 97, 97])) == "a\nb\na\na\n"
     assert looked_up == [97, 98]

@@ -1,7 +1,7 @@
 """toksmith behind the interfaces of `tokenizers` and `transformers`.
 
 `Tokenizer` has the methods that programs call on `tokenizers.Tokenizer`, with the same results; `Encoding` is what
-its `encode` returns. `pretrained` makes a tokenizer for `transformers`, and `ToksmithTokenizer` is its class;
+its `encode` returns. `pretrained` makes a tokenizer for `transformers`, `ToksmithTokenizer` loads one, and
 `install` puts toksmith into every tokenizer that `transformers` makes.
 """
 
@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING
 
 from ..._core import HuggingFaceEncoding as Encoding
 from .added import AddedToken
-from .byte_level_bpe import ByteLevelBPETokenizer
-from .model import BPE
-from .tokenizers import DecodeStream, Tokenizer
-from .training import BpeTrainer
+from .model import BPE, BpeTrainer
+from .tokenizers import ByteLevelBPETokenizer, DecodeStream, Tokenizer
 
 if TYPE_CHECKING:
     from ..transformers import Installed, ToksmithTokenizer, install, pretrained

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from typing import NoReturn
 
 from ... import patterns
 from ..._core import tokens_of_ranks
@@ -11,7 +12,7 @@ from ..._internal.messages import shown
 from ...files import reading, text_files, whole_files
 from ...tokenizer import Tokenizer as ToksmithTokenizer
 from .. import tiktoken
-from .files import Model, vocab_lines
+from .base import Model, vocab_lines
 from .regex import GPT4_SPLIT_PATTERN, RegexTokenizer
 
 GPT4_SPECIAL_TOKENS = {
@@ -47,17 +48,14 @@ class GPT4Tokenizer(RegexTokenizer):
         pattern = patterns.of_source(model.pattern, 0, "drop")
         return ToksmithTokenizer(vocab, None, model.special_tokens, pattern=pattern)
 
-    def train(self, text: str, vocab_size: int, verbose: bool = False) -> None:
-        """Raise NotImplementedError: the merges of GPT-4 are given."""
-        raise NotImplementedError("GPT4Tokenizer is not trained: its merges are those of GPT-4")
+    def train(self, *_: object, **__: object) -> NoReturn:
+        """Raise NotImplementedError: merges are those of GPT-4, and a `.model` file has no place for byte orders."""
+        raise NotImplementedError(
+            "GPT4Tokenizer is neither trained, saved nor loaded: its vocabulary is that of GPT-4. "
+            "`tokenizer.save(path)` writes what is inside"
+        )
 
-    def save(self, file_prefix: str | os.PathLike[str]) -> None:
-        """Raise NotImplementedError: a `.model` file has no place for the order of the bytes."""
-        raise NotImplementedError("GPT4Tokenizer cannot be saved. `tokenizer.save(path)` writes what is inside")
-
-    def load(self, model_file: str | os.PathLike[str]) -> None:
-        """Raise NotImplementedError, as `save` does."""
-        raise NotImplementedError("GPT4Tokenizer cannot be loaded: its vocabulary is fixed")
+    save = load = train
 
     def save_vocab(self, vocab_file: str | os.PathLike[str]) -> None:
         """Write the tokens for people to read, in the form of a `.vocab` file."""

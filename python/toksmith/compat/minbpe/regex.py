@@ -11,8 +11,7 @@ from ... import patterns
 from ..._internal import pattern_names
 from ..._internal.messages import shown
 from .. import _merges
-from .base import Tokenizer
-from .files import Model
+from .base import Model, Tokenizer
 
 GPT2_SPLIT_PATTERN = patterns.GPT2
 GPT4_SPLIT_PATTERN = _merges.GPT4_PATTERN

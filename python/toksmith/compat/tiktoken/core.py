@@ -17,10 +17,8 @@ from ..._internal import arguments
 from ...files import reading, text_files
 from ...formats.published.encodings import warn_of_published
 from ...tokenizer import Tokenizer
-from . import special_rules
-from ._tiktoken import CoreBPE, Decoding, error_of_ids
-from .special_rules import Allowed, Disallowed
-from .special_rules import raise_disallowed_special_token as raise_disallowed_special_token
+from ._tiktoken import Allowed, CoreBPE, Decoding, Disallowed, error_of_ids, without_surrogates
+from ._tiktoken import raise_disallowed_special_token as raise_disallowed_special_token
 
 if TYPE_CHECKING:
     import numpy as np
@@ -133,7 +131,7 @@ class Encoding(Decoding):
         try:
             return self._core_bpe._core.encode(text, False)
         except ValueError:
-            return self._core.encode(special_rules.without_surrogates(text), False)
+            return self._core.encode(without_surrogates(text), False)
 
     def encode(
         self, text: str, *, allowed_special: Allowed = _NONE, disallowed_special: Disallowed = "all"
@@ -161,7 +159,7 @@ class Encoding(Decoding):
             return core.encode(text, specials)
         except ValueError:
             rules.check(text, allowed_special, disallowed_special)
-            return core.encode(special_rules.without_surrogates(text), rules.allowed(allowed_special))
+            return core.encode(without_surrogates(text), rules.allowed(allowed_special))
 
     def encode_to_numpy(
         self, text: str, *, allowed_special: Allowed = _NONE, disallowed_special: Disallowed = "all"

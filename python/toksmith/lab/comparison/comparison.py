@@ -8,14 +8,13 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..._internal.messages import aligned, counted, shown, size
 from ...files import whole_files
 from ..spans import visible
-from ..text import plain
 from . import plots as drawing
 from .results import Estimate, Figures, Group, Parity
 
@@ -45,11 +44,12 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as dicts, lists, numbers and str."""
-        return {name: plain(getattr(self, name)) for name in self.__dataclass_fields__}
+        content: dict[str, Any] = json.loads(self.to_json())
+        return content
 
     def to_json(self) -> str:
         """Return everything as a JSON object, in ASCII."""
-        return json.dumps(self.to_dict(), ensure_ascii=True, allow_nan=False)
+        return json.dumps(asdict(self), ensure_ascii=True, allow_nan=False)
 
     def to_text(self) -> str:
         """Return the tables, for a terminal or a file of text."""

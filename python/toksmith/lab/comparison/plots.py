@@ -111,36 +111,28 @@ def _size(plot: Plot) -> tuple[float, float]:
 
 def _rows(plot: Plot, axes: Any) -> None:
     """Draw estimates with their intervals: a row for each group, in it a mark for each tokenizer."""
-    count = len(plot.tokenizers)
-    step = 0.6 / count
+    step = 0.6 / len(plot.tokenizers)
     drawn = []
-    for number in range(count):
-        shift = (number - (count - 1) / 2) * step
-        estimates = [(row + shift, of_row[number]) for row, (_, of_row) in enumerate(plot.rows)]
-        marks = [(place, estimate) for place, estimate in estimates if estimate is not None]
-        colour = _COLOURS[number % len(_COLOURS)]
+    for number in range(len(plot.tokenizers)):
+        look = {"color": _COLOURS[number % len(_COLOURS)], "marker": _MARKERS[number % len(_MARKERS)]}
+        rows = [(row, of_row[number]) for row, (_, of_row) in enumerate(plot.rows)]
+        marks = [(row + (number + 0.5) * step - 0.3, estimate) for row, estimate in rows if estimate is not None]
         for place, estimate in marks:
             if estimate.low is not None and estimate.high is not None:
-                ends = [estimate.low, estimate.high]
-                axes.plot(ends, [place, place], color=colour, linewidth=1.6, solid_capstyle="round")
-        values, places = [estimate.value for _, estimate in marks], [place for place, _ in marks]
-        marker = _MARKERS[number % len(_MARKERS)]
-        drawn += axes.plot(values, places, linestyle="none", marker=marker, markersize=4.5, color=colour)
+                axes.plot([estimate.low, estimate.high], [place] * 2, color=look["color"], linewidth=1.6)
+        values = [estimate.value for _, estimate in marks]
+        drawn += axes.plot(values, [place for place, _ in marks], linestyle="none", markersize=4.5, **look)
     axes.set_yticks(range(len(plot.rows)), [_short(name) for name, _ in plot.rows])
     axes.set_ylim(len(plot.rows) - 0.5, -0.5)
-    _finish(axes, drawn, plot.tokenizers)
+    axes.set_xlabel(plot.axis)
     if plot.name == "parity":
         axes.axvline(1, color=_INK, linewidth=1)
         low, high = axes.get_xlim()
         axes.set_xlim(min(low, 0.95), max(high, 1.05))
     else:
         axes.set_xlim(left=0)
-    axes.set_xlabel(plot.axis)
-
-
-def _finish(axes: Any, drawn: Sequence[Any], names: Sequence[str]) -> None:
     # A label that begins with an underscore would be left out.
-    labels = [f" {_short(name)}" if name.startswith("_") else _short(name) for name in names]
+    labels = [f" {_short(name)}" if name.startswith("_") else _short(name) for name in plot.tokenizers]
     # As many in a row as there is room for.
     columns = min(len(labels), max(1, 60 // (max(map(len, labels)) + 6)))
     legend = axes.legend(drawn, labels, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.2)

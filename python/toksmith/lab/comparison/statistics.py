@@ -17,69 +17,54 @@ BLOCKS = 2000
 MIN_DOCUMENTS = 8
 
 
-class Bootstrap:
-    """Draws documents with replacement, as many as there are, again and again: the percentile bootstrap.
+def ratios_of(columns: NDArray[np.int64], pairs: list[tuple[int, int]], resamples: int) -> list[Estimate | None]:
+    """Return the ratio of the sums of two columns for each pair of their numbers; None where the second is 0.
 
-    The drawn documents depend only on their number, so all ratios of one set of documents use the same draws.
+    Intervals are those of the percentile bootstrap: documents are drawn with replacement, as many as there are, again
+    and again. The drawn documents depend only on their number, so all ratios of one set of documents use the same
+    draws. `columns` are numbers of each document.
     """
-
-    def __init__(self, resamples: int) -> None:
-        self.resamples = resamples
-
-    def sums(self, columns: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the sums of each resample, of shape (resamples, columns); `columns` are numbers of each document."""
-        count = columns.shape[1]
-        if count > BLOCKS:
-            block = np.random.default_rng([0, count]).permutation(count) % BLOCKS
-            columns = np.stack([np.bincount(block, column, BLOCKS) for column in columns])
-        times = self._of_blocks if count > BLOCKS else self._times(count)
-        sums: NDArray[np.float64] = times @ columns.T.astype(np.float64)
-        return sums
-
-    @functools.cached_property
-    def _of_blocks(self) -> NDArray[np.float64]:
-        return self._times(BLOCKS)
-
-    def _times(self, count: int) -> NDArray[np.float64]:
-        """Return how often each of `count` documents is drawn, of shape (resamples, documents)."""
-        drawn = np.random.default_rng(0).integers(0, count, (self.resamples, count))
-        drawn += np.arange(self.resamples)[:, None] * count
-        times = np.bincount(drawn.ravel(), minlength=self.resamples * count)
-        return times.reshape(self.resamples, count).astype(np.float64)
-
-    def ratios(self, columns: NDArray[np.int64], pairs: list[tuple[int, int]]) -> list[Estimate | None]:
-        """Return the ratio of the sums of two columns for each pair of their numbers; None where the second is 0."""
-        totals = columns.sum(axis=1)
-        drawn = self.sums(columns) if columns.shape[1] >= MIN_DOCUMENTS and self.resamples else None
-        return [self._ratio(totals, drawn, above, below) for above, below in pairs]
-
-    def _ratio(
-        self, totals: NDArray[np.int64], drawn: NDArray[np.float64] | None, above: int, below: int
-    ) -> Estimate | None:
-        if not totals[below]:
-            return None
-        value = float(totals[above] / totals[below])
-        if drawn is None:
-            return Estimate(value)
-        # In a resample the divisor may be 0, such as the tokens of empty documents.
-        has_any = drawn[:, below] > 0
-        if not has_any.any():
-            return Estimate(value)
-        ratios = drawn[has_any, above] / drawn[has_any, below]
-        low, high = np.quantile(ratios, [0.025, 0.975])
-        return Estimate(value, float(low), float(high))
+    totals, count = columns.sum(axis=1), columns.shape[1]
+    if count < MIN_DOCUMENTS or not resamples:
+        return [Estimate(float(totals[above] / totals[below])) if totals[below] else None for above, below in pairs]
+    if count > BLOCKS:
+        block = np.random.default_rng([0, count]).permutation(count) % BLOCKS
+        columns = np.stack([np.bincount(block, column, BLOCKS) for column in columns])
+    drawn = _times(resamples, columns.shape[1]) @ columns.T.astype(np.float64)
+    return [
+        _ratio(int(totals[above]), int(totals[below]), drawn[:, above], drawn[:, below]) for above, below in pairs
+    ]
 
 
-def groups_of(table: Table, tokenizers: list[str], bootstrap: Bootstrap) -> list[Group]:
+@functools.lru_cache(2)
+def _times(resamples: int, count: int) -> NDArray[np.float64]:
+    """Return how often each of `count` documents is drawn, of shape (resamples, documents)."""
+    drawn = np.random.default_rng(0).integers(0, count, (resamples, count))
+    drawn += np.arange(resamples)[:, None] * count
+    times = np.bincount(drawn.ravel(), minlength=resamples * count)
+    return times.reshape(resamples, count).astype(np.float64)
+
+
+def _ratio(above: int, below: int, aboves: NDArray[np.float64], belows: NDArray[np.float64]) -> Estimate | None:
+    """Return the ratio of two sums, with an interval by their sums in all resamples."""
+    if not below:
+        return None
+    # In a resample the divisor may be 0, such as the tokens of empty documents.
+    has_any = belows > 0
+    ends = np.quantile(aboves[has_any] / belows[has_any], [0.025, 0.975]).tolist() if has_any.any() else ()
+    return Estimate(above / below, *ends)
+
+
+def groups_of(table: Table, tokenizers: list[str], resamples: int) -> list[Group]:
     """Return the group of all documents, then those by language and by file, the largest of each first."""
-    groups = [_group("all", "all", table, tokenizers, bootstrap)]
+    groups = [_group("all", "all", table, tokenizers, resamples)]
     for by, column in (("language", table.language), ("file", table.file)):
         # Groups are found by sorting: a scan for each name would be slow with as many files as documents.
         order = np.argsort(column, kind="stable")
         numbers, starts = np.unique(column[order], return_index=True)
         rows = zip(numbers.tolist(), np.split(order, starts[1:]), strict=True)
         same_kind = [
-            _group(by, table.names[number], table.rows(chosen), tokenizers, bootstrap)
+            _group(by, table.names[number], table.rows(chosen), tokenizers, resamples)
             for number, chosen in rows
             if table.names[number]
         ]
@@ -87,13 +72,13 @@ def groups_of(table: Table, tokenizers: list[str], bootstrap: Bootstrap) -> list
     return groups
 
 
-def _group(by: str, name: str, table: Table, tokenizers: list[str], bootstrap: Bootstrap) -> Group:
+def _group(by: str, name: str, table: Table, tokenizers: list[str], resamples: int) -> Group:
     # Bytes, characters, and the tokens of each tokenizer.
     columns = np.stack([table.bytes, table.characters, *table.tokens])
     pairs: list[tuple[int, int]] = []
     for tokens in range(2, len(columns)):
         pairs += [(0, tokens), (1, tokens), (tokens, 2)]
-    ratios = bootstrap.ratios(columns, pairs)
+    ratios = ratios_of(columns, pairs, resamples)
     size, characters, *tokens_of = columns.sum(axis=1).tolist()
     figures = (
         Figures(tokenizer, tokens_of[number], *ratios[3 * number : 3 * number + 3])
@@ -103,7 +88,7 @@ def _group(by: str, name: str, table: Table, tokenizers: list[str], bootstrap: B
 
 
 def parity_of(
-    table: Table, languages: list[str], reference: str, tokenizers: list[str], bootstrap: Bootstrap
+    table: Table, languages: list[str], reference: str, tokenizers: list[str], resamples: int
 ) -> list[Parity]:
     """Return each language of parallel texts, the reference first; `table` has each sentence in all languages.
 
@@ -117,7 +102,7 @@ def parity_of(
     order = [base, *(number for number in range(len(languages)) if number != base)]
     # A row of columns for each language: bytes, characters, and the tokens of each tokenizer.
     pairs = [(number * width + column, base * width + column) for number in order for column in range(width)]
-    ratios = bootstrap.ratios(columns.reshape(len(languages) * width, -1), pairs)
+    ratios = ratios_of(columns.reshape(len(languages) * width, -1), pairs, resamples)
     totals = columns.sum(axis=2)
     parities = []
     for place, number in enumerate(order):

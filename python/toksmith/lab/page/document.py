@@ -9,14 +9,17 @@ import itertools
 import json
 import os
 import re
+import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from ...files import whole_files
 from ...tokenizer import Tokenizer, tokenizer_of
 from .. import automata, parts
+from ..automata import Automaton
 from ..spans import Spans
-from . import packing
 from .texts import Text, texts
 
 SCRIPTS = [
@@ -120,13 +123,42 @@ def _live(tokenizer: Tokenizer, blocks: dict[str, int]) -> dict[str, Any] | None
     except ValueError:
         return None
     return {
-        "vocabulary": blocks.setdefault(packing.of_vocabulary(tokenizer), len(blocks)),
-        "automaton": None if automaton is None else blocks.setdefault(packing.of_automaton(automaton), len(blocks)),
-        "ranks": not parts.has_merges(tokenizer),
+        "vocabulary": blocks.setdefault(_vocabulary_block(tokenizer), len(blocks)),
+        "automaton": None if automaton is None else blocks.setdefault(_automaton_block(automaton), len(blocks)),
         "wholes": parts.ignores_merges(tokenizer),
         "drops": automaton is not None and pattern.unmatched == "drop",
         "special": dict(tokenizer.special_tokens),
     }
+
+
+def _packed(content: Any) -> str:
+    data = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+    return base64.b64encode(zlib.compress(data, 9)).decode()
+
+
+def _automaton_block(automaton: Automaton) -> str:
+    """Return an automaton as a block; `automaton.js` reads it. Classes are packed as stretches of equal ones."""
+    firsts = np.flatnonzero(np.diff(automaton.classes, prepend=255))
+    classes = automaton.classes[firsts].tolist()
+    return _packed([firsts.tolist(), classes, automaton.symbols, automaton.transitions])
+
+
+def _vocabulary_block(tokenizer: Tokenizer) -> str:
+    """Return the ordinary tokens and the merges of a tokenizer as a block; `tokenizer.js` reads it.
+
+    Tokens, with a character for each byte, come in runs of consecutive ids, each with its first id. A merge is the
+    places of its two tokens among all; without a list of merges there is null in its place. A vocabulary of 200,000
+    tokens takes about 1.4 megabytes.
+    """
+    tokens = sorted(parts.ordinary_tokens(tokenizer).items())
+    runs: list[tuple[int, list[str]]] = []
+    for _, run in itertools.groupby(enumerate(tokens), lambda row: row[1][0] - row[0]):
+        rows = [row for _, row in run]
+        runs.append((rows[0][0], [token.decode("latin-1") for _, token in rows]))
+    if not parts.has_merges(tokenizer):
+        return _packed([runs, None])
+    place_of = {token: place for place, (_, token) in enumerate(tokens)}
+    return _packed([runs, [[place_of[left], place_of[right]] for left, right in tokenizer.merges]])
 
 
 def _computed(tokenizer: Tokenizer, shown: Sequence[Text]) -> dict[str, Any]:
@@ -139,7 +171,7 @@ def _computed(tokenizer: Tokenizer, shown: Sequence[Text]) -> dict[str, Any]:
     used = sorted({id for encoding in encodings for id in encoding["ids"]})
     return {
         "encodings": encodings,
-        "bytes": {id: base64.b64encode(spans[id].token).decode() for id in used},
+        "bytes": {id: spans[id].token.decode("latin-1") for id in used},
         "special": [id for id in used if spans[id].special],
     }
 

@@ -117,7 +117,7 @@ def test_many_documents_are_drawn_in_blocks() -> None:
     """The interval is about that of drawing documents."""
     rng = np.random.default_rng(3)
     columns = np.stack([rng.integers(1, 400, 9000), rng.integers(1, 100, 9000)])
-    [estimate] = statistics.Bootstrap(400).ratios(columns, [(0, 1)])
+    [estimate] = statistics.ratios_of(columns, [(0, 1)], 400)
     assert estimate is not None and estimate.low is not None and estimate.high is not None
     drawn = rng.integers(0, 9000, (400, 9000))
     ratios = columns[0][drawn].sum(axis=1) / columns[1][drawn].sum(axis=1)
@@ -128,10 +128,10 @@ def test_many_documents_are_drawn_in_blocks() -> None:
 
 def test_nothing_to_divide_by() -> None:
     columns = np.array([[3] * 20, [0] * 20, [0] * 19 + [1]])
-    of_nothing, of_one = statistics.Bootstrap(50).ratios(columns, [(0, 1), (0, 2)])
+    of_nothing, of_one = statistics.ratios_of(columns, [(0, 1), (0, 2)], 50)
     assert of_nothing is None
     assert of_one is not None and of_one.value == 60 and of_one.low is not None
-    [rarely_drawn] = statistics.Bootstrap(1).ratios(np.array([[1] * 8, [0] * 7 + [1]]), [(0, 1)])
+    [rarely_drawn] = statistics.ratios_of(np.array([[1] * 8, [0] * 7 + [1]]), [(0, 1)], 1)
     assert rarely_drawn is not None
 
 

@@ -10,7 +10,7 @@ from own_data import unescaped
 
 import toksmith
 from toksmith import Tokenizer
-from toksmith.lab.inspection.report import Inspection
+from toksmith.lab.inspection.inspect import Inspection
 
 HOSTILE = [
     b"\x1b[31mred",

@@ -17,7 +17,7 @@ import regex
 import toksmith
 from toksmith import Tokenizer, reference
 from toksmith.lab import characters
-from toksmith.lab.inspection.report import Inspection
+from toksmith.lab.inspection.inspect import Inspection
 
 
 class Looked(NamedTuple):

@@ -1,18 +1,15 @@
 // Finds the matches of a pattern: runs the automaton that the core of toksmith made of it.
 
-import { sumSteps } from "./unpack.js";
-
 const CODE_POINTS = 0x110000;
 /** Of places whose search was in vain, one is kept for each 64 characters: 2 to this power. */
 const BLOCK_BITS = 6;
 
 export class Automaton {
-  constructor([firsts, classes, [symbols], transitions]) {
+  constructor([firsts, classes, symbols, transitions]) {
     this.symbols = symbols;
     this.transitions = transitions;
     this.classOf = new Uint8Array(CODE_POINTS);
-    const starts = sumSteps(firsts);
-    starts.forEach((start, i) => this.classOf.fill(classes[i], start, starts[i + 1] ?? CODE_POINTS));
+    firsts.forEach((first, i) => this.classOf.fill(classes[i], first, firsts[i + 1] ?? CODE_POINTS));
   }
 
   /** Calls `onMatch(start, end)` for each match in `text` from `start` to `end`, as if nothing were around that. */

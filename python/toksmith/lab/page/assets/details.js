@@ -1,7 +1,7 @@
 // What is known of one token: its id, its bytes and characters, and where it is.
 
 import { appendMarked, hex } from "./marks.js";
-import { counted, shownCount, tintOf } from "./panel.js";
+import { counted, shownCount, tint } from "./panel.js";
 
 /** Bytes and characters of a token that are shown. */
 const MAX_SHOWN = 64;
@@ -47,8 +47,10 @@ function factsOf({ tokenizer, tokens }, index, text) {
   const before = Array.from(text.slice(0, start)).length;
   const place = `${shownCount(index + 1)} of ${shownCount(tokens.length)} in ${tokenizer.name}`;
   const fact = (name, ...content) => made("div", "", made("dt", "", name), made("dd", "", ...content));
+  const chip = markedElement("chip", bytes.subarray(0, MAX_SHOWN));
+  tint(chip, bytes, tokenizer.isSpecial(id));
   return [
-    fact("Token", markedElement(`chip ${tintOf(bytes, tokenizer.isSpecial(id))}`, bytes.subarray(0, MAX_SHOWN))),
+    fact("Token", chip),
     fact("Id", made("b", "", String(id))),
     fact("Bytes", made("code", "", shownBytes(bytes))),
     fact("Characters", ...characterElements(text.slice(start, end), bytes)),

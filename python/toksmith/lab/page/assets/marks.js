@@ -14,6 +14,8 @@ const ESCAPES = new Map([
   ["\\", "\\\\"],
 ]);
 
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
 /**
  * Returns the characters of bytes, in order: each a string, or the number of a byte that is no part of a whole
  * character.
@@ -21,29 +23,20 @@ const ESCAPES = new Map([
 export function charactersOf(bytes) {
   const found = [];
   for (let at = 0; at < bytes.length; ) {
-    const length = sequenceLength(bytes, at);
-    if (length === 0) {
-      found.push(bytes[at]);
-      at += 1;
-    } else {
-      found.push(decoder.decode(bytes.subarray(at, at + length)));
-      at += length;
-    }
+    const length = [1, 2, 3, 4].find((length) => textOf(bytes.subarray(at, at + length)) !== null);
+    found.push(length === undefined ? bytes[at] : textOf(bytes.subarray(at, at + length)));
+    at += length ?? 1;
   }
   return found;
 }
 
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-
-/** Returns the length of the character that begins at a byte; 0 if none does. */
-function sequenceLength(bytes, at) {
-  const [lead, second] = [bytes[at], bytes[at + 1]];
-  const length = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
-  if (at + length > bytes.length) return 0;
-  for (let i = 1; i < length; i++) if ((bytes[at + i] & 0xc0) !== 0x80) return 0;
-  const isOverlong = (lead === 0xe0 && second < 0xa0) || (lead === 0xf0 && second < 0x90);
-  const isOutside = (lead === 0xed && second > 0x9f) || (lead === 0xf4 && second > 0x8f);
-  return isOverlong || isOutside ? 0 : length;
+/** Returns the text of bytes; null if they are not UTF-8. */
+function textOf(bytes) {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return null;
+  }
 }
 
 /**

@@ -5,7 +5,7 @@ import { appendMarked, charactersOf, shown } from "./marks.js";
 /** Tokens that are drawn; of more, the first ones. */
 const MAX_DRAWN = 5000;
 const NEWLINE = 10;
-/** Tints in the style. */
+/** Different hues of tokens. */
 const TINTS = 8;
 const counts = new Intl.NumberFormat("en");
 
@@ -19,10 +19,11 @@ export function counted(number, noun) {
   return `${shownCount(number)} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** Returns the class of the tint of a token: that of its bytes, so that equal tokens of all tokenizers have one tint. */
-export function tintOf(bytes, isSpecial) {
+/** Gives an element the tint of a token's bytes: equal tokens of all tokenizers have one. */
+export function tint(element, bytes, isSpecial) {
   const hash = bytes.reduce((hash, byte) => Math.imul(hash ^ byte, 0x01000193), 0x811c9dc5);
-  return isSpecial ? "special" : `tint-${(hash ^ (hash >>> 15)) & (TINTS - 1)}`;
+  element.classList.toggle("special", isSpecial);
+  element.style.setProperty("--hue", ((hash ^ (hash >>> 15)) & (TINTS - 1)) * (360 / TINTS));
 }
 
 export class Panel {
@@ -122,7 +123,8 @@ export class Panel {
     const [bytes, isSpecial] = [this.tokenizer.bytesOf(id), this.tokenizer.isSpecial(id)];
     const isPartial = charactersOf(bytes).some((character) => typeof character === "number");
     const element = document.createElement("span");
-    element.className = `token ${tintOf(bytes, isSpecial)}`;
+    element.className = "token";
+    tint(element, bytes, isSpecial);
     element.setAttribute("role", "option");
     element.tabIndex = -1;
     if (isPartial) element.classList.add("partial");

@@ -2,7 +2,7 @@
 
 import { Automaton } from "./automaton.js";
 import { mergeBytes } from "./merging.js";
-import { bytesOf, sumSteps, unpackBlock } from "./unpack.js";
+import { bytesOf, unpackBlock } from "./unpack.js";
 
 /** Pretokens whose tokens are kept, at most. */
 const MAX_KNOWN = 200_000;
@@ -15,22 +15,18 @@ function binaryOf(text) {
   return Array.from(encoder.encode(text), (byte) => String.fromCharCode(byte)).join("");
 }
 
-/** The ordinary tokens, and which pairs of them merge: `vocabulary.py` says what the columns are. */
+/** The ordinary tokens, and which pairs of them merge: `document.py` says what the content is. */
 class Vocabulary {
-  constructor([ids, lengths, bytes, lefts, rights], isRanks) {
-    let at = 0;
-    const spelled = Array.from(lengths, (length) => String.fromCharCode(...bytes.subarray(at, (at += length))));
-    this.ids = sumSteps(ids);
-    this.longest = lengths.reduce((longest, length) => Math.max(longest, length), 0);
+  constructor([runs, merges]) {
+    const tokens = runs.flatMap(([, tokens]) => tokens);
+    this.ids = runs.flatMap(([first, tokens]) => tokens.map((_, i) => first + i));
+    this.longest = tokens.reduce((longest, token) => Math.max(longest, token.length), 0);
     /** From bytes to the place of their token among all tokens by id. */
-    this.places = new Map(spelled.map((token, place) => [token, place]));
-    this.bytesById = new Map(spelled.map((token, place) => [this.ids[place], token]));
+    this.places = new Map(tokens.map((token, place) => [token, place]));
+    this.bytesById = new Map(tokens.map((token, place) => [this.ids[place], token]));
     /** From two parts to the place of their pair in the list of merges. Without a list, any two merge to a token. */
-    this.pairs = null;
-    if (!isRanks) {
-      const keys = Array.from(lefts, (left, rank) => [`${spelled[left]}${BETWEEN}${spelled[rights[rank]]}`, rank]);
-      this.pairs = new Map(keys);
-    }
+    this.pairs =
+      merges && new Map(merges.map(([left, right], rank) => [`${tokens[left]}${BETWEEN}${tokens[right]}`, rank]));
   }
 
   idOf(token) {
@@ -70,13 +66,12 @@ export class LiveTokenizer {
 
   /** Unpacks a tokenizer of the page. `blocks` keeps what several tokenizers have in common. */
   static async load(description, blocks) {
-    const block = (number, key, make) => {
-      if (!blocks.has(key)) blocks.set(key, unpackBlock(number).then(make));
-      return blocks.get(key);
+    const block = (number, kind) => {
+      if (!blocks.has(number)) blocks.set(number, unpackBlock(number).then((content) => new kind(content)));
+      return blocks.get(number);
     };
-    const { vocabulary, ranks, automaton } = description;
-    const tokens = block(vocabulary, `${vocabulary} ${ranks}`, (columns) => new Vocabulary(columns, ranks));
-    const found = automaton === null ? null : block(automaton, automaton, (columns) => new Automaton(columns));
+    const tokens = block(description.vocabulary, Vocabulary);
+    const found = description.automaton === null ? null : block(description.automaton, Automaton);
     return new LiveTokenizer(description, await tokens, await found);
   }
 
@@ -146,7 +141,7 @@ export class ComputedTokenizer {
     this.isLive = this.drops = false;
     this.texts = texts;
     this.encodings = description.encodings;
-    this.bytesById = new Map(Object.entries(description.bytes).map(([id, bytes]) => [Number(id), bytesOf(atob(bytes))]));
+    this.bytesById = new Map(Object.entries(description.bytes).map(([id, bytes]) => [Number(id), bytesOf(bytes)]));
     this.specialIds = new Set(description.special);
   }
 
