@@ -16,7 +16,7 @@ from .._internal import arguments
 from .._internal.choices import OnError, ShardFormat
 from .._internal.messages import counted
 from .._internal.progress import Report
-from ..corpus import Corpus, CorpusOptions, TextSources, check_options
+from ..corpus import Corpus, CorpusOptions, TextSources
 from ..files.inputs import Source
 from ..tokenizer import Tokenizer, tokenizer_of
 from . import manifest as manifests
@@ -112,7 +112,7 @@ def tokenize(
             call continues the run.
         ImportError: A file needs pyarrow or fsspec, which is not installed.
     """
-    check_options(tokenize, corpus_options)
+    arguments.check_keywords(tokenize, corpus_options, CorpusOptions)
     target = Path(arguments.path_of("out", out))
     corpus = Corpus.of(sources, **corpus_options).without(target)
     encoder = tokenizer_of(tokenizer)

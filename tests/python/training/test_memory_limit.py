@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from extending_oracle import random_base, random_words
 from small_sizes import sizes
-from training_data import TIES
+from training_data import TIES, train_as_asked
 
 import toksmith
 from toksmith import PretokenCounts, _core, train
@@ -90,7 +90,7 @@ def files(tmp_path: Path) -> list[Path]:
 
 def refused(*arguments: Any, **options: Any) -> str:
     with pytest.raises(MemoryError) as error:
-        train(*arguments, **options)
+        train_as_asked(*arguments, **options)
     return str(error.value)
 
 
@@ -98,7 +98,7 @@ def refused(*arguments: Any, **options: Any) -> str:
 @pytest.mark.parametrize("ties", ["bytes", "first"])
 def test_a_second_call_goes_on_from_the_counts_of_the_first(ties: Any, files: list[Path], tmp_path: Path) -> None:
     expected = train(files, 400, ties=ties)
-    fewer = train(files, 400, ties=ties, min_pretoken_count=2)
+    fewer = train_as_asked(files, 400, ties=ties, min_pretoken_count=2)
     checkpoint = tmp_path / "checkpoint"
     options: dict[str, Any] = {"ties": ties, "checkpoint": checkpoint}
     saved = f"{checkpoint}.counts"
@@ -132,7 +132,7 @@ def test_counts_that_fit_are_saved_where_learning_does_not(files: list[Path], tm
     assert "checkpoint.counts" in message
     with pytest.warns(UserWarning, match="no pair is left"):
         counts = PretokenCounts.load(tmp_path / "checkpoint.counts")
-        assert train(counts, 100_000, ties="first") == train(files, 100_000, **options)
+        assert train(counts, 100_000, ties="first") == train_as_asked(files, 100_000, **options)
 
 
 @pytest.mark.usefixtures("small_tables")
@@ -162,7 +162,7 @@ def test_counts_need_no_room_of_their_own() -> None:
     assert train(counts, 456, memory_limit=least + 100_000) == train(counts, 456)
     message = refused(counts, 456, memory_limit=least - 100_000)
     assert "leave rare ones out with min_pretoken_count=2, which keeps 33,333 and" in message
-    assert train(counts, 456, memory_limit=least - 100_000, min_pretoken_count=2).vocab_size == 456
+    assert train(counts.at_least(2), 456, memory_limit=least - 100_000).vocab_size == 456
 
 
 # Limits of the process
@@ -208,7 +208,7 @@ toksmith.train(iter(["low lower lowest"] * 2), 258)  # imports what a training n
 if kind == "addresses":
     most = memory.taken()[1] + limit + spare
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
-trained = toksmith.train(path, 2000, memory_limit=limit, workers=2)
+trained = toksmith.train(path, 2000, memory_limit=limit)
 print(trained.fingerprint)
 """
 

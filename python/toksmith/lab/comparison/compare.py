@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from ..._internal.arguments import checked_workers, whole
+from ..._internal.arguments import check_keywords, checked_workers, whole
 from ..._internal.messages import shown
 from ..._internal.progress import Report, reporter, summing
-from ...corpus import CorpusOptions, check_options
+from ...corpus import CorpusOptions
 from . import statistics
 from .comparison import Comparison
 from .encoders import encoders_of
@@ -67,7 +67,7 @@ def compare(
     >>> [figures.tokens for figures in comparison.all.figures]
     [12, 5]
     """
-    check_options(compare, corpus)
+    check_keywords(compare, corpus, CorpusOptions)
     count = checked_workers(workers)
     bootstrap = statistics.Bootstrap(whole("resamples", resamples, 0))
     texts = None if on is None else Texts(on, language_field, **corpus)
