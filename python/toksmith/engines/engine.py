@@ -164,7 +164,7 @@ class Engine(ABC, Generic[Data]):
             if order is not None:
                 check_order(pieces, order)
             folder.join(pieces)
-            manifest = folder.manifest(encoder, outcome(pieces, self.source, len(folder.options.splits)))
+            manifest = folder.manifest(encoder, *outcome(pieces, self.source, len(folder.options.splits)))
             folder.publish_all()
             folder.write_manifest(manifest, encoder)
         warn_of_skipped(manifest, folder, stacklevel=3)

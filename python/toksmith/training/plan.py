@@ -235,9 +235,7 @@ def _options(
 ) -> Options:
     """Return the options of the first stage; counts have a pattern and special tokens of their own."""
     if request.ids is not None and not isinstance(request.ids, IdOrder):
-        raise TypeError(
-            f"ids is a toksmith.IdOrder, such as IdOrder('last'), not {shown(request.ids)}"
-        )
+        raise TypeError(f"ids is a toksmith.IdOrder, such as IdOrder('last'), not {shown(request.ids)}")
     base = None if request.base is None else tokenizer_of(request.base, "base")
     pattern, names = request.pattern, arguments.special_names(request.special_tokens)
     if ready:
