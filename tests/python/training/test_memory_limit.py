@@ -284,9 +284,8 @@ def test_a_bar_shows_memory_and_its_limit(
     from rich.console import Console
 
     monkeypatch.setenv("COLUMNS", str(columns))
-    bars = progress.Bars()
-    fact = memory.use_of(1_412_000_000, 2_500_000_000)
-    bars.update(name, 1, 2, [fact])
+    bars = progress.Bars(lambda: [memory.use_of(1_412_000_000, 2_500_000_000)])
+    bars.report(name, 1, 2)
     console = Console(width=columns, file=io.StringIO())
     console.print(bars.drawn.get_renderable())
     [line] = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
@@ -307,13 +306,13 @@ def test_memory_in_use_is_beyond_what_was_before(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("call", [train, toksmith.count_pretokens])
 def test_the_bar_of_a_call_has_the_limit(call: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[str] = []
-    original = progress.Bars.update
+    original = progress.Bars.report
 
-    def update(bars: Any, *arguments: Any) -> None:
-        shown.extend(arguments[-1])
+    def report(bars: Any, *arguments: Any) -> None:
+        shown.extend(bars._facts())
         original(bars, *arguments)
 
-    monkeypatch.setattr(progress.Bars, "update", update)
+    monkeypatch.setattr(progress.Bars, "report", report)
     texts = iter(["low lower lowest "] * 100_000)
     call(texts, *([263] if call is train else []), memory_limit="100MB", progress=True)
     assert shown
