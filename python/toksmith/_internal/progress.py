@@ -104,8 +104,8 @@ class Bars:
     def report(self, stage: str, done: int, total: int) -> None:
         """Set how far a stage is; the first call for it adds its bar.
 
-        The total is 0 while it is not known. Beside the bar are the rate and the facts, the most important first; those
-        that the terminal has no room for are left out.
+        The total is 0 while it is not known. Beside the bar are the rate and the facts, the most important first,
+        without those that the terminal has no room for.
         """
         from rich.cells import cell_len
 
