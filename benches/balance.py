@@ -98,7 +98,7 @@ def main() -> None:
     size = options.vocab_size
     bytes_of = {name: len("".join(documents).encode()) for name, documents in dev.items()}
     ratio = {name: bytes_of[name] / bytes_of["Latin"] for name in dev}
-    plain, seconds = timed(lambda: toksmith.train(itertools.chain(*texts.values()), size, workers=1))
+    plain, seconds = timed(lambda: toksmith.train(itertools.chain(*texts.values()), size))
     columns = {"ordinary": plain}
     print(f"ordinary: {seconds:.2f} s")
     for variant, kind, measure in (

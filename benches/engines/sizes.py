@@ -91,7 +91,7 @@ def measure(plan: plans.Plan, folders: dict[float, Path], options: argparse.Name
     alone, engine = [], []
     for size, folder in folders.items():
         pattern = str(folder / "*.parquet")
-        own = lambda: train(pattern, options.vocab_size, workers=plans.CORES, **OPTIONS)  # noqa: B023, E731
+        own = lambda: train(pattern, options.vocab_size, **OPTIONS)  # noqa: B023, E731
         expected = own()
         alone.append(median(own, expected, options.rounds))
         on_engine = lambda: trained_on(plan, folder, options.vocab_size)  # noqa: B023, E731

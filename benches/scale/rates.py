@@ -105,7 +105,7 @@ def driver(paths: list[Path], folder: Path, options: argparse.Namespace) -> None
     _each("sum_counts on the driver", told, different)
     say("bytes of the rows that it is given", f"{held / different:.1f} for each different pretoken")
     for size in options.sizes:
-        _, told = measured(lambda size=size: train(counts, size, workers=1))  # type: ignore[misc]
+        _, told = measured(lambda size=size: train(counts, size))  # type: ignore[misc]
         _each(f"learn {size:,} tokens", told, different)
 
 

@@ -62,7 +62,7 @@ def compare(texts: list[str], options: argparse.Namespace) -> None:
     for name, counts in rivals(texts, options):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="no pair is left")
-            largest = train(counts, max(options.sizes), workers=1)
+            largest = train(counts, max(options.sizes))
         for size in sorted(options.sizes):
             tokenizer = toksmith.surgery.shrink(largest, min(size, largest.vocab_size))
             merges, tokens = list(tokenizer.merges), _tokens(tokenizer, chunks)

@@ -29,9 +29,9 @@ def documents(path: str) -> list[str]:
 
 
 def toksmith(path: str, size: int, threads: int, ties: str) -> Any:
-    from toksmith import train
+    from toksmith import count_pretokens, train
 
-    tokenizer = train(path, size, special_tokens=[END], workers=threads, ties=ties)
+    tokenizer = train(count_pretokens(path, special_tokens=[END], workers=threads), size, ties=ties)
     return lambda: [left + right for left, right in tokenizer.merges]
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import copy
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from ._internal import arguments, memory
 from ._internal.choices import Errors, InputFormat
@@ -32,15 +32,6 @@ class CorpusOptions(TypedDict, total=False):
     document_separator: str | None
     errors: Errors
     max_record_bytes: int | str
-
-
-def check_options(function: Callable[..., Any], options: Mapping[str, object], *others: Callable[..., Any]) -> None:
-    """Check keywords that a function passes to `Corpus`, or to other functions.
-
-    Raises:
-        TypeError: There is no such option; names the function, and the nearest option.
-    """
-    arguments.check_keywords(function, options, CorpusOptions, *others)
 
 
 class Corpus:

@@ -26,6 +26,7 @@ import toksmith
 from toksmith import PretokenCounts, Tokenizer
 from toksmith.engines import count_arrow, encode_arrow
 from toksmith.lab.page import document
+from toksmith.training.plan import Request, planned
 
 try:
     import pyarrow
@@ -161,7 +162,7 @@ def calls(inputs: Inputs) -> Kinds:
 
     def trained(vocab_size: int, workers: int = 1, **options: Any) -> tuple[Call, Call]:
         def call() -> Any:
-            return toksmith.train(inputs.file, vocab_size, workers=workers, **options).fingerprint
+            return planned(inputs.file, vocab_size, Request(workers=workers, **options)).run().fingerprint
 
         return call, lambda: fresh.encode(small)
 

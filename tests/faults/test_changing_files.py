@@ -281,7 +281,7 @@ def test_a_checkpoint_is_not_begun_of_a_changed_file(tmp_path: Path, behind_a_pi
     file.write_text(TEXT)
     pipe = behind_a_pipe(functools.partial(shorten, file))
     with pytest.raises(OSError, match="became shorter"):
-        train([pipe, file], 300, checkpoint=checkpoint, workers=1)
+        train([pipe, file], 300, checkpoint=checkpoint)
     assert not checkpoint.exists()
     file.write_text(TEXT)
     first = train(file, 300, checkpoint=checkpoint)

@@ -112,7 +112,7 @@ TOKENIZER = {
     "save_huggingface": lambda t: saved(lambda place: t.save_huggingface(place, verify=False)),
     "shrink": lambda t: toksmith.surgery.shrink(t, t.vocab_size - 9).encode(short),
     "extend": lambda t: train(iter(pieces[:3]), t.vocab_size + 9, base=t, ties="bytes").encode(short),
-    "train": lambda t: train(iter(pieces[:3]), 300, workers=2).merges,
+    "train": lambda t: train(count_pretokens(iter(pieces[:3]), workers=2), 300).merges,
     "count_pretokens": lambda t: count_pretokens(folder / "text", workers=2).most_common(9),
 }
 if pyarrow is not None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import os
 from collections.abc import Callable, Iterable, Mapping, Set
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, get_args
 
 from . import choices
 from .messages import shown
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 _Item = TypeVar("_Item")
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def check_keywords(function: Callable[..., Any], keywords: Iterable[str], *takers: Callable[..., Any]) -> None:
@@ -34,12 +37,23 @@ def check_keywords(function: Callable[..., Any], keywords: Iterable[str], *taker
             raise TypeError(f"{function.__name__}() got an unexpected keyword argument {shown(name)}{hint}")
 
 
+def naming_keywords(function: Callable[P, T]) -> Callable[P, T]:
+    """Return a function whose error for an unknown keyword names the nearest one, as `check_keywords` does."""
+
+    @functools.wraps(function)
+    def checked(*args: P.args, **keywords: P.kwargs) -> T:
+        check_keywords(function, keywords, function)
+        return function(*args, **keywords)
+
+    return checked
+
+
 def _arguments_of(taker: Callable[..., Any]) -> list[str]:
     """Return the names of the arguments of a function, or the keys of a `TypedDict`."""
     if hasattr(taker, "__total__"):
         return [*taker.__annotations__]
-    code = taker.__code__
-    return [*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]] if hasattr(taker, "__code__") else []
+    code = getattr(taker, "__wrapped__", taker).__code__
+    return [*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]]
 
 
 def whole(name: str, value: object, least: int | None = None) -> int:
@@ -149,7 +163,7 @@ def checked_workers(workers: int | None) -> int:
 def special_names(special_tokens: Iterable[str]) -> list[str]:
     """Return the names, checked to be distinct and not empty before a file is read for an hour."""
     if hasattr(special_tokens, "items"):
-        raise TypeError("training gives special tokens their ids (see special_ids): give a list of names, no mapping")
+        raise TypeError("training gives special tokens their ids (see ids): give a list of names, no mapping")
     names: dict[str, None] = {}
     for index, (name, _) in enumerate(special_list(special_tokens)):
         if not name:

@@ -47,10 +47,13 @@ def reporter(progress: bool | str | Report, facts: Facts = tuple) -> Iterator[Re
     elif progress == "json":
         with _throttled(_write_json, _JSON_SECONDS) as report:
             yield report
-    else:
-        # In a notebook `rich` would need widgets, and shows nothing without them.
-        with _throttled(_write_text, _TEXT_SECONDS) if in_notebook() else bar(facts) as report:
+    elif in_notebook():  # `rich` would need widgets there, and shows nothing without them
+        with _throttled(_write_text, _TEXT_SECONDS) as report:
             yield report
+    else:
+        bars = Bars(facts)
+        with bars.drawn:
+            yield bars.report
 
 
 def summing(report: Report | None, stage: str, total: int) -> Callable[[int], None]:
@@ -76,7 +79,7 @@ def summing(report: Report | None, stage: str, total: int) -> Callable[[int], No
 class Bars:
     """A bar for each stage, with share, facts and time left. `rich` draws the bars, and reports update them."""
 
-    def __init__(self) -> None:
+    def __init__(self, facts: Facts = tuple) -> None:
         from rich import progress as rich
         from rich.console import Console
 
@@ -96,12 +99,13 @@ class Bars:
             auto_refresh=False,
         )
         self._tasks: dict[str, TaskID] = {}
+        self._facts, self._due = facts, 0.0
 
-    def update(self, stage: str, done: int, total: int, facts: Sequence[str] = ()) -> None:
+    def report(self, stage: str, done: int, total: int) -> None:
         """Set how far a stage is; the first call for it adds its bar.
 
-        The total is 0 while it is not known. Beside the bar are the rate and `facts`, the most important first; those
-        that the terminal has no room for are left out.
+        The total is 0 while it is not known. Beside the bar are the rate and the facts, the most important first,
+        without those that the terminal has no room for.
         """
         from rich.cells import cell_len
 
@@ -109,27 +113,13 @@ class Bars:
             self._tasks[stage] = self.drawn.add_task(_NAMES.get(stage, stage), total=total or None, facts="")
         task = self._tasks[stage]
         self.drawn.update(task, completed=done, total=total or None)
-        beside = [*filter(None, (rate(stage, self.drawn.tasks[task].speed), *facts))]
+        beside = [*filter(None, (rate(stage, self.drawn.tasks[task].speed), *self._facts()))]
         while beside and cell_len(", ".join(beside)) > self.drawn.console.width - _OTHER_WIDTH:
             beside.pop()
         self.drawn.update(task, facts=", ".join(beside))
-
-
-@contextlib.contextmanager
-def bar(facts: Facts) -> Iterator[Report]:
-    """Yield a callable that reports in bars, with the texts that `facts` returns beside them."""
-    bars = Bars()
-    with bars.drawn:
-        due = 0.0
-
-        def report(stage: str, done: int, total: int) -> None:
-            nonlocal due
-            bars.update(stage, done, total, facts())
-            if time.monotonic() >= due:
-                bars.drawn.refresh()
-                due = time.monotonic() + _REFRESH
-
-        yield report
+        if time.monotonic() >= self._due:
+            self.drawn.refresh()
+            self._due = time.monotonic() + _REFRESH
 
 
 def rate(stage: str, speed: float | None) -> str:

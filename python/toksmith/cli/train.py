@@ -12,7 +12,8 @@ from .._internal import choices
 from ..corpus import Corpus, CorpusOptions
 from ..formats import sources
 from ..tokenizer import Tokenizer
-from ..training import train as training
+from ..training.ids import IdOrder
+from ..training.plan import Request, planned
 from . import options, streams
 from .command_line import Progress, UsageError, command, option
 
@@ -104,15 +105,16 @@ def train(
     if base is not None:
         learning["base"] = _base(base, options.Parts(pattern, unmatched=learning.get("unmatched"), download=download))
     state, hint = (None, " (--checkpoint FILE keeps merges)") if checkpoint is None else (Path(checkpoint), "")
+    order = {name: learning.pop(name) for name in ("special_ids", "byte_order") if name in learning}
     with streams.resumable(state, out, f"nothing was written{hint}"):
-        tokenizer = training.train(
-            corpus,
-            vocab_size,
+        request = Request(
             special_tokens=_special_names(special_tokens, special_file),
             pattern=... if pattern is None else options.pattern_of(pattern),
+            ids=IdOrder(order.get("special_ids", "first"), order.get("byte_order", "value")) if order else None,
             progress=streams.progress_of(progress, out),
             **learning,
         )
+        tokenizer = planned(corpus, vocab_size, request).run()
     if out == "-":
         streams.write(out, tokenizer._core.written("toksmith"))
     else:

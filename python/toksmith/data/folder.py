@@ -18,7 +18,7 @@ from .._internal.messages import shown
 from ..files import new_file, text_files, whole_files
 from ..tokenizer import Tokenizer
 from . import manifest as manifests
-from .manifest import TOKENIZER, JsonObject, Outcome
+from .manifest import TOKENIZER, JsonObject
 from .options import Options
 from .shards import write_parquet
 
@@ -40,7 +40,7 @@ class Folder:
     def __init__(self, path: Path, run: JsonObject, options: Options, kept: Collection[str] | None = None) -> None:
         self.path, self.run, self.options = path, run, options
         self.unfinished = path / UNFINISHED
-        settings = options.core.json(), json.dumps(run)
+        settings = json.dumps(options.core), json.dumps(run)
         self.core = _core.ShardFolder(
             path, self.unfinished, *settings, write_parquet, None if kept is None else set(kept)
         )
@@ -105,8 +105,14 @@ class Folder:
         manifests.write(self.path, manifest)
         shutil.rmtree(self.unfinished, ignore_errors=True)
 
-    def manifest(self, tokenizer: Tokenizer, outcome: Outcome) -> JsonObject:
-        """Return the manifest, once all shards are whole."""
+    def manifest(
+        self, tokenizer: Tokenizer, snapshot: JsonObject, sources: list[JsonObject], skipped: list[JsonObject]
+    ) -> JsonObject:
+        """Return the manifest, once all shards are whole.
+
+        `snapshot` is that of the end, `sources` have name, bytes and documents of each, and `skipped` those documents
+        that were left out which are listed.
+        """
         settings, entries = self.options.settings, json.loads(self.core.entries())
         head = {"file": TOKENIZER, "fingerprint": tokenizer.fingerprint, "vocab_size": tokenizer.vocab_size}
         return {
@@ -117,21 +123,17 @@ class Folder:
             "dtype": settings["dtype"],
             "options": {key: value for key, value in settings.items() if key not in ("format", "dtype")},
             "splits": {
-                name: {
-                    "documents": outcome.split_documents[split],
-                    "tokens": outcome.split_tokens[split],
-                    "shards": entries[split],
-                }
-                for split, name in enumerate(self.options.splits)
+                name: {"documents": total["documents"], "tokens": total["ids"], "shards": shards}
+                for name, total, shards in zip(self.options.splits, snapshot["totals"], entries, strict=True)
             },
-            "sources": outcome.sources,
-            "skipped": outcome.skipped,
+            "sources": sources,
+            "skipped": skipped,
             "totals": {
-                "documents": sum(outcome.split_documents),
-                "text_bytes": outcome.text_bytes,
-                "special_tokens": outcome.special_tokens,
-                "tokens": sum(outcome.split_tokens),
-                "skipped": outcome.skipped_count,
+                "documents": sum(total["documents"] for total in snapshot["totals"]),
+                "text_bytes": snapshot["text_bytes"],
+                "special_tokens": snapshot["special_tokens"],
+                "tokens": sum(total["ids"] for total in snapshot["totals"]),
+                "skipped": snapshot["skipped_count"],
             },
             "run": self.run,
         }

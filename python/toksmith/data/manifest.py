@@ -112,23 +112,6 @@ class Manifest(NamedTuple):
         return files
 
 
-class Outcome(NamedTuple):
-    """The figures of a run, besides those of its shards."""
-
-    split_tokens: list[int]
-    split_documents: list[int]
-    sources: list[JsonObject]
-    """Name, bytes and documents of each source."""
-    text_bytes: int
-    """Bytes of the text of all documents."""
-    special_tokens: int
-    """Special tokens that stood in the text of documents."""
-    skipped: list[dict[str, str]]
-    """Documents that were left out, the first 10,000 of them."""
-    skipped_count: int
-    """How many were left out."""
-
-
 def write(folder: Path, content: JsonObject) -> None:
     """Write the manifest of a folder."""
     text = json.dumps(content, indent=1, ensure_ascii=False)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from types import NoneType
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from .._internal import arguments
 from .._internal.choices import Errors, OnError, ShardFormat
@@ -49,38 +47,12 @@ class ShardOptions(TypedDict, total=False):
     on_error: OnError
 
 
-@dataclasses.dataclass
-class RunOptions:
-    """The options in the form that the core takes: see `ShardOptions` in Rust."""
-
-    splits: list[tuple[str, int]]
-    special: bool
-    replace: bool
-    skip: bool
-    wide: bool
-    separator: str | None
-    prepend: list[int]
-    append: list[int]
-    special_ids: list[int]
-    seed: int
-    shuffle: tuple[int, int] | None
-    shard_size: int
-    format: ShardFormat
-    workers: int
-    is_piece: bool = False
-    chunk_bytes: int = 1 << 20
-    snapshot_seconds: float = 5.0
-
-    def json(self) -> str:
-        """Return the options as the core reads them."""
-        return json.dumps(dataclasses.asdict(self))
-
-
 class Options:
     """The options of a run.
 
-    `core` has them for the core, `settings` those that decide what is written, as the manifest keeps them. `warning`
-    says that documents have no token between them, if the tokenizer has a token for that, or a template.
+    `core` has them for the core, as `ShardOptions` in Rust, and `settings` those that decide what is written, as the
+    manifest keeps them. `warning` says that documents have no token between them, if the tokenizer has a token for
+    that, or a template.
     """
 
     def __init__(
@@ -136,22 +108,26 @@ class Options:
             )
         arguments.one_of("on_error", on_error, OnError)
         buffer = arguments.checked_limit("shuffle_buffer", shuffle_buffer, 1)
-        self.core = RunOptions(
-            splits=_bounds(shares),
-            special=bool(special),
-            replace=arguments.replaces_invalid(errors),
-            skip=on_error == "skip",
-            wide=wide,
-            separator=arguments.checked_separator(document_separator),
-            prepend=prepend_ids,
-            append=append_ids,
-            special_ids=[*tokenizer.special_tokens.values()] if special else [],
-            seed=arguments.checked_seed("seed", seed),
-            shuffle=None if shuffle is None else (arguments.checked_seed("shuffle", shuffle), buffer),
-            shard_size=shard_ids,
-            format=format,
-            workers=arguments.checked_workers(workers),
-        )
+        self.splits = [*shares, REMAINDER]
+        self.dtype = "uint32" if wide else "uint16"
+        self.core: dict[str, Any] = {
+            "splits": _bounds(shares),
+            "special": bool(special),
+            "replace": arguments.replaces_invalid(errors),
+            "skip": on_error == "skip",
+            "wide": wide,
+            "separator": arguments.checked_separator(document_separator),
+            "prepend": prepend_ids,
+            "append": append_ids,
+            "special_ids": [*tokenizer.special_tokens.values()] if special else [],
+            "seed": arguments.checked_seed("seed", seed),
+            "shuffle": None if shuffle is None else (arguments.checked_seed("shuffle", shuffle), buffer),
+            "shard_size": shard_ids,
+            "format": format,
+            "workers": arguments.checked_workers(workers),
+            "chunk_bytes": 1 << 20,
+            "snapshot_seconds": 5.0,
+        }
         core = self.core
         self.settings = {
             "format": format,
@@ -161,24 +137,14 @@ class Options:
             "template": bool(template),
             "shard_size": None if self.form.is_single else shard_ids,
             "split": shares,
-            "seed": core.seed,
-            "shuffle": core.shuffle and core.shuffle[0],
-            "shuffle_buffer": core.shuffle and core.shuffle[1],
-            "special": core.special,
-            "document_separator": core.separator,
+            "seed": core["seed"],
+            "shuffle": core["shuffle"] and core["shuffle"][0],
+            "shuffle_buffer": core["shuffle"] and core["shuffle"][1],
+            "special": core["special"],
+            "document_separator": core["separator"],
             "errors": errors,
             "on_error": on_error,
         }
-
-    @property
-    def dtype(self) -> str:
-        """The type of the ids."""
-        return "uint32" if self.core.wide else "uint16"
-
-    @property
-    def splits(self) -> list[str]:
-        """The names of the splits, the one of all other documents last."""
-        return [name for name, _ in self.core.splits]
 
 
 def _shard_ids(form: Format, shard_size: int, wide: bool, tokenizer: Tokenizer) -> int:

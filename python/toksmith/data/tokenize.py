@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import json
 import os
@@ -16,13 +15,13 @@ from .._internal import arguments
 from .._internal.choices import OnError, ShardFormat
 from .._internal.messages import counted
 from .._internal.progress import Report
-from ..corpus import Corpus, CorpusOptions, TextSources, check_options
+from ..corpus import Corpus, CorpusOptions, TextSources
 from ..files.inputs import Source
 from ..tokenizer import Tokenizer, tokenizer_of
 from . import manifest as manifests
 from . import repair, table_texts
 from .folder import Folder, reason_of
-from .manifest import JsonObject, Outcome
+from .manifest import JsonObject
 from .options import DEFAULT_BUFFER, DEFAULT_SHARD, Options, SpecialTokens
 from .progress import Watch, watching
 
@@ -112,7 +111,7 @@ def tokenize(
             call continues the run.
         ImportError: A file needs pyarrow or fsspec, which is not installed.
     """
-    check_options(tokenize, corpus_options)
+    arguments.check_keywords(tokenize, corpus_options, CorpusOptions)
     target = Path(arguments.path_of("out", out))
     corpus = Corpus.of(sources, **corpus_options).without(target)
     encoder = tokenizer_of(tokenizer)
@@ -169,14 +168,12 @@ def _write(folder: Folder, tokenizer: Tokenizer, corpus: Corpus, progress: bool 
     with folder.locked(), watching(progress, sources) as watch:
         with corpus.naming():
             folder.resume()
-            options = dataclasses.replace(
-                folder.options.core, chunk_bytes=CHUNK_BYTES, snapshot_seconds=SNAPSHOT_SECONDS
-            )
-            run = _core.ShardRun(tokenizer._core, sources, folder.core, options.json())
+            options = folder.options.core | {"chunk_bytes": CHUNK_BYTES, "snapshot_seconds": SNAPSHOT_SECONDS}
+            run = _core.ShardRun(tokenizer._core, sources, folder.core, json.dumps(options))
             watch.begin(run, *run.at())
             _encode(run, sources, watch)
             snapshot = json.loads(run.finish())
-        manifest = folder.manifest(tokenizer, _outcome(sources, snapshot))
+        manifest = folder.manifest(tokenizer, snapshot, *_named(snapshot, sources))
         folder.write_manifest(manifest, tokenizer)
         watch.end(manifest["totals"]["text_bytes"])
     return manifest
@@ -203,24 +200,18 @@ def _encode(run: _core.ShardRun, sources: list[Source], watch: Watch) -> None:
         first = end
 
 
-def _outcome(sources: Sequence[Source], snapshot: JsonObject) -> Outcome:
-    """Return the outcome of all sources."""
+def _named(snapshot: JsonObject, sources: Sequence[Source]) -> tuple[list[JsonObject], list[JsonObject]]:
+    """Return the sources with the number of their documents, and the documents that were left out."""
     documents = snapshot["documents"] + [0] * (len(sources) - len(snapshot["documents"]))
-    return Outcome(
-        [total["ids"] for total in snapshot["totals"]],
-        [total["documents"] for total in snapshot["totals"]],
-        [
-            {"name": source.name, "bytes": source.size, "documents": count}
-            for source, count in zip(sources, documents, strict=True)
-        ],
-        snapshot["text_bytes"],
-        snapshot["special_tokens"],
-        [
-            {"source": sources[text["source"]].name, "place": _place(text, sources), "reason": reason_of(text)}
-            for text in snapshot["skipped"]
-        ],
-        snapshot["skipped_count"],
-    )
+    read = [
+        {"name": source.name, "bytes": source.size, "documents": count}
+        for source, count in zip(sources, documents, strict=True)
+    ]
+    skipped = [
+        {"source": sources[text["source"]].name, "place": _place(text, sources), "reason": reason_of(text)}
+        for text in snapshot["skipped"]
+    ]
+    return read, skipped
 
 
 def _place(text: JsonObject, sources: Sequence[Source]) -> str:

@@ -18,7 +18,6 @@ from ..data.tokenize import warn_of_skipped
 from ..tokenizer import Tokenizer, tokenizer_of
 from ..training import train as training
 from ..training.counts import PretokenCounts
-from ..training.plan import IdOptions
 from .counting import CountOptions, count_batches, sum_counts
 from .run_folder import RunFolder, check_order, outcome
 from .workers import KeptFunction, write_pieces
@@ -99,8 +98,7 @@ class Engine(ABC, Generic[Data]):
         bounds the counts of a worker, the sum, and learning. `ties="first"`, which needs the order of the text, is
         refused. Errors are those of `count_pretokens` and `toksmith.train`.
         """
-        takers = (training.train, IdOptions, CountOptions, self.count_pretokens)
-        arguments.check_keywords(self.train, options, *takers)
+        arguments.check_keywords(self.train, options, training.train, CountOptions, self.count_pretokens)
         if options.get("ties") == "first":
             raise ValueError(
                 f'ties="first" goes by the order of the text, which {self.parts} do not tell: choose another rule'
@@ -166,7 +164,7 @@ class Engine(ABC, Generic[Data]):
             if order is not None:
                 check_order(pieces, order)
             folder.join(pieces)
-            manifest = folder.manifest(encoder, outcome(pieces, self.source, len(folder.options.splits)))
+            manifest = folder.manifest(encoder, *outcome(pieces, self.source, len(folder.options.splits)))
             folder.publish_all()
             folder.write_manifest(manifest, encoder)
         warn_of_skipped(manifest, folder, stacklevel=3)

@@ -8,7 +8,6 @@ removes the files that are left: nobody can tell whether the data are still the 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import errno
 import itertools
 import json
@@ -19,8 +18,7 @@ from typing import NamedTuple
 
 from .. import _core
 from ..data.folder import ON_ENGINE, STATE, Folder, reason_of
-from ..data.manifest import NAME, TOKENIZER, Outcome, is_file_name
-from ..data.options import RunOptions
+from ..data.manifest import NAME, TOKENIZER, JsonObject, is_file_name
 from ..data.shards import open_starts
 from ..files import text_files, whole_files
 from .workers import PIECES, Piece, check_rising
@@ -93,21 +91,20 @@ class RunFolder(Folder):
         self._write_names([TOKENIZER, *self.core.names()])
         self.core.publish()
 
-    def piece_options(self) -> RunOptions:
+    def piece_options(self) -> str:
         """Return how parts are encoded.
 
         A piece has no header and no checksum, holds all documents of its part, and is written by one core; a piece
         that is not whole is made anew, so its run needs no state.
         """
-        return dataclasses.replace(
-            self.options.core, is_piece=True, shard_size=2**62, workers=1, snapshot_seconds=1e9
-        )
+        piece = {"is_piece": True, "shard_size": 2**62, "workers": 1, "snapshot_seconds": 1e9}
+        return json.dumps(self.options.core | piece)
 
     def join(self, pieces: list[Piece]) -> None:
         """Write the shards of all splits."""
         for split in range(len(self.options.splits)):
             raws = [self._raw(split, piece) for piece in pieces if piece["totals"][split]["documents"]]
-            for number, ranges in enumerate(shard_plans(raws, self.options.core.shard_size)):
+            for number, ranges in enumerate(shard_plans(raws, self.options.core["shard_size"])):
                 self.core.join(split, number, [(raw.ids, raw.starts, start, stop) for raw, start, stop in ranges])
 
     def _raw(self, split: int, piece: Piece) -> Raw:
@@ -155,21 +152,21 @@ def check_order(pieces: list[Piece], order: str) -> None:
         check_rising(order, before["numbers"], piece["numbers"][0])
 
 
-def outcome(pieces: list[Piece], source: str, splits: int) -> Outcome:
-    """Return the outcome of a run."""
-    skipped: list[dict[str, str]] = []
+def outcome(pieces: list[Piece], source: str, splits: int) -> tuple[JsonObject, list[JsonObject], list[JsonObject]]:
+    """Return the sums of all pieces, the source, and the documents that were left out, for `Folder.manifest`."""
+    skipped: list[JsonObject] = []
     before = 0
     for piece in pieces:
         for text in piece["skipped"][: _core.MAX_LISTED - len(skipped)]:
             place = f"text number {before + (text['line'] or 0)}"
             skipped.append({"source": source, "place": place, "reason": reason_of(text)})
         before += piece["texts"]
-    tokens, documents = (
-        [sum(piece["totals"][split][key] for piece in pieces) for split in range(splits)]
-        for key in ("ids", "documents")
-    )
-    text_bytes, special_tokens, count = (
-        sum(piece[key] for piece in pieces) for key in ("text_bytes", "special_tokens", "skipped_count")
-    )
-    sources = [{"name": source, "bytes": None, "documents": sum(documents)}]
-    return Outcome(tokens, documents, sources, text_bytes, special_tokens, skipped, count)
+    sums: JsonObject = {
+        key: sum(piece[key] for piece in pieces) for key in ("text_bytes", "special_tokens", "skipped_count")
+    }
+    sums["totals"] = [
+        {key: sum(piece["totals"][split][key] for piece in pieces) for key in ("ids", "documents")}
+        for split in range(splits)
+    ]
+    documents = sum(total["documents"] for total in sums["totals"])
+    return sums, [{"name": source, "bytes": None, "documents": documents}], skipped

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 from .. import _core
 from .._internal.messages import shown
 from ..data import table_texts
-from ..data.options import RunOptions
 from ..data.table_texts import TextColumn
 from ..files import tables
 from ..files.inputs import Source
@@ -67,7 +66,7 @@ def write_pieces(
     batches: Iterable[RecordBatch | Table],
     work: str,
     tokenizer: Tokenizer,
-    options: RunOptions,
+    options: str,
     column: str,
     order: str | None,
 ) -> Iterator[str]:
@@ -83,7 +82,7 @@ def write_pieces(
         return
     folder = _new_folder(work)
     source = Source(f"column {shown(column)} of a part")
-    run = _core.ShardRun(tokenizer._core, [source], folder, options.json())
+    run = _core.ShardRun(tokenizer._core, [source], folder, options)
     run.columns(1, itertools.chain([first], columns))
     yield json.dumps({**json.loads(run.finish()), **facts, "name": folder.name})
 

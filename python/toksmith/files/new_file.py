@@ -84,38 +84,31 @@ class NewFile:
         except OSError:
             self._copy()
 
-    def publish(self, target: Path) -> None:
-        """Give the file its name, after `finish`. A file of this name is replaced, in one step."""
+    def publish(self, target: Path, *, replaces: bool = True) -> None:
+        """Give the file its name, after `finish`, in one step.
+
+        A file of this name is replaced; without `replaces` it is a `FileExistsError`.
+        """
         if self._temporary is None:
-            with contextlib.suppress(OSError):
+            try:
                 self._link(target)  # fails if there is a file
                 return
-        self.give_name()
+            except OSError as error:
+                if not replaces and isinstance(error, FileExistsError):
+                    raise
+                self.give_name()
         assert self._temporary is not None
+        if not replaces:
+            try:
+                target.hardlink_to(self._temporary)
+                return
+            except OSError:  # a file, or a file system without links: then the check and the renaming are two steps
+                if target.exists():
+                    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target)) from None
         if os.name == "nt":  # an open file cannot be renamed there
             self.file.close()
         self._temporary.replace(target)
         self._temporary = None
-
-    def publish_first(self, target: Path) -> None:
-        """Give the file its name, after `finish`; a `FileExistsError` if there is a file of this name."""
-        if self._temporary is None:
-            try:
-                self._link(target)
-                return
-            except FileExistsError:
-                raise
-            except OSError:
-                self.give_name()
-        assert self._temporary is not None
-        try:
-            target.hardlink_to(self._temporary)
-        except FileExistsError:
-            raise
-        except OSError:  # a file system without links: the check and the renaming are two steps
-            if target.exists():
-                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target)) from None
-            self.publish(target)
 
     def close(self) -> None:
         """Close the file, and remove it if it was not published."""

@@ -46,8 +46,7 @@ def write_all(
     has passed. With `make_folder`, folders that are missing are made; they stay empty if the process is killed.
     """
     with contextlib.ExitStack() as stack:
-        staged: list[tuple[NewFile, Path]] = []
-        streams: set[Path] = set()
+        staged: list[tuple[NewFile, Path, bool]] = []
         for path, parts in files:
             if make_folder:
                 stack.enter_context(_made(Path(path).parent))
@@ -55,20 +54,18 @@ def write_all(
             if is_stream and check is None:
                 _pour(parts, target)
                 continue
-            if is_stream:
-                if target.is_dir():
-                    raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
-                streams.add(target)
-            file = _new(target, old, is_stream)
-            staged.append((stack.enter_context(file), target))
+            if is_stream and target.is_dir():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
+            file = stack.enter_context(_new(target, old, is_stream))
+            staged.append((file, target, is_stream))
             _fill(file, target, parts)
         if check is not None:
-            check([file.path for file, _ in staged])
-        for file, target in staged:
-            if target in streams:
+            check([file.path for file, _, _ in staged])
+        for file, target, is_stream in staged:
+            if is_stream:
                 with file.path.open("rb") as content:
                     _pour(pieces(content), target)
-        _publish([(file, target) for file, target in staged if target not in streams])
+        _publish([(file, target) for file, target, is_stream in staged if not is_stream])
 
 
 @contextlib.contextmanager
@@ -98,7 +95,7 @@ def create(path: Path, parts: Iterable[bytes]) -> None:
         _fill(file, target, parts)
         with naming(target):
             file.finish()
-            file.publish_first(target)
+            file.publish(target, replaces=False)
 
 
 def without_link(path: Path) -> Path:

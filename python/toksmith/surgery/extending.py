@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,15 +12,12 @@ from .. import _core, patterns
 from .._internal import arguments
 from .._internal.choices import Ties
 from .._internal.messages import shown
-from ..corpus import Corpus, CorpusOptions, TextSources, check_options
+from ..corpus import Corpus, TextSources
 from ..tokenizer import Tokenizer, tokenizer_of
 from ..training.counts import PretokenCounts
 from ..training.train import train
 from .change import VocabChange
 from .pruning import check_merges_bytes, encoded
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 
 def extend(
@@ -37,7 +34,7 @@ def extend(
         sources: The texts to learn from, or their counts, as in `toksmith.train`.
         n: How many tokens there will be more, with new special tokens among them.
         **options: Further options of `toksmith.train`, such as `special_tokens`. Where characters are merged: `ties`,
-            `min_frequency`, `max_token_length`, `workers` and those of `Corpus`.
+            `min_frequency`, `max_token_length` and `workers`.
 
     Raises:
         ValueError, OSError: `n` is negative; and those of `toksmith.train`.
@@ -48,12 +45,12 @@ def extend(
     >>> larger.encode("lower"), [tokenizer.vocab[id] for id in change.pieces]
     ([258, 114], [b'low', b'e'])
     """
-    check_options(extend, options, train)
     tokenizer, count = tokenizer_of(tokenizer), arguments.whole("n", n, 0)
     if tokenizer._core.characters() is None:
+        arguments.check_keywords(extend, options, train)
         larger = train(sources, tokenizer.vocab_size + count, base=tokenizer, **options)
     else:
-        check_options(extend, options, _trained_on_words)
+        arguments.check_keywords(extend, options, _trained_on_words)
         larger = _trained_on_words(tokenizer, sources, count, **options)
     return larger, _change(tokenizer, larger, tokenizer.vocab)
 
@@ -119,7 +116,6 @@ def _trained_on_words(
     min_frequency: int = 1,
     max_token_length: int | None = None,
     workers: int | None = None,
-    **corpus: Unpack[CorpusOptions],
 ) -> Tokenizer:
     core = tokenizer._core
     check_merges_bytes(core, "extended")
@@ -127,7 +123,7 @@ def _trained_on_words(
         counts = sources._core
     else:
         counts = _core.PretokenCounts([])
-        for ids in encoded(tokenizer, Corpus.of(sources, **corpus), workers):
+        for ids in encoded(tokenizer, Corpus.of(sources), workers):
             counts = counts.plus(_core.words_of(core, ids))
     options = {"max_merges": n, "ties": ties, "min_frequency": min_frequency, "max_token_length": max_token_length}
     learned = _core.learn(counts, options, base=core)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._internal import arguments
-from ..corpus import Corpus, CorpusOptions, TextSources, check_options
+from ..corpus import Corpus, CorpusOptions, TextSources
 from ..tokenizer import Tokenizer, tokenizer_of
 from .change import VocabChange
 
@@ -60,7 +60,7 @@ def prune(
     >>> change.needed[-3:], change.old_to_new[-3:]
     (array([256, 257, 258]), array([259,  -1,  -1]))
     """
-    check_options(prune, corpus)
+    arguments.check_keywords(prune, corpus, CorpusOptions)
     tokenizer = tokenizer_of(tokenizer)
     core = tokenizer._core
     if sum(option is not None for option in (keep, drop, min_count)) != 1 or (min_count is None) != (on is None):

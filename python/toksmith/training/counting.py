@@ -14,7 +14,7 @@ from .._internal import arguments, memory
 from .._internal.choices import Unmatched
 from .._internal.messages import shown
 from .._internal.progress import Report, reporter
-from ..corpus import Corpus, CorpusOptions, TextSources, check_options
+from ..corpus import Corpus, CorpusOptions, TextSources
 from ..files import tables
 from ..patterns import Pattern
 from .counts import PretokenCounts, rows_of
@@ -75,7 +75,7 @@ def count_pretokens(
     Warns:
         UserWarning: The pattern matches almost nothing of the text.
     """
-    check_options(count_pretokens, corpus)
+    arguments.check_keywords(count_pretokens, corpus, CorpusOptions)
     if isinstance(sources, PretokenCounts):
         raise TypeError("PretokenCounts are counted already; give them to train")
     names, resolved = arguments.special_names(special_tokens), patterns.resolve(pattern, unmatched)

@@ -11,7 +11,8 @@ from .._internal import memory
 from .._internal.progress import Report
 from ..tokenizer import Tokenizer
 from .checkpoint import Checkpoint
-from .options import Needs, Options
+from .counts_files import Counts
+from .options import Options
 from .parity import Languages
 
 Runs: TypeAlias = "tuple[_core.Pretokenizer, Callable[[_core.Pretokenizer], _core.PretokenCounts]]"
@@ -52,8 +53,8 @@ def learned(
         base,
         options.new_specials,
         options.pattern.core(),
-        options.special_ids,
-        options.byte_order,
+        options.ids.special_tokens,
+        options.ids.single_bytes,
         options.ties,
     )
     return Tokenizer._of(core)
@@ -70,20 +71,25 @@ def _warn_if_short(options: Options, added: int) -> None:
     warnings.warn(
         f"no pair is left that occurs {condition}: {added} {merges} made, not {options.max_merges}, "
         f"so the vocabulary has {options.min_vocab_size + added} tokens",
-        stacklevel=6,
+        stacklevel=7,
     )
 
 
-def warn_if_large(needs: Needs, available: int) -> None:
+def warn_if_large(counts: _core.PretokenCounts, options: Options, available: int) -> None:
     """Warn if learning may take more memory than there is."""
-    _, _, least, most, _ = needs[0]
+    _, _, least, most, _ = _needs(counts, options)[0]
     if available < most:
         advised = max(available - _LIMIT_OVERSHOOT, least) // 10**6
         warnings.warn(
             f"learning merges takes up to {most / 1e6:,.0f} MB, and there are {available / 1e6:,.0f} MB: "
             f'memory_limit="{advised}MB" learns the same in less memory',
-            stacklevel=6,
+            stacklevel=7,
         )
+
+
+def memory_of_counts(counts: _core.PretokenCounts, options: Options) -> int:
+    """Return the bytes of memory that counts take."""
+    return _needs(counts, options)[0][-1]
 
 
 def memory_available(counts: _core.PretokenCounts, consume: bool) -> int:
@@ -91,14 +97,16 @@ def memory_available(counts: _core.PretokenCounts, consume: bool) -> int:
     return memory.remaining() + (_BYTES_PER_SLOT * len(counts) if consume else 0)
 
 
-def memory_error(all_needs: Needs, available: int, min_count: int | None, *, is_limit: bool) -> str | None:
+def memory_error(
+    counts: Counts, options: Options, available: int, min_count: int | None, *, is_limit: bool
+) -> str | None:
     """Return the message for pretokens that are too many for so many bytes of memory; None if they are not.
 
     With `min_count` the counts have to fit as well, into three quarters, without those that occur less often.
     """
     needs = [
         (step, pretokens, least if min_count is None else max(least, -(-4 * size // 3)))
-        for step, pretokens, least, _, size in all_needs
+        for step, pretokens, least, _, size in _needs(counts, options)
     ]
     _, unique, least = [need for need in needs if need[0] <= max(min_count or 1, 1)][-1]
     if least <= available:
@@ -114,3 +122,12 @@ def memory_error(all_needs: Needs, available: int, min_count: int | None, *, is_
         f"there are {unique:,} different pretokens: training on them takes at least {least / 1e6:,.0f} MB, and "
         f"{there}: {advice}"
     )
+
+
+def _needs(counts: Counts, options: Options) -> list[tuple[int, int, int, int, int]]:
+    """Return the memory that pretokens take, of all and of those that occur more often, by looking at each of them.
+
+    An item is the least count, the number of distinct pretokens, the bytes for learning from them at least, the same
+    at most without a limit, and the bytes for their counts.
+    """
+    return _core.memory_to_learn(counts, options.for_core(), bool(options.base or options.forced_tokens))

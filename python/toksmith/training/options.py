@@ -6,17 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, cast
 
-from .. import _core, patterns
+from .. import patterns
 from .._internal import arguments, choices
-from .._internal.choices import ByteOrder, SpecialIds, TieRule, Ties, Unmatched
+from .._internal.choices import TieRule, Ties, Unmatched
 from .._internal.messages import shown
 from ..patterns import Pattern
 from ..tokenizer import Tokenizer
-from .counts_files import Counts
-
-Needs = list[tuple[int, int, int, int, int]]
-"""For some counts from 1 on: the count, the number of distinct pretokens that occur as often, and bytes of memory:
-for learning from them at least, and at most without a limit, and for the counts."""
+from .ids import IdOrder
 
 
 @dataclass(frozen=True)
@@ -31,15 +27,12 @@ class Options:
     new_specials: list[str]
     pattern: Pattern
     ties: Ties
-    special_ids: SpecialIds
-    byte_order: ByteOrder
+    ids: IdOrder
     min_frequency: int
     max_token_length: int | None
     forced_tokens: list[bytes]
 
     def __post_init__(self) -> None:
-        arguments.one_of("special_ids", self.special_ids, choices.SpecialIds)
-        arguments.one_of("byte_order", self.byte_order, choices.ByteOrder)
         self._check_sizes()
         self._check_forced()
 
@@ -64,19 +57,15 @@ class Options:
             "ties": self.tie_rule,
             "max_merges": self.max_merges,
             "min_frequency": self.min_frequency,
-            "max_token_length": self.max_token_length,
+            "max_token_length": min(self.max_token_length or 2**32 - 1, 2**32 - 1),
         }
-
-    def memory_to_learn(self, counts: Counts) -> Needs:
-        """Return what learning takes of memory. Looks at all pretokens."""
-        return _core.memory_to_learn(counts, self.for_core(), bool(self.base or self.forced_tokens))
 
     @property
     def tie_rule(self) -> TieRule:
         """The rule for ties as the core has it, where the ids of bytes are their values."""
-        if self.byte_order == "gpt2" and self.ties == "ids":
+        if self.ids.single_bytes == "gpt2" and self.ties == "ids":
             return "printable_ids"
-        if self.byte_order == "gpt2" and self.ties == "smallest_ids":
+        if self.ids.single_bytes == "gpt2" and self.ties == "smallest_ids":
             return "huggingface"
         return self.ties
 
@@ -155,16 +144,6 @@ def ties_of(base: Tokenizer | None, ties: Ties | None) -> Ties:
     if ties not in (None, own):
         raise ValueError(f"the base was trained with ties={shown(own)}, not {shown(ties)}: leave ties out")
     return own
-
-
-def length_of(max_token_length: int | None) -> int | None:
-    """Return the maximum length of a token, checked."""
-    if max_token_length is None:
-        return None
-    number = arguments.whole("max_token_length", max_token_length)
-    if number < 1:
-        raise ValueError(f"max_token_length is {number}: a token has at least one byte")
-    return min(number, 2**32 - 1)
 
 
 def forced_bytes(tokens: Iterable[str | bytes]) -> list[bytes]:

@@ -7,15 +7,16 @@ import dataclasses
 import functools
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypedDict, cast
+from typing import cast
 
 from .. import _core
 from .._internal import arguments, memory
-from .._internal.choices import ByteOrder, SpecialIds, Unmatched
+from .._internal.choices import SuperwordRule, Ties, Unmatched
+from .._internal.messages import shown
 from .._internal.progress import Report, reporter
-from ..corpus import Corpus, CorpusOptions
+from ..corpus import Corpus, FilePath
 from ..files import whole_files
 from ..tokenizer import Tokenizer, tokenizer_of
 from . import learning
@@ -23,7 +24,8 @@ from .checkpoint import Checkpoint
 from .counting import begun, counted
 from .counts import PretokenCounts, check_specials, head_of
 from .counts_files import Counts
-from .options import Needs, Options, check_base, forced_bytes, length_of, pattern_of, ties_of
+from .ids import IdOrder
+from .options import Options, check_base, forced_bytes, pattern_of, ties_of
 from .parity import Parity, Text
 from .superwords import Superwords, check_read_twice
 
@@ -34,27 +36,33 @@ CONFLICTS: dict[tuple[str, ...], str] = {
     ("superwords", "PretokenCounts"): "they are learned from texts, and these are counts",
     ("forced_tokens", "base", "superwords"): "they belong to the first stage, which the base replaces",
     ("min_pretoken_count", "base", "superwords"): "it belongs to the first stage, which the base replaces",
-    ("special_ids", "base"): "its ids stay, and new ones follow the highest",
-    ("byte_order", "base"): "its ids stay, and new ones follow the highest",
-    **{(name, "PretokenCounts"): "it says how text is read" for name in CorpusOptions.__annotations__},
+    ("ids", "base"): "its ids stay, and new ones follow the highest",
 }
-"""Options of `train` that cannot be combined, and why; "PretokenCounts" stands for sources that are all counted."""
+"""Options that cannot be combined, and why; "PretokenCounts" stands for sources that are all counted."""
 _LOG_FIELDS = ("merge", "id", "left", "right", "token", "count", "bytes")
 
 
-class IdOptions(TypedDict, total=False):
-    """Options of `train` that say which ids tokens get."""
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What a training is asked for, as it was given: the options of `train`, and three of `count_pretokens`."""
 
-    special_ids: SpecialIds | None
-    byte_order: ByteOrder | None
-
-
-class TrainOptions(CorpusOptions, IdOptions, total=False):
-    """Options of `train` that say how texts are read and counted, and which ids tokens get."""
-
-    unmatched: Unmatched | None
-    workers: int | None
-    min_pretoken_count: int
+    special_tokens: Iterable[str] = ()
+    pattern: object = ...
+    unmatched: Unmatched | None = None
+    ties: Ties | None = None
+    min_frequency: int = 1
+    max_token_length: int | None = None
+    forced_tokens: Iterable[str | bytes] = ()
+    base: Tokenizer | object | None = None
+    ids: IdOrder | None = None
+    parity: Parity | None = None
+    superwords: Superwords | SuperwordRule | None = None
+    workers: int | None = None
+    min_pretoken_count: int = 1
+    memory_limit: int | str | None = None
+    progress: bool | Report = False
+    checkpoint: FilePath | tuple[FilePath, float] | None = None
+    log: FilePath | None = None
 
 
 @dataclass(frozen=True)
@@ -99,7 +107,7 @@ class Plan:
             if isinstance(text, PretokenCounts):
                 counts.append(text if least == 1 else text.at_least(least))
                 continue
-            taken = sum(self.options.memory_to_learn(other._core)[0][-1] for other in counts)
+            taken = sum(learning.memory_of_counts(other._core, self.options) for other in counts)
             available = max(1, memory.limit(self.memory_limit) - taken)
             refuse = functools.partial(self._check_memory, available=available, min_count=least)
             limits = (self.workers, available, least)
@@ -126,9 +134,10 @@ class Plan:
     def _check_memory_to_learn(self, counts: _core.PretokenCounts, are_own: bool) -> None:
         if self.memory_limit is not None:
             self._check_memory(counts, self.memory_limit)
-            return
-        available = learning.memory_available(counts, are_own)
-        learning.warn_if_large(self._check_memory(counts, available), available)
+        else:
+            available = learning.memory_available(counts, are_own)
+            self._check_memory(counts, available)
+            learning.warn_if_large(counts, self.options, available)
 
     def _joined(self, superwords: Superwords, first: Tokenizer) -> Tokenizer:
         """Extend a tokenizer by tokens of several words."""
@@ -139,8 +148,7 @@ class Plan:
             base=first,
             new_specials=[name for name in names if name not in first.special_tokens],
             pattern=superwords.cuts(self.options.pattern),
-            special_ids="first",
-            byte_order="value",
+            ids=IdOrder(),
             forced_tokens=[],
         )
         limit, core_options = self.memory_limit, options.for_core()
@@ -152,63 +160,58 @@ class Plan:
 
             return learning.learned((options.pattern.core(), count), options, core_options, report)
 
-    def _check_memory(self, counts: Counts, available: int, min_count: int | None = None) -> Needs:
-        """Return what learning takes of memory, which must suffice; if not, save the counts beside the checkpoint."""
+    def _check_memory(self, counts: Counts, available: int, min_count: int | None = None) -> None:
+        """Check that memory suffices to learn; if not, save the counts beside the checkpoint."""
         is_limit = self.memory_limit is not None or min_count is not None
-        needs = self.options.memory_to_learn(counts)
-        error = learning.memory_error(needs, available, min_count, is_limit=is_limit)
+        error = learning.memory_error(counts, self.options, available, min_count, is_limit=is_limit)
         if error is None:
-            return needs
+            return
         if self.checkpoint is not None and isinstance(self.texts[0], Corpus):
             error += self.checkpoint.save_counts(counts, head_of(self.options.pattern, self.options.special_tokens))
         raise MemoryError(error)
 
 
-def planned(sources: object, vocab_size: int, options: Mapping[str, Any]) -> Plan:
-    """Return the plan of a training with these options of `train`, checked."""
-    size, parity, superwords = arguments.whole("vocab_size", vocab_size), options["parity"], options["superwords"]
-    superwords = None if superwords is None else Superwords.of(superwords)
+def planned(sources: Text | Mapping[str, Text], vocab_size: int, request: Request) -> Plan:
+    """Return the plan of a training, checked."""
+    size, parity = arguments.whole("vocab_size", vocab_size), request.parity
+    superwords = None if request.superwords is None else Superwords.of(request.superwords)
     texts = _texts(sources, parity)
     ready = [text for text in texts if isinstance(text, PretokenCounts)]
-    forced, least = forced_bytes(options["forced_tokens"]), options.get("min_pretoken_count", 1)
-    asked = {name for name, value in options.items() if value is not None}
-    asked -= {*(() if forced else ["forced_tokens"]), *(["min_pretoken_count"] if least == 1 else ())}
-    _check_conflicts(asked | ({"PretokenCounts"} if len(ready) == len(texts) else set()))
-    learned = _options(size, ready, superwords, {**options, "forced_tokens": forced})
+    forced = forced_bytes(request.forced_tokens)
+    min_count = arguments.checked_limit("min_pretoken_count", request.min_pretoken_count, 0)
+    _check_conflicts(request, bool(forced), len(ready) == len(texts))
+    options = _options(size, ready, superwords, request, forced)
     if superwords is not None:
-        superwords.cuts(learned.pattern)
-    limit = None if options["memory_limit"] is None else memory.limit(options["memory_limit"])
-    checkpoint = (
-        None if options["checkpoint"] is None else Checkpoint.of(options["checkpoint"], learned.fingerprint())
-    )
-    log = None if options["log"] is None else _log_path(options["log"])
+        superwords.cuts(options.pattern)
+    limit = None if request.memory_limit is None else memory.limit(request.memory_limit)
+    checkpoint = None if request.checkpoint is None else Checkpoint.of(request.checkpoint, options.fingerprint())
+    log = None if request.log is None else _log_path(request.log)
     for counts in ready:
-        _check_counts(counts, learned)
-    reading: CorpusOptions = {name: options[name] for name in CorpusOptions.__annotations__ if name in options}  # type: ignore[assignment]
-    read = [text if isinstance(text, PretokenCounts) else Corpus.of(text, **reading) for text in texts]
-    for text in read:
+        _check_counts(counts, options)
+    read = [text if isinstance(text, PretokenCounts) else Corpus.of(text) for text in texts]
+    for corpus in (text for text in read if isinstance(text, Corpus)):
         if log is not None:
-            whole_files.check_not_read(log, text.paths if isinstance(text, Corpus) else ())
-        if superwords is not None and isinstance(text, Corpus):
-            check_read_twice(text)
+            whole_files.check_not_read(log, corpus.paths)
+        if superwords is not None:
+            check_read_twice(corpus)
     return Plan(
         texts=read,
-        options=learned,
+        options=options,
         vocab_size=size,
         sources=sources if isinstance(sources, Mapping) else {},
         parity=parity,
         superwords=superwords,
         checkpoint=checkpoint,
         log=log,
-        workers=arguments.checked_workers(options.get("workers")),
+        workers=arguments.checked_workers(request.workers),
         memory_limit=limit,
-        min_count=arguments.checked_limit("min_pretoken_count", least, 0),
-        progress=options["progress"],
+        min_count=min_count,
+        progress=request.progress,
         use=memory.Use(limit),
     )
 
 
-def _texts(sources: object, parity: object) -> list[Any]:
+def _texts(sources: Text | Mapping[str, Text], parity: Parity | None) -> list[Text]:
     """Return all texts that are counted."""
     if parity is None:
         if isinstance(sources, Mapping):
@@ -219,36 +222,39 @@ def _texts(sources: object, parity: object) -> list[Any]:
     return parity.all_texts(sources)
 
 
-def _check_conflicts(asked: set[str]) -> None:
-    for (name, *others), reason in CONFLICTS.items():
-        if asked.issuperset({name, *others}):
-            raise ValueError(f"{name} cannot be combined with {' and '.join(others)}: {reason}")
+def _check_conflicts(request: Request, has_forced: bool, is_counted: bool) -> None:
+    values = vars(request) | {"forced_tokens": has_forced or None, "PretokenCounts": is_counted or None}
+    values["min_pretoken_count"] = None if request.min_pretoken_count == 1 else request.min_pretoken_count
+    for names, reason in CONFLICTS.items():
+        if all(values[name] is not None for name in names):
+            raise ValueError(f"{names[0]} cannot be combined with {' and '.join(names[1:])}: {reason}")
 
 
 def _options(
-    vocab_size: int, ready: list[PretokenCounts], superwords: Superwords | None, options: Mapping[str, Any]
+    vocab_size: int, ready: list[PretokenCounts], superwords: Superwords | None, request: Request, forced: list[bytes]
 ) -> Options:
     """Return the options of the first stage; counts have a pattern and special tokens of their own."""
-    base = None if options["base"] is None else tokenizer_of(options["base"], "base")
-    pattern, unmatched = options["pattern"], options.get("unmatched")
-    names = arguments.special_names(options["special_tokens"])
+    if request.ids is not None and not isinstance(request.ids, IdOrder):
+        raise TypeError(f"ids is a toksmith.IdOrder, such as IdOrder('last'), not {shown(request.ids)}")
+    base = None if request.base is None else tokenizer_of(request.base, "base")
+    pattern, names = request.pattern, arguments.special_names(request.special_tokens)
     if ready:
         names = names or ready[0]._special_tokens
-        if base is None and pattern is ... and unmatched is None:
+        if base is None and pattern is ... and request.unmatched is None:
             pattern = ready[0]._pattern
     if base is not None:
         check_base(base)
+    length = request.max_token_length
     return Options(
         vocab_size=vocab_size if superwords is None or base is not None else superwords.first_size(vocab_size),
         base=base,
         new_specials=[name for name in names if base is None or name not in base.special_tokens],
-        pattern=pattern_of(base, pattern, unmatched),
-        ties=ties_of(base, options["ties"]),
-        special_ids="first" if (place := options.get("special_ids")) is None else place,
-        byte_order="value" if (order := options.get("byte_order")) is None else order,
-        min_frequency=arguments.whole("min_frequency", options["min_frequency"]),
-        max_token_length=length_of(options["max_token_length"]),
-        forced_tokens=options["forced_tokens"],
+        pattern=pattern_of(base, pattern, request.unmatched),
+        ties=ties_of(base, request.ties),
+        ids=request.ids or IdOrder(),
+        min_frequency=arguments.whole("min_frequency", request.min_frequency),
+        max_token_length=None if length is None else arguments.checked_limit("max_token_length", length, 1),
+        forced_tokens=forced,
     )
 
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from .._internal import arguments
 from .._internal.choices import SuperwordRule, Ties
 from .._internal.progress import Report
-from ..corpus import FilePath, check_options
+from ..corpus import FilePath
 from ..tokenizer import Tokenizer
+from .ids import IdOrder
 from .parity import Parity, Text
-from .plan import TrainOptions, planned
+from .plan import Request, planned
 from .superwords import Superwords
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
-
+@arguments.naming_keywords
 def train(
     sources: Text | Mapping[str, Text],
     vocab_size: int,
@@ -28,13 +28,13 @@ def train(
     max_token_length: int | None = None,
     forced_tokens: Iterable[str | bytes] = (),
     base: Tokenizer | object | None = None,
+    ids: IdOrder | None = None,
     parity: Parity | None = None,
     superwords: Superwords | SuperwordRule | None = None,
     memory_limit: int | str | None = None,
     progress: bool | Report = False,
     checkpoint: FilePath | tuple[FilePath, float] | None = None,
     log: FilePath | None = None,
-    **options: Unpack[TrainOptions],
 ) -> Tokenizer:
     """Train a tokenizer on texts.
 
@@ -48,7 +48,7 @@ def train(
         special_tokens: They separate documents, and are never counted, split or merged. Each has at most 4,096 bytes.
         pattern: What cuts text into pretokens, as in `Tokenizer`; default: "gpt2".
         ties: Which of several pairs of equal count merges first. "bytes" (default): the greatest (bytes, bytes), as
-            in CS336. "ids": the greatest ids, in which bytes are in their `byte_order`; "smallest_ids": the smallest
+            in CS336. "ids": the greatest ids, in which bytes are in the order of `ids`; "smallest_ids": the smallest
             (rustbpe); "first": the one that comes first in the text (minbpe); "huggingface": as Hugging Face's
             trainer has it.
         min_frequency: A pair that occurs less often is not merged.
@@ -59,7 +59,8 @@ def train(
         base: A tokenizer to extend to `vocab_size` tokens, or what `Tokenizer.from_pretrained` takes. All its ids and
             merges stay, and text to which no new merge applies is encoded as before. New ids follow its highest one:
             first special tokens that it does not have, then merges. Pattern, special tokens and tie rule are those of
-            the base; `special_ids` and `byte_order` are refused.
+            the base; `ids` are refused.
+        ids: The order of the ids of special tokens, bytes and merges: an `IdOrder`. Default: special tokens first.
         parity: Balances languages: a `Parity`, under which `sources` is a dict from their names to texts. Cannot be
             combined with `checkpoint`, and `memory_limit` bounds counting alone. ties="huggingface" is the rule of
             `ParityBpeTrainer`.
@@ -74,11 +75,6 @@ def train(
             or a pair of the file and other seconds. A later call with the same text and options continues from it,
             with the same result. Text is counted again. If memory does not suffice, the counts are saved beside it.
         log: A file that is written in the end, `.csv` or `.jsonl`: a row for each merge, with parts, count and bytes.
-        options: How texts are read: `field`, `column`, `input_format`, `document_separator` and `errors` of `Corpus`.
-            How they are counted: `unmatched` and `workers` as in `count_pretokens`; pretokens that occur less often
-            than `min_pretoken_count` are left out, which changes the result. Which ids tokens have: `special_ids` is
-            where those of special tokens are ("first", "after_bytes" or "last"), and `byte_order` is the order of the
-            single bytes: by "value", or as "gpt2" prints them.
 
     Raises:
         FileNotFoundError: A file is missing, or a glob or folder holds none.
@@ -99,28 +95,23 @@ def train(
     >>> train(PretokenCounts({b"lowest": 3}), 259, base=tokenizer).encode("lowest")
     [257, 101, 258]
     """
-    check_options(train, options, TrainOptions)
-    plan = planned(
-        sources,
-        vocab_size,
-        {
-            "special_tokens": special_tokens,
-            "pattern": pattern,
-            "ties": ties,
-            "min_frequency": min_frequency,
-            "max_token_length": max_token_length,
-            "forced_tokens": forced_tokens,
-            "base": base,
-            "parity": parity,
-            "superwords": superwords,
-            "memory_limit": memory_limit,
-            "progress": progress,
-            "checkpoint": checkpoint,
-            "log": log,
-            **options,
-        },
+    request = Request(
+        special_tokens=special_tokens,
+        pattern=pattern,
+        ties=ties,
+        min_frequency=min_frequency,
+        max_token_length=max_token_length,
+        forced_tokens=forced_tokens,
+        base=base,
+        ids=ids,
+        parity=parity,
+        superwords=superwords,
+        memory_limit=memory_limit,
+        progress=progress,
+        checkpoint=checkpoint,
+        log=log,
     )
-    return plan.run()
+    return planned(sources, vocab_size, request).run()
 
 
 def train_bpe(
@@ -133,6 +124,6 @@ def train_bpe(
     Returns:
         `vocab`, token bytes by id, and `merges`, in the order in which they were made.
     """
-    check_options(train_bpe, options, train, TrainOptions)
+    arguments.check_keywords(train_bpe, options, train)
     tokenizer = train(input_path, vocab_size, special_tokens=special_tokens, **options)
     return dict(tokenizer.vocab), list(tokenizer.merges)

@@ -52,7 +52,7 @@ impl Encoder {
     ) -> Result<Vec<T>> {
         let mut ids = Vec::new();
         let place = |part: Vec<u32>| T::append(&part, &mut ids).map(|()| Vec::new());
-        self.encode_chunks(path, options, room::for_items, place, |()| Ok(()), control)?;
+        self.encode_file_chunks(path, options, room::for_items, place, |()| Ok(()), control)?;
         Ok(ids)
     }
 
@@ -76,13 +76,13 @@ impl Encoder {
             Ok(vec![(at, bytes)])
         };
         let write = |(at, bytes): (u64, Vec<u8>)| write_through_at(out, &bytes, at).map_err(Error::io(name));
-        self.encode_chunks(path, options, |count| IdBytes::for_ids(count, is_wide), place, write, control)?;
+        self.encode_file_chunks(path, options, |count| IdBytes::for_ids(count, is_wide), place, write, control)?;
         Ok((end - start) / if is_wide { 4 } else { 2 })
     }
 
     /// Encodes the chunks of a file, each into a `part` with room for some ids. `place` gets the parts in the order of the
     /// file, one at a time; what it returns is given to `write`, on many threads at once.
-    fn encode_chunks<P: Sink + Send, W: Send>(
+    fn encode_file_chunks<P: Sink + Send, W: Send>(
         &self,
         path: &Path,
         options: &FileOptions,

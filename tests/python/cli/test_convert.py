@@ -35,7 +35,7 @@ def run(*arguments: object, cwd: Path, status: int = 0, env: dict[str, str] | No
 @pytest.fixture(scope="module")
 def tokenizer() -> Tokenizer:
     """One that every format can hold: bytes by value, then merges, then special tokens."""
-    return toksmith.train(iter([TEXT * 3]), 290, special_tokens=[SPECIAL], special_ids="last")
+    return toksmith.train(iter([TEXT * 3]), 290, special_tokens=[SPECIAL], ids=toksmith.IdOrder("last"))
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def test_what_is_converted_twice_is_the_same_file(folder: Path, tmp_path: Path, 
 
 def test_a_warning_says_how_to_load_it_again(folder: Path, tmp_path: Path) -> None:
     specials = ["a b", "cc", "dd", "ee", "ff"]
-    other = toksmith.train(iter([TEXT]), 280, special_tokens=specials, pattern=r"\w+|\s", unmatched="keep")
+    other = toksmith.train(iter([TEXT]), 280, special_tokens=specials, pattern=r"\w+|\s")
     other.save(tmp_path / "o.json")
     for to, out in (("tiktoken", "o.tiktoken"), ("gpt2", "pair")):
         message = run("o.json", out, "--to", to, cwd=tmp_path)
@@ -112,9 +112,9 @@ def test_what_a_format_cannot_hold(tmp_path: Path) -> None:
     first.save(tmp_path / "first.json")
     loses = toksmith.train(iter([TEXT]), 280, pattern=r"\w+")
     loses.save(tmp_path / "keeps.json")
-    whole = toksmith.train(iter([TEXT]), 280, pattern=None, special_tokens=[SPECIAL], special_ids="last")
+    whole = toksmith.train(iter([TEXT]), 280, pattern=None, special_tokens=[SPECIAL], ids=toksmith.IdOrder("last"))
     whole.save(tmp_path / "whole.json")
-    between = toksmith.train(iter([TEXT]), 280, special_tokens=[SPECIAL], special_ids="after_bytes")
+    between = toksmith.train(iter([TEXT]), 280, special_tokens=[SPECIAL], ids=toksmith.IdOrder("after_bytes"))
     between.save(tmp_path / "between.json")
     vocab = {byte: bytes([byte]) for byte in range(256)} | {256: b"abc", 257: b"ab"}
     Tokenizer(vocab).save(tmp_path / "ranks.json")
@@ -173,7 +173,7 @@ def test_a_folder_of_one_file(to: str, name: str, tmp_path: Path) -> None:
     if to == "sentencepiece":
         write_model(tmp_path / "start.json")
     else:
-        toksmith.train(iter([TEXT * 3]), 290, special_tokens=[SPECIAL], special_ids="first").save(
+        toksmith.train(iter([TEXT * 3]), 290, special_tokens=[SPECIAL], ids=toksmith.IdOrder("first")).save(
             tmp_path / "start.json"
         )
     (tmp_path / "folder").mkdir()

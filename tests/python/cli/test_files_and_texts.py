@@ -19,7 +19,7 @@ posix_only = pytest.mark.skipif(os.name == "nt", reason="needs a POSIX terminal"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("texts")
-    tokenizer = toksmith.train(iter([TEXT]), 262, special_tokens=["<|end|>"], special_ids="last")
+    tokenizer = toksmith.train(iter([TEXT]), 262, special_tokens=["<|end|>"], ids=toksmith.IdOrder("last"))
     tokenizer.save(folder / "t.json")
     tokenizer.save_huggingface(folder / "hf")
     tokenizer.save(folder / "ranks.tiktoken", format="tiktoken")

@@ -158,10 +158,10 @@ def test_bars_stay_in_a_narrow_terminal(stages: list[str], columns: int, monkeyp
     from rich.console import Console
 
     monkeypatch.setenv("COLUMNS", str(columns))
-    bars = progress.Bars()
     facts = ["1,234.5 MB/s", "2,500.0 M tokens", "1,234,567 documents", "[1] 日本.txt"]
+    bars = progress.Bars(lambda: facts[:1] if len(stages) > 1 else facts)
     for stage in stages:
-        bars.update(stage, 1, 2, facts[:1] if len(stages) > 1 else facts)
+        bars.report(stage, 1, 2)
     console = Console(width=columns, file=io.StringIO())
     console.print(bars.drawn.get_renderable())
     lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]

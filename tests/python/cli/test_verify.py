@@ -38,7 +38,7 @@ def run(*args: object, cwd: Path, status: int = 0, **more: str) -> SimpleNamespa
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with a small trained tokenizer, its rank file, and a text."""
-    trained = train(iter(["the lowest of the low, the newest of the new " * 3]), 270, special_ids="last")
+    trained = train(iter(["the lowest of the low, the newest of the new " * 3]), 270, ids=toksmith.IdOrder("last"))
     trained.save(tmp_path / "t.json")
     trained.save(tmp_path / "t.tiktoken", format="tiktoken")
     (tmp_path / "text.txt").write_text("the newest\nof the low\n" * 1000)
@@ -72,7 +72,7 @@ def test_files(folder: Path) -> None:
 
 
 def test_a_difference_is_shown_with_its_place(folder: Path) -> None:
-    tokenizer = train(iter(["the low the low"]), 259, pattern=r"\w+", unmatched="keep")
+    tokenizer = train(iter(["the low the low"]), 259, pattern=r"\w+")
     tokenizer.save(folder / "keep.json")
     (folder / "differs.txt").write_text("first\nsecond the low end\n")
     done = run("keep.json", "--against", "tiktoken", "text.txt", "differs.txt", cwd=folder, status=1)

@@ -42,7 +42,7 @@ def at(tmp_path: Path) -> SimpleNamespace:
 
 KEYWORDS: dict[str, tuple[Call, str]] = {
     "train": (lambda at: toksmith.train(at.text, 300, vocabsize=300), "train.*did you mean 'vocab_size'"),
-    "train, of Corpus": (lambda at: toksmith.train(at.text, 300, feild="a"), "train.*did you mean 'field'"),
+    "of Corpus": (lambda at: toksmith.count_pretokens(at.text, feild="a"), "count_pretokens.*'field'"),
     "train_bpe": (lambda at: toksmith.train_bpe(at.text, 300, [], tie="ids"), "train_bpe.*did you mean 'ties'"),
     "count_pretokens": (lambda at: toksmith.count_pretokens(at.text, patern="x"), "count_pretokens.*'pattern'"),
     "tokenize": (lambda at: toksmith.tokenize(at.text, at.t, at.folder / "o", apend="x"), "tokenize.*'append'"),
@@ -79,7 +79,7 @@ def test_every_function_that_forwards_keywords_is_tried() -> None:
 VALUES: list[tuple[Call, str]] = [
     (lambda at: toksmith.train(at.text, "300"), "vocab_size is a whole number, not str: '300'"),
     (lambda at: toksmith.train(32000, at.text), "vocab_size is a whole number, not PosixPath"),
-    (lambda at: toksmith.train(at.text, 300, workers="4"), "workers is a whole number, not str: '4'"),
+    (lambda at: toksmith.count_pretokens(at.text, workers="4"), "workers is a whole number, not str: '4'"),
     (lambda at: toksmith.train(at.text, 300, min_frequency=2.5), "min_frequency is a whole number, not float: 2.5"),
     (lambda at: toksmith.train(at.text, 300, max_token_length="2"), "max_token_length is a whole number"),
     (lambda at: toksmith.train(at.text, 300, special_tokens=5), "special_tokens is a list of names"),

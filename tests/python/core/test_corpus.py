@@ -54,7 +54,7 @@ def test_functions_take_a_corpus_or_its_options(folder: Path) -> None:
     assert counts.items() == toksmith.count_pretokens(iter([TEXTS[0], *TEXTS])).items()
     assert toksmith.train(corpus, 258) == toksmith.train(counts, 258)
     with pytest.raises(ValueError, match="a Corpus has options of its own: leave field, errors out"):
-        toksmith.train(corpus, 258, field="body", errors="strict")
+        toksmith.count_pretokens(corpus, field="body", errors="strict")
 
 
 @pytest.mark.parametrize(

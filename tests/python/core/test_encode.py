@@ -14,9 +14,10 @@ import regex
 import tiktoken
 from conftest import Soup
 from published_data import of_tiktoken
+from training_data import train_as_asked
 
 import toksmith
-from toksmith import Tokenizer, _core, patterns, reference, train
+from toksmith import Tokenizer, _core, patterns, reference
 
 PINNED_REGEX = pytest.mark.skipif(
     regex.__version__ != _core.REGEX_VERSION, reason="the regex installed has other classes of characters"
@@ -926,7 +927,7 @@ def test_training_and_encoding_cut_alike(soup: Soup) -> None:
     rng = random.Random(12)
     for pattern, unmatched in (("gpt2", "keep"), ("o200k", "keep"), (r"\w+|\s", "drop"), (None, "keep")):
         text = soup(rng, 60)
-        tokenizer = train(iter([text] * 2), 280, pattern=pattern, unmatched=unmatched, special_tokens=[EOT])
+        tokenizer = train_as_asked(iter([text] * 2), 280, pattern=pattern, unmatched=unmatched, special_tokens=[EOT])
         assert tokenizer.encode(text + EOT) == Oracle(tokenizer, spelled(pattern), unmatched)(text + EOT)
 
 

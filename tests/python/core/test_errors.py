@@ -254,14 +254,16 @@ def test_a_size_is_refused_before_a_file_is_read(files: Files) -> None:
 
 def test_options_that_do_not_exist(files: Files) -> None:
     for train in trainings(files):
-        for option in ("ties", "special_ids", "byte_order"):
-            for wrong in ("", "Bytes", 1, ["bytes"], b"bytes"):
-                fails(ValueError, rf"{option} is one of '.*', not ", train, **{option: wrong})
+        for wrong in ("", "Bytes", 1, ["bytes"], b"bytes"):
+            fails(ValueError, r"ties is one of '.*', not ", train, ties=wrong)
+            for option in ("special_tokens", "single_bytes"):
+                fails(ValueError, rf"{option} is one of '.*', not ", toksmith.IdOrder, **{option: wrong})
         for wrong in (-1, 2**63 + 1, 2**80):
             fails(ValueError, r"min_frequency is -?\d+, not between 0 and 2\^63", train, min_frequency=wrong)
         for wrong_type in (None, 1.5, "1"):
             fails(TypeError, "", train, min_frequency=wrong_type)
-    for call in (*trainings(files), *countings(files)):
+        fails(TypeError, "unexpected keyword", train, nonsense=1)
+    for call in countings(files):
         for wrong in ("ignore", "", None, 1):
             fails(ValueError, "errors is one of 'strict', 'replace', not", call, errors=wrong)
         for wrong in (0, -1):
@@ -327,12 +329,12 @@ def test_patterns(files: Files) -> None:
         fails(ValueError, r"has the property .* no proven equal", of_ranks, pattern=rf"\p{{{name}}}")
     fails(ValueError, "nested too deep", of_ranks, pattern="(" * 20_000 + ")" * 20_000)
     fails(ValueError, 'has the flag "r"', of_ranks, pattern=r"(?r)\w+")
-    with_default = (*trainings(files), of_ranks)
-    for call in (*with_default, *countings(files), *others, *counts_made(files)):
+    for call in (*trainings(files), of_ranks, *countings(files), *others, *counts_made(files)):
         fails(ValueError, "`re` knows no", call, pattern=re.compile("a"))
         fails(TypeError, "a pattern is a name .*gpt2.*, not int", call, pattern=5)
         fails(TypeError, "not bytes", call, pattern=rb"\w")
-        for wrong in ("Keep", 1, ["keep"], *([] if call in with_default else [None])):
+    for call in (of_ranks, *countings(files), *others, *counts_made(files)):
+        for wrong in ("Keep", 1, ["keep"], *([] if call is of_ranks else [None])):
             fails(ValueError, r'unmatched is (one of .keep., .drop.|"keep" or "drop"), not', call, unmatched=wrong)
     fails(TypeError, "pattern", Tokenizer.from_tiktoken, files.ranks)
 
@@ -771,15 +773,12 @@ def entry_points(files: Files) -> dict[str, tuple[Call, dict[str, Any]]]:
         "vocab_size": 258,
         "special_tokens": ["<s>"],
         "pattern": "gpt2",
-        "unmatched": "keep",
         "ties": "ids",
-        "special_ids": "last",
-        "byte_order": "gpt2",
+        "ids": toksmith.IdOrder("last", "gpt2"),
         "min_frequency": 1,
-        "workers": 2,
-        "errors": "strict",
     }
-    counting = {name: training[name] for name in ("special_tokens", "pattern", "unmatched", "workers", "errors")}
+    counting = {name: training[name] for name in ("special_tokens", "pattern")}
+    counting |= {"unmatched": "keep", "workers": 2, "errors": "strict"}
     making = {"special_tokens": ["<s>"], "pattern": "gpt2", "unmatched": "keep"}
     special = {"special": True}
     out = files.folder / "out"

@@ -17,7 +17,7 @@ import pytest
 import regex
 from hypothesis import given, strategies
 
-from toksmith import Tokenizer, patterns, train
+from toksmith import IdOrder, Tokenizer, patterns, train
 from toksmith._core import spell
 from toksmith.files import whole_files
 from toksmith.training.plan import _escaped as escape
@@ -488,7 +488,7 @@ def rank_file(folder: Path, more: bytes, head: bytes = RANKS) -> Path:
 
 
 def test_tiktoken_round_trip(tmp_path: Path) -> None:
-    trained = train(iter(["the theatre, they see the thé 中文"] * 2), 275, special_tokens=[EOT], special_ids="last")
+    trained = train(iter(["the theatre, they see the thé 中文"] * 2), 275, special_tokens=[EOT], ids=IdOrder("last"))
     for tokenizer in (trained, TOKENIZERS["strange ranks"]()):
         path = tmp_path / "t.tiktoken"
         tokenizer.save(path, format="tiktoken")

@@ -17,7 +17,7 @@ TEXT = f"the lowest of the low{SPECIAL}the newest\n\n"
 
 @pytest.fixture
 def trained() -> Tokenizer:
-    return toksmith.train(iter([TEXT * 9]), 270, special_tokens=[SPECIAL], special_ids="last")
+    return toksmith.train(iter([TEXT * 9]), 270, special_tokens=[SPECIAL], ids=toksmith.IdOrder("last"))
 
 
 @pytest.fixture

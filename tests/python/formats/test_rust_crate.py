@@ -17,7 +17,7 @@ import pytest
 from huggingface_cases import ADDED, DEEPSEEK, byte_level, make, sequence, split
 from tokenizers import normalizers, pre_tokenizers
 
-from toksmith import Tokenizer, patterns, train
+from toksmith import IdOrder, Tokenizer, patterns, train
 from toksmith.formats.stress import PROSE
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -96,7 +96,9 @@ def test_files_that_merge_characters(kind: str, programs: Path, tmp_path: Path) 
 def test_rank_files(pattern: str, programs: Path, tmp_path: Path) -> None:
     texts = texts_of(huggingface_cases, 3)
     path = tmp_path / "ranks.tiktoken"
-    train(iter(texts), 600, pattern=None, byte_order="gpt2").save(path, format="tiktoken", verify=False)
+    train(iter(texts), 600, pattern=None, ids=IdOrder(single_bytes="gpt2")).save(
+        path, format="tiktoken", verify=False
+    )
     ours = Tokenizer.from_tiktoken(path, pattern=pattern, special_tokens={EOT: 900})
     assert_same(ours, programs, (str(path), pattern, f"{EOT}=900"), [*texts, f"a{EOT} the"])
     ours.save(tmp_path / "own.json")

@@ -72,8 +72,8 @@ def test_a_saved_file_is_read_by_both(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"special_ids": "last"}, "special tokens the ids from 0 on"),
-        ({"byte_order": "gpt2"}, "has the 256 bytes, in order"),
+        ({"ids": toksmith.IdOrder("last")}, "special tokens the ids from 0 on"),
+        ({"ids": toksmith.IdOrder(single_bytes="gpt2")}, "has the 256 bytes, in order"),
         ({"pattern": None}, "None is not known to mean the same"),
     ],
 )

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from conftest import SPACES, TEXT, WORDS
 
-from toksmith import Tokenizer, train
+from toksmith import IdOrder, Tokenizer, train
 from toksmith.formats import verification
 
 EOT, PAD = "<|endoftext|>", "<|pad|>"
@@ -37,7 +37,7 @@ def loaded(tokenizer: Tokenizer, folder: Path, **options: Any) -> Any:
 @functools.lru_cache(maxsize=4)
 def trained(special_ids: Any = "first", byte_order: Any = "value") -> Tokenizer:
     specials = [EOT, PAD, "<|user|>"]
-    return train(iter([TEXT * 3]), 450, special_tokens=specials, special_ids=special_ids, byte_order=byte_order)
+    return train(iter([TEXT * 3]), 450, special_tokens=specials, ids=IdOrder(special_ids, byte_order))
 
 
 def random_text(rng: random.Random, specials: tuple[str, ...] = (EOT,)) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from published_data import spelled_bytes
 
-from toksmith import Tokenizer, patterns, train
+from toksmith import IdOrder, Tokenizer, patterns, train
 
 SAMPLES = Path(__file__).resolve().parents[3] / "python/toksmith/samples"
 EOT = "<|endoftext|>"
@@ -113,7 +113,7 @@ def write_vocabularies(folder: Path) -> None:
     (folder / "vocabs").mkdir()
     texts = [text_of(make(random.Random(0)), 400_000) for make in (english, code, languages)]
     for name, pattern in NAMES.items():
-        trained = train(iter(texts), VOCAB_SIZE, pattern=patterns.NAMED[pattern], byte_order="gpt2")
+        trained = train(iter(texts), VOCAB_SIZE, pattern=patterns.NAMED[pattern], ids=IdOrder(single_bytes="gpt2"))
         lines = [base64.b64encode(token) + b" %d\n" % id for id, token in sorted(trained.vocab.items())]
         (folder / f"vocabs/{name}.tiktoken").write_bytes(b"".join(lines))
         ids = {special: VOCAB_SIZE + number for number, special in enumerate(SPECIALS[name])}

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from toksmith import Tokenizer, reference
+from toksmith import IdOrder, Tokenizer, reference
+from toksmith.training.plan import Request, planned
 
 TIES: tuple[reference.Ties, ...] = ("bytes", "ids", "smallest_ids", "first", "huggingface")
 SPECIAL_IDS: tuple[reference.SpecialIds, ...] = ("first", "after_bytes", "last")
@@ -117,6 +118,20 @@ def quietly(train: Callable[..., Tokenizer], *args: Any, merges: int | None = No
         assert bool(said) == early, (said, len(tokenizer.merges), merges)
     assert all("no pair is left" in message for message in said), said
     return tokenizer
+
+
+def train_as_asked(
+    sources: Any,
+    vocab_size: int,
+    *,
+    special_ids: reference.SpecialIds = "first",
+    byte_order: reference.ByteOrder = "value",
+    **options: Any,
+) -> Tokenizer:
+    """Train with the options of the command line, some of which `train` leaves to `count_pretokens`."""
+    if (special_ids, byte_order) != ("first", "value"):
+        options["ids"] = IdOrder(special_ids, byte_order)
+    return planned(sources, vocab_size, Request(**options)).run()
 
 
 def assert_equal(found: Sequence[Any], expected: Sequence[Any], what: Any = "") -> None:

@@ -9,6 +9,7 @@ import pytest
 import regex
 import tiktoken
 from command import run_command
+from training_data import train_as_asked
 
 import toksmith
 import toksmith.compat.minbpe as minbpe
@@ -41,7 +42,7 @@ LITERAL = ["ab", "whitespace", "x y", "éé"]
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
     (tmp_path / "text.txt").write_text(TEXT)
-    toksmith.train(iter([TEXT]), 270, special_ids="last").save(tmp_path / "t.tiktoken", format="tiktoken")
+    toksmith.train(iter([TEXT]), 270, ids=toksmith.IdOrder("last")).save(tmp_path / "t.tiktoken", format="tiktoken")
     ranks = Tokenizer.from_tiktoken(tmp_path / "t.tiktoken", pattern="gpt2")
     toksmith.surgery.shrink(ranks, 256).save(tmp_path, format="gpt2")
     return tmp_path
@@ -148,7 +149,7 @@ def test_a_pattern_that_matches_almost_nothing_warns(unmatched: Any, tmp_path: P
         with pytest.warns(UserWarning, match="matches 0% of the text"):
             toksmith.count_pretokens(tmp_path / "text.txt", pattern=pattern, unmatched=unmatched)
         with pytest.warns(UserWarning, match="matches 0% of the text"):
-            toksmith.train(iter([TEXT]), 256, pattern=pattern, unmatched=unmatched)
+            train_as_asked(iter([TEXT]), 256, pattern=pattern, unmatched=unmatched)
     rare = f"{'a' * 100_000}xyz"
     with pytest.warns(UserWarning, match="matches 0.003% of the text"):
         toksmith.count_pretokens(iter([rare]), pattern="(?:xyz)", unmatched=unmatched)

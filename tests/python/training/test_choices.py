@@ -29,9 +29,7 @@ def test_the_core_has_all_tie_rules() -> None:
 
 def test_train_shows_its_options() -> None:
     parameters = list(inspect.signature(toksmith.train).parameters)
-    assert parameters[:3] == ["sources", "vocab_size", "special_tokens"] and parameters[-1] == "options"
+    assert parameters[:3] == ["sources", "vocab_size", "special_tokens"] and parameters[-1] == "log"
     assert len(parameters) <= 16
-    with pytest.raises(
-        TypeError, match=r"train\(\) got an unexpected keyword argument 'worker': did you mean 'workers'"
-    ):
-        toksmith.train(iter(["low"]), 257, worker=1)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"train\(\) got an unexpected keyword argument 'tie': did you mean 'ties'"):
+        toksmith.train(iter(["low"]), 257, tie="ids")  # type: ignore[call-arg]

@@ -10,10 +10,10 @@ import pytest
 import tokenizers
 from extending_oracle import extend, random_base, random_words
 from published_data import VOCABULARIES, read_ranks
-from training_data import END, SPECIAL_IDS, TIES, assert_equal, quietly, random_corpus
+from training_data import BYTE_ORDERS, END, SPECIAL_IDS, TIES, assert_equal, quietly, random_corpus, train_as_asked
 
 import toksmith
-from toksmith import PretokenCounts, Tokenizer, count_pretokens, patterns, train
+from toksmith import IdOrder, PretokenCounts, Tokenizer, count_pretokens, patterns, train
 from toksmith._core import spell
 
 Published = dict[str, str]
@@ -84,8 +84,7 @@ def test_random_trained_bases_extend_by_the_definition() -> None:
             PretokenCounts(random_words(rng, alphabet), pattern=None, special_tokens=rng.choice(([], [END]))),
             rng.randint(257, 275),
             ties=rng.choice(TIES),
-            special_ids=rng.choice(SPECIAL_IDS),
-            byte_order=rng.choice(("value", "gpt2")),
+            ids=IdOrder(rng.choice(SPECIAL_IDS), rng.choice(BYTE_ORDERS)),
         )
         check_against_the_definition(rng, base, alphabet)
 
@@ -96,9 +95,9 @@ def test_extending_on_the_same_text_equals_training_at_once() -> None:
     for _ in range(200):
         corpus = random_corpus(rng)
         options = {**corpus.options, "special_ids": "first", "ties": rng.choice(("bytes", "first"))}
-        once = quietly(train, iter(corpus.documents), corpus.vocab_size, **options)
+        once = quietly(train_as_asked, iter(corpus.documents), corpus.vocab_size, **options)
         middle = rng.randint(256 + len(options["special_tokens"]), corpus.vocab_size)
-        base = quietly(train, iter(corpus.documents), middle, **options)
+        base = quietly(train_as_asked, iter(corpus.documents), middle, **options)
         least = options["min_frequency"]
         both = quietly(train, iter(corpus.documents), corpus.vocab_size, base=base, min_frequency=least)
         assert both == once
@@ -106,7 +105,7 @@ def test_extending_on_the_same_text_equals_training_at_once() -> None:
 
 
 def test_new_special_tokens_come_first_and_old_text_encodes_the_same() -> None:
-    base = train(iter(["the cat sat on the mat " * 5]), 266, special_tokens=[END], special_ids="last")
+    base = train(iter(["the cat sat on the mat " * 5]), 266, special_tokens=[END], ids=IdOrder("last"))
     words = base.vocab_size
     larger = train(iter(["zzz qqq<|new|>zzzz qqqq" * 9]), words + 6, special_tokens=["<|new|>", END], base=base)
     assert larger.special_tokens == {END: base.special_tokens[END], "<|new|>": base.max_id + 1}
@@ -152,19 +151,18 @@ def test_what_does_not_go_with_a_base_is_refused(tmp_path: Path) -> None:
         ({"pattern": None}, "the base cuts text by"),
         ({"unmatched": "drop"}, "the base cuts text by"),
         ({"ties": "bytes"}, "trained with ties='ids'"),
-        ({"special_ids": "last"}, "special_ids cannot be combined with base"),
-        ({"byte_order": "gpt2"}, "byte_order cannot be combined with base"),
+        ({"ids": IdOrder()}, "ids cannot be combined with base"),
         ({"special_tokens": ["<|a|>", "<|b|>"]}, "264 tokens that are always there: the 262 of the base and 2"),
     ):
         with pytest.raises(ValueError, match=message):
-            train(iter(["text"]), 263, base=base, **options)  # type: ignore[arg-type]
+            train_as_asked(iter(["text"]), 263, base=base, **options)
     with pytest.raises(TypeError, match=r"base is a Tokenizer, the name or path of one, .* not dict"):
         train(iter(["text"]), 263, base={})  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"without the special tokens \['<|endoftext|>'\]"):
         train(PretokenCounts({b"abab": 3}), 263, base=base)
     with pytest.raises(ValueError, match="the base cuts text by"):
         train(PretokenCounts({b"abab": 3}, pattern=None, special_tokens=[END]), 263, base=base)
-    same = train(iter(["abab"]), 263, base=base, pattern="gpt2", unmatched="keep", ties="ids")
+    same = train_as_asked(iter(["abab"]), 263, base=base, pattern="gpt2", unmatched="keep", ties="ids")
     assert same.vocab[262] == b"ab"
     # The rule is known from the file too.
     base.save(tmp_path / "base.json")
@@ -202,9 +200,9 @@ def test_shrunk_equals_trained_with_fewer() -> None:
     for _ in range(300):
         corpus = random_corpus(rng)
         options = {**corpus.options, "ties": rng.choice(TIES)}
-        whole = quietly(train, iter(corpus.documents), corpus.vocab_size, **options)
+        whole = quietly(train_as_asked, iter(corpus.documents), corpus.vocab_size, **options)
         n = rng.randint(256 + len(options["special_tokens"]), whole.vocab_size)
-        less = train(iter(corpus.documents), n, **options)
+        less = train_as_asked(iter(corpus.documents), n, **options)
         shrunk = toksmith.surgery.shrink(whole, n)
         assert shrunk == less, (corpus, n)
         assert shrunk.special_tokens == less.special_tokens
@@ -213,7 +211,7 @@ def test_shrunk_equals_trained_with_fewer() -> None:
 
 
 def test_a_shrunk_extension_equals_a_smaller_extension() -> None:
-    base = train(iter(["low lower lowest " * 3]), 262, special_tokens=[END], special_ids="last")
+    base = train(iter(["low lower lowest " * 3]), 262, special_tokens=[END], ids=IdOrder("last"))
     text = ["newer newest wider widest " * 4]
     whole = train(iter(text), 276, base=base, special_tokens=["<|new|>"])
     for n in range(263, 277):

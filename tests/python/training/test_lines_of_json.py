@@ -44,7 +44,7 @@ def tokenized(file: Path, tokenizer: Tokenizer, **options: Any) -> object:
 
 
 DOORS: dict[str, Callable[..., object]] = {
-    "train": lambda file, _, **options: toksmith.train(file, 260, **options).merges,
+    "train": lambda file, _, **options: toksmith.train(Corpus(file, **options), 260).merges,
     "count": lambda file, _, **options: toksmith.count_pretokens(file, **options).items(),
     "tokenize": tokenized,
     "inspect": lambda file, tokenizer, **options: toksmith.lab.inspect(tokenizer, on=file, **options).usage.bytes,

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from extending_oracle import random_base, random_words
 from small_sizes import sizes
-from training_data import TIES
+from training_data import TIES, train_as_asked
 
 import toksmith
 from toksmith import PretokenCounts, _core, train
@@ -90,7 +90,7 @@ def files(tmp_path: Path) -> list[Path]:
 
 def refused(*arguments: Any, **options: Any) -> str:
     with pytest.raises(MemoryError) as error:
-        train(*arguments, **options)
+        train_as_asked(*arguments, **options)
     return str(error.value)
 
 
@@ -98,7 +98,7 @@ def refused(*arguments: Any, **options: Any) -> str:
 @pytest.mark.parametrize("ties", ["bytes", "first"])
 def test_a_second_call_goes_on_from_the_counts_of_the_first(ties: Any, files: list[Path], tmp_path: Path) -> None:
     expected = train(files, 400, ties=ties)
-    fewer = train(files, 400, ties=ties, min_pretoken_count=2)
+    fewer = train_as_asked(files, 400, ties=ties, min_pretoken_count=2)
     checkpoint = tmp_path / "checkpoint"
     options: dict[str, Any] = {"ties": ties, "checkpoint": checkpoint}
     saved = f"{checkpoint}.counts"
@@ -132,7 +132,7 @@ def test_counts_that_fit_are_saved_where_learning_does_not(files: list[Path], tm
     assert "checkpoint.counts" in message
     with pytest.warns(UserWarning, match="no pair is left"):
         counts = PretokenCounts.load(tmp_path / "checkpoint.counts")
-        assert train(counts, 100_000, ties="first") == train(files, 100_000, **options)
+        assert train(counts, 100_000, ties="first") == train_as_asked(files, 100_000, **options)
 
 
 @pytest.mark.usefixtures("small_tables")
@@ -162,7 +162,7 @@ def test_counts_need_no_room_of_their_own() -> None:
     assert train(counts, 456, memory_limit=least + 100_000) == train(counts, 456)
     message = refused(counts, 456, memory_limit=least - 100_000)
     assert "leave rare ones out with min_pretoken_count=2, which keeps 33,333 and" in message
-    assert train(counts, 456, memory_limit=least - 100_000, min_pretoken_count=2).vocab_size == 456
+    assert train(counts.at_least(2), 456, memory_limit=least - 100_000).vocab_size == 456
 
 
 # Limits of the process
@@ -208,7 +208,7 @@ toksmith.train(iter(["low lower lowest"] * 2), 258)  # imports what a training n
 if kind == "addresses":
     most = memory.taken()[1] + limit + spare
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
-trained = toksmith.train(path, 2000, memory_limit=limit, workers=2)
+trained = toksmith.train(path, 2000, memory_limit=limit)
 print(trained.fingerprint)
 """
 
@@ -284,9 +284,8 @@ def test_a_bar_shows_memory_and_its_limit(
     from rich.console import Console
 
     monkeypatch.setenv("COLUMNS", str(columns))
-    bars = progress.Bars()
-    fact = memory.use_of(1_412_000_000, 2_500_000_000)
-    bars.update(name, 1, 2, [fact])
+    bars = progress.Bars(lambda: [memory.use_of(1_412_000_000, 2_500_000_000)])
+    bars.report(name, 1, 2)
     console = Console(width=columns, file=io.StringIO())
     console.print(bars.drawn.get_renderable())
     [line] = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
@@ -307,13 +306,13 @@ def test_memory_in_use_is_beyond_what_was_before(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("call", [train, toksmith.count_pretokens])
 def test_the_bar_of_a_call_has_the_limit(call: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[str] = []
-    original = progress.Bars.update
+    original = progress.Bars.report
 
-    def update(bars: Any, *arguments: Any) -> None:
-        shown.extend(arguments[-1])
+    def report(bars: Any, *arguments: Any) -> None:
+        shown.extend(bars._facts())
         original(bars, *arguments)
 
-    monkeypatch.setattr(progress.Bars, "update", update)
+    monkeypatch.setattr(progress.Bars, "report", report)
     texts = iter(["low lower lowest "] * 100_000)
     call(texts, *([263] if call is train else []), memory_limit="100MB", progress=True)
     assert shown

@@ -13,7 +13,7 @@ import pytest
 import regex
 import tokenizers
 from small_sizes import encode_file, sizes
-from training_data import BYTE_ORDERS, END, SPECIAL_IDS, TIES, assert_equal, quietly
+from training_data import BYTE_ORDERS, END, SPECIAL_IDS, TIES, assert_equal, quietly, train_as_asked
 
 import toksmith
 from toksmith import Document, PrefixCache, PretokenCounts, Superwords, Tokenizer, patterns, reference, train
@@ -133,8 +133,9 @@ def test_merges_and_ids_are_those_of_the_definition(seed: int, tmp_path: Path) -
         "special_ids": rng.choice(SPECIAL_IDS),
         "byte_order": rng.choice(BYTE_ORDERS),
     }
-    first = quietly(train, iter(texts), superwords.first_size(size), **options)
-    tokenizer = quietly(train, deque(texts), size, superwords=superwords, workers=rng.randint(1, 8), **options)
+    first = quietly(train_as_asked, iter(texts), superwords.first_size(size), **options)
+    options["superwords"] = superwords
+    tokenizer = quietly(train_as_asked, deque(texts), size, workers=rng.randint(1, 8), **options)
     counts = reference.count_pretokens(texts, [END], superwords.cuts(patterns.resolve(pattern)).text)
     merges = reference.naive_merges(
         counts,
@@ -150,7 +151,7 @@ def test_merges_and_ids_are_those_of_the_definition(seed: int, tmp_path: Path) -
     for file, text in zip(files, texts, strict=True):
         file.write_bytes(text.encode())
     with sizes(rng.choice((16, 200)), rng.choice((8, 100)), 1 << 16):
-        limited = quietly(train, files, size, superwords=superwords, memory_limit="40MB", **options)
+        limited = quietly(train_as_asked, files, size, memory_limit="40MB", **options)
         of_base = quietly(train, files, size, superwords=superwords, base=first)
     assert_equal(list(limited.vocab.items()), list(tokenizer.vocab.items()), seed)
     assert least > 1 or list(of_base.vocab.items()) == list(tokenizer.vocab.items()), seed
@@ -267,7 +268,7 @@ def test_what_superwords_cannot_be_learned_from(
     monkeypatch.chdir(tmp_path)
     Path("x.txt").write_text("low lower")
     with pytest.raises(ValueError, match=message):
-        train(sources, **{"vocab_size": 300, "superwords": Superwords(), **options})
+        train_as_asked(sources, **{"vocab_size": 300, "superwords": Superwords(), **options})
 
 
 def test_options_are_checked() -> None:

@@ -23,9 +23,11 @@ from training_data import (
     pairs_of,
     quietly,
     random_corpus,
+    train_as_asked,
 )
 
-from toksmith import PretokenCounts, Tokenizer, patterns, reference, train, train_bpe
+import toksmith
+from toksmith import IdOrder, PretokenCounts, Tokenizer, patterns, reference, train, train_bpe
 from toksmith._core import unspell
 
 Published = dict[str, str]
@@ -60,11 +62,11 @@ def train_in_all_ways(corpus: Corpus, ties: reference.Ties, files: Sequence[Path
     merges = corpus.vocab_size - 256 - len(corpus.options["special_tokens"])
     as_bytes = (document.encode() for document in corpus.documents)
     return [
-        quietly(train, iter(corpus.documents), corpus.vocab_size, merges=merges, **options),
-        quietly(train, iter(as_bytes), corpus.vocab_size, merges=merges, **options),
-        quietly(train, files, corpus.vocab_size, workers=3, merges=merges, **options),
-        quietly(train, given, corpus.vocab_size, merges=merges, **plan),
-        quietly(train, given, corpus.vocab_size, merges=merges, **options),
+        quietly(train_as_asked, iter(corpus.documents), corpus.vocab_size, merges=merges, **options),
+        quietly(train_as_asked, iter(as_bytes), corpus.vocab_size, merges=merges, **options),
+        quietly(train_as_asked, files, corpus.vocab_size, workers=3, merges=merges, **options),
+        quietly(train_as_asked, given, corpus.vocab_size, merges=merges, **plan),
+        quietly(train_as_asked, given, corpus.vocab_size, merges=merges, **options),
     ]
 
 
@@ -87,7 +89,7 @@ def random_corpora_equal_the_definition(seed: int, times: int, folder: Path) -> 
                     check(tokenizer, corpus, ties, expected)
             else:
                 tokenizer = quietly(
-                    train, iter(corpus.documents), corpus.vocab_size, merges=merges, ties=ties, **options
+                    train_as_asked, iter(corpus.documents), corpus.vocab_size, merges=merges, ties=ties, **options
                 )
                 check(tokenizer, corpus, ties, expected)
 
@@ -115,7 +117,7 @@ def test_random_counts_equal_the_naive_oracle(times: int) -> None:
         for ties in TIES:
             plan = {"ties": ties, "min_frequency": least, "byte_order": rng.choice(BYTE_ORDERS)}
             expected = pairs_of(reference.naive_merges(counts, 12, **plan))
-            tokenizer = quietly(train, PretokenCounts(counts), 268, merges=12, **plan)
+            tokenizer = quietly(train_as_asked, PretokenCounts(counts), 268, merges=12, **plan)
             assert_equal(tokenizer.merges, expected, (plan, counts))
 
 
@@ -124,7 +126,7 @@ def test_ties_go_by_the_ids_of_the_result(special_ids: reference.SpecialIds) -> 
     options: dict[str, Any] = {"byte_order": "gpt2", "special_ids": special_ids, "special_tokens": ["<s>"]}
     counts = PretokenCounts({b"\0a": 1, b"!a": 1}, special_tokens=["<s>"])
     for ties, expected in (("ids", b"\0a"), ("smallest_ids", b"!a")):
-        tokenizer = train(counts, 258, ties=ties, **options)
+        tokenizer = train_as_asked(counts, 258, ties=ties, **options)
         others = {b"\0a", b"!a"} - {expected}
         ids = {token: id for id, token in tokenizer.vocab.items()}
         pairs = {token: (ids[token[:1]], ids[token[1:]]) for token in (expected, *others)}
@@ -153,7 +155,7 @@ def equals_the_incremental_oracle(text: str, tmp_path: Path) -> None:
             assert_equal(train(found, 1257, ties=ties).merges, expected[ties], (ties, what))
     for ties in TIES:
         for workers in (1, 2, 7):
-            tokenizer = train(file, 1257, special_tokens=[END], ties=ties, workers=workers)
+            tokenizer = train_as_asked(file, 1257, special_tokens=[END], ties=ties, workers=workers)
             assert_equal(tokenizer.merges, expected[ties], (ties, workers))
 
 
@@ -432,7 +434,7 @@ def test_counts_know_what_they_were_made_under() -> None:
         {"special_tokens": ["<s>"]},
     ):
         with pytest.raises(ValueError, match="the counts were made"):
-            train(counts, 300, **wrong_options)
+            train_as_asked(counts, 300, **wrong_options)
     tokenizer = quietly(train, counts, 300, special_tokens=["<t>", "<s>"])  # in another order
     assert dict(tokenizer.special_tokens) == {"<t>": 0, "<s>": 1}
     assert tokenizer.pattern.pattern == r"\S+"
@@ -460,9 +462,7 @@ def test_one_text_is_one_text_and_a_mapping_of_options_reaches_train_bpe(tmp_pat
     file.write_bytes(b"abab cdcd")
     for special_ids in SPECIAL_IDS:
         for byte_order in BYTE_ORDERS:
-            vocab, merges = train_bpe(
-                file, 260, ["<s>"], special_ids=special_ids, byte_order=byte_order, ties="ids", workers=2
-            )
+            vocab, merges = train_bpe(file, 260, ["<s>"], ids=IdOrder(special_ids, byte_order), ties="ids")
             assert merges == [(b"c", b"d"), (b"a", b"b"), (b"ab", b"ab")]
             assert vocab == reference.build_vocab(merges, ["<s>"], special_ids, byte_order)
             assert type(vocab) is dict
@@ -569,7 +569,7 @@ def test_special_tokens_never_leak_into_merges(special_ids: reference.SpecialIds
     text = f"hello world{END}bye{END}{END} hello<|sep|>world{END}" * 500
     for ties in TIES:
         tokenizer = quietly(
-            train, iter([text]), 400, special_tokens=[END, "<|sep|>"], ties=ties, special_ids=special_ids
+            train, iter([text]), 400, special_tokens=[END, "<|sep|>"], ties=ties, ids=IdOrder(special_ids)
         )
         ordinary = [token for id, token in tokenizer.vocab.items() if id not in tokenizer.special_tokens.values()]
         assert not any(b"<|" in token or b"|>" in token or b"endof" in token for token in ordinary)
@@ -673,17 +673,15 @@ def test_training_reads_what_counting_reads(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     expected = train(iter([row["body"] for row in rows]), 262)
-    assert train(path, 262, field="body", memory_limit="100MB") == expected
+    assert train(toksmith.Corpus(path, field="body"), 262, memory_limit="100MB") == expected
     counts = count_pretokens(path, field="body")
     for least in (1, 5, 8):
         some = train(counts.at_least(least), 258)
-        assert train(path, 258, field="body", min_pretoken_count=least) == some
-        assert train(counts, 258, min_pretoken_count=least) == some
+        assert train(count_pretokens(path, field="body", min_pretoken_count=least), 258) == some
+        for asked in (toksmith.Corpus(path, field="body"), counts):
+            assert train_as_asked(asked, 258, min_pretoken_count=least) == some
     text = tmp_path / "text.txt"
     text.write_text("ab|ab|ab", encoding="utf-8")
-    assert list(train(text, 257, pattern=None, document_separator="|").merges) == [(b"a", b"b")]
-    assert train(iter(["ab|ab|ab"]), 257, pattern=None, document_separator="|") == train(
-        text, 257, pattern=None, document_separator="|"
-    )
-    with pytest.raises(ValueError, match="field cannot be combined with PretokenCounts: it says how text is read"):
-        train(counts, 258, field="body")
+    cut = train(toksmith.Corpus(text, document_separator="|"), 257, pattern=None)
+    assert list(cut.merges) == [(b"a", b"b")]
+    assert train(toksmith.Corpus(iter(["ab|ab|ab"]), document_separator="|"), 257, pattern=None) == cut

@@ -16,9 +16,9 @@ from extending_oracle import best_pair, extend, random_base, random_words, rebui
 from own_data import unescaped
 from tokenizers import Tokenizer as HFTokenizer
 from tokenizers import models, pre_tokenizers, trainers
-from training_data import END, TIES, assert_equal, quietly
+from training_data import END, TIES, assert_equal, quietly, train_as_asked
 
-from toksmith import Parity, PretokenCounts, Tokenizer, reference, train
+from toksmith import IdOrder, Parity, PretokenCounts, Tokenizer, reference, train
 from toksmith._core import unspell
 from toksmith._internal import memory
 from toksmith.training.plan import CONFLICTS
@@ -37,18 +37,15 @@ def test_what_cannot_be_combined(names: tuple[str, ...], tmp_path: Path) -> None
         "base": Tokenizer(),
         "forced_tokens": ["low"],
         "min_pretoken_count": 2,
-        "special_ids": "last",
-        "byte_order": "gpt2",
-        "document_separator": "|",
-        "errors": "replace",
+        "ids": IdOrder("last"),
     }
-    options = {name: values.get(name, "text") for name in names if name != "PretokenCounts"}
+    options = {name: values[name] for name in names if name != "PretokenCounts"}
     sources: Any = {"en": files} if "parity" in names else files
     if "PretokenCounts" in names:
         sources = PretokenCounts({b"low": 5})
     message = f"{names[0]} cannot be combined with {' and '.join(names[1:])}: {CONFLICTS[names]}"
     with pytest.raises(ValueError, match=re.escape(message)):
-        train(sources, 300, **options)
+        train_as_asked(sources, 300, **options)
     assert [file.name for file in tmp_path.iterdir()] == ["text.txt"]
 
 
@@ -236,7 +233,7 @@ def test_more_pretokens_than_memory_are_refused_before_merging(monkeypatch: pyte
     monkeypatch.setattr(memory, "remaining", lambda: 1 << 11)
     with pytest.raises(MemoryError, match=r"100 different pretokens.*min_pretoken_count=2, which keeps 10 "):
         train(counts, 262)
-    assert train(counts, 262, min_pretoken_count=2).vocab_size == 262
+    assert train(counts.at_least(2), 262).vocab_size == 262
     monkeypatch.setattr(memory, "remaining", lambda: 1)
     with pytest.raises(MemoryError, match="count fewer files"):
         train(counts, 262)

@@ -18,6 +18,7 @@ from ..._internal.arguments import checked_text
 from ..._internal.messages import shown
 from ...files import text_files, whole_files
 from ...tokenizer import Tokenizer as Native
+from ...training.ids import IdOrder
 from ...training.train import train as learn
 from . import state
 from .added import Added, AddedToken, Json, TokenLike
@@ -195,7 +196,7 @@ def train_from_iterator(before: State, iterator: Iterable[str | Iterable[str]], 
             size,
             pattern=pattern,
             ties="huggingface",
-            byte_order="gpt2",
+            ids=IdOrder(single_bytes="gpt2"),
             min_frequency=trainer.min_frequency,
         )
     return _state(content, learned, names, specials)

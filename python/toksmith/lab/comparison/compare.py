@@ -7,10 +7,10 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from ..._internal.arguments import checked_workers, whole
+from ..._internal.arguments import check_keywords, checked_workers, whole
 from ..._internal.messages import shown
 from ..._internal.progress import Report, reporter, summing
-from ...corpus import Corpus, CorpusOptions, TextSources, check_options
+from ...corpus import Corpus, CorpusOptions, TextSources
 from ...files.documents import Document
 from . import statistics
 from .comparison import Comparison
@@ -175,7 +175,7 @@ def compare(
     >>> [figures.tokens for figures in comparison.all.figures]
     [12, 5]
     """
-    check_options(compare, corpus)
+    check_keywords(compare, corpus, CorpusOptions)
     count = checked_workers(workers)
     whole("resamples", resamples, 0)
     texts = None if on is None else Texts(on, language_field, **corpus)

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..._internal.arguments import whole
+from ..._internal.arguments import check_keywords, whole
 from ..._internal.messages import aligned
 from ..._internal.progress import Report, reporter, summing
-from ...corpus import Corpus, CorpusOptions, TextSources, check_options
+from ...corpus import Corpus, CorpusOptions, TextSources
 from ...tokenizer import Tokenizer, tokenizer_of
 from ..spans import shown, visible
 from . import results
@@ -209,7 +209,7 @@ def inspect(
     >>> usage.tokens, usage.most_used[0]
     (12, Used(id=108, token=b'l', uses=3))
     """
-    check_options(inspect, corpus)
+    check_keywords(inspect, corpus, CorpusOptions)
     tokenizer, top = tokenizer_of(tokenizer), whole("top", top, 0)
     texts = Corpus.of(iter([]) if on is None else on, **corpus)
     texts.check_local()
