@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use pyo3::exceptions::{PyOSError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyTuple};
+use pyo3::types::PyCapsule;
 
+use super::call;
+use super::objects::{Any, IntoObject};
 use super::tokenizer::Tokenizer;
-use super::{call, objects};
 use crate::arrow::interface::{ArrowArray, ArrowArrayStream, ArrowSchema, Released};
 use crate::arrow::{Array, Column, MAX_NARROW, Texts, Values};
 use crate::control::Control;
@@ -23,14 +24,14 @@ const STREAM: &CStr = c"arrow_array_stream";
 /// A column of another library. The column's memory is held as long as this object lives.
 #[pyclass(frozen, name = "ArrowColumn", module = "toksmith._core")]
 pub(super) struct PyArrowColumn {
-    column: Column,
+    column: Arc<Column>,
 }
 
 #[pymethods]
 impl PyArrowColumn {
     /// The column of an object with `__arrow_c_array__` or `__arrow_c_stream__`.
     #[new]
-    fn new(values: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn new(values: Any) -> PyResult<Self> {
         let py = values.py();
         if let Some(export) = values.getattr_opt("__arrow_c_array__")? {
             let (schema, array) = export.call0()?.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;
@@ -39,7 +40,7 @@ impl PyArrowColumn {
             // SAFETY: what a capsule of this name holds follows the interface; that is the producer's promise.
             let mut column = unsafe { Column::new(&schema)? };
             column.push(array)?;
-            return Ok(PyArrowColumn { column });
+            return Ok(PyArrowColumn { column: column.into() });
         }
         let Some(export) = values.getattr_opt("__arrow_c_stream__")? else {
             let kind = values.get_type().name()?;
@@ -59,7 +60,7 @@ impl PyArrowColumn {
             column.push(array)?;
             py.check_signals()?;
         }
-        Ok(PyArrowColumn { column })
+        Ok(PyArrowColumn { column: column.into() })
     }
 
     /// Encodes each text to a list of ids. The ids have 32 bits if `wide` is true, else 16. If `large` is true, the
@@ -112,7 +113,7 @@ impl PyArrowColumn {
     }
 
     /// The column of the core.
-    pub(super) fn column(&self) -> &Column {
+    pub(super) fn column(&self) -> &Arc<Column> {
         &self.column
     }
 }
@@ -155,11 +156,11 @@ impl PyArrowArray {
     fn __arrow_c_array__<'py>(
         &self,
         py: Python<'py>,
-        requested_schema: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyTuple>> {
+        requested_schema: Option<Any<'_, 'py>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let _ = requested_schema; // a consumer casts what it wants in another type
         let array = PyCapsule::new_with_value(py, self.array.handed_on(), ARRAY)?;
-        objects::tuple(py, [self.__arrow_c_schema__(py)?.into_any(), array.into_any()])
+        (self.__arrow_c_schema__(py)?, array).object(py)
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
@@ -180,7 +181,7 @@ impl PyArrowArray {
 }
 
 /// Takes a structure out of a capsule, and leaves a released structure in the capsule.
-fn taken<T: Released>(capsule: &Bound<'_, PyAny>, name: &'static CStr) -> PyResult<T> {
+fn taken<T: Released>(capsule: Any, name: &'static CStr) -> PyResult<T> {
     let capsule = capsule.cast::<PyCapsule>()?;
     let structure = capsule.pointer_checked(Some(name))?.cast::<T>();
     // SAFETY: a capsule of this name holds such a structure, which a consumer may move out if it leaves a released one

@@ -5,11 +5,12 @@ use pyo3::prelude::*;
 use super::arrow::{PyArrowArray, PyArrowColumn};
 use super::call;
 use super::counts::{BATCH_BYTES, PyCounting, PyPretokenCounts};
-use super::documents::{BATCH_TEXTS, valid};
+use super::documents::BATCH_TEXTS;
 use crate::arrow::Values;
 use crate::count;
 use crate::error::{Error, Result};
 use crate::room;
+use crate::source::valid_utf8;
 
 /// Counts the texts of a column. Each text that is not null is a document.
 #[pyfunction]
@@ -29,7 +30,8 @@ pub(super) fn count_texts(
                 && let Some(row) = rows.next()
             {
                 bytes += texts.texts[row].len();
-                let text = valid(texts.texts[row], replace, || format!("text {row}").into())?;
+                let failed = |offset| Error::NotUtf8 { name: format!("text {row}").into(), offset };
+                let text = valid_utf8(texts.texts[row], replace).map_err(failed)?;
                 room::push(&mut batch, text)?;
             }
             Ok((!batch.is_empty()).then_some(batch))
@@ -107,7 +109,7 @@ pub(super) fn counts_from_arrow(
     firsts: Option<&PyArrowColumn>,
     end_place: u64,
 ) -> PyResult<PyPretokenCounts> {
-    let made = call::long(py, None, |control| {
+    PyPretokenCounts::made(py, |control| {
         let (texts, numbers) = rows(pretokens, counts)?;
         let firsts = match firsts {
             Some(firsts) => firsts.column().numbers()?,
@@ -119,6 +121,5 @@ pub(super) fn counts_from_arrow(
         let items = texts.into_iter().zip(numbers).zip(firsts);
         let items = items.map(|((pretoken, number), first)| (pretoken, number, first));
         count::PretokenCounts::from_items(items, end_place, control)
-    })?;
-    Ok(PyPretokenCounts::new_of(made))
+    })
 }
