@@ -21,7 +21,7 @@ pub(super) fn count_texts(
     replace: bool,
 ) -> PyResult<()> {
     counting.with(py, None, |counting, control| {
-        let texts = column.column().texts()?;
+        let texts = column.0.texts()?;
         let mut rows = (0..texts.texts.len()).filter(|&row| texts.is_valid(row));
         let next = || {
             let (mut batch, mut bytes) = (Vec::new(), 0);
@@ -56,11 +56,11 @@ pub(super) fn count_counts(
 
 /// The pretokens and the counts of two columns.
 fn rows<'c>(pretokens: &'c PyArrowColumn, counts: &PyArrowColumn) -> Result<(Vec<&'c [u8]>, Vec<u64>)> {
-    let texts = pretokens.column().texts()?;
+    let texts = pretokens.0.texts()?;
     if texts.nulls > 0 {
         return Err(Error::BrokenArrow("a pretoken is null".into()));
     }
-    let numbers = counts.column().numbers()?;
+    let numbers = counts.0.numbers()?;
     if numbers.len() != texts.texts.len() {
         return Err(Error::BrokenArrow("the columns have different lengths".into()));
     }
@@ -76,7 +76,7 @@ pub(super) fn counts_to_arrow(
     count: usize,
 ) -> PyResult<(PyArrowArray, PyArrowArray, PyArrowArray)> {
     let counts = counts.inner(py);
-    let (ends, bytes, numbers, firsts) = call::long(py, None, |_| {
+    call::long(py, None, |_| {
         counts.check_memory_for_order()?;
         let rows = counts.slice(start, count);
         let (mut ends, mut bytes) = (room::for_items(rows.len() + 1)?, Vec::new());
@@ -88,14 +88,13 @@ pub(super) fn counts_to_arrow(
             numbers.push(count);
             firsts.push(first);
         }
-        Ok((ends, bytes, numbers, firsts))
-    })?;
-    let len = numbers.len();
-    Ok((
-        PyArrowArray::without_nulls(Some(Values::I64(ends)), Values::Bytes(bytes), len),
-        PyArrowArray::without_nulls(None, Values::U64(numbers), len),
-        PyArrowArray::without_nulls(None, Values::U64(firsts), len),
-    ))
+        let len = numbers.len();
+        Ok((
+            PyArrowArray::without_nulls(Some(Values::I64(ends)), Values::Bytes(bytes), len),
+            PyArrowArray::without_nulls(None, Values::U64(numbers), len),
+            PyArrowArray::without_nulls(None, Values::U64(firsts), len),
+        ))
+    })
 }
 
 /// The counts of pretokens in Arrow columns. Without `firsts` the first places are 0, 1, 2, …. `end_place` is a place
@@ -112,7 +111,7 @@ pub(super) fn counts_from_arrow(
     PyPretokenCounts::made(py, |control| {
         let (texts, numbers) = rows(pretokens, counts)?;
         let firsts = match firsts {
-            Some(firsts) => firsts.column().numbers()?,
+            Some(firsts) => firsts.0.numbers()?,
             None => room::collected(0..texts.len() as u64)?,
         };
         if firsts.len() != texts.len() {

@@ -219,7 +219,7 @@ impl ColumnFeed {
         if source != self.at.source {
             self.at = Cursor { source, ..Cursor::default() };
         }
-        let (begin, column) = (self.at, self.lent.lend(py, Arc::clone(texts.get().column())));
+        let (begin, column) = (self.at, self.lent.lend(py, Arc::clone(&texts.get().0)));
         self.at.offset += column.len as u64;
         Ok(Some(TextJob { begin, texts: Box::new((column, null_reason)), progress, end: self.at }))
     }

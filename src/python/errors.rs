@@ -10,7 +10,6 @@ use pyo3::exceptions::{
 use pyo3::prelude::*;
 
 use super::allocator;
-use super::objects::Any;
 use crate::error::Error;
 
 impl From<Error> for PyErr {
@@ -68,7 +67,7 @@ fn message(path: &Path, error: &Error) -> OsString {
 }
 
 /// The exception for an argument of another type: what it is, and what else to say.
-pub(super) fn wrong_type(is: &str, argument: Any, more: &str) -> PyErr {
+pub(super) fn wrong_type(is: &str, argument: &Bound<'_, PyAny>, more: &str) -> PyErr {
     match argument.get_type().name() {
         Ok(kind) => PyTypeError::new_err(format!("{is}, not {kind}{more}")),
         Err(error) => error,

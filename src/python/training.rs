@@ -84,9 +84,10 @@ pub(super) fn learn(
     let first = base.map_or(256, |base| base.inner.vocab_size() as u32);
     let taken = |counts: Bound<'_, PyPretokenCounts>| counts.get().taken(py, consume);
     let all = |counts: Vec<_>| counts.into_iter().map(taken).collect::<Vec<_>>();
-    let mut hand_out = |merges: &[Merge]| match &checkpoint {
-        Some((_, save, _)) => hand_out(save, merges),
-        None => Ok(()),
+    let mut hand_out = |merges: &[Merge]| {
+        let Some((_, save, _)) = &checkpoint else { return Ok(()) };
+        let bytes = train::merges_to_bytes(merges)?;
+        call::attached(|py| save.call1(py, (Made(bytes),)).map(drop))
     };
     let every = checkpoint.as_ref().map_or(f64::MAX, |(.., every)| every.max(0.0));
     let every = Duration::try_from_secs_f64(every).unwrap_or(Duration::MAX);
@@ -110,11 +111,6 @@ pub(super) fn learn(
         train::learn(texts, &start, &options, &mut Saver::new(every, &mut hand_out), control)
     })?;
     Ok(Learned { merges, first })
-}
-
-fn hand_out(save: &Py<PyAny>, merges: &[Merge]) -> Result<()> {
-    let bytes = train::merges_to_bytes(merges)?;
-    call::attached(|py| save.call1(py, (Made(bytes),)).map(drop))
 }
 
 fn counted(count: &Py<PyAny>, pretokenizer: Pretokenizer) -> Result<PretokenCounts> {
