@@ -153,7 +153,9 @@ def tiktoken_patterns(data: bytes) -> None:
             return
         assert found == expected, (pattern, texts, found, expected)
         resolved = patterns.of_tiktoken_source(pattern)
-        by_regex = _core.Pretokenizer(resolved.searched(), unmatched=resolved.unmatched)
+        by_regex = _core.Pretokenizer(
+            functools.partial(patterns.spans, resolved.searched()), unmatched=resolved.unmatched
+        )
         for text in texts:
             pieces = resolved.core().split(text.encode())
             assert pieces == by_regex.split(text.encode()), (pattern, text, pieces)

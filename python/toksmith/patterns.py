@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import operator
 import re
+from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple
 
 from . import _core
@@ -41,6 +43,8 @@ _SCOPED_CASE = re.compile(r"\(\?[a-zA-Z0-9-]*i")
 
 Regex = Any
 """A compiled pattern of the package `regex`, which has no types."""
+Spans = Callable[[str], Iterator[tuple[int, int]]]
+"""What finds the spans of all matches in a text."""
 
 
 class Engine(NamedTuple):
@@ -279,19 +283,40 @@ def _automaton(text: str, flags: int) -> _core.CompiledPattern | str:
         return str(reason)
 
 
-def runner(text: str, flags: int) -> Regex | _core.CompiledPattern:
-    """Return the object that runs a pattern without a scanner: the core's automaton, or else a pattern of `regex`.
+def runner(text: str, flags: int) -> Spans | _core.CompiledPattern:
+    """Return what runs a pattern without a scanner: the core's automaton, or else what finds the spans of matches.
 
     Cost: for an automaton some 1 to 300 ms, once for each pattern in a process.
     """
     automaton = _automaton(text, flags)
-    return _searched(text, flags) if isinstance(automaton, str) else automaton
+    return functools.partial(spans, _searched(text, flags)) if isinstance(automaton, str) else automaton
 
 
-def engine_of(text: str, is_nullable: bool) -> Regex | _core.CompiledPattern:
+def engine_of(text: str, is_nullable: bool) -> Spans | _core.CompiledPattern:
     """Return what runs a pattern of a file. Only `regex` finds empty matches."""
-    searched = of_source(text, 0, "keep").compiled()
-    return searched if is_nullable else runner(text, 0)
+    compiled = of_source(text, 0, "keep").compiled()
+    return functools.partial(_nullable_spans, compiled) if is_nullable else runner(text, 0)
+
+
+def spans(pattern: Regex, text: str) -> Iterator[tuple[int, int]]:
+    """Return the spans of the matches of a compiled pattern, in characters."""
+    # Releasing the GIL for each match would make two threads several times slower than one.
+    return map(operator.methodcaller("span"), pattern.finditer(text, concurrent=False))
+
+
+def _nullable_spans(pattern: Regex, text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans as callers of Oniguruma find them.
+
+    An empty match directly after the previous match is left out, and the search continues one character later.
+    """
+    at, last = 0, -1
+    while text and at <= len(text) and (match := pattern.search(text, at, concurrent=False)):
+        start, end = match.span()
+        if start == end == last:
+            at += 1
+        else:
+            yield start, end
+            at = last = end
 
 
 def explain(pattern: object, dialect: Literal["regex", "tiktoken"] = "regex") -> Engine:

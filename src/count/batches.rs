@@ -17,9 +17,9 @@ impl Counting {
     ///
     /// # Errors
     /// Errors of `next`, and those of [`Counting::files`].
-    pub fn batches<D: AsRef<[u8]> + Send>(
+    pub fn batches<D: AsRef<[u8]>, B: AsRef<[D]> + Send>(
         &mut self,
-        mut next: impl FnMut() -> Result<Option<Vec<D>>>,
+        mut next: impl FnMut() -> Result<Option<B>>,
         control: &Control,
     ) -> Result<()> {
         control.begin(Stage::Count, 0);
@@ -27,15 +27,15 @@ impl Counting {
         let count = self.workers();
         let workers = Workers::new(self, count, UNKNOWN_TEXT_BYTES);
         // The place of the first document of a batch, and the documents.
-        let mut jobs = || -> Result<Option<(u64, Vec<D>)>> {
+        let mut jobs = || -> Result<Option<(u64, B)>> {
             control.check()?;
             let Some(batch) = next()? else { return Ok(None) };
             let place = end;
-            end += batch.iter().map(|document| document.as_ref().len() as u64).sum::<u64>();
+            end += batch.as_ref().iter().map(|document| document.as_ref().len() as u64).sum::<u64>();
             Ok(Some((place, batch)))
         };
-        let work = |number, (place, batch): (u64, Vec<D>)| {
-            workers.with(number, |worker| self.batch(place, &batch, worker, control))
+        let work = |number, (place, batch): (u64, B)| {
+            workers.with(number, |worker| self.batch(place, batch.as_ref(), worker, control))
         };
         while let Some((place, batch)) = jobs()? {
             work(0, (place, batch))?;

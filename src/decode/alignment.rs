@@ -1,5 +1,6 @@
 //! Ids of two tokenizers that stand for the same bytes.
 
+use super::bytes::{append, room_for};
 use super::text::TextDecoder;
 use crate::control::Control;
 use crate::error::{Error, Result};
@@ -21,14 +22,6 @@ pub struct TokenRun<'a> {
     unread: &'a [u8],
 }
 
-/// A part of the text of a run.
-pub enum Part<'a> {
-    /// The bytes that the vocabulary has for these ids.
-    Ids(&'a [u32]),
-    /// The bytes of one id.
-    Token(&'a [u8]),
-}
-
 impl<'a> TokenRun<'a> {
     /// The tokens of ids; `None` if their decoder does more than to join the bytes of tokens and to take spaces off the
     /// front.
@@ -37,37 +30,28 @@ impl<'a> TokenRun<'a> {
         Some(TokenRun { vocab, decoder, ids, next: 0, spaces, unread: &[] })
     }
 
-    /// The next part; `None` at the end.
-    ///
-    /// # Errors
-    /// [`Error::UnknownId`].
-    pub fn next_part(&mut self) -> Result<Option<Part<'a>>> {
-        let rest = &self.ids[self.next..];
-        let count = match self.decoder.map(TextDecoder::replaced).filter(|replaced| !replaced.is_empty()) {
-            _ if self.spaces > 0 => 0,
-            Some(replaced) => rest.iter().take_while(|id| !replaced.contains_key(id)).count(),
-            None => rest.len(),
-        };
-        if count > 0 {
-            self.next += count;
-            return Ok(Some(Part::Ids(&rest[..count])));
-        }
-        Ok(self.advance()?.then_some(Part::Token(self.unread)))
-    }
-
     /// The bytes of all tokens that are left.
     ///
     /// # Errors
     /// [`Error::UnknownId`]; [`Error::OutOfMemory`]; [`Error::Interrupted`].
     pub fn joined(mut self, control: &Control) -> Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        while self.advance()? {
-            if self.next.is_multiple_of(TOKENS_PER_CHECK) {
-                control.check()?;
+        let mut bytes = room_for(self.ids.len())?;
+        let replaced = self.decoder.map(TextDecoder::replaced).filter(|replaced| !replaced.is_empty());
+        loop {
+            let left = &self.ids[self.next..];
+            // The first ids that have the bytes of the vocabulary.
+            let count = match replaced {
+                _ if self.spaces > 0 => 0,
+                Some(replaced) => left.iter().take_while(|id| !replaced.contains_key(id)).count(),
+                None => left.len(),
+            };
+            append(self.vocab, &left[..count], self.next, &mut bytes, control)?;
+            self.next += count;
+            if !self.advance()? {
+                return Ok(bytes);
             }
             room::extend(&mut bytes, self.unread)?;
         }
-        Ok(bytes)
     }
 
     /// The slots of tokens by id, if they have the bytes that the next tokens have.

@@ -16,8 +16,26 @@ const IDS_PER_CHECK: usize = 1 << 16;
 /// # Errors
 /// [`Error::UnknownId`] naming the id and its place; [`Error::Interrupted`].
 pub fn decode(vocab: &Vocab, ids: &[u32], control: &Control) -> Result<Vec<u8>> {
-    let mut bytes = room::for_items(estimate(ids.len()))?;
+    let mut bytes = room_for(ids.len())?;
+    append(vocab, ids, 0, &mut bytes, control)?;
+    Ok(bytes)
+}
+
+/// Memory for the bytes of `ids` ids.
+pub(super) fn room_for(ids: usize) -> Result<Vec<u8>> {
+    let mut bytes = room::for_items(estimate(ids))?;
     memory::advise_huge_pages(bytes.as_mut_ptr(), bytes.capacity());
+    Ok(bytes)
+}
+
+/// Appends the bytes of ids, of which the first has a place, for errors.
+pub(super) fn append(
+    vocab: &Vocab,
+    ids: &[u32],
+    first: usize,
+    bytes: &mut Vec<u8>,
+    control: &Control,
+) -> Result<()> {
     for (run, ids) in ids.chunks(IDS_PER_CHECK).enumerate() {
         control.check()?;
         let mut at = 0;
@@ -28,17 +46,17 @@ pub fn decode(vocab: &Vocab, ids: &[u32], control: &Control) -> Result<Vec<u8>> 
             at += step.ids;
             match step.stop {
                 Stop::Done => {}
-                Stop::Full { room } => room::reserve(&mut bytes, room.max(estimate(ids.len() - at)))?,
+                Stop::Full { room } => room::reserve(bytes, room.max(estimate(ids.len() - at)))?,
                 Stop::Unknown => {
                     return Err(Error::UnknownId {
                         id: i128::from(ids[at]),
-                        index: Some(run * IDS_PER_CHECK + at),
+                        index: Some(first + run * IDS_PER_CHECK + at),
                     });
                 }
             }
         }
     }
-    Ok(bytes)
+    Ok(())
 }
 
 /// An estimate of the bytes of `ids` ids, for which room is made first.

@@ -15,7 +15,7 @@ mod stages;
 mod stop;
 mod text;
 
-pub use alignment::{Part, TokenRun, align, ids_in};
+pub use alignment::{TokenRun, align, ids_in};
 pub use bytes::{DecodeStep, Stop, decode, estimate, step};
 pub use decoder::{Decoder, DecoderState, Flow};
 pub use pieces::PieceRule;

@@ -27,12 +27,6 @@ pub enum CharKind {
 
 impl CharKind {
     /// `numeric`, `whitespace` or `punctuation`.
-    pub fn from_name(name: &str) -> Option<Self> {
-        let all = [CharKind::Numeric, CharKind::Whitespace, CharKind::Punctuation];
-        all.into_iter().find(|kind| kind.name() == name)
-    }
-
-    /// The name of the kind, see [`CharKind::from_name`].
     pub const fn name(self) -> &'static str {
         match self {
             CharKind::Numeric => "numeric",

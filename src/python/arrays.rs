@@ -4,15 +4,12 @@
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use numpy::ndarray::ArrayView1;
-use numpy::{Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
+use numpy::{Element, IntoPyArray, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::PyList;
 
-use super::{allocator, ids as lists};
+use super::allocator;
+use super::objects::IntoObject;
 use crate::encode::{IdView, recycle};
-
-/// A list of ids, and their spans, one in each row.
-pub(super) type WithSpans<'py> = (Bound<'py, PyList>, Bound<'py, PyArray2<i64>>);
 
 static NUMPY_IS_IMPORTED: AtomicBool = AtomicBool::new(false);
 
@@ -26,11 +23,25 @@ fn import_numpy(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// Makes an array of the numbers without copying them.
-pub(super) fn array<T: Element>(py: Python<'_>, numbers: Vec<T>) -> PyResult<Bound<'_, PyArray1<T>>> {
-    import_numpy(py)?;
-    allocator::leave_some_if_none();
-    Ok(numbers.into_pyarray(py))
+/// Numbers that become an array, which takes their memory.
+pub(super) struct Array<T>(pub(super) Vec<T>);
+
+impl<'py, T: Element> IntoObject<'py> for Array<T> {
+    fn object(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        import_numpy(py)?;
+        allocator::leave_some_if_none();
+        Ok(self.0.into_pyarray(py).into_any())
+    }
+}
+
+/// Pairs of numbers that become an array with a pair in each row.
+pub(super) struct Pairs(pub(super) Vec<i64>);
+
+impl<'py> IntoObject<'py> for Pairs {
+    fn object(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let rows = self.0.len() / 2;
+        Array(self.0).object(py)?.cast_into::<PyArray1<i64>>()?.reshape([rows, 2]).map(Bound::into_any)
+    }
 }
 
 /// From this number of ids on, an array borrows its memory from an [`IdMemory`]: 4 MB. Reusing such memory saves the
@@ -47,24 +58,22 @@ impl Drop for IdMemory {
     }
 }
 
-/// [`array()`] of the ids of a text.
-pub(super) fn ids(py: Python<'_>, ids: Vec<u32>) -> PyResult<Bound<'_, PyArray1<u32>>> {
-    if ids.len() < MIN_BORROWED_IDS {
-        return array(py, ids);
-    }
-    import_numpy(py)?;
-    allocator::leave_some_if_none();
-    let memory = Bound::new(py, IdMemory(ids))?;
-    let view = ArrayView1::from(&memory.get().0[..]);
-    // SAFETY: the vector lives as long as `memory`, which the array holds as its base. Nothing else reads or
-    // writes it, and it is never reallocated.
-    Ok(unsafe { PyArray1::borrow_from_array(&view, memory.clone().into_any()) })
-}
+/// The ids of a text, which become an array.
+pub(super) struct IdArray(pub(super) Vec<u32>);
 
-/// Ids with their spans.
-pub(super) fn with_spans(py: Python<'_>, (ids, spans): (Vec<u32>, Vec<i64>)) -> PyResult<WithSpans<'_>> {
-    let spans = array(py, spans)?.reshape([ids.len(), 2])?;
-    Ok((lists::to_list(py, &ids)?, spans))
+impl<'py> IntoObject<'py> for IdArray {
+    fn object(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        if self.0.len() < MIN_BORROWED_IDS {
+            return Array(self.0).object(py);
+        }
+        import_numpy(py)?;
+        allocator::leave_some_if_none();
+        let memory = Bound::new(py, IdMemory(self.0))?;
+        let view = ArrayView1::from(&memory.get().0[..]);
+        // SAFETY: the vector lives as long as `memory`, which the array holds as its base. Nothing else reads or
+        // writes it, and it is never reallocated.
+        Ok(unsafe { PyArray1::borrow_from_array(&view, memory.clone().into_any()) }.into_any())
+    }
 }
 
 /// The memory of the ids of a document, which an array borrows.

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use pyo3::exceptions::{PyOSError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyTuple};
+use pyo3::types::PyCapsule;
 
+use super::call;
+use super::objects::{Any, IntoObject};
 use super::tokenizer::Tokenizer;
-use super::{call, objects};
 use crate::arrow::interface::{ArrowArray, ArrowArrayStream, ArrowSchema, Released};
 use crate::arrow::{Array, Column, MAX_NARROW, Texts, Values};
 use crate::control::Control;
@@ -22,15 +23,13 @@ const STREAM: &CStr = c"arrow_array_stream";
 
 /// A column of another library. The column's memory is held as long as this object lives.
 #[pyclass(frozen, name = "ArrowColumn", module = "toksmith._core")]
-pub(super) struct PyArrowColumn {
-    column: Column,
-}
+pub(super) struct PyArrowColumn(pub(super) Arc<Column>);
 
 #[pymethods]
 impl PyArrowColumn {
     /// The column of an object with `__arrow_c_array__` or `__arrow_c_stream__`.
     #[new]
-    fn new(values: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn new(values: Any) -> PyResult<Self> {
         let py = values.py();
         if let Some(export) = values.getattr_opt("__arrow_c_array__")? {
             let (schema, array) = export.call0()?.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;
@@ -39,7 +38,7 @@ impl PyArrowColumn {
             // SAFETY: what a capsule of this name holds follows the interface; that is the producer's promise.
             let mut column = unsafe { Column::new(&schema)? };
             column.push(array)?;
-            return Ok(PyArrowColumn { column });
+            return Ok(PyArrowColumn(column.into()));
         }
         let Some(export) = values.getattr_opt("__arrow_c_stream__")? else {
             let kind = values.get_type().name()?;
@@ -59,7 +58,7 @@ impl PyArrowColumn {
             column.push(array)?;
             py.check_signals()?;
         }
-        Ok(PyArrowColumn { column })
+        Ok(PyArrowColumn(column.into()))
     }
 
     /// Encodes each text to a list of ids. The ids have 32 bits if `wide` is true, else 16. If `large` is true, the
@@ -106,14 +105,9 @@ impl PyArrowColumn {
         work: impl FnOnce(Texts<'_>, &Control) -> Result<T> + Send,
     ) -> PyResult<T> {
         // Reading all offsets takes long for many texts, even if the texts are short.
-        let texts = py.detach(|| self.column.texts())?;
+        let texts = py.detach(|| self.0.texts())?;
         let bytes = texts.texts.iter().map(|text| text.len()).sum();
         call::sized(py, bytes, |control| work(texts, control))
-    }
-
-    /// The column of the core.
-    pub(super) fn column(&self) -> &Column {
-        &self.column
     }
 }
 
@@ -132,20 +126,18 @@ fn lists<T: IdType>(
 
 /// An Arrow array made by this module. Any Arrow library can read it.
 #[pyclass(frozen, name = "ArrowArray", module = "toksmith._core")]
-pub(super) struct PyArrowArray {
-    array: Arc<Array>,
-}
+pub(super) struct PyArrowArray(Arc<Array>);
 
 impl PyArrowArray {
     /// An array with a value, or a list, for each text. The value of a null text is null.
     fn of(offsets: Option<Values>, values: Values, texts: Texts<'_>) -> Self {
         let Texts { texts, valid, nulls } = texts;
-        PyArrowArray { array: Arc::new(Array { offsets, values, len: texts.len(), valid, nulls }) }
+        PyArrowArray(Arc::new(Array { offsets, values, len: texts.len(), valid, nulls }))
     }
 
     /// An array without nulls.
     pub(super) fn without_nulls(offsets: Option<Values>, values: Values, len: usize) -> Self {
-        PyArrowArray { array: Arc::new(Array { offsets, values, len, valid: None, nulls: 0 }) }
+        PyArrowArray(Arc::new(Array { offsets, values, len, valid: None, nulls: 0 }))
     }
 }
 
@@ -155,32 +147,30 @@ impl PyArrowArray {
     fn __arrow_c_array__<'py>(
         &self,
         py: Python<'py>,
-        requested_schema: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyTuple>> {
+        requested_schema: Option<Any<'_, 'py>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let _ = requested_schema; // a consumer casts what it wants in another type
-        let array = PyCapsule::new_with_value(py, self.array.handed_on(), ARRAY)?;
-        objects::tuple(py, [self.__arrow_c_schema__(py)?.into_any(), array.into_any()])
+        let array = PyCapsule::new_with_value(py, self.0.handed_on(), ARRAY)?;
+        (self.__arrow_c_schema__(py)?, array).object(py)
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        PyCapsule::new_with_value(py, self.array.schema(), SCHEMA)
+        PyCapsule::new_with_value(py, self.0.schema(), SCHEMA)
     }
 
     fn __len__(&self) -> usize {
-        self.array.len
+        self.0.len
     }
 
     fn __repr__(&self) -> String {
-        let format = self.array.format().to_string_lossy();
-        format!(
-            "<ArrowArray of {} values, format {format:?}: pyarrow.array and polars.Series take it>",
-            self.array.len
-        )
+        let format = self.0.format().to_string_lossy();
+        let len = self.0.len;
+        format!("<ArrowArray of {len} values, format {format:?}: pyarrow.array and polars.Series take it>")
     }
 }
 
 /// Takes a structure out of a capsule, and leaves a released structure in the capsule.
-fn taken<T: Released>(capsule: &Bound<'_, PyAny>, name: &'static CStr) -> PyResult<T> {
+fn taken<T: Released>(capsule: Any, name: &'static CStr) -> PyResult<T> {
     let capsule = capsule.cast::<PyCapsule>()?;
     let structure = capsule.pointer_checked(Some(name))?.cast::<T>();
     // SAFETY: a capsule of this name holds such a structure, which a consumer may move out if it leaves a released one

@@ -5,11 +5,12 @@ use pyo3::prelude::*;
 use super::arrow::{PyArrowArray, PyArrowColumn};
 use super::call;
 use super::counts::{BATCH_BYTES, PyCounting, PyPretokenCounts};
-use super::documents::{BATCH_TEXTS, valid};
+use super::documents::BATCH_TEXTS;
 use crate::arrow::Values;
 use crate::count;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, not_utf8};
 use crate::room;
+use crate::source::valid_utf8;
 
 /// Counts the texts of a column. Each text that is not null is a document.
 #[pyfunction]
@@ -20,7 +21,7 @@ pub(super) fn count_texts(
     replace: bool,
 ) -> PyResult<()> {
     counting.with(py, None, |counting, control| {
-        let texts = column.column().texts()?;
+        let texts = column.0.texts()?;
         let mut rows = (0..texts.texts.len()).filter(|&row| texts.is_valid(row));
         let next = || {
             let (mut batch, mut bytes) = (Vec::new(), 0);
@@ -29,7 +30,9 @@ pub(super) fn count_texts(
                 && let Some(row) = rows.next()
             {
                 bytes += texts.texts[row].len();
-                let text = valid(texts.texts[row], replace, || format!("text {row}").into())?;
+                let failed =
+                    |offset| Error::Unread { path: format!("text {row}").into(), reason: not_utf8(offset) };
+                let text = valid_utf8(texts.texts[row], replace).map_err(failed)?;
                 room::push(&mut batch, text)?;
             }
             Ok((!batch.is_empty()).then_some(batch))
@@ -54,11 +57,11 @@ pub(super) fn count_counts(
 
 /// The pretokens and the counts of two columns.
 fn rows<'c>(pretokens: &'c PyArrowColumn, counts: &PyArrowColumn) -> Result<(Vec<&'c [u8]>, Vec<u64>)> {
-    let texts = pretokens.column().texts()?;
+    let texts = pretokens.0.texts()?;
     if texts.nulls > 0 {
         return Err(Error::BrokenArrow("a pretoken is null".into()));
     }
-    let numbers = counts.column().numbers()?;
+    let numbers = counts.0.numbers()?;
     if numbers.len() != texts.texts.len() {
         return Err(Error::BrokenArrow("the columns have different lengths".into()));
     }
@@ -74,7 +77,7 @@ pub(super) fn counts_to_arrow(
     count: usize,
 ) -> PyResult<(PyArrowArray, PyArrowArray, PyArrowArray)> {
     let counts = counts.inner(py);
-    let (ends, bytes, numbers, firsts) = call::long(py, None, |_| {
+    call::long(py, None, |_| {
         counts.check_memory_for_order()?;
         let rows = counts.slice(start, count);
         let (mut ends, mut bytes) = (room::for_items(rows.len() + 1)?, Vec::new());
@@ -86,14 +89,13 @@ pub(super) fn counts_to_arrow(
             numbers.push(count);
             firsts.push(first);
         }
-        Ok((ends, bytes, numbers, firsts))
-    })?;
-    let len = numbers.len();
-    Ok((
-        PyArrowArray::without_nulls(Some(Values::I64(ends)), Values::Bytes(bytes), len),
-        PyArrowArray::without_nulls(None, Values::U64(numbers), len),
-        PyArrowArray::without_nulls(None, Values::U64(firsts), len),
-    ))
+        let len = numbers.len();
+        Ok((
+            PyArrowArray::without_nulls(Some(Values::I64(ends)), Values::Bytes(bytes), len),
+            PyArrowArray::without_nulls(None, Values::U64(numbers), len),
+            PyArrowArray::without_nulls(None, Values::U64(firsts), len),
+        ))
+    })
 }
 
 /// The counts of pretokens in Arrow columns. Without `firsts` the first places are 0, 1, 2, …. `end_place` is a place
@@ -107,10 +109,10 @@ pub(super) fn counts_from_arrow(
     firsts: Option<&PyArrowColumn>,
     end_place: u64,
 ) -> PyResult<PyPretokenCounts> {
-    let made = call::long(py, None, |control| {
+    PyPretokenCounts::made(py, |control| {
         let (texts, numbers) = rows(pretokens, counts)?;
         let firsts = match firsts {
-            Some(firsts) => firsts.column().numbers()?,
+            Some(firsts) => firsts.0.numbers()?,
             None => room::collected(0..texts.len() as u64)?,
         };
         if firsts.len() != texts.len() {
@@ -119,6 +121,5 @@ pub(super) fn counts_from_arrow(
         let items = texts.into_iter().zip(numbers).zip(firsts);
         let items = items.map(|((pretoken, number), first)| (pretoken, number, first));
         count::PretokenCounts::from_items(items, end_place, control)
-    })?;
-    Ok(PyPretokenCounts::new_of(made))
+    })
 }

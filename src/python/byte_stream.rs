@@ -1,5 +1,7 @@
 //! Files as documents, and what a file is.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -8,8 +10,7 @@ use pyo3::prelude::*;
 
 use super::call;
 use super::documents::PythonReader;
-use super::errors::raised;
-use super::objects;
+use super::objects::Made;
 use crate::error::Error;
 use crate::source::{
     ByteStream, Compression, DocumentFormat, DocumentReader, Format, InputFile, Opener, ReadDocument,
@@ -40,19 +41,13 @@ struct FileStamp {
 
 impl PyInputFile {
     pub(super) fn into_input(self) -> PyResult<InputFile> {
-        let compression = match &self.compression {
-            None => Compression::None,
-            Some(name) => Compression::of_name(name)
-                .ok_or_else(|| PyValueError::new_err(format!("unknown compression {name:?}")))?,
-        };
-        let open = self.open.map(|open| -> Opener {
-            Arc::new(move || call::attached(|py| PythonReader::open(py, &open)).map_err(PythonReader::failed))
-        });
+        let compression = self.compression.as_deref().map_or(Some(Compression::None), Compression::of_name);
         let format = self.format.as_deref().map(format_of_name).transpose()?;
+        let open = self.open.map(|open| -> Opener { Arc::new(move || PythonReader::open(&open)) });
         Ok(InputFile {
             path: self.path,
             open,
-            compression,
+            compression: compression.ok_or_else(|| PyValueError::new_err("unknown compression"))?,
             records: DocumentFormat::of(format, self.field),
             seen: self.seen.map(|stamp| Stamp { size: stamp.size, modified: Some(stamp.modified) }),
             is_certain: format.is_some(),
@@ -75,7 +70,7 @@ pub(super) fn decompress(py: Python<'_>, file: PyInputFile, write: Py<PyAny>) ->
     call::long(py, None, |control| {
         let mut block = Vec::new();
         while stream.read(BLOCK_BYTES, &mut block, control)? > 0 {
-            call::attached(|py| write.call1(py, (objects::bytes(py, &block)?,)).map(drop)).map_err(raised)?;
+            call::attached(|py| write.call1(py, (Made(&*block),)).map(drop))?;
             block.clear();
         }
         Ok(())
@@ -138,37 +133,24 @@ pub(super) fn file_format(
     format: Option<&str>,
 ) -> PyResult<(Option<&'static str>, Option<&'static str>)> {
     let wanted = format.map(format_of_name).transpose()?;
-    let failed = |source| Error::Io { path: path.clone(), source };
-    let (compression, format) = call::long(py, None, |_| {
-        let is_file = || std::fs::metadata(&path).map(|meta| meta.is_file());
-        let read: Option<Box<dyn std::io::Read + Send>> = match &open {
-            Some(open) => Some(
-                call::attached(|py| PythonReader::open(py, open))
-                    .map_err(PythonReader::failed)
-                    .map_err(failed)?,
-            ),
-            None if is_file().map_err(failed)? => Some(Box::new(std::fs::File::open(&path).map_err(failed)?)),
+    let opened = || -> std::io::Result<Option<Box<dyn Read + Send>>> {
+        Ok(match &open {
+            Some(open) => Some(PythonReader::open(open)?),
+            None if std::fs::metadata(&path)?.is_file() => Some(Box::new(File::open(&path)?)),
             None => None,
-        };
+        })
+    };
+    let (compression, format) = call::long(py, None, |_| {
+        let read = opened().map_err(|source| Error::Io { path: path.clone(), source })?;
         format_of_file(&path, read, wanted).map_err(|reason| Error::Unread { path: path.clone(), reason })
     })?;
     Ok((compression.name(), format.map(Format::name)))
 }
 
-/// Refuses a file with these first bytes if something else stands in its place, such as a Git LFS pointer.
+/// Refuses a file with a name and these first bytes if something else stands in its place, such as a Git LFS pointer; with
+/// `plain`, if it is not plain text.
 #[pyfunction]
-pub(super) fn check_whole(name: PathBuf, head: &[u8]) -> PyResult<()> {
-    match substitute(head) {
-        Some(reason) => Err(Error::Unread { path: name, reason }.into()),
-        None => Ok(()),
-    }
-}
-
-/// Refuses data with a name and these first bytes if it is not plain text.
-#[pyfunction]
-pub(super) fn check_plain(name: PathBuf, head: &[u8]) -> PyResult<()> {
-    match not_plain(&name.to_string_lossy(), head) {
-        Some(reason) => Err(Error::Unread { path: name, reason }.into()),
-        None => Ok(()),
-    }
+pub(super) fn check_head(name: PathBuf, head: &[u8], plain: bool) -> PyResult<()> {
+    let reason = if plain { not_plain(&name.to_string_lossy(), head) } else { substitute(head) };
+    reason.map_or(Ok(()), |reason| Err(Error::Unread { path: name, reason }.into()))
 }

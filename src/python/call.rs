@@ -1,6 +1,5 @@
 //! How a Python call runs code of the core: with or without the GIL, checked for Ctrl-C, with panics caught.
 
-use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyString;
 
+use super::objects::Any;
 use super::{allocator, errors};
 use crate::control::{Control, Progress};
 use crate::error::{Error, Result};
@@ -26,30 +26,6 @@ pub(super) fn text<'a>(text: &'a Bound<'_, PyString>) -> PyResult<&'a str> {
 /// The text of a `str` in a value that keeps the `str` alive.
 pub(super) fn backed_text(text: &Bound<'_, PyString>) -> PyResult<PyBackedStr> {
     PyBackedStr::try_from(text.clone()).map_err(|error| errors::surrogate(text.py(), error))
-}
-
-thread_local! {
-    /// Memory for the ids of a call, kept from call to call.
-    static IDS: Cell<Vec<u32>> = const { Cell::new(Vec::new()) };
-}
-
-/// The maximum number of ids whose memory a thread keeps: 64 KB.
-const MAX_IDLE_IDS: usize = 1 << 14;
-
-/// Calls `fill` to collect ids in memory that is kept for the next call, and `make` to make a result of them.
-#[inline]
-pub(super) fn with_ids<T>(
-    fill: impl FnOnce(&mut Vec<u32>) -> PyResult<()>,
-    make: impl FnOnce(&[u32]) -> PyResult<T>,
-) -> PyResult<T> {
-    // The memory is taken out and not borrowed, since a signal handler may encode, too.
-    let mut ids = IDS.take();
-    let made = fill(&mut ids).and_then(|()| make(&ids));
-    if ids.capacity() <= MAX_IDLE_IDS {
-        ids.clear();
-        IDS.set(ids);
-    }
-    made
 }
 
 /// Runs work that cannot fail and neither takes memory nor knows Python: without the GIL if it is on many bytes.
@@ -75,7 +51,7 @@ pub(super) fn sized<T: Send>(
 /// here.
 pub(super) fn long<T: Send>(
     py: Python<'_>,
-    progress: Option<&Bound<'_, PyAny>>,
+    progress: Option<Any>,
     work: impl FnOnce(&Control) -> Result<T> + Send,
 ) -> PyResult<T> {
     made(work, |work| run_detached(py, progress, work))
@@ -99,7 +75,7 @@ fn made<T: Send>(
     result.ok_or_else(|| Error::BrokenState.into())
 }
 
-fn run_detached(py: Python<'_>, progress: Option<&Bound<'_, PyAny>>, work: Work<'_>) -> PyResult<()> {
+fn run_detached(py: Python<'_>, progress: Option<Any>, work: Work<'_>) -> PyResult<()> {
     let raised: Mutex<Option<PyErr>> = Mutex::new(None);
     let progress = progress.map(|progress| progress.clone().unbind());
     let observer = |now: Progress| {
@@ -132,9 +108,9 @@ pub(super) fn alone<'a, T>(lock: &'a Mutex<T>, what: &str) -> PyResult<MutexGuar
 }
 
 /// Runs work of a detached call that needs the GIL.
-pub(super) fn attached<T>(work: impl FnOnce(Python<'_>) -> PyResult<T>) -> PyResult<T> {
+pub(super) fn attached<T>(work: impl FnOnce(Python<'_>) -> PyResult<T>) -> Result<T> {
     let exits = || Err(PyRuntimeError::new_err("the interpreter exits"));
-    Python::try_attach(work).unwrap_or_else(exits)
+    Python::try_attach(work).unwrap_or_else(exits).map_err(errors::raised)
 }
 
 /// Time between two yields of the GIL. A thread that waits for the GIL requests it after Python's switch

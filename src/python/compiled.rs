@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString};
+use pyo3::types::PyString;
 
+use super::call;
 use super::dialects::PyTables;
-use super::{call, ids};
+use super::ids::IdList;
+use super::objects::Made;
 use crate::dialects::RegexPattern;
-use crate::pretokenize::CharKind;
 use crate::pretokenize::class::class_of;
 use crate::pretokenize::compiled::{Automaton, Symbol};
 
@@ -52,32 +52,16 @@ impl PyCompiledPattern {
     }
 
     /// For each state, what it does at each class and at the end of the text: see `Automaton::transitions`.
-    fn transitions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        ids::to_list(py, &self.automaton.transitions())
+    fn transitions(&self) -> Made<IdList> {
+        Made(IdList(self.automaton.transitions()))
     }
 }
 
-/// The kind of every code point, as ranges of code points of the same kind: tuples of the first code point of a
-/// range, and its kind as a number. If `name` is "class", the kinds are the classes of the named patterns (see
-/// `Class`). For any other name, the number is 1 for a character of that kind and 0 for any other.
+/// The class of the named patterns of every code point (see `Class`), as those of `CompiledPattern.classes_of_all`.
 #[pyfunction]
-pub(super) fn character_kinds(name: &str) -> PyResult<Vec<(u32, u8)>> {
-    let mut stretches: Vec<(u32, u8)> = Vec::new();
-    let kind = match name {
-        "class" => None,
-        _ => Some(
-            CharKind::from_name(name)
-                .ok_or_else(|| PyValueError::new_err(format!("unknown kind of characters {name:?}")))?,
-        ),
-    };
-    for code_point in 0..=u32::from(char::MAX) {
-        let number = match kind {
-            None => class_of(code_point) as u8,
-            Some(kind) => char::from_u32(code_point).is_some_and(|character| kind.has(character)).into(),
-        };
-        if stretches.last().is_none_or(|&(_, last)| last != number) {
-            stretches.push((code_point, number));
-        }
-    }
-    Ok(stretches)
+pub(super) fn character_classes() -> Vec<(u32, u8)> {
+    let mut ranges: Vec<(u32, u8)> =
+        (0..=char::MAX.into()).map(|code_point| (code_point, class_of(code_point) as u8)).collect();
+    ranges.dedup_by_key(|&mut (_, class)| class);
+    ranges
 }

@@ -1,18 +1,19 @@
 //! The class `Continuations`: what may come after ids.
 
-use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyList, PyString};
+use pyo3::types::PyString;
 
+use super::arrays::Array;
+use super::objects::{Any, IntoObject, List, Made};
 use super::special::Special;
 use super::tokenizer::Tokenizer;
-use super::{arrays, call, errors, ids, objects};
+use super::{call, errors};
 use crate::encode::Continuations;
 
 /// How many ids to keep, and the ids that may come after them; None for any.
-type Healed<'py> = (usize, Option<Bound<'py, PyArray1<u32>>>);
+type Healed = (usize, Option<Made<Array<u32>>>);
 
 /// The tokens of a tokenizer as what may come next: for text that is cut off, and for generation under constraints.
 ///
@@ -28,7 +29,7 @@ pub(super) struct PyContinuations {
 #[pymethods]
 impl PyContinuations {
     #[new]
-    fn new(py: Python<'_>, tokenizer: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn new(py: Python<'_>, tokenizer: Any) -> PyResult<Self> {
         let tokenizer = Tokenizer::of_public(tokenizer, "tokenizer")?;
         let encoder = &tokenizer.get().encoder();
         let inner = call::long(py, None, |_| Ok(Continuations::new(encoder)))?;
@@ -39,16 +40,15 @@ impl PyContinuations {
         &self,
         text: &Bound<'py, PyString>,
         special: Special<'py>,
-    ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyList>)> {
+    ) -> PyResult<Bound<'py, PyAny>> {
         let (py, text) = (text.py(), call::text(text)?);
         let special = special.tokens();
         let encoded = call::long(py, None, |control| self.inner.of_text(text, special, control))?;
-        let completions = objects::list_of(py, encoded.completions.iter().map(|ids| ids::to_list(py, ids)))?;
-        Ok((ids::to_list(py, &encoded.stable)?, completions))
+        (&*encoded.stable, List(encoded.completions.iter().map(|ids| &**ids))).object(py)
     }
 
     /// Return the ordinary tokens whose bytes begin with `prefix`, bytes or a str, as ascending ids: `uint32`, shape (n,).
-    fn prefix_ids<'py>(&self, prefix: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<u32>>> {
+    fn prefix_ids(&self, prefix: Any) -> PyResult<Made<Array<u32>>> {
         let ids = match prefix.cast::<PyString>() {
             Ok(text) => self.inner.prefix_ids(call::text(text)?.as_bytes())?,
             Err(_) => match prefix.extract::<PyBackedBytes>() {
@@ -56,7 +56,7 @@ impl PyContinuations {
                 Err(_) => return Err(errors::wrong_type("a prefix is bytes or a str", prefix, "")),
             },
         };
-        arrays::array(prefix.py(), ids)
+        Ok(Made(Array(ids)))
     }
 
     /// Return how many of `ids` to keep, and which ids may come next instead of the others.
@@ -71,9 +71,9 @@ impl PyContinuations {
     ///
     /// Raises:
     ///     KeyError: An id has no token; names the id and its index.
-    fn heal<'py>(&self, ids: &Bound<'py, PyAny>) -> PyResult<Healed<'py>> {
+    fn heal(&self, ids: Any) -> PyResult<Healed> {
         let (keep, allowed) = self.inner.heal(&self.tokenizer.get().all_ids(ids)?)?;
-        Ok((keep, allowed.map(|allowed| arrays::array(ids.py(), allowed)).transpose()?))
+        Ok((keep, allowed.map(Array).map(Made)))
     }
 
     /// Return which ids keep a sequence an encoding.
@@ -88,7 +88,7 @@ impl PyContinuations {
     ///     KeyError: An id has no token; names the id and its index.
     ///     ValueError: Decoding does more than to join bytes, or nothing is known of where the last 4,096 bytes can be
     ///         cut.
-    fn next_mask<'py>(&self, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<bool>>> {
+    fn next_mask(&self, ids: Any) -> PyResult<Made<Array<bool>>> {
         let tokenizer = self.tokenizer.get();
         if tokenizer.decoder().is_some_and(|decoder| decoder.stripped() != Some(0)) {
             return Err(PyValueError::new_err("the decoder of the tokenizer does more than to join bytes"));
@@ -97,6 +97,6 @@ impl PyContinuations {
         let run = tokenizer.token_run(&all)?;
         let mask =
             call::long(ids.py(), None, |control| self.inner.next_mask(&all, &run.joined(control)?, control))?;
-        arrays::array(ids.py(), mask)
+        Ok(Made(Array(mask)))
     }
 }

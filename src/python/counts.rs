@@ -1,20 +1,19 @@
 //! The classes `Counting` and `PretokenCounts`.
 
-use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+use pyo3::types::PyDict;
 
 use super::byte_stream::PyInputFile;
-use super::documents::{Dropped, PythonText, TextBatches, valid};
-use super::errors::raised;
+use super::call;
+use super::documents::{PythonText, TextBatches};
 use super::formats::options_of;
+use super::objects::{self, Any, IntoObject, List};
 use super::pretokenizer::PyPretokenizer;
-use super::{call, objects};
 use crate::control::Control;
 use crate::count::{self, CountOptions};
 use crate::error::Error;
@@ -33,6 +32,14 @@ impl PyPretokenCounts {
         PyPretokenCounts { counts: Mutex::new(Arc::new(counts)) }
     }
 
+    /// The counts that `make` makes without the GIL.
+    pub(super) fn made(
+        py: Python<'_>,
+        make: impl FnOnce(&Control) -> Result<count::PretokenCounts, Error> + Send,
+    ) -> PyResult<Self> {
+        call::long(py, None, make).map(PyPretokenCounts::new_of)
+    }
+
     pub(super) fn inner(&self, py: Python<'_>) -> Arc<count::PretokenCounts> {
         self.lock(py).clone()
     }
@@ -47,34 +54,14 @@ impl PyPretokenCounts {
     }
 }
 
-fn item<'py>(py: Python<'py>, pretoken: &[u8], count: u64) -> PyResult<Bound<'py, PyTuple>> {
-    objects::tuple(py, [objects::bytes(py, pretoken)?.into_any(), objects::int(py, count)?])
-}
-
-/// A document as valid UTF-8.
-fn document(item: &Bound<'_, PyAny>, index: u64, replace: bool) -> PyResult<PythonText> {
-    if let Ok(text) = item.cast::<PyString>() {
-        return call::backed_text(text).map(PythonText::Text);
-    }
-    let Ok(bytes) = item.extract::<PyBackedBytes>() else {
-        let is = format!("element {index} is {}", item.get_type().name()?);
-        let message = format!("{is}: texts are str or bytes; paths are given as a list");
-        return Err(PyTypeError::new_err(message));
-    };
-    let repaired = match valid(&bytes, replace, || format!("element {index}").into())? {
-        Cow::Borrowed(_) => None,
-        Cow::Owned(text) => Some(text),
-    };
-    Ok(repaired.map_or(PythonText::Bytes(bytes), PythonText::Repaired))
-}
-
 /// Bytes of text that are counted at a time.
 pub(super) const BATCH_BYTES: usize = 1 << 18;
 
 #[pyclass(frozen, name = "Counting", module = "toksmith._core")]
-pub(super) struct PyCounting {
-    /// `None` while a call uses it. Locked only by attached threads that do not detach while they hold the lock.
-    counting: Mutex<Option<count::Counting>>,
+pub(super) struct PyCounting(Mutex<Option<count::Counting>>);
+
+fn taken(counting: &mut Option<count::Counting>) -> PyResult<count::Counting> {
+    counting.take().ok_or_else(|| PyValueError::new_err("counting has ended, or failed"))
 }
 
 impl PyCounting {
@@ -82,23 +69,14 @@ impl PyCounting {
     pub(super) fn with<T: Send>(
         &self,
         py: Python<'_>,
-        progress: Option<&Bound<'_, PyAny>>,
+        progress: Option<Any>,
         work: impl FnOnce(&mut count::Counting, &Control) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
-        let mut counting = self.take(py)?;
+        let place = &mut *call::alone(&self.0, "a counting")?;
+        let mut counting = taken(place)?;
         let done = call::long(py, progress, |control| work(&mut counting, control))?;
-        *self.lock(py) = Some(counting);
+        *place = Some(counting);
         Ok(done)
-    }
-
-    fn take(&self, py: Python<'_>) -> PyResult<count::Counting> {
-        self.lock(py)
-            .take()
-            .ok_or_else(|| PyValueError::new_err("counting has ended, or failed, or is under way"))
-    }
-
-    fn lock(&self, _attached: Python<'_>) -> MutexGuard<'_, Option<count::Counting>> {
-        self.counting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -117,7 +95,7 @@ impl PyCounting {
         let options = CountOptions { temporary, ..options_of(options)? };
         let pretokenizer = pretokenizer.inner.pretokenizer.clone();
         let counting = count::Counting::new(Specials::new(names)?, pretokenizer, options);
-        Ok(PyCounting { counting: Mutex::new(Some(counting)) })
+        Ok(PyCounting(Mutex::new(Some(counting))))
     }
 
     #[pyo3(signature = (files, *, progress=None))]
@@ -135,33 +113,28 @@ impl PyCounting {
     fn texts(
         &self,
         py: Python<'_>,
-        texts: &Bound<'_, PyAny>,
+        texts: Any,
         replace: bool,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let (mut batches, mut index) = (TextBatches::new(texts, BATCH_BYTES)?, 0..);
-        let dropped = Dropped::default();
-        let mut batch = |py: Python<'_>| {
-            dropped.clear(py);
-            let next =
-                |item: &Bound<'_, PyAny>| document(item, index.next().unwrap_or_default(), replace).map(Some);
-            let texts = batches.next(py, next)?;
-            let batch = texts.into_iter().map(|text| dropped.hold(text)).collect::<Vec<_>>();
-            Ok((!batch.is_empty()).then_some(batch))
+        let mut next = |py: Python<'_>| {
+            batches
+                .next(py, |item| PythonText::valid(item, index.next().unwrap_or_default(), replace).map(Some))
         };
         self.with(py, progress.as_ref(), |counting, control| {
-            counting.batches(|| call::attached(&mut batch).map_err(raised), control)
+            counting.batches(|| call::attached(&mut next), control)
         })
     }
 
-    fn spills(&self, py: Python<'_>) -> u64 {
-        self.lock(py).as_ref().map_or(0, count::Counting::spills)
+    fn spills(&self) -> PyResult<u64> {
+        Ok(call::alone(&self.0, "a counting")?.as_ref().map_or(0, count::Counting::spills))
     }
 
     /// The counts. If they do not fit into the memory limit, `refuse` is called with them before the error is raised.
     #[pyo3(signature = (refuse=None))]
-    fn finish(&self, py: Python<'_>, refuse: Option<&Bound<'_, PyAny>>) -> PyResult<PyPretokenCounts> {
-        let counting = self.take(py)?;
+    fn finish(&self, py: Python<'_>, refuse: Option<Any>) -> PyResult<PyPretokenCounts> {
+        let counting = taken(&mut *call::alone(&self.0, "a counting")?)?;
         match call::long(py, None, |control| counting.outcome(control))? {
             Ok(counts) => Ok(PyPretokenCounts::new_of(counts)),
             Err(counts) => {
@@ -221,58 +194,43 @@ impl AnyCounts<'_> {
 
 #[pymethods]
 impl PyPretokenCounts {
-    /// `items` are tuples of pretoken and count, `first_places` the places of their first occurrences, by default
-    /// 0, 1, 2, …, and `end_place` is a place after all of them.
+    /// `items` are tuples of pretoken and count, in the order of first occurrence.
     #[new]
-    #[pyo3(signature = (items, first_places=None, end_place=0))]
-    fn new(
-        py: Python<'_>,
-        items: &Bound<'_, PyAny>,
-        first_places: Option<Vec<u64>>,
-        end_place: u64,
-    ) -> PyResult<Self> {
+    fn new(py: Python<'_>, items: Any) -> PyResult<Self> {
         let items = objects::extracted(items, |item| item.extract::<(PyBackedBytes, u64)>())?;
-        let places = first_places.unwrap_or_else(|| (0..items.len() as u64).collect());
-        if places.len() != items.len() {
-            return Err(PyValueError::new_err("there is not one place for each item"));
-        }
-        let counts = call::long(py, None, |control| {
-            let items = items.iter().zip(&places);
-            let items = items.map(|((pretoken, count), &place)| (&**pretoken, *count, place));
-            count::PretokenCounts::from_items(items, end_place, control)
-        })?;
-        Ok(PyPretokenCounts::new_of(counts))
+        PyPretokenCounts::made(py, |control| {
+            let items = items.iter().zip(0..).map(|((pretoken, count), place)| (&**pretoken, *count, place));
+            count::PretokenCounts::from_items(items, 0, control)
+        })
     }
 
     fn plus(&self, py: Python<'_>, other: &PyPretokenCounts) -> PyResult<Self> {
         let (counts, other) = (self.inner(py), other.inner(py));
-        let counts = call::long(py, None, |control| counts.plus(&other, control))?;
-        Ok(PyPretokenCounts::new_of(counts))
+        PyPretokenCounts::made(py, |control| counts.plus(&other, control))
     }
 
     fn at_least(&self, py: Python<'_>, count: u64) -> PyResult<Self> {
         let counts = self.inner(py);
-        let counts = call::long(py, None, |control| counts.at_least(count, control))?;
-        Ok(PyPretokenCounts::new_of(counts))
+        PyPretokenCounts::made(py, |control| counts.at_least(count, control))
     }
 
     /// Up to `count` tuples of pretoken and count, from index `start` on, in the order of first occurrence.
-    fn items<'py>(&self, py: Python<'py>, start: usize, count: usize) -> PyResult<Bound<'py, PyList>> {
+    fn items<'py>(&self, py: Python<'py>, start: usize, count: usize) -> PyResult<Bound<'py, PyAny>> {
         let counts = self.inner(py);
         counts.check_memory_for_order()?;
-        objects::list_of(py, counts.slice(start, count).map(|(pretoken, count, _)| item(py, pretoken, count)))
+        List(counts.slice(start, count).map(|(pretoken, count, _)| (pretoken, count))).object(py)
     }
 
-    fn first_places<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+    fn first_places<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let counts = self.inner(py);
         counts.check_memory_for_order()?;
-        objects::list_of(py, counts.iter().map(|(_, _, first)| objects::int(py, first)))
+        List(counts.iter().map(|(_, _, first)| first)).object(py)
     }
 
-    fn most_common<'py>(&self, py: Python<'py>, count: usize) -> PyResult<Bound<'py, PyList>> {
+    fn most_common<'py>(&self, py: Python<'py>, count: usize) -> PyResult<Bound<'py, PyAny>> {
         let counts = self.inner(py);
         let items = call::long(py, None, |_| counts.most_common(count))?;
-        objects::list_of(py, items.into_iter().map(|(pretoken, count)| item(py, pretoken, count)))
+        List(items).object(py)
     }
 
     fn append_to(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
@@ -293,10 +251,9 @@ impl PyPretokenCounts {
         end_place: u64,
         min_count: u64,
     ) -> PyResult<Self> {
-        let read = |control: &Control| {
+        PyPretokenCounts::made(py, |control| {
             count::PretokenCounts::read_from(&path, (start, end), count, end_place, min_count, control)
-        };
-        Ok(PyPretokenCounts::new_of(call::long(py, None, read)?))
+        })
     }
 
     fn get(&self, py: Python<'_>, pretoken: &[u8]) -> PyResult<Option<u64>> {

@@ -1,20 +1,25 @@
 //! The classes `DecodeStream` and `DecodeStreams`: text of ids that arrive one by one, in one stream or in many at once.
 
+use std::ffi::CStr;
 use std::sync::{Mutex, MutexGuard};
 
 use pyo3::PyClass;
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyAny, PyBytes, PyList, PyString};
+use pyo3::types::{PyAny, PyBytes, PyString, PyTuple};
 
 use super::formats::{json_of, of_json};
 use super::ids::extract_id;
+use super::objects::{self, Any, IntoObject, List, Made};
 use super::tokenizer::{Tokenizer, public_of};
-use super::{call, errors, objects, text};
+use super::{call, errors, text};
 use crate::error::Result;
 use crate::room;
 use crate::tokenizer::{DecodeOptions, StreamDecoder, StreamState};
+
+/// The error handler of text that may have lone surrogates.
+const SURROGATES: &CStr = c"surrogatepass";
 
 /// A function, and its arguments: a tokenizer, `errors` and the state.
 type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyAny>, String, String));
@@ -44,12 +49,12 @@ impl DecodeStreams {
         tokenizer, prompts, *, errors="replace", skip_special_tokens=false, unknown="error", stop=None
     ))]
     fn new(
-        tokenizer: &Bound<'_, PyAny>,
-        prompts: &Bound<'_, PyAny>,
+        tokenizer: Any,
+        prompts: Any,
         errors: &str,
         skip_special_tokens: bool,
         unknown: &str,
-        stop: Option<&Bound<'_, PyAny>>,
+        stop: Option<Any>,
     ) -> PyResult<Self> {
         let options = options(skip_special_tokens, unknown, stop)?;
         let prompts = objects::iterator(prompts, "prompts is a list of lists of ids")?;
@@ -66,7 +71,7 @@ impl DecodeStreams {
     ///     KeyError: No token has an id, and `unknown` is "error"; names its index. No stream has advanced.
     ///     UnicodeDecodeError: The bytes are not UTF-8, under `errors="strict"`; the texts of this call are lost.
     ///     ValueError: There are not as many ids as streams.
-    fn push<'py>(&self, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+    fn push<'py>(&self, ids: Any<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
         let py = ids.py();
         let mut streams = self.streams()?;
         let count = streams.len();
@@ -79,26 +84,19 @@ impl DecodeStreams {
             return Err(wrong_count(ids, count));
         }
         let mut text = Vec::new();
-        let texts = streams.iter_mut().zip(checked).map(|(stream, id)| {
-            text.clear();
-            if let Some(id) = id {
-                self.decoder.add(stream, id, &self.on_invalid(py), &mut text)?;
-            }
-            string(py, &text)
-        });
-        objects::list_of(py, texts)
+        let texts = streams.iter_mut().zip(checked);
+        List(texts.map(|(stream, id)| self.pushed(py, stream, id, &mut text))).object(py)
     }
 
     /// End all texts; return what is left of each (U+FFFD for an unfinished character). All streams start anew.
-    fn flush<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+    fn flush<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mut streams = self.streams()?;
-        let mut text = Vec::new();
         let texts = streams.iter_mut().map(|stream| {
-            text.clear();
+            let mut text = Vec::new();
             self.decoder.finish(stream, &self.on_invalid(py), &mut text)?;
-            string(py, &text)
+            text::decoded(py, &text, SURROGATES)
         });
-        objects::list_of(py, texts)
+        List(texts).object(py)
     }
 
     /// The string of `stop` that ended each text; None for a text that goes on.
@@ -109,7 +107,7 @@ impl DecodeStreams {
     }
 
     #[staticmethod]
-    fn _restored(tokenizer: &Bound<'_, PyAny>, errors: String, state: &str) -> PyResult<Self> {
+    fn _restored(tokenizer: Any, errors: String, state: &str) -> PyResult<Self> {
         let (options, streams) = of_json(state)?;
         let made = Self::of(tokenizer, [], errors, options)?;
         *made.streams()? = streams;
@@ -146,16 +144,16 @@ impl DecodeStream {
         tokenizer, *, prompt=None, errors="replace", skip_special_tokens=false, unknown="error", stop=None
     ))]
     fn new(
-        tokenizer: &Bound<'_, PyAny>,
+        tokenizer: Any,
         prompt: Option<Bound<'_, PyAny>>,
         errors: &str,
         skip_special_tokens: bool,
         unknown: &str,
-        stop: Option<&Bound<'_, PyAny>>,
+        stop: Option<Any>,
     ) -> PyResult<Self> {
         let options = options(skip_special_tokens, unknown, stop)?;
-        let prompt = prompt.map_or_else(|| Ok(objects::list(tokenizer.py())?.into_any()), Ok);
-        Ok(DecodeStream(DecodeStreams::of(tokenizer, [prompt], errors.into(), options)?))
+        let prompt = prompt.unwrap_or_else(|| PyTuple::empty(tokenizer.py()).into_any());
+        Ok(DecodeStream(DecodeStreams::of(tokenizer, [Ok(prompt)], errors.into(), options)?))
     }
 
     /// Add one id; return the text that is complete now, often "".
@@ -163,8 +161,10 @@ impl DecodeStream {
     /// Raises:
     ///     KeyError: No token has this id, and `unknown` is "error"; nothing is lost, and the stream can continue.
     ///     UnicodeDecodeError: The bytes are not UTF-8, under `errors="strict"`.
-    fn push<'py>(&self, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
-        self.0.push_one(id)
+    fn push<'py>(&self, id: Any<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
+        let number = self.0.checked(id, None)?;
+        let stream = &mut self.0.streams()?[0];
+        self.0.pushed(id.py(), stream, number, &mut Vec::new())
     }
 
     /// End the text; return the rest of it (U+FFFD for an unfinished character). The stream starts anew.
@@ -179,13 +179,13 @@ impl DecodeStream {
     }
 
     /// Return an iterator over the text of `ids`, piece by piece, which ends it.
-    fn pieces<'py>(slf: &Bound<'py, Self>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    fn pieces<'py>(slf: &Bound<'py, Self>, ids: Any<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
         let ids = objects::iterator(ids, "ids is an iterable of int")?;
         slf.py().import("toksmith.encoding.text_streaming")?.call_method1("pieces", (slf, ids))
     }
 
     #[staticmethod]
-    fn _restored(tokenizer: &Bound<'_, PyAny>, errors: String, state: &str) -> PyResult<Self> {
+    fn _restored(tokenizer: Any, errors: String, state: &str) -> PyResult<Self> {
         Ok(DecodeStream(DecodeStreams::_restored(tokenizer, errors, state)?))
     }
 
@@ -194,11 +194,7 @@ impl DecodeStream {
     }
 }
 
-fn options(
-    skip_special_tokens: bool,
-    unknown: &str,
-    stop: Option<&Bound<'_, PyAny>>,
-) -> PyResult<DecodeOptions> {
+fn options(skip_special_tokens: bool, unknown: &str, stop: Option<Any>) -> PyResult<DecodeOptions> {
     if !["error", "skip"].contains(&unknown) {
         let message = format!("unknown is \"error\" or \"skip\", not {unknown:?}");
         return Err(PyValueError::new_err(message));
@@ -216,7 +212,7 @@ fn options(
 impl DecodeStreams {
     /// One stream for each of `prompts`, whose text is not returned again.
     fn of<'a>(
-        tokenizer: &Bound<'_, PyAny>,
+        tokenizer: Any,
         prompts: impl IntoIterator<Item = PyResult<Bound<'a, PyAny>>>,
         errors: String,
         options: DecodeOptions,
@@ -233,14 +229,19 @@ impl DecodeStreams {
         Ok(made)
     }
 
-    /// Adds an id to the first stream; returns the text that is complete now.
-    fn push_one<'py>(&self, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
-        let (py, mut text) = (id.py(), Vec::new());
-        let id = self.checked(id, None)?;
-        if let (Some(stream), Some(id)) = (self.streams()?.first_mut(), id) {
-            self.decoder.add(stream, id, &self.on_invalid(py), &mut text)?;
+    /// The text that is complete after an id. `text` is memory for it.
+    fn pushed<'py>(
+        &self,
+        py: Python<'py>,
+        stream: &mut StreamState,
+        id: Option<u32>,
+        text: &mut Vec<u8>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        text.clear();
+        if let Some(id) = id {
+            self.decoder.add(stream, id, &self.on_invalid(py), text)?;
         }
-        string(py, &text)
+        text::decoded(py, text, SURROGATES)
     }
 
     /// What `__reduce__` returns: `_restored` makes equal streams of the arguments.
@@ -255,7 +256,7 @@ impl DecodeStreams {
     }
 
     /// The stream after the ids of a prompt.
-    fn after(&self, prompt: &Bound<'_, PyAny>) -> PyResult<StreamState> {
+    fn after(&self, prompt: Any) -> PyResult<StreamState> {
         let mut ids = Vec::new();
         for (index, id) in objects::iterator(prompt, "a prompt is a list of ids")?.enumerate() {
             ids.extend(self.checked(&id?, Some(index))?);
@@ -264,7 +265,7 @@ impl DecodeStreams {
     }
 
     /// An id that has a text; None for one that is skipped.
-    fn checked(&self, id: &Bound<'_, PyAny>, index: Option<usize>) -> PyResult<Option<u32>> {
+    fn checked(&self, id: Any, index: Option<usize>) -> PyResult<Option<u32>> {
         match extract_id(id, index) {
             Ok(id) => Ok(self.decoder.has_text(id, index)?.then_some(id)),
             Err(error)
@@ -281,7 +282,7 @@ impl DecodeStreams {
         move |bytes, is_last, text| {
             let mut decode = || {
                 let codecs = py.import(intern!(py, "codecs"))?;
-                let arguments = (objects::bytes(py, bytes)?, &self.errors, is_last);
+                let arguments = (Made(bytes), &self.errors, is_last);
                 let (decoded, taken): (Bound<'_, PyString>, usize) =
                     codecs.call_method1(intern!(py, "utf_8_decode"), arguments)?.extract()?;
                 let passed = decoded.call_method1(intern!(py, "encode"), ("utf-8", "surrogatepass"))?;
@@ -293,16 +294,7 @@ impl DecodeStreams {
     }
 }
 
-/// A `str` of UTF-8 that may have lone surrogates.
-fn string<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyString>> {
-    let text = match text::from_utf8(py, bytes) {
-        Some(text) => text?,
-        None => objects::bytes(py, bytes)?.call_method1(intern!(py, "decode"), ("utf-8", "surrogatepass"))?,
-    };
-    Ok(text.cast_into()?)
-}
-
-fn wrong_count(ids: &Bound<'_, PyAny>, streams: usize) -> PyErr {
+fn wrong_count(ids: Any, streams: usize) -> PyErr {
     let count = ids.len().map_or_else(|_| "another number of".to_owned(), |count| count.to_string());
     PyValueError::new_err(format!("there are {streams} streams, but {count} ids: give one for each, or None"))
 }

@@ -4,6 +4,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
+use super::objects::Any;
 use super::{call, errors};
 use crate::dialects::{self, Ranges, Tables, Translation, size};
 use crate::error::{Error, Result};
@@ -12,20 +13,15 @@ use crate::error::{Error, Result};
 pub(super) struct PyTables;
 
 /// Calls a function of a module of the package; a `ValueError` of it becomes an [`Error::Pattern`].
-pub(super) fn asked<T>(
-    module: &str,
-    name: &str,
-    call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
-) -> Result<T> {
-    let result = call::attached(|py| {
+pub(super) fn asked<T>(module: &str, name: &str, call: impl FnOnce(Any) -> PyResult<T>) -> Result<T> {
+    call::attached(|py| {
         let function = py.import(module)?.getattr(name)?;
         Ok(call(&function).map_err(|error| refused(py, error)))
-    });
-    result.map_err(errors::raised)?
+    })?
 }
 
 fn ranges(source: &str, among: Option<&str>) -> Result<Ranges> {
-    let ask = |matched: &Bound<'_, PyAny>| matched.call1((source, among))?.extract();
+    let ask = |matched: Any| matched.call1((source, among))?.extract();
     let spans: Vec<(u32, u32)> = asked("toksmith._internal.characters", "matched", ask)?;
     Ok(spans.into_iter().map(|(start, end)| start..end).collect())
 }

@@ -3,10 +3,11 @@
 use std::sync::{Mutex, MutexGuard};
 
 use numpy::PyArray1;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
 
+use super::objects::Any;
 use super::tokenizer::Tokenizer;
 use super::{arrays, call, text};
 use crate::control::Control;
@@ -35,12 +36,7 @@ pub(super) struct PyDocument(Mutex<Document>);
 impl PyDocument {
     #[new]
     #[pyo3(signature = (tokenizer, text, *, special=true, chunk_bytes=512))]
-    fn new(
-        tokenizer: &Bound<'_, PyAny>,
-        text: &Bound<'_, PyAny>,
-        special: bool,
-        chunk_bytes: i64,
-    ) -> PyResult<Self> {
+    fn new(tokenizer: Any, text: Any, special: bool, chunk_bytes: i64) -> PyResult<Self> {
         let Some(chunk_bytes) = usize::try_from(chunk_bytes).ok().filter(|&bytes| bytes > 0) else {
             return Err(PyValueError::new_err(format!("chunk_bytes is at least 1, not {chunk_bytes}")));
         };
@@ -52,7 +48,7 @@ impl PyDocument {
     }
 
     /// Add text at the end.
-    fn append(&self, text: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn append(&self, text: Any) -> PyResult<()> {
         self.edit(text, |document, text, control| {
             let end = document.bytes();
             document.edit(end..end, text, control)
@@ -63,7 +59,7 @@ impl PyDocument {
     ///
     /// Raises:
     ///     ValueError: `start` and `end` are not a range of the text.
-    fn replace(&self, start: i64, end: i64, text: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn replace(&self, start: i64, end: i64, text: Any) -> PyResult<()> {
         let characters = self.document()?.characters();
         if !(0 <= start && start <= end && end as u64 <= characters as u64) {
             let message = format!("{start} to {end} is no range of a text of {characters} characters");
@@ -76,7 +72,7 @@ impl PyDocument {
     }
 
     /// Replace the whole text. Only what is between the same beginning and the same end is encoded.
-    fn update(&self, text: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn update(&self, text: Any) -> PyResult<()> {
         self.edit(text, Document::edit_to)
     }
 
@@ -98,7 +94,7 @@ impl PyDocument {
     fn text<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let document = self.document()?;
         let utf8 = call::sized(py, document.bytes(), |_| document.utf8())?;
-        text::from_utf8(py, &utf8).unwrap_or_else(|| Err(PyRuntimeError::new_err("the text is no UTF-8")))
+        text::decoded(py, &utf8, c"strict")
     }
 
     /// An index before which the last edit changed no id; `len` of the document if it changed none. It is that of the
@@ -128,7 +124,7 @@ impl PyDocument {
 
     fn edit(
         &self,
-        new: &Bound<'_, PyAny>,
+        new: Any,
         change: impl FnOnce(&mut Document, &str, &Control) -> Result<()> + Send,
     ) -> PyResult<()> {
         let mut document = self.document()?;

@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::{Error as IoError, Read};
-use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -12,7 +11,9 @@ use pyo3::types::{PyBytes, PyIterator, PyString};
 use xxhash_rust::xxh64::Xxh64;
 
 use super::arrow::PyArrowColumn;
-use super::call;
+use super::objects::Any;
+use super::{call, errors};
+use crate::arrow::Column;
 use crate::error::{Error, Result, not_utf8};
 use crate::room;
 use crate::shards::{TextBatch, TextJob};
@@ -41,51 +42,55 @@ impl AsRef<[u8]> for PythonText {
     }
 }
 
-/// A text as valid UTF-8. Without `replace`, other bytes are an error, which calls the text `name`.
-pub(super) fn valid(text: &[u8], replace: bool, name: impl FnOnce() -> PathBuf) -> Result<Cow<'_, [u8]>> {
-    valid_utf8(text, replace).map_err(|offset| Error::Unread { path: name(), reason: not_utf8(offset) })
+impl PythonText {
+    /// The text of an item, which stands at `place`. With `keeps_surrogates` a lone surrogate becomes bytes that are not
+    /// UTF-8.
+    fn of(item: Any, place: impl FnOnce() -> String, keeps_surrogates: bool) -> PyResult<Self> {
+        let Ok(text) = item.cast::<PyString>() else {
+            return item.extract().map(PythonText::Bytes).map_err(|_| {
+                let kind = item.get_type().name().map(|name| name.to_string()).unwrap_or_default();
+                let advice = "texts are str or bytes; paths are given as a list";
+                PyTypeError::new_err(format!("{} is {kind}: {advice}", place()))
+            });
+        };
+        match PyBackedStr::try_from(text.clone()) {
+            Ok(text) => Ok(PythonText::Text(text)),
+            Err(_) if keeps_surrogates => {
+                let bytes = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
+                Ok(PythonText::Bytes(bytes.extract()?))
+            }
+            Err(error) => Err(errors::surrogate(item.py(), error)),
+        }
+    }
+
+    /// The text of an item as valid UTF-8.
+    pub(super) fn valid(item: Any, number: u64, replace: bool) -> PyResult<Self> {
+        let place = || format!("element {number}");
+        let text = PythonText::of(item, place, false)?;
+        match &text {
+            PythonText::Bytes(bytes) => match valid_utf8(bytes, replace) {
+                Ok(Cow::Borrowed(_)) => Ok(text),
+                Ok(Cow::Owned(repaired)) => Ok(PythonText::Repaired(repaired)),
+                Err(offset) => Err(Error::Unread { path: place().into(), reason: not_utf8(offset) }.into()),
+            },
+            _ => Ok(text),
+        }
+    }
 }
 
-/// Objects of Python that are no longer needed, and wait to be dropped by a thread that is attached to the interpreter.
+/// Objects of Python that other threads use. They are dropped by threads that are attached to the interpreter.
 ///
 /// If another thread dropped an object of Python, PyO3 would put it into a list that the whole process shares, under a
 /// lock; a child that is forked at that moment would wait for the lock at its next call.
-pub(super) struct Dropped<T>(Mutex<Vec<T>>);
+struct Lent<T: ?Sized>(Vec<Arc<T>>);
 
-impl<T> Default for Dropped<T> {
-    fn default() -> Self {
-        Dropped(Mutex::default())
-    }
-}
-
-impl<T> Dropped<T> {
-    pub(super) fn clear(&self, _attached: Python<'_>) {
-        let waiting = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        drop(waiting);
-    }
-
-    /// An object that any thread may drop.
-    pub(super) fn hold(&self, object: T) -> Held<'_, T> {
-        Held { object: Some(object), dropped: self }
-    }
-}
-
-/// An object of Python that any thread may drop.
-pub(super) struct Held<'d, T> {
-    object: Option<T>,
-    dropped: &'d Dropped<T>,
-}
-
-impl AsRef<[u8]> for Held<'_, PythonText> {
-    fn as_ref(&self) -> &[u8] {
-        self.object.as_ref().map_or(&[], AsRef::as_ref)
-    }
-}
-
-impl<T> Drop for Held<'_, T> {
-    fn drop(&mut self) {
-        let waiting = &mut *self.dropped.0.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.extend(self.object.take());
+impl<T: ?Sized> Lent<T> {
+    /// Lends an object, and drops those that nobody else uses any more.
+    fn lend(&mut self, _attached: Python<'_>, object: impl Into<Arc<T>>) -> Arc<T> {
+        self.0.retain(|object| Arc::strong_count(object) > 1);
+        let object = object.into();
+        self.0.push(Arc::clone(&object));
+        object
     }
 }
 
@@ -93,21 +98,22 @@ impl<T> Drop for Held<'_, T> {
 pub(super) struct TextBatches {
     texts: Py<PyIterator>,
     max_bytes: usize,
+    lent: Lent<[PythonText]>,
     /// The exception that was raised after the last texts.
     failed: Option<PyErr>,
 }
 
 impl TextBatches {
-    pub(super) fn new(texts: &Bound<'_, PyAny>, max_bytes: usize) -> PyResult<Self> {
-        Ok(TextBatches { texts: texts.try_iter()?.unbind(), max_bytes, failed: None })
+    pub(super) fn new(texts: Any, max_bytes: usize) -> PyResult<Self> {
+        Ok(TextBatches { texts: texts.try_iter()?.unbind(), max_bytes, lent: Lent(Vec::new()), failed: None })
     }
 
-    /// The next texts that `text_of` makes of items; none at the end. Those before an error come first.
+    /// The next texts that `text_of` makes of items; `None` at the end. Those before an error come first.
     pub(super) fn next(
         &mut self,
         py: Python<'_>,
-        mut text_of: impl FnMut(&Bound<'_, PyAny>) -> PyResult<Option<PythonText>>,
-    ) -> PyResult<Vec<PythonText>> {
+        mut text_of: impl FnMut(Any) -> PyResult<Option<PythonText>>,
+    ) -> PyResult<Option<Arc<[PythonText]>>> {
         if let Some(error) = self.failed.take() {
             return Err(error);
         }
@@ -130,57 +136,13 @@ impl TextBatches {
                 }
             }
         }
-        Ok(texts)
+        Ok((!texts.is_empty()).then(|| self.lent.lend(py, texts)))
     }
 }
 
-/// Objects of Python that hold the texts of a batch.
-pub(super) enum TextOwners {
-    Texts(Vec<PythonText>),
-    /// A column, and what is wrong with a row that has no text.
-    Column(Py<PyArrowColumn>, String),
-}
-
-pub(super) struct PythonTexts<'d> {
-    owners: Held<'d, TextOwners>,
-    progress: u64,
-}
-
-impl TextBatch for PythonTexts<'_> {
+impl TextBatch for Arc<[PythonText]> {
     fn texts(&self) -> Result<Vec<Option<&[u8]>>> {
-        match &self.owners.object {
-            Some(TextOwners::Texts(texts)) => room::collected(texts.iter().map(|text| Some(text.as_ref()))),
-            Some(TextOwners::Column(column, _)) => {
-                let texts = column.get().column().texts()?;
-                let rows = texts.texts.iter().enumerate();
-                room::collected(rows.map(|(row, text)| texts.is_valid(row).then_some(*text)))
-            }
-            None => Ok(Vec::new()),
-        }
-    }
-
-    fn null_reason(&self) -> &str {
-        match &self.owners.object {
-            Some(TextOwners::Column(_, reason)) => reason,
-            _ => "",
-        }
-    }
-
-    fn progress(&self) -> u64 {
-        self.progress
-    }
-}
-
-/// What a run takes its texts from.
-pub(super) trait Feed {
-    /// The next texts with the progress that they stand for, and where they begin and end.
-    fn next(&mut self, py: Python<'_>) -> PyResult<Option<(TextOwners, u64, Cursor, Cursor)>>;
-
-    fn job<'d>(&mut self, py: Python<'_>, dropped: &'d Dropped<TextOwners>) -> PyResult<Option<TextJob<'d>>> {
-        dropped.clear(py);
-        let Some((owners, progress, first, end)) = self.next(py)? else { return Ok(None) };
-        let texts = PythonTexts { owners: dropped.hold(owners), progress };
-        Ok(Some(TextJob { source: first.source, first: first.offset, texts: Box::new(texts), end }))
+        room::collected(self.iter().map(|text| Some(text.as_ref())))
     }
 }
 
@@ -195,24 +157,16 @@ pub(super) struct TextFeed {
 
 impl TextFeed {
     /// Takes the texts from a place on. `texts` begins with the texts before that place.
-    pub(super) fn new(texts: &Bound<'_, PyAny>, at: Cursor) -> PyResult<Self> {
+    pub(super) fn new(texts: Any, at: Cursor) -> PyResult<Self> {
         let batches = TextBatches::new(texts, BATCH_BYTES)?;
         Ok(TextFeed { batches, at, digest: Xxh64::new(0), to_pass: at.offset })
     }
-}
 
-fn changed(count: u64) -> PyErr {
-    PyValueError::new_err(format!(
-        "the first {count} texts differ from those of the unfinished run: pass the same texts, or choose another folder"
-    ))
-}
-
-impl Feed for TextFeed {
-    fn next(&mut self, py: Python<'_>) -> PyResult<Option<(TextOwners, u64, Cursor, Cursor)>> {
+    pub(super) fn next(&mut self, py: Python<'_>) -> PyResult<Option<TextJob>> {
         let TextFeed { batches, at, digest, to_pass } = self;
-        let first = *at;
+        let begin = *at;
         let texts = batches.next(py, |item| {
-            let text = text_of(item, at.offset - *to_pass)?;
+            let text = PythonText::of(item, || format!("text number {}", at.offset - *to_pass), true)?;
             digest.update(&(text.as_ref().len() as u64).to_le_bytes());
             digest.update(text.as_ref());
             if *to_pass == 0 {
@@ -222,18 +176,25 @@ impl Feed for TextFeed {
             *to_pass -= 1;
             if *to_pass == 0 && digest.digest() != at.digest { Err(changed(at.offset)) } else { Ok(None) }
         })?;
-        if texts.is_empty() {
+        let Some(texts) = texts else {
             return if *to_pass > 0 { Err(changed(at.offset)) } else { Ok(None) };
-        }
+        };
         at.digest = digest.digest();
-        let bytes = texts.iter().map(|text| text.as_ref().len() as u64).sum();
-        Ok(Some((TextOwners::Texts(texts), bytes, first, *at)))
+        let progress = texts.iter().map(|text| text.as_ref().len() as u64).sum();
+        Ok(Some(TextJob { begin, texts: Box::new(texts), progress, end: *at }))
     }
+}
+
+fn changed(count: u64) -> PyErr {
+    PyValueError::new_err(format!(
+        "the first {count} texts differ from those of the unfinished run: pass the same texts, or choose another folder"
+    ))
 }
 
 /// Takes columns of Arrow, whose texts are read in place.
 pub(super) struct ColumnFeed {
     columns: Py<PyIterator>,
+    lent: Lent<Column>,
     at: Cursor,
 }
 
@@ -248,50 +209,45 @@ struct TextColumn<'py> {
 
 impl ColumnFeed {
     /// Takes the columns from a place on.
-    pub(super) fn new(columns: &Bound<'_, PyAny>, at: Cursor) -> PyResult<Self> {
-        Ok(ColumnFeed { columns: columns.try_iter()?.unbind(), at })
+    pub(super) fn new(columns: Any, at: Cursor) -> PyResult<Self> {
+        Ok(ColumnFeed { columns: columns.try_iter()?.unbind(), lent: Lent(Vec::new()), at })
     }
-}
 
-impl Feed for ColumnFeed {
-    fn next(&mut self, py: Python<'_>) -> PyResult<Option<(TextOwners, u64, Cursor, Cursor)>> {
+    pub(super) fn next(&mut self, py: Python<'_>) -> PyResult<Option<TextJob>> {
         let Some(column) = self.columns.bind(py).clone().next().transpose()? else { return Ok(None) };
         let TextColumn { source, texts, progress, null_reason } = column.extract()?;
         if source != self.at.source {
             self.at = Cursor { source, ..Cursor::default() };
         }
-        let first = self.at;
-        self.at.offset += texts.get().column().len as u64;
-        let owners = TextOwners::Column(texts.unbind(), null_reason);
-        Ok(Some((owners, progress, first, self.at)))
+        let (begin, column) = (self.at, self.lent.lend(py, Arc::clone(&texts.get().0)));
+        self.at.offset += column.len as u64;
+        Ok(Some(TextJob { begin, texts: Box::new((column, null_reason)), progress, end: self.at }))
     }
 }
 
-/// The text of an item, the text of this number. A lone surrogate becomes bytes that are not UTF-8.
-fn text_of(item: &Bound<'_, PyAny>, number: u64) -> PyResult<PythonText> {
-    if let Ok(text) = item.cast::<PyString>() {
-        if let Ok(text) = PyBackedStr::try_from(text.clone()) {
-            return Ok(PythonText::Text(text));
-        }
-        let bytes = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
-        return Ok(PythonText::Bytes(bytes.extract()?));
+/// A column, and what is wrong with a row that has no text.
+impl TextBatch for (Arc<Column>, String) {
+    fn texts(&self) -> Result<Vec<Option<&[u8]>>> {
+        let texts = self.0.texts()?;
+        let rows = texts.texts.iter().enumerate();
+        room::collected(rows.map(|(row, text)| texts.is_valid(row).then_some(*text)))
     }
-    if let Ok(bytes) = item.cast::<PyBytes>() {
-        return Ok(PythonText::Bytes(bytes.clone().into()));
+
+    fn null_reason(&self) -> &str {
+        &self.1
     }
-    let kind = item.get_type().name().map(|name| name.to_string()).unwrap_or_default();
-    Err(PyTypeError::new_err(format!("text number {number} is {kind}: texts are str or bytes")))
 }
 
 /// A reader of a binary file object of Python.
 pub(super) struct PythonReader(Option<Py<PyAny>>);
 
 impl PythonReader {
-    pub(super) fn open(py: Python<'_>, open: &Py<PyAny>) -> PyResult<Box<dyn Read + Send>> {
-        Ok(Box::new(PythonReader(Some(open.call0(py)?))))
+    pub(super) fn open(open: &Py<PyAny>) -> std::io::Result<Box<dyn Read + Send>> {
+        let file = call::attached(|py| open.call0(py)).map_err(PythonReader::failed)?;
+        Ok(Box::new(PythonReader(Some(file))))
     }
 
-    pub(super) fn failed(error: PyErr) -> IoError {
+    fn failed(error: Error) -> IoError {
         IoError::other(Python::try_attach(|_| error.to_string()).unwrap_or_default())
     }
 }

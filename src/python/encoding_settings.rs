@@ -5,11 +5,12 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyList, PyString, PyTuple};
 
+use super::call;
 use super::formats::of_json;
 use super::huggingface_encoding::{PyEncoding, copied};
+use super::objects::{self, Any};
 use super::pipeline::PyPostProcessor;
 use super::tokenizer::Tokenizer;
-use super::{call, objects};
 use crate::error::Result;
 use crate::postprocess::{Encoding, Padding, Run, Source, Truncation, finish, pad};
 
@@ -44,7 +45,7 @@ impl PyEncodingSettings {
     ) -> PyResult<PyEncoding> {
         let item = sequences.iter().map(|sequence| words(sequence, options.0)).collect::<PyResult<_>>()?;
         let mut made = self.encoded(py, tokenizer, vec![item], options)?;
-        Ok(PyEncoding::of(made.swap_remove(0)))
+        Ok(PyEncoding(made.swap_remove(0)))
     }
 
     /// The encodings of a batch, of which each item is a text or a pair of texts.
@@ -52,12 +53,12 @@ impl PyEncodingSettings {
         &self,
         py: Python<'_>,
         tokenizer: &Tokenizer,
-        items: &Bound<'_, PyAny>,
+        items: Any,
         options: Options,
     ) -> PyResult<Vec<PyEncoding>> {
         let items = objects::extracted(items, |item| sequences_of(&item, options.0))?;
         let made = self.encoded(py, tokenizer, items, options)?;
-        Ok(made.into_iter().map(PyEncoding::of).collect())
+        Ok(made.into_iter().map(PyEncoding).collect())
     }
 
     /// One encoding of one or two, which stay as they are.
@@ -65,7 +66,7 @@ impl PyEncodingSettings {
         let encodings = encodings.iter().map(copied).collect::<PyResult<_>>()?;
         let mut finished = self.processed(encodings, adds_tokens)?;
         self.pad(std::slice::from_mut(&mut finished));
-        Ok(PyEncoding::of(finished))
+        Ok(PyEncoding(finished))
     }
 }
 
@@ -104,9 +105,9 @@ impl PyEncodingSettings {
         Ok(finished)
     }
 
-    fn processed(&self, encodings: Vec<Encoding>, adds_tokens: bool) -> PyResult<Encoding> {
+    fn processed(&self, encodings: Vec<Encoding>, adds_tokens: bool) -> Result<Encoding> {
         let processor = self.processor.as_ref().map(|processor| &processor.get().inner);
-        Ok(finish(encodings, self.truncation.as_ref(), processor, adds_tokens)?)
+        finish(encodings, self.truncation.as_ref(), processor, adds_tokens)
     }
 
     fn pad(&self, encodings: &mut [Encoding]) {
@@ -117,7 +118,7 @@ impl PyEncodingSettings {
 }
 
 /// The sequences of an item of a batch: one or two, each as its words, or as the only one.
-fn sequences_of(item: &Bound<'_, PyAny>, is_pretokenized: bool) -> PyResult<Vec<Vec<PyBackedStr>>> {
+fn sequences_of(item: Any, is_pretokenized: bool) -> PyResult<Vec<Vec<PyBackedStr>>> {
     let is_list = item.is_instance_of::<PyTuple>() || item.is_instance_of::<PyList>();
     if !is_list || (is_pretokenized && !is_pair_of_words(item)?) {
         return Ok(vec![words(item, is_pretokenized)?]);
@@ -129,13 +130,13 @@ fn sequences_of(item: &Bound<'_, PyAny>, is_pretokenized: bool) -> PyResult<Vec<
     item.try_iter()?.map(|sequence| words(&sequence?, is_pretokenized)).collect()
 }
 
-fn is_pair_of_words(item: &Bound<'_, PyAny>) -> PyResult<bool> {
+fn is_pair_of_words(item: Any) -> PyResult<bool> {
     let is_text = |at: usize| Ok::<_, PyErr>(item.get_item(at)?.is_instance_of::<PyString>());
     Ok(item.len()? == 2 && !is_text(0)? && !is_text(1)?)
 }
 
 /// The words of a sequence; the sequence itself is the only one, if it is not given as words.
-fn words(sequence: &Bound<'_, PyAny>, is_pretokenized: bool) -> PyResult<Vec<PyBackedStr>> {
+fn words(sequence: Any, is_pretokenized: bool) -> PyResult<Vec<PyBackedStr>> {
     if !is_pretokenized {
         let wrong = |_| PyTypeError::new_err(format!("a text must be a str, not {}", sequence.get_type()));
         return Ok(vec![call::backed_text(sequence.cast().map_err(wrong)?)?]);

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use numpy::Element;
 use pyo3::prelude::*;
 
-use super::{arrays, call};
+use super::arrays::Array;
+use super::call;
+use super::objects::{Any, IntoObject};
 use crate::encode::{Encoder, FileOptions, IdType};
 use crate::error::Error;
 use crate::shards::{self, NPY_HEADER_BYTES};
@@ -21,11 +23,11 @@ pub(super) fn encode<'py, T: IdType + Element>(
     path: &Path,
     options: &FileOptions,
     out: Option<(PathBuf, PathBuf)>,
-    progress: Option<&Bound<'py, PyAny>>,
+    progress: Option<Any<'_, 'py>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let Some((out, name)) = out else {
         let ids = call::long(py, progress, |control| encoder.encode_file::<T>(path, options, control))?;
-        return Ok(arrays::array(py, ids)?.into_any());
+        return Array(ids).object(py);
     };
     let open = || OpenOptions::new().write(true).open(&out);
     let failed = |source| Error::Io { path: name.clone(), source };
@@ -46,11 +48,7 @@ pub(super) fn encode<'py, T: IdType + Element>(
 /// The number of bytes of a file, and their BLAKE3 in hex. Calls `progress("check", done, total)` with bytes.
 #[pyfunction]
 #[pyo3(signature = (path, *, progress = None))]
-pub(super) fn checksum(
-    py: Python<'_>,
-    path: PathBuf,
-    progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<(u64, String)> {
+pub(super) fn checksum(py: Python<'_>, path: PathBuf, progress: Option<Any>) -> PyResult<(u64, String)> {
     let written = WrittenHashes::default();
     call::long(py, progress, |control| source::checksum(&path, &written, control))
 }

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyString};
+use pyo3::types::{PyDict, PyString};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::objects;
+use super::objects::{Dict, IntoObject, Made};
 use crate::error::{Error, Result};
 use crate::formats::{self, Lead, MinbpeFile, RankLines, SideFiles};
 use crate::spelling;
@@ -43,43 +43,27 @@ pub(super) fn side_files(folder: PathBuf) -> (String, Vec<String>) {
 }
 
 #[pyfunction]
-pub(super) fn tokens_of_ranks<'py>(py: Python<'py>, file: &[u8]) -> PyResult<Bound<'py, PyDict>> {
+pub(super) fn tokens_of_ranks<'py>(py: Python<'py>, file: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     let lines = py.detach(|| RankLines::parse(file))?;
-    let tokens = objects::dict(py)?;
-    for (id, token) in lines.tokens() {
-        tokens.set_item(objects::int(py, id.into())?, objects::bytes(py, token)?)?;
-    }
-    Ok(tokens)
+    Dict(lines.tokens()).object(py)
 }
 
 /// The pattern of a `.model` file of minbpe, ids by the names of its special tokens, and the id that each pair of ids is merged
 /// into.
 #[pyfunction]
-pub(super) fn minbpe_model<'py>(
-    py: Python<'py>,
-    text: &str,
-) -> PyResult<(String, Bound<'py, PyDict>, Bound<'py, PyDict>)> {
+pub(super) fn minbpe_model<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
     let file = py.detach(|| MinbpeFile::parse(text))?;
-    let (names, merges) = (objects::dict(py)?, objects::dict(py)?);
-    for (name, id) in file.special_tokens {
-        names.set_item(objects::string(py, name)?, objects::int(py, id.into())?)?;
-    }
-    for (id, (left, right)) in (256..).zip(file.merges) {
-        let pair = objects::tuple(py, [objects::int(py, left.into())?, objects::int(py, right.into())?])?;
-        merges.set_item(pair, objects::int(py, id)?)?;
-    }
-    Ok((file.pattern.to_owned(), names, merges))
+    (file.pattern, Dict(file.special_tokens), Dict(file.merges.into_iter().zip(256_u32..))).object(py)
 }
 
 #[pyfunction]
-pub(super) fn spell<'py>(py: Python<'py>, token: &[u8]) -> PyResult<Bound<'py, PyString>> {
-    objects::string(py, &spelling::spelled(token))
+pub(super) fn spell(token: &[u8]) -> Made<String> {
+    Made(spelling::spelled(token))
 }
 
 #[pyfunction]
-pub(super) fn unspell<'py>(text: &Bound<'py, PyString>) -> PyResult<Option<Bound<'py, PyBytes>>> {
-    let bytes = text.to_str().ok().and_then(spelling::unspelled);
-    bytes.map(|bytes| objects::bytes(text.py(), &bytes)).transpose()
+pub(super) fn unspell(text: &Bound<'_, PyString>) -> Option<Made<Vec<u8>>> {
+    text.to_str().ok().and_then(spelling::unspelled).map(Made)
 }
 
 /// The value of JSON that is called `name` in an error.
@@ -96,10 +80,7 @@ pub(super) fn of_json<T: DeserializeOwned>(json: &str) -> PyResult<T> {
 /// The options that keywords give. Those that are None have their default.
 pub(super) fn options_of<T: DeserializeOwned>(keywords: Option<&Bound<'_, PyDict>>) -> PyResult<T> {
     let Some(keywords) = keywords else { return of_json("{}") };
-    let options = objects::dict(keywords.py())?;
-    for (name, value) in keywords.iter().filter(|(_, value)| !value.is_none()) {
-        options.set_item(name, value)?;
-    }
+    let options = Dict(keywords.iter().filter(|(_, value)| !value.is_none())).object(keywords.py())?;
     let json = keywords.py().import("json")?.call_method1("dumps", (options,))?;
     of_json(json.extract()?)
 }
@@ -110,5 +91,5 @@ pub(super) fn json_of(value: &impl Serialize) -> PyResult<String> {
 
 /// The object of Python that a value of JSON is.
 pub(super) fn object_of<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
-    py.import("json")?.call_method1("loads", (objects::string(py, &value.to_string())?,))
+    py.import("json")?.call_method1("loads", (Made(value.to_string()),))
 }

@@ -53,8 +53,8 @@ mod _core {
         alignment::{align, vocab_map},
         arrow::{PyArrowArray, PyArrowColumn},
         arrow_counts::{count_counts, count_texts, counts_from_arrow, counts_to_arrow},
-        byte_stream::{PyDocumentStream, check_plain, check_whole, decompress, file_format},
-        compiled::{PyCompiledPattern, character_kinds},
+        byte_stream::{PyDocumentStream, check_head, decompress, file_format},
+        compiled::{PyCompiledPattern, character_classes},
         continuations::PyContinuations,
         counts::{PyCounting, PyOversized, PyPretokenCounts},
         decode_stream::{DecodeStream, DecodeStreams},
@@ -124,7 +124,6 @@ fn names_of<'py>(py: Python<'py>, table: &[(&str, Named)]) -> PyResult<Bound<'py
 /// Fills the cells of PyO3 that calls use. They must not be filled at their first use: a child that is forked
 /// while a thread fills a cell would wait for that thread for ever.
 fn make_cells(py: Python<'_>) -> PyResult<()> {
-    regex::make_names(py);
     1_i128.into_pyobject(py)?.extract::<i128>()?;
     py.detach(|| Python::try_attach(|_| ()));
     Ok(())

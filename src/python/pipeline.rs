@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyAny, PyList, PyString};
+use pyo3::types::{PyAny, PyString};
 use serde_json::{Map, Value};
 
+use super::call;
 use super::dialects::PyTables;
 use super::formats::{object_of, value_of};
+use super::objects::{List, Made};
 use super::pretokenizer::PyPretokenizer;
-use super::{call, objects};
 use crate::error::Error;
 use crate::postprocess::PostProcessor;
 use crate::pretokenize::{Matcher, SplitStage};
@@ -100,10 +101,9 @@ impl PyPipeline {
         PyPretokenizer::row(py, self.inner.pattern(), self.inner.has_stages())
     }
 
-    fn normalize<'py>(&self, py: Python<'py>, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyString>> {
+    fn normalize(&self, py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<Made<String>> {
         let text = call::text(text)?;
-        let changed = call::sized(py, text.len(), |_| self.inner.steps().normalizer().normalized(text))?;
-        objects::string(py, &changed)
+        call::sized(py, text.len(), |_| self.inner.steps().normalizer().normalized(text)).map(Made)
     }
 
     /// The pretokens of a normalized text, each as the file spells it, with its place in characters.
@@ -113,17 +113,15 @@ impl PyPipeline {
     }
 
     /// The pieces of a text, normalized and with prefixes, for a training; cut into pretokens if no one pattern does that.
-    fn pieces<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyList>> {
+    fn pieces(&self, py: Python<'_>, text: &str) -> PyResult<Made<List<impl Iterator<Item = String>>>> {
         let steps = self.inner.steps();
         let pieces = call::sized(py, text.len(), |_| steps.pieces(text, steps.pattern().is_none()))?;
-        let pieces = pieces.iter().map(|piece| objects::string(py, &String::from_utf8_lossy(piece)));
-        objects::list_of(py, pieces)
+        Ok(Made(List(pieces.into_iter().map(|piece| String::from_utf8_lossy(&piece).into_owned()))))
     }
 
     /// The text that the decoder makes of tokens, as the file spells them.
-    fn decode<'py>(&self, py: Python<'py>, tokens: Vec<String>) -> PyResult<Bound<'py, PyString>> {
-        let decoder = self.inner.steps().decoder();
-        objects::string(py, &decoder.decode(tokens.iter().map(String::as_str))?)
+    fn decode(&self, tokens: Vec<String>) -> PyResult<Made<String>> {
+        Ok(Made(self.inner.steps().decoder().decode(tokens.iter().map(String::as_str))?))
     }
 }
 

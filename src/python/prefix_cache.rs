@@ -2,13 +2,14 @@
 
 use std::cell::Cell;
 
-use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyAny, PyList};
 
+use super::arrays::IdArray;
+use super::ids::IdList;
+use super::objects::{Any, Made};
 use super::tokenizer::Tokenizer;
-use super::{arrays, call, ids, text};
+use super::{call, text};
 use crate::encode::PrefixCache;
 use crate::room;
 use crate::simd::Isa;
@@ -42,7 +43,7 @@ pub(super) struct PyPrefixCache(PrefixCache);
 impl PyPrefixCache {
     #[new]
     #[pyo3(signature = (tokenizer, max_bytes, *, special=true))]
-    fn new(tokenizer: &Bound<'_, PyAny>, max_bytes: i64, special: bool) -> PyResult<Self> {
+    fn new(tokenizer: Any, max_bytes: i64, special: bool) -> PyResult<Self> {
         let Ok(max_bytes) = usize::try_from(max_bytes) else {
             return Err(PyValueError::new_err(format!("max_bytes is at least 0, not {max_bytes}")));
         };
@@ -51,15 +52,13 @@ impl PyPrefixCache {
     }
 
     /// Return the ids of a text as a list.
-    fn encode<'py>(&self, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-        call::with_ids(|ids| self.fill(text, ids), |all| ids::to_list(text.py(), all))
+    fn encode(&self, text: Any) -> PyResult<Made<IdList>> {
+        self.ids_of(text, IdList::memory()).map(IdList).map(Made)
     }
 
     /// Return the ids of a text as an array of `uint32`, shape (n,).
-    fn encode_to_numpy<'py>(&self, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        let mut ids = Vec::new();
-        self.fill(text, &mut ids)?;
-        arrays::ids(text.py(), ids)
+    fn encode_to_numpy(&self, text: Any) -> PyResult<Made<IdArray>> {
+        self.ids_of(text, Vec::new()).map(IdArray).map(Made)
     }
 
     /// Bytes of memory that it takes at most.
@@ -76,28 +75,30 @@ impl PyPrefixCache {
 }
 
 impl PyPrefixCache {
-    /// Appends the ids of a text. What is known takes less time than other threads need to take the GIL and give it back.
-    fn fill(&self, text: &Bound<'_, PyAny>, ids: &mut Vec<u32>) -> PyResult<()> {
-        let (py, text, cache) = (text.py(), text::of_new(text)?, &self.0);
+    /// The ids of a text, in empty memory. What is known takes less time than other threads need to take the GIL and give it
+    /// back.
+    fn ids_of(&self, text: Any, mut ids: Vec<u32>) -> PyResult<Vec<u32>> {
+        let (py, text, cache) = (text.py(), text::of(text, true)?, &self.0);
         let (isa, units) = (Isa::best(), 0..text.len());
         if units.end >= MAX_UNITS_WITH_GIL {
             return call::long(py, None, |control| {
-                cache.encode(text.utf8(isa, units, &mut Vec::new())?, ids, control)
+                cache.encode(text.utf8(isa, units, &mut Vec::new())?, &mut ids, control)?;
+                Ok(ids)
             });
         }
         let mut buffer = UTF8.take();
         let known = call::sized(py, 0, |_| {
-            room::reserve(ids, units.end / 4)?;
+            room::reserve(&mut ids, units.end / 4)?;
             let utf8 = text.utf8(isa, units, &mut buffer)?;
-            Ok((utf8, cache.find(utf8, ids)?))
+            Ok((utf8, cache.find(utf8, &mut ids)?))
         });
         let done = known.and_then(|(utf8, known)| {
             let unknown = utf8.len() - known.bytes();
-            call::sized(py, unknown, |control| cache.encode_from(known, utf8, ids, control))
+            call::sized(py, unknown, |control| cache.encode_from(known, utf8, &mut ids, control))
         });
         if buffer.capacity() <= MAX_IDLE_BYTES {
             UTF8.set(buffer);
         }
-        done
+        done.map(|()| ids)
     }
 }

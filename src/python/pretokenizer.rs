@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyAny, PyList};
+use pyo3::types::PyAny;
 
 use super::compiled::PyCompiledPattern;
 use super::dialects::{PyTables, asked};
-use super::objects;
+use super::objects::{IntoObject, List};
 use super::regex::Regex;
 use crate::dialects::Translation;
 use crate::error::Result;
@@ -100,9 +100,8 @@ impl PyPretokenizer {
     }
 
     /// The pretokens of a text without special tokens.
-    fn split<'py>(&self, py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyList>> {
-        let pieces = self.inner.pretokenizer.ranges(text)?;
-        objects::list_of(py, pieces.into_iter().map(|range| objects::bytes(py, &text[range])))
+    fn split<'py>(&self, py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+        List(self.inner.pretokenizer.ranges(text)?.into_iter().map(|range| &text[range])).object(py)
     }
 }
 

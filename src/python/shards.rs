@@ -5,16 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
 
 use super::byte_stream::PyInputFile;
-use super::documents::{ColumnFeed, Dropped, Feed, TextFeed};
-use super::errors::raised;
+use super::call;
+use super::documents::{ColumnFeed, TextFeed};
 use super::formats::{json_of, of_json};
+use super::objects::{Any, Made};
 use super::tokenizer::Tokenizer;
-use super::{call, objects};
 use crate::encode::Encoder;
-use crate::shards::{self, Piece, RawShard, ShardFolder, ShardFormat, ShardOptions, ShardRun};
+use crate::shards::{self, Piece, RawShard, ShardFolder, ShardFormat, ShardOptions, ShardRun, TextJob};
 
 /// The folder of a run: makes shards whole, saves the state, and gives whole shards their names.
 #[pyclass(frozen, name = "ShardFolder", module = "toksmith._core")]
@@ -41,7 +40,7 @@ impl PyShardFolder {
         let write = move |raw: &RawShard, path: &Path| {
             let RawShard { ids, starts, tokens, documents, wide } = raw;
             let arguments = (ids, starts, *tokens, *documents, *wide, path);
-            call::attached(|py| write_parquet.call1(py, arguments).map(drop)).map_err(raised)
+            call::attached(|py| write_parquet.call1(py, arguments).map(drop))
         };
         let folder = ShardFolder::new(folder, options, of_json(run)?, kept, Box::new(write));
         Ok(PyShardFolder { folder: Arc::new(folder), unfinished })
@@ -131,35 +130,26 @@ impl PyShardRun {
 
     /// Processes the remaining files before the source `end`.
     #[pyo3(signature = (end, *, progress=None))]
-    fn files(&self, py: Python<'_>, end: usize, progress: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    fn files(&self, py: Python<'_>, end: usize, progress: Option<Any>) -> PyResult<()> {
         call::long(py, progress, |control| self.run.files(&self.encoder, end, control))
     }
 
     /// Processes str and bytes in place of the next source. They begin with the texts that the run that is continued
     /// has encoded, which must be the same and are passed over.
     #[pyo3(signature = (texts, *, progress=None))]
-    fn texts(
-        &self,
-        py: Python<'_>,
-        texts: &Bound<'_, PyAny>,
-        progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<()> {
+    fn texts(&self, py: Python<'_>, texts: Any, progress: Option<Any>) -> PyResult<()> {
         let at = self.run.at();
-        self.feed(py, at.source + 1, TextFeed::new(texts, at)?, progress)
+        let mut feed = TextFeed::new(texts, at)?;
+        self.feed(py, at.source + 1, |py| feed.next(py), progress)
     }
 
     /// Processes columns of texts in place of the remaining sources before `end`: objects with the attributes `source`
     /// (its index), `texts` (an `ArrowColumn`), `progress`, and `null_reason` (what is wrong with a null). They begin at
     /// the place of the run.
     #[pyo3(signature = (end, columns, *, progress=None))]
-    fn columns(
-        &self,
-        py: Python<'_>,
-        end: usize,
-        columns: &Bound<'_, PyAny>,
-        progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<()> {
-        self.feed(py, end, ColumnFeed::new(columns, self.run.at())?, progress)
+    fn columns(&self, py: Python<'_>, end: usize, columns: Any, progress: Option<Any>) -> PyResult<()> {
+        let mut feed = ColumnFeed::new(columns, self.run.at())?;
+        self.feed(py, end, |py| feed.next(py), progress)
     }
 
     /// Closes all shards, saves a last snapshot, and returns it.
@@ -179,16 +169,12 @@ impl PyShardRun {
         &self,
         py: Python<'_>,
         end: usize,
-        mut feed: impl Feed + Send,
-        progress: Option<&Bound<'_, PyAny>>,
+        mut next: impl FnMut(Python<'_>) -> PyResult<Option<TextJob>> + Send,
+        progress: Option<Any>,
     ) -> PyResult<()> {
-        let dropped = Dropped::default();
-        let result = call::long(py, progress, |control| {
-            let next = || call::attached(|py| feed.job(py, &dropped)).map_err(raised);
-            self.run.texts(&self.encoder, end, next, control)
-        });
-        dropped.clear(py);
-        result
+        call::long(py, progress, |control| {
+            self.run.texts(&self.encoder, end, || call::attached(&mut next), control)
+        })
     }
 }
 
@@ -203,12 +189,12 @@ pub(super) fn formats() -> Vec<(&'static str, &'static str, usize, u64, bool)> {
 
 /// The header of a `.npy` file of `count` numbers of a type such as "<u2"; 128 bytes.
 #[pyfunction]
-pub(super) fn npy_header<'py>(py: Python<'py>, count: u64, dtype: &str) -> PyResult<Bound<'py, PyBytes>> {
-    objects::bytes(py, &shards::npy_header(count, dtype))
+pub(super) fn npy_header(count: u64, dtype: &str) -> Made<Vec<u8>> {
+    Made(shards::npy_header(count, dtype))
 }
 
 /// The header of a shard of llm.c.
 #[pyfunction]
-pub(super) fn llm_c_header(py: Python<'_>, tokens: u64, is_wide: bool) -> PyResult<Bound<'_, PyBytes>> {
-    objects::bytes(py, &shards::llm_c_header(tokens, is_wide))
+pub(super) fn llm_c_header(tokens: u64, is_wide: bool) -> Made<Vec<u8>> {
+    Made(shards::llm_c_header(tokens, is_wide))
 }

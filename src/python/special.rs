@@ -1,12 +1,12 @@
 //! Which special tokens a call turns into their ids, and which it refuses.
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use super::call;
+use crate::control::Control;
 use crate::encode::{SpecialSet, SpecialTokens};
-use crate::error::show;
+use crate::error::{Error, Result, show};
 
 /// Special tokens for single calls, each with its id, and names that must not be in a text.
 #[pyclass(frozen, name = "SpecialSet", module = "toksmith._core")]
@@ -29,20 +29,10 @@ impl PySpecialSet {
 }
 
 /// The argument `special`: a bool for all special tokens or none, or a set.
+#[derive(FromPyObject)]
 pub(super) enum Special<'py> {
     All(bool),
     Of(Bound<'py, PySpecialSet>),
-}
-
-impl<'py> FromPyObject<'_, 'py> for Special<'py> {
-    type Error = PyErr;
-
-    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        match value.cast::<PySpecialSet>() {
-            Ok(set) => Ok(Special::Of(set.to_owned())),
-            Err(_) => Ok(Special::All(value.extract()?)),
-        }
-    }
 }
 
 impl Special<'_> {
@@ -64,12 +54,15 @@ impl Special<'_> {
     /// Refuses a text with one of the names that must not be there.
     pub(super) fn check(&self, text: &Bound<'_, PyString>) -> PyResult<()> {
         let Some(refused) = self.refused() else { return Ok(()) };
-        let (py, text) = (text.py(), call::text(text)?);
-        match call::sized(py, text.len(), |control| refused.first_in(text.as_bytes(), control))? {
-            Some(name) => {
-                Err(PyValueError::new_err(format!("the text has the special token {}", show(name))))
-            }
-            None => Ok(()),
-        }
+        let (py, text) = (text.py(), call::text(text)?.as_bytes());
+        call::sized(py, text.len(), |control| check(Some(refused), text, control))
+    }
+}
+
+/// Refuses a text with one of some names.
+pub(super) fn check(refused: Option<&SpecialSet>, text: &[u8], control: &Control) -> Result<()> {
+    match refused.map_or(Ok(None), |refused| refused.first_in(text, control))? {
+        Some(name) => Err(Error::Invalid(format!("the text has the special token {}", show(name)))),
+        None => Ok(()),
     }
 }

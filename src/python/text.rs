@@ -1,6 +1,7 @@
 //! `str` → text for the core, and UTF-8 → `str`, at about the speed of memory.
 #![allow(unsafe_code)] // reads the memory of `str` objects, and fills new ones in place
 
+use std::ffi::CStr;
 use std::mem::MaybeUninit;
 
 use pyo3::exceptions::PyTypeError;
@@ -9,7 +10,8 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 
-use super::{call, errors, objects};
+use super::objects::{self, Any};
+use super::{call, errors};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::simd::Isa;
@@ -30,20 +32,9 @@ pub(super) fn checked<'a, 'py>(text: &'a Bound<'py, PyAny>) -> PyResult<&'a Boun
     text.cast::<PyString>().map_err(|_| no_text(text))
 }
 
-/// The text at an index of a batch.
-pub(super) fn at<'a, 'py>(index: usize, text: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, PyString>> {
-    match text.cast::<PyString>() {
-        Ok(text) => Ok(text),
-        Err(_) => {
-            let kind = text.get_type().name()?;
-            Err(PyTypeError::new_err(format!("text number {index} of the batch is {kind}, not str")))
-        }
-    }
-}
-
 /// Runs work on the UTF-8 of a text and `more` bytes: without the GIL, which long characters are converted without, too.
 pub(super) fn with_utf8<T: Send>(
-    text: &Bound<'_, PyAny>,
+    text: Any,
     more: usize,
     work: impl FnOnce(&str, &Control) -> Result<T> + Send,
 ) -> PyResult<T> {
@@ -61,22 +52,26 @@ pub(super) fn with_utf8<T: Send>(
 
 /// Runs work on the UTF-8 of each text of a batch.
 pub(super) fn with_many<T: Send>(
-    texts: &Bound<'_, PyAny>,
+    texts: Any,
     work: impl FnOnce(&[&[u8]], &Control) -> Result<T> + Send,
 ) -> PyResult<T> {
     let py = texts.py();
-    let mut owners: Vec<PyBackedStr> = room::for_items(objects::size_hint(texts))?;
-    for text in texts.try_iter()? {
-        let text = call::backed_text(at(owners.len(), &text?)?)?;
-        room::push(&mut owners, text)?;
-    }
+    let mut numbers = 0..;
+    let owners: Vec<PyBackedStr> = objects::extracted(texts, |text| {
+        let number = numbers.next().unwrap_or(0);
+        let wrong = |_| match text.get_type().name() {
+            Ok(kind) => PyTypeError::new_err(format!("text number {number} of the batch is {kind}, not str")),
+            Err(error) => error,
+        };
+        call::backed_text(text.cast::<PyString>().map_err(wrong)?)
+    })?;
     let texts: Vec<&[u8]> = room::collected(owners.iter().map(|text| text.as_bytes()))?;
     let bytes = texts.iter().map(|text| text.len()).sum();
     call::sized(py, bytes, |control| work(&texts, control))
 }
 
 #[cold]
-fn no_text(value: &Bound<'_, PyAny>) -> PyErr {
+fn no_text(value: Any) -> PyErr {
     let hint = if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
         "; encode_batch takes a list of texts"
     } else if value.is_instance_of::<PyBytes>() {
@@ -87,21 +82,12 @@ fn no_text(value: &Bound<'_, PyAny>) -> PyErr {
     errors::wrong_type("a text is a str", value, hint)
 }
 
-/// The text of a `str`: as UTF-8 if that exists or the text is short, otherwise as characters.
+/// The text of a `str`: as UTF-8 if that exists or the text is short, otherwise as characters. A new `str` was just made, and
+/// is rarely used again.
 #[inline]
-pub(super) fn of<'a>(text: &'a Bound<'_, PyAny>) -> PyResult<Text<'a>> {
-    in_place(text, MIN_UNITS_IN_PLACE)
-}
-
-/// Like [`of`], for a `str` that was just made, and is rarely used again.
-pub(super) fn of_new<'a>(text: &'a Bound<'_, PyAny>) -> PyResult<Text<'a>> {
-    in_place(text, MIN_UNITS_OF_NEW)
-}
-
-#[inline]
-fn in_place<'a>(text: &'a Bound<'_, PyAny>, min_units: isize) -> PyResult<Text<'a>> {
+pub(super) fn of<'a>(text: Any<'a, '_>, is_new: bool) -> PyResult<Text<'a>> {
     let text = checked(text)?;
-    match units(text, min_units) {
+    match units(text, if is_new { MIN_UNITS_OF_NEW } else { MIN_UNITS_IN_PLACE }) {
         Some(units) => Ok(units),
         None => Ok(Text::Utf8(call::text(text)?.as_bytes())),
     }
@@ -112,10 +98,14 @@ fn in_place<'a>(text: &'a Bound<'_, PyAny>, min_units: isize) -> PyResult<Text<'
 fn units<'a>(text: &'a Bound<'_, PyString>, min_units: isize) -> Option<Text<'a>> {
     let object = text.as_ptr();
     // SAFETY: `object` is a `str`, which the interpreter never changes once others can see it, and which
-    // lives as long as the result. It has `len` units, of the width that its kind tells.
+    // lives as long as the result. It has `len` units, of the width that its kind tells. Other than a compact ASCII one it
+    // begins with the fields of `PyCompactUnicodeObject`, which change only under the GIL: it is held, or there is none,
+    // and another thread may be making the UTF-8.
     unsafe {
         let len = ffi::PyUnicode_GET_LENGTH(object);
-        if len < min_units || ffi::PyUnicode_IS_COMPACT_ASCII(object) != 0 || has_utf8(object) {
+        let has_utf8 = ffi::PyUnicode_IS_COMPACT_ASCII(object) != 0
+            || !cfg!(Py_GIL_DISABLED) && !(*object.cast::<ffi::PyCompactUnicodeObject>()).utf8.is_null();
+        if len < min_units || has_utf8 {
             return None;
         }
         let (data, len) = (ffi::PyUnicode_DATA(object), len as usize);
@@ -128,26 +118,18 @@ fn units<'a>(text: &'a Bound<'_, PyString>, min_units: isize) -> Option<Text<'a>
     }
 }
 
-/// Whether a `str` has its UTF-8 already.
-///
-/// # Safety
-/// `object` must be a `str` other than a compact ASCII one.
-#[cfg(not(Py_GIL_DISABLED))]
-unsafe fn has_utf8(object: *mut ffi::PyObject) -> bool {
-    // SAFETY: such an object begins with the fields of `PyCompactUnicodeObject`. They change only under the
-    // GIL, which is held.
-    unsafe { !(*object.cast::<ffi::PyCompactUnicodeObject>()).utf8.is_null() }
-}
-
-/// Without a GIL another thread may be making the UTF-8, so the field is not read.
-#[cfg(Py_GIL_DISABLED)]
-unsafe fn has_utf8(_: *mut ffi::PyObject) -> bool {
-    false
+/// A `str` of bytes. `errors` is the name of the error handler of Python for those that are not UTF-8.
+pub(super) fn decoded<'py>(py: Python<'py>, bytes: &[u8], errors: &CStr) -> PyResult<Bound<'py, PyAny>> {
+    let (data, len) = (bytes.as_ptr().cast(), bytes.len() as ffi::Py_ssize_t);
+    // SAFETY: `len` bytes are at `data`. The function returns a new reference, or null with an exception set.
+    let by_python =
+        || unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyUnicode_DecodeUTF8(data, len, errors.as_ptr())) };
+    from_utf8(py, bytes).unwrap_or_else(by_python)
 }
 
 /// A `str` of UTF-8; `None` if it is not valid. The result is the same as that of Python's decoder, which
 /// takes three to five times as long, since it widens its result at each wider character.
-pub(super) fn from_utf8<'py>(py: Python<'py>, bytes: &[u8]) -> Option<PyResult<Bound<'py, PyAny>>> {
+fn from_utf8<'py>(py: Python<'py>, bytes: &[u8]) -> Option<PyResult<Bound<'py, PyAny>>> {
     let valid = || simdutf8::basic::from_utf8(bytes).ok().map(|text| (text, measure(text)));
     let (text, Measure { characters, range }) = call::detached(py, bytes.len(), valid)?;
     Some(match range {

@@ -1,30 +1,32 @@
 //! The class `Tokenizer`: each method makes one call of the core.
 
 use std::collections::{BTreeMap, HashSet};
+use std::ffi::CStr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use numpy::PyArray1;
-use pyo3::exceptions::{PyKeyError, PyUnicodeDecodeError};
+use pyo3::exceptions::PyKeyError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString};
+use pyo3::types::{PyDict, PyString};
 use serde_json::{Map, Value};
 
+use super::arrays::{Array, IdArray, Pairs};
 use super::dialects::PyTables;
 use super::formats::{object_of, value_of};
-use super::ids::{self, IdRun};
-use super::output::{DecodeBuffer, Errors};
+use super::ids::{self, IdList};
+use super::objects::{Any, Dict, IntoObject, Items, List, Made};
+use super::output::DecodeBuffer;
 use super::pipeline::PyPipeline;
 use super::pretokenizer::PyPretokenizer;
-use super::special::Special;
+use super::special::{self, Special};
 use super::stream::EncodeStream;
 use super::vocabulary::{SpecialSpecs, merges_of, tokens_of};
-use super::{arrays, call, file, objects, text};
+use super::{call, file, objects, text};
 use crate::control::Control;
-use crate::decode::{Part, TextDecoder, TokenRun};
-use crate::encode::{EncodedBatch, Encoder, FileOptions, RandomMerges, Spans, SpecialTokens, recycle};
+use crate::decode::TextDecoder;
+use crate::encode::{EncodedBatch, Encoder, FileOptions, RandomMerges, Spans, SpecialTokens};
 use crate::error::{Error, Result, show};
 use crate::formats::huggingface::{self, Roles};
 use crate::formats::{self, FolderOptions, LoadOptions};
@@ -32,9 +34,6 @@ use crate::room;
 use crate::source::Text;
 use crate::tokenizer::{self, Origin, Provenance};
 use crate::vocab::{Semantics, Vocab};
-
-/// Ids whose decoding takes about a millisecond.
-const MANY_IDS: usize = 1 << 18;
 
 #[pyclass(frozen, weakref, module = "toksmith._core")]
 pub(super) struct Tokenizer {
@@ -51,7 +50,7 @@ impl Tokenizer {
     }
 
     /// The core of the tokenizer that an argument is, or names.
-    pub(super) fn of_public(tokenizer: &Bound<'_, PyAny>, argument: &str) -> PyResult<Py<Self>> {
+    pub(super) fn of_public(tokenizer: Any, argument: &str) -> PyResult<Py<Self>> {
         if let Ok(core) = tokenizer.cast::<Self>() {
             return Ok(core.clone().unbind());
         }
@@ -68,31 +67,8 @@ impl Tokenizer {
         self.inner.decoder()
     }
 
-    /// The ids of a text as a list.
-    pub(super) fn encoded_list<'py>(
-        &self,
-        py: Python<'py>,
-        text: Text<'_>,
-        special: SpecialTokens<'_>,
-        workers: Option<usize>,
-    ) -> PyResult<Bound<'py, PyList>> {
-        let text = match text {
-            Text::Utf8(text) if text.len() < call::GIL_RELEASE_BYTES => text,
-            _ => {
-                let ids = self.encoded(py, text, (special, false), workers)?;
-                let list = ids::to_list(py, &ids);
-                recycle(ids);
-                return list;
-            }
-        };
-        let fill = |ids: &mut Vec<u32>| {
-            call::sized(py, text.len(), |control| self.encoder().encode(text, special, ids, control))
-        };
-        call::with_ids(fill, |ids| ids::to_list(py, ids))
-    }
-
-    /// The ids of a text, as a vector.
-    pub(super) fn encoded(
+    /// The ids of a text.
+    fn ids_of(
         &self,
         py: Python<'_>,
         text: Text<'_>,
@@ -104,10 +80,27 @@ impl Tokenizer {
         })
     }
 
+    /// The ids of a text as a list.
+    fn list_of(
+        &self,
+        py: Python<'_>,
+        text: Text<'_>,
+        special: SpecialTokens<'_>,
+        workers: Option<usize>,
+    ) -> PyResult<Made<IdList>> {
+        let text = match text {
+            Text::Utf8(text) if text.len() < call::GIL_RELEASE_BYTES => text,
+            _ => return Ok(Made(IdList(self.ids_of(py, text, (special, false), workers)?))),
+        };
+        let mut ids = IdList::memory();
+        call::sized(py, text.len(), |control| self.encoder().encode(text, special, &mut ids, control))?;
+        Ok(Made(IdList(ids)))
+    }
+
     /// Calls `work` with parts, which are tuples of a text and whether it is trusted.
     pub(super) fn with_parts<T: Send>(
         &self,
-        parts: &Bound<'_, PyAny>,
+        parts: Any,
         work: impl FnOnce(&Encoder, &[(&[u8], bool)], &Control) -> Result<T> + Send,
     ) -> PyResult<T> {
         let texts = objects::extracted(parts, |part| {
@@ -120,69 +113,33 @@ impl Tokenizer {
         call::sized(parts.py(), bytes, |control| work(self.encoder(), &of_bytes, control))
     }
 
-    /// The text of `ids`; without `errors`, their bytes.
-    pub(super) fn decoded<'py>(
-        &self,
-        ids: &Bound<'py, PyAny>,
-        errors: Option<&Errors>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        if let Some(decoder) = self.decoder().filter(|decoder| !decoder.is_plain()) {
-            return self.decoded_by(decoder, ids, errors);
+    /// The text of `ids`, where `errors` is the error handler of Python for bytes that are not UTF-8; without it, their
+    /// bytes.
+    fn decoded<'py>(&self, ids: Any<'_, 'py>, errors: Option<&CStr>) -> PyResult<Bound<'py, PyAny>> {
+        let py = ids.py();
+        if self.decoder().is_some_and(|decoder| !decoder.is_plain()) {
+            let (all, replaces) = (self.all_ids(ids)?, errors == Some(c"replace"));
+            let bytes = call::sized(py, size_of_val(&all[..]), |_| match replaces {
+                true => self.inner.decode(&all).map(String::into_bytes),
+                false => self.inner.decode_bytes(&all),
+            })?;
+            return match errors {
+                Some(errors) => text::decoded(py, &bytes, errors),
+                None => bytes.object(py),
+            };
         }
         let tokens = self.encoder().vocab().tokens();
-        let mut output = DecodeBuffer::new(ids.py(), errors.is_some());
-        // Many ids are first read, which needs the GIL, and then decoded without it.
-        let (mut many, mut all) = (false, Vec::new());
-        ids::for_runs(ids, tokens.max_id().unwrap_or(0), &mut |run| match run {
-            IdRun::Length(count) => {
-                many = count >= MANY_IDS;
-                room::reserve(&mut all, if many { count } else { 0 })?;
-                output.reserve_for(count)
-            }
-            IdRun::Ids(ids) if many => Ok(room::extend(&mut all, ids)?),
-            IdRun::Ids(ids) => output.decode(tokens, ids),
-        })?;
-        output.decode(tokens, &all)?;
+        let (mut all, mut output) = (IdList::memory(), DecodeBuffer::new(py, errors.is_some()));
+        let read = ids::read(ids, tokens.max_id().unwrap_or(0), &mut all);
+        // An id without a token that comes before what is no id is the first error.
+        output.decode(tokens, &all).and(read)?;
+        IdList::keep(all);
         output.finish(errors)
-    }
-
-    /// The text of `ids` as a decoder makes it; without `errors`, its bytes.
-    fn decoded_by<'py>(
-        &self,
-        decoder: &TextDecoder,
-        ids: &Bound<'py, PyAny>,
-        errors: Option<&Errors>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let py = ids.py();
-        let vocab = self.inner.vocab();
-        let all = self.all_ids(ids)?;
-        let is_replaced = errors.is_some_and(Errors::is_replace);
-        let run = TokenRun::new(vocab, Some(decoder), &all);
-        if let Some(mut run) = run.filter(|_| !(is_replaced && decoder.breaks_bytes(&all))) {
-            let mut joined = DecodeBuffer::new(py, errors.is_some());
-            joined.reserve_for(all.len())?;
-            while let Some(part) = run.next_part()? {
-                match part {
-                    Part::Ids(ids) => joined.decode(vocab.tokens(), ids)?,
-                    Part::Token(token) => joined.push(token)?,
-                }
-            }
-            let is_last = !is_replaced || decoder.joins_bytes();
-            match joined.finish(errors.filter(|_| is_last)) {
-                Err(error) if !is_last && error.is_instance_of::<PyUnicodeDecodeError>(py) => {}
-                done => return done,
-            }
-        }
-        let text = call::sized(py, size_of_val(&all[..]), |_| decoder.decode(vocab, &all))?;
-        match errors {
-            Some(_) => Ok(objects::string(py, &text)?.into_any()),
-            None => Ok(objects::bytes(py, text.as_bytes())?.into_any()),
-        }
     }
 }
 
 /// The `toksmith.Tokenizer` that an argument is, or names; `argument` is its name in a message.
-pub(super) fn public_of<'py>(tokenizer: &Bound<'py, PyAny>, argument: &str) -> PyResult<Bound<'py, PyAny>> {
+pub(super) fn public_of<'py>(tokenizer: Any<'_, 'py>, argument: &str) -> PyResult<Bound<'py, PyAny>> {
     let py = tokenizer.py();
     py.import(intern!(py, "toksmith.tokenizer"))?
         .call_method1(intern!(py, "tokenizer_of"), (tokenizer, argument))
@@ -196,12 +153,12 @@ enum LoadSource {
     Path(PathBuf),
 }
 
-type LastPairs<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
+type WithSpans = Made<(IdList, Pairs)>;
 /// The ids of many texts, and where each text starts in them.
-type WithStarts<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
+type WithStarts = Made<(IdArray, Array<i64>)>;
 type CharacterIds = (Vec<u32>, Option<u32>, Vec<u32>);
 type RecordRow<'a> = (&'a str, u32, &'a [Option<u64>]);
-type PrunedParts<'py> = (Tokenizer, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
+type PrunedParts = (Tokenizer, Made<Array<i64>>, Made<Array<i64>>);
 /// Chat templates by name.
 type Templates = Vec<(String, String)>;
 type IdsWithRanges = (Vec<u32>, Vec<(usize, usize)>);
@@ -213,7 +170,7 @@ impl Tokenizer {
     #[pyo3(signature = (vocab, merges, special_tokens, pattern, ignore_merges=false))]
     fn new(
         vocab: &Bound<'_, PyDict>,
-        merges: Option<&Bound<'_, PyAny>>,
+        merges: Option<Any>,
         special_tokens: SpecialSpecs,
         pattern: &PyPretokenizer,
         ignore_merges: bool,
@@ -278,19 +235,18 @@ impl Tokenizer {
         Self::made(py, || formats::of_state(fields, core, extras, &PyTables))
     }
 
-    fn state<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyString>, Bound<'py, PyBytes>)> {
-        let (fields, core) = call::long(py, None, |_| tokenizer::state(&self.inner))?;
-        Ok((objects::string(py, &fields)?, objects::bytes(py, &core)?))
+    fn state(&self, py: Python<'_>) -> PyResult<Made<(String, Vec<u8>)>> {
+        call::long(py, None, |_| tokenizer::state(&self.inner)).map(Made)
     }
 
-    fn extras<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
-        objects::string(py, &formats::extras(&self.inner))
+    fn extras(&self) -> Made<String> {
+        Made(formats::extras(&self.inner))
     }
 
     /// The content of the files of a format.
-    fn written<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyList>> {
+    fn written(&self, py: Python<'_>, format: &str) -> PyResult<Items<Vec<u8>>> {
         let files = call::long(py, None, |_| formats::kind_of(format)?.write(&self.inner, &PyTables))?;
-        objects::list_of(py, files.iter().map(|file| objects::bytes(py, file)))
+        Ok(Made(List(files)))
     }
 
     /// The files of the folder that `transformers` reads, by name, and warnings. `roles` are special tokens by role.
@@ -301,15 +257,12 @@ impl Tokenizer {
         roles: Roles,
         chat_template: Option<String>,
         model_max_length: Option<i128>,
-    ) -> PyResult<(Bound<'py, PyDict>, Vec<String>)> {
+    ) -> PyResult<(Bound<'py, PyAny>, Vec<String>)> {
         let options = FolderOptions { roles, chat_template, model_max_length };
-        let (made, mut warnings) = (objects::dict(py)?, Vec::new());
+        let mut warnings = Vec::new();
         let files =
             call::long(py, None, |_| formats::folder_files(&self.inner, &options, &PyTables, &mut warnings))?;
-        for (name, content) in files {
-            made.set_item(name, objects::bytes(py, &content)?)?;
-        }
-        Ok((made, warnings))
+        Ok((Dict(files).object(py)?, warnings))
     }
 
     fn roles(&self, chosen: Roles) -> PyResult<BTreeMap<&'static str, String>> {
@@ -395,10 +348,10 @@ impl Tokenizer {
         Self::made(py, || self.inner.with_special(&|content| contents.contains(content)))
     }
 
-    fn pruned<'py>(&self, py: Python<'py>, keep: Vec<u32>, fixed: Vec<u32>) -> PyResult<PrunedParts<'py>> {
+    fn pruned(&self, py: Python<'_>, keep: Vec<u32>, fixed: Vec<u32>) -> PyResult<PrunedParts> {
         let (inner, old_ids, needed) = call::long(py, None, |_| self.inner.pruned(&keep, &fixed))?;
-        let numbers = |ids: Vec<u32>| arrays::array(py, room::collected(ids.into_iter().map(i64::from))?);
-        Ok((Tokenizer { inner }, numbers(old_ids)?, numbers(needed)?))
+        let array = |ids: Vec<u32>| room::collected(ids.into_iter().map(i64::from)).map(Array).map(Made);
+        Ok((Tokenizer { inner }, array(old_ids)?, array(needed)?))
     }
 
     fn shrunk(&self, py: Python<'_>, size: usize) -> PyResult<Self> {
@@ -424,8 +377,8 @@ impl Tokenizer {
         !self.inner.vocab().covers_text_exactly()
     }
 
-    fn spelled<'py>(&self, py: Python<'py>, id: u32) -> PyResult<Bound<'py, PyString>> {
-        objects::string(py, &self.inner.spelled(id)?)
+    fn spelled(&self, id: u32) -> PyResult<String> {
+        Ok(self.inner.spelled(id)?)
     }
 
     fn id_of_spelling(&self, text: &str) -> PyResult<Option<u32>> {
@@ -435,7 +388,7 @@ impl Tokenizer {
         }
     }
 
-    fn leaves(&self, text: &Bound<'_, PyAny>, special: bool) -> PyResult<bool> {
+    fn leaves(&self, text: Any, special: bool) -> PyResult<bool> {
         text::with_utf8(text, 0, |text, _| self.encoder().leaves(text.as_bytes(), special))
     }
 
@@ -443,107 +396,85 @@ impl Tokenizer {
         call::long(py, None, |_| self.inner.vocab().unmade())
     }
 
-    fn last_pairs<'py>(&self, py: Python<'py>) -> PyResult<LastPairs<'py>> {
+    fn last_pairs(&self, py: Python<'_>) -> PyResult<Made<Pairs>> {
         let pairs = call::long(py, None, |_| self.inner.vocab().last_pairs())?;
-        let part = |take: fn((u32, u32)) -> u32| {
-            let index = |pair: &Option<_>| pair.map_or(-1, |pair| i64::from(take(pair)));
-            arrays::array(py, room::collected(pairs.iter().map(index))?)
-        };
-        Ok((part(|(left, _)| left)?, part(|(_, right)| right)?))
+        let indices =
+            pairs.iter().map(|pair| pair.map_or([-1; 2], |(left, right)| [left.into(), right.into()]));
+        Ok(Made(Pairs(room::collected(indices)?.into_flattened())))
     }
 
     /// `special` says which special tokens become their ids: all, none, or those of a `SpecialSet`.
     #[pyo3(signature = (text, special, workers=None))]
-    fn encode<'py>(
-        &self,
-        text: &Bound<'py, PyAny>,
-        special: Special<'py>,
-        workers: Option<usize>,
-    ) -> PyResult<Bound<'py, PyList>> {
+    fn encode(&self, text: Any, special: Special<'_>, workers: Option<usize>) -> PyResult<Made<IdList>> {
         special.check(text::checked(text)?)?;
-        self.encoded_list(text.py(), text::of(text)?, special.tokens(), workers)
+        self.list_of(text.py(), text::of(text, false)?, special.tokens(), workers)
     }
 
     #[pyo3(signature = (data, special, workers=None))]
-    fn encode_bytes<'py>(
+    fn encode_bytes(
         &self,
-        py: Python<'py>,
+        py: Python<'_>,
         data: PyBackedBytes,
         special: bool,
         workers: Option<usize>,
-    ) -> PyResult<Bound<'py, PyList>> {
-        self.encoded_list(py, Text::Utf8(&data), special.into(), workers)
+    ) -> PyResult<Made<IdList>> {
+        self.list_of(py, Text::Utf8(&data), special.into(), workers)
     }
 
     /// Encodes bytes that need not be UTF-8 by the rules of tiktoken.
-    fn encode_broken<'py>(&self, py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyList>> {
+    fn encode_broken(&self, py: Python<'_>, data: &[u8]) -> PyResult<Made<IdList>> {
         let ids = call::sized(py, data.len(), |control| self.encoder().encode_broken(data, control))?;
-        ids::to_list(py, &ids)
+        Ok(Made(IdList(ids)))
     }
 
     /// `continues` says that the text follows another one, up to a place that `late_cut` returned.
     #[pyo3(signature = (text, special, workers=None, continues=false))]
-    fn encode_to_numpy<'py>(
+    fn encode_to_numpy(
         &self,
-        text: &Bound<'py, PyAny>,
-        special: Special<'py>,
+        text: Any,
+        special: Special<'_>,
         workers: Option<usize>,
         continues: bool,
-    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+    ) -> PyResult<Made<IdArray>> {
         special.check(text::checked(text)?)?;
-        let ids = self.encoded(text.py(), text::of(text)?, (special.tokens(), continues), workers)?;
-        arrays::ids(text.py(), ids)
+        let ids = self.ids_of(text.py(), text::of(text, false)?, (special.tokens(), continues), workers)?;
+        Ok(Made(IdArray(ids)))
     }
 
-    fn encode_batch<'py>(
-        &self,
-        texts: &Bound<'py, PyAny>,
-        special: Special<'py>,
-        workers: usize,
-    ) -> PyResult<Bound<'py, PyList>> {
-        if special.refused().is_some() {
-            for (index, text) in texts.try_iter()?.enumerate() {
-                special.check(text::at(index, &text?)?)?;
-            }
-        }
-        let special = special.tokens();
-        let batch = text::with_many(texts, |texts, control| {
+    fn encode_batch(&self, texts: Any, special: Special<'_>, workers: usize) -> PyResult<Made<EncodedBatch>> {
+        let (special, refused) = (special.tokens(), special.refused());
+        let encode = |texts: &[&[u8]], control: &Control| {
+            texts.iter().try_for_each(|text| special::check(refused, text, control))?;
             self.encoder().encode_batch(texts, special, workers, control)
-        })?;
-        ids::to_lists(texts.py(), batch)
+        };
+        text::with_many(texts, encode).map(Made)
     }
 
     /// The ids of all texts, and where each text starts. `random` is the share of merges to leave out, and a seed.
     #[pyo3(signature = (texts, special, workers, random=None))]
-    fn encode_batch_to_numpy<'py>(
+    fn encode_batch_to_numpy(
         &self,
-        texts: &Bound<'py, PyAny>,
+        texts: Any,
         special: bool,
         workers: usize,
         random: Option<(f64, u64)>,
-    ) -> PyResult<WithStarts<'py>> {
+    ) -> PyResult<WithStarts> {
         let random = random.map(|(rate, seed)| RandomMerges { rate, seed });
         let EncodedBatch { ids, starts } = text::with_many(texts, |texts, control| match random {
             None => self.encoder().encode_batch(texts, special, workers, control),
             Some(merges) => self.encoder().encode_batch_randomly(texts, special, merges, workers, control),
         })?;
         let starts = room::collected(starts.into_iter().map(|start| start as i64))?;
-        Ok((arrays::ids(texts.py(), ids)?, arrays::array(texts.py(), starts)?))
+        Ok(Made((IdArray(ids), Array(starts))))
     }
 
-    fn encode_with_offsets<'py>(
-        &self,
-        text: &Bound<'py, PyAny>,
-        special: bool,
-        characters: bool,
-    ) -> PyResult<arrays::WithSpans<'py>> {
-        let encoded = text::with_utf8(text, 0, |text, control| {
+    fn encode_with_offsets(&self, text: Any, special: bool, characters: bool) -> PyResult<WithSpans> {
+        text::with_utf8(text, 0, |text, control| {
             let (mut tokens, text) = (Spans::default(), text.as_bytes());
             self.encoder().encode(text, special, &mut tokens, control)?;
             let spans = if characters { tokens.in_characters(text)? } else { tokens.in_bytes()? };
-            Ok((tokens.ids, spans))
-        })?;
-        arrays::with_spans(text.py(), encoded)
+            Ok(Made((IdList(tokens.ids), Pairs(spans))))
+        })
     }
 
     fn encode_pretoken(&self, py: Python<'_>, pretoken: &[u8]) -> PyResult<IdsWithRanges> {
@@ -554,27 +485,25 @@ impl Tokenizer {
     }
 
     /// The ids of the joined parts: tuples of a text and whether it is trusted.
-    fn encode_parts<'py>(&self, parts: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-        let ids = self.with_parts(parts, |encoder, parts, control| {
+    fn encode_parts(&self, parts: Any) -> PyResult<Made<IdList>> {
+        self.with_parts(parts, |encoder, parts, control| {
             let mut ids = Vec::new();
-            encoder.encode_parts(parts, &mut ids, control).map(|()| ids)
-        })?;
-        ids::to_list(parts.py(), &ids)
+            encoder.encode_parts(parts, &mut ids, control).map(|()| Made(IdList(ids)))
+        })
     }
 
-    fn count_parts(&self, parts: &Bound<'_, PyAny>) -> PyResult<usize> {
+    fn count_parts(&self, parts: Any) -> PyResult<usize> {
         self.with_parts(parts, Encoder::count_parts)
     }
 
-    fn encode_parts_with_offsets<'py>(&self, parts: &Bound<'py, PyAny>) -> PyResult<arrays::WithSpans<'py>> {
-        let encoded = self.with_parts(parts, |encoder, parts, control| {
+    fn encode_parts_with_offsets(&self, parts: Any) -> PyResult<WithSpans> {
+        self.with_parts(parts, |encoder, parts, control| {
             let mut tokens = Spans::default();
             encoder.encode_parts(parts, &mut tokens, control)?;
             let text: Vec<u8> = room::collected(parts.iter().flat_map(|(part, _)| part.iter().copied()))?;
             let spans = tokens.in_characters(&text)?;
-            Ok((tokens.ids, spans))
-        })?;
-        arrays::with_spans(parts.py(), encoded)
+            Ok(Made((IdList(tokens.ids), Pairs(spans))))
+        })
     }
 
     fn stream(&self, special: bool) -> EncodeStream {
@@ -585,14 +514,8 @@ impl Tokenizer {
 
     /// `continues` is that of `encode_to_numpy`.
     #[pyo3(signature = (text, special, workers=None, continues=false))]
-    fn count(
-        &self,
-        text: &Bound<'_, PyAny>,
-        special: bool,
-        workers: Option<usize>,
-        continues: bool,
-    ) -> PyResult<usize> {
-        let (py, text) = (text.py(), text::of(text)?);
+    fn count(&self, text: Any, special: bool, workers: Option<usize>, continues: bool) -> PyResult<usize> {
+        let (py, text) = (text.py(), text::of(text, false)?);
         call::sized(py, text.len(), |control| {
             self.encoder().count_part(text, special, !continues, workers, control)
         })
@@ -600,37 +523,25 @@ impl Tokenizer {
 
     /// A place late in a text, in characters, where the text can be cut without changing its ids even if more text
     /// follows; 0 if there is no such place.
-    fn late_cut(&self, text: &Bound<'_, PyAny>, special: bool) -> PyResult<usize> {
+    fn late_cut(&self, text: Any, special: bool) -> PyResult<usize> {
         text::with_utf8(text, 0, |text, _| {
             let cut = self.encoder().late_cut(text.as_bytes(), special).unwrap_or(0);
             Ok(text[..cut].chars().count())
         })
     }
 
-    fn truncate<'py>(
-        &self,
-        text: &Bound<'py, PyAny>,
-        max_tokens: usize,
-        special: bool,
-    ) -> PyResult<Bound<'py, PyString>> {
-        let piece = text::with_utf8(text, 0, |text, control| {
-            room::text(&text[self.encoder().truncate(text, max_tokens, special, control)?])
-        })?;
-        objects::string(text.py(), &piece)
+    fn truncate(&self, text: Any, max_tokens: usize, special: bool) -> PyResult<Made<String>> {
+        text::with_utf8(text, 0, |text, control| {
+            room::text(&text[self.encoder().truncate(text, max_tokens, special, control)?]).map(Made)
+        })
     }
 
-    fn split<'py>(
-        &self,
-        text: &Bound<'py, PyAny>,
-        max_tokens: usize,
-        overlap: usize,
-        special: bool,
-    ) -> PyResult<Bound<'py, PyList>> {
-        let pieces = text::with_utf8(text, 0, |text, control| {
+    fn split(&self, text: Any, max_tokens: usize, overlap: usize, special: bool) -> PyResult<Items<String>> {
+        text::with_utf8(text, 0, |text, control| {
             let ranges = self.encoder().split(text, max_tokens, overlap, special, control)?;
-            ranges.into_iter().map(|range| room::text(&text[range])).collect::<Result<Vec<_>>>()
-        })?;
-        objects::list_of(text.py(), pieces.into_iter().map(|piece| objects::string(text.py(), &piece)))
+            let pieces = ranges.into_iter().map(|range| room::text(&text[range]));
+            pieces.collect::<Result<_>>().map(List).map(Made)
+        })
     }
 
     /// The ids of a file as an array. `out`, if given, is a file and its name for errors: the ids are
@@ -646,7 +557,7 @@ impl Tokenizer {
         workers: usize,
         special: bool,
         replace: bool,
-        progress: Option<&Bound<'py, PyAny>>,
+        progress: Option<Any<'_, 'py>>,
         window_bytes: Option<u64>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let window_bytes = window_bytes.unwrap_or(FileOptions::default().window_bytes);
@@ -655,37 +566,29 @@ impl Tokenizer {
         encode(py, self.encoder(), &path, &options, out, progress)
     }
 
-    fn decode<'py>(
-        &self,
-        ids: &Bound<'py, PyAny>,
-        errors: &Bound<'py, PyString>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        self.decoded(ids, Some(&Errors::new(errors)?))
+    fn decode<'py>(&self, ids: Any<'_, 'py>, errors: &CStr) -> PyResult<Bound<'py, PyAny>> {
+        self.decoded(ids, Some(errors))
     }
 
-    fn decode_bytes<'py>(&self, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    fn decode_bytes<'py>(&self, ids: Any<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
         self.decoded(ids, None)
     }
 
-    fn decode_batch<'py>(
-        &self,
-        batch: &Bound<'py, PyAny>,
-        errors: &Bound<'py, PyString>,
-    ) -> PyResult<Bound<'py, PyList>> {
-        let (errors, mut yielder) = (Errors::new(errors)?, call::GilYielder::new());
+    fn decode_batch<'py>(&self, batch: Any<'_, 'py>, errors: &CStr) -> PyResult<Bound<'py, PyAny>> {
+        let mut yielder = call::GilYielder::new();
         let texts = objects::iterator(batch, "a batch is a list of lists of ids")?.map(|ids| {
             yielder.tick(batch.py())?;
-            self.decoded(&ids?, Some(&errors))
+            self.decoded(&ids?, Some(errors))
         });
-        objects::list_of(batch.py(), texts)
+        List(texts).object(batch.py())
     }
 
-    fn token_bytes<'py>(&self, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+    fn token_bytes(&self, id: Any) -> PyResult<Made<&[u8]>> {
         let number = ids::extract_id(id, None)?;
         let token = self.inner.vocab().token_bytes(number)?;
         let decoder = self.decoder().filter(|decoder| decoder.pieces().is_none());
         let replaced = decoder.and_then(|decoder| decoder.replaced().get(&number));
-        objects::bytes(id.py(), replaced.map_or(token, Vec::as_slice))
+        Ok(Made(replaced.map_or(token, Vec::as_slice)))
     }
 
     fn token_id(&self, token: &[u8]) -> PyResult<u32> {
@@ -693,28 +596,18 @@ impl Tokenizer {
         id.ok_or_else(|| PyKeyError::new_err(format!("there is no token {}", show(token))))
     }
 
-    fn vocab<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let dict = objects::dict(py)?;
-        for (id, token) in self.inner.tokens() {
-            dict.set_item(objects::int(py, u64::from(id))?, objects::bytes(py, token)?)?;
-        }
-        Ok(dict)
+    fn vocab(&self) -> Made<Dict<impl Iterator<Item = (u32, &[u8])>>> {
+        Made(Dict(self.inner.tokens()))
     }
 
-    fn merges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+    fn merges(&self, py: Python<'_>) -> PyResult<Items<(u32, u32)>> {
         let vocab = self.inner.vocab();
         room::check_available(size_of_val(vocab.merges_by_index()))?;
-        let int = |id| objects::int(py, u64::from(id));
-        let pair = |(left, right)| objects::tuple(py, [int(left)?, int(right)?]);
-        objects::list_of(py, py.detach(|| vocab.merges()).into_iter().map(pair))
+        Ok(Made(List(py.detach(|| vocab.merges()))))
     }
 
-    fn special_tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let dict = objects::dict(py)?;
-        for (name, id) in self.inner.special_tokens() {
-            dict.set_item(objects::string(py, name)?, objects::int(py, u64::from(id))?)?;
-        }
-        Ok(dict)
+    fn special_tokens(&self) -> Made<Dict<impl Iterator<Item = (&str, u32)>>> {
+        Made(Dict(self.inner.special_tokens()))
     }
 
     fn vocab_size(&self) -> usize {

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::PyDict;
 
+use super::call;
 use super::counts::{AnyCounts, PyPretokenCounts};
-use super::errors::raised;
 use super::formats::options_of;
+use super::objects::{Any, List, Made};
 use super::pretokenizer::PyPretokenizer;
 use super::tokenizer::Tokenizer;
-use super::{call, objects};
 use crate::count::{self, PretokenCounts};
 use crate::error::Result;
 use crate::pretokenize::Pretokenizer;
@@ -34,12 +34,8 @@ impl Learned {
 
     /// The merges in internal ids, each with how often the pair occurred when it was chosen; 0 if it was not chosen by its
     /// count.
-    fn merges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let row = |&Merge { left, right, token, count }: &Merge| {
-            let id = |id: u32| objects::int(py, id.into());
-            objects::tuple(py, [id(left)?, id(right)?, id(token)?, objects::int(py, count)?])
-        };
-        objects::list_of(py, self.merges.iter().map(row))
+    fn merges(&self) -> Made<List<impl Iterator<Item = (u32, u32, u32, u64)>>> {
+        Made(List(self.merges.iter().map(|merge| (merge.left, merge.right, merge.token, merge.count))))
     }
 
     fn __len__(&self) -> usize {
@@ -80,7 +76,7 @@ pub(super) fn learn(
     base: Option<&Tokenizer>,
     forced: Vec<Vec<u8>>,
     checkpoint: Option<Checkpoint>,
-    progress: Option<&Bound<'_, PyAny>>,
+    progress: Option<Any>,
     consume: bool,
 ) -> PyResult<Learned> {
     let options: Options = options_of(Some(options))?;
@@ -89,9 +85,10 @@ pub(super) fn learn(
     let first = base.map_or(256, |base| base.inner.vocab_size() as u32);
     let taken = |counts: Bound<'_, PyPretokenCounts>| counts.get().taken(py, consume);
     let all = |counts: Vec<_>| counts.into_iter().map(taken).collect::<Vec<_>>();
-    let mut hand_out = |merges: &[Merge]| match &checkpoint {
-        Some((_, save, _)) => hand_out(save, merges),
-        None => Ok(()),
+    let mut hand_out = |merges: &[Merge]| {
+        let Some((_, save, _)) = &checkpoint else { return Ok(()) };
+        let bytes = train::merges_to_bytes(merges)?;
+        call::attached(|py| save.call1(py, (Made(bytes),)).map(drop))
     };
     let every = checkpoint.as_ref().map_or(f64::MAX, |(.., every)| every.max(0.0));
     let every = Duration::try_from_secs_f64(every).unwrap_or(Duration::MAX);
@@ -117,17 +114,12 @@ pub(super) fn learn(
     Ok(Learned { merges, first })
 }
 
-fn hand_out(save: &Py<PyAny>, merges: &[Merge]) -> Result<()> {
-    let bytes = train::merges_to_bytes(merges)?;
-    call::attached(|py| save.call1(py, (objects::bytes(py, &bytes)?,)).map(drop)).map_err(raised)
-}
-
 fn counted(count: &Py<PyAny>, pretokenizer: Pretokenizer) -> Result<Arc<PretokenCounts>> {
     let count = |py: Python<'_>| {
         let counts = count.call1(py, (PyPretokenizer::of(pretokenizer),))?;
         Ok(counts.bind(py).cast::<PyPretokenCounts>()?.get().taken(py, true))
     };
-    call::attached(count).map_err(raised)
+    call::attached(count)
 }
 
 /// A count, the number of distinct pretokens that occur as often, and bytes of memory: what learning from them takes at
@@ -185,16 +177,11 @@ pub(super) fn build_tokenizer(
 }
 
 #[pyfunction]
-pub(super) fn words_of(
-    py: Python<'_>,
-    tokenizer: &Tokenizer,
-    ids: &Bound<'_, PyAny>,
-) -> PyResult<PyPretokenCounts> {
+pub(super) fn words_of(py: Python<'_>, tokenizer: &Tokenizer, ids: Any) -> PyResult<PyPretokenCounts> {
     let ids = tokenizer.all_ids(ids)?;
-    let counts = call::long(py, None, |control| {
+    PyPretokenCounts::made(py, |control| {
         let (bytes, words) = tokenizer.inner.vocab().words_of(&ids)?;
         let items = words.into_iter().map(|word| (&bytes[word.clone()], 1, word.start as u64));
         PretokenCounts::from_items(items, bytes.len() as u64, control)
-    })?;
-    Ok(PyPretokenCounts::new_of(counts))
+    })
 }

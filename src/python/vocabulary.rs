@@ -1,6 +1,6 @@
 //! Vocabularies, merges and special tokens, extracted from Python objects.
 
-use std::cell::Cell;
+use std::fmt::Display;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -8,6 +8,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
 use super::objects;
+use super::objects::Any;
 use crate::error::{show, show_text};
 use crate::room;
 use crate::vocab::SpecialSpec;
@@ -18,20 +19,20 @@ type MergePair = (PyBackedBytes, PyBackedBytes);
 pub(super) fn tokens_of(vocab: &Bound<'_, PyDict>) -> PyResult<Vec<(u32, PyBackedBytes)>> {
     let mut tokens = room::for_items(vocab.len())?;
     for (id, token) in vocab.iter() {
-        let id = vocab_id(&id, &token)?;
+        let number = id.extract().map_err(|_| no_id("token", &shown(&token), shown(&id)))?;
         let bytes = token.extract().map_err(|_| {
             PyValueError::new_err(format!("the token of id {id} is not bytes: {}", shown(&token)))
         })?;
-        tokens.push((id, bytes));
+        tokens.push((number, bytes));
     }
     Ok(tokens)
 }
 
 /// The merges of an iterable of pairs of `bytes`.
-pub(super) fn merges_of(merges: &Bound<'_, PyAny>) -> PyResult<Vec<MergePair>> {
-    let index = Cell::new(0);
+pub(super) fn merges_of(merges: Any) -> PyResult<Vec<MergePair>> {
+    let mut numbers = 0..;
     objects::extracted(merges, |merge| {
-        let number = index.replace(index.get() + 1);
+        let number = numbers.next().unwrap_or(0);
         pair_of(&merge).ok_or_else(|| {
             let shown = shown(&merge);
             PyValueError::new_err(format!("merge number {number} is {shown}, not a pair of bytes"))
@@ -39,19 +40,16 @@ pub(super) fn merges_of(merges: &Bound<'_, PyAny>) -> PyResult<Vec<MergePair>> {
     })
 }
 
-fn pair_of(merge: &Bound<'_, PyAny>) -> Option<MergePair> {
+fn pair_of(merge: Any) -> Option<MergePair> {
     let is_pair = merge.is_instance_of::<PyTuple>() || merge.is_instance_of::<PyList>();
     let part = |at: usize| Some(PyBackedBytes::from(merge.get_item(at).ok()?.cast_into::<PyBytes>().ok()?));
     if is_pair && merge.len().ok()? == 2 { part(0).zip(part(1)) } else { None }
 }
 
-fn vocab_id(id: &Bound<'_, PyAny>, token: &Bound<'_, PyAny>) -> PyResult<u32> {
-    id.extract::<u32>().map_err(|_| {
-        let (id, token) = (shown(id), shown(token));
-        PyValueError::new_err(format!(
-            "the id of token {token} is {id}: ids are whole numbers from 0 to 2^32 - 1"
-        ))
-    })
+fn no_id(what: &str, token: &str, id: impl Display) -> PyErr {
+    PyValueError::new_err(format!(
+        "the id of {what} {token} is {id}: ids are whole numbers from 0 to 2^32 - 1"
+    ))
 }
 
 /// Special tokens: names with an id or None.
@@ -62,26 +60,17 @@ impl<'py> FromPyObject<'_, 'py> for SpecialSpecs {
     type Error = PyErr;
 
     fn extract(tokens: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let tokens = tokens.extract::<Vec<_>>()?.into_iter().map(special_spec);
-        tokens.collect::<PyResult<_>>().map(SpecialSpecs)
+        let spec = |(name, id): (String, Option<i128>)| {
+            let narrow = |id: i128| id.try_into().map_err(|_| no_id("special token", &show_text(&name), id));
+            let id = id.map(narrow).transpose()?;
+            Ok((name.into_bytes(), id))
+        };
+        tokens.extract::<Vec<_>>()?.into_iter().map(spec).collect::<PyResult<_>>().map(SpecialSpecs)
     }
 }
 
-fn special_spec((name, id): (String, Option<i128>)) -> PyResult<SpecialSpec> {
-    let narrow = |id: i128| {
-        u32::try_from(id).map_err(|_| {
-            PyValueError::new_err(format!(
-                "the id of special token {} is {id}: ids are whole numbers from 0 to 2^32 - 1",
-                show_text(&name)
-            ))
-        })
-    };
-    let id = id.map(narrow).transpose()?;
-    Ok((name.into_bytes(), id))
-}
-
 /// The `repr` of a value for a message; a long one is cut.
-pub(super) fn shown(value: &Bound<'_, PyAny>) -> String {
+pub(super) fn shown(value: Any) -> String {
     if let Ok(bytes) = value.cast::<PyBytes>()
         && bytes.as_bytes().len() > 60
     {

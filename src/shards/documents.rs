@@ -21,28 +21,28 @@ pub trait TextBatch: Send {
     /// The texts, in order; they need not be UTF-8. `None` for a row of a table that has none.
     fn texts(&self) -> Result<Vec<Option<&[u8]>>>;
     /// What is wrong with a row that has no text.
-    fn null_reason(&self) -> &str;
-    /// The number of bytes of the source that these texts were made from, for the progress display.
-    fn progress(&self) -> u64;
+    fn null_reason(&self) -> &str {
+        ""
+    }
 }
 
 /// Texts that the caller made, all from one source.
-pub struct TextJob<'t> {
-    /// The index of the source.
-    pub source: usize,
-    /// The number of the first text in its source.
-    pub first: u64,
+pub struct TextJob {
+    /// The place of the first text: its source, and its number there.
+    pub begin: Cursor,
     /// The texts.
-    pub texts: Box<dyn TextBatch + 't>,
+    pub texts: Box<dyn TextBatch>,
+    /// The number of bytes of the source that these texts were made from, for the progress display.
+    pub progress: u64,
     /// The place in the sources after the texts.
     pub end: Cursor,
 }
 
 /// What a worker takes at a time.
-pub(super) enum Job<'t> {
+pub(super) enum Job {
     /// Chunks, and the place in the sources after them.
     Chunks(Vec<ChunkJob>, Cursor),
-    Texts(TextJob<'t>),
+    Texts(TextJob),
 }
 
 /// Encodes jobs.
@@ -74,7 +74,7 @@ impl<'a> Documents<'a> {
     }
 
     /// The ids of a job.
-    pub(super) fn encode(&self, worker: usize, job: Job<'_>, control: &Control) -> Result<Encoded> {
+    pub(super) fn encode(&self, worker: usize, job: Job, control: &Control) -> Result<Encoded> {
         let splits = self.options.splits.len();
         match job {
             Job::Chunks(chunks, end) => {
@@ -88,17 +88,17 @@ impl<'a> Documents<'a> {
                 }
                 Ok(encoded)
             }
-            Job::Texts(TextJob { source, first, texts, end }) => {
+            Job::Texts(TextJob { begin: Cursor { source, offset, .. }, texts, progress, end }) => {
                 let mut encoded = Encoded::new(splits, end);
                 encoded.begin(source);
                 let mut documents = ChunkDocuments::new(self.cutter);
-                let mut numbered = (first..).zip(texts.texts()?);
+                let mut numbered = (offset..).zip(texts.texts()?);
                 let added = numbered.try_for_each(|(number, text)| match text {
                     Some(text) => documents.add_own(text, source, number),
                     None => documents.add_null(source, number, texts.null_reason()),
                 });
                 self.documents(worker, documents, added.err(), &mut encoded, control)?;
-                control.advance(texts.progress());
+                control.advance(progress);
                 Ok(encoded)
             }
         }

@@ -102,11 +102,11 @@ impl ShardRun {
     }
 
     /// Processes texts that the calling thread makes. They are the texts of the remaining sources before `end`.
-    pub fn texts<'t>(
+    pub fn texts(
         &self,
         encoder: &Encoder,
         end: usize,
-        mut next: impl FnMut() -> Result<Option<TextJob<'t>>> + Send,
+        mut next: impl FnMut() -> Result<Option<TextJob>> + Send,
         control: &Control,
     ) -> Result<()> {
         control.begin(Stage::Encode, 0);
@@ -121,11 +121,11 @@ impl ShardRun {
     }
 
     /// Runs jobs on the threads.
-    fn work<'t>(
+    fn work(
         &self,
         (encoder, cutter): (&Encoder, &ChunkCutter<'_>),
         control: &Control,
-        (jobs, maker): (impl FnMut() -> Result<Option<Job<'t>>> + Send, JobMaker),
+        (jobs, maker): (impl FnMut() -> Result<Option<Job>> + Send, JobMaker),
     ) -> Result<()> {
         let (options, sources) = (&self.options, &*self.sources);
         let documents = Documents::new(encoder, sources, cutter, options);

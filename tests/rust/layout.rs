@@ -199,7 +199,7 @@ const INSIDE: [(&str, &str); 7] = [
         "encode::{Continuations PrefixCache Document SpecialSet SpecialTokens}",
         "types that Python wraps and Rust users need not",
     ),
-    ("decode::{Part Stop TokenRun TextDecoder self}", "decoding in place, and alignments"),
+    ("decode::{Stop TokenRun TextDecoder self}", "decoding in place, and alignments"),
     (
         "formats::{FORMATS FolderOptions Lead LoadOptions MinbpeFile NO_PATTERN RankLines SideFiles huggingface self}",
         "stand-ins' files",

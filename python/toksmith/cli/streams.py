@@ -101,14 +101,14 @@ def _open(path: str) -> IO[bytes]:
 def text(path: str, errors: str = "strict", report: Report | None = None) -> Iterator[str]:
     """Yield the text of a UTF-8 file or of standard input."""
     if path != "-":
-        _core.check_plain(path, b"")
+        _core.check_head(path, b"", plain=True)
     yield from text_files.decoded(_plain(path, report), input_name(path), errors)
 
 
 def _plain(path: str, report: Report | None) -> Iterator[bytes]:
     blocks = windows(path, "encode", report)
     for first in itertools.islice(blocks, 1):
-        _core.check_plain(input_name(path), first)
+        _core.check_head(input_name(path), first, plain=True)
         yield first
     yield from blocks
 

@@ -192,7 +192,7 @@ def check_plain(path: str) -> None:
     if stat.S_ISREG(Path(path).stat().st_mode):
         with Path(path).open("rb") as file:
             head = file.read(_HEAD_BYTES)
-    _core.check_plain(path, head)
+    _core.check_head(path, head, plain=True)
 
 
 def check_exists(name: str, hint: str) -> None:

@@ -58,5 +58,5 @@ def read(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> bytes:
     if room == 0:
         raise ValueError(f"{os.fspath(path)}: larger than {max_bytes} bytes: no file of this kind is")
     data = b"".join(pieces)
-    _core.check_whole(path, data[:_HEAD_BYTES])
+    _core.check_head(path, data[:_HEAD_BYTES], plain=False)
     return data

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .. import patterns
 from ..patterns import Pattern
-from .parts import CompiledPattern, character_kinds
+from .parts import CompiledPattern, character_classes
 
 _CODE_POINTS = 0x110000
 # A character of each class of `Class` in the core. All are old, so every version of Unicode agrees on them.
@@ -63,7 +63,7 @@ def _named(name: str) -> Automaton:
     """
     compiled = _compiled(patterns.of_source(patterns.NAMED[name], 0, "keep"))
     examples = compiled.classes[[ord(example) for example in _EXAMPLES]]
-    classes = examples[_spread(character_kinds("class"))]
+    classes = examples[_spread(character_classes())]
     for code in [*range(128), _LONG_S]:
         classes[code] = compiled.classes[code]
     return compiled._replace(classes=classes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .. import patterns
-from .._core import META, CompiledPattern, character_kinds
+from .._core import META, CompiledPattern, character_classes
 from ..formats import verification
 from ..tokenizer import Tokenizer
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["META", "CompiledPattern", "character_kinds"]
+__all__ = ["META", "CompiledPattern", "character_classes"]
 
 
 def ordinary_tokens(tokenizer: Tokenizer) -> dict[int, bytes]:
@@ -44,7 +44,8 @@ def unknown_token(tokenizer: Tokenizer) -> int | None:
 
 def last_merges(tokenizer: Tokenizer) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the two parts of each token, as places among all ids in ascending order; -1 if no merge makes it."""
-    return tokenizer._core.last_pairs()
+    left, right = tokenizer._core.last_pairs().T
+    return left, right
 
 
 def merged_differently(tokenizer: Tokenizer) -> dict[int, list[int]]:

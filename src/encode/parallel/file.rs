@@ -76,7 +76,14 @@ impl Encoder {
             Ok(vec![(at, bytes)])
         };
         let write = |(at, bytes): (u64, Vec<u8>)| write_through_at(out, &bytes, at).map_err(Error::io(name));
-        self.encode_file_chunks(path, options, |count| IdBytes::for_ids(count, is_wide), place, write, control)?;
+        self.encode_file_chunks(
+            path,
+            options,
+            |count| IdBytes::for_ids(count, is_wide),
+            place,
+            write,
+            control,
+        )?;
         Ok((end - start) / if is_wide { 4 } else { 2 })
     }
 

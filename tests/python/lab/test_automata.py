@@ -80,26 +80,8 @@ def test_named_automata_have_the_classes_of_the_scanner(name: str) -> None:
     assert found == patterns.resolve(name).core().ranges(text.encode())
 
 
-def test_kinds_of_characters_are_those_of_the_standard_library_of_rust() -> None:
-    spaces = [first for first, is_space in _core.character_kinds("whitespace") if is_space]
-    assert [chr(code) for code in spaces] == [
-        "\t",
-        " ",
-        "\x85",
-        "\xa0",
-        "\u1680",
-        "\u2000",
-        "\u2028",
-        "\u202f",
-        "\u205f",
-        "\u3000",
-    ]
-    with pytest.raises(ValueError, match='unknown kind of characters "letters"'):
-        _core.character_kinds("letters")
-
-
 def test_stretches_of_classes_leave_nothing_out() -> None:
-    firsts = [first for first, _ in _core.character_kinds("class")]
+    firsts = [first for first, _ in _core.character_classes()]
     assert firsts[0] == 0 and all(one < two for one, two in pairwise(firsts))
 
 

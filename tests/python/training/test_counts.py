@@ -229,10 +229,16 @@ def test_sums_of_parts_are_the_whole(documents: list[str], tmp_path: Path) -> No
         check(parts, documents, [END], "gpt2", size)
         for ties in ("first", "bytes"):
             assert train(parts, 320, ties=ties).merges == train(whole, 320, ties=ties).merges  # type: ignore[arg-type]
+
     # Places are numbers of 64 bits: where they would not fit, only their order is kept.
-    far = _core.PretokenCounts([(b"b", 1), (b"a", 2)], [2**64 - 5, 7])
+    def core(pretokens: list[bytes], counts: list[int], firsts: list[int]) -> _core.PretokenCounts:
+        columns = [pa.array(pretokens), pa.array(counts, pa.uint64()), pa.array(firsts, pa.uint64())]
+        return _core.counts_from_arrow(*map(_core.ArrowColumn, columns))
+
+    pa = pytest.importorskip("pyarrow")
+    far = core([b"b", b"a"], [1, 2], [2**64 - 5, 7])
     assert far.plus(far).items(0, 9) == [(b"a", 4), (b"b", 2)]
-    other = _core.PretokenCounts([(b"c", 1), (b"a", 1)], [2**63, 9])
+    other = core([b"c", b"a"], [1, 1], [2**63, 9])
     assert far.plus(other).items(0, 9) == [(b"a", 3), (b"b", 1), (b"c", 1)]
 
 

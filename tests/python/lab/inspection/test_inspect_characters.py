@@ -52,7 +52,7 @@ def test_merges_are_those_of_the_definition() -> None:
     tokenizer = Tokenizer.from_huggingface(make("bare"))
     vocab, merges = vocab_and_merges()
     ids = sorted(tokenizer.vocab)
-    left, right = (part.tolist() for part in tokenizer._core.last_pairs())
+    left, right = tokenizer._core.last_pairs().T.tolist()
     known = {(vocab[one], vocab[other]): vocab[one + other] for one, other in merges}
     made = {id: (ids[one], ids[other]) for id, one, other in zip(ids, left, right, strict=True) if one >= 0}
     assert all(known[pair] == id for id, pair in made.items())

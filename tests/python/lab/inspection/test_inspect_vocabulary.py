@@ -177,7 +177,7 @@ def test_a_vocabulary_of_merges_that_are_listed_for_each_cut() -> None:
     vocab = {byte: bytes([byte]) for byte in range(256)} | {256: b"ab", 257: b"cd", 258: b"abcd", 259: b"bcd"}
     merges = [(b"a", b"b"), (b"c", b"d"), (b"b", b"cd"), (b"a", b"bcd"), (b"ab", b"cd")]
     tokenizer = Tokenizer(vocab, merges)
-    left, right = tokenizer._core.last_pairs()
+    left, right = tokenizer._core.last_pairs().T
     assert list(zip(left[256:].tolist(), right[256:].tolist(), strict=True)) == [
         (97, 98),
         (99, 100),
