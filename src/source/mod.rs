@@ -6,7 +6,6 @@ mod checksum;
 mod chunk_cuts;
 mod compression;
 mod cuts;
-mod documents;
 mod file;
 mod frames;
 #[cfg(feature = "compression")]
