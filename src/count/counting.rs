@@ -131,17 +131,6 @@ impl Counting {
         if self.pretokenizer.is_parallel() { self.options.workers.max(1) } else { 1 }
     }
 
-    /// How many places each byte of a file gets: an invalid byte may become three of U+FFFD, and those of the next
-    /// document must come after all of them.
-    pub(super) fn stretch(&self) -> u64 {
-        if self.options.replace { 3 } else { 1 }
-    }
-
-    /// The worker of a number, with a table for about `bytes` bytes of text.
-    pub(super) fn worker(&self, number: usize, bytes: u64) -> Result<Worker<'_>> {
-        Worker::new(&self.shared, self.options.sizes(), bytes, number)
-    }
-
     /// Records that `len` bytes of text were counted from the place `start` on.
     pub(super) fn span(&self, start: u64, len: u64) {
         self.spans.lock().push(Span { start, len });

@@ -29,7 +29,10 @@ impl<'c> Workers<'c> {
         let mut slot = self.workers[number].lock();
         work(match &mut *slot {
             Some(worker) => worker,
-            none => none.insert(self.counting.worker(number, self.bytes)?),
+            none => {
+                let Counting { shared, options, .. } = self.counting;
+                none.insert(Worker::new(shared, options.sizes(), self.bytes, number)?)
+            }
         })
     }
 

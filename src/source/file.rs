@@ -1,4 +1,4 @@
-//! Files that are read at any offset.
+//! Files that are read and written at any offset.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -6,7 +6,6 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::stamp::Stamp;
-use super::writeback::begin_writeback;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::room;
@@ -132,4 +131,22 @@ pub(crate) fn write_at(file: &File, mut bytes: &[u8], mut at: u64) -> std::io::R
         }
     }
     Ok(())
+}
+
+/// Asks the system to begin now to write `len` bytes of a file, from `at` on, to the disk, and does not wait for it.
+///
+/// Otherwise the system begins when the file is synced: the call would then wait, with nothing left to do. Where the
+/// system has no such request, nothing happens.
+#[allow(unsafe_code)] // calls the system
+fn begin_writeback(file: &File, at: u64, len: usize) {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::fd::AsRawFd;
+        let (at, len) = (at.cast_signed(), (len as u64).cast_signed());
+        // SAFETY: the call takes numbers alone, and the descriptor is open as long as `file` is borrowed. An error
+        // means only that the bytes are written to disk later.
+        unsafe { libc::sync_file_range(file.as_raw_fd(), at, len, libc::SYNC_FILE_RANGE_WRITE) };
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (file, at, len);
 }
