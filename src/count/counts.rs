@@ -122,7 +122,7 @@ impl PretokenCounts {
         let hash = |&at: &u32| self.slots.get(at).0.hash();
         index.try_reserve(self.len(), hash).map_err(|_| room::out_of_memory(8 * self.len()))?;
         for (at, (slot, long)) in (0..).zip(self.slots.ordered(0..self.len())) {
-            if at as usize % PRETOKENS_PER_CHECK == 0 {
+            if (at as usize).is_multiple_of(PRETOKENS_PER_CHECK) {
                 control.check()?;
             }
             let is_same = |&other: &u32| {
