@@ -147,14 +147,4 @@ mod tests {
             }
         }
     }
-
-    #[test]
-    fn scripts_and_ascii_may_alternate_anywhere() {
-        for before in 0..40 {
-            let text = format!("{}é{}漢{}😀z", "a".repeat(before), "b".repeat(17), "c".repeat(before % 20));
-            let expected: Vec<u32> = text.chars().map(u32::from).collect();
-            assert_eq!(measure(&text), Measure { characters: expected.len(), range: CharRange::Full });
-            assert_eq!(units::<u32>(&text, expected.len()), expected);
-        }
-    }
 }

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Any, Final, Literal, final
+from typing import Any, Final, Literal, TypedDict, final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import Unpack
 
 from .data.table_texts import TextColumn as _TextColumn
 from .files.inputs import Source as _Source
@@ -389,6 +390,15 @@ def file_format(
 ) -> tuple[str | None, str | None]: ...
 def check_head(name: str | PathLike[str], head: bytes, plain: bool) -> None: ...
 
+class _CountOptions(TypedDict, total=False):
+    workers: int
+    replace: bool
+    memory_limit: int | None
+    min_count: int
+    chunk_bytes: int
+    separator: str | None
+    table_bytes: int
+
 @final
 class Counting:
     def __new__(
@@ -396,14 +406,8 @@ class Counting:
         special_tokens: Sequence[str],
         pretokenizer: Pretokenizer,
         *,
-        workers: int | None = None,
-        replace: bool = False,
-        memory_limit: int | None = None,
         temporary: str | PathLike[str] | None = None,
-        min_count: int = 1,
-        chunk_bytes: int | None = None,
-        window_bytes: int | None = None,
-        table_bytes: int | None = None,
+        **options: Unpack[_CountOptions],
     ) -> Counting: ...
     def files(
         self,

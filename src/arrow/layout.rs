@@ -72,45 +72,37 @@ unsafe fn layout_of(schema: &ArrowSchema) -> Result<(Layout, String)> {
     }
     // SAFETY: the caller's promise.
     let format = unsafe { format_of(schema)? };
-    let layout = match format {
-        b"n" => Layout::Null,
-        b"u" | b"z" => Layout::Offsets32,
-        b"U" | b"Z" => Layout::Offsets64,
-        b"vu" | b"vz" => Layout::Views,
-        b"c" => Layout::Integers { bytes: 1, signed: true },
-        b"s" => Layout::Integers { bytes: 2, signed: true },
-        b"i" => Layout::Integers { bytes: 4, signed: true },
-        b"l" => Layout::Integers { bytes: 8, signed: true },
-        b"C" => Layout::Integers { bytes: 1, signed: false },
-        b"S" => Layout::Integers { bytes: 2, signed: false },
-        b"I" => Layout::Integers { bytes: 4, signed: false },
-        b"L" => Layout::Integers { bytes: 8, signed: false },
+    let integers = |bytes, signed| Layout::Integers { bytes, signed };
+    let (layout, name) = match format {
+        b"n" => (Layout::Null, "null"),
+        b"u" => (Layout::Offsets32, "string"),
+        b"z" => (Layout::Offsets32, "binary"),
+        b"U" => (Layout::Offsets64, "string"),
+        b"Z" => (Layout::Offsets64, "binary"),
+        b"vu" => (Layout::Views, "string"),
+        b"vz" => (Layout::Views, "binary"),
+        b"c" => (integers(1, true), "int"),
+        b"s" => (integers(2, true), "int"),
+        b"i" => (integers(4, true), "int"),
+        b"l" => (integers(8, true), "int"),
+        b"C" => (integers(1, false), "uint"),
+        b"S" => (integers(2, false), "uint"),
+        b"I" => (integers(4, false), "uint"),
+        b"L" => (integers(8, false), "uint"),
+        b"b" => (Layout::Other, "bool"),
+        b"e" | b"f" => (Layout::Other, "float"),
+        b"g" => (Layout::Other, "double"),
+        b"+l" | b"+L" | b"+vl" | b"+vL" => (Layout::Other, "list"),
+        [b'w', ..] => (Layout::Other, "fixed_size_binary"),
+        [b'd', ..] => (Layout::Other, "decimal"),
+        [b't', ..] => (Layout::Other, "a date or a time"),
         b"+s" => {
             let actual = format!("has {} columns", schema.n_children);
             return refused(actual, "give one, such as table[\"text\"]");
         }
-        _ => Layout::Other,
+        _ => return Ok((Layout::Other, format!("{:?}", String::from_utf8_lossy(format)))),
     };
-    Ok((layout, type_name(format)))
-}
-
-fn type_name(format: &[u8]) -> String {
-    let name = match format {
-        b"n" => "null",
-        b"u" | b"U" | b"vu" => "string",
-        b"z" | b"Z" | b"vz" => "binary",
-        b"c" | b"s" | b"i" | b"l" => "int",
-        b"C" | b"S" | b"I" | b"L" => "uint",
-        b"b" => "bool",
-        b"e" | b"f" => "float",
-        b"g" => "double",
-        b"+l" | b"+L" | b"+vl" | b"+vL" => "list",
-        [b'w', ..] => "fixed_size_binary",
-        [b'd', ..] => "decimal",
-        [b't', ..] => "a date or a time",
-        _ => return format!("{:?}", String::from_utf8_lossy(format)),
-    };
-    name.into()
+    Ok((layout, name.into()))
 }
 
 pub(super) fn broken(reason: &str) -> Error {

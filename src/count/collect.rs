@@ -1,7 +1,5 @@
 //! Turns the tables of counting into [`PretokenCounts`].
 
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::counts::PretokenCounts;
@@ -16,7 +14,7 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::memory;
 use crate::room;
-use crate::workers;
+use crate::workers::{self, Lock};
 
 /// The largest arena of a partition that is always copied to the arena of the result. A larger one becomes the arena
 /// of the result itself, if that is still empty.
@@ -54,17 +52,17 @@ pub(super) fn collect(
     // fragment memory.
     let max_slots =
         wanted.bytes.map_or(count, |bytes| count.min(bytes as usize / size_of::<CountSlot>() + 1));
-    let parts = Mutex::new((room::for_items(max_slots)?, Vec::new()));
+    let parts = Lock::new((room::for_items(max_slots)?, Vec::new()));
     let collector = SlotCollector {
         wanted,
         parts,
-        sections: Mutex::default(),
+        sections: Lock::default(),
         used: AtomicU64::new(0),
         total: AtomicU64::new(0),
         frequencies: Frequencies::default(),
     };
-    let left = Mutex::new(partitions);
-    let next = || left.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    let left = Lock::new(partitions);
+    let next = || left.lock().pop();
     let is_spilled = spill.is_some();
     let workers = if is_spilled { wanted.workers } else { 1 };
     workers::run(workers, control, |_| {
@@ -76,11 +74,11 @@ pub(super) fn collect(
     let is_full = collector.is_full();
     let SlotCollector { parts, sections, used, total, frequencies, .. } = collector;
     if let (true, Some(spill), Some(room)) = (is_full, spill, wanted.bytes) {
-        let sections = sections.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let sections = sections.into_inner();
         let (frequencies, total, needed) = (frequencies.sums(), total.into_inner(), used.into_inner());
         return Ok(Err(Oversized { sections, spill, spans, frequencies, total, needed, room }));
     }
-    let (mut slots, long) = parts.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let (mut slots, long) = parts.into_inner();
     memory::release_unused(&mut slots);
     if is_spilled {
         memory::release_freed();
@@ -102,9 +100,9 @@ pub(super) fn collect(
 /// from the temporary file.
 struct SlotCollector {
     wanted: ResultOptions,
-    parts: Mutex<(Vec<CountSlot>, Vec<u8>)>,
+    parts: Lock<(Vec<CountSlot>, Vec<u8>)>,
     /// The sections of each partition, from which they can be merged again.
-    sections: Mutex<Vec<Vec<Section>>>,
+    sections: Lock<Vec<Vec<Section>>>,
     /// Bytes of memory of the result.
     used: AtomicU64,
     /// The sum of all counts.
@@ -128,7 +126,7 @@ impl SlotCollector {
                     }
                     Ok(())
                 })?;
-                self.sections.lock().unwrap_or_else(PoisonError::into_inner).push(sections);
+                self.sections.lock().push(sections);
             }
             None => {
                 control.check()?;
@@ -138,7 +136,7 @@ impl SlotCollector {
         if self.is_full() {
             return Ok(());
         }
-        let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut parts = self.parts.lock();
         let (all, arena) = &mut *parts;
         let base = arena.len();
         if arena.is_empty() && long.len() > COPIED_BYTES {

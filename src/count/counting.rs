@@ -1,7 +1,5 @@
 //! The state of a counting, documents in memory, and the result.
 
-use std::sync::{Mutex, PoisonError};
-
 use super::collect::{ResultOptions, collect};
 use super::counts::{MAX_COUNT, PretokenCounts};
 use super::options::CountOptions;
@@ -15,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::pretokenize::Pretokenizer;
 use crate::source::Separator;
 use crate::special::Specials;
+use crate::workers::Lock;
 
 /// Bytes of text for which a worker's table is made if nobody knows how much text will come. The table grows with the
 /// text.
@@ -28,7 +27,7 @@ pub struct Counting {
     pub(super) separator: Option<Box<Separator>>,
     pub(super) options: CountOptions,
     pub(super) shared: SharedCounts,
-    pub(super) spans: Mutex<Vec<Span>>,
+    pub(super) spans: Lock<Vec<Span>>,
     /// The place that the next document begins at.
     pub(super) place: u64,
     /// The sum of the counts of [`Counting::counts`]; `None` before the first of them.
@@ -47,7 +46,7 @@ impl Counting {
             separator,
             options,
             shared,
-            spans: Mutex::default(),
+            spans: Lock::default(),
             place: 0,
             rows_total: None,
         }
@@ -101,7 +100,7 @@ impl Counting {
             workers: self.options.workers,
             by_bytes: self.rows_total.is_some(),
         };
-        let spans = self.spans.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let spans = self.spans.into_inner();
         collect(partitions, spill, spans, wanted, control)
     }
 
@@ -132,19 +131,8 @@ impl Counting {
         if self.pretokenizer.is_parallel() { self.options.workers.max(1) } else { 1 }
     }
 
-    /// How many places each byte of a file gets: an invalid byte may become three of U+FFFD, and those of the next
-    /// document must come after all of them.
-    pub(super) fn stretch(&self) -> u64 {
-        if self.options.replace { 3 } else { 1 }
-    }
-
-    /// The worker of a number, with a table for about `bytes` bytes of text.
-    pub(super) fn worker(&self, number: usize, bytes: u64) -> Result<Worker<'_>> {
-        Worker::new(&self.shared, self.options.sizes(), bytes, number)
-    }
-
     /// Records that `len` bytes of text were counted from the place `start` on.
     pub(super) fn span(&self, start: u64, len: u64) {
-        self.spans.lock().unwrap_or_else(PoisonError::into_inner).push(Span { start, len });
+        self.spans.lock().push(Span { start, len });
     }
 }

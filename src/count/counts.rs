@@ -11,7 +11,7 @@ use super::places::{Span, sort_by_place};
 use super::slot::CountSlot;
 use super::slots::Slots;
 use crate::control::{Control, PRETOKENS_PER_CHECK};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, show};
 use crate::room;
 
 /// The highest count, and the highest sum of counts, that is accepted. Sums of two such counts do not
@@ -112,13 +112,26 @@ impl PretokenCounts {
         Self::from_items(self.iter().chain(moved), end, control)
     }
 
-    fn make_index(&self, control: &Control) -> Result<HashTable<u32>> {
+    /// Finds the numbers of pretokens by their hashes. A pretoken that is there twice, in a file, is an error.
+    pub(super) fn make_index(&self, control: &Control) -> Result<HashTable<u32>> {
         let mut index = HashTable::new();
+        if u32::try_from(self.len()).is_err() {
+            let bytes = self.slots.arena_bytes() as u64;
+            return Err(Error::TooManyPretokens { bytes, limit: u32::MAX.into() });
+        }
         let hash = |&at: &u32| self.slots.get(at).0.hash();
         index.try_reserve(self.len(), hash).map_err(|_| room::out_of_memory(8 * self.len()))?;
-        for (at, (slot, _)) in (0..).zip(self.slots.ordered(0..self.len())) {
-            if at as usize % PRETOKENS_PER_CHECK == 0 {
+        for (at, (slot, long)) in (0..).zip(self.slots.ordered(0..self.len())) {
+            if (at as usize).is_multiple_of(PRETOKENS_PER_CHECK) {
                 control.check()?;
+            }
+            let is_same = |&other: &u32| {
+                let (other, arena) = self.slots.get(other);
+                other.is_same(arena, slot, long)
+            };
+            if index.find(slot.hash(), is_same).is_some() {
+                let pretoken = show(slot.pretoken(long));
+                return Err(Error::Invalid(format!("the pretoken {pretoken} occurs twice in the file")));
             }
             index.insert_unique(slot.hash(), at, hash);
         }

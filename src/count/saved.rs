@@ -9,13 +9,11 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use rustc_hash::FxHashSet;
-
 use super::counts::PretokenCounts;
 use super::places::sort_by_place;
 use super::slot::CountSlot;
 use crate::control::{Control, PRETOKENS_PER_CHECK};
-use crate::error::{Error, Result, show};
+use crate::error::{Error, Result};
 use crate::room;
 
 /// Writes pretokens to a file.
@@ -114,31 +112,9 @@ impl PretokenCounts {
         if slots.windows(2).any(|pair| pair[0].first == pair[1].first) {
             return Err(numbers.broken());
         }
-        check_distinct(&slots, &long)?;
-        PretokenCounts::from_slots(slots, long, end_place)
-    }
-}
-
-/// Fails if a pretoken occurs twice. Takes 8 bytes for each pretoken while it runs.
-fn check_distinct(slots: &[CountSlot], long: &[u8]) -> Result<()> {
-    let mut hashes = room::for_items(slots.len())?;
-    hashes.extend(slots.iter().map(CountSlot::hash));
-    hashes.sort_unstable();
-    let repeated: FxHashSet<u64> =
-        hashes.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
-    if repeated.is_empty() {
-        return Ok(());
-    }
-    // Different pretokens rarely have equal hashes, except in a file that was made to have them.
-    room::check_available(size_of::<&[u8]>() * 2 * slots.len())?;
-    let mut seen = FxHashSet::default();
-    let mut pretokens =
-        slots.iter().filter(|slot| repeated.contains(&slot.hash())).map(|slot| slot.pretoken(long));
-    match pretokens.find(|pretoken| !seen.insert(*pretoken)) {
-        Some(pretoken) => {
-            Err(Error::Invalid(format!("the pretoken {} occurs twice in the file", show(pretoken))))
-        }
-        None => Ok(()),
+        let counts = PretokenCounts::from_slots(slots, long, end_place)?;
+        counts.make_index(control)?; // which finds a pretoken that is there twice
+        Ok(counts)
     }
 }
 

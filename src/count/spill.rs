@@ -5,14 +5,15 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::fs::File;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::slot::{CountSlot, store, stored_room};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::room;
 use crate::source::{read_at, write_at};
+use crate::workers::Lock;
 
 /// Sorted slots in the file.
 #[derive(Clone, Debug, Default)]
@@ -31,7 +32,7 @@ pub(super) struct SpillFile {
     /// Bytes of read buffers while the sections of one partition are merged.
     merge_bytes: usize,
     folder: PathBuf,
-    written: Mutex<Written>,
+    written: Lock<Written>,
     /// How many times the contents of a partition were written.
     count: AtomicU64,
 }
@@ -50,18 +51,12 @@ const WRITE_BYTES: usize = 1 << 17;
 
 impl SpillFile {
     pub(super) fn new(folder: PathBuf, partition_bytes: usize, merge_bytes: usize) -> Self {
-        SpillFile {
-            partition_bytes,
-            merge_bytes,
-            folder,
-            written: Mutex::default(),
-            count: AtomicU64::new(0),
-        }
+        SpillFile { partition_bytes, merge_bytes, folder, written: Lock::default(), count: AtomicU64::new(0) }
     }
 
     /// The length of the file in bytes.
     pub(super) fn bytes(&self) -> u64 {
-        self.lock().end
+        self.written.lock().end
     }
 
     /// How many times the contents of a partition were written.
@@ -136,13 +131,9 @@ impl SpillFile {
         if sum.count > 0 { take(&sum, &arena) } else { Ok(()) }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Written> {
-        self.written.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Writes at the end of the file; returns the offset of what was written.
     fn append(&self, bytes: &[u8]) -> Result<u64> {
-        let mut written = self.lock();
+        let mut written = self.written.lock();
         let start = written.end;
         let failed = |source| Error::Spill { folder: self.folder.clone(), written: start, source };
         if written.file.is_none() {
@@ -220,7 +211,7 @@ struct SectionReader {
 impl SectionReader {
     /// A reader at the first slot of a section; `None` for an empty section.
     fn open(spill: &SpillFile, section: Section, window: usize) -> Result<Option<Self>> {
-        let Some(file) = spill.lock().file.clone() else { return Ok(None) };
+        let Some(file) = spill.written.lock().file.clone() else { return Ok(None) };
         let mut reader = SectionReader {
             file,
             stretches: section.stretches.into_iter(),
@@ -309,7 +300,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let spill = SpillFile::new(folder.path().into(), 1 << 20, 1 << 16);
         spill.append(&[255; 4096]).unwrap();
-        let file = spill.lock().file.clone().unwrap();
+        let file = spill.written.lock().file.clone().unwrap();
         let write = |thread: usize| {
             let bytes = |round: usize| vec![(2 * round + thread) as u8; 1 + thread + 97 * round % 500];
             (0..1000).map(bytes).map(|bytes| (spill.append(&bytes).unwrap(), bytes)).collect::<Vec<_>>()

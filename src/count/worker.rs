@@ -1,7 +1,5 @@
 //! The tables that all workers share, and the state of one worker.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use super::local_counts::{LocalCounts, bits_for};
 use super::partition::{PARTITIONS, Partition, partition_of};
 use super::slot::{CountSlot, hash_long, room_of, store};
@@ -12,34 +10,30 @@ use crate::pretokenize::key::Key;
 use crate::pretokenize::{ENDS, Pretokenizer};
 use crate::room;
 use crate::special::{Segment, Specials};
+use crate::workers::Lock;
 
 /// The shared tables of counts: partitions of the pretokens by hash. Each has a lock, so one worker at a time
 /// changes it.
 #[derive(Debug)]
 pub(super) struct SharedCounts {
-    partitions: Vec<Mutex<Partition>>,
+    partitions: Vec<Lock<Partition>>,
     /// The temporary file for what memory has no room for; `None` if memory is not limited.
     pub(super) spill: Option<SpillFile>,
 }
 
 impl SharedCounts {
     pub(super) fn new(spill: Option<SpillFile>) -> Self {
-        SharedCounts { partitions: (0..PARTITIONS).map(|_| Mutex::default()).collect(), spill }
-    }
-
-    fn lock(&self, partition: usize) -> MutexGuard<'_, Partition> {
-        self.partitions[partition].lock().unwrap_or_else(PoisonError::into_inner)
+        SharedCounts { partitions: (0..PARTITIONS).map(|_| Lock::default()).collect(), spill }
     }
 
     /// Adds one slot; `arena` has its pretoken if it is long.
     pub(super) fn add(&self, slot: &CountSlot, arena: &[u8]) -> Result<()> {
         let hash = slot.hash();
-        self.lock(partition_of(hash)).add(slot, hash, arena, self.spill.as_ref())
+        self.partitions[partition_of(hash)].lock().add(slot, hash, arena, self.spill.as_ref())
     }
 
     pub(super) fn into_partitions(self) -> (Vec<Partition>, Option<SpillFile>) {
-        let own =
-            |partition: Mutex<Partition>| partition.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let own = |partition: Lock<Partition>| partition.into_inner();
         (self.partitions.into_iter().map(own).collect(), self.spill)
     }
 }
@@ -229,7 +223,7 @@ impl<'s> Worker<'s> {
                 continue;
             }
             let spill = self.shared.spill.as_ref();
-            self.shared.lock(partition).add_all(part, &self.pending, &self.long, spill)?;
+            self.shared.partitions[partition].lock().add_all(part, &self.pending, &self.long, spill)?;
         }
         self.turn = (self.turn + 1) % PARTITIONS;
         self.pending.clear();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh64::xxh64;
 
-use super::encoded::Encoded;
+use super::documents::Encoded;
 use crate::error::Result;
 use crate::room;
 

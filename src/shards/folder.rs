@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -19,6 +18,7 @@ use super::shard::Filling;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::source::{Links, WrittenHashes, checksum, open_regular, write_whole};
+use crate::workers::Lock;
 
 const STATE: &str = "state.json";
 const KIND: &str = "toksmith unfinished run";
@@ -79,7 +79,7 @@ pub struct ShardFolder {
     /// The files that a repair restores; `None` if all are kept.
     kept: Option<HashSet<String>>,
     write_parquet: ParquetWriter,
-    shards: Mutex<Shards>,
+    shards: Lock<Shards>,
 }
 
 /// A shard: the number of its split, and its own.
@@ -102,11 +102,7 @@ impl ShardFolder {
         kept: Option<HashSet<String>>,
         write_parquet: ParquetWriter,
     ) -> Self {
-        ShardFolder { folder, options, run, kept, write_parquet, shards: Mutex::default() }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Shards> {
-        self.shards.lock().unwrap_or_else(PoisonError::into_inner)
+        ShardFolder { folder, options, run, kept, write_parquet, shards: Lock::default() }
     }
 
     /// The files of a shard in the unfinished folder, and their final names: ids, places, and Megatron's index.
@@ -167,7 +163,7 @@ impl ShardFolder {
             index_blake3: sums.next().unwrap_or_default().1,
             idx_blake3: sums.next().map(|(_, sum)| sum),
         };
-        self.lock().whole.insert((split, number), entry);
+        self.shards.lock().whole.insert((split, number), entry);
         Ok(())
     }
 
@@ -191,7 +187,7 @@ impl ShardFolder {
         if snapshot.totals.iter().all(|total| *total == Filling::default()) {
             return Ok(());
         }
-        let whole = self.lock().whole.clone().into_iter();
+        let whole = self.shards.lock().whole.clone().into_iter();
         let counted = whole.filter(|((split, number), _)| *number < snapshot.shards[*split].0);
         let shards = counted.map(|((split, number), entry)| (split, number, entry)).collect();
         let json = |error: serde_json::Error| Error::Invalid(error.to_string());
@@ -220,13 +216,13 @@ impl ShardFolder {
             self.check((*split, *number), entry, control)?;
         }
         let whole = shards.into_iter().map(|(split, number, entry)| ((split, number), entry)).collect();
-        *self.lock() = Shards { whole, published: BTreeSet::new(), snapshot: Some(snapshot) };
-        self.publish(|_| true).inspect_err(|_| *self.lock() = Shards::default())
+        *self.shards.lock() = Shards { whole, published: BTreeSet::new(), snapshot: Some(snapshot) };
+        self.publish(|_| true).inspect_err(|_| *self.shards.lock() = Shards::default())
     }
 
     /// The snapshot to continue from.
     pub(super) fn snapshot(&self) -> Option<Snapshot> {
-        self.lock().snapshot.clone()
+        self.shards.lock().snapshot.clone()
     }
 
     fn state(&self) -> Result<Option<State>> {
@@ -299,7 +295,7 @@ impl ShardFolder {
     /// Gives whole shards their names. A file that has its name already is left alone.
     fn publish(&self, is_due: impl Fn(Key) -> bool) -> Result<()> {
         let keys: Vec<Key> = {
-            let shards = self.lock();
+            let shards = self.shards.lock();
             let due = shards.whole.keys().filter(|key| !shards.published.contains(key) && is_due(**key));
             due.copied().collect()
         };
@@ -316,7 +312,7 @@ impl ShardFolder {
                 }
             }
             remove(&self.raw(key, Filling::default()).ids)?; // that Parquet was made of
-            self.lock().published.insert(key);
+            self.shards.lock().published.insert(key);
         }
         Ok(())
     }
@@ -324,7 +320,7 @@ impl ShardFolder {
     /// The whole shards of each split, in order.
     pub fn entries(&self) -> Vec<Vec<ShardEntry>> {
         let mut entries = vec![Vec::new(); self.options.splits.len()];
-        for ((split, _), entry) in &self.lock().whole {
+        for ((split, _), entry) in &self.shards.lock().whole {
             entries[*split].push(entry.clone());
         }
         entries
@@ -332,7 +328,7 @@ impl ShardFolder {
 
     /// The final names of all files of whole shards.
     pub fn names(&self) -> Vec<String> {
-        let keys: Vec<Key> = self.lock().whole.keys().copied().collect();
+        let keys: Vec<Key> = self.shards.lock().whole.keys().copied().collect();
         keys.into_iter().flat_map(|key| self.files(key)).map(|(_, name)| name).collect()
     }
 }

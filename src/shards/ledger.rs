@@ -1,12 +1,13 @@
 //! Records which jobs are written. A snapshot of the run waits until all jobs before it are written.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::shard::{Filling, Shard};
 use crate::source::{Cursor, Skipped};
+use crate::workers::Lock;
 
 /// The state of a run between two jobs: all that is needed to continue from there. Its JSON is part of the state file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,7 +82,7 @@ pub(super) struct Pending {
 
 /// Counts the unfinished tasks of each job.
 #[derive(Default)]
-pub(super) struct Ledger(Mutex<LedgerState>);
+pub(super) struct Ledger(Lock<LedgerState>);
 
 #[derive(Default)]
 struct LedgerState {
@@ -92,20 +93,16 @@ struct LedgerState {
 }
 
 impl Ledger {
-    fn lock(&self) -> MutexGuard<'_, LedgerState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Notes that a job has `things` more tasks.
     pub(super) fn expect(&self, job: u64, things: usize) {
         if things > 0 {
-            *self.lock().open.entry(job).or_insert(0) += things;
+            *self.0.lock().open.entry(job).or_insert(0) += things;
         }
     }
 
     /// Notes that one task of a job is done.
     pub(super) fn done(&self, job: u64) {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         if let Some(things) = state.open.get_mut(&job) {
             *things -= 1;
             if *things == 0 {
@@ -116,13 +113,13 @@ impl Ledger {
 
     /// Adds a snapshot of the state after a job.
     pub(super) fn add(&self, pending: Pending) {
-        self.lock().waiting.push_back(pending);
+        self.0.lock().waiting.push_back(pending);
     }
 
     /// The latest snapshot that can be saved; `None` if there is none, or while another one is being saved. After
     /// saving, call [`Ledger::saved`].
     pub(super) fn take(&self) -> Option<Pending> {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         if state.is_saving {
             return None;
         }
@@ -137,11 +134,11 @@ impl Ledger {
 
     /// Notes that saving a snapshot ended, with or without success.
     pub(super) fn saved(&self) {
-        self.lock().is_saving = false;
+        self.0.lock().is_saving = false;
     }
 
     /// Whether no job has unfinished tasks.
     pub(super) fn is_empty(&self) -> bool {
-        self.lock().open.is_empty()
+        self.0.lock().open.is_empty()
     }
 }

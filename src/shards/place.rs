@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::buffer::ShuffleBuffer;
-use super::encoded::Encoded;
+use super::documents::Encoded;
 use super::ledger::{Ledger, Pending, Snapshot};
 use super::options::{ShardOptions, Shuffle};
 use super::shard::{Filling, Shard};

@@ -1,6 +1,6 @@
 //! A run: sources → jobs → ids → shards, on several threads.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread;
 
 use super::documents::{Documents, Job, TextJob};
@@ -14,7 +14,7 @@ use crate::control::{Control, Stage};
 use crate::encode::Encoder;
 use crate::error::{Error, Result};
 use crate::source::{ChunkCutter, Cursor, InputFile, Plan};
-use crate::workers;
+use crate::workers::{self, Lock};
 
 /// How far a run has come.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,9 +33,9 @@ pub struct ShardRun {
     sources: Vec<InputFile>,
     /// What makes shards whole, and saves snapshots; `None` for pieces.
     folder: Option<Arc<ShardFolder>>,
-    placer: Mutex<Placer>,
+    placer: Lock<Placer>,
     ledger: Ledger,
-    counts: Mutex<Counts>,
+    counts: Lock<Counts>,
 }
 
 impl ShardRun {
@@ -55,30 +55,26 @@ impl ShardRun {
         if !snapshot.is_of(options.splits.len(), sources.len()) {
             return Err(Error::Snapshot);
         }
-        let placer = Mutex::new(Placer::open(&options, snapshot, control)?);
-        let (ledger, counts) = (Ledger::default(), Mutex::default());
+        let placer = Lock::new(Placer::open(&options, snapshot, control)?);
+        let (ledger, counts) = (Ledger::default(), Lock::default());
         let run = ShardRun { options, sources, folder, placer, ledger, counts };
-        run.count(&run.placer().now);
+        run.count(&run.placer.lock().now);
         Ok(run)
-    }
-
-    fn placer(&self) -> MutexGuard<'_, Placer> {
-        self.placer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The place that the run has come to.
     pub fn at(&self) -> Cursor {
-        self.placer().now.at
+        self.placer.lock().now.at
     }
 
     /// How far the run is. Never waits for long.
     pub fn counts(&self) -> Counts {
-        *self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.counts.lock()
     }
 
     fn count(&self, now: &Snapshot) {
         let sum = |number: fn(&Filling) -> u64| now.totals.iter().map(number).sum();
-        *self.counts.lock().unwrap_or_else(PoisonError::into_inner) = Counts {
+        *self.counts.lock() = Counts {
             documents: sum(|total| total.documents),
             ids: sum(|total| total.ids),
             source: now.at.source as u64,
@@ -114,7 +110,7 @@ impl ShardRun {
         let cutter = ChunkCutter::new(&read, None);
         let jobs = || Ok(next()?.map(Job::Texts));
         self.work((encoder, &cutter), control, (jobs, JobMaker::Caller))?;
-        let mut placer = self.placer();
+        let mut placer = self.placer.lock();
         placer.now.at = Cursor::start_of(end);
         placer.now.lines = 0;
         Ok(())
@@ -132,7 +128,7 @@ impl ShardRun {
         let context = PlaceContext { options, sources, ledger: &self.ledger };
         let work = |worker, job| documents.encode(worker, job, control);
         let place = |encoded| {
-            let mut placer = self.placer();
+            let mut placer = self.placer.lock();
             let placed = placer.place(encoded, context);
             self.count(&placer.now);
             placed
@@ -151,7 +147,7 @@ impl ShardRun {
         if done.is_err() && self.ledger.is_empty() {
             // Everything that was placed before the failure is written, so the next run can continue from this
             // snapshot.
-            self.placer().snapshot_now(&self.ledger);
+            self.placer.lock().snapshot_now(&self.ledger);
             let _ = self.save();
         }
         done
@@ -187,7 +183,7 @@ impl ShardRun {
     /// Closes all shards, and saves a last snapshot.
     pub fn finish(&self, control: &Control) -> Result<Snapshot> {
         let context = PlaceContext { options: &self.options, sources: &self.sources, ledger: &self.ledger };
-        let (placed, whole) = self.placer().finish(context)?;
+        let (placed, whole) = self.placer.lock().finish(context)?;
         for placed in placed {
             control.check()?;
             placed.write(&mut |shard| self.finish_shard(shard))?;
@@ -196,7 +192,7 @@ impl ShardRun {
             control.check()?;
             self.finish_shard(&shard)?;
         }
-        let snapshot = self.placer().now.clone();
+        let snapshot = self.placer.lock().now.clone();
         self.count(&snapshot);
         if let Some(folder) = &self.folder {
             folder.save(&snapshot)?;

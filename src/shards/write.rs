@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::buffer::ShuffleBuffer;
-use super::encoded::Encoded;
+use super::documents::Encoded;
 use super::shard::{Filling, Shard};
 use crate::error::Result;
 use crate::room;

@@ -7,7 +7,6 @@
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use blake3::hazmat::{ChainingValue, HasherExt, Mode, merge_subtrees_non_root, merge_subtrees_root};
 use blake3::{Hash, Hasher};
@@ -17,6 +16,7 @@ use super::regular::{Links, open_regular};
 use crate::control::{Control, Stage};
 use crate::error::{Error, Result};
 use crate::room;
+use crate::workers::Lock;
 
 /// Bytes of a file whose hash is a subtree; a power of two. Few enough to stay in the cache until they are hashed.
 /// What a write covers of such a part but not entirely is read again, so a part is also small beside a write.
@@ -25,7 +25,7 @@ const SUBTREE_BYTES: usize = 64 << 10;
 /// The hashes of those parts of a file that were in memory as a whole when they were written. They take about a
 /// thousandth of the size of the file.
 #[derive(Debug, Default)]
-pub struct WrittenHashes(Mutex<BTreeMap<u64, ChainingValue>>);
+pub struct WrittenHashes(Lock<BTreeMap<u64, ChainingValue>>);
 
 impl WrittenHashes {
     /// Hashes what is written at `at`. It must not be overwritten with anything else.
@@ -34,16 +34,8 @@ impl WrittenHashes {
         let parts = bytes.get((first - at) as usize..).unwrap_or(&[]).chunks_exact(SUBTREE_BYTES);
         for (number, part) in (first / SUBTREE_BYTES as u64..).zip(parts) {
             let hash = subtree_hash(number, part);
-            self.lock().insert(number, hash);
+            self.0.lock().insert(number, hash);
         }
-    }
-
-    fn get(&self, number: u64) -> Option<ChainingValue> {
-        self.lock().get(&number).copied()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, ChainingValue>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -80,7 +72,7 @@ pub(crate) fn checksum_of_start(
         let len = (size - at).min(SUBTREE_BYTES as u64);
         let number = at / SUBTREE_BYTES as u64;
         let is_whole = len == SUBTREE_BYTES as u64;
-        let hash = match written.get(number).filter(|_| is_whole) {
+        let hash = match written.0.lock().get(&number).copied().filter(|_| is_whole) {
             Some(hash) => hash,
             None => {
                 let part = part_of(file, head_bytes, at, &mut window[..len as usize]).map_err(&failed)?;
@@ -88,7 +80,7 @@ pub(crate) fn checksum_of_start(
             }
         };
         if is_whole && (number > 0 || head_bytes == 0) {
-            written.lock().insert(number, hash);
+            written.0.lock().insert(number, hash);
         }
         control.advance(len);
         at += len;
@@ -174,11 +166,11 @@ mod tests {
             let whole = writes
                 .iter()
                 .map(|write| (write.end / SUBTREE_BYTES).saturating_sub(write.start.div_ceil(SUBTREE_BYTES)));
-            assert_eq!(written.lock().len(), whole.sum::<usize>());
+            assert_eq!(written.0.lock().len(), whole.sum::<usize>());
             // The parts that are known may hold anything by now.
             let mut changed = bytes.clone();
             if len > SUBTREE_BYTES {
-                for number in written.lock().keys() {
+                for number in written.0.lock().keys() {
                     changed[*number as usize * SUBTREE_BYTES] ^= 1;
                 }
             }

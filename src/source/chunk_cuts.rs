@@ -1,5 +1,7 @@
 //! Where the text of a source is cut into chunks.
 
+use std::ops::Range;
+
 use super::cuts::Cutter;
 use super::file::PlainFile;
 use super::separator::Separator;
@@ -7,12 +9,6 @@ use super::sources::ReadOptions;
 use super::utf8::late_character;
 use crate::control::Control;
 use crate::error::Result;
-
-/// The number of bytes that the search for a cut reads first; it doubles after each failure. Most documents are
-/// shorter.
-const LOOK_BYTES: u64 = 1 << 12;
-/// The maximum number of bytes that the search for a cut reads at once.
-const MAX_LOOK_BYTES: u64 = 1 << 22;
 
 /// The end of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,25 +46,11 @@ impl<'a> ChunkCutter<'a> {
         (start, max_record_bytes): (u64, u64),
         control: &Control,
     ) -> Result<ChunkEnd> {
-        let mut at = start.saturating_add(self.options.min_chunk(false)).min(file.size()) - 1;
+        let at = start.saturating_add(self.options.min_chunk(false)).min(file.size()) - 1;
         // Of these bytes more than the limit are the line's, also behind a BOM and before a newline.
-        let limit = at.saturating_add(max_record_bytes).saturating_add(5);
-        let mut look = LOOK_BYTES;
-        let mut end = file.size();
-        while at < file.size() {
-            control.check()?;
-            if at > limit {
-                end = at;
-                break;
-            }
-            let text = file.read(at, look as usize)?;
-            if let Some(newline) = memchr::memchr(b'\n', &text) {
-                end = at + newline as u64 + 1;
-                break;
-            }
-            at += text.len() as u64;
-            look = (2 * look).min(MAX_LOOK_BYTES);
-        }
+        let limit = at.saturating_add(max_record_bytes).saturating_add(5).min(file.size());
+        let newline = |text: &[u8], _| memchr::memchr(b'\n', text);
+        let end = file.find((at, at, limit), 0, control, newline)?.map_or(limit, |newline| newline + 1);
         Ok(ChunkEnd { end, next: end, is_whole: true })
     }
 
@@ -96,7 +78,9 @@ impl<'a> ChunkCutter<'a> {
             // Each search reaches twice as far as the one before, so that a long document is not searched again and
             // again.
             limit = limit.saturating_add(self.options.min_chunk(true).max(limit - from));
-            if let Some(at) = first_separator(separator, file, (start, known, limit), control)? {
+            let first = |text: &[u8], range: Range<usize>| separator.first_alone(text, range.start);
+            let range = (start, known, limit.min(file.size()));
+            if let Some(at) = file.find(range, separator.len() as u64, control, first)? {
                 return Ok(ChunkEnd { end: at, next: at + separator.len() as u64, is_whole: true });
             }
             if known == from {
@@ -141,27 +125,4 @@ impl<'a> ChunkCutter<'a> {
         let min_bytes = if is_inside || at_characters { 1 } else { self.options.min_chunk(true) };
         (end >= min_bytes).then_some(ChunkEnd { end, next: end, is_whole: false })
     }
-}
-
-/// The offset of the first separator that begins at or after `known` and before `limit`. The text begins at `start`.
-fn first_separator(
-    separator: &Separator,
-    file: PlainFile<'_>,
-    (start, known, limit): (u64, u64, u64),
-    control: &Control,
-) -> Result<Option<u64>> {
-    let len = separator.len() as u64;
-    let (mut at, mut look) = (known, LOOK_BYTES);
-    while at < limit.min(file.size()) {
-        control.check()?;
-        let low = at.saturating_sub(len).max(start);
-        let high = at.saturating_add(look).min(limit).saturating_add(len);
-        let text = file.read(low, (high - low) as usize)?;
-        if let Some(position) = separator.first_alone(&text, (at - low) as usize) {
-            return Ok(Some(low + position as u64));
-        }
-        at = at.saturating_add(look);
-        look = (2 * look).min(MAX_LOOK_BYTES);
-    }
-    Ok(None)
 }

@@ -1,5 +1,7 @@
 //! Places where a text or a file can be cut without a change of its pretokens and special tokens.
 
+use std::ops::Range;
+
 use super::file::PlainFile;
 use crate::control::Control;
 use crate::error::Result;
@@ -40,9 +42,6 @@ impl Guard<'_> {
 
 /// Bytes on each side of a place that the rules of patterns and normalizers look at, at most.
 const MIN_MARGIN_BYTES: usize = 12;
-/// The number of bytes that the search for a cut reads first; it doubles after each failure. Most texts have a place
-/// within this many bytes.
-const CUT_READ_BYTES: usize = 1 << 12;
 
 impl<'a> Cutter<'a> {
     /// `replace` says whether invalid bytes of the file are read as U+FFFD.
@@ -95,28 +94,12 @@ impl<'a> Cutter<'a> {
 
     /// The first place for a cut in the file at or after `from`; the end of the file if there is none.
     pub(crate) fn next_cut(&self, file: PlainFile<'_>, from: u64, control: &Control) -> Result<u64> {
-        if !self.rule.is_some() || from >= file.size() {
+        if !self.rule.is_some() {
             return Ok(file.size());
         }
-        let mut at = from;
-        let mut look = CUT_READ_BYTES;
-        while at < file.size() {
-            control.check()?;
-            let low = at.saturating_sub(self.margin as u64);
-            let want = (at - low) as usize + look + self.margin;
-            let text = file.read(low, want)?;
-            let ends_file = text.len() < want || low + text.len() as u64 >= file.size();
-            let known = if ends_file { text.len() } else { text.len() - self.margin };
-            if let Some(cut) = self.cut_in(&text, (at - low) as usize, known) {
-                return Ok(low + cut as u64);
-            }
-            if ends_file {
-                break;
-            }
-            at = low + known as u64;
-            look = (2 * look).min(1 << 22);
-        }
-        Ok(file.size())
+        let find = |text: &[u8], range: Range<usize>| self.cut_in(text, range.start, range.end);
+        let cut = file.find((0, from, file.size()), self.margin as u64, control, find)?;
+        Ok(cut.unwrap_or(file.size()))
     }
 
     fn cut_in(&self, text: &[u8], from: usize, to: usize) -> Option<usize> {

@@ -1,17 +1,24 @@
-//! Files that are read at any offset.
+//! Files that are read and written at any offset.
 
 use std::fs::File;
 use std::io::ErrorKind;
+use std::ops::Range;
 use std::path::Path;
 
 use super::stamp::Stamp;
-use super::writeback::begin_writeback;
+use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::room;
 
 /// The minimum number of written bytes that are written to disk at once: with fewer, the same page would be
 /// written again and again.
 const MIN_WRITEBACK_BYTES: usize = 64 << 10;
+
+/// The number of bytes that a search in a file reads first; it doubles after each failure. Most texts have what is searched
+/// within this many bytes.
+const LOOK_BYTES: u64 = 1 << 12;
+/// The maximum number of bytes that a search reads at once.
+const MAX_LOOK_BYTES: u64 = 1 << 22;
 
 /// A regular file to read. It is opened for each read, since thousands of files cannot all stay open; a change since its
 /// stamp was taken is an error.
@@ -33,6 +40,31 @@ impl PlainFile<'_> {
         let remaining = self.size().saturating_sub(at);
         self.read_exactly(at, remaining.min(len as u64) as usize, &mut bytes)?;
         Ok(bytes)
+    }
+
+    /// The first place from `from` up to `end` that `find` sees. It gets a part of the file, in which it searches a range, and
+    /// up to `margin` bytes around the range, of which none is before `start`.
+    pub(super) fn find(
+        self,
+        (start, from, end): (u64, u64, u64),
+        margin: u64,
+        control: &Control,
+        find: impl Fn(&[u8], Range<usize>) -> Option<usize>,
+    ) -> Result<Option<u64>> {
+        let (mut at, mut look) = (from, LOOK_BYTES);
+        while at < end {
+            control.check()?;
+            let low = at.saturating_sub(margin).max(start);
+            let known = at.saturating_add(look).min(end);
+            let part = self.read(low, (known.saturating_add(margin) - low) as usize)?;
+            let is_last = low + part.len() as u64 >= self.size();
+            let range = (at - low) as usize..if is_last { part.len() } else { (known - low) as usize };
+            if let Some(place) = find(&part, range) {
+                return Ok(Some(low + place as u64));
+            }
+            (at, look) = (known, (2 * look).min(MAX_LOOK_BYTES));
+        }
+        Ok(None)
     }
 
     /// Replaces the contents of `bytes` by the `len` bytes of the file from `at` on.
@@ -99,4 +131,22 @@ pub(crate) fn write_at(file: &File, mut bytes: &[u8], mut at: u64) -> std::io::R
         }
     }
     Ok(())
+}
+
+/// Asks the system to begin now to write `len` bytes of a file, from `at` on, to the disk, and does not wait for it.
+///
+/// Otherwise the system begins when the file is synced: the call would then wait, with nothing left to do. Where the
+/// system has no such request, nothing happens.
+#[allow(unsafe_code)] // calls the system
+fn begin_writeback(file: &File, at: u64, len: usize) {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::fd::AsRawFd;
+        let (at, len) = (at.cast_signed(), (len as u64).cast_signed());
+        // SAFETY: the call takes numbers alone, and the descriptor is open as long as `file` is borrowed. An error
+        // means only that the bytes are written to disk later.
+        unsafe { libc::sync_file_range(file.as_raw_fd(), at, len, libc::SYNC_FILE_RANGE_WRITE) };
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (file, at, len);
 }

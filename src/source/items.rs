@@ -67,31 +67,20 @@ impl Items {
 
     /// Appends the next document to `bytes`; `None` at the end.
     pub(super) fn next(&mut self, bytes: &mut Vec<u8>) -> Result<Option<Item>> {
-        let unit = match self.kind {
-            ItemKind::Text => return self.text(bytes),
-            ItemKind::Lines => "line",
-            ItemKind::Json(_) => "record",
-            ItemKind::Table(_) => "row",
-        };
         self.number += 1;
-        let has_item = match &mut self.kind {
-            ItemKind::Lines => self.read.line(&mut self.number, bytes),
-            ItemKind::Json(json) => self.read.object(self.number, json, bytes),
-            ItemKind::Table(table) => table.row(&mut self.read, self.number, bytes),
-            ItemKind::Text => Ok(false),
+        let (unit, has_item) = match &mut self.kind {
+            ItemKind::Text if self.number > 1 => return Ok(None),
+            ItemKind::Text => {
+                self.read.take_while(bytes, <[u8]>::len).map_err(|error| placed("the text", error))?;
+                return Ok(Some(Item { place: None, is_json: false }));
+            }
+            ItemKind::Lines => ("line", self.read.line(&mut self.number, bytes)),
+            ItemKind::Json(json) => ("record", self.read.object(self.number, json, bytes)),
+            ItemKind::Table(table) => ("row", table.row(&mut self.read, self.number, bytes)),
         };
         let place = format!("{unit} {}", self.number);
         let has_item = has_item.map_err(|error| placed(&place, error))?;
         Ok(has_item.then_some(Item { place: Some(place), is_json: true }))
-    }
-
-    fn text(&mut self, bytes: &mut Vec<u8>) -> Result<Option<Item>> {
-        self.number += 1;
-        if self.number > 1 {
-            return Ok(None);
-        }
-        self.read.take_while(bytes, <[u8]>::len).map_err(|error| placed("the text", error))?;
-        Ok(Some(Item { place: None, is_json: false }))
     }
 }
 

@@ -6,7 +6,6 @@ mod checksum;
 mod chunk_cuts;
 mod compression;
 mod cuts;
-mod documents;
 mod file;
 mod frames;
 #[cfg(feature = "compression")]
@@ -32,8 +31,6 @@ mod tar;
 mod text;
 mod utf8;
 mod warc;
-mod whole;
-mod writeback;
 #[cfg(feature = "compression")]
 mod xz;
 
@@ -50,7 +47,7 @@ pub use input::{DocumentFormat, InputFile, MAX_RECORD_BYTES, Opener};
 pub use kinds::{Format, not_plain, substitute};
 pub(crate) use parts::{ChunkDocuments, DocumentPart};
 pub(crate) use plan::{Chunk, ChunkJob, Plan};
-pub(crate) use regular::{Links, open_regular};
+pub(crate) use regular::{Links, open_regular, write_whole};
 pub(crate) use separator::Separator;
 pub use skipped::Skipped;
 pub use sniff::format_of_file;
@@ -61,4 +58,3 @@ pub(crate) use stream::ByteStream;
 pub use streams::{DocumentReader, ReadDocument};
 pub use text::Text;
 pub(crate) use utf8::valid_utf8;
-pub(crate) use whole::write_whole;

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 
 use super::chunk_cuts::ChunkCutter;
-use super::documents::{Flaw, Record, Records};
-use super::input::InputFile;
+use super::frames::Frame;
+use super::input::{DocumentFormat, InputFile};
+use super::records::{Flaw, Record};
 use super::skipped::Skipped;
 use super::utf8::valid_utf8;
 use crate::error::not_utf8;
@@ -52,14 +53,45 @@ impl<'c, 't> ChunkDocuments<'c, 't> {
         offset: u64,
         (begins, ends): (bool, bool),
     ) -> Added {
-        let Some(field) = source.field() else {
-            return self.add_text(bytes, (number, offset), (begins, ends));
-        };
-        let mut records = Records::new(bytes, source, offset);
-        for record in records.by_ref() {
-            self.add_record(&record, field, number)?;
+        match &source.records {
+            DocumentFormat::Whole => self.add_text(bytes, (number, offset), (begins, ends)),
+            DocumentFormat::JsonLines(field) => self.add_lines(bytes, (number, source), field, offset),
+            DocumentFormat::Framed(_, field) => {
+                let mut frames = bytes;
+                while let Some((Frame { place, is_json, bytes }, len)) = Frame::first(frames) {
+                    let (is_text, member) = (!is_json, Some(place));
+                    let record = Record { bytes, is_text, member, ..Record::default() };
+                    self.add_record(&record, field, number)?;
+                    frames = &frames[len..];
+                }
+                Ok(())
+            }
         }
-        self.lines += records.lines;
+    }
+
+    /// Adds the lines of JSON from an offset on.
+    fn add_lines(
+        &mut self,
+        bytes: &'t [u8],
+        (number, source): (usize, &InputFile),
+        field: &str,
+        offset: u64,
+    ) -> Added {
+        let (is_valid, limit) = (simdutf8::basic::from_utf8(bytes).is_ok(), source.max_record_bytes);
+        let (mut tail, mut offset) = (bytes, offset);
+        while !tail.is_empty() {
+            let len = memchr::memchr(b'\n', tail).map_or(tail.len(), |at| at + 1);
+            let bom = if offset == 0 && tail.starts_with("\u{feff}".as_bytes()) { 3 } else { 0 };
+            let bytes = &tail[bom..len];
+            self.lines += 1;
+            let exceeded = (bytes.len() as u64 > limit.saturating_add(1)).then_some(limit);
+            if exceeded.is_some() || !bytes.trim_ascii().is_empty() {
+                let (line, start) = (self.lines, offset + bom as u64);
+                let record = Record { bytes, is_valid, line, offset, start, exceeded, ..Record::default() };
+                self.add_record(&record, field, number)?;
+            }
+            (tail, offset) = (&tail[len..], offset + len as u64);
+        }
         Ok(())
     }
 

@@ -1,13 +1,80 @@
-//! The text of a record: one field of a JSON object.
+//! A record, a line of JSON or a document in a container, and its text: one field of a JSON object.
 
 use std::borrow::Cow;
 use std::fmt;
 
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::utf8::valid_utf8;
 use crate::error::{show_reason, show_text, unexpected_map};
 use crate::room;
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
-use serde_json::value::RawValue;
+/// A record: an object of JSON, or a text in a container.
+#[derive(Default)]
+pub(crate) struct Record<'b> {
+    /// The line, or the document in a container.
+    pub(crate) bytes: &'b [u8],
+    /// Whether they are known to be UTF-8.
+    pub(crate) is_valid: bool,
+    /// Whether the record is a text.
+    pub(crate) is_text: bool,
+    /// The number of the line in the block, from 1.
+    pub(crate) line: u64,
+    /// The offset of the line in the file.
+    pub(crate) offset: u64,
+    /// The offset of the bytes, which come after a BOM.
+    pub(crate) start: u64,
+    /// The place in a container.
+    pub(crate) member: Option<&'b str>,
+    /// The limit that a line is longer than.
+    pub(crate) exceeded: Option<u64>,
+}
+
+/// What is wrong with a record.
+pub(crate) enum Flaw {
+    /// A byte of the record is not UTF-8; its offset.
+    NotUtf8(u64),
+    /// It has no text that can be read; says why.
+    NoText(String),
+    /// It is longer than this limit, and may not be all there.
+    TooLong(u64),
+}
+
+impl<'b> Record<'b> {
+    /// The string in a field of an object, in UTF-8. With `replace`, invalid bytes and lone surrogates are read as U+FFFD.
+    pub(crate) fn text(&self, field: &str, replace: bool) -> Result<Cow<'b, [u8]>, Flaw> {
+        if let Some(limit) = self.exceeded {
+            return Err(Flaw::TooLong(limit));
+        }
+        let text = match self.is_valid {
+            true => Cow::Borrowed(self.bytes),
+            false => valid_utf8(self.bytes, replace).map_err(Flaw::NotUtf8)?,
+        };
+        let owned = |text: Cow<'_, str>| text.into_owned().into_bytes();
+        let text = match &text {
+            Cow::Borrowed(line) => text_of(line, field, replace).map(|text| match text {
+                Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+                text => Cow::Owned(owned(text)),
+            }),
+            Cow::Owned(line) => text_of(line, field, replace).map(|text| Cow::Owned(owned(text))),
+        };
+        text.map_err(Flaw::NoText)
+    }
+
+    /// The string in a field, which is the label of a document.
+    pub(crate) fn label(&self, field: &str, replace: bool) -> Result<String, Flaw> {
+        if self.is_text {
+            return Err(Flaw::NoText(format!("this is a text, and has no field {}", show_text(field))));
+        }
+        let label = self.text(field, replace).map_err(|flaw| match flaw {
+            // The end of the message says how to name the field of the text.
+            Flaw::NoText(reason) => Flaw::NoText(reason.split(": name ").next().unwrap_or("").to_owned()),
+            other => other,
+        })?;
+        Ok(String::from_utf8_lossy(&label).into_owned())
+    }
+}
 
 /// The string in the field `field` of the JSON object `line`; `a.b` is also the field `b` of the object in `a`. A name
 /// that stands there twice is an error if it leads to the field. Other fields may also hold the numbers that Python
@@ -15,7 +82,7 @@ use serde_json::value::RawValue;
 ///
 /// # Errors
 /// A message that says what is wrong with the line.
-pub(crate) fn text_of<'a>(line: &'a [u8], field: &str, replace: bool) -> Result<Cow<'a, str>, String> {
+fn text_of<'a>(line: &'a [u8], field: &str, replace: bool) -> Result<Cow<'a, str>, String> {
     let error = match read(line, field) {
         Ok(text) => return text.ok_or_else(|| missing(line, field)),
         Err(error) => error,

@@ -5,8 +5,8 @@ use std::io::ErrorKind;
 use serde::{Deserialize, Serialize};
 
 use super::broken::too_long;
-use super::documents::{Flaw, Record};
 use super::input::InputFile;
+use super::records::{Flaw, Record};
 use crate::error::{Error, not_utf8};
 
 /// A document that was left out, or that ends the run.

@@ -191,12 +191,8 @@ fn affordable(tallies: impl Iterator<Item = PairTally>, threshold: u64, bytes: u
     Ok(threshold)
 }
 
-/// Tallies of pairs, and the place of each pair among them.
-#[derive(Default)]
-struct Tallies {
-    slots: HashMap<u64, u32, FxBuildHasher>,
-    tallies: Vec<(u64, PairTally)>,
-}
+/// The place of each pair among tallies, and the tallies.
+type Tallies = (HashMap<u64, u32, FxBuildHasher>, Vec<(u64, PairTally)>);
 
 /// Counts the pairs whose shared sum is at least `threshold`; `None` if they are more than `max_tallies`.
 fn tally_pairs(
@@ -208,7 +204,7 @@ fn tally_pairs(
     control: &Control,
 ) -> Result<Option<Tallies>> {
     let bits = sums.len().ilog2();
-    let Tallies { mut slots, mut tallies } = Tallies::default();
+    let (mut slots, mut tallies) = Tallies::default();
     let (mut failed, mut is_full) = (None, false);
     for_each_pair(corpus, tokens, control, |position, left, right| {
         if sums[shared(left, right, bits)] >= threshold {
@@ -233,7 +229,7 @@ fn tally_pairs(
     })?;
     match failed {
         Some(error) => Err(error),
-        None => Ok((!is_full && tallies.len() <= max_tallies).then_some(Tallies { slots, tallies })),
+        None => Ok((!is_full && tallies.len() <= max_tallies).then_some((slots, tallies))),
     }
 }
 
@@ -262,13 +258,13 @@ pub(super) fn index_pairs(
     };
     let least = wanted.threshold.min(highest).max(1);
     let (mut threshold, mut highest) = (least, highest.max(1));
-    let Tallies { slots, tallies } = loop {
+    let (slots, tallies) = loop {
         let is_limited = wanted.bytes < u64::MAX && threshold < highest;
         let max_tallies = if is_limited { (wanted.bytes / 2 / BYTES_PER_TALLY) as usize } else { usize::MAX };
         match tally_pairs(corpus, tokens, &sums, threshold, max_tallies, control)? {
             None => threshold = threshold.saturating_mul(2).min(highest),
             // Raised too far: half of it was too much for the limit, but is the best that there is.
-            Some(Tallies { tallies, .. })
+            Some((_, tallies))
                 if threshold > least
                     && !tallies.iter().any(|(pair, tally)| tally.count >= threshold && fits(pair)) =>
             {

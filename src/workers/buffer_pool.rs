@@ -1,10 +1,10 @@
 //! Vectors that the threads of a call reuse.
 
-use std::sync::{Mutex, PoisonError};
+use super::lock::Lock;
 
 /// Vectors that are not in use, with their capacity.
 pub(crate) struct BufferPool<T> {
-    idle: Mutex<Vec<Vec<T>>>,
+    idle: Lock<Vec<Vec<T>>>,
     /// The maximum capacity of a vector that is kept.
     max_capacity: usize,
 }
@@ -18,16 +18,16 @@ impl<T> Default for BufferPool<T> {
 impl<T> BufferPool<T> {
     /// A pool that keeps vectors for up to `max_capacity` items, and frees longer ones.
     pub(crate) fn up_to(max_capacity: usize) -> Self {
-        BufferPool { idle: Mutex::default(), max_capacity }
+        BufferPool { idle: Lock::default(), max_capacity }
     }
 
     pub(crate) fn take(&self) -> Vec<T> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+        self.idle.lock().pop().unwrap_or_default()
     }
 
     pub(crate) fn give_back(&self, vec: Vec<T>) {
         if vec.capacity() <= self.max_capacity {
-            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(vec);
+            self.idle.lock().push(vec);
         }
     }
 

@@ -5,11 +5,13 @@
 
 mod background_reader;
 mod buffer_pool;
+mod lock;
 mod ordered_queue;
 mod threads;
 
 pub(crate) use background_reader::BackgroundReader;
 pub(crate) use buffer_pool::BufferPool;
+pub(crate) use lock::Lock;
 pub use ordered_queue::{placed, placed_by_caller};
 pub use threads::{cores, run, run_here_too};
 pub(crate) use threads::{received, start};
