@@ -41,6 +41,6 @@ pub use api::{
 };
 pub use encoder::Encoder;
 pub(crate) use output::put_ids;
-pub use output::{IdArray, IdBytes, IdDestination, IdFile, IdType, Sink, Spans, recycle};
+pub use output::{IdType, Sink, Spans, recycle};
 pub use parallel::{EncodedBatch, FileOptions};
 pub use special_set::{SpecialSet, SpecialTokens};

@@ -8,7 +8,7 @@ use numpy::Element;
 use pyo3::prelude::*;
 
 use super::{arrays, call};
-use crate::encode::{Encoder, FileOptions, IdArray, IdFile, IdType};
+use crate::encode::{Encoder, FileOptions, IdType};
 use crate::error::Error;
 use crate::shards::{self, NPY_HEADER_BYTES};
 use crate::source::{self, WrittenHashes};
@@ -24,11 +24,7 @@ pub(super) fn encode<'py, T: IdType + Element>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let Some((out, name)) = out else {
-        let mut ids = IdArray::<T>(Vec::new());
-        let ids = call::long(py, progress, |control| {
-            encoder.encode_file(path, options, &mut ids, control)?;
-            Ok(ids.0)
-        })?;
+        let ids = call::long(py, progress, |control| encoder.encode_file::<T>(path, options, control))?;
         return Ok(arrays::array(py, ids)?.into_any());
     };
     let open = || OpenOptions::new().write(true).open(&out);
@@ -36,13 +32,13 @@ pub(super) fn encode<'py, T: IdType + Element>(
     let is_npy = name.extension().is_some_and(|suffix| suffix == "npy");
     let start = if is_npy { NPY_HEADER_BYTES as u64 } else { 0 };
     let count = call::long(py, progress, |control| {
-        let mut ids = IdFile::<T>::new(open().map_err(failed)?, start, name.clone());
-        encoder.encode_file(path, options, &mut ids, control)?;
+        let file = open().map_err(failed)?;
+        let count = encoder.encode_file_to(path, options, (&file, &name), (start, T::IS_WIDE), control)?;
         if is_npy {
-            let header = shards::npy_header(ids.count, if T::IS_WIDE { "<u4" } else { "<u2" });
+            let header = shards::npy_header(count, if T::IS_WIDE { "<u4" } else { "<u2" });
             open().and_then(|mut file| file.write_all(&header)).map_err(failed)?;
         }
-        Ok(ids.count)
+        Ok(count)
     })?;
     Ok(count.into_pyobject(py)?.into_any())
 }

@@ -193,7 +193,7 @@ fn no_modules_of_the_crate_import_each_other_in_a_circle() {
 /// What the binding takes from modules behind the public interface, and why.
 const INSIDE: [(&str, &str); 7] = [
     ("encode::{EncodedBatch IdView Spans recycle}", "buffers whose memory becomes arrays"),
-    ("encode::{FileOptions IdArray IdFile IdType}", "ids of 16 and 32 bits, and sizes of buffers"),
+    ("encode::{FileOptions IdType}", "ids of 16 and 32 bits, and sizes of buffers"),
     ("encode::{Encoder RandomMerges}", "methods of the encoder for texts of Python"),
     (
         "encode::{Continuations PrefixCache Document SpecialSet SpecialTokens}",

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::sync::LazyLock;
 
 use toksmith::count::{CountOptions, Counting, DocumentFormat, InputFile};
-use toksmith::encode::{FileOptions, IdArray, IdFile, IdType};
+use toksmith::encode::FileOptions;
 use toksmith::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
 use toksmith::source::Compression;
 use toksmith::special::Specials;
@@ -212,19 +212,19 @@ fn encoded(path: &std::path::Path, text: &str, replace: bool, workers: usize, wi
         let pattern = Pattern::Named(Named::O200k, Isa::best());
         Encoder::with_small_cache(vocab, Pretokenizer { pattern, unmatched: Unmatched::Keep }, 3)
     });
-    let (control, mut ids) = (Control::none(), IdArray::<u32>::default());
+    let control = Control::none();
     let options = FileOptions { special: true, replace, workers, window_bytes };
-    ENCODER.encode_file(path, &options, &mut ids, &control).unwrap();
-    assert_eq!(ids.0, ENCODER.encode_to_vec(text.as_bytes(), true, &control).unwrap());
-    assert!(in_file::<u32>(&ENCODER, path, &options).chunks(4).eq(ids.0.iter().map(|id| id.to_le_bytes())));
-    let narrow = ids.0.iter().map(|&id| (id as u16).to_le_bytes());
-    assert!(in_file::<u16>(&ENCODER, path, &options).chunks(2).eq(narrow));
+    let ids = ENCODER.encode_file::<u32>(path, &options, &control).unwrap();
+    assert_eq!(ids, ENCODER.encode_to_vec(text.as_bytes(), true, &control).unwrap());
+    assert!(in_file(&ENCODER, path, &options, true).chunks(4).eq(ids.iter().map(|id| id.to_le_bytes())));
+    let narrow = ids.iter().map(|&id| (id as u16).to_le_bytes());
+    assert!(in_file(&ENCODER, path, &options, false).chunks(2).eq(narrow));
 }
 
 /// The bytes of a file of ids.
-fn in_file<T: IdType>(encoder: &Encoder, path: &std::path::Path, options: &FileOptions) -> Vec<u8> {
+fn in_file(encoder: &Encoder, path: &std::path::Path, options: &FileOptions, is_wide: bool) -> Vec<u8> {
     let name = FOLDER.path().join("ids");
-    let mut out = IdFile::<T>::new(File::create(&name).unwrap(), 0, name.clone());
-    encoder.encode_file(path, options, &mut out, &Control::none()).unwrap();
+    let out = File::create(&name).unwrap();
+    encoder.encode_file_to(path, options, (&out, &name), (0, is_wide), &Control::none()).unwrap();
     std::fs::read(name).unwrap()
 }

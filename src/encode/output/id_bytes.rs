@@ -9,17 +9,16 @@ use crate::simd::{Isa, Kernel, Simd};
 use crate::vocab::Vocab;
 
 /// A sink that keeps ids as bytes. Ids come from near memory, a few kilobytes at a time, and are written once.
-#[derive(Debug)]
-pub struct IdBytes {
+pub(in crate::encode) struct IdBytes {
     /// The bytes of the ids so far, little-endian.
-    pub(super) bytes: Vec<u8>,
+    pub(in crate::encode) bytes: Vec<u8>,
     is_wide: bool,
     isa: Isa,
 }
 
 impl IdBytes {
     /// Room for `count` ids, of 32 bits each if `is_wide`, otherwise of 16.
-    pub(super) fn for_ids(count: usize, is_wide: bool) -> Result<Self> {
+    pub(in crate::encode) fn for_ids(count: usize, is_wide: bool) -> Result<Self> {
         let bytes = room::for_items(if is_wide { 4 * count } else { 2 * count })?;
         Ok(IdBytes { bytes, is_wide, isa: Isa::best() })
     }

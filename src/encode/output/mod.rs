@@ -1,17 +1,18 @@
 //! Where ids go: a sink that the caller gives, memory for a long text, an array or a file.
 
-mod destination;
 mod id_buffer;
 mod id_bytes;
+mod id_type;
 mod sink;
 mod staged;
 
-pub use destination::{IdArray, IdDestination, IdFile, IdType};
 pub use id_buffer::recycle;
-pub use id_bytes::IdBytes;
 pub(crate) use id_bytes::put_ids;
+pub use id_type::IdType;
 pub use sink::{Sink, Spans};
 
-pub(super) use id_buffer::IdBuffer;
+pub(super) use id_buffer::{memory_for, trimmed};
+pub(super) use id_bytes::IdBytes;
+pub(super) use id_type::IdArray;
 pub(super) use sink::CountSink;
 pub(super) use staged::{StagedOutput, StagingBuffer};

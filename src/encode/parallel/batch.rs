@@ -90,13 +90,13 @@ impl Encoder {
             encode(Worker { number, bytes: bytes / workers }, run, ids, &mut ends)?;
             control.advance(done as u64);
             ends.iter_mut().for_each(|end| *end -= before);
-            Ok((done, ends))
+            Ok(ends)
         };
         let place = |before, count, ends: Vec<usize>| {
             starts.extend(ends.iter().map(|end| before + end)); // there is room for all
             if before + count > max_ids { Err(Error::TooManyIds(max_ids)) } else { Ok(()) }
         };
-        let ids = joined((bytes, bytes, workers), control, runs.into_iter(), work, place)?;
+        let ids = joined((bytes, workers), control, runs.into_iter(), work, place)?;
         Ok(EncodedBatch { ids, starts })
     }
 

@@ -1,14 +1,15 @@
 //! A file → its ids, in parallel, in order, in memory that does not grow with the file.
 
+use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
 
 use crate::control::{Control, Stage};
 use crate::encode::encoder::{Encoder, Request};
-use crate::encode::output::{IdDestination, Sink};
-use crate::error::Result;
+use crate::encode::output::{IdArray, IdBytes, IdType, Sink};
+use crate::error::{Error, Result};
 use crate::room;
-use crate::source::{SourceFile, valid_utf8};
+use crate::source::{SourceFile, valid_utf8, write_through_at};
 use crate::workers::{self, BufferPool};
 
 /// How a file is encoded. Only `special` and `replace` change a result.
@@ -32,20 +33,61 @@ impl Default for FileOptions {
 }
 
 impl Encoder {
-    /// Encodes a file on up to `options.workers` threads; the ids are those of [`Encoder::encode`] for its contents.
-    /// The file is read in windows, cut where no id can change. With no pattern, or with a pattern of which nothing
-    /// is known, there is no such place, and the file is read and encoded as one piece.
+    /// The ids of a file: those of [`Encoder::encode`] for its contents, found on up to `options.workers` threads. The file
+    /// is read in windows, cut where no id can change. With no pattern, or with a pattern of which nothing is known, there
+    /// is no such place, and the file is read and encoded as one piece.
     ///
-    /// Memory: some windows with their ids for each worker.
+    /// Memory: the ids, and some windows with theirs for each worker.
     ///
     /// # Errors
     /// [`crate::Error::Io`], also for a file whose size or modification time changes; [`crate::Error::NotUtf8`]
-    /// naming the first invalid byte; errors of `ids`; [`crate::Error::Interrupted`].
-    pub fn encode_file<I: IdDestination>(
+    /// naming the first invalid byte; [`crate::Error::IdTooWide`]; [`crate::Error::Interrupted`].
+    pub fn encode_file<T: IdType>(
         &self,
         path: &Path,
         options: &FileOptions,
-        ids: &mut I,
+        control: &Control,
+    ) -> Result<Vec<T>> {
+        let mut ids = Vec::new();
+        let place = |part: IdArray<T>| room::extend(&mut ids, &part.0).map(|()| Vec::new());
+        let part = |count| room::for_items(count).map(IdArray);
+        self.encode_windows(path, options, part, place, |()| Ok(()), control)?;
+        Ok(ids)
+    }
+
+    /// Writes the ids of a file to another one, `out`, from byte `start` on, little-endian: of 32 bits each if `is_wide`,
+    /// otherwise of 16. `out` must not be open for appending; it has its name for errors. Returns how many ids there are.
+    ///
+    /// # Errors
+    /// Those of [`Encoder::encode_file`].
+    pub fn encode_file_to(
+        &self,
+        path: &Path,
+        options: &FileOptions,
+        (out, name): (&File, &Path),
+        (start, is_wide): (u64, bool),
+        control: &Control,
+    ) -> Result<u64> {
+        let mut end = start;
+        let place = |IdBytes { bytes, .. }: IdBytes| {
+            let at = end;
+            end += bytes.len() as u64;
+            Ok(vec![(at, bytes)])
+        };
+        let write = |(at, bytes): (u64, Vec<u8>)| write_through_at(out, &bytes, at).map_err(Error::io(name));
+        self.encode_windows(path, options, |count| IdBytes::for_ids(count, is_wide), place, write, control)?;
+        Ok((end - start) / if is_wide { 4 } else { 2 })
+    }
+
+    /// Encodes the windows of a file, each into a `part` with room for some ids. `place` gets the parts in the order of the
+    /// file, one at a time; what it returns is given to `write`, on many threads at once.
+    fn encode_windows<P: Sink + Send, W: Send>(
+        &self,
+        path: &Path,
+        options: &FileOptions,
+        part: impl Fn(usize) -> Result<P> + Sync,
+        place: impl FnMut(P) -> Result<Vec<W>> + Send,
+        write: impl Fn(W) -> Result<()> + Sync,
         control: &Control,
     ) -> Result<()> {
         let file = SourceFile::hold(path, control)?;
@@ -66,17 +108,16 @@ impl Encoder {
         let texts = BufferPool::default();
         let work = |worker, window: Range<u64>| {
             let size = window.end - window.start;
-            let part = texts.with(|text| {
+            let encoded = texts.with(|text| {
                 file.read_exactly(window.start, size as usize, text)?;
-                let mut ids = I::part(text.len() / 3)?;
+                let mut ids = part(text.len() / 3)?;
                 self.encode_window(worker, (&file, window.start, text), options, &mut ids, control)?;
                 Ok(ids)
             })?;
             control.advance(size);
-            Ok(part)
+            Ok(encoded)
         };
-        let place = |part| ids.place(part).map(|placed| placed.into_iter().collect());
-        workers::placed(workers, control, windows, work, place, I::write)
+        workers::placed(workers, control, windows, work, place, write)
     }
 
     /// Encodes the text of the file from byte `start` on.

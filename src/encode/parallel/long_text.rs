@@ -108,13 +108,12 @@ impl Encoder {
         control: &Control,
     ) -> Result<Vec<u32>> {
         let work = |worker, chunk: &Range<usize>, ids: &mut Vec<u32>| {
-            self.encode_chunk(long, worker, chunk, ids, control)?;
-            Ok((chunk.len(), ()))
+            self.encode_chunk(long, worker, chunk, ids, control)
         };
         let len = long.text.len();
         // A character has more than two ids in few texts, and a byte has one at most.
         let capacity = if matches!(long.text, Text::Utf8(_)) { len } else { 2 * len };
-        joined((len, capacity, long.workers), control, chunks.iter(), work, |_, _, ()| Ok(()))
+        joined((capacity, long.workers), control, chunks.iter(), work, |_, _, ()| Ok(()))
     }
 
     fn count_chunks(&self, long: &LongText<'_>, chunks: &[Range<usize>], control: &Control) -> Result<usize> {
