@@ -9,7 +9,7 @@ use unicode_categories::UnicodeCategories;
 use super::compiled::Automaton;
 use super::named::Named;
 use super::pretokenizer::{Pattern, Pretokenizer, Unmatched};
-use super::script_table::STARTS;
+use super::script_table::SCRIPTS;
 use super::splitter::Splitter;
 use crate::error::Result;
 use crate::simd::Isa;
@@ -180,6 +180,18 @@ fn find_scripts(text: &[u8], on_match: &mut dyn FnMut(Range<usize>) -> Result<()
 
 /// The number of the characters that belong to any script.
 const ANY: u8 = 0;
+
+/// Where each run of a script begins: the code point times 256, plus the number of the script.
+static STARTS: [u32; SCRIPTS.len()] = {
+    let (mut starts, mut at, mut point) = (SCRIPTS, 0, 0);
+    while at < starts.len() {
+        let run = starts[at];
+        starts[at] = point << 8 | run & 0xFF;
+        point += (run >> 8) + 1;
+        at += 1;
+    }
+    starts
+};
 
 /// The number of the script that a character belongs to.
 fn script_of(character: char) -> u8 {
