@@ -1,12 +1,9 @@
-//! Types that ids are kept in, and an array of one.
+//! Types that ids are kept in.
 
 use std::mem::MaybeUninit;
-use std::ops::Range;
 
-use super::sink::Sink;
 use crate::error::{Error, Result};
 use crate::room;
-use crate::vocab::Vocab;
 
 /// A type that ids are kept in.
 pub trait IdType: Copy + Send + 'static {
@@ -63,18 +60,5 @@ impl IdType for u16 {
 
     fn as_u32(_: &mut Vec<Self>) -> Option<&mut Vec<u32>> {
         None
-    }
-}
-
-/// Ids of a type, gathered in memory.
-pub(in crate::encode) struct IdArray<T>(pub(in crate::encode) Vec<T>);
-
-impl<T: IdType> Sink for IdArray<T> {
-    fn ids(&mut self, _: &Vocab, ids: &[u32]) -> Result<()> {
-        T::append(ids, &mut self.0)
-    }
-
-    fn token(&mut self, _: Range<usize>, id: u32) -> Result<()> {
-        T::append(&[id], &mut self.0)
     }
 }

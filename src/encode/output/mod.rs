@@ -13,6 +13,5 @@ pub use sink::{Sink, Spans};
 
 pub(super) use id_buffer::{memory_for, trimmed};
 pub(super) use id_bytes::IdBytes;
-pub(super) use id_type::IdArray;
 pub(super) use sink::CountSink;
 pub(super) use staged::{StagedOutput, StagingBuffer};

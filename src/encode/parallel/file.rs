@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::control::{Control, Stage};
 use crate::encode::encoder::{Encoder, Request};
-use crate::encode::output::{IdArray, IdBytes, IdType, Sink};
+use crate::encode::output::{IdBytes, IdType, Sink};
 use crate::error::{Error, Result};
 use crate::room;
 use crate::source::{SourceFile, valid_utf8, write_through_at};
@@ -33,9 +33,9 @@ impl Default for FileOptions {
 }
 
 impl Encoder {
-    /// The ids of a file: those of [`Encoder::encode`] for its contents, found on up to `options.workers` threads. The file
-    /// is read in windows, cut where no id can change. With no pattern, or with a pattern of which nothing is known, there
-    /// is no such place, and the file is read and encoded as one piece.
+    /// The ids of a file: those of [`Encoder::encode`] for its contents, found on up to `options.workers`
+    /// threads. The file is read in windows, cut where no id can change. With no pattern, or with a pattern
+    /// of which nothing is known, there is no such place, and the file is read and encoded as one piece.
     ///
     /// Memory: the ids, and some windows with theirs for each worker.
     ///
@@ -49,14 +49,14 @@ impl Encoder {
         control: &Control,
     ) -> Result<Vec<T>> {
         let mut ids = Vec::new();
-        let place = |part: IdArray<T>| room::extend(&mut ids, &part.0).map(|()| Vec::new());
-        let part = |count| room::for_items(count).map(IdArray);
-        self.encode_windows(path, options, part, place, |()| Ok(()), control)?;
+        let place = |part: Vec<u32>| T::append(&part, &mut ids).map(|()| Vec::new());
+        self.encode_windows(path, options, room::for_items, place, |()| Ok(()), control)?;
         Ok(ids)
     }
 
-    /// Writes the ids of a file to another one, `out`, from byte `start` on, little-endian: of 32 bits each if `is_wide`,
-    /// otherwise of 16. `out` must not be open for appending; it has its name for errors. Returns how many ids there are.
+    /// Writes the ids of a file to another one, `out`, from byte `start` on, little-endian: of 32 bits each
+    /// if `is_wide`, otherwise of 16. `out` must not be open for appending; it has its name for errors.
+    /// Returns how many ids there are.
     ///
     /// # Errors
     /// Those of [`Encoder::encode_file`].
@@ -79,8 +79,8 @@ impl Encoder {
         Ok((end - start) / if is_wide { 4 } else { 2 })
     }
 
-    /// Encodes the windows of a file, each into a `part` with room for some ids. `place` gets the parts in the order of the
-    /// file, one at a time; what it returns is given to `write`, on many threads at once.
+    /// Encodes the windows of a file, each into a `part` with room for some ids. `place` gets the parts in
+    /// the order of the file, one at a time; what it returns is given to `write`, on many threads at once.
     fn encode_windows<P: Sink + Send, W: Send>(
         &self,
         path: &Path,
