@@ -1,18 +1,17 @@
 //! Exact BPE of one pretoken.
 //!
-//! It begins with the bytes of the pretoken, or with its characters where the vocabulary has [`first_tokens`] for them.
-//! Under both semantics, the pair of adjacent tokens with the lowest rank merges first, of several the
-//! leftmost, until no pair merges. [`short`] finds it by a scan, [`long`] with a heap, and [`windows`]
+//! It begins with the bytes of the pretoken, or with its characters where the vocabulary has [`first_tokens`]
+//! for them. Under both semantics, the pair of adjacent tokens with the lowest rank merges first, of several
+//! the leftmost, until no pair merges. [`short`] finds it by a scan, [`long`] with a heap, and [`windows`]
 //! handles a long pretoken with both. All give the same tokens; the tests compare them with the definition.
-//! [`random`] leaves out merges at random. [`spelled`] is for models whose options allow none of these: they have no
-//! table of [`Pairs`].
+//! [`dropout`] has the choices that leave out merges at random. [`spelled`] is for models whose options allow
+//! none of these: they have no table of [`Pairs`].
 
 mod dropout;
 mod first_tokens;
 mod long;
 mod pairs;
 mod placed_tokens;
-mod random;
 mod short;
 mod spelled;
 mod windows;
@@ -21,7 +20,6 @@ pub(crate) use dropout::Draws;
 pub use dropout::Dropout;
 pub(crate) use first_tokens::FirstTokens;
 pub(crate) use pairs::{NEVER, Pairs};
-pub(crate) use random::RandomMerger;
 pub use spelled::BpeOptions;
 pub(crate) use spelled::SpelledBpe;
 
@@ -61,10 +59,31 @@ impl Merger {
             short::merge(self.isa, pairs, pretoken, out);
             return Ok(());
         }
-        if pretoken.len() >= u32::MAX as usize {
-            return Err(Error::PretokenTooLong { bytes: pretoken.len() });
-        }
+        check_length(pretoken)?;
         self.long.merge(self.isa, pairs, pretoken, out, control)
+    }
+
+    /// [`Merger::merge`] with merges left out at random (BPE-dropout, arXiv:1910.13267).
+    ///
+    /// At each step every merge that is possible is left out with the same probability, each by itself. Of
+    /// the others the one of the lowest rank is done, of several the leftmost. Merging ends when a step
+    /// leaves out all of them. The choices are drawn in the order of rank and place, and only up to the first
+    /// merge that is not left out: the others do not matter.
+    ///
+    /// Cost: O(n log n) draws for n bytes, divided by the probability that a merge is not left out.
+    ///
+    /// # Errors
+    /// Those of [`Merger::merge`].
+    pub(crate) fn merge_randomly(
+        &mut self,
+        pairs: &Pairs,
+        pretoken: &[u8],
+        draws: &mut Draws,
+        out: &mut Vec<u32>,
+        control: &Control,
+    ) -> Result<()> {
+        check_length(pretoken)?;
+        self.long.merge_at_once(pairs, pretoken, || draws.leaves_out(), out, control)
     }
 
     /// Merges two tokens or more further, by the pairs whose ranks are above all that made them. `ranks`, which is empty
@@ -86,6 +105,12 @@ impl Merger {
         ranks.clear();
         self.long.merge_tokens(pairs, tokens, control)
     }
+}
+
+/// Places in a pretoken are numbers of 32 bits.
+fn check_length(pretoken: &[u8]) -> Result<()> {
+    let bytes = pretoken.len();
+    if bytes < u32::MAX as usize { Ok(()) } else { Err(Error::PretokenTooLong { bytes }) }
 }
 
 #[cfg(test)]

@@ -76,6 +76,22 @@ impl WindowedMerger {
         result
     }
 
+    /// Appends the tokens of `pretoken` to `out`, merged as one window. `leaves_out` is that of
+    /// [`PartHeap::merge`].
+    pub(super) fn merge_at_once(
+        &mut self,
+        pairs: &Pairs,
+        pretoken: &[u8],
+        leaves_out: impl FnMut() -> bool,
+        out: &mut Vec<u32>,
+        control: &Control,
+    ) -> Result<()> {
+        let result = self.parts.merge(pairs, (pretoken, 0), leaves_out, &mut self.next, control);
+        let result = result.and_then(|()| room::extend(out, &self.next.tokens));
+        self.next.truncate(0);
+        result
+    }
+
     /// Merges tokens further.
     pub(super) fn merge_tokens(
         &mut self,

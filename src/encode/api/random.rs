@@ -5,8 +5,9 @@ use std::ops::Range;
 use crate::control::{BYTES_PER_CHECK, Control};
 use crate::encode::encoder::Encoder;
 use crate::encode::parallel::EncodedBatch;
+use crate::encode::scratch::Worker;
 use crate::error::{Error, Result};
-use crate::merge::{Draws, Pairs, RandomMerger};
+use crate::merge::Draws;
 use crate::pipeline::Stretch;
 use crate::room;
 
@@ -35,64 +36,52 @@ impl Encoder {
         control: &Control,
     ) -> Result<EncodedBatch> {
         let pairs = self.vocab.pairs().ok_or(Error::BrokenState)?;
-        let encode = |_, run: Range<usize>, ids: &mut Vec<u32>, ends: &mut Vec<usize>| {
-            let merger = &mut RandomMerger::default();
-            for number in run {
-                let (text, merger) = (number as u64, &mut *merger);
-                let (encoder, count, unchecked) = (self, 0, 0);
-                let mut pretokens =
-                    Pretokens { encoder, pairs, merges, merger, control, text, count, unchecked };
-                pretokens.add(texts[number], special, ids)?;
-                ends.push(ids.len());
-            }
-            Ok(())
+        let encode = |worker: Worker, run: Range<usize>, ids: &mut Vec<u32>, ends: &mut Vec<usize>| {
+            self.pool.with(self.isa, worker.number, |scratch| {
+                for number in run {
+                    // The pretokens of the text so far.
+                    let mut count = 0;
+                    let merge = |pretoken: &[u8], ids: &mut Vec<u32>| {
+                        let mut draws = Draws::of_pretoken(merges.rate, merges.seed, number as u64, count);
+                        count += 1;
+                        scratch.merger.merge_randomly(pairs, pretoken, &mut draws, ids, control)
+                    };
+                    self.add_randomly(texts[number], special, merge, ids, control)?;
+                    ends.push(ids.len());
+                }
+                Ok(())
+            })
         };
         self.encode_runs(texts, (workers, usize::MAX), control, &encode)
     }
-}
 
-/// The pretokens of one text, which are counted.
-struct Pretokens<'a> {
-    encoder: &'a Encoder,
-    pairs: &'a Pairs,
-    merges: RandomMerges,
-    merger: &'a mut RandomMerger,
-    control: &'a Control<'a>,
-    /// The number of the text.
-    text: u64,
-    /// The number of pretokens so far.
-    count: u64,
-    /// Bytes of text since the last check of the control.
-    unchecked: usize,
-}
-
-impl Pretokens<'_> {
-    /// Adds the ids of the text.
-    fn add(&mut self, text: &[u8], special: bool, ids: &mut Vec<u32>) -> Result<()> {
-        let Pretokens { encoder, control, .. } = *self;
-        encoder.for_each_stretch(text, special, false, control, &mut |stretch| match stretch {
+    /// Adds the ids of a text. `merge` adds the tokens of a pretoken, as indices.
+    fn add_randomly(
+        &self,
+        text: &[u8],
+        special: bool,
+        mut merge: impl FnMut(&[u8], &mut Vec<u32>) -> Result<()>,
+        ids: &mut Vec<u32>,
+        control: &Control,
+    ) -> Result<()> {
+        let mut unchecked = 0;
+        let mut add = |text: &[u8], ids: &mut Vec<u32>| {
+            self.pretokenizer.for_each(text, |range| {
+                unchecked += range.len();
+                if unchecked >= BYTES_PER_CHECK {
+                    unchecked = 0;
+                    control.check()?;
+                }
+                let first = ids.len();
+                merge(&text[range], ids)?;
+                ids[first..].iter_mut().for_each(|index| *index = self.vocab.tokens().id_at(*index));
+                Ok(())
+            })
+        };
+        self.for_each_stretch(text, special, false, control, &mut |stretch| match stretch {
             Stretch::Token { id, .. } => room::push(ids, id),
-            Stretch::Same(range) => self.add_text(&text[range], ids),
-            Stretch::Changed(text, _) => self.add_text(text, ids),
-        })
-    }
-
-    /// Adds the ids of text without added tokens.
-    fn add_text(&mut self, text: &[u8], ids: &mut Vec<u32>) -> Result<()> {
-        let Encoder { vocab, pretokenizer, .. } = self.encoder;
-        pretokenizer.for_each(text, |range| {
-            self.unchecked += range.len();
-            if self.unchecked >= BYTES_PER_CHECK {
-                self.unchecked = 0;
-                self.control.check()?;
-            }
-            let RandomMerges { rate, seed } = self.merges;
-            let mut draws = Draws::of_pretoken(rate, seed, self.text, self.count);
-            self.count += 1;
-            let first = ids.len();
-            self.merger.merge(self.pairs, &text[range], &mut draws, ids, self.control)?;
-            ids[first..].iter_mut().for_each(|index| *index = vocab.tokens().id_at(*index));
-            Ok(())
+            Stretch::Same(range) => add(&text[range], ids),
+            Stretch::Changed(text, _) => add(text, ids),
         })
     }
 }
