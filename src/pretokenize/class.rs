@@ -106,21 +106,10 @@ pub fn class_of(code_point: u32) -> Class {
     }
 }
 
-/// The classes of the ASCII characters.
-pub(super) static ASCII: [Class; 128] = {
-    let mut classes = [Class::Other; 128];
-    let mut byte = 0;
-    while byte < 128 {
-        classes[byte] = match byte as u8 {
-            b'\t'..=b'\r' | b' ' => Class::Space,
-            b'0'..=b'9' => Class::Number,
-            b'A'..=b'Z' => Class::Upper,
-            b'a'..=b'z' => Class::Lower,
-            _ => Class::Other,
-        };
-        byte += 1;
-    }
-    classes
+/// The classes of the ASCII characters, with which the first block begins.
+pub(super) static ASCII: [Class; 128] = match CLASSES.first_chunk() {
+    Some(&classes) => classes,
+    None => [Class::Other; 128],
 };
 
 /// The class and the length in bytes of the character at `at`.

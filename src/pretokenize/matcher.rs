@@ -199,20 +199,3 @@ fn script_of(character: char) -> u8 {
     let behind = STARTS.partition_point(|start| start >> 8 <= code);
     behind.checked_sub(1).map_or(ANY, |at| STARTS[at] as u8)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_run_of_a_script_takes_the_spaces_behind_it() {
-        let text = "  Apples are りんご 林檎、1 ";
-        let mut runs = Vec::new();
-        let searched = Matcher::Scripts.find(text.as_bytes(), &mut |range| {
-            runs.push(&text[range]);
-            Ok(())
-        });
-        assert!(searched.is_ok());
-        assert_eq!(runs, ["Apples are ", "りんご 林檎", "、1 "]);
-    }
-}

@@ -1,16 +1,12 @@
 //! What may come next: tokens by the bytes that they begin with, where a text that was cut off goes on, and which ids
 //! keep a sequence an encoding.
 
-use std::ops::Range;
-
 use super::unstable::{Completions, SortedTokens};
 use crate::control::Control;
 use crate::encode::encoder::{Encoder, Request};
-use crate::encode::output::Sink;
 use crate::encode::special_set::SpecialTokens;
 use crate::error::{Error, Result};
 use crate::room;
-use crate::vocab::Vocab;
 
 /// Bytes at the end of a text that are encoded with each token, at most.
 const MAX_TAIL_BYTES: usize = 1 << 12;
@@ -106,41 +102,15 @@ impl Continuations {
             }
             longer.truncate(tail);
             room::extend(&mut longer, token)?;
-            let mut expected = Expected { ids: [tail_ids, &[id]], seen: 0, is_equal: true };
-            self.encode(&longer, cut == 0, &mut expected, control)?;
-            mask[id as usize] = expected.is_equal && expected.seen == tail_ids.len() + 1;
+            encoded.clear();
+            self.encode(&longer, cut == 0, &mut encoded, control)?;
+            mask[id as usize] = encoded.strip_prefix(tail_ids) == Some(&[id]);
         }
         Ok(mask)
     }
 
-    fn encode(&self, text: &[u8], is_first: bool, sink: &mut dyn Sink, control: &Control) -> Result<()> {
+    fn encode(&self, text: &[u8], is_first: bool, ids: &mut Vec<u32>, control: &Control) -> Result<()> {
         let specials = self.encoder.active(SpecialTokens::OfVocabulary);
-        self.encoder.answer(Request::alone(text, specials, is_first), sink, control)
-    }
-}
-
-/// Compares ids with those that are expected, and ends at the first other one.
-struct Expected<'a> {
-    /// The expected ids, in two parts.
-    ids: [&'a [u32]; 2],
-    seen: usize,
-    is_equal: bool,
-}
-
-impl Sink for Expected<'_> {
-    fn ids(&mut self, _: &Vocab, ids: &[u32]) -> Result<()> {
-        ids.iter().try_for_each(|&id| self.token(0..0, id))
-    }
-
-    fn token(&mut self, _: Range<usize>, id: u32) -> Result<()> {
-        let [tail, last] = self.ids;
-        let expected = tail.get(self.seen).or_else(|| last.get(self.seen - tail.len()));
-        self.is_equal &= expected == Some(&id);
-        self.seen += 1;
-        Ok(())
-    }
-
-    fn wants_more(&self) -> bool {
-        self.is_equal
+        self.encoder.answer(Request::alone(text, specials, is_first), ids, control)
     }
 }

@@ -12,6 +12,7 @@ use crate::decode::decode;
 use crate::encode::encoder::{Encoder, Request};
 use crate::encode::special_set::{ActiveSpecials, SpecialTokens};
 use crate::error::Result;
+use crate::pretokenize::class::{char_start, decode_char};
 use crate::room;
 use crate::special::Segment;
 use crate::vocab::Vocab;
@@ -167,9 +168,9 @@ impl Encoder {
             }
         }
         // The last whitespace character can become a pretoken of its own: "\n\n" is cut in two before "0".
-        let last = last_character(tail);
-        if tail.len() > last && is_whitespace(&tail[tail.len() - last..]) {
-            let (before, blank) = tail.split_at(tail.len() - last);
+        let last = char_start(tail, tail.len());
+        if last > 0 && decode_char(tail, last).0.is_space() {
+            let (before, blank) = tail.split_at(last);
             let mut ids = self.merge_bytes(before, control)?;
             room::extend(&mut ids, &self.merge_bytes(blank, control)?)?;
             completions.insert(ids);
@@ -186,14 +187,4 @@ impl Encoder {
         });
         enough.map_or(ids.len(), |at| at + 1)
     }
-}
-
-/// Bytes of the last character; 1 for a byte that is part of none.
-fn last_character(text: &[u8]) -> usize {
-    let whole = |&len: &usize| std::str::from_utf8(&text[text.len() - len..]).is_ok();
-    (1..=text.len().min(4)).find(whole).unwrap_or(1)
-}
-
-fn is_whitespace(character: &[u8]) -> bool {
-    std::str::from_utf8(character).is_ok_and(|text| text.chars().all(char::is_whitespace))
 }
