@@ -85,9 +85,6 @@ impl Pretokenizer {
     /// Errors of `f` or of the splitter.
     #[inline]
     pub fn for_each_while(&self, text: &[u8], mut f: impl FnMut(Range<usize>) -> Result<bool>) -> Result<()> {
-        if let Pattern::Whole | Pattern::Custom(..) = &self.pattern {
-            return self.for_each_alone(text, f);
-        }
         self.for_each_run(text, &mut [0; ENDS], |mut start, ends| {
             for &end in ends {
                 if !f(std::mem::replace(&mut start, end)..end)? {
@@ -96,26 +93,6 @@ impl Pretokenizer {
             }
             Ok(true)
         })
-    }
-
-    /// [`Pretokenizer::for_each_while`] for a pattern that gives one pretoken at a time.
-    fn for_each_alone(&self, text: &[u8], mut f: impl FnMut(Range<usize>) -> Result<bool>) -> Result<()> {
-        let Pattern::Custom(splitter, _) = &self.pattern else {
-            return if text.is_empty() { Ok(()) } else { f(0..text.len()).map(|_| ()) };
-        };
-        let (mut end, mut wants_more) = (0, true);
-        splitter.split(text, &mut |range| {
-            if self.keeps_unmatched() && range.start > end {
-                wants_more = f(end..range.start)?;
-            }
-            end = range.end;
-            wants_more = wants_more && f(range)?;
-            Ok(wants_more)
-        })?;
-        if wants_more && self.keeps_unmatched() && end < text.len() {
-            f(end..text.len())?;
-        }
-        Ok(())
     }
 
     /// Calls `f` with runs of pretokens of `text`, in order: where the first one starts and where each ends, in
@@ -148,7 +125,9 @@ impl Pretokenizer {
                     }
                 }
             }
-            Pattern::Whole | Pattern::Custom(..) => self.for_each_gathered(text, ends, f),
+            Pattern::Whole if text.is_empty() => Ok(()),
+            Pattern::Whole => f(0, &[text.len()]).map(|_| ()),
+            Pattern::Custom(splitter, _) => self.for_each_gathered(&**splitter, text, ends, f),
         }
     }
 
@@ -157,32 +136,35 @@ impl Pretokenizer {
         self.unmatched == Unmatched::Keep
     }
 
-    /// [`Pretokenizer::for_each_run`] for a pattern that gives one pretoken at a time.
+    /// [`Pretokenizer::for_each_run`] for a pattern that gives one match at a time.
     fn for_each_gathered(
         &self,
+        splitter: &dyn Splitter,
         text: &[u8],
         ends: &mut [usize; ENDS],
         mut f: impl FnMut(usize, &[usize]) -> Result<bool>,
     ) -> Result<()> {
-        let (mut start, mut end, mut count) = (0, 0, 0);
-        let mut wants_more = true;
-        self.for_each_alone(text, |range| {
-            if count == ENDS || range.start != end {
-                if count > 0 && !f(start, &ends[..count])? {
-                    wants_more = false;
-                    return Ok(false);
-                }
+        let (mut start, mut end, mut count, mut wants_more) = (0, 0, 0, true);
+        let mut add = |range: Range<usize>| {
+            if wants_more && (count == ENDS || range.start != end) {
+                wants_more = count == 0 || f(start, &ends[..count])?;
                 (start, count) = (range.start, 0);
             }
-            ends[count] = range.end;
-            end = range.end;
-            count += 1;
-            Ok(true)
+            if wants_more {
+                ends[count] = range.end;
+                (end, count) = (range.end, count + 1);
+            }
+            Ok(wants_more)
+        };
+        let (keeps_unmatched, mut matched) = (self.keeps_unmatched(), 0);
+        splitter.split(text, &mut |range| {
+            let gap = std::mem::replace(&mut matched, range.end)..range.start;
+            Ok((!keeps_unmatched || gap.is_empty() || add(gap)?) && add(range)?)
         })?;
-        if wants_more && count > 0 {
-            f(start, &ends[..count])?;
+        if keeps_unmatched && matched < text.len() {
+            add(matched..text.len())?;
         }
-        Ok(())
+        if count > 0 { f(start, &ends[..count]).map(|_| ()) } else { Ok(()) }
     }
 
     /// Like [`Pretokenizer::for_each`] for text that continues: calls `f` only with pretokens that no continuation
