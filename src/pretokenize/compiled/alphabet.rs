@@ -86,11 +86,6 @@ impl Alphabet {
         self.end
     }
 
-    /// Whether the characters of a class are of ASCII.
-    pub(super) fn is_ascii(&self, class: Symbol) -> bool {
-        self.of_ascii.contains(&class)
-    }
-
     /// All classes, without the end of the text.
     pub fn characters(&self) -> SymbolSet {
         SymbolSet::of(0..self.end)

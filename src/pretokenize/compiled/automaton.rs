@@ -12,10 +12,10 @@ use std::sync::Arc;
 use super::alphabet::Alphabet;
 use super::bimachine::Bimachine;
 use super::cuts::CutPairs;
-use super::entry::{Entry, START};
+use super::entry::Entry;
 use super::expression::Expression;
 use super::program::{Address, Instruction, Program};
-use super::states::{States, Transition};
+use super::states::States;
 use super::symbols::{Symbol, SymbolSet};
 use crate::error::{Error, Result};
 use crate::pretokenize::word_runs::WordRuns;
@@ -49,14 +49,13 @@ pub fn compile(
 ) -> Result<Arc<Automaton>> {
     let program = Program::new(expression, &alphabet)?;
     let newline = alphabet.set(newline).unwrap_or(SymbolSet::EMPTY);
-    let transitions = Builder::new(&program, &alphabet, newline).transitions()?;
+    let table = Builder::new(&program, &alphabet, newline).table()?;
     let symbols = usize::from(alphabet.end()) + 1;
-    if transitions[..symbols].iter().any(|transition| transition.is_match) {
+    if table[..symbols].iter().any(|entry| entry.is_match()) {
         return Err(Error::Pattern("matches of nothing".into()));
     }
-    let table = Table::new(&transitions, &alphabet).entries();
     let cuts = CutPairs::new(&table, &alphabet);
-    let bimachine = Bimachine::new(&States::new(&transitions, symbols), &alphabet);
+    let bimachine = Bimachine::new(&States::new(&table, symbols), &alphabet);
     // Not under the tables of another version of Unicode.
     let word_runs = word_runs.filter(|runs| alphabet.refines(|code_point| runs.kind_of(code_point)));
     Ok(Arc::new(Automaton { alphabet, table, cuts, bimachine, word_runs }))
@@ -128,19 +127,18 @@ impl<'a> Builder<'a> {
         Builder { program, alphabet, newline, numbers, states, steps: 0, met, walk: 0 }
     }
 
-    /// The transitions of all states, in rows of one for each symbol.
-    fn transitions(mut self) -> Result<Vec<Transition>> {
+    /// The entries of all states, in rows of one for each symbol.
+    fn table(mut self) -> Result<Vec<Entry>> {
         self.state(vec![self.program.start])?;
-        let (mut transitions, mut at) = (Vec::new(), 0);
+        let (mut table, mut at) = (Vec::new(), 0);
         while at < self.states.len() {
             let state = self.states[at].clone();
             for symbol in 0..=self.alphabet.end() {
-                let transition = self.transition(&state, symbol)?;
-                transitions.push(transition);
+                table.push(self.entry(&state, symbol)?);
             }
             at += 1;
         }
-        Ok(transitions)
+        Ok(table)
     }
 
     /// The number of the state in which these instructions are alive; `None` if there are no instructions.
@@ -182,7 +180,7 @@ impl<'a> Builder<'a> {
         Ok(alive)
     }
 
-    fn transition(&mut self, state: &[Address], symbol: Symbol) -> Result<Transition> {
+    fn entry(&mut self, state: &[Address], symbol: Symbol) -> Result<Entry> {
         self.walk += 1;
         let (mut targets, mut is_match) = (Vec::new(), false);
         let mut open: Vec<Address> = state.iter().rev().copied().collect();
@@ -206,7 +204,8 @@ impl<'a> Builder<'a> {
                 }
             }
         }
-        Ok(Transition { is_match, next: self.state(targets)? })
+        let symbols = u32::from(self.alphabet.end()) + 1;
+        Ok(Entry::new(is_match, self.state(targets)?.map(|state| state * symbols)))
     }
 
     /// Whether the current walk meets an instruction for the first time.
@@ -217,68 +216,5 @@ impl<'a> Builder<'a> {
         }
         let met = &mut self.met[address as usize];
         Ok(std::mem::replace(met, self.walk) != self.walk)
-    }
-}
-
-/// The table, made of transitions.
-struct Table<'a> {
-    transitions: &'a [Transition],
-    /// How many transitions a state has.
-    symbols: usize,
-    /// For each state, the state that the start would have reached by the last character, if a pretoken could always
-    /// have ended before that character; see [`Entry::ENDED_BEFORE`].
-    restarted: Vec<Option<u32>>,
-}
-
-impl<'a> Table<'a> {
-    fn new(transitions: &'a [Transition], alphabet: &Alphabet) -> Self {
-        let symbols = usize::from(alphabet.end()) + 1;
-        let states = transitions.len() / symbols;
-        // Takes what the first transition to a state gives, and drops it if another transition to the state gives
-        // something else.
-        let (mut restarted, mut is_known) = (vec![None; states], vec![false; states]);
-        for (at, transition) in transitions.iter().enumerate() {
-            let (Some(next), class) = (transition.next, at % symbols) else { continue };
-            let is_possible = transition.is_match && alphabet.is_ascii(class as Symbol);
-            let target = transitions[class].next.filter(|_| is_possible);
-            let (restarted, is_known) = (&mut restarted[next as usize], &mut is_known[next as usize]);
-            *restarted = if *is_known { restarted.filter(|&state| target == Some(state)) } else { target };
-            *is_known = true;
-        }
-        Table { transitions, symbols, restarted }
-    }
-
-    fn entries(&self) -> Vec<Entry> {
-        let states = 0..self.restarted.len();
-        states.flat_map(|state| (0..self.symbols).map(move |symbol| self.entry(state, symbol))).collect()
-    }
-
-    fn row(&self, state: u32) -> u32 {
-        state * self.symbols as u32
-    }
-
-    fn entry(&self, state: usize, symbol: usize) -> Entry {
-        let bits = self.bits(state, symbol);
-        if bits != Entry::FAILS {
-            return Entry::new(bits);
-        }
-        let after = self.restarted[state].map_or(Entry::FAILS, |state| self.bits(state as usize, symbol));
-        Entry::new(if after & Entry::FAILS == 0 { Entry::ENDED_BEFORE | after } else { Entry::FAILS })
-    }
-
-    /// An entry without [`Entry::ENDED_BEFORE`]. If a match ends and no other instruction continues, the entry also
-    /// does what the start does with its symbol.
-    fn bits(&self, state: usize, symbol: usize) -> u32 {
-        let transition = self.transitions[state * self.symbols + symbol];
-        let next = transition.next.map(|state| self.row(state));
-        let from_start = self.transitions[symbol].next.map(|state| self.row(state));
-        match (transition.is_match, next, from_start) {
-            (true, None, _) if symbol + 1 == self.symbols => Entry::ENDS | START,
-            (true, None, Some(next)) => Entry::ENDS | next,
-            (true, None, None) => Entry::MAY_END | Entry::FAILS,
-            (true, Some(next), _) => Entry::MAY_END | next,
-            (false, Some(next), _) => next,
-            (false, None, _) => Entry::FAILS,
-        }
     }
 }

@@ -29,14 +29,10 @@ impl CutPairs {
         let mut behind = vec![alphabet.characters(); symbols - 1];
         for row in table.chunks(symbols) {
             for class in classes() {
-                let entry = row[usize::from(class)];
-                if entry.has(Entry::FAILS) {
-                    continue;
-                }
-                let reached = row_of(entry.row());
+                let Some(reached) = row[usize::from(class)].next().map(row_of) else { continue };
                 let ends = |symbol: Symbol| {
                     let entry = reached[usize::from(symbol)];
-                    entry.has(Entry::ENDS) && !entry.has(Entry::ENDED_BEFORE)
+                    entry.is_match() && entry.next().is_none()
                 };
                 let safe = if ends(alphabet.end()) {
                     SymbolSet::of(classes().filter(|&symbol| ends(symbol)))
@@ -48,9 +44,8 @@ impl CutPairs {
             }
         }
         let is_matched = |class: &Symbol| {
-            let entry = row_of(START)[usize::from(*class)];
-            let may_end = |entry: &Entry| entry.has(Entry::ENDS | Entry::MAY_END);
-            !entry.has(Entry::FAILS) && row_of(entry.row()).iter().all(may_end)
+            let reached = row_of(START)[usize::from(*class)].next().map(row_of);
+            reached.is_some_and(|row| row.iter().all(|entry| entry.is_match()))
         };
         let matched = SymbolSet::of(classes().filter(is_matched));
         let class_of = |byte: u8| alphabet.decode(&[byte], 0).0;

@@ -39,15 +39,13 @@ impl Failures {
     /// Keeps the states that a search has passed since the last end that it found. `start` is where the search began;
     /// no later search begins before it.
     pub(super) fn keep(&mut self, passed: &[Passed], start: usize) -> Result<()> {
+        let Some(&(last, _)) = passed.last() else { return Ok(()) };
         if start >= self.until {
             self.known.clear();
         }
-        if let Some(&(last, _)) = passed.last() {
-            self.until = self.until.max(last);
-            let bytes = size_of_val(passed);
-            self.known.try_reserve(passed.len()).map_err(|_| room::out_of_memory(bytes))?;
-            self.known.extend(passed);
-        }
+        self.until = self.until.max(last);
+        self.known.try_reserve(passed.len()).map_err(|_| room::out_of_memory(size_of_val(passed)))?;
+        self.known.extend(passed);
         Ok(())
     }
 }

@@ -29,19 +29,7 @@ impl Automaton {
     /// symbol.
     pub fn transitions(&self) -> Vec<u32> {
         let symbols = self.classes() as u32 + 1;
-        self.table.iter().map(|&entry| transition(entry, symbols)).collect()
+        let next = |entry: &Entry| entry.next().map_or(0, |row| row / symbols + 1);
+        self.table.iter().map(|entry| next(entry) << 1 | u32::from(entry.is_match())).collect()
     }
-}
-
-/// The transition for an entry of the table. An entry can also say what the start does at the same symbol; this is
-/// left out.
-fn transition(entry: Entry, symbols: u32) -> u32 {
-    if entry.has(Entry::ENDED_BEFORE) {
-        return 0;
-    }
-    if entry.has(Entry::ENDS) {
-        return 1;
-    }
-    let next = if entry.has(Entry::FAILS) { 0 } else { entry.row() / symbols + 1 };
-    next << 1 | u32::from(entry.has(Entry::MAY_END))
 }

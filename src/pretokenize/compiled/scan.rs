@@ -2,7 +2,7 @@
 
 use super::automaton::Automaton;
 use super::bimachine::Bimachine;
-use super::entry::{Entry, START};
+use super::entry::START;
 use super::failures::{Failures, Passed};
 use super::window::{Place, Window};
 use crate::error::Result;
@@ -11,9 +11,6 @@ use crate::simd::{ENDS, Isa};
 
 /// Bytes that are read without windows after no place was found for the end of one.
 const BYTES_WITHOUT_WINDOWS: usize = 1 << 12;
-/// Once this many bytes after a match were read without another one, searches are watched by [`Failures`]. It is longer
-/// than nearly all runs of spaces.
-const WATCHED_BYTES: usize = 256;
 
 /// Finds the pretokens of a text.
 pub struct CompiledScanner<'t> {
@@ -24,8 +21,6 @@ pub struct CompiledScanner<'t> {
     keeps_unmatched: bool,
     /// Where the next pretoken begins.
     start: usize,
-    /// Matches before this place are searched one by one, since much text was read without a match.
-    watched_until: usize,
     failures: Failures,
     passed: Vec<Passed>,
     /// Made for the first window: some texts are too short for any.
@@ -46,7 +41,6 @@ impl<'t> CompiledScanner<'t> {
             isa,
             keeps_unmatched,
             start: 0,
-            watched_until: 0,
             failures: Failures::default(),
             passed: Vec::new(),
             window: None,
@@ -61,12 +55,6 @@ impl<'t> CompiledScanner<'t> {
         let mut first = self.start;
         let mut count = self.fill_from_windows(ends);
         while count < ENDS && self.start < self.text.len() {
-            if self.start >= self.watched_until {
-                count = self.fill_unwatched(ends, count)?;
-                if count == ENDS || self.start == self.text.len() {
-                    break;
-                }
-            }
             if let Some(end) = self.end_of_match(self.start)? {
                 self.start = end;
             } else {
@@ -120,49 +108,6 @@ impl<'t> CompiledScanner<'t> {
         }
     }
 
-    /// Adds ends from `self.start` on, until `ends` is full, the text ends, nothing matches, or much text was read in
-    /// vain. Returns how many ends there are then.
-    fn fill_unwatched(&mut self, ends: &mut [usize; ENDS], mut count: usize) -> Result<usize> {
-        let (automaton, text) = (self.automaton, self.text);
-        let (first, mut at, mut row) = (count, self.start, START);
-        while count < ENDS {
-            let (symbol, len) = automaton.symbol(text, at);
-            let entry = automaton.entry(row, symbol);
-            if entry.has(Entry::ENDED_BEFORE) {
-                ends[count] = at - 1;
-                count += 1;
-                if count == ENDS {
-                    break;
-                }
-            }
-            // No branch: every fourth character or so ends a pretoken.
-            ends[count] = at;
-            count += usize::from(entry.has(Entry::ENDS));
-            if entry.has(Entry::FAILS) {
-                let start = if count > first { ends[count - 1] } else { self.start };
-                let match_end = self.end_of_match(start)?;
-                if at - match_end.unwrap_or(start) > WATCHED_BYTES {
-                    self.watched_until = at;
-                    break;
-                }
-                let Some(end) = match_end else { break };
-                ends[count] = end;
-                count += 1;
-                (at, row) = (end, START);
-                continue;
-            }
-            if len == 0 {
-                break;
-            }
-            row = entry.row();
-            at += len;
-        }
-        if count > first {
-            self.start = ends[count - 1];
-        }
-        Ok(count)
-    }
-
     /// The end of the match that begins at `start`, if there is one.
     fn end_of_match(&mut self, start: usize) -> Result<Option<usize>> {
         let (automaton, text) = (self.automaton, self.text);
@@ -171,20 +116,12 @@ impl<'t> CompiledScanner<'t> {
         loop {
             let (symbol, len) = automaton.symbol(text, at);
             let entry = automaton.entry(row, symbol);
-            if entry.has(Entry::ENDED_BEFORE) {
-                return Ok(Some(at - 1));
-            }
-            if entry.has(Entry::ENDS) {
-                return Ok(Some(at));
-            }
-            if entry.has(Entry::MAY_END) {
+            if entry.is_match() {
                 last = Some(at);
                 self.passed.clear();
             }
-            if entry.has(Entry::FAILS) {
-                break;
-            }
-            row = entry.row();
+            let Some(next) = entry.next() else { break };
+            row = next;
             if Failures::is_noted(at, at + len) {
                 if self.failures.has((at + len, row)) {
                     break;

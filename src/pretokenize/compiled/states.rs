@@ -2,21 +2,13 @@
 
 use std::collections::HashMap;
 
+use super::entry::Entry;
 use super::refine::refine;
 
-/// What happens in a state when a symbol follows.
-#[derive(Clone, Copy)]
-pub(super) struct Transition {
-    /// Whether a match ends before the symbol.
-    pub(super) is_match: bool,
-    /// The number of the next state, if any instruction is left. What it finds later is preferred to the match.
-    pub(super) next: Option<u32>,
-}
-
-/// The transitions of all states of a pattern. State 0 is the start.
+/// The states of a pattern: the rows of its table. State 0 is the start.
 pub(super) struct States<'a> {
-    transitions: &'a [Transition],
-    /// How many transitions a state has: one for each class of characters, and one for the end of the text.
+    table: &'a [Entry],
+    /// How many entries a row has: one for each class of characters, and one for the end of the text.
     symbols: usize,
 }
 
@@ -42,8 +34,8 @@ impl<'a> States<'a> {
     /// The maximum number of masks. Published patterns that fit have less than 20.
     const MAX_MASKS: usize = 64;
 
-    pub(super) fn new(transitions: &'a [Transition], symbols: usize) -> Self {
-        States { transitions, symbols }
+    pub(super) fn new(table: &'a [Entry], symbols: usize) -> Self {
+        States { table, symbols }
     }
 
     /// How many classes of characters there are.
@@ -52,11 +44,13 @@ impl<'a> States<'a> {
     }
 
     fn count(&self) -> usize {
-        self.transitions.len() / self.symbols
+        self.table.len() / self.symbols
     }
 
-    fn transition(&self, state: usize, symbol: usize) -> Transition {
-        self.transitions[state * self.symbols + symbol]
+    /// Whether a match ends in a state when a symbol follows, and the next state.
+    fn transition(&self, state: usize, symbol: usize) -> (bool, Option<usize>) {
+        let entry = self.table[state * self.symbols + symbol];
+        (entry.is_match(), entry.next().map(|row| row as usize / self.symbols))
     }
 
     /// The sets of states that find a match in some text: first the mask at the end of a text, then those before more
@@ -91,16 +85,15 @@ impl<'a> States<'a> {
     /// The states that find a match if `symbol` follows, and after it a text in which the states of `mask` find one.
     fn viable_before(&self, symbol: usize, mask: Mask) -> Mask {
         let finds = |state: &usize| {
-            let transition = self.transition(*state, symbol);
-            transition.is_match || transition.next.is_some_and(|next| mask >> next & 1 == 1)
+            let (is_match, next) = self.transition(*state, symbol);
+            is_match || next.is_some_and(|next| mask >> next & 1 == 1)
         };
         (0..self.count()).filter(finds).fold(0, |viable, state| viable | 1 << state)
     }
 
     /// The next state of `state` at a character of `class`, if that state finds a match in the text after it.
     fn viable_next(&self, state: usize, class: usize, mask: Mask) -> Option<usize> {
-        let next = self.transition(state, class).next?;
-        (mask >> next & 1 == 1).then_some(next as usize)
+        self.transition(state, class).1.filter(|next| mask >> next & 1 == 1)
     }
 
     /// What a state of the second automaton does at a character, if the states of `mask` find a match after it.
@@ -113,7 +106,7 @@ impl<'a> States<'a> {
         if let Some(next) = self.viable_next(state, class, mask) {
             return Some((false, next));
         }
-        self.transition(state, class).is_match.then_some((true, begun.unwrap_or(Self::UNMATCHED)))
+        self.transition(state, class).0.then_some((true, begun.unwrap_or(Self::UNMATCHED)))
     }
 
     /// For each state, and for [`States::UNMATCHED`], the first of the states that do the same in all texts.
