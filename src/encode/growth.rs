@@ -63,7 +63,7 @@ impl Growth {
     ) -> Store<'a> {
         let lent = if own.is_none() { seeds.lend() } else { None };
         if let Some(from) = own.as_ref().or(lent.as_ref().map(Store::cache)) {
-            let copy_bits = if let Some(Store::Shared(seeds)) = lent { seeds.bits_of_copy() } else { 0 };
+            let copy_bits = if let Some(Store::Shared(seeds)) = &lent { seeds.bits_of_copy() } else { 0 };
             let bits = self.bits(*seen, copy_bits);
             if bits > own.as_ref().map_or(0, Cache::bits) {
                 match from.to_own(bits) {

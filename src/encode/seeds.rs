@@ -3,16 +3,11 @@
 //! As long as one call at a time needs it, that call has it alone and adds pretokens to it. So a process with one thread
 //! learns from its first text on, without a copy. When two calls need it at once, it is shared, and read-only from then
 //! on.
-#![allow(unsafe_code)] // moves a box through an atomic pointer
 
-use std::mem::ManuallyDrop;
-use std::ops::{Deref, DerefMut};
-use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
-
-use once_cell::race::OnceBox;
 
 use super::cache::Cache;
 
@@ -21,11 +16,9 @@ const MAX_WAIT: Duration = Duration::from_millis(2);
 
 /// A cache that one call has alone, or that all share.
 pub(super) struct Seeds {
-    /// Null while a call has the cache, and when it is shared.
-    alone: AtomicPtr<Cache>,
-    shared: OnceBox<Cache>,
-    /// Whether several calls have needed it at once.
-    is_wanted: AtomicBool,
+    cache: RwLock<Cache>,
+    /// Whether several calls have needed it at once: then it is only read.
+    is_shared: AtomicBool,
 }
 
 /// The cache that a call uses.
@@ -33,63 +26,44 @@ pub(super) enum Store<'a> {
     /// That of its scratch.
     Own(&'a mut Cache),
     /// The seeds, which no other call has.
-    Alone(LentAlone<'a>),
+    Alone(RwLockWriteGuard<'a, Cache>),
     /// The seeds, which all share.
-    Shared(&'a Cache),
-}
-
-/// The cache while one call has it; it goes back when this is dropped.
-pub(super) struct LentAlone<'a> {
-    seeds: &'a Seeds,
-    cache: ManuallyDrop<Box<Cache>>,
+    Shared(RwLockReadGuard<'a, Cache>),
 }
 
 impl Seeds {
     pub(super) fn new(cache: Cache) -> Self {
-        let alone = AtomicPtr::new(Box::into_raw(Box::new(cache)));
-        Seeds { alone, shared: OnceBox::new(), is_wanted: AtomicBool::new(false) }
+        Seeds { cache: RwLock::new(cache), is_shared: AtomicBool::new(false) }
     }
 
-    /// The cache; `None` if a call has kept it for [`MAX_WAIT`], or a thread that does not exist since a fork.
+    /// The cache; `None` if a call has kept it for [`MAX_WAIT`], a panic has left it half written, or a
+    /// thread had it that does not exist since a fork.
     #[inline]
     pub(super) fn lend(&self) -> Option<Store<'_>> {
-        if let Some(cache) = self.shared.get() {
-            return Some(Store::Shared(cache));
+        if !self.is_shared.load(Relaxed)
+            && let Ok(cache) = self.cache.try_write()
+        {
+            return Some(Store::Alone(cache));
         }
-        if self.is_wanted.load(Ordering::Relaxed) {
-            return self.share();
-        }
-        match self.take() {
-            Some(cache) => Some(Store::Alone(LentAlone { seeds: self, cache: ManuallyDrop::new(cache) })),
-            None => self.share(),
-        }
+        self.share()
     }
 
-    /// Makes the cache shared: at once if no call has it, else when that call is done. Same result as [`Seeds::lend`].
-    #[cold]
+    /// Shares the cache: at once if no call has it alone, else when that call is done. Same result as
+    /// [`Seeds::lend`].
     pub(super) fn share(&self) -> Option<Store<'_>> {
-        self.is_wanted.store(true, Ordering::Relaxed);
-        let start = Instant::now();
+        self.is_shared.store(true, Relaxed);
+        let mut start = None;
         loop {
-            if let Some(cache) = self.take() {
-                let _ = self.shared.set(cache); // there is no other cache that could be set
+            match self.cache.try_read() {
+                Ok(cache) => return Some(Store::Shared(cache)),
+                Err(TryLockError::Poisoned(_)) => return None,
+                Err(TryLockError::WouldBlock) => {}
             }
-            if let Some(cache) = self.shared.get() {
-                return Some(Store::Shared(cache));
-            }
-            if start.elapsed() > MAX_WAIT {
+            if start.get_or_insert_with(Instant::now).elapsed() > MAX_WAIT {
                 return None;
             }
             thread::yield_now();
         }
-    }
-
-    #[inline]
-    fn take(&self) -> Option<Box<Cache>> {
-        let alone = self.alone.swap(ptr::null_mut(), Ordering::Acquire);
-        // SAFETY: a pointer in `alone` is null or comes from `Box::into_raw`, and only who swaps it out has it. `Acquire`
-        // pairs with the `Release` of the call that put it there, so all that it wrote is seen.
-        (!alone.is_null()).then(|| unsafe { Box::from_raw(alone) })
     }
 }
 
@@ -110,40 +84,6 @@ impl Store<'_> {
             Store::Own(cache) => Some(cache),
             Store::Alone(cache) => Some(cache),
             Store::Shared(_) => None,
-        }
-    }
-}
-
-impl Drop for Seeds {
-    fn drop(&mut self) {
-        drop(self.take());
-    }
-}
-
-impl Deref for LentAlone<'_> {
-    type Target = Cache;
-
-    #[inline(always)]
-    fn deref(&self) -> &Cache {
-        &self.cache
-    }
-}
-
-impl DerefMut for LentAlone<'_> {
-    #[inline(always)]
-    fn deref_mut(&mut self) -> &mut Cache {
-        &mut self.cache
-    }
-}
-
-impl Drop for LentAlone<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        // SAFETY: the box is not used again.
-        let cache = unsafe { ManuallyDrop::take(&mut self.cache) };
-        // After a panic the cache may be half written: nobody gets it again.
-        if !thread::panicking() {
-            self.seeds.alone.store(Box::into_raw(cache), Ordering::Release);
         }
     }
 }
@@ -204,11 +144,11 @@ mod tests {
                 for _ in 0..10 {
                     let Some(mut store) = seeds.lend() else { continue }; // after the full wait, under load
                     if store.writable().is_some() {
-                        assert!(!alone.swap(true, Ordering::Relaxed));
+                        assert!(!alone.swap(true, Relaxed));
                         thread::yield_now();
-                        alone.store(false, Ordering::Relaxed);
+                        alone.store(false, Relaxed);
                     } else {
-                        assert!(!alone.load(Ordering::Relaxed));
+                        assert!(!alone.load(Relaxed));
                     }
                 }
             };
