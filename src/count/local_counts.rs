@@ -172,12 +172,14 @@ impl Kernel for CountKeys<'_> {
     type Out = usize;
 
     #[inline(always)]
-    fn run<L: Simd>(self, simd: L) -> usize {
+    fn run<L: Simd>(self, _: L) -> usize {
         let CountKeys { keys, bucket_indices, buckets, missed } = self;
         let mut count = 0;
         for (at, (&key, &bucket_index)) in keys.iter().zip(bucket_indices).enumerate() {
             let bucket = &mut buckets[bucket_index as usize];
-            let slot = simd.which(&bucket.keys, [key.low, key.high], [u64::MAX; 2]);
+            // The slot that has the key; 2 if neither does.
+            let [first, second] = bucket.keys.map(|[low, high]| (low ^ key.low) | (high ^ key.high) != 0);
+            let slot = usize::from(first) + usize::from(first & second);
             bucket.counts[slot & 1] += u64::from(slot < 2);
             missed[count & (ENDS - 1)] = at as u16;
             count += usize::from(slot == 2);

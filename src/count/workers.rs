@@ -48,6 +48,6 @@ impl<'c> Workers<'c> {
             }
             Ok(())
         };
-        workers::run_here_too(count, control, || Ok(()), finish).map(drop)
+        workers::run_here_too(count, control, || Ok(()), finish)
     }
 }

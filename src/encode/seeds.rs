@@ -36,8 +36,8 @@ impl Seeds {
         Seeds { cache: RwLock::new(cache), is_shared: AtomicBool::new(false) }
     }
 
-    /// The cache; `None` if a call has kept it for [`MAX_WAIT`], a panic has left it half written, or a thread had it that
-    /// does not exist since a fork.
+    /// The cache; `None` if a call has kept it for [`MAX_WAIT`], a panic has left it half written, or a
+    /// thread had it that does not exist since a fork.
     #[inline]
     pub(super) fn lend(&self) -> Option<Store<'_>> {
         if !self.is_shared.load(Relaxed)
@@ -48,7 +48,8 @@ impl Seeds {
         self.share()
     }
 
-    /// Shares the cache: at once if no call has it alone, else when that call is done. Same result as [`Seeds::lend`].
+    /// Shares the cache: at once if no call has it alone, else when that call is done. Same result as
+    /// [`Seeds::lend`].
     pub(super) fn share(&self) -> Option<Store<'_>> {
         self.is_shared.store(true, Relaxed);
         let mut start = None;

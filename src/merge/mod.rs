@@ -1,11 +1,11 @@
 //! Exact BPE of one pretoken.
 //!
-//! It begins with the bytes of the pretoken, or with its characters where the vocabulary has [`first_tokens`] for them.
-//! Under both semantics, the pair of adjacent tokens with the lowest rank merges first, of several the
-//! leftmost, until no pair merges. [`short`] finds it by a scan, [`long`] with a heap, and [`windows`]
+//! It begins with the bytes of the pretoken, or with its characters where the vocabulary has [`first_tokens`]
+//! for them. Under both semantics, the pair of adjacent tokens with the lowest rank merges first, of several
+//! the leftmost, until no pair merges. [`short`] finds it by a scan, [`long`] with a heap, and [`windows`]
 //! handles a long pretoken with both. All give the same tokens; the tests compare them with the definition.
-//! [`dropout`] leaves out merges at random. [`spelled`] is for models whose options allow none of these: they have no
-//! table of [`Pairs`].
+//! [`dropout`] has the choices that leave out merges at random. [`spelled`] is for models whose options allow
+//! none of these: they have no table of [`Pairs`].
 
 mod dropout;
 mod first_tokens;
@@ -65,10 +65,10 @@ impl Merger {
 
     /// [`Merger::merge`] with merges left out at random (BPE-dropout, arXiv:1910.13267).
     ///
-    /// At each step every merge that is possible is left out with the same probability, each by itself. Of the others the
-    /// one of the lowest rank is done, of several the leftmost. Merging ends when a step leaves out all of them. The choices
-    /// are drawn in the order of rank and place, and only up to the first merge that is not left out: the others do not
-    /// matter.
+    /// At each step every merge that is possible is left out with the same probability, each by itself. Of
+    /// the others the one of the lowest rank is done, of several the leftmost. Merging ends when a step
+    /// leaves out all of them. The choices are drawn in the order of rank and place, and only up to the first
+    /// merge that is not left out: the others do not matter.
     ///
     /// Cost: O(n log n) draws for n bytes, divided by the probability that a merge is not left out.
     ///

@@ -76,7 +76,8 @@ impl WindowedMerger {
         result
     }
 
-    /// Appends the tokens of `pretoken` to `out`, merged as one window. `leaves_out` is that of [`PartHeap::merge`].
+    /// Appends the tokens of `pretoken` to `out`, merged as one window. `leaves_out` is that of
+    /// [`PartHeap::merge`].
     pub(super) fn merge_at_once(
         &mut self,
         pairs: &Pairs,

@@ -10,6 +10,7 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::normalize::{Aligned, OriginRange, max_bytes_of};
 use crate::room;
+use crate::special::{Segment, SpecialMatch};
 use crate::spelling::META_TEXT;
 
 /// A part of a text that went through a pipeline.
@@ -103,9 +104,10 @@ impl Pipeline {
                 &|_| true,
                 passage.control,
                 &mut |segment| {
-                    if let Some(index) = segment.token.filter(|&index| self.verbatim.tokens.is_special(index))
+                    if let Segment::Special(SpecialMatch { index, range }) = segment
+                        && self.verbatim.tokens.is_special(index)
                     {
-                        room::push(&mut tokens, (self.verbatim.ids[index], segment.range))?;
+                        room::push(&mut tokens, (self.verbatim.ids[index], range))?;
                     }
                     Ok(true)
                 },
@@ -135,12 +137,12 @@ impl Walk<'_> {
             return self.normalize(range);
         }
         let special = matches!(trust, Trust::All);
-        verbatim.tokens.for_each(text, range, &|_| special, control, &mut |segment| match segment.token {
-            Some(index) => {
-                let text = &text[segment.range.clone()];
-                (self.f)(Stretch::Token { id: verbatim.ids[index], range: segment.range, text })
+        verbatim.tokens.for_each(text, range, &|_| special, control, &mut |segment| match segment {
+            Segment::Special(SpecialMatch { index, range }) => {
+                let text = &text[range.clone()];
+                (self.f)(Stretch::Token { id: verbatim.ids[index], range, text })
             }
-            None => self.normalize(segment.range),
+            Segment::Text(range) => self.normalize(range),
         })
     }
 
@@ -169,12 +171,15 @@ impl Walk<'_> {
         };
         let whole = 0..view.text.len();
         normalized.tokens.for_each(view.text, whole, &accepts, passage.control, &mut |segment| {
-            let Some(index) = segment.token else {
-                let continues = continues && segment.range.start == 0;
-                return self.spaces(view.part(segment.range), continues);
+            let token = match segment {
+                Segment::Text(range) => {
+                    let continues = continues && range.start == 0;
+                    return self.spaces(view.part(range), continues);
+                }
+                Segment::Special(token) => token,
             };
-            let range = if passage.is_tracked { view.origin(segment.range.clone()) } else { 0..0 };
-            let (id, text) = (normalized.ids[index], &view.text[segment.range]);
+            let range = if passage.is_tracked { view.origin(token.range.clone()) } else { 0..0 };
+            let (id, text) = (normalized.ids[token.index], &view.text[token.range]);
             (self.f)(Stretch::Token { id, range, text })
         })
     }

@@ -150,14 +150,6 @@ pub(crate) trait Simd: Copy {
         (left[0] ^ right[0]) & mask[0] | (left[1] ^ right[1]) & mask[1] == 0
     }
 
-    /// The index of the first of two keys that equals `key` in the bits of `mask`; 2 if neither does.
-    #[inline(always)]
-    fn which(self, keys: &[[u64; 2]; 2], key: [u64; 2], mask: [u64; 2]) -> usize {
-        let differs = |[low, high]: [u64; 2]| (low ^ key[0]) & mask[0] | (high ^ key[1]) & mask[1];
-        let [first, second] = keys.map(differs);
-        usize::from(first != 0) + usize::from((first != 0) & (second != 0))
-    }
-
     /// The key `bytes & keep | add`, and a hash of it. The upper bits of the hash are the better ones.
     /// Instruction sets hash differently, so hashes must not leave the process.
     #[inline(always)]

@@ -29,22 +29,6 @@ macro_rules! kernels_with {
     };
 }
 
-/// The result of [`super::Simd::which`] for each outcome of comparing the two 64-bit halves of two keys (one bit for
-/// each half): 0 if both halves of the first key are equal, else 1 if those of the second are, else 2.
-pub(super) static FIRST_EQUAL_KEY: [u8; 16] = {
-    let mut first = [2; 16];
-    let mut same = 0;
-    while same < 16 {
-        if same & 0b11 == 0b11 {
-            first[same] = 0;
-        } else if same & 0b1100 == 0b1100 {
-            first[same] = 1;
-        }
-        same += 1;
-    }
-    first
-};
-
 /// The row at `offset`. A state is in all 16 bytes of a register, so shuffling a row by it gives the next state in
 /// all bytes again. The shuffle takes one cycle; a load from a table would take five.
 #[inline(always)]
@@ -97,20 +81,6 @@ macro_rules! methods_with_avx2_and_aes {
                 _mm_storeu_si128(output.as_mut_ptr().cast(), all);
             }
             output
-        }
-
-        #[inline(always)]
-        fn which(self, keys: &[[u64; 2]; 2], key: [u64; 2], mask: [u64; 2]) -> usize {
-            // SAFETY: `self` proves that the instructions exist. The loads of 16 and 32 bytes read arrays of these sizes.
-            let same = unsafe {
-                let key = _mm256_broadcastsi128_si256(_mm_loadu_si128(key.as_ptr().cast()));
-                let mask = _mm256_broadcastsi128_si256(_mm_loadu_si128(mask.as_ptr().cast()));
-                let keys = _mm256_loadu_si256(keys.as_ptr().cast());
-                let differing = _mm256_and_si256(_mm256_xor_si256(keys, key), mask);
-                let same = _mm256_cmpeq_epi64(differing, _mm256_setzero_si256());
-                _mm256_movemask_pd(_mm256_castsi256_pd(same))
-            };
-            usize::from(x86::FIRST_EQUAL_KEY[same as usize & 15])
         }
 
         #[inline(always)]

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::matches::{Segment, SpecialMatch};
 use super::set::Specials;
 use crate::control::Control;
 use crate::error::Result;
@@ -19,16 +20,6 @@ pub struct Flags {
     pub rstrip: bool,
     /// The token is special: a search may be told to read it as text.
     pub special: bool,
-}
-
-/// A part of a text: ordinary text, or an added token by its index in the list.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AddedSegment {
-    /// The index of the token; `None` for text.
-    pub token: Option<usize>,
-    /// The range in bytes, never empty. The range of a token without `lstrip` may reach back into whitespace
-    /// that the token before it has taken.
-    pub range: Range<usize>,
 }
 
 /// A list of added tokens that can be searched for.
@@ -56,8 +47,9 @@ impl AddedTokens {
     /// The occurrences are leftmost, then longest, and never overlap. An occurrence that its flags rule out,
     /// or that is read as text, still hides other occurrences that overlap it. Whitespace inside the range
     /// belongs to tokens with `lstrip` and `rstrip`; a token with `lstrip` whose own text the token before it
-    /// has taken is left out. For `single_word`, the characters around the range count too. Bytes that are
-    /// not UTF-8 are neither whitespace nor word characters.
+    /// has taken is left out. The range of a token without `lstrip` may reach back into whitespace that the
+    /// token before it has taken. For `single_word`, the characters around the range count too. Bytes that
+    /// are not UTF-8 are neither whitespace nor word characters.
     ///
     /// Cost: linear in the range.
     pub fn for_each(
@@ -66,7 +58,7 @@ impl AddedTokens {
         range: Range<usize>,
         accepts: &dyn Fn(&Range<usize>) -> bool,
         control: &Control,
-        f: &mut dyn FnMut(AddedSegment) -> Result<bool>,
+        f: &mut dyn FnMut(Segment) -> Result<bool>,
     ) -> Result<bool> {
         // `blank_to` is the end of the whitespace that was measured last, so that no whitespace is measured
         // twice.
@@ -93,15 +85,15 @@ impl AddedTokens {
             if start >= stop {
                 continue;
             }
-            if end < start && !f(AddedSegment { token: None, range: end..start })? {
+            if end < start && !f(Segment::Text(end..start))? {
                 return Ok(false);
             }
-            if !f(AddedSegment { token: Some(special.index), range: start..stop })? {
+            if !f(Segment::Special(SpecialMatch { index: special.index, range: start..stop }))? {
                 return Ok(false);
             }
             end = stop;
         }
-        if end == range.end { Ok(true) } else { f(AddedSegment { token: None, range: end..range.end }) }
+        if end == range.end { Ok(true) } else { f(Segment::Text(end..range.end)) }
     }
 }
 
@@ -161,8 +153,11 @@ mod tests {
     fn in_range(flags: Flags, text: &[u8], range: Range<usize>) -> Vec<(bool, Range<usize>)> {
         let tokens = AddedTokens::new(vec![("m".to_owned(), flags)]).unwrap();
         let mut segments = Vec::new();
-        let mut push = |segment: AddedSegment| {
-            segments.push((segment.token.is_some(), segment.range));
+        let mut push = |segment| {
+            segments.push(match segment {
+                Segment::Text(range) => (false, range),
+                Segment::Special(token) => (true, token.range),
+            });
             Ok(segments.len() < 3)
         };
         tokens.for_each(text, range, &|_| true, &Control::none(), &mut push).unwrap();

@@ -13,7 +13,7 @@ mod tests;
 #[cfg(test)]
 pub(crate) use backward::steps;
 
-pub use added::{AddedSegment, AddedTokens, Flags};
+pub use added::{AddedTokens, Flags};
 pub use matches::{Matches, Segment, SpecialMatch};
 pub use set::{MAX_SET_BYTES, MAX_TOKEN_BYTES, Specials, overlap};
 pub use stream::{Event, StreamState, TextStream};

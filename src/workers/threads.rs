@@ -1,8 +1,6 @@
 //! Threads that are started and joined within one call.
 
-use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -17,8 +15,8 @@ pub fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Runs `work(0)` … `work(workers - 1)` on threads of their own and returns their results in order. If the
-/// system starts fewer threads, fewer workers run, so workers must take their work from a shared source.
+/// Runs `work(0)` … `work(workers - 1)` on threads of their own. If the system starts fewer threads, fewer
+/// workers run, so workers must take their work from a shared source.
 ///
 /// With one worker, or if no thread starts, `work(0)` runs on the calling thread. Otherwise the calling
 /// thread only checks the control, since Python signals are seen by this thread alone; workers stop when they
@@ -27,11 +25,7 @@ pub fn cores() -> usize {
 /// # Errors
 /// The error of the lowest worker that failed for another reason than an interruption; else
 /// [`Error::Interrupted`].
-pub fn run<T: Send>(
-    workers: usize,
-    control: &Control,
-    work: impl Fn(usize) -> Result<T> + Sync,
-) -> Result<Vec<T>> {
+pub fn run(workers: usize, control: &Control, work: impl Fn(usize) -> Result<()> + Sync) -> Result<()> {
     run_from(0, workers, control, &mut || Ok(()), &work)
 }
 
@@ -41,35 +35,17 @@ pub fn run<T: Send>(
 ///
 /// # Errors
 /// Those of [`run`]; the error of `first`, if no worker failed for another reason than an interruption.
-pub fn run_here_too<T: Send>(
+pub fn run_here_too(
     workers: usize,
     control: &Control,
     mut first: impl FnMut() -> Result<()>,
-    work: impl Fn(usize) -> Result<T> + Sync,
-) -> Result<Vec<T>> {
+    work: impl Fn(usize) -> Result<()> + Sync,
+) -> Result<()> {
     run_from(1, workers, control, &mut first, &work)
 }
 
 /// Runs `before`, and then the first `here` workers, on the calling thread; the others on threads of their own.
-fn run_from<T: Send>(
-    here: usize,
-    workers: usize,
-    control: &Control,
-    before: &mut dyn FnMut() -> Result<()>,
-    work: &(dyn Fn(usize) -> Result<T> + Sync),
-) -> Result<Vec<T>> {
-    let (results, mut before) = (Mutex::new(BTreeMap::new()), Some(before));
-    let before = &mut || before.take().map_or(Ok(()), |before| before());
-    run_all(here, workers, control, before, &|worker| {
-        let result = work(worker)?;
-        results.lock().unwrap_or_else(PoisonError::into_inner).insert(worker, result);
-        Ok(())
-    })?;
-    Ok(results.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect())
-}
-
-/// [`run_from`] for work that keeps its result, so that it is compiled once.
-fn run_all(
+fn run_from(
     here: usize,
     workers: usize,
     control: &Control,
@@ -135,15 +111,23 @@ pub(crate) fn start<'scope, T: Send + 'scope>(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
     use super::*;
 
     #[test]
     fn the_calling_thread_is_the_first_worker() {
         let (caller, first) = (thread::current().id(), || Ok(()));
         for workers in 1..=4 {
-            let work = |number| Ok((number, thread::current().id() == caller));
-            let actual = run_here_too(workers, &Control::none(), first, work).unwrap();
-            assert!(actual.into_iter().eq((0..workers).map(|number| (number, number == 0))));
+            let run = Mutex::new(Vec::new());
+            let work = |number| {
+                run.lock().unwrap().push((number, thread::current().id() == caller));
+                Ok(())
+            };
+            run_here_too(workers, &Control::none(), first, work).unwrap();
+            let mut run = run.into_inner().unwrap();
+            run.sort_unstable();
+            assert!(run.into_iter().eq((0..workers).map(|number| (number, number == 0))));
             let work = |number| if number == 0 { Err(Error::MissingByte { byte: 7 }) } else { Ok(()) };
             let failed = run_here_too(workers, &Control::none(), first, work);
             assert!(matches!(failed, Err(Error::MissingByte { byte: 7 })));

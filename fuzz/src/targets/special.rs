@@ -1,6 +1,6 @@
 //! Special tokens, few and many, and added tokens against trying every one at every place.
 
-use toksmith::special::{AddedSegment, AddedTokens, Flags, Segment, Specials, overlap};
+use toksmith::special::{AddedTokens, Flags, Segment, Specials, overlap};
 use toksmith::{Control, Error};
 
 use super::input::Input;
@@ -94,7 +94,7 @@ fn straddling(specials: &Specials, tokens: &[Vec<u8>], text: &[u8]) {
 }
 
 /// The added tokens in a text, and the text between them.
-fn segments(tokens: &AddedTokens, text: &str, special: bool) -> Vec<AddedSegment> {
+fn segments(tokens: &AddedTokens, text: &str, special: bool) -> Vec<Segment> {
     let mut segments = Vec::new();
     let mut push = |segment| {
         segments.push(segment);
@@ -112,15 +112,7 @@ fn added(tokens: &[Vec<u8>], flags: &[u8], text: &str, expected: &[Segment]) {
     let Some(names) = names else { return };
     let plain = names.iter().map(|name| (name.clone(), Flags::default())).collect();
     let found = segments(&AddedTokens::new(plain).unwrap(), text, true);
-    assert_eq!(found.len(), expected.len());
-    for (found, expected) in found.iter().zip(expected) {
-        match expected {
-            Segment::Text(range) => assert_eq!((found.token, &found.range), (None, range)),
-            Segment::Special(special) => {
-                assert_eq!((found.token, &found.range), (Some(special.index), &special.range));
-            }
-        }
-    }
+    assert_eq!(found, expected);
     let flag = |index: usize, bit: u8| flags.get(index % 4).is_some_and(|bits| bits & bit != 0);
     let flags = |index| Flags {
         single_word: flag(index, 1),
@@ -134,10 +126,13 @@ fn added(tokens: &[Vec<u8>], flags: &[u8], text: &str, expected: &[Segment]) {
         let found = segments(&tokens, text, special);
         let mut end = 0;
         for segment in &found {
-            let range = segment.range.clone();
-            assert!(range.start == end || segment.token.is_some() && range.start < end, "{found:?}");
+            let (index, range) = match segment {
+                Segment::Text(range) => (None, range.clone()),
+                Segment::Special(token) => (Some(token.index), token.range.clone()),
+            };
+            assert!(range.start == end || index.is_some() && range.start < end, "{found:?}");
             end = range.end;
-            let Some(index) = segment.token else { continue };
+            let Some(index) = index else { continue };
             let flags = flags(index);
             assert!(special || !flags.special);
             assert!(

@@ -9,14 +9,6 @@ use crate::encode::output::Spans;
 use crate::error::{Error, Result};
 use crate::room;
 
-/// A piece of a text that encodes to few enough tokens.
-struct Piece {
-    /// The range of the piece in the text, in bytes.
-    range: Range<usize>,
-    /// The ends of its tokens, in bytes of the whole text; the last one is `range.end`.
-    ends: Vec<usize>,
-}
-
 /// Bytes of text that are encoded first for each token that is wanted.
 const BYTES_PER_TOKEN: usize = 8;
 
@@ -34,7 +26,8 @@ impl Encoder {
         control: &Control,
     ) -> Result<Range<usize>> {
         let ahead = LookAhead::default();
-        Ok(Pieces { encoder: self, text, max_tokens, special, control, ahead }.piece(0)?.range)
+        let ends = Pieces { encoder: self, text, max_tokens, special, control, ahead }.piece(0)?;
+        Ok(0..ends.last().copied().unwrap_or(0))
     }
 
     /// Cuts `text` into successive pieces, each of which is the result of [`Encoder::truncate`] on the rest. Each
@@ -56,15 +49,16 @@ impl Encoder {
         let (mut ranges, mut start) = (Vec::new(), 0);
         while start < text.len() {
             control.check()?;
-            let mut piece = pieces.piece(start)?;
-            if piece.range.is_empty() {
-                piece = pieces.single_character(start)?;
+            let mut ends = pieces.piece(start)?;
+            if ends.is_empty() {
+                ends.push(pieces.character_end(start)?);
             }
-            room::push(&mut ranges, piece.range.clone())?;
-            if piece.range.end == text.len() {
+            let end = ends[ends.len() - 1];
+            room::push(&mut ranges, start..end)?;
+            if end == text.len() {
                 break;
             }
-            start = next_start(text, &piece, overlap);
+            start = next_start(text, start, &ends, overlap).unwrap_or(end);
         }
         Ok(ranges)
     }
@@ -81,8 +75,9 @@ struct Pieces<'a> {
 }
 
 impl Pieces<'_> {
-    /// The longest piece from `start` on.
-    fn piece(&mut self, start: usize) -> Result<Piece> {
+    /// The ends of the tokens of the longest piece from `start` on, in bytes of the whole text: the last one
+    /// is the end of the piece.
+    fn piece(&mut self, start: usize) -> Result<Vec<usize>> {
         let mut ends = self.first_ends(start)?;
         while let Some(&end) = ends.last() {
             if self.text.is_char_boundary(end) && self.count(start..end)? <= self.max_tokens {
@@ -90,8 +85,7 @@ impl Pieces<'_> {
             }
             ends.pop();
         }
-        let end = ends.last().copied().unwrap_or(start);
-        Ok(Piece { range: start..end, ends })
+        Ok(ends)
     }
 
     fn count(&self, range: Range<usize>) -> Result<usize> {
@@ -129,22 +123,20 @@ impl Pieces<'_> {
         }
     }
 
-    /// The character at `at` as a piece, for texts whose first tokens end inside characters.
-    fn single_character(&self, at: usize) -> Result<Piece> {
+    /// The end of the character at `at`, which is a piece where the first tokens of a text end inside it.
+    fn character_end(&self, at: usize) -> Result<usize> {
         let end = at + self.text[at..].chars().next().map_or(0, char::len_utf8);
         let (tokens, limit) = (self.count(at..end)?, self.max_tokens);
         if tokens > limit || limit == 0 {
             return Err(Error::CharacterTooLong { at, tokens, limit });
         }
-        Ok(Piece { range: at..end, ends: vec![end] })
+        Ok(end)
     }
 }
 
-/// The earliest token boundary between characters, at most `overlap` tokens before the end of the
-/// piece, and after its start.
-fn next_start(text: &str, piece: &Piece, overlap: usize) -> usize {
-    let first = piece.ends.len().saturating_sub(overlap.saturating_add(1));
-    let is_next = |&end: &usize| end > piece.range.start && text.is_char_boundary(end);
-    let boundary = piece.ends[first..].iter().copied().find(is_next);
-    boundary.unwrap_or(piece.range.end)
+/// The earliest token boundary between characters, at most `overlap` tokens before the end of the piece that
+/// begins at `start`, and after that place.
+fn next_start(text: &str, start: usize, ends: &[usize], overlap: usize) -> Option<usize> {
+    let first = ends.len().saturating_sub(overlap.saturating_add(1));
+    ends[first..].iter().copied().find(|&end| end > start && text.is_char_boundary(end))
 }

@@ -15,7 +15,8 @@ use crate::room;
 static RECYCLED: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 /// The capacity, in ids, of memory that is kept: 4 MB to 64 MB.
 const RECYCLED_IDS: RangeInclusive<usize> = 1 << 20..=1 << 24;
-/// Memory of an earlier result is used where it has room for at most this many times the ids that are expected.
+/// Memory of an earlier result is used where it has room for at most this many times the ids that are
+/// expected.
 const MAX_SPARE_FACTOR: usize = 4;
 
 /// Takes ids that are not needed any more, and keeps their memory for the next long text. The process keeps at most
@@ -37,8 +38,8 @@ fn kept(max_ids: usize) -> Vec<u32> {
     }
 }
 
-/// Memory for `ids` ids: untouched, so that what is not needed takes none, or that of an earlier result, which may have
-/// room for less. Without capacity if the system refuses it.
+/// Memory for `ids` ids: untouched, so that what is not needed takes none, or that of an earlier result,
+/// which may have room for less. Without capacity if the system refuses it.
 ///
 /// It does not ask for huge pages. They are faster where the machine has them at hand, but four times slower
 /// where a virtual machine must first be given the memory.
@@ -47,7 +48,8 @@ pub(in crate::encode) fn memory_for<T: IdType>(ids: usize) -> Vec<T> {
     if let Some(wide) = T::as_u32(&mut memory) {
         *wide = kept(MAX_SPARE_FACTOR * ids);
     }
-    if memory.capacity() == 0 {
+    // Only where as much is left for everything else: a process may be allowed little address space.
+    if memory.capacity() == 0 && room::check_available(2 * ids * size_of::<T>()).is_ok() {
         memory = room::for_items(ids).unwrap_or_default();
     }
     memory
@@ -55,7 +57,8 @@ pub(in crate::encode) fn memory_for<T: IdType>(ids: usize) -> Vec<T> {
 
 /// Ids, without most of the capacity that was not needed.
 pub(in crate::encode) fn trimmed<T>(mut ids: Vec<T>) -> Vec<T> {
-    // An eighth of spare capacity may stay: its pages are not touched, and recycled memory should keep its size.
+    // An eighth of spare capacity may stay: its pages are not touched, and recycled memory should keep its
+    // size.
     if ids.capacity() - ids.len() > ids.len() / 8 {
         ids.shrink_to_fit();
     }

@@ -10,10 +10,10 @@ use crate::error::Result;
 use crate::room;
 use crate::workers::{self, BufferPool};
 
-/// Runs `work` on each of the `jobs` on up to `workers` threads, and returns the ids of all of them in the order of the
-/// jobs, of which there are rarely more than `capacity`; memory for so many is asked for, and what is not needed is never
-/// touched. `work` adds the ids of a job to a list. `place` is called for each job in order, with the number of ids before
-/// it, the number of its own ids, and what `work` returned.
+/// Runs `work` on each of the `jobs` on up to `workers` threads, and returns the ids of all of them in the
+/// order of the jobs, of which there are rarely more than `capacity`; memory for so many is asked for, and
+/// what is not needed is never touched. `work` adds the ids of a job to a list. `place` is called for each
+/// job in order, with the number of ids before it, the number of its own ids, and what `work` returned.
 ///
 /// The threads copy their ids into the result themselves, in any order: one thread that did it for all would be what
 /// many threads wait for, because the system clears each page of the result at its first use.

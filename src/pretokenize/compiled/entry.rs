@@ -10,8 +10,8 @@ pub(super) const START: u32 = 0;
 pub(super) struct Entry(u32);
 
 impl Entry {
-    /// `is_match` says whether a match ends before the symbol. The next row is that of a state that prefers what it finds
-    /// later to this match; without one, no instruction continues.
+    /// `is_match` says whether a match ends before the symbol. The next row is that of a state that prefers
+    /// what it finds later to this match; without one, no instruction continues.
     pub(super) fn new(is_match: bool, next: Option<u32>) -> Self {
         Entry(next.map_or(0, |row| row + 1) << 1 | u32::from(is_match))
     }
