@@ -89,15 +89,12 @@ pub fn load_pair(
 /// The tokenizer of GPT-2's two files, with what the files beside them say unless there is a pattern.
 fn of_pair(folder: &Path, pair: &[PathBuf; 2], context: Context<'_>) -> Result<Tokenizer> {
     let Context { engines, options } = context;
-    let (files, warnings) = match options.pattern {
-        Some(_) => (SideFiles::default(), Vec::new()),
-        None => SideFiles::read(folder),
-    };
+    if let Some(pattern) = &options.pattern {
+        return load_pair(pair, &options.special_tokens, pattern.clone());
+    }
+    let (files, warnings) = SideFiles::read(folder);
     if !says_something(&files) {
-        let pattern = match &options.pattern {
-            Some(pattern) => pattern.clone(),
-            None => engines.pattern(Named::Gpt2.expression(), 0, Unmatched::Keep)?,
-        };
+        let pattern = engines.pattern(Named::Gpt2.expression(), 0, Unmatched::Keep)?;
         return load_pair(pair, &options.special_tokens, pattern).map(|made| made.with_warnings(warnings));
     }
     let data = [reading::read(&pair[0], MAX_BYTES)?, reading::read(&pair[1], MAX_BYTES)?];

@@ -30,4 +30,4 @@ pub use native::{extras, of_state};
 pub use options::LoadOptions;
 pub use ranks::RankLines;
 pub use reading::HEAD_BYTES;
-pub use table::{FORMATS, FileKind, NO_PATTERN, kind_of, recognise};
+pub use table::{FORMATS, FileKind, NO_PATTERN, kind_of};

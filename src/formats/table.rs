@@ -147,16 +147,11 @@ pub const FORMATS: [FileKind; 8] = [
 /// The message of a rank file without a pattern.
 pub const NO_PATTERN: &str = "a rank file holds no pattern: Tokenizer::from_tiktoken takes one beside it";
 
-/// Recognises the format of a file by its suffix or its first bytes; toksmith's own, whose reader raises the error, if no
-/// format matches.
+/// Recognises the format of a file by its suffix or its first bytes; `None` if no format matches.
 ///
 /// # Errors
 /// [`Error::NoTokenizer`] for a file of another kind that is known: says what it is, and what to do.
-pub fn recognise(path: &Path, head: &[u8]) -> Result<&'static FileKind> {
-    recognise_among(&FORMATS, path, head).and_then(|kind| kind.map_or_else(|| kind_of("toksmith"), Ok))
-}
-
-fn recognise_among<'k>(kinds: &'k [FileKind], path: &Path, head: &[u8]) -> Result<Option<&'k FileKind>> {
+fn recognise<'k>(kinds: &'k [FileKind], path: &Path, head: &[u8]) -> Result<Option<&'k FileKind>> {
     let kind = kinds.iter().find(|kind| (kind.recognises)(path, head));
     match other(head) {
         // Whatever else is JSON begins as a `tokenizer.json` does.
@@ -210,7 +205,13 @@ impl OpenFile {
         let (mut head, mut rest) = (Vec::new(), BufReader::new(file));
         (&mut rest).take(HEAD_BYTES as u64).read_to_end(&mut head).map_err(failed)?;
         reading::check_whole(path, &head)?;
-        let kind = format.map_or_else(|| recognise(path, &head), kind_of);
+        let kind = match format {
+            Some(format) => kind_of(format),
+            // Of an unknown one toksmith's own reader raises the error.
+            None => {
+                recognise(&FORMATS, path, &head).and_then(|kind| kind.map_or_else(|| kind_of("toksmith"), Ok))
+            }
+        };
         let kind = kind.map_err(|error| in_file(path, error))?;
         Ok(OpenFile { path: path.to_owned(), head, rest, len, kind })
     }
@@ -271,8 +272,7 @@ mod tests {
     #[test]
     fn a_format_is_a_row_of_the_table() {
         let kinds: Vec<FileKind> = FORMATS.into_iter().chain([TOY]).collect();
-        let kind =
-            |head: &[u8]| recognise_among(&kinds, Path::new("a.b"), head).unwrap().map(|kind| kind.name);
+        let kind = |head: &[u8]| recognise(&kinds, Path::new("a.b"), head).unwrap().map(|kind| kind.name);
         assert_eq!(kind(b"toy lo"), Some("toy"));
         assert_eq!(kind(b"minbpe v1\n"), Some("minbpe"));
         assert_eq!(kind(b"other"), None);

@@ -159,20 +159,15 @@ impl Pipeline {
     /// Whether the steps come to at most a [prefix](Self::plain_prefix) before the stretches between the vocabulary's
     /// special tokens. May return `false` for such a text, too.
     pub(crate) fn leaves(&self, text: &[u8], special: bool, control: &Control) -> Result<bool> {
-        if self.parts.only_prefix.is_none() {
-            return Ok(false);
-        }
         let exceptions = if special { &self.irregular } else { &self.not_special };
-        if exceptions.matches(text, 0).next(control)?.is_some() {
+        if self.parts.only_prefix.is_none() || exceptions.matches(text, 0).next(control)?.is_some() {
             return Ok(false);
         }
         if self.parts.spaces_are_plain {
             return Ok(memchr::memmem::find(text, META_TEXT.as_bytes()).is_none());
         }
-        if self.parts.normalizer.0.is_empty() {
-            return Ok(true);
-        }
-        Ok(simdutf8::basic::from_utf8(text).is_ok_and(|text| self.parts.normalizer.leaves(text)))
+        Ok(self.parts.normalizer.0.is_empty()
+            || simdutf8::basic::from_utf8(text).is_ok_and(|text| self.parts.normalizer.leaves(text)))
     }
 
     /// The prefix of a text that the steps [leave](Self::leaves).

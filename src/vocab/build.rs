@@ -217,15 +217,15 @@ fn place_specials<'a>(
         }
     }
     sort(&mut added)?;
-    let mut next = tokens.iter().chain(&added).map(|(id, _)| u64::from(*id) + 1).max().unwrap_or(0);
-    for (id, (name, _)) in ids.iter_mut().zip(specials).filter(|(id, _)| id.is_none()) {
+    let next = tokens.iter().chain(&added).map(|(id, _)| u64::from(*id) + 1).max().unwrap_or(0);
+    let missing = ids.iter_mut().zip(specials).filter(|(id, _)| id.is_none());
+    for (next, (id, (name, _))) in (next..).zip(missing) {
         let new = u32::try_from(next).map_err(|_| {
             let name = show(name);
             Error::Vocab(format!(
                 "there is no id left for special token {name}: the highest id in use is 2^32 - 1"
             ))
         })?;
-        next += 1;
         added.push((new, name));
         *id = Some(new);
     }

@@ -35,11 +35,9 @@ pub(in crate::formats) fn with_side_files(
 ) -> Result<TokenizerFile> {
     let has_pieces = !has_file && !file.added.is_empty();
     let changed = changed(&file, &files, class, has_file, warnings)?;
-    let files = match (&changed, has_file) {
-        (None, true) => files,
-        (None, false) => kept(files, &file.added, has_file, has_pieces),
-        (Some(changed), _) => kept(files, &changed.added, has_file, has_pieces),
-    };
+    let rows = changed.as_ref().map_or(&file.added, |changed| &changed.added);
+    let is_same = has_file && changed.is_none();
+    let files = if is_same { files } else { kept(files, rows, has_file, has_pieces) };
     if let Some(changed) = changed {
         file = changed.applied(file)?;
     }

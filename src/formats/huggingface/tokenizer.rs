@@ -18,10 +18,8 @@ pub(in crate::formats) fn tokenizer_of(
 ) -> Result<Tokenizer> {
     let mut spec = Map::new();
     spec.insert("added_tokens".into(), file.added.iter().map(token_value).collect());
-    for name in PARTS {
-        spec.insert(name.into(), file.part(name).clone());
-    }
-    for name in SETTINGS.into_iter().filter(|name| !file.part(name).is_null()) {
+    let settings = SETTINGS.into_iter().filter(|name| !file.part(name).is_null());
+    for name in PARTS.into_iter().chain(settings) {
         spec.insert(name.into(), file.part(name).clone());
     }
     let flag = |name: &str| *file.option(name) == true;

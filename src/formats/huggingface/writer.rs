@@ -21,17 +21,15 @@ const FIELDS: [&str; 7] =
 
 /// Writes the content of a `tokenizer.json`.
 pub fn write(tokenizer: &Tokenizer, engines: &dyn PatternEngines) -> Result<Value> {
-    let mut content = Map::new();
-    content.insert("version".into(), "1.0".into());
+    let mut content = json!({"version": "1.0"});
     let fields = fields(tokenizer, engines)?;
     for name in FIELDS {
-        content.insert(name.into(), fields.get(name).cloned().unwrap_or_default());
+        content[name] = fields.get(name).cloned().unwrap_or_default();
     }
     let spells_characters = !tokenizer.vocab().covers_text_exactly()
         || tokenizer.pipeline().is_some_and(|pipeline| pipeline.merges_characters());
-    let model = if spells_characters { character_model(tokenizer)? } else { byte_model(tokenizer)? };
-    content.insert("model".into(), model);
-    Ok(content.into())
+    content["model"] = if spells_characters { character_model(tokenizer)? } else { byte_model(tokenizer)? };
+    Ok(content)
 }
 
 fn fields(tokenizer: &Tokenizer, engines: &dyn PatternEngines) -> Result<Map<String, Value>> {
@@ -93,20 +91,18 @@ fn byte_model(tokenizer: &Tokenizer) -> Result<Value> {
     let name = |index: u32| spelled(vocab.tokens().bytes_at(index));
     // A merge as one string is read by every version; no spelling of a token holds a space.
     let merge = |(left, right)| Value::from(format!("{} {}", name(left), name(right)));
-    let mut model = Map::new();
-    model.insert("type".into(), "BPE".into());
-    model.insert("dropout".into(), Value::Null);
+    let mut model = json!({"type": "BPE", "dropout": null});
     let listed = origin.and_then(|origin| origin.content.as_ref()).map(|content| &content["model"]);
     for name in BPE_OPTIONS {
         let default = if matches!(name, "fuse_unk" | "byte_fallback") { false.into() } else { Value::Null };
         let option = listed.and_then(|model| model.get(name)).filter(|option| !option.is_null());
-        model.insert(name.into(), option.cloned().unwrap_or(default));
+        model[name] = option.cloned().unwrap_or(default);
     }
-    model.insert("ignore_merges".into(), ignores_merges.into());
+    model["ignore_merges"] = ignores_merges.into();
     let names: Map<String, Value> = names.into_iter().map(|(name, id)| (name, id.into())).collect();
-    model.insert("vocab".into(), names.into());
-    model.insert("merges".into(), merges.into_iter().map(merge).collect());
-    Ok(model.into())
+    model["vocab"] = names.into();
+    model["merges"] = merges.into_iter().map(merge).collect();
+    Ok(model)
 }
 
 fn character_model(tokenizer: &Tokenizer) -> Result<Value> {
@@ -130,21 +126,17 @@ fn character_model(tokenizer: &Tokenizer) -> Result<Value> {
     let pairs: Vec<_> = vocab.merges().into_iter().map(|(left, right)| (name(left), name(right))).collect();
     let listed = names.iter().filter(|(id, _)| !beside.contains(id));
     let listed: Map<String, Value> = listed.map(|(id, name)| (name.clone(), (*id).into())).collect();
-    let mut model = Map::new();
-    for (name, value) in [
-        ("type", "BPE".into()),
-        ("dropout", Value::Null),
-        ("continuing_subword_prefix", Value::Null),
-        ("end_of_word_suffix", Value::Null),
-    ] {
-        model.insert(name.into(), value);
-    }
+    let nulls = ["dropout", "continuing_subword_prefix", "end_of_word_suffix"];
+    let mut model = json!({"type": "BPE"});
+    nulls.into_iter().for_each(|name| model[name] = Value::Null);
     let options = tokenizer.pipeline().and_then(|pipeline| pipeline.spec()["characters"].as_object());
-    model.extend(options.cloned().unwrap_or_default());
-    model.insert("ignore_merges".into(), false.into());
-    model.insert("vocab".into(), listed.into());
-    model.insert("merges".into(), merge_list(&pairs));
-    Ok(model.into())
+    for (name, option) in options.into_iter().flatten() {
+        model[name] = option.clone();
+    }
+    model["ignore_merges"] = false.into();
+    model["vocab"] = listed.into();
+    model["merges"] = merge_list(&pairs);
+    Ok(model)
 }
 
 /// The model of a vocabulary that merges by names; `None` for any other vocabulary.
