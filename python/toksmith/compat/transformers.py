@@ -20,7 +20,7 @@ from .. import _core
 from .._internal.messages import shown
 from ..files import text_files, whole_files
 from ..tokenizer import Tokenizer as Native
-from .huggingface.added import Json
+from .huggingface.components import Json
 from .huggingface.tokenizers import Tokenizer
 
 try:

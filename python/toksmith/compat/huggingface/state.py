@@ -16,8 +16,7 @@ from ..._core import unspell
 from ..._internal.messages import shown
 from ...tokenizer import Tokenizer as Native
 from . import components
-from .added import FLAGS, Added, Json
-from .components import Decoder, Normalizer
+from .components import FLAGS, Added, Decoder, Json, Normalizer
 
 _BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
 
