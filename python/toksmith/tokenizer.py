@@ -426,16 +426,11 @@ class Tokenizer:
 
     @overload
     def encode_messages(
-        self,
-        messages: Messages,
-        *,
-        trusted: Iterable[str] = (),
-        assistant_mask: Literal[False] = False,
-        **options: Any,
+        self, messages: Messages, *, assistant_mask: Literal[False] = False, **options: Any
     ) -> list[int]: ...
     @overload
     def encode_messages(
-        self, messages: Messages, *, trusted: Iterable[str] = (), assistant_mask: Literal[True], **options: Any
+        self, messages: Messages, *, assistant_mask: Literal[True], **options: Any
     ) -> tuple[list[int], NDArray[np.bool_]]: ...
     def encode_messages(
         self, messages: Messages, *, trusted: Iterable[str] = (), assistant_mask: bool = False, **options: Any

@@ -127,10 +127,7 @@ def _ranks_and_pattern(source: str, ours: Tokenizer, pattern: str | None) -> tup
         raise ValueError(f"{source} has no pattern, and tiktoken needs one")
     if sources.kind_of(source) == "tiktoken" and pattern is not None:
         return tokens_of_ranks(reading.read(source)), patterns.expression(options.pattern_of(pattern) or "")
-    with tempfile.TemporaryDirectory() as folder:
-        ranks = Path(folder) / "ranks.tiktoken"
-        ours.save(ranks, format="tiktoken")
-        return tokens_of_ranks(reading.read(ranks)), own_pattern
+    return tokens_of_ranks(b"".join(ours._core.written("tiktoken"))), own_pattern
 
 
 def _huggingface(source: str) -> tuple[Side, Iterable[str]]:

@@ -125,14 +125,9 @@ def _blocks(ids: Ids) -> Iterator[list[int]]:
 
 def _coloured(spans: Mapping[int, Span], tokens: Ids) -> Iterator[str]:
     """Yield tokens on backgrounds in turn. A line ends after each newline, which is shown, and at the end."""
-    even, odd = (functools.cache(lambda id, parity=parity: _on_colour(spans[id], parity)) for parity in (0, 1))
+    draw, parities = functools.cache(lambda id, parity: _on_colour(spans[id], parity)), itertools.cycle((0, 1))
     for ids in _blocks(tokens):
-        parts = [""] * len(ids)
-        parts[0::2] = map(even, ids[0::2])
-        parts[1::2] = map(odd, ids[1::2])
-        if len(ids) % 2:
-            even, odd = odd, even
-        yield "".join(parts)
+        yield "".join(map(draw, ids, parities))
     yield "\n"
 
 

@@ -16,7 +16,7 @@ from ..._internal.messages import aligned, counted, shown, size
 from ...files import whole_files
 from ..spans import visible
 from . import plots as drawing
-from .results import Estimate, Figures, Group, Parity
+from .statistics import Estimate, Figures, Group, Parity
 
 
 @dataclass(frozen=True, repr=False)
