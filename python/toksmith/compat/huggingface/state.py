@@ -28,10 +28,6 @@ class Token(NamedTuple):
     value: str
     offsets: tuple[int, int]
 
-    def as_tuple(self) -> tuple[int, str, tuple[int, int]]:
-        """Return the three as a tuple."""
-        return self.id, self.value, self.offsets
-
 
 class State:
     """A tokenizer, or its other parts before it has a vocabulary.
