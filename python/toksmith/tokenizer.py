@@ -483,10 +483,8 @@ class Tokenizer:
         Raises:
             ValueError: One character alone has more than `max_tokens` tokens; names its place.
         """
-        limit, back = (
-            arguments.checked_limit("max_tokens", max_tokens, 1),
-            arguments.checked_limit("overlap", overlap, 0),
-        )
+        limit = arguments.checked_limit("max_tokens", max_tokens, 1)
+        back = arguments.checked_limit("overlap", overlap, 0)
         if back >= limit:
             raise ValueError(f"overlap ({back}) must be less than max_tokens ({limit}), or no piece would be new")
         return self._core.split(text, limit, back, special)
