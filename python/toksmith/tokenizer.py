@@ -427,16 +427,11 @@ class Tokenizer:
 
     @overload
     def encode_messages(
-        self,
-        messages: Messages,
-        *,
-        trusted: Iterable[str] = (),
-        assistant_mask: Literal[False] = False,
-        **options: Any,
+        self, messages: Messages, *, assistant_mask: Literal[False] = False, **options: Any
     ) -> list[int]: ...
     @overload
     def encode_messages(
-        self, messages: Messages, *, trusted: Iterable[str] = (), assistant_mask: Literal[True], **options: Any
+        self, messages: Messages, *, assistant_mask: Literal[True], **options: Any
     ) -> tuple[list[int], NDArray[np.bool_]]: ...
     def encode_messages(
         self, messages: Messages, *, trusted: Iterable[str] = (), assistant_mask: bool = False, **options: Any
@@ -489,10 +484,8 @@ class Tokenizer:
         Raises:
             ValueError: One character alone has more than `max_tokens` tokens; names its place.
         """
-        limit, back = (
-            arguments.checked_limit("max_tokens", max_tokens, 1),
-            arguments.checked_limit("overlap", overlap, 0),
-        )
+        limit = arguments.checked_limit("max_tokens", max_tokens, 1)
+        back = arguments.checked_limit("overlap", overlap, 0)
         if back >= limit:
             raise ValueError(f"overlap ({back}) must be less than max_tokens ({limit}), or no piece would be new")
         return self._core.split(text, limit, back, special)

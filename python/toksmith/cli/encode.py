@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -89,12 +89,18 @@ def _write_text(
     errors: Errors,
     progress: bool | Report,
 ) -> int:
+    """Write the ids as text, and return how many there are; no ids are no text, and an empty list in JSON."""
+    before, between, after = _FRAMES[format]
     count = 0
 
     def parts(report: Report | None) -> Iterator[bytes]:
         nonlocal count
-        text = source.text(errors, report)
-        count = yield from _written(tokenizer.encode_iterable(text, special=special), format)
+        ids = tokenizer.encode_iterable(source.text(errors, report), special=special)
+        while batch := list(itertools.islice(ids, _BATCH)):
+            yield ((between if count else before) + between.join(map(str, batch))).encode()
+            count += len(batch)
+        if count or before:
+            yield (after if count else before + after).encode()
 
     with reporter(progress) as report:
         streams.write(out, parts(report))
@@ -107,18 +113,3 @@ def _checked_path(source: streams.Input, out: str, format: Format) -> str:
     if (Path(out).suffix == ".npy") is not (format == "npy"):
         raise UsageError(f"{format} does not go with the name {out}: a NumPy file ends in .npy, and only that")
     return source.path
-
-
-def _written(ids: Iterator[int], format: Format) -> Generator[bytes, None, int]:
-    """Yield the ids as text, and return how many there are; no ids are no text, and an empty list in JSON."""
-    before, between, after = _FRAMES[format]
-    lead, count = before, 0
-    while batch := list(itertools.islice(ids, _BATCH)):
-        yield (lead + between.join(map(str, batch))).encode()
-        lead = between
-        count += len(batch)
-    if lead == between:
-        yield after.encode()
-    elif before:
-        yield (before + after).encode()
-    return count

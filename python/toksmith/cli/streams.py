@@ -153,14 +153,14 @@ def say_written(out: str, what: str, progress: Progress | None = None) -> None:
 
 def tell_of_terminal() -> None:
     """Say that standard input is read, where somebody must type it."""
-    if _is_terminal(sys.stdin):
+    if is_terminal(sys.stdin):
         say(f"toksmith: reading standard input, which {'Ctrl-Z and Enter end' if os.name == 'nt' else 'Ctrl-D ends'}")
 
 
 def progress_of(progress: Progress | None, out: str) -> Any:
     """Return what the library takes as `progress`: as asked, else a bar if a terminal shows no output beside it."""
     if progress is None:
-        return _is_terminal(sys.stderr) and not (out == "-" and _is_terminal(sys.stdout))
+        return is_terminal(sys.stderr) and not (out == "-" and is_terminal(sys.stdout))
     return progress if progress == "json" else progress == "bar"
 
 
@@ -176,5 +176,6 @@ def resumable(state: Path | None, out: str, otherwise: str = "") -> Iterator[Non
         raise
 
 
-def _is_terminal(stream: IO[str] | None) -> bool:
+def is_terminal(stream: IO[str] | None) -> bool:
+    """Return whether a standard stream is a terminal."""
     return stream is not None and stream.isatty()

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
+from unittest import mock
 
 import click
 
@@ -107,17 +108,9 @@ def _published(tiktoken: ModuleType, name: str) -> Any:
     name = "r50k_base" if name == "gpt2" else name
     file = encodings.ENCODINGS[name].file
     data = encodings.rank_file(file)  # before TIKTOKEN_CACHE_DIR names another folder
-    before = os.environ.get("TIKTOKEN_CACHE_DIR")
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / rank_cache.cache_key(encodings.FILES[file].url)).write_bytes(data)
-        os.environ["TIKTOKEN_CACHE_DIR"] = folder
-        try:
-            encoding = tiktoken.get_encoding(name)
-        finally:
-            del os.environ["TIKTOKEN_CACHE_DIR"]
-            if before is not None:
-                os.environ["TIKTOKEN_CACHE_DIR"] = before
-    return encoding
+    with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, TIKTOKEN_CACHE_DIR=folder):
+        Path(folder, rank_cache.cache_key(encodings.FILES[file].url)).write_bytes(data)
+        return tiktoken.get_encoding(name)
 
 
 def _ranks_and_pattern(source: str, ours: Tokenizer, pattern: str | None) -> tuple[dict[int, bytes], str]:
@@ -127,10 +120,7 @@ def _ranks_and_pattern(source: str, ours: Tokenizer, pattern: str | None) -> tup
         raise ValueError(f"{source} has no pattern, and tiktoken needs one")
     if sources.kind_of(source) == "tiktoken" and pattern is not None:
         return tokens_of_ranks(reading.read(source)), patterns.expression(options.pattern_of(pattern) or "")
-    with tempfile.TemporaryDirectory() as folder:
-        ranks = Path(folder) / "ranks.tiktoken"
-        ours.save(ranks, format="tiktoken")
-        return tokens_of_ranks(reading.read(ranks)), own_pattern
+    return tokens_of_ranks(b"".join(ours._core.written("tiktoken"))), own_pattern
 
 
 def _huggingface(source: str) -> tuple[Side, Iterable[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 
 from .._internal.messages import printable, size
@@ -74,7 +75,7 @@ def view(
     if html is not None:
         _write_page(html, loaded, whole)
         return
-    if limit is None and not no_limit and terminal.is_terminal():
+    if limit is None and not no_limit and streams.is_terminal(sys.stdout):
         limit = LIMIT
     views = (
         (visible(name), View(tokenizer, whole, special=special, show_ids=ids, limit=limit))

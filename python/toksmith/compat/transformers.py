@@ -20,7 +20,7 @@ from .. import _core
 from .._internal.messages import shown
 from ..files import text_files, whole_files
 from ..tokenizer import Tokenizer as Native
-from .huggingface.added import Json
+from .huggingface.components import Json
 from .huggingface.tokenizers import Tokenizer
 
 try:
@@ -157,19 +157,14 @@ class Installed:
         @functools.wraps(original)
         def init(tokenizer: Fast, *args: object, **options: object) -> None:
             original(tokenizer, *args, **options)
-            self._put_into(tokenizer)
+            name, backend = type(tokenizer).__name__, tokenizer.backend_tokenizer
+            try:
+                tokenizer._tokenizer = backend if isinstance(backend, Tokenizer) else adapter_of(backend, name)
+            except ValueError as error:
+                self.kept[name] = str(error)
+                warnings.warn(f"this tokenizer stays as it is, without toksmith: {error}", stacklevel=3)
 
         PreTrainedTokenizerFast.__init__ = init
-
-    def _put_into(self, tokenizer: Fast) -> None:
-        name, backend = type(tokenizer).__name__, tokenizer.backend_tokenizer
-        if isinstance(backend, Tokenizer):
-            return
-        try:
-            tokenizer._tokenizer = adapter_of(backend, name)
-        except ValueError as error:
-            self.kept[name] = str(error)
-            warnings.warn(f"this tokenizer stays as it is, without toksmith: {error}", stacklevel=4)
 
     def uninstall(self) -> None:
         """Let `transformers` make its own tokenizers again. Tokenizers that were made before stay as they are."""

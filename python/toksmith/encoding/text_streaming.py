@@ -71,38 +71,25 @@ def _chunks(core: CoreTokenizer, texts: Iterable[str], special: bool) -> Iterato
 def _split(core: CoreTokenizer, pieces: list[str], special: bool) -> tuple[str, str]:
     """Return the joined pieces of an unfinished text in two parts: up to a late cut, and the remainder.
 
-    Without such a cut all text is in the remainder. The list is consumed. Pieces are cut before they
-    are joined: copying the whole would take as long as encoding it.
+    Without such a cut all text is in the remainder. The list is consumed. The last pieces are cut before they are
+    joined with the others: copying the whole would take as long as encoding it.
     """
-    tail = _last_pieces(pieces)
-    cut = _cut(core, tail, special, is_whole=not pieces)
-    if not cut and pieces:
-        tail = "".join([*pieces, tail])
-        pieces.clear()
-        cut = core.late_cut(tail, special)
-    if not cut:
-        return "", tail
-    pieces.append(tail[:cut])
-    return "".join(pieces), tail[cut:]
-
-
-def _last_pieces(pieces: list[str]) -> str:
-    """Pop enough pieces off the end of a list to expect a cut in them, and return them joined."""
     last: list[str] = []
     characters = 0
     while pieces and characters < _TAIL_CHARACTERS:
         last.append(pieces.pop())
         characters += len(last[-1])
-    return "".join(reversed(last))
-
-
-def _cut(core: CoreTokenizer, text: str, special: bool, is_whole: bool) -> int:
-    """Return a late place where an unfinished text can be cut; 0 for none. If not `is_whole`, text precedes it."""
-    start = max(0, len(text) - _TAIL_CHARACTERS)
-    cut = core.late_cut(text[start:] if start else text, special)
-    if (start or not is_whole) and cut <= _MAX_SPECIAL_BYTES:
-        return core.late_cut(text, special) if is_whole else 0
-    return start + cut
+    tail = "".join(reversed(last))
+    start = max(0, len(tail) - _TAIL_CHARACTERS)
+    cut = core.late_cut(tail[start:], special)
+    if (start or pieces) and cut <= _MAX_SPECIAL_BYTES:  # so early it may be inside a special token
+        tail, start = "".join([*pieces, tail]), 0
+        pieces.clear()
+        cut = core.late_cut(tail, special)
+    if not cut:
+        return "", tail
+    pieces.append(tail[: start + cut])
+    return "".join(pieces), tail[start + cut :]
 
 
 def _of_stream(core: CoreTokenizer, texts: Iterable[str], special: bool) -> Iterator[NDArray[np.uint32]]:

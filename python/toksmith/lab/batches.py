@@ -33,7 +33,7 @@ def batches(documents: Iterable[Document]) -> Iterator[tuple[list[Document], lis
 
 
 def _gathered(pieces: Iterable[str]) -> tuple[str, Iterator[str] | None]:
-    """Return the text of a document, and None; or for a long one "", and its pieces, none of them long."""
+    """Return the text of a document, and None; or for a long one "", and its pieces."""
     remaining = iter(pieces)
     beginning: list[str] = []
     size = 0
@@ -41,10 +41,5 @@ def _gathered(pieces: Iterable[str]) -> tuple[str, Iterator[str] | None]:
         beginning.append(piece)
         size += len(piece)
         if size > MAX_CHARACTERS:
-            return "", _cut(itertools.chain(beginning, remaining))
+            return "", itertools.chain(beginning, remaining)
     return "".join(beginning), None
-
-
-def _cut(pieces: Iterable[str]) -> Iterator[str]:
-    for piece in pieces:
-        yield from (piece[start : start + MAX_CHARACTERS] for start in range(0, len(piece), MAX_CHARACTERS))

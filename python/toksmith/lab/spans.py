@@ -85,22 +85,15 @@ def is_partial(token: bytes) -> bool:
 # Characters and their marks
 
 
-def shown(token: bytes) -> str:
-    r"""Return a token as one visible word.
+def shown(token: bytes, space: str = SPACE) -> str:
+    r"""Return a token as one visible word; with the space " ", as a part of a visible text, in which spaces stay.
 
     >>> shown(b" a\n"), shown(b"\xe6\x97"), shown("日".encode()), shown(b"\\")
     ('␣a\\n', '\\xe6\\x97', '日', '\\\\')
-    """
-    return "".join(text for text, _ in marked(token, SPACE))
-
-
-def spaced(token: bytes) -> str:
-    r"""Return a token as a part of a visible text, in which spaces stay.
-
-    >>> spaced(b" a\x1b[31m\n")
+    >>> shown(b" a\x1b[31m\n", " ")
     ' a\\x1b[31m\\n'
     """
-    return "".join(text for text, _ in marked(token, " "))
+    return "".join(text for text, _ in marked(token, space))
 
 
 def marked(token: bytes, space: str = " ") -> list[tuple[str, bool]]:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from .._internal.messages import counted
-from .spans import Span, spaced
+from .spans import Span, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,11 +33,6 @@ SEPARATOR = "│"
 _FRAMES = str.maketrans({sign: f"\\u{{{ord(sign):x}}}" for sign in "│⟦⟧"})
 # Ids whose drawings are joined: enough that the cost of a write does not matter, and little memory.
 _BLOCK = 1 << 15
-
-
-def is_terminal() -> bool:
-    """Return whether standard output is a terminal."""
-    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def has_colours() -> bool:
@@ -125,14 +120,9 @@ def _blocks(ids: Ids) -> Iterator[list[int]]:
 
 def _coloured(spans: Mapping[int, Span], tokens: Ids) -> Iterator[str]:
     """Yield tokens on backgrounds in turn. A line ends after each newline, which is shown, and at the end."""
-    even, odd = (functools.cache(lambda id, parity=parity: _on_colour(spans[id], parity)) for parity in (0, 1))
+    draw, parities = functools.cache(lambda id, parity: _on_colour(spans[id], parity)), itertools.cycle((0, 1))
     for ids in _blocks(tokens):
-        parts = [""] * len(ids)
-        parts[0::2] = map(even, ids[0::2])
-        parts[1::2] = map(odd, ids[1::2])
-        if len(ids) % 2:
-            even, odd = odd, even
-        yield "".join(parts)
+        yield "".join(map(draw, ids, parities))
     yield "\n"
 
 
@@ -140,7 +130,7 @@ def _on_colour(span: Span, parity: int) -> str:
     begin = colour(span, parity)
     # The line ends without a colour, which would fill the space behind it.
     line_end = rf"\n{END}" + "\n" + begin
-    return begin + line_end.join(map(spaced, span.token.split(b"\n"))) + END
+    return begin + line_end.join(shown(line, " ") for line in span.token.split(b"\n")) + END
 
 
 def _separated(spans: Mapping[int, Span], tokens: Ids) -> Iterator[str]:
@@ -204,7 +194,7 @@ class _Cell(NamedTuple):
 def _cell(span: Span, colours: bool) -> _Cell:
     from rich.cells import cell_len
 
-    text = spaced(span.token) if colours else framed(span)
+    text = shown(span.token, " ") if colours else framed(span)
     width = max(cell_len(text), len(str(span.id)))
     upper, lower = text + " " * (width - cell_len(text)), str(span.id).ljust(width)
     texts = (upper, upper)

@@ -5,8 +5,7 @@ ones. `align`, `vocab_map` and `retokenization` relate the ids of two tokenizers
 """
 
 from .._core import align, vocab_map
-from .alignment import retokenization
-from .change import VocabChange
+from .change import VocabChange, retokenization
 from .extending import extend, replace_tokens
 from .pruning import prune, shrink
 

@@ -1,4 +1,4 @@
-"""`VocabChange`: which ids of two vocabularies belong together."""
+"""`VocabChange`: which ids of two vocabularies belong together; and ids beside those of their own text."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ import itertools
 import os
 import zipfile
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._core import align
 from ..files import reading, whole_files
-from ..tokenizer import Tokenizer
+from ..tokenizer import Tokenizer, tokenizer_of
 
 Integers = NDArray[np.int64]
 
@@ -127,3 +129,27 @@ class VocabChange:
                 return cls(**{field.name: arrays[field.name] for field in fields(cls)})
         except (ValueError, TypeError, KeyError, EOFError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
             raise ValueError(f"{os.fspath(path)}: not a file of VocabChange.save: {error}") from None
+
+
+def retokenization(tokenizer: Tokenizer | object, ids: Iterable[int]) -> list[tuple[int, int, list[int]]]:
+    """Return where ids are not those of their own text.
+
+    Returns:
+        For each such stretch its start and end in `ids`, and the list of the ids that encoding the text of all `ids`
+        has in its place. An empty list means that encoding gives `ids` again.
+
+    Raises:
+        KeyError: An id has no token; names the id and its index.
+        ValueError: Decoding does more than to join bytes, or encoding does not keep the bytes of the text.
+    """
+    tokenizer = tokenizer_of(tokenizer)
+    # An iterator may have no end: the first wrong id ends the call.
+    first, second = itertools.tee(ids)
+    text = tokenizer.decode_bytes(first)
+    old, new = list(second), tokenizer.encode(text)
+    ends = align(tokenizer, old, tokenizer, new).tolist()
+    return [
+        (start, end, new[other:end_of_other])
+        for (start, other), (end, end_of_other) in itertools.pairwise(ends)
+        if old[start:end] != new[other:end_of_other]
+    ]

@@ -141,10 +141,10 @@ def test_running_a_program(tmp_path: Path) -> None:
 def test_a_program_that_is_not_named() -> None:
     for arguments in ((), ("--as",), ("--as", "tiktoken"), ("-x",), ("-m",), ("--ask", "x")):
         done = run("", "-m", "toksmith.run", *arguments)
-        assert done.returncode == 1 and "usage:" in done.stderr and "Traceback" not in done.stderr
+        assert done.returncode == 2 and "usage:" in done.stderr and "Traceback" not in done.stderr
     done = run("", "-m", "toksmith.run", "--as", "sentencepiece", "x.py")
     assert (
-        done.returncode == 1 and "no stand-in for 'sentencepiece': known are minbpe, rustbpe, tiktoken" in done.stderr
+        done.returncode == 2 and "no stand-in for 'sentencepiece': known are minbpe, rustbpe, tiktoken" in done.stderr
     )
     done = run("", "-m", "toksmith.run", "--help")
     assert done.returncode == 0 and done.stdout.startswith("usage:")

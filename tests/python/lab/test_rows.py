@@ -7,7 +7,7 @@ from rich.cells import cell_len
 
 import toksmith
 from toksmith.lab import terminal
-from toksmith.lab.spans import Spans, spaced
+from toksmith.lab.spans import Spans, shown
 from toksmith.lab.terminal import END, FAINT, colour, framed
 
 CHARACTERS = ["a", "b", " ", "\n", "é", "日", "\u0301", "\u202e", "│", "⟦", "\\", "\t", "\x1b", "w\n", "x" * 30]
@@ -25,7 +25,7 @@ def expected(spans: Spans, ids: list[int], colours: bool, width: int) -> str:
     """Draw the tokens one by one: a row is full when the next token has no room in it."""
 
     def text(id: int) -> str:
-        return spaced(spans[id].token) if colours else framed(spans[id])
+        return shown(spans[id].token, " ") if colours else framed(spans[id])
 
     def columns(id: int) -> int:
         return max(cell_len(text(id)), len(str(id)))

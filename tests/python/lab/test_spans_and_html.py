@@ -48,9 +48,9 @@ def test_marks_can_be_read_back(token: bytes) -> None:
     assert all(character.isprintable() for character in word)
     if not set(token.decode(errors="replace")) & set("␣◌"):
         assert read_back(word) == token
-        assert read_back(spans.spaced(token)) == token
+        assert read_back(spans.shown(token, " ")) == token
     parts = spans.marked(token)
-    assert "".join(text for text, _ in parts) == spans.spaced(token)
+    assert "".join(text for text, _ in parts) == spans.shown(token, " ")
     assert all(left[1] != right[1] for left, right in itertools.pairwise(parts))
 
 
@@ -108,7 +108,7 @@ def test_no_text_gets_out_of_its_html(text: str) -> None:
     for tokenizer in (bare, trained):
         found = spans.of_ids(tokenizer, tokenizer.encode(text))
         read = parsed(viewing.tokens(found))
-        assert read.text == "".join(spans.spaced(span.token) for span in found)
+        assert read.text == "".join(spans.shown(span.token, " ") for span in found)
         assert {tag for tag, _ in read.tags} <= {"div", "span", "i", "br"}
         boxes = [attributes for tag, attributes in read.tags if tag == "span"]
         assert len(boxes) == len(found)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..._core import HuggingFaceEncoding as Encoding
-from .added import AddedToken
+from .components import AddedToken
 from .model import BPE, BpeTrainer
 from .tokenizers import ByteLevelBPETokenizer, DecodeStream, Tokenizer
 

@@ -21,8 +21,7 @@ from ...tokenizer import Tokenizer as Native
 from ...training.ids import IdOrder
 from ...training.train import train as learn
 from . import state
-from .added import Added, AddedToken, Json, TokenLike
-from .components import PreTokenizer, steps_of
+from .components import Added, AddedToken, Json, PreTokenizer, TokenLike, steps_of
 from .state import State, Token
 
 _OPTIONS: Json = {

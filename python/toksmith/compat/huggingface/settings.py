@@ -7,8 +7,7 @@ from typing import Any
 
 from ... import _core
 from ..._internal.messages import shown
-from .added import Json
-from .components import PostProcessor
+from .components import Json, PostProcessor
 
 MAX_PADDED = 1 << 24
 """Maximum length to which a file may pad an encoding: more than the longest context of any model."""

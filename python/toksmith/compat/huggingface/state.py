@@ -16,8 +16,7 @@ from ..._core import unspell
 from ..._internal.messages import shown
 from ...tokenizer import Tokenizer as Native
 from . import components
-from .added import FLAGS, Added, Json
-from .components import Decoder, Normalizer
+from .components import FLAGS, Added, Decoder, Json, Normalizer
 
 _BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
 
@@ -28,10 +27,6 @@ class Token(NamedTuple):
     id: int
     value: str
     offsets: tuple[int, int]
-
-    def as_tuple(self) -> tuple[int, str, tuple[int, int]]:
-        """Return the three as a tuple."""
-        return self.id, self.value, self.offsets
 
 
 class State:

@@ -21,8 +21,7 @@ from ...files import text_files, whole_files
 from ...formats import verification
 from ...tokenizer import Tokenizer as Native
 from . import state
-from .added import AddedToken, Json, TokenLike
-from .components import Component, Decoder, Normalizer, PreTokenizer, checked_ids
+from .components import AddedToken, Component, Decoder, Json, Normalizer, PreTokenizer, TokenLike, checked_ids
 from .model import BPE, BpeTrainer, train, train_from_iterator
 from .settings import Settings
 

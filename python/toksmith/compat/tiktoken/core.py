@@ -70,12 +70,9 @@ class Encoding(Decoding):
         self.max_token_value = self._core.max_id()
         if explicit_n_vocab:
             count = self._core.vocab_size() - len(self._core.special_tokens()) + len(special_tokens)
-            if count != explicit_n_vocab:
-                raise AssertionError(f"explicit_n_vocab is {explicit_n_vocab}, but there are {count} tokens")
-            if self.n_vocab != explicit_n_vocab:
-                raise AssertionError(
-                    f"explicit_n_vocab is {explicit_n_vocab}, but the highest id is {self.max_token_value}"
-                )
+            if not count == explicit_n_vocab == self.n_vocab:
+                what = f"there are {count} tokens, the highest with the id {self.max_token_value}"
+                raise AssertionError(f"explicit_n_vocab is {explicit_n_vocab}, but {what}")
 
     @classmethod
     def from_tiktoken(

@@ -16,7 +16,7 @@ from ..._internal.messages import aligned, counted, shown, size
 from ...files import whole_files
 from ..spans import visible
 from . import plots as drawing
-from .results import Estimate, Figures, Group, Parity
+from .statistics import Estimate, Figures, Group, Parity
 
 
 @dataclass(frozen=True, repr=False)
@@ -79,7 +79,7 @@ class Comparison:
     @property
     def plots(self) -> tuple[str, ...]:
         """The names of the plots that have something to draw, of "compression" and "parity"."""
-        return ("compression", "parity") if self.parity else ("compression",)
+        return (*drawing.TITLES,) if self.parity else ("compression",)
 
     def plot(self, name: str = "compression") -> Any:
         """Draw a plot with matplotlib.
@@ -115,10 +115,8 @@ class Comparison:
         return [str(Path(folder, name)) for name in pictures]
 
     def _plot(self, name: str) -> drawing.Plot:
-        if name not in drawing.TITLES:
-            raise ValueError(f"name is one of {', '.join(map(repr, drawing.TITLES))}, not {shown(name)}")
         if name not in self.plots:
-            raise ValueError(f"there is nothing to draw in the plot {shown(name)}")
+            raise ValueError(f"name is one of {', '.join(map(repr, self.plots))}, not {shown(name)}")
         if name == "compression":
             return drawing.Plot(name, self.tokenizers, self._compression(), "bytes per token (more is better)")
         others = self.parity[1 : drawing.GROUPS_DRAWN + 1]

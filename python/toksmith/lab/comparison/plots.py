@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from ..spans import visible
-from .results import Estimate
+from .statistics import Estimate
 
 Row: TypeAlias = "tuple[str, Sequence[Estimate | None]]"
 

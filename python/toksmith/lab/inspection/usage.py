@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,18 +39,14 @@ class Counter:
 
     def add(self, documents: Iterable[Document]) -> None:
         """Count documents."""
+        options: Any = {"special": self._special, "workers": self._workers}
         for batch, texts, pieces in batches(documents):
             self.documents += len(batch)
-            for ids in self._of_batch(texts) if pieces is None else self._of_long(pieces):
+            if pieces is None:
+                self._count(self._tokenizer.encode_batch_to_numpy([*self._measured(texts)], **options)[0])
+                continue
+            for ids in self._tokenizer.encode_iterable(self._measured(pieces), arrays=True, **options):
                 self._count(ids)
-
-    def _of_batch(self, texts: list[str]) -> Iterator[NDArray[np.uint32]]:
-        texts = list(self._measured(texts))
-        yield self._tokenizer.encode_batch_to_numpy(texts, special=self._special, workers=self._workers)[0]
-
-    def _of_long(self, pieces: Iterator[str]) -> Iterator[NDArray[np.uint32]]:
-        pieces = self._measured(pieces)
-        return self._tokenizer.encode_iterable(pieces, special=self._special, workers=self._workers, arrays=True)
 
     def _measured(self, texts: Iterable[str]) -> Iterator[str]:
         for text in texts:

@@ -15,7 +15,7 @@ from toksmith.encoding import text_streaming
 from toksmith.lab import batches
 from toksmith.lab.comparison import statistics
 from toksmith.lab.comparison.comparison import Comparison
-from toksmith.lab.comparison.results import Group
+from toksmith.lab.comparison.statistics import Group
 
 ROOT = Path(__file__).resolve().parents[4]
 SPECIAL = "<|endoftext|>"

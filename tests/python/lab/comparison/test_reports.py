@@ -156,7 +156,7 @@ def test_what_a_plot_shows(plain: Comparison, hostile: Comparison) -> None:
         assert list(line.get_xdata()) == pytest.approx(expected)
     axes = hostile.plot("parity")
     assert [label.get_text() for label in axes.get_yticklabels()] == ["$x^$ \\x07"]
-    with pytest.raises(ValueError, match="nothing to draw in the plot 'parity'"):
+    with pytest.raises(ValueError, match="name is one of 'compression', not 'parity'"):
         plain.plot("parity")
     with pytest.raises(ValueError, match="name is one of"):
         plain.plot("pie")

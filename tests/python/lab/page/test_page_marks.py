@@ -114,5 +114,5 @@ def test_tokens_of_a_page_have_the_marks(chromium: browser.Browser, tmp_path: Pa
     chromium.open(tmp_path / "page.html")
     chromium.frames()
     texts = chromium.evaluate("[...document.querySelectorAll('.token')].map((token) => token.textContent)")
-    expected = [spans.spaced(tokenizer.token_bytes(id)) for id in tokenizer.encode(text)]
+    expected = [spans.shown(tokenizer.token_bytes(id), " ") for id in tokenizer.encode(text)]
     assert [text.replace("\n", "") for text in texts] == expected

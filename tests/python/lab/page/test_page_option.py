@@ -17,5 +17,5 @@ def test_page_of_several_sources(tmp_path: Path, small: Tokenizer, capsys: pytes
     found = re.search(r'id="data">(.*?)</script>', path.read_text(encoding="utf-8"))
     assert found
     names = [one["name"] for one in json.loads(found[1])["tokenizers"]]
-    assert names == ["gpt2", "a/tokenizer.json", "b/tokenizer.json", "small.json", "small.json (2)", "small.json (3)"]
+    assert names == sources
     assert re.fullmatch(r".*page\.html: \d+\.\d KB, gpt2, a/.*\n", capsys.readouterr().err)

@@ -68,11 +68,11 @@ function characterElements(text, bytes) {
   const encoder = new TextEncoder();
   const characters = Array.from(text);
   const elements = characters.slice(0, MAX_SHOWN).map((character) => {
-    const name = made("code", "", `U+${hex(character.codePointAt(0), 4).toUpperCase()}`);
-    return made("span", "character", markedElement("glyph", encoder.encode(character)), " ", name);
+    const name = made("code", "soft", `U+${hex(character.codePointAt(0), 4).toUpperCase()}`);
+    return made("span", "", markedElement("glyph", encoder.encode(character)), " ", name);
   });
   if (characters.length > MAX_SHOWN) elements.push(`… ${counted(characters.length, "character")}`);
   const size = encoder.encode(text).length;
-  if (size > bytes.length) elements.push(made("span", "part", ` ${bytes.length} of ${counted(size, "byte")}`));
+  if (size > bytes.length) elements.push(made("span", "soft", ` ${bytes.length} of ${counted(size, "byte")}`));
   return elements;
 }
