@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-from ..._internal.arguments import check_keywords, checked_workers, whole
+from ..._internal.arguments import checked_workers, naming_keywords, whole
 from ..._internal.messages import shown
 from ..._internal.progress import Report, reporter, summing
-from ...corpus import CorpusOptions
 from . import statistics
 from .comparison import Comparison
 from .encoders import encoders_of
 from .measure import measure
 from .texts import Parallel, Sources, Texts
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
-
+@naming_keywords
 def compare(
     tokenizers: object,
     on: Sources | Mapping[str, Sources] | None = None,
     *,
-    parallel: Mapping[str, str | os.PathLike[str] | Iterable[str]] | None = None,
+    parallel: Mapping[str, Sources] | None = None,
     reference: str | None = None,
     language_field: str | None = None,
     resamples: int = 1000,
     workers: int | None = None,
     progress: bool | Report = False,
-    **corpus: Unpack[CorpusOptions],
 ) -> Comparison:
     """Compare how tokenizers encode the same texts: compression, and parity of languages.
 
@@ -53,7 +47,6 @@ def compare(
         resamples: Resamples of the bootstrap; 0 for no intervals.
         workers: Threads; default: all cores.
         progress: True shows a bar on standard error; a callable gets (stage, done, total), in bytes of the files.
-        **corpus: Options of `Corpus`: `field`, `column`, `document_separator`, `errors`.
 
     Raises:
         OSError: A tokenizer or a file is missing or cannot be read.
@@ -67,11 +60,10 @@ def compare(
     >>> [figures.tokens for figures in comparison.all.figures]
     [12, 5]
     """
-    check_keywords(compare, corpus, CorpusOptions)
     count = checked_workers(workers)
     bootstrap = statistics.Bootstrap(whole("resamples", resamples, 0))
-    texts = None if on is None else Texts(on, language_field, **corpus)
-    sentences = None if parallel is None else Parallel(parallel, corpus.get("errors", "strict"))
+    texts = None if on is None else Texts(on, language_field)
+    sentences = None if parallel is None else Parallel(parallel)
     languages = [] if sentences is None else sentences.languages
     if reference is not None and reference not in languages:
         raise ValueError(

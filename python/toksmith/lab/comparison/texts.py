@@ -5,14 +5,11 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TypeAlias
 
 from ..._internal.messages import shown
-from ...corpus import Corpus, CorpusOptions, TextSources
+from ...corpus import Corpus, TextSources
 from ...files.documents import Document
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 Sources: TypeAlias = "Corpus | TextSources"
 
@@ -20,17 +17,15 @@ Sources: TypeAlias = "Corpus | TextSources"
 class Texts:
     """The texts of a comparison, of one or several languages."""
 
-    def __init__(
-        self, on: Sources | Mapping[str, Sources], language_field: str | None, **options: Unpack[CorpusOptions]
-    ) -> None:
+    def __init__(self, on: Sources | Mapping[str, Sources], language_field: str | None) -> None:
         if isinstance(on, Mapping) and language_field is not None:
             raise ValueError("a mapping of languages and language_field are mutually exclusive")
         self._language_field = language_field
         self._corpora: list[tuple[str | None, Corpus]]
         if isinstance(on, Mapping):
-            self._corpora = [(str(language), Corpus.of(sources, **options)) for language, sources in on.items()]
+            self._corpora = [(str(language), Corpus.of(sources)) for language, sources in on.items()]
         else:
-            self._corpora = [(None, Corpus.of(on, **options))]
+            self._corpora = [(None, Corpus.of(on))]
         if not self._corpora:
             raise ValueError("no source is given")
         for _, corpus in self._corpora:
@@ -63,20 +58,13 @@ class Texts:
 class Parallel:
     """The same sentences in several languages."""
 
-    def __init__(
-        self,
-        texts: Mapping[str, str | os.PathLike[str] | Iterable[str]],
-        errors: Literal["strict", "replace"] = "strict",
-    ) -> None:
+    def __init__(self, texts: Mapping[str, Sources]) -> None:
         if not isinstance(texts, Mapping):
             raise TypeError(f"parallel texts are a mapping of languages to files, not {type(texts).__name__}")
         if len(texts) < 2:
             raise ValueError("parallel texts need two languages or more")
         self.languages = [str(language) for language in texts]
-        self._texts = [
-            os.fsdecode(text) if isinstance(text, (str, bytes, os.PathLike)) else text for text in texts.values()
-        ]
-        self._errors = errors
+        self._texts = [*map(_corpus_of, texts.values())]
 
     def documents(self) -> Iterator[Document]:
         """Yield each sentence in each language as a document.
@@ -85,9 +73,11 @@ class Parallel:
             OSError: A file cannot be read.
             ValueError: The texts have different numbers of lines, or one is not UTF-8.
         """
-        both = zip(self.languages, self._texts, strict=True)
-        names = [text if isinstance(text, str) else language for language, text in both]
-        for done, row in enumerate(itertools.zip_longest(*map(self._lines_of, self._texts))):
+        names = [
+            language if source.texts is not None else source.name
+            for language, [source] in zip(self.languages, (text.sources for text in self._texts), strict=True)
+        ]
+        for done, row in enumerate(itertools.zip_longest(*map(_lines_of, self._texts))):
             if None in row:
                 short = self.languages[row.index(None)]
                 longer = next(name for name, line in zip(self.languages, row, strict=True) if line is not None)
@@ -97,14 +87,22 @@ class Parallel:
             for language, name, sentence in zip(self.languages, names, row, strict=True):
                 yield Document(name, [sentence], language)
 
-    def _lines_of(self, text: str | Iterable[str]) -> Iterator[str]:
-        corpus = Corpus([text] if isinstance(text, str) else iter(text), errors=self._errors)
-        [source] = corpus.sources
-        if source.texts is not None:
-            return ("".join(document.pieces) for document in corpus.documents())
-        if source.open is not None or not source.is_text:
-            raise ValueError(f"{text}: parallel texts are files of text on this machine, a sentence a line")
-        return _lines(piece for document in corpus.documents() for piece in document.pieces)
+
+def _corpus_of(text: Sources) -> Corpus:
+    if not isinstance(text, Corpus):
+        text = Corpus([text] if isinstance(text, (str, bytes, os.PathLike)) else iter(text))
+    for source in text.sources:
+        is_file = source.texts is None and source.open is None and source.is_text
+        if len(text.sources) > 1 or not (is_file or source.texts is not None):
+            advice = "parallel texts are files of text on this machine, one for each language, a sentence a line"
+            raise ValueError(f"{source.name}: {advice}")
+    return text
+
+
+def _lines_of(corpus: Corpus) -> Iterator[str]:
+    if corpus.sources[0].texts is not None:
+        return ("".join(document.pieces) for document in corpus.documents())
+    return _lines(piece for document in corpus.documents() for piece in document.pieces)
 
 
 def _lines(pieces: Iterable[str]) -> Iterator[str]:
