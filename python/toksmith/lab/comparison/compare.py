@@ -40,8 +40,8 @@ def compare(
         on: What to compare on: a `Corpus`, or what makes one (a path, glob or folder, "-", a list of them, or any
             other iterable, of texts); or a mapping of languages to these. Each file of text is a document, and so is
             each record and each text. If it is left out, the sentences of `parallel` are the documents.
-        parallel: The same sentences in several languages: a mapping of languages to files, a sentence a line, or to
-            iterables of sentences.
+        parallel: The same sentences in several languages: a mapping of languages to files, a sentence a line, to
+            iterables of sentences, or to a `Corpus` of one of these.
         reference: The language of `parallel` that the others are compared with; default: the first.
         language_field: The name of the field or column with the language of each record.
         resamples: Resamples of the bootstrap; 0 for no intervals.
