@@ -52,8 +52,10 @@ class Corpus:
     ['one', 'two', 'three']
     """
 
-    __slots__ = ("column", "document_separator", "errors", "field", "input_format", "max_record_bytes", "sources")
+    __slots__ = ("document_separator", "errors", "reading", "sources")
 
+    reading: dict[str, str | None]
+    """The options that say where the text is in a file."""
     sources: list[Source]
     """The files, in the order in which they are read; or the iterable, as the only source."""
 
@@ -68,16 +70,16 @@ class Corpus:
         errors: Errors = "strict",
         max_record_bytes: int | str = inputs.MAX_RECORD_BYTES,
     ) -> None:
-        self.field, self.column, self.input_format, self.errors = field, column, input_format, errors
         arguments.one_of("errors", errors, Errors)
         if input_format is not None:
             arguments.one_of("input_format", input_format, InputFormat)
-        self.max_record_bytes = memory.limit(max_record_bytes, "max_record_bytes")
-        self.document_separator = arguments.checked_separator(document_separator)
+        limit = memory.limit(max_record_bytes, "max_record_bytes")
+        self.document_separator, self.errors = arguments.checked_separator(document_separator), errors
+        self.reading = {"field": field, "column": column, "input_format": input_format}
         if isinstance(sources, (str, bytes, os.PathLike)):
             sources = [sources]
         if isinstance(sources, (list, tuple)):
-            self.sources = inputs.find(sources, inputs.Reading(field, column, input_format, self.max_record_bytes))
+            self.sources = inputs.find(sources, inputs.Reading(field, column, input_format, limit))
         else:
             if not field is column is input_format is None:
                 raise ValueError("field, column and input_format are for files: leave them out for texts")
@@ -102,11 +104,6 @@ class Corpus:
             raise ValueError("no source is given")
         corpus.check()
         return corpus
-
-    @property
-    def reading(self) -> dict[str, str | None]:
-        """The options that say where the text is in a file."""
-        return {"field": self.field, "column": self.column, "input_format": self.input_format}
 
     @property
     def replaces_invalid(self) -> bool:

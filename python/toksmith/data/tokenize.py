@@ -164,7 +164,7 @@ def _write(folder: Folder, tokenizer: Tokenizer, corpus: Corpus, progress: bool 
             folder.resume()
             options = folder.options.core | {"chunk_bytes": CHUNK_BYTES, "snapshot_seconds": SNAPSHOT_SECONDS}
             run = _core.ShardRun(tokenizer._core, sources, folder.core, json.dumps(options))
-            watch.begin(run, *run.at())
+            watch.begin(run)
             _encode(run, sources, watch)
             snapshot = json.loads(run.finish())
         manifest = folder.manifest(tokenizer, snapshot, *_named(snapshot, sources))
