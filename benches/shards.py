@@ -128,7 +128,11 @@ def run_tokenize(job: dict[str, Any]) -> dict[str, Any]:
     module._Run.run = run  # type: ignore[method-assign]
     told = timed(
         lambda: toksmith.tokenize(
-            job["source"], tokenizer, job["out"], workers=job["workers"], document_separator=separator, special=False
+            toksmith.Corpus(job["source"], document_separator=separator),
+            tokenizer,
+            job["out"],
+            workers=job["workers"],
+            special=False,
         )
     )
     counts = runs[0].counts()

@@ -76,7 +76,9 @@ def timed_shards(job: dict[str, Any]) -> tuple[dict[str, float], str]:
 
     tokenizer = tokenizer_of(job)
     start = time.perf_counter()
-    toksmith.tokenize(job["source"], tokenizer, job["out"], workers=job["workers"], document_separator=END)
+    toksmith.tokenize(
+        toksmith.Corpus(job["source"], document_separator=END), tokenizer, job["out"], workers=job["workers"]
+    )
     return {"shards": time.perf_counter() - start}, digest(Path(job["out"]))
 
 

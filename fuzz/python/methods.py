@@ -41,7 +41,7 @@ VALUES: list[Callable[[], Any]] = [
 NAMES = [
     "special", "workers", "errors", "overlap", "max_tokens", "prompt", "allowed_special", "disallowed_special",
     "num_threads",
-    "special_tokens", "pattern", "unmatched", "merges", "vocab", "ignore_merges", "ties", "special_ids", "byte_order",
+    "special_tokens", "pattern", "unmatched", "merges", "vocab", "ignore_merges", "ties", "ids",
     "min_frequency", "max_token_length", "forced_tokens", "base", "memory_limit", "min_pretoken_count", "pat_str",
     "mergeable_ranks", "explicit_n_vocab", "document_separator", "dtype", "n", "ids", "text",
 ]  # fmt: skip

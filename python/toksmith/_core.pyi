@@ -395,9 +395,9 @@ class _CountOptions(TypedDict, total=False):
     replace: bool
     memory_limit: int | None
     min_count: int
-    chunk_bytes: int
+    chunk_bytes: int | None
     separator: str | None
-    table_bytes: int
+    table_bytes: int | None
 
 @final
 class Counting:

@@ -7,7 +7,6 @@ import copy
 import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
 
 from ._internal import arguments, memory
 from ._internal.choices import Errors, InputFormat
@@ -15,27 +14,15 @@ from .files import documents, inputs
 from .files.documents import Document
 from .files.inputs import Source
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
 FilePath = str | os.PathLike[str]
 TextSources = FilePath | Iterable[str | bytes | os.PathLike[str]]
 """A path, a list or tuple of paths, or any other iterable, of texts."""
 
 
-class CorpusOptions(TypedDict, total=False):
-    """How texts are read: the options of `Corpus`, which every function that reads texts takes as well."""
-
-    field: str | None
-    column: str | None
-    input_format: InputFormat | None
-    document_separator: str | None
-    errors: Errors
-    max_record_bytes: int | str
-
-
 class Corpus:
-    """Texts from files, from standard input or from an iterable. All functions that read texts take a corpus.
+    """Texts from files, from standard input or from an iterable.
+
+    All functions that read texts take a corpus, or the first argument of one.
 
     The compression and the format of a file are found from its beginning; its name is a hint. A document is a line of
     JSON lines, an object of a JSON array, a row of a table (CSV, TSV, and with pyarrow Parquet and Arrow), a text of
@@ -65,8 +52,10 @@ class Corpus:
     ['one', 'two', 'three']
     """
 
-    __slots__ = ("column", "document_separator", "errors", "field", "input_format", "max_record_bytes", "sources")
+    __slots__ = ("document_separator", "errors", "reading", "sources")
 
+    reading: dict[str, str | None]
+    """The options that say where the text is in a file."""
     sources: list[Source]
     """The files, in the order in which they are read; or the iterable, as the only source."""
 
@@ -81,16 +70,16 @@ class Corpus:
         errors: Errors = "strict",
         max_record_bytes: int | str = inputs.MAX_RECORD_BYTES,
     ) -> None:
-        self.field, self.column, self.input_format, self.errors = field, column, input_format, errors
         arguments.one_of("errors", errors, Errors)
         if input_format is not None:
             arguments.one_of("input_format", input_format, InputFormat)
-        self.max_record_bytes = memory.limit(max_record_bytes, "max_record_bytes")
-        self.document_separator = arguments.checked_separator(document_separator)
+        limit = memory.limit(max_record_bytes, "max_record_bytes")
+        self.document_separator, self.errors = arguments.checked_separator(document_separator), errors
+        self.reading = {"field": field, "column": column, "input_format": input_format}
         if isinstance(sources, (str, bytes, os.PathLike)):
             sources = [sources]
         if isinstance(sources, (list, tuple)):
-            self.sources = inputs.find(sources, inputs.Reading(field, column, input_format, self.max_record_bytes))
+            self.sources = inputs.find(sources, inputs.Reading(field, column, input_format, limit))
         else:
             if not field is column is input_format is None:
                 raise ValueError("field, column and input_format are for files: leave them out for texts")
@@ -99,17 +88,9 @@ class Corpus:
             self.sources = [Source("texts", texts=sources)]
 
     @classmethod
-    def of(cls, sources: Corpus | TextSources, **options: Unpack[CorpusOptions]) -> Corpus:
-        """Return the corpus of an argument, which may be a corpus already.
-
-        Raises:
-            ValueError: Options are given beside a corpus, which has its own.
-        """
-        if not isinstance(sources, Corpus):
-            return cls(sources, **options)
-        if options:
-            raise ValueError(f"a Corpus has options of its own: leave {', '.join(options)} out")
-        return sources
+    def of(cls, sources: Corpus | TextSources) -> Corpus:
+        """Return the corpus of an argument, which may be a corpus already."""
+        return sources if isinstance(sources, Corpus) else cls(sources)
 
     def without(self, folder: Path) -> Corpus:
         """Return the corpus without the files in a folder, such as one that is written.
@@ -123,11 +104,6 @@ class Corpus:
             raise ValueError("no source is given")
         corpus.check()
         return corpus
-
-    @property
-    def reading(self) -> dict[str, str | None]:
-        """The options that say where the text is in a file."""
-        return {"field": self.field, "column": self.column, "input_format": self.input_format}
 
     @property
     def replaces_invalid(self) -> bool:

@@ -143,10 +143,10 @@ def test_counting(
     options: dict[str, Any] = {"special_tokens": [END], "workers": 1}
     calls: list[Callable[[Any], Any]] = [
         lambda files: count_pretokens(files, **options),
-        lambda files: in_chunks(files, **options, memory_limit="2MB", chunk_bytes=5000, errors="replace"),
+        lambda files: in_chunks(Corpus(files, errors="replace"), **options, memory_limit="2MB", chunk_bytes=5000),
         lambda files: count_pretokens(files, **options, pattern=None),
         lambda files: count_pretokens(files, **options, pattern=IN_REGEX),
-        lambda files: train(files, 300, **options),
+        lambda files: train(files, 300, special_tokens=[END]),
     ]
     for call in calls:
         file.write_bytes(data)

@@ -13,6 +13,7 @@ import toksmith
 
 from .._internal.messages import counted, printable
 from .._internal.messages import size as bytes_as_text
+from ..corpus import Corpus
 from ..files import inputs, whole_files
 from ..formats import sources
 from ..lab.comparison import plots as drawing
@@ -70,6 +71,7 @@ docs/comparing.md says what each figure is."""
 def compare(
     tokenizers: list[str],
     parts: options.Parts,
+    reading: dict[str, Any],
     as_json: bool,
     on: Sequence[str] = (),
     text: str | None = None,
@@ -94,10 +96,11 @@ def compare(
     if output or pictures:
         _check_outputs(output, pictures, [*_inputs(named.values(), files)])
     loaded = options.load_all(list(named.values()), parts)
+    errors = reading.get("errors", "strict")
     comparison = toksmith.lab.compare(
         {name: tokenizer for name, (_, tokenizer) in zip(named, loaded, strict=True)},
-        languages or on or (None if text is None else iter([text])),
-        parallel=translations or None,
+        _corpora(languages or on or (None if text is None else iter([text])), reading),
+        parallel={name: Corpus([file], errors=errors) for name, file in translations.items()} or None,
         progress=streams.progress_of(progress, "-"),
         **measuring,
     )
@@ -116,6 +119,12 @@ _FORMS = {
     ".json": Comparison.to_json,
     ".txt": Comparison.to_text,
 }
+
+
+def _corpora(on: Any, reading: dict[str, Any]) -> Corpus | dict[str, Corpus] | None:
+    if isinstance(on, dict):
+        return {language: Corpus(files, **reading) for language, files in on.items()}
+    return None if on is None else Corpus(on, **reading)
 
 
 def _check_outputs(files: Sequence[str], pictures: list[str], read: list[str | Path]) -> None:

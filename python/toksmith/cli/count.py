@@ -50,13 +50,13 @@ class Count(NamedTuple):
 def count(
     tokenizer: str,
     parts: options.Parts,
+    reading: dict[str, Any],
     as_json: bool,
     special: bool,
     files: list[str] | None = None,
     text: str | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
-    **reading: Any,
 ) -> None:
     """Count the tokens of files, as wc counts words."""
     paths = files or (["-"] if text is None else [])

@@ -9,6 +9,7 @@ import click
 
 import toksmith
 
+from ..corpus import Corpus
 from . import options, streams
 from .command_line import Progress, UsageError, command, option
 
@@ -37,6 +38,7 @@ obeyed: a space is ␣, a byte that is not part of a character is \\xNN."""
 def inspect(
     tokenizer: str,
     parts: options.Parts,
+    reading: dict[str, Any],
     as_json: bool,
     on: list[str] | None = None,
     text: str | None = None,
@@ -45,14 +47,14 @@ def inspect(
 ) -> None:
     """Show the composition of a vocabulary, its unreachable tokens, and how texts use it."""
     for name in ("field", "column", "input_format"):
-        if name in counting and not on:
+        if name in reading and not on:
             raise UsageError(f"--{name.replace('_', '-')} is for texts: give --on with it")
     streams.check_inputs(on or [], text, argument="--on")
     loaded = options.load(tokenizer, parts)
     # A bar is gone before the output comes, so both may be on one terminal.
     inspection = toksmith.lab.inspect(
         loaded,
-        on or (None if text is None else iter([text])),
+        Corpus(on, **reading) if on else None if text is None else Corpus(iter([text]), **reading),
         progress=streams.progress_of(progress, ""),
         **counting,
     )

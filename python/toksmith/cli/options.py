@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +59,23 @@ progress = option(
     Progress,
 )
 
-# How documents are read: the options of `Corpus`.
+
+def _gathered(name: str, options: Iterable[str], make: Callable[..., object]) -> Callable[..., Any]:
+    """Return a decorator for a command that gets one argument, made of some of the options that are given."""
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(function)
+        def run(**values: Any) -> None:
+            gathered = make(**{option: values.pop(option) for option in options if option in values})
+            function(**values, **{name: gathered})
+
+        return run
+
+    return decorate
+
+
+_READING = ("field", "column", "input_format", "document_separator", "max_record_bytes", "errors")
+# How documents are read: the options of `Corpus`, which the command gets as `reading`.
 reading = together(
     option(
         "--field NAME",
@@ -79,6 +95,7 @@ reading = together(
         "Default: 1GB.",
     ),
     errors,
+    _gathered("reading", _READING, dict),
 )
 
 # The tokenizer
@@ -119,17 +136,6 @@ class Parts:
         return special_tokens_of(self.special_tokens, self.special_file)
 
 
-def _with_parts(function: Callable[..., None]) -> Callable[..., None]:
-    names = [field.name for field in dataclasses.fields(Parts)]
-
-    @functools.wraps(function)
-    def run(**values: Any) -> None:
-        parts = Parts(**{name: values.pop(name) for name in names if name in values})
-        function(**values, parts=parts)
-
-    return run
-
-
 # The options of `Parts`, which the command gets as `parts`.
 parts = together(
     option(
@@ -157,7 +163,7 @@ parts = together(
         choices.Unmatched,
     ),
     download,
-    _with_parts,
+    _gathered("parts", [field.name for field in dataclasses.fields(Parts)], Parts),
 )
 
 

@@ -11,6 +11,7 @@ import click
 
 from .._internal import choices
 from .._internal.messages import counted, printable
+from ..corpus import Corpus
 from ..data import manifest as manifests
 from ..data.folder import UNFINISHED
 from ..data.repair import REPAIR
@@ -85,6 +86,7 @@ def tokenize(
     tokenizer: str,
     out: str,
     parts: options.Parts,
+    reading: dict[str, Any],
     progress: Progress | None = None,
     **sharding: Any,
 ) -> None:
@@ -94,7 +96,7 @@ def tokenize(
     was_finished = (Path(out) / manifests.NAME).exists()
     with streams.resumable(Path(out) / (REPAIR if was_finished else UNFINISHED), out):
         manifest = tokenizing(
-            sources,
+            Corpus(sources, **reading),
             options.load(tokenizer, parts),
             out,
             progress=streams.progress_of(progress, out),

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from .._internal import choices
-from ..corpus import Corpus, CorpusOptions
+from ..corpus import Corpus
 from ..formats import sources
 from ..tokenizer import Tokenizer
 from ..training.ids import IdOrder
@@ -82,6 +82,7 @@ def train(
     files: list[str],
     vocab_size: int,
     out: str,
+    reading: dict[str, Any],
     special_tokens: list[str] | None = None,
     special_file: str | None = None,
     pattern: str | None = None,
@@ -92,7 +93,6 @@ def train(
 ) -> None:
     """Train a tokenizer on files, and save it."""
     streams.check_inputs(files, None, None, argument="FILES")
-    reading = {name: learning.pop(name) for name in CorpusOptions.__annotations__ if name in learning}
     corpus, checkpoint = Corpus(files, **reading), learning.get("checkpoint")
     read = [*corpus.paths, *(() if base is None else sources.files_of(base)), *filter(None, [checkpoint])]
     for path in filter(None, (out, learning.get("log"))):

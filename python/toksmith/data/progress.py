@@ -25,18 +25,17 @@ class Watch:
         self._before = [0, *itertools.accumulate(source.size or 0 for source in sources)]
         # The total is not known where a source has no size.
         self._total = 0 if any(source.size is None for source in sources) else self._before[-1]
-        self._start = (0, 0)
         self._done = 0
 
-    def begin(self, core: _core.ShardRun, source: int, offset: int) -> None:
-        """Watch a run that begins at a source, and at a place in it."""
-        self._core, self._start = core, (source, offset)
+    def begin(self, core: _core.ShardRun) -> None:
+        """Watch a run."""
+        self._core = core
 
     def report_of(self, first: int) -> Report | None:
         """Return the callable to which the core reports while it reads sources from the number `first` on."""
         if (report := self.report) is None:
             return None
-        start, offset = self._start
+        start, offset = self._core.at()
         source = self._sources[max(first, start)]
         base = self._before[max(first, start)]
         is_at_offset = source.compression is None and source.format in ("text", "jsonl") and source.is_regular

@@ -40,7 +40,7 @@ def repair_of(folder: Folder, tokenizer: Tokenizer, verify: bool, progress: bool
     problems = [f"{name}: {problem}" for name, problem in damaged[:_MAX_LISTED]]
     problems += [f"and {len(damaged) - _MAX_LISTED:,} more"] * (len(damaged) > _MAX_LISTED)
     message = f"{counted(len(damaged), 'damaged file')} to be written again: {'; '.join(problems)}"
-    warnings.warn(f"{folder.path}: {message}", stacklevel=3)
+    warnings.warn(f"{folder.path}: {message}", stacklevel=4)
     names = [name for name, _ in damaged]
     if names != [TOKENIZER]:
         return Repair(folder, names)

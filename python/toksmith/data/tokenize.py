@@ -15,7 +15,7 @@ from .._internal import arguments
 from .._internal.choices import OnError, ShardFormat
 from .._internal.messages import counted
 from .._internal.progress import Report
-from ..corpus import Corpus, CorpusOptions, TextSources
+from ..corpus import Corpus, TextSources
 from ..files.inputs import Source
 from ..tokenizer import Tokenizer, tokenizer_of
 from . import manifest as manifests
@@ -27,13 +27,13 @@ from .progress import Watch, watching
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
-    from typing_extensions import Unpack
 
 # Bytes of text that a thread takes at a time, and seconds between two states. Tests change both.
 CHUNK_BYTES = 1 << 20
 SNAPSHOT_SECONDS = 5.0
 
 
+@arguments.naming_keywords
 def tokenize(
     sources: Corpus | TextSources,
     tokenizer: object,
@@ -54,7 +54,6 @@ def tokenize(
     verify: bool = False,
     workers: int | None = None,
     progress: bool | str | Report = False,
-    **corpus_options: Unpack[CorpusOptions],
 ) -> JsonObject:
     """Encode documents into a folder of shards, which training programs read as they are.
 
@@ -67,7 +66,7 @@ def tokenize(
 
     Args:
         sources: A path, a glob, a folder, a URL that `fsspec` opens, or "-" for standard input; a list or tuple of
-            them; or any other iterable, of texts. Files are read as `Corpus` says.
+            them; any other iterable, of texts; or a `Corpus`, which says how they are read.
         tokenizer: A `Tokenizer`, an `Encoding`, or what `Tokenizer.from_pretrained` takes.
         out: The folder. It is made; or it is the folder of an unfinished run, which the call continues.
         format: "bin" (bare ids), "nanogpt" (the same in one file for each split, train.bin and val.bin), "llm.c",
@@ -85,10 +84,6 @@ def tokenize(
         shuffle: A seed. Documents are then shuffled within a buffer.
         shuffle_buffer: Ids that the buffer holds.
         special: Whether special tokens in the text become their ids. Pass False for text that you do not trust.
-        field, column, input_format: As in `Corpus`.
-        document_separator: A string that separates documents in files of text; it becomes no id. Without it each such
-            file is a document.
-        errors: "strict" refuses text that is not UTF-8, "replace" reads invalid bytes as U+FFFD.
         on_error: "stop" ends the call at a document that cannot be read; "skip" leaves it out, and lists it.
         verify: Whether to compare the files of a finished folder with their checksums, too, not only with their
             sizes. Every byte is read.
@@ -111,9 +106,8 @@ def tokenize(
             call continues the run.
         ImportError: A file needs pyarrow or fsspec, which is not installed.
     """
-    arguments.check_keywords(tokenize, corpus_options, CorpusOptions)
     target = Path(arguments.path_of("out", out))
-    corpus = Corpus.of(sources, **corpus_options).without(target)
+    corpus = Corpus.of(sources).without(target)
     encoder = tokenizer_of(tokenizer)
     options = Options(
         encoder,
@@ -146,11 +140,11 @@ def tokenize(
             return finished
         folder = repaired
     if options.warning is not None:
-        warnings.warn(options.warning, stacklevel=2)
+        warnings.warn(options.warning, stacklevel=3)
     manifest = _write(folder, encoder, corpus, progress)
     if finished is not None:
         return finished
-    warn_of_skipped(manifest, folder, stacklevel=3)
+    warn_of_skipped(manifest, folder, stacklevel=4)
     return manifest
 
 
@@ -170,7 +164,7 @@ def _write(folder: Folder, tokenizer: Tokenizer, corpus: Corpus, progress: bool 
             folder.resume()
             options = folder.options.core | {"chunk_bytes": CHUNK_BYTES, "snapshot_seconds": SNAPSHOT_SECONDS}
             run = _core.ShardRun(tokenizer._core, sources, folder.core, json.dumps(options))
-            watch.begin(run, *run.at())
+            watch.begin(run)
             _encode(run, sources, watch)
             snapshot = json.loads(run.finish())
         manifest = folder.manifest(tokenizer, snapshot, *_named(snapshot, sources))

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
 from .._internal import arguments
-from ..corpus import Corpus, CorpusOptions, TextSources
+from ..corpus import Corpus, TextSources
 from ..tokenizer import Tokenizer, tokenizer_of
 from .change import VocabChange
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 Ids = Iterable[int] | NDArray[np.integer]
 
 
+@arguments.naming_keywords
 def prune(
     tokenizer: Tokenizer | object,
     *,
@@ -29,7 +26,6 @@ def prune(
     min_count: int | None = None,
     on: Corpus | TextSources | None = None,
     workers: int | None = None,
-    **corpus: Unpack[CorpusOptions],
 ) -> tuple[Tokenizer, VocabChange]:
     """Return a tokenizer of some of the tokens, and the change of the vocabulary.
 
@@ -44,7 +40,7 @@ def prune(
         keep: The ids of the tokens to keep. Special and other added tokens stay as well.
         drop: Or the ids of the tokens to leave out. Special tokens stay unless they are among them.
         min_count: Or how often a token must occur in the texts `on` to be kept. Special tokens stay as well.
-        on: The texts to count tokens in: a `Corpus`, or what makes one with the options `**corpus`.
+        on: The texts to count tokens in: a `Corpus`, or what makes one.
         workers: Threads for counting; default: all cores.
 
     Raises:
@@ -60,7 +56,6 @@ def prune(
     >>> change.needed[-3:], change.old_to_new[-3:]
     (array([256, 257, 258]), array([259,  -1,  -1]))
     """
-    arguments.check_keywords(prune, corpus, CorpusOptions)
     tokenizer = tokenizer_of(tokenizer)
     core = tokenizer._core
     if sum(option is not None for option in (keep, drop, min_count)) != 1 or (min_count is None) != (on is None):
@@ -74,7 +69,7 @@ def prune(
         kept, fixed = tokenizer.vocab.keys() - gone, fixed - gone
     else:
         least = arguments.whole("min_count", min_count)
-        uses = _uses(tokenizer, Corpus.of(() if on is None else on, **corpus), workers)
+        uses = _uses(tokenizer, Corpus.of(() if on is None else on), workers)
         kept = {id for id in tokenizer.vocab if uses[id] >= least}
     made, old_ids, needed = core.pruned(sorted(kept - fixed), sorted(fixed))
     pruned = tokenizer._of(made)

@@ -28,13 +28,15 @@ MAX_BYTES = 1 << 31
 class Checkpoint:
     """The checkpoint of one training, in a file that need not be there yet.
 
-    `options` are those that the merges depend on, besides the counts; a checkpoint of others is an error. `seconds`
-    is the time between two writes.
+    `checkpoint` is its path, or a path and the seconds between two writes. `options` are those that the merges depend
+    on, besides the counts; a checkpoint of others is an error.
     """
 
-    def __init__(self, path: str, options: Mapping[str, object], seconds: float = 30.0) -> None:
-        self.path, self.seconds = Path(path), seconds
-        if not seconds >= 0:
+    def __init__(self, checkpoint: object, options: Mapping[str, object]) -> None:
+        path, seconds = checkpoint if isinstance(checkpoint, tuple) and len(checkpoint) == 2 else (checkpoint, 30.0)
+        self.seconds = arguments.fraction("the time between two checkpoints", seconds)
+        self.path = Path(arguments.path_of("checkpoint", path))
+        if not self.seconds >= 0:
             raise ValueError(f"the time between checkpoints must be 0 seconds or more, not {seconds}")
         self.made = b""
         self._key: dict[str, object] = json.loads(json.dumps(options))
@@ -43,13 +45,6 @@ class Checkpoint:
         self._read: dict[str, object] | None = None
         if self.path.exists():
             self._resume()
-
-    @classmethod
-    def of(cls, checkpoint: object, options: Mapping[str, object]) -> Checkpoint:
-        """Return the checkpoint of an argument: a path, or a path and seconds."""
-        path, seconds = checkpoint if isinstance(checkpoint, tuple) and len(checkpoint) == 2 else (checkpoint, 30.0)
-        seconds = arguments.fraction("the time between two checkpoints", seconds)
-        return cls(arguments.path_of("checkpoint", path), options, seconds)
 
     def _resume(self) -> None:
         self._read, self.made = _parsed(self.path)

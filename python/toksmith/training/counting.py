@@ -7,20 +7,16 @@ import itertools
 import tempfile
 import warnings
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
 
 from .. import _core, patterns
 from .._internal import arguments, memory
 from .._internal.choices import Unmatched
 from .._internal.messages import shown
 from .._internal.progress import Report, reporter
-from ..corpus import Corpus, CorpusOptions, TextSources
+from ..corpus import Corpus, TextSources
 from ..files import tables
 from ..patterns import Pattern
 from .counts import PretokenCounts, rows_of
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 _MIN_SHARE = 0.001
 """Share of the text, by bytes, that a pattern should match."""
@@ -34,6 +30,7 @@ CHUNK_BYTES: int | None = None
 TABLE_BYTES: int | None = None
 
 
+@arguments.naming_keywords
 def count_pretokens(
     sources: Corpus | TextSources,
     *,
@@ -44,7 +41,6 @@ def count_pretokens(
     memory_limit: int | str | None = None,
     min_pretoken_count: int = 1,
     progress: bool | Report = False,
-    **corpus: Unpack[CorpusOptions],
 ) -> PretokenCounts:
     """Count the pretokens of texts, in parallel and in bounded memory.
 
@@ -61,7 +57,6 @@ def count_pretokens(
             addition comes what the process held before, and a document or a pretoken without a place to cut it.
         min_pretoken_count: Pretokens that occur less often are left out of the result.
         progress: True shows a bar on standard error; a callable gets (stage, done, total), in bytes of the files.
-        corpus: How the texts are read: the options of `Corpus`.
 
     Raises:
         FileNotFoundError: A file is missing, or a glob or folder has none.
@@ -75,14 +70,12 @@ def count_pretokens(
     Warns:
         UserWarning: The pattern matches almost nothing of the text.
     """
-    arguments.check_keywords(count_pretokens, corpus, CorpusOptions)
     if isinstance(sources, PretokenCounts):
         raise TypeError("PretokenCounts are counted already; give them to train")
     names, resolved = arguments.special_names(special_tokens), patterns.resolve(pattern, unmatched)
     threads, limit = arguments.checked_workers(workers), memory.limit(memory_limit)
     min_count = arguments.checked_limit("min_pretoken_count", min_pretoken_count, 0)
-    texts = Corpus.of(sources, **corpus)
-    return counted(texts, names, resolved, threads, limit, min_count, progress, memory.Use(limit))
+    return counted(Corpus.of(sources), names, resolved, threads, limit, min_count, progress, memory.Use(limit))
 
 
 def counted(
@@ -179,7 +172,7 @@ def _warn_if_hardly_any(counts: _core.PretokenCounts, pattern: Pattern) -> None:
     warnings.warn(
         f"the pattern {shown(pattern.text)} matches {share} of the text, and all other text is {unmatched}: "
         "is it the expression that you mean? toksmith.patterns.NAMED has the patterns that have names",
-        stacklevel=4,
+        stacklevel=5,
     )
 
 

@@ -184,7 +184,7 @@ def planned(sources: Text | Mapping[str, Text], vocab_size: int, request: Reques
     if superwords is not None:
         superwords.cuts(options.pattern)
     limit = None if request.memory_limit is None else memory.limit(request.memory_limit)
-    checkpoint = None if request.checkpoint is None else Checkpoint.of(request.checkpoint, options.fingerprint())
+    checkpoint = None if request.checkpoint is None else Checkpoint(request.checkpoint, options.fingerprint())
     log = None if request.log is None else _log_path(request.log)
     for counts in ready:
         _check_counts(counts, options)

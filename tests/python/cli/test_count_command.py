@@ -181,7 +181,7 @@ def test_documents_are_those_of_training(folder: Path) -> None:
     names = [folder / "in", folder / "lines.jsonl", folder / "lines.jsonl.xz"]
     texts = ["".join(document.pieces) for document in Corpus(names, field="body").documents()]
     assert len(texts) == 5 + 2 * len(TEXTS)
-    counted = toksmith.count_pretokens(names, field="body")
+    counted = toksmith.count_pretokens(toksmith.Corpus(names, field="body"))
     assert toksmith.count_pretokens(iter(texts)).items() == counted.items()
 
 

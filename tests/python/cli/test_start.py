@@ -1,5 +1,6 @@
 """Commands start at once: each imports what it needs, and its help says what the library does by default."""
 
+import inspect
 import re
 import subprocess
 import sys
@@ -48,7 +49,8 @@ def test_defaults_in_the_help_are_those_of_the_library() -> None:
         ("compare", toksmith.lab.compare),
         ("inspect", toksmith.lab.inspect),
     ):
+        parameters = inspect.signature(function).parameters
         for option in load(command).params:
-            default = (function.__kwdefaults__ or {}).get(option.name)
+            default = getattr(parameters.get(option.name), "default", None)
             if isinstance(option, click.Option) and isinstance(default, (int, str)) and not isinstance(default, bool):
                 assert re.search(rf"Default: {default}\.$", option.help or ""), (command, option.name)

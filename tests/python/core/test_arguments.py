@@ -42,13 +42,12 @@ def at(tmp_path: Path) -> SimpleNamespace:
 
 KEYWORDS: dict[str, tuple[Call, str]] = {
     "train": (lambda at: toksmith.train(at.text, 300, vocabsize=300), "train.*did you mean 'vocab_size'"),
-    "of Corpus": (lambda at: toksmith.count_pretokens(at.text, feild="a"), "count_pretokens.*'field'"),
     "train_bpe": (lambda at: toksmith.train_bpe(at.text, 300, [], tie="ids"), "train_bpe.*did you mean 'ties'"),
     "count_pretokens": (lambda at: toksmith.count_pretokens(at.text, patern="x"), "count_pretokens.*'pattern'"),
     "tokenize": (lambda at: toksmith.tokenize(at.text, at.t, at.folder / "o", apend="x"), "tokenize.*'append'"),
     "inspect": (lambda at: toksmith.lab.inspect(at.t, at.text, tops=3), "inspect.*'top'"),
     "compare": (lambda at: toksmith.lab.compare([at.t], at.text, resample=3), "compare.*'resamples'"),
-    "prune": (lambda at: toksmith.surgery.prune(at.t, min_count=1, on=at.text, feild="x"), "prune.*'field'"),
+    "prune": (lambda at: toksmith.surgery.prune(at.t, min_cuont=1, on=at.text), "prune.*'min_count'"),
     "extend": (lambda at: toksmith.surgery.extend(at.t, at.text, 5, special_token=[]), "extend.*'special_tokens'"),
     "encode_batches": (lambda at: encode_batches([], "text", at.t, type="uint16"), "encode_batches.*'dtype'"),
 }

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from reading import corpus_of
 from small_sizes import count_pretokens
 from training_data import END, assert_equal, pattern_source, random_text
 
-from toksmith import reference, train
+from toksmith import Corpus, reference, train
 
 PATTERNS: list[str | None] = [
     "gpt2",
@@ -84,8 +85,9 @@ def check(
             text, specials, pattern_source(pattern), unmatched=options.get("unmatched", "keep")
         ).items()
     )
+    corpus = corpus_of(file, options)
     for cut in cuts(len(data), random.Random(f"{seed} {pattern} {specials}"), odds):
-        found = count_pretokens(file, special_tokens=specials, pattern=pattern, **options, **cut)
+        found = count_pretokens(corpus, special_tokens=specials, pattern=pattern, **options, **cut)
         assert_equal(found.items(), expected, (cut, pattern, specials, data))
     return len(expected)
 
@@ -218,7 +220,7 @@ def test_half_a_character_at_the_end_of_a_file_is_not_completed_by_the_next(tmp_
     files[1].write_bytes("€".encode()[-1:] + b"b")
     with pytest.raises(ValueError, match=rf"{re.escape(str(files[0]))}: not UTF-8 at byte 1"):
         count_pretokens(files)
-    found = count_pretokens(files, errors="replace")
+    found = count_pretokens(Corpus(files, errors="replace"))
     assert found.items() == [(b"a", 1), ("\ufffd".encode(), 2), (b"b", 1)]
 
 

@@ -47,14 +47,11 @@ def test_texts() -> None:
         texts(Corpus(range(3)))  # type: ignore[arg-type]
 
 
-def test_functions_take_a_corpus_or_its_options(folder: Path) -> None:
+def test_functions_take_a_corpus(folder: Path) -> None:
     corpus = Corpus(folder, field="body")
     counts = toksmith.count_pretokens(corpus)
-    assert counts.items() == toksmith.count_pretokens(folder, field="body").items()
     assert counts.items() == toksmith.count_pretokens(iter([TEXTS[0], *TEXTS])).items()
     assert toksmith.train(corpus, 258) == toksmith.train(counts, 258)
-    with pytest.raises(ValueError, match="a Corpus has options of its own: leave field, errors out"):
-        toksmith.count_pretokens(corpus, field="body", errors="strict")
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_parquet(door: str, kind: str, tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     calls: dict[str, Callable[[str], Any]] = {
         "train": lambda _: toksmith.count_pretokens(path),
-        "replace": lambda _: toksmith.count_pretokens(path, errors="replace"),
+        "replace": lambda _: toksmith.count_pretokens(toksmith.Corpus(path, errors="replace")),
         "tokenize": lambda out: toksmith.tokenize(path, TOKENIZER, tmp_path / out),
         "inspect": lambda _: toksmith.lab.inspect(TOKENIZER, path),
     }
@@ -95,7 +95,7 @@ def test_text_that_is_not_utf8(kind: Any, tmp_path: Path) -> None:
     parquet.write_table(pa.table({"text": cells}), path)
     with pytest.raises(ValueError, match=r"a\.parquet: row 1: not UTF-8 at byte 1: give errors="):
         toksmith.count_pretokens(path)
-    assert "\ufffd".encode() in toksmith.count_pretokens(path, errors="replace")
+    assert "\ufffd".encode() in toksmith.count_pretokens(toksmith.Corpus(path, errors="replace"))
 
 
 @pytest.mark.parametrize(("suffix", "compress"), [(".gz", gzip.compress), (".xz", lzma.compress)])

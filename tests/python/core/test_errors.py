@@ -264,13 +264,13 @@ def test_options_that_do_not_exist(files: Files) -> None:
             fails(TypeError, "", train, min_frequency=wrong_type)
         fails(TypeError, "unexpected keyword", train, nonsense=1)
     for call in countings(files):
-        for wrong in ("ignore", "", None, 1):
-            fails(ValueError, "errors is one of 'strict', 'replace', not", call, errors=wrong)
         for wrong in (0, -1):
             fails(ValueError, f"workers is at least 1, not {wrong}", call, workers=wrong)
         for wrong_type in (1.5, "2", [1]):
             fails(TypeError, "", call, workers=wrong_type)
         fails(TypeError, "unexpected keyword", call, nonsense=1)
+    for wrong in ("ignore", "", None, 1):
+        fails(ValueError, "errors is one of 'strict', 'replace', not", toksmith.Corpus, files.text, errors=wrong)
     for method in (files.tokenizer.encode_batch, files.tokenizer.encode_batch_to_numpy):
         fails(ValueError, "workers is at least 1, not 0", method, ["a"], workers=0)
         fails(TypeError, "", method, ["a"], workers="2")
@@ -778,7 +778,7 @@ def entry_points(files: Files) -> dict[str, tuple[Call, dict[str, Any]]]:
         "min_frequency": 1,
     }
     counting = {name: training[name] for name in ("special_tokens", "pattern")}
-    counting |= {"unmatched": "keep", "workers": 2, "errors": "strict"}
+    counting |= {"unmatched": "keep", "workers": 2}
     making = {"special_tokens": ["<s>"], "pattern": "gpt2", "unmatched": "keep"}
     special = {"special": True}
     out = files.folder / "out"

@@ -231,7 +231,10 @@ def test_nested_fields(tmp_path: Path) -> None:
                 texts(tmp_path / name, **{option: "a.b.c"})
         with pytest.warns(UserWarning, match="1 document was left out"):
             manifest = toksmith.tokenize(
-                tmp_path / name, Tokenizer(), tmp_path / f"{name}.out", field="a.b.c", on_error="skip"
+                toksmith.Corpus(tmp_path / name, field="a.b.c"),
+                Tokenizer(),
+                tmp_path / f"{name}.out",
+                on_error="skip",
             )
         assert manifest["totals"]["documents"] == 2
         for wrong in ("a.x", "a.b.c.d", "x", "id.a"):
@@ -279,11 +282,12 @@ def test_damaged_arrow_files_end_no_process(kind: str, tmp_path: Path) -> None:
         path = Path(sys.argv[1])
         data = path.read_bytes()
         tokenizer, read = toksmith.Tokenizer(), 0
+        arrow = lambda: toksmith.Corpus(path, input_format="arrow")
         for at in range(8, len(data), 3):
             path.write_bytes(data[:at] + bytes([data[at] ^ 1 << at % 8]) + data[at + 1 :])
             for call in (
-                lambda: toksmith.count_pretokens(path, input_format="arrow"),
-                lambda: toksmith.tokenize(path, tokenizer, path.parent / f"out{at}", input_format="arrow"),
+                lambda: toksmith.count_pretokens(arrow()),
+                lambda: toksmith.tokenize(arrow(), tokenizer, path.parent / f"out{at}"),
             ):
                 try:
                     call()
@@ -324,7 +328,7 @@ def test_what_is_compressed_is_seen_in_a_damaged_file(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(gzip.compress(os.urandom(99_999))[:200])
     for errors in ("strict", "replace"):
         with pytest.raises(ValueError, match="not a complete gzip file: it ends too early"):
-            toksmith.count_pretokens(tmp_path / "a.txt", errors=errors)  # type: ignore[arg-type]
+            toksmith.count_pretokens(toksmith.Corpus(tmp_path / "a.txt", errors=errors))  # type: ignore[arg-type]
     assert file_format(tmp_path / "a.txt") == ("gzip", "text")
 
 
@@ -334,14 +338,15 @@ def test_separators_and_labels_in_archives(tmp_path: Path) -> None:
     path.write_bytes(tar(*members))
     expected = ["low", "low", "er", "a|b", "x", "y\ufffd"]
     assert texts(path, document_separator="|", errors="replace") == expected
-    options: dict[str, Any] = {"document_separator": "|", "errors": "replace"}
-    toksmith.tokenize(path, Tokenizer(), tmp_path / "out", **options)
+    toksmith.tokenize(Corpus(path, document_separator="|", errors="replace"), Tokenizer(), tmp_path / "out")
     documents = toksmith.data.open(tmp_path / "out").documents
     assert [documents.text(number) for number in range(len(documents))] == expected
     with pytest.raises(ValueError, match=r'member "c.txt": not UTF-8 at byte 3'):
-        toksmith.tokenize(path, Tokenizer(), tmp_path / "strict", document_separator="|")
+        toksmith.tokenize(toksmith.Corpus(path, document_separator="|"), Tokenizer(), tmp_path / "strict")
     with pytest.warns(UserWarning, match="1 document was left out"):
-        manifest = toksmith.tokenize(path, Tokenizer(), tmp_path / "skipped", document_separator="|", on_error="skip")
+        manifest = toksmith.tokenize(
+            toksmith.Corpus(path, document_separator="|"), Tokenizer(), tmp_path / "skipped", on_error="skip"
+        )
     assert manifest["totals"]["documents"] == 5
     assert manifest["skipped"][0]["place"] == 'member "c.txt"'
     with pytest.raises(ValueError, match=r'member "a.txt": this is a text, and has no field "lang"$'):
@@ -450,8 +455,10 @@ def test_records_have_a_limit(name: str, door: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(data)
     calls: dict[str, Callable[..., object]] = {
         "documents": lambda **options: texts(tmp_path / name, **options),
-        "count": lambda **options: toksmith.count_pretokens(tmp_path / name, **options),
-        "tokenize": lambda **options: toksmith.tokenize(tmp_path / name, Tokenizer(), tmp_path / "out", **options),
+        "count": lambda **options: toksmith.count_pretokens(Corpus(tmp_path / name, **options)),
+        "tokenize": lambda **options: toksmith.tokenize(
+            Corpus(tmp_path / name, **options), Tokenizer(), tmp_path / "out"
+        ),
     }
     with pytest.raises(ValueError, match=f"{place}.*longer than max_record_bytes=2000"):
         calls[door](max_record_bytes=2000)
@@ -464,11 +471,11 @@ def test_the_limit_bounds_memory(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b'{"text": "' + b"a" * (1 << 28)))
     code = """if True:
         import sys, toksmith
-        def tokenize(path, **options):
-            toksmith.tokenize(path, toksmith.Tokenizer(), "out", **options)
+        def tokenize(corpus):
+            toksmith.tokenize(corpus, toksmith.Tokenizer(), "out")
         for call in (toksmith.count_pretokens, tokenize):
             try:
-                call(sys.argv[1], max_record_bytes="1MB")
+                call(toksmith.Corpus(sys.argv[1], max_record_bytes="1MB"))
             except ValueError as error:
                 assert "max_record_bytes=1000000" in str(error)
         [peak] = [line for line in open("/proc/self/status") if line.startswith("VmHWM")]

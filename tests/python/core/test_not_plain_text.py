@@ -70,7 +70,7 @@ def test_by_content(kind: str, errors: str, tmp_path: Path) -> None:
             Tokenizer().encode_file(tmp_path / "file.txt", out, errors=errors)  # type: ignore[call-overload]
         assert "errors" not in str(caught.value)
     with pytest.raises(ValueError, match="file.txt: " if is_read else f"file.txt: this is {what}") as caught:
-        toksmith.count_pretokens([tmp_path / "good.txt", tmp_path / "file.txt"], errors=errors)  # type: ignore[arg-type]
+        toksmith.count_pretokens(toksmith.Corpus([tmp_path / "good.txt", tmp_path / "file.txt"], errors=errors))  # type: ignore[arg-type]
     assert "errors" not in str(caught.value)
     options = ("-t", "t.json", "--errors", errors)
     said = [

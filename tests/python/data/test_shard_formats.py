@@ -185,7 +185,12 @@ def test_checksums_of_shards_of_many_parts(
     (tmp_path / "a.txt").write_text(" ".join(rng.choices(words, k=400_000)), encoding="utf-8")
     out = tmp_path / "out"
     told = toksmith.tokenize(
-        tmp_path / "a.txt", tokenizer, out, format=name, document_separator="\n", shard_size=500_000, workers=2
+        toksmith.Corpus(tmp_path / "a.txt", document_separator="\n"),
+        tokenizer,
+        out,
+        format=name,
+        shard_size=500_000,
+        workers=2,
     )
     shards = told["splits"]["train"]["shards"]
     assert len(shards) > 2

@@ -133,7 +133,12 @@ def test_separated_documents(
     source.write_bytes(PACKERS[suffix](text.encode()))
     out = tmp_path / "out"
     toksmith.tokenize(
-        source, tokenizer, out, document_separator=separator, workers=workers, append=END, shard_size=3000
+        toksmith.Corpus(source, document_separator=separator),
+        tokenizer,
+        out,
+        workers=workers,
+        append=END,
+        shard_size=3000,
     )
     kept = [part for part in text.split(separator) if part]
     append = [tokenizer.special_tokens[END]]
@@ -157,8 +162,8 @@ def test_documents_that_are_longer_than_a_chunk(
     out = tmp_path / "out"
     split = {"val": 0.5}
     toksmith.tokenize(
-        sources, tokenizer, out, document_separator=separator, workers=workers, append=END, shard_size=90_000,
-        split=split, seed=4,
+        toksmith.Corpus(sources, document_separator=separator), tokenizer, out, workers=workers, append=END,
+        shard_size=90_000, split=split, seed=4,
     )  # fmt: skip
     append = [tokenizer.special_tokens[END]]
     shards = shards_oracle.expected(tokenizer, documents, append=append, shard_size=90_000, split=split, seed=4)

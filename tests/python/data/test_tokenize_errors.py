@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import shards_oracle
 from blake3 import blake3
+from reading import corpus_of
 
 import toksmith
 from toksmith import Tokenizer
@@ -97,7 +98,7 @@ def test_files_that_are_not_utf8(tokenizer: Tokenizer, tmp_path: Path) -> None:
         (str(folder / "07b.txt"), "byte 3"),
         (str(folder / "09b.txt"), "byte 90000"),
     ]
-    told = toksmith.tokenize(folder, tokenizer, tmp_path / "replaced", errors="replace")
+    told = toksmith.tokenize(toksmith.Corpus(folder, errors="replace"), tokenizer, tmp_path / "replaced")
     texts = [path.read_bytes().decode(errors="replace") for path in sorted(folder.iterdir())]
     shards_oracle.check(tmp_path / "replaced", shards_oracle.expected(tokenizer, texts))
 
@@ -109,7 +110,11 @@ def test_separated_documents_that_are_not_utf8(tokenizer: Tokenizer, tmp_path: P
     source.write_bytes("\n--\n".join(parts).encode(errors="surrogateescape"))
     with pytest.warns(UserWarning, match="2 documents were left out"):
         told = toksmith.tokenize(
-            source, tokenizer, tmp_path / "out", on_error="skip", document_separator="\n--\n", workers=2
+            toksmith.Corpus(source, document_separator="\n--\n"),
+            tokenizer,
+            tmp_path / "out",
+            on_error="skip",
+            workers=2,
         )
     kept = [part for part in parts if not part.endswith("\udcff")]
     shards_oracle.check(tmp_path / "out", shards_oracle.expected(tokenizer, kept))
@@ -117,7 +122,9 @@ def test_separated_documents_that_are_not_utf8(tokenizer: Tokenizer, tmp_path: P
     compressed = tmp_path / "a.txt.gz"
     compressed.write_bytes(gzip.compress(long.encode() * 5 + b"\xff"))
     with pytest.raises(OSError, match="too long to be left out"):
-        toksmith.tokenize(compressed, tokenizer, tmp_path / "gz", on_error="skip", document_separator="\n--\n")
+        toksmith.tokenize(
+            toksmith.Corpus(compressed, document_separator="\n--\n"), tokenizer, tmp_path / "gz", on_error="skip"
+        )
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -247,9 +254,10 @@ WRONG: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
 @pytest.mark.parametrize("case", WRONG)
 def test_wrong_options(case: str, tokenizer: Tokenizer, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("low")
-    options, kind, message = WRONG[case]
+    chosen, kind, message = WRONG[case]
+    options = {**chosen}
     with pytest.raises(kind, match=message):
-        toksmith.tokenize(tmp_path / "a.txt", tokenizer, tmp_path / "out", **options)
+        toksmith.tokenize(corpus_of(tmp_path / "a.txt", options), tokenizer, tmp_path / "out", **options)
     assert not (tmp_path / "out/manifest.json").exists()
 
 

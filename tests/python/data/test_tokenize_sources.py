@@ -78,17 +78,19 @@ def test_parquet_that_is_broken(tokenizer: Tokenizer, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"a\.parquet: there is no column 'text', only \['id', 'body'\]"):
         toksmith.tokenize(source, tokenizer, tmp_path / "one")
     with pytest.raises(ValueError, match=r"a\.parquet: row 3: the column 'body' holds no text"):
-        toksmith.tokenize(source, tokenizer, tmp_path / "two", column="body")
+        toksmith.tokenize(toksmith.Corpus(source, column="body"), tokenizer, tmp_path / "two")
     with pytest.raises(ValueError, match="the column 'id' holds int64, not text"):
-        toksmith.tokenize(source, tokenizer, tmp_path / "three", column="id")
+        toksmith.tokenize(toksmith.Corpus(source, column="id"), tokenizer, tmp_path / "three")
     with pytest.warns(UserWarning, match="3 documents were left out"):
-        told = toksmith.tokenize(source, tokenizer, tmp_path / "out", column="body", on_error="skip", workers=2)
+        told = toksmith.tokenize(
+            toksmith.Corpus(source, column="body"), tokenizer, tmp_path / "out", on_error="skip", workers=2
+        )
     kept = [text for text in texts if text is not None]
     shards_oracle.check(tmp_path / "out", shards_oracle.expected(tokenizer, kept))
     assert [one["place"] for one in told["skipped"]] == ["row 3", "row 90", "row 91"]
     (tmp_path / "b.parquet").write_bytes(source.read_bytes()[:-9])
     with pytest.raises(ValueError, match=r"b\.parquet: not a Parquet file"):
-        toksmith.tokenize(tmp_path / "b.parquet", tokenizer, tmp_path / "four", column="body")
+        toksmith.tokenize(toksmith.Corpus(tmp_path / "b.parquet", column="body"), tokenizer, tmp_path / "four")
 
 
 @pytest.mark.parametrize("options", [{}, {"shuffle": 5, "shuffle_buffer": 700}], ids=["in order", "shuffled"])
@@ -173,7 +175,7 @@ def test_a_pipe(workers: int, tokenizer: Tokenizer, documents: list[str], tmp_pa
     text = END.join(documents)
     feeder = threading.Thread(target=lambda: pipe.write_bytes(text.encode()))
     feeder.start()
-    toksmith.tokenize(pipe, tokenizer, tmp_path / "out", document_separator=END, workers=workers)
+    toksmith.tokenize(toksmith.Corpus(pipe, document_separator=END), tokenizer, tmp_path / "out", workers=workers)
     feeder.join()
     shards_oracle.check(tmp_path / "out", shards_oracle.expected(tokenizer, [part for part in documents if part]))
 

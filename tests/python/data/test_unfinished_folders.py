@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import shards_oracle
 from command import run_command
+from reading import corpus_of
 
 import toksmith
 from toksmith import Tokenizer
@@ -229,8 +230,10 @@ def test_a_corrected_call_begins(name: str, tokenizer: Tokenizer, tmp_path: Path
     with contextlib.suppress(ValueError):
         toksmith.tokenize(source, tokenizer, tmp_path / "out", **{**before, "on_error": "stop"})
     assert not (tmp_path / "out" / UNFINISHED / "state.json").exists()
-    toksmith.tokenize(source, tokenizer, tmp_path / "out", **after)
-    toksmith.tokenize(source, tokenizer, tmp_path / "whole", **after)
+    options = {**after}
+    corpus = corpus_of(source, options)
+    toksmith.tokenize(corpus, tokenizer, tmp_path / "out", **options)
+    toksmith.tokenize(corpus, tokenizer, tmp_path / "whole", **options)
     assert shards_oracle.files(tmp_path / "out") == shards_oracle.files(tmp_path / "whole")
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from conftest import Soup
+from reading import corpus_of
 
 import toksmith
 from toksmith import Tokenizer
@@ -55,7 +56,8 @@ def parts(texts: list[Any], count: int, kind: Any = None) -> list[Any]:
 
 
 def on_one_machine(texts: list[Any], tokenizer: Tokenizer, out: Path, **options: Any) -> Path:
-    toksmith.tokenize(iter([text for text in texts if text is not None]), tokenizer, out, **options)
+    corpus = corpus_of(iter([text for text in texts if text is not None]), options)
+    toksmith.tokenize(corpus, tokenizer, out, **options)
     return out
 
 

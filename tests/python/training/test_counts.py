@@ -17,7 +17,7 @@ from conftest import Soup
 from small_sizes import count_pretokens
 from training_data import END, assert_equal, pattern_source
 
-from toksmith import PretokenCounts, _core, patterns, reference, train
+from toksmith import Corpus, PretokenCounts, _core, patterns, reference, train
 
 NAMED = ["gpt2", "cl100k", "cl100k_old", "qwen2", "o200k", "qwen3.5", "tekken"]
 # Tables of a few KB: nearly all that is counted goes through the temporary file.
@@ -118,7 +118,7 @@ def test_compressed_files(suffix: str, pattern: str | None, documents: list[str]
     for workers, chunk in ((1, None), (2, 1000), (8, 20_000)):
         found = count_pretokens(files, special_tokens=[END], pattern=pattern, workers=workers, chunk_bytes=chunk)
         check(found, own, [END], pattern, (workers, chunk))
-    replaced = count_pretokens(files, special_tokens=[END], pattern=pattern, errors="replace", workers=2)
+    replaced = count_pretokens(Corpus(files, errors="replace"), special_tokens=[END], pattern=pattern, workers=2)
     check(replaced, own, [END], pattern)
 
 
@@ -135,7 +135,7 @@ def test_lines_of_json(suffix: str, documents: list[str], tmp_path: Path) -> Non
         check(found, documents, [END], "gpt2", (workers, chunk, limit))
     named = tmp_path / "named.ndjson"
     named.write_text('{"body": "a b", "text": "c"}\n')
-    assert count_pretokens(named, field="body").items() == [(b"a", 1), (b" b", 1)]
+    assert count_pretokens(Corpus(named, field="body")).items() == [(b"a", 1), (b" b", 1)]
 
 
 def test_parquet_and_mixed_files(documents: list[str], tmp_path: Path) -> None:
@@ -152,16 +152,16 @@ def test_parquet_and_mixed_files(documents: list[str], tmp_path: Path) -> None:
         check(count_pretokens(tmp_path, special_tokens=[END], workers=workers), order, [END], "gpt2", workers)
     file = tmp_path / "b.parquet"
     with pytest.raises(ValueError, match="no column 'body', only"):
-        count_pretokens(file, column="body")
+        count_pretokens(Corpus(file, column="body"))
     with pytest.raises(ValueError, match="the column 'n' holds int64, not text"):
-        count_pretokens(file, column="n")
+        count_pretokens(Corpus(file, column="n"))
     parquet.write_table(pa.table({"text": ["a", "b", None]}), file)
     with pytest.raises(ValueError, match=r"b\.parquet: row 2: the column 'text' holds no text"):
         count_pretokens(file)
     fixed, wrapped = pa.array([b"ab", b"cd"], pa.binary(2)), pa.array(["1", "{}"], pa.json_())
     parquet.write_table(pa.table({"fixed": fixed, "wrapped": wrapped}), file)
-    assert count_pretokens(file, column="fixed").items() == [(b"ab", 1), (b"cd", 1)]
-    assert count_pretokens(file, column="wrapped").items() == [(b"1", 1), (b"{}", 1)]
+    assert count_pretokens(Corpus(file, column="fixed")).items() == [(b"ab", 1), (b"cd", 1)]
+    assert count_pretokens(Corpus(file, column="wrapped")).items() == [(b"1", 1), (b"{}", 1)]
     file.write_bytes(b"PAR1 and no more")
     with pytest.raises(ValueError, match="not a Parquet file"):
         count_pretokens(file)
@@ -198,14 +198,14 @@ def test_what_is_wrong_in_a_file_is_said(tmp_path: Path) -> None:
 def test_separators_of_documents(tmp_path: Path) -> None:
     file = tmp_path / "lines.txt"
     file.write_text("ab\ncd<s>\nef")
-    found = count_pretokens(file, document_separator="\n", special_tokens=["<s>"])
+    found = count_pretokens(Corpus(file, document_separator="\n"), special_tokens=["<s>"])
     assert found.items() == [(b"ab", 1), (b"cd", 1), (b"ef", 1)]
     assert list(train(found, 259).special_tokens) == ["<s>"]
-    found = count_pretokens(iter(["ab--cd", "--"]), document_separator="--")
+    found = count_pretokens(Corpus(iter(["ab--cd", "--"]), document_separator="--"))
     assert found.items() == [(b"ab", 1), (b"cd", 1)]
     for wrong, kind in (("", ValueError), (5, TypeError), ("\ud800", ValueError)):
         with pytest.raises(kind):
-            count_pretokens(file, document_separator=wrong)  # type: ignore[arg-type]
+            count_pretokens(Corpus(file, document_separator=wrong))  # type: ignore[arg-type]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
@@ -362,9 +362,9 @@ def test_fields_and_columns_need_their_files(tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_text("x")
     for name in ("field", "column"):
         with pytest.raises(ValueError, match=f"{name}='text' is for files of records"):
-            count_pretokens(tmp_path, **{name: "text"})  # type: ignore[arg-type]
+            count_pretokens(Corpus(tmp_path, **{name: "text"}))  # type: ignore[arg-type]
         with pytest.raises(TypeError, match=name):
-            count_pretokens(tmp_path, **{name: 5})  # type: ignore[arg-type]
+            count_pretokens(Corpus(tmp_path, **{name: 5}))  # type: ignore[arg-type]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs resource limits")

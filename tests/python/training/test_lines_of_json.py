@@ -37,7 +37,7 @@ def file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 def tokenized(file: Path, tokenizer: Tokenizer, **options: Any) -> object:
     out = file.parent / f"out{len(list(file.parent.iterdir()))}"
-    told = toksmith.tokenize(file, tokenizer, out, **options)
+    told = toksmith.tokenize(Corpus(file, **options), tokenizer, out)
     if options:
         shards_oracle.check(out, shards_oracle.expected(tokenizer, READ))
     return told
@@ -45,10 +45,14 @@ def tokenized(file: Path, tokenizer: Tokenizer, **options: Any) -> object:
 
 DOORS: dict[str, Callable[..., object]] = {
     "train": lambda file, _, **options: toksmith.train(Corpus(file, **options), 260).merges,
-    "count": lambda file, _, **options: toksmith.count_pretokens(file, **options).items(),
+    "count": lambda file, _, **options: toksmith.count_pretokens(Corpus(file, **options)).items(),
     "tokenize": tokenized,
-    "inspect": lambda file, tokenizer, **options: toksmith.lab.inspect(tokenizer, on=file, **options).usage.bytes,
-    "compare": lambda file, tokenizer, **options: toksmith.lab.compare(tokenizer, file, **options).all.characters,
+    "inspect": lambda file, tokenizer, **options: (
+        toksmith.lab.inspect(tokenizer, on=Corpus(file, **options)).usage.bytes
+    ),
+    "compare": lambda file, tokenizer, **options: (
+        toksmith.lab.compare(tokenizer, Corpus(file, **options)).all.characters
+    ),
 }
 EXPECTED: dict[str, Callable[[Tokenizer], object]] = {
     "train": lambda _: toksmith.train(iter(READ), 260).merges,

@@ -674,10 +674,10 @@ def test_training_reads_what_counting_reads(tmp_path: Path) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     expected = train(iter([row["body"] for row in rows]), 262)
     assert train(toksmith.Corpus(path, field="body"), 262, memory_limit="100MB") == expected
-    counts = count_pretokens(path, field="body")
+    counts = count_pretokens(toksmith.Corpus(path, field="body"))
     for least in (1, 5, 8):
         some = train(counts.at_least(least), 258)
-        assert train(count_pretokens(path, field="body", min_pretoken_count=least), 258) == some
+        assert train(count_pretokens(toksmith.Corpus(path, field="body"), min_pretoken_count=least), 258) == some
         for asked in (toksmith.Corpus(path, field="body"), counts):
             assert train_as_asked(asked, 258, min_pretoken_count=least) == some
     text = tmp_path / "text.txt"

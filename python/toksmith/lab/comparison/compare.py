@@ -5,20 +5,16 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TypeAlias
 
-from ..._internal.arguments import check_keywords, checked_workers, whole
+from ..._internal.arguments import checked_workers, naming_keywords, whole
 from ..._internal.messages import shown
 from ..._internal.progress import Report, reporter, summing
-from ...corpus import Corpus, CorpusOptions, TextSources
+from ...corpus import Corpus, TextSources
 from ...files.documents import Document
 from . import statistics
 from .comparison import Comparison
 from .measure import encoders_of, measure
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
 
 Sources: TypeAlias = "Corpus | TextSources"
 
@@ -26,17 +22,15 @@ Sources: TypeAlias = "Corpus | TextSources"
 class Texts:
     """The texts of a comparison, of one or several languages."""
 
-    def __init__(
-        self, on: Sources | Mapping[str, Sources], language_field: str | None, **options: Unpack[CorpusOptions]
-    ) -> None:
+    def __init__(self, on: Sources | Mapping[str, Sources], language_field: str | None) -> None:
         if isinstance(on, Mapping) and language_field is not None:
             raise ValueError("a mapping of languages and language_field are mutually exclusive")
         self._language_field = language_field
         self._corpora: list[tuple[str | None, Corpus]]
         if isinstance(on, Mapping):
-            self._corpora = [(str(language), Corpus.of(sources, **options)) for language, sources in on.items()]
+            self._corpora = [(str(language), Corpus.of(sources)) for language, sources in on.items()]
         else:
-            self._corpora = [(None, Corpus.of(on, **options))]
+            self._corpora = [(None, Corpus.of(on))]
         if not self._corpora:
             raise ValueError("no source is given")
         for _, corpus in self._corpora:
@@ -69,20 +63,13 @@ class Texts:
 class Parallel:
     """The same sentences in several languages."""
 
-    def __init__(
-        self,
-        texts: Mapping[str, str | os.PathLike[str] | Iterable[str]],
-        errors: Literal["strict", "replace"] = "strict",
-    ) -> None:
+    def __init__(self, texts: Mapping[str, Sources]) -> None:
         if not isinstance(texts, Mapping):
             raise TypeError(f"parallel texts are a mapping of languages to files, not {type(texts).__name__}")
         if len(texts) < 2:
             raise ValueError("parallel texts need two languages or more")
         self.languages = [str(language) for language in texts]
-        self._texts = [
-            os.fsdecode(text) if isinstance(text, (str, bytes, os.PathLike)) else text for text in texts.values()
-        ]
-        self._errors = errors
+        self._texts = [*map(_corpus_of, texts.values())]
 
     def documents(self) -> Iterator[Document]:
         """Yield each sentence in each language as a document.
@@ -91,9 +78,11 @@ class Parallel:
             OSError: A file cannot be read.
             ValueError: The texts have different numbers of lines, or one is not UTF-8.
         """
-        both = zip(self.languages, self._texts, strict=True)
-        names = [text if isinstance(text, str) else language for language, text in both]
-        for done, row in enumerate(itertools.zip_longest(*map(self._lines_of, self._texts))):
+        names = [
+            language if source.texts is not None else source.name
+            for language, [source] in zip(self.languages, (text.sources for text in self._texts), strict=True)
+        ]
+        for done, row in enumerate(itertools.zip_longest(*map(_lines_of, self._texts))):
             if None in row:
                 short = self.languages[row.index(None)]
                 longer = next(name for name, line in zip(self.languages, row, strict=True) if line is not None)
@@ -103,14 +92,22 @@ class Parallel:
             for language, name, sentence in zip(self.languages, names, row, strict=True):
                 yield Document(name, [sentence], language)
 
-    def _lines_of(self, text: str | Iterable[str]) -> Iterator[str]:
-        corpus = Corpus([text] if isinstance(text, str) else iter(text), errors=self._errors)
-        [source] = corpus.sources
-        if source.texts is not None:
-            return ("".join(document.pieces) for document in corpus.documents())
-        if source.open is not None or not source.is_text:
-            raise ValueError(f"{text}: parallel texts are files of text on this machine, a sentence a line")
-        return _lines(piece for document in corpus.documents() for piece in document.pieces)
+
+def _corpus_of(text: Sources) -> Corpus:
+    if not isinstance(text, Corpus):
+        text = Corpus([text] if isinstance(text, (str, bytes, os.PathLike)) else iter(text))
+    for source in text.sources:
+        is_file = source.texts is None and source.open is None and source.is_text
+        if len(text.sources) > 1 or not (is_file or source.texts is not None):
+            advice = "parallel texts are files of text on this machine, one for each language, a sentence a line"
+            raise ValueError(f"{source.name}: {advice}")
+    return text
+
+
+def _lines_of(corpus: Corpus) -> Iterator[str]:
+    if corpus.sources[0].texts is not None:
+        return ("".join(document.pieces) for document in corpus.documents())
+    return _lines(piece for document in corpus.documents() for piece in document.pieces)
 
 
 def _lines(pieces: Iterable[str]) -> Iterator[str]:
@@ -128,17 +125,17 @@ def _lines(pieces: Iterable[str]) -> Iterator[str]:
         yield unfinished.removesuffix("\r")
 
 
+@naming_keywords
 def compare(
     tokenizers: object,
     on: Sources | Mapping[str, Sources] | None = None,
     *,
-    parallel: Mapping[str, str | os.PathLike[str] | Iterable[str]] | None = None,
+    parallel: Mapping[str, Sources] | None = None,
     reference: str | None = None,
     language_field: str | None = None,
     resamples: int = 1000,
     workers: int | None = None,
     progress: bool | Report = False,
-    **corpus: Unpack[CorpusOptions],
 ) -> Comparison:
     """Compare how tokenizers encode the same texts: compression, and parity of languages.
 
@@ -154,14 +151,13 @@ def compare(
         on: What to compare on: a `Corpus`, or what makes one (a path, glob or folder, "-", a list of them, or any
             other iterable, of texts); or a mapping of languages to these. Each file of text is a document, and so is
             each record and each text. If it is left out, the sentences of `parallel` are the documents.
-        parallel: The same sentences in several languages: a mapping of languages to files, a sentence a line, or to
-            iterables of sentences.
+        parallel: The same sentences in several languages: a mapping of languages to files, a sentence a line, to
+            iterables of sentences, or to a `Corpus` of one of these.
         reference: The language of `parallel` that the others are compared with; default: the first.
         language_field: The name of the field or column with the language of each record.
         resamples: Resamples of the bootstrap; 0 for no intervals.
         workers: Threads; default: all cores.
         progress: True shows a bar on standard error; a callable gets (stage, done, total), in bytes of the files.
-        **corpus: Options of `Corpus`: `field`, `column`, `document_separator`, `errors`.
 
     Raises:
         OSError: A tokenizer or a file is missing or cannot be read.
@@ -175,11 +171,10 @@ def compare(
     >>> [figures.tokens for figures in comparison.all.figures]
     [12, 5]
     """
-    check_keywords(compare, corpus, CorpusOptions)
     count = checked_workers(workers)
     whole("resamples", resamples, 0)
-    texts = None if on is None else Texts(on, language_field, **corpus)
-    sentences = None if parallel is None else Parallel(parallel, corpus.get("errors", "strict"))
+    texts = None if on is None else Texts(on, language_field)
+    sentences = None if parallel is None else Parallel(parallel)
     languages = [] if sentences is None else sentences.languages
     if reference is not None and reference not in languages:
         raise ValueError(

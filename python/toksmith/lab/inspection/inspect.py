@@ -6,21 +6,18 @@ import dataclasses
 import html
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..._internal.arguments import check_keywords, whole
+from ..._internal.arguments import naming_keywords, whole
 from ..._internal.messages import aligned
 from ..._internal.progress import Report, reporter, summing
-from ...corpus import Corpus, CorpusOptions, TextSources
+from ...corpus import Corpus, TextSources
 from ...tokenizer import Tokenizer, tokenizer_of
 from ..spans import shown, visible
 from . import results
 from . import vocabulary as figures
 from .reach import reach
 from .usage import Counter, usage
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 
 @dataclass(frozen=True, repr=False)
@@ -171,6 +168,7 @@ def _cells(row: Iterable[Any]) -> tuple[str, ...]:
     return (*numbers, "  ".join(words))
 
 
+@naming_keywords
 def inspect(
     tokenizer: Tokenizer | object,
     on: Corpus | TextSources | None = None,
@@ -179,7 +177,6 @@ def inspect(
     special: bool = True,
     workers: int | None = None,
     progress: bool | Report = False,
-    **corpus: Unpack[CorpusOptions],
 ) -> Inspection:
     """Return what the vocabulary is made of, which tokens no text is encoded to, and how texts use it.
 
@@ -195,7 +192,6 @@ def inspect(
         special: Whether special tokens in the texts become their ids.
         workers: Threads; default: all cores.
         progress: True shows a bar on standard error; a callable gets (stage, done, total), in bytes.
-        **corpus: Options of `Corpus`: `field`, `column`, `document_separator`, `errors`.
 
     Cost: each token is encoded once, and texts are encoded once: some seconds for a vocabulary of 200,000 and
     100 MB. Memory does not grow with the length of texts, beyond the longest record of JSON lines or Parquet.
@@ -209,9 +205,8 @@ def inspect(
     >>> usage.tokens, usage.most_used[0]
     (12, Used(id=108, token=b'l', uses=3))
     """
-    check_keywords(inspect, corpus, CorpusOptions)
     tokenizer, top = tokenizer_of(tokenizer), whole("top", top, 0)
-    texts = Corpus.of(iter([]) if on is None else on, **corpus)
+    texts = Corpus.of(iter([]) if on is None else on)
     texts.check_local()
     vocabulary = figures.Vocabulary(tokenizer)
     reached = reach(vocabulary, workers)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from reading import corpus_of
 
 import toksmith
 from toksmith import Tokenizer, patterns, reference
@@ -171,7 +172,7 @@ def test_files_of_all_kinds(tmp_path: Path, tokenizer: Tokenizer) -> None:
     (tmp_path / "bad.txt").write_bytes(b"ab\xff")
 
     def figures(on: Any, **options: Any) -> tuple[int, int, int]:
-        found = toksmith.lab.inspect(tokenizer, on, **options).usage
+        found = toksmith.lab.inspect(tokenizer, corpus_of(on, options), **options).usage
         assert found is not None
         return found.documents, found.bytes, found.tokens
 
@@ -202,7 +203,7 @@ def test_files_of_all_kinds(tmp_path: Path, tokenizer: Tokenizer) -> None:
 def test_parquet(tmp_path: Path, tokenizer: Tokenizer) -> None:
     pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     parquet.write_table(pa.table({"words": ["the low", "", "日本"]}), tmp_path / "a.parquet")
-    found = toksmith.lab.inspect(tokenizer, tmp_path / "a.parquet", column="words").usage
+    found = toksmith.lab.inspect(tokenizer, toksmith.Corpus(tmp_path / "a.parquet", column="words")).usage
     assert found is not None
     assert (found.documents, found.bytes, found.tokens) == (
         3,
