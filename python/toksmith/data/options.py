@@ -82,30 +82,7 @@ class Options:
         wide = is_wide(dtype, tokenizer.max_id >= 2**16)
         shard_ids = _shard_ids(self.form, shard_size, wide, tokenizer)
         shares = _shares(split)
-        prepended, appended = _names("prepend", prepend), _names("append", append)
-        if appended == [NONE] and NONE not in tokenizer.special_tokens:
-            appended = []
-        own = None if tokenizer.pipeline is None else tokenizer.pipeline.template
-        around = own.around() if own is not None and own.added() else None
-        if template:
-            if append is not None or prepended:
-                raise ValueError("template puts its own tokens around each document: leave append and prepend out")
-            if around is None:
-                raise ValueError("template: the tokenizer has none that puts ids around a text")
-            prepended, appended = [*around[0]], [*around[1]]
-        prepend_ids, append_ids = _ids("prepend", prepended, tokenizer), _ids("append", appended, tokenizer)
-        self.warning = None
-        if template is None and around not in (None, (prepend_ids, append_ids)):
-            self.warning = (
-                "the tokenizer has a template, whose tokens are not put around documents: choose template=True, or "
-                "template=False"
-            )
-        elif append is None and not prepended and not template:
-            end = tokenizer._core.end_of_text()
-            self.warning = end and (
-                "the documents have no token between them, and the tokenizer has one to end a text: choose "
-                f'append="{end}", or append="{NONE}"'
-            )
+        prepended, appended, self.warning = _ends(tokenizer, prepend, append, template)
         arguments.one_of("on_error", on_error, OnError)
         buffer = arguments.checked_limit("shuffle_buffer", shuffle_buffer, 1)
         self.splits = [*shares, REMAINDER]
@@ -117,8 +94,8 @@ class Options:
             "skip": on_error == "skip",
             "wide": wide,
             "separator": arguments.checked_separator(document_separator),
-            "prepend": prepend_ids,
-            "append": append_ids,
+            "prepend": _ids("prepend", prepended, tokenizer),
+            "append": _ids("append", appended, tokenizer),
             "special_ids": [*tokenizer.special_tokens.values()] if special else [],
             "seed": arguments.checked_seed("seed", seed),
             "shuffle": None if shuffle is None else (arguments.checked_seed("shuffle", shuffle), buffer),
@@ -145,6 +122,34 @@ class Options:
             "errors": errors,
             "on_error": on_error,
         }
+
+
+def _ends(
+    tokenizer: Tokenizer, prepend: SpecialTokens, append: SpecialTokens | None, template: bool | None
+) -> tuple[list[str | int], list[str | int], str | None]:
+    """Return the tokens before and behind each document, and a warning if some seem to be missing."""
+    prepended, appended = _names("prepend", prepend), _names("append", append)
+    if appended == [NONE] and NONE not in tokenizer.special_tokens:
+        appended = []
+    own = None if tokenizer.pipeline is None else tokenizer.pipeline.template
+    around = own.around() if own is not None and own.added() else None
+    if template:
+        if append is not None or prepended:
+            raise ValueError("template puts its own tokens around each document: leave append and prepend out")
+        if around is None:
+            raise ValueError("template: the tokenizer has none that puts ids around a text")
+        return [*around[0]], [*around[1]], None
+    ids = (_ids("prepend", prepended, tokenizer), _ids("append", appended, tokenizer))
+    if template is None and around not in (None, ids):
+        advice = "choose template=True, or template=False"
+        return (
+            prepended,
+            appended,
+            f"the tokenizer has a template, whose tokens are not put around documents: {advice}",
+        )
+    end = tokenizer._core.end_of_text() if append is None and not prepended else None
+    advice = "the documents have no token between them, and the tokenizer has one to end a text: choose"
+    return prepended, appended, end and f'{advice} append="{end}", or append="{NONE}"'
 
 
 def _shard_ids(form: Format, shard_size: int, wide: bool, tokenizer: Tokenizer) -> int:
