@@ -436,7 +436,7 @@ class Counting:
         temporary: str | PathLike[str] | None = None,
         min_count: int = 1,
         chunk_bytes: int | None = None,
-        window_bytes: int | None = None,
+        separator: str | None = None,
         table_bytes: int | None = None,
     ) -> Counting: ...
     def files(
