@@ -39,7 +39,8 @@ const OBSERVER_INTERVAL: Duration = Duration::from_millis(40);
 /// milliseconds of work, beside which a check, which takes 30 ns, costs nothing.
 pub(crate) const BYTES_PER_CHECK: usize = 1 << 16;
 
-/// Pretokens that are moved, saved or loaded between two checks of the control. Some milliseconds of work, too.
+/// Pretokens that are moved, saved or loaded between two checks of the control. Some milliseconds of work,
+/// too.
 pub(crate) const PRETOKENS_PER_CHECK: usize = 1 << 12;
 
 type Observer<'a> = &'a (dyn Fn(Progress) -> bool + Sync);

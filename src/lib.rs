@@ -1,8 +1,8 @@
 #![cfg_attr(not(feature = "shards"), allow(dead_code, unused_imports))] // what shards alone use
 //! Byte-level BPE: train a vocabulary, encode text to ids, decode ids to bytes. Exactly, and fast.
 //!
-//! [`Tokenizer`] loads the files that models come with, and its ids are those of the original libraries. [`train`](fn@train) and
-//! [`train_files`] make a new one:
+//! [`Tokenizer`] loads the files that models come with, and its ids are those of the original libraries.
+//! [`train`](fn@train) and [`train_files`] make a new one:
 //!
 //! ```
 //! # fn main() -> Result<(), toksmith::Error> {
@@ -19,7 +19,8 @@
 //! # }
 //! ```
 //!
-//! In a manifest: `toksmith = { git = "…" }`, or `path = "…"` beside a checkout; the crate is not on a registry yet.
+//! In a manifest: `toksmith = { git = "…" }`, or `path = "…"` beside a checkout; the crate is not on a
+//! registry yet.
 //!
 //! # By task
 //!
@@ -49,19 +50,21 @@
 //! | `shards` | shards of training data, for the Python package; compiles C |
 //! | `python` | the extension module of the Python package |
 //!
-//! None is on by default, and without them no C compiler is needed. The crate is tested with the Rust version that it was
-//! written with; `rust-version` in its manifest is the oldest that its own code needs, by Clippy's lint of that name.
+//! None is on by default, and without them no C compiler is needed. The crate is tested with the Rust version
+//! that it was written with; `rust-version` in its manifest is the oldest that its own code needs, by
+//! Clippy's lint of that name.
 //!
 //! # Patterns
 //!
-//! The named patterns, and published spellings of them, run as scanners. Any other expression is compiled to an automaton,
-//! which takes all regular constructs and looks ahead at one character; an error names a construct that it does not
-//! take. Its classes of characters are those of Unicode 16, as in tiktoken and `tokenizers`.
+//! The named patterns, and published spellings of them, run as scanners. Any other expression is compiled to
+//! an automaton, which takes all regular constructs and looks ahead at one character; an error names a
+//! construct that it does not take. Its classes of characters are those of Unicode 16, as in tiktoken and
+//! `tokenizers`.
 //!
 //! # Stability
 //!
-//! The items of this page are the public interface. The modules that it does not show are for the Python package, and change
-//! with it.
+//! The items of this page are the public interface. The modules that it does not show are for the Python
+//! package, and change with it.
 
 #[cfg(target_endian = "big")]
 compile_error!(

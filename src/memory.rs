@@ -17,8 +17,8 @@ const HUGE_PAGE_BYTES: usize = 2 << 20;
 
 /// A huge page that takes longer to map is slow: where memory is at hand it takes a tenth of this.
 const SLOW_HUGE_PAGE: Duration = Duration::from_millis(1);
-/// Whether mapping a huge page was slow. A virtual machine that gives free memory back to its host takes 5 ms for a huge
-/// page: seven times as long as for the same memory in small pages.
+/// Whether mapping a huge page was slow. A virtual machine that gives free memory back to its host takes 5 ms
+/// for a huge page: seven times as long as for the same memory in small pages.
 static HUGE_PAGES_ARE_SLOW: AtomicBool = AtomicBool::new(false);
 
 /// Advises the system that all of the `len` bytes at `start`, newly allocated, will be written soon. The
@@ -30,8 +30,8 @@ pub(crate) fn advise_huge_pages(start: *mut u8, len: usize) {
     }
 }
 
-/// Maps the whole huge pages of zeroed memory that was never written to. Where huge pages are slow, it maps small ones,
-/// which the system may collapse later.
+/// Maps the whole huge pages of zeroed memory that was never written to. Where huge pages are slow, it maps
+/// small ones, which the system may collapse later.
 fn map_pages(memory: &mut [u64]) {
     let skip = memory.as_ptr().align_offset(HUGE_PAGE_BYTES).min(memory.len());
     for page in memory[skip..].chunks_exact_mut(HUGE_PAGE_BYTES / WORD_BYTES) {
@@ -69,8 +69,8 @@ fn large_pages(start: *mut u8, len: usize) {
     let _ = (start, len);
 }
 
-/// Gives the memory of unused capacity back to the system, in whole pages; the capacity stays. Shrinking a vector of
-/// items that are aligned to more than 16 bytes would copy it.
+/// Gives the memory of unused capacity back to the system, in whole pages; the capacity stays. Shrinking a
+/// vector of items that are aligned to more than 16 bytes would copy it.
 pub(crate) fn release_unused<T>(vec: &mut Vec<T>) {
     #[cfg(target_os = "linux")]
     {
@@ -81,8 +81,8 @@ pub(crate) fn release_unused<T>(vec: &mut Vec<T>) {
         let skip = start.align_offset(page);
         let whole = len.saturating_sub(skip) / page * page;
         if whole > 0 {
-            // SAFETY: the pages lie within memory that the allocator has given to this vector, and hold no item.
-            // `MADV_DONTNEED` replaces what is in them by zeros.
+            // SAFETY: the pages lie within memory that the allocator has given to this vector, and hold no
+            // item. `MADV_DONTNEED` replaces what is in them by zeros.
             unsafe { libc::madvise(start.wrapping_add(skip).cast(), whole, libc::MADV_DONTNEED) };
         }
     }
@@ -90,8 +90,8 @@ pub(crate) fn release_unused<T>(vec: &mut Vec<T>) {
     vec.shrink_to_fit();
 }
 
-/// Gives memory that was freed back to the system. The C library keeps up to 64 MB of it at the end of its heap, and what
-/// lies between other allocations.
+/// Gives memory that was freed back to the system. The C library keeps up to 64 MB of it at the end of its
+/// heap, and what lies between other allocations.
 pub(crate) fn release_freed() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: the function only looks at free memory of the C library, and takes its locks.
@@ -187,7 +187,8 @@ impl<T: Copy> LargeTable<T> {
         table
     }
 
-    /// [`LargeTable::zeroed`] that reports a failed allocation, and leaves it to [`LargeTable::map`] to map the memory.
+    /// [`LargeTable::zeroed`] that reports a failed allocation, and leaves it to [`LargeTable::map`] to map
+    /// the memory.
     pub(crate) fn try_unmapped(count: usize) -> Result<Self>
     where
         T: Zeroed,
@@ -201,8 +202,8 @@ impl<T: Copy> LargeTable<T> {
         (0..count).step_by(items).map(move |start| start..(start + items).min(count))
     }
 
-    /// Maps the memory of some items that are not written yet: in huge pages until a slow one, then in small ones. Best done
-    /// just before they are written, since a page is in a near cache then.
+    /// Maps the memory of some items that are not written yet: in huge pages until a slow one, then in small
+    /// ones. Best done just before they are written, since a page is in a near cache then.
     pub(crate) fn map(&mut self, items: Range<usize>) {
         let word = |item: usize| self.first + (item * size_of::<T>()).div_ceil(WORD_BYTES);
         let words = word(items.start)..word(items.end);

@@ -52,7 +52,8 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Indexes a list of texts. Of equal texts the first is found, and the index of the first later one is returned.
+    /// Indexes a list of texts. Of equal texts the first is found, and the index of the first later one is
+    /// returned.
     ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`].

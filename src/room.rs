@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::error::{Error, Result};
 
-/// Bytes above which an allocation is large. Code that may need more calls the functions here, and an allocator does
-/// not use its reserve for it.
+/// Bytes above which an allocation is large. Code that may need more calls the functions here, and an
+/// allocator does not use its reserve for it.
 pub(crate) const LARGE_ALLOCATION_BYTES: usize = 1 << 20;
 
 /// Whether the allocator has released its reserve.

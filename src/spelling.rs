@@ -1,4 +1,5 @@
-//! How files spell tokens: a character for each byte in a byte-level `tokenizer.json`, U+2581 for each space in SentencePiece.
+//! How files spell tokens: a character for each byte in a byte-level `tokenizer.json`, U+2581 for each space
+//! in SentencePiece.
 //!
 //! Printable bytes are spelled as themselves, the others as the characters from U+0100 on (GPT-2's release,
 //! src/encoder.py).
@@ -58,7 +59,8 @@ const fn is_printable(byte: u8) -> bool {
     matches!(byte, 0x21..=0x7E | 0xA1..=0xAC | 0xAE..=0xFF)
 }
 
-/// The characters of the bytes, as numbers, and for each character below U+0144 the byte that it spells, or `NO_BYTE`.
+/// The characters of the bytes, as numbers, and for each character below U+0144 the byte that it spells, or
+/// `NO_BYTE`.
 const TABLES: ([u16; 256], [u16; 0x144]) = {
     let (mut characters, mut bytes) = ([0; 256], [NO_BYTE; 0x144]);
     let (mut byte, mut next) = (0, 0x100);
@@ -92,7 +94,8 @@ pub(crate) fn spelled(bytes: &[u8]) -> String {
     bytes.iter().map(|&byte| spell(byte)).collect()
 }
 
-/// Appends the bytes that `text` spells. Returns false, with some bytes appended, if a character spells no byte.
+/// Appends the bytes that `text` spells. Returns false, with some bytes appended, if a character spells no
+/// byte.
 pub(crate) fn unspell(text: &str, bytes: &mut Vec<u8>) -> bool {
     for character in text.chars() {
         match TABLES.1.get(character as usize) {

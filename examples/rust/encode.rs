@@ -1,5 +1,5 @@
-//! Texts to ids: reads a JSON string from each line of standard input, and writes its ids, and the text that they decode
-//! to, as a JSON list of the two.
+//! Texts to ids: reads a JSON string from each line of standard input, and writes its ids, and the text that
+//! they decode to, as a JSON list of the two.
 //!
 //! ```text
 //! echo '"Hello, world!"' | cargo run --example encode -- tokenizer.json

@@ -1,11 +1,12 @@
-//! What a tokenizer does: loads each format, counts and encodes a batch, truncates, streams a decode up to a stop string, edits a
-//! document, and saves.
+//! What a tokenizer does: loads each format, counts and encodes a batch, truncates, streams a decode up to a
+//! stop string, edits a document, and saves.
 //!
 //! ```text
 //! cargo run --example tour -- FOLDER [MODEL]...
 //! ```
 //!
-//! FOLDER is where the files of a tokenizer that is trained here are written. Each MODEL is a file or a folder to load besides.
+//! FOLDER is where the files of a tokenizer that is trained here are written. Each MODEL is a file or a
+//! folder to load besides.
 
 #![allow(clippy::print_stdout)] // a program
 

@@ -26,7 +26,8 @@ pub(crate) enum Values {
 }
 
 impl Values {
-    /// Offsets of 64 bits if they are `wide`, else of 32: where each list or text starts, and where the last one ends.
+    /// Offsets of 64 bits if they are `wide`, else of 32: where each list or text starts, and where the last
+    /// one ends.
     pub(crate) fn offsets(starts: Vec<usize>, wide: bool) -> Result<Self> {
         if wide {
             return Ok(Values::I64(room::collected(starts.into_iter().map(|start| start as i64))?));
@@ -140,11 +141,11 @@ impl Array {
     }
 }
 
-/// Frees a structure that [`Array::structure`] made. A child that a consumer moved elsewhere has no `release` any
-/// more.
+/// Frees a structure that [`Array::structure`] made. A child that a consumer moved elsewhere has no `release`
+/// any more.
 unsafe extern "C" fn free_array(array: *mut ArrowArray) {
-    // SAFETY: the interface has this called once, for a structure of `Array::structure`, whose boxes nothing else
-    // frees.
+    // SAFETY: the interface has this called once, for a structure of `Array::structure`, whose boxes nothing
+    // else frees.
     unsafe {
         let data = Box::from_raw((*array).private_data.cast::<PrivateData>());
         if !data.children[0].is_null() {

@@ -1,8 +1,8 @@
 //! A column of texts or whole numbers of another library, read in place.
 //!
-//! The other library made the structures, and they may be wrong. The numbers of buffers, lengths, the order of offsets
-//! and the places that views point to are checked. The length of most buffers is not part of the interface: the other
-//! library promises that they are as long as the last offset says ([`Column::new`]).
+//! The other library made the structures, and they may be wrong. The numbers of buffers, lengths, the order
+//! of offsets and the places that views point to are checked. The length of most buffers is not part of the
+//! interface: the other library promises that they are as long as the last offset says ([`Column::new`]).
 #![allow(unsafe_code)] // looks at the child of a table
 
 use super::interface::{ArrowArray, ArrowSchema};
@@ -28,8 +28,9 @@ impl Column {
     /// An empty column of a type. A table of one column stands for that column.
     ///
     /// # Safety
-    /// The schema, and all arrays that are given to [`Column::push`], follow Arrow's C data interface: their pointers
-    /// lead to what the interface says, buffers are as long as offsets and views say, and nobody changes them.
+    /// The schema, and all arrays that are given to [`Column::push`], follow Arrow's C data interface: their
+    /// pointers lead to what the interface says, buffers are as long as offsets and views say, and nobody
+    /// changes them.
     pub(crate) unsafe fn new(schema: &ArrowSchema) -> Result<Self> {
         // SAFETY: the caller's promise.
         let kind = unsafe { ColumnType::of(schema)? };

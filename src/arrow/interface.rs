@@ -67,7 +67,8 @@ macro_rules! released_when_dropped {
     ($($structure:ty),*) => {$(
         impl Released for $structure {
             fn released() -> Self {
-                // SAFETY: its fields are numbers, pointers and functions that may be missing, and all of them may be 0.
+                // SAFETY: its fields are numbers, pointers and functions that may be missing, and all of them
+                // may be 0.
                 unsafe { std::mem::zeroed() }
             }
         }
@@ -75,8 +76,8 @@ macro_rules! released_when_dropped {
         impl Drop for $structure {
             fn drop(&mut self) {
                 if let Some(release) = self.release {
-                    // SAFETY: it was not released yet, and the producer expects this call exactly once. The function
-                    // sets `release` to `None`, or leaves it; nobody looks at it again.
+                    // SAFETY: it was not released yet, and the producer expects this call exactly once. The
+                    // function sets `release` to `None`, or leaves it; nobody looks at it again.
                     unsafe { release(self) }
                 }
             }
@@ -89,7 +90,8 @@ macro_rules! released_when_dropped {
 
 released_when_dropped!(ArrowSchema, ArrowArray, ArrowArrayStream);
 
-// SAFETY: through a shared reference a schema and an array are only read, and the specification forbids to change them.
+// SAFETY: through a shared reference a schema and an array are only read, and the specification forbids to
+// change them.
 unsafe impl Sync for ArrowSchema {}
 // SAFETY: as above.
 unsafe impl Sync for ArrowArray {}

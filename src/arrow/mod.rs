@@ -1,13 +1,13 @@
-//! Arrow's C data interface: columns of other libraries are read in place, and other libraries read arrays of this
-//! crate.
+//! Arrow's C data interface: columns of other libraries are read in place, and other libraries read arrays of
+//! this crate.
 //!
 //! - [`interface`]: the structures that libraries pass to each other.
-//! - [`mod@column`]: a column of texts or numbers of another library. Its type is a [`layout`], the values of one array
-//!   are [`rows`], which has the texts too.
+//! - [`mod@column`]: a column of texts or numbers of another library. Its type is a [`layout`], the values of
+//!   one array are [`rows`], which has the texts too.
 //! - [`mod@array`]: an array that is passed to another library.
 //!
-//! The structures are those of the specification, "The Arrow C data interface". The crates that have them come with
-//! buffers, types and kernels that are not needed here, and they trust the offsets of an array.
+//! The structures are those of the specification, "The Arrow C data interface". The crates that have them
+//! come with buffers, types and kernels that are not needed here, and they trust the offsets of an array.
 
 mod array;
 mod column;

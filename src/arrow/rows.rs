@@ -19,8 +19,8 @@ impl Buffer {
     /// The bytes of a value. Called only for values that exist according to the interface.
     #[inline]
     pub(super) fn get<const BYTES: usize>(self, at: usize) -> [u8; BYTES] {
-        // SAFETY: the promise of `Column::new`; `check_buffers` has seen that the buffer is not null, and callers ask
-        // for values of the array alone. An array of bytes has no alignment.
+        // SAFETY: the promise of `Column::new`; `check_buffers` has seen that the buffer is not null, and
+        // callers ask for values of the array alone. An array of bytes has no alignment.
         unsafe { self.0.cast::<[u8; BYTES]>().add(at).read() }
     }
 }
@@ -140,8 +140,8 @@ fn text_at<'a>(bytes: *const u8, start: usize, len: usize) -> Result<&'a [u8]> {
     if bytes.is_null() || start.checked_add(len).is_none_or(|end| end > isize::MAX as usize) {
         return Err(broken("a text without its bytes"));
     }
-    // SAFETY: the promise of `Column::new`: the buffer has as many bytes, which nobody changes. They live as long as the
-    // array, from which the callers borrow them.
+    // SAFETY: the promise of `Column::new`: the buffer has as many bytes, which nobody changes. They live as
+    // long as the array, from which the callers borrow them.
     Ok(unsafe { std::slice::from_raw_parts(bytes.add(start), len) })
 }
 

@@ -7,13 +7,13 @@ use crate::control::{Control, Stage};
 use crate::error::Result;
 use crate::workers;
 
-/// Bytes that the calling thread counts itself before it starts other threads. Fewer bytes take a few milliseconds,
-/// and threads and their tables have a cost of their own.
+/// Bytes that the calling thread counts itself before it starts other threads. Fewer bytes take a few
+/// milliseconds, and threads and their tables have a cost of their own.
 const SINGLE_THREAD_BYTES: u64 = 1 << 20;
 
 impl Counting {
-    /// Counts documents, which must be valid UTF-8 and are cut at the separator. `next` returns them in batches, on this
-    /// thread, and `None` at the end.
+    /// Counts documents, which must be valid UTF-8 and are cut at the separator. `next` returns them in
+    /// batches, on this thread, and `None` at the end.
     ///
     /// # Errors
     /// Errors of `next`, and those of [`Counting::files`].

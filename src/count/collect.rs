@@ -16,8 +16,8 @@ use crate::memory;
 use crate::room;
 use crate::workers::{self, Lock};
 
-/// The largest arena of a partition that is always copied to the arena of the result. A larger one becomes the arena
-/// of the result itself, if that is still empty.
+/// The largest arena of a partition that is always copied to the arena of the result. A larger one becomes
+/// the arena of the result itself, if that is still empty.
 const COPIED_BYTES: usize = 1 << 20;
 
 /// The requirements and the limits of the result.
@@ -96,8 +96,8 @@ pub(super) fn collect(
     PretokenCounts::from_slots(slots, long, end).map(Ok)
 }
 
-/// Collects the slots of the result, in any order, and the bytes of long pretokens. Watches the memory of those that come
-/// from the temporary file.
+/// Collects the slots of the result, in any order, and the bytes of long pretokens. Watches the memory of
+/// those that come from the temporary file.
 struct SlotCollector {
     wanted: ResultOptions,
     parts: Lock<(Vec<CountSlot>, Vec<u8>)>,

@@ -15,8 +15,8 @@ use crate::source::Separator;
 use crate::special::Specials;
 use crate::workers::Lock;
 
-/// Bytes of text for which a worker's table is made if nobody knows how much text will come. The table grows with the
-/// text.
+/// Bytes of text for which a worker's table is made if nobody knows how much text will come. The table grows
+/// with the text.
 pub(super) const UNKNOWN_TEXT_BYTES: u64 = 1 << 20;
 
 /// Finds and counts the pretokens of documents. Special tokens separate documents and are not counted.
@@ -52,11 +52,12 @@ impl Counting {
         }
     }
 
-    /// Adds pretokens with their counts, which may occur several times; empty ones and counts of 0 are left out. The
-    /// result is then sorted by bytes, and must have no documents.
+    /// Adds pretokens with their counts, which may occur several times; empty ones and counts of 0 are left
+    /// out. The result is then sorted by bytes, and must have no documents.
     ///
     /// # Errors
-    /// [`Error::Interrupted`]; [`Error::Spill`]; [`Error::CountOverflow`] if the sum of all counts passes 2^63.
+    /// [`Error::Interrupted`]; [`Error::Spill`]; [`Error::CountOverflow`] if the sum of all counts passes
+    /// 2^63.
     pub fn counts<'a>(
         &mut self,
         rows: impl Iterator<Item = (&'a [u8], u64)>,
@@ -90,7 +91,8 @@ impl Counting {
         self.outcome(control)?.map_err(|oversized| oversized.error())
     }
 
-    /// [`Counting::finish`] that returns counts which do not fit into the memory limit in their temporary file.
+    /// [`Counting::finish`] that returns counts which do not fit into the memory limit in their temporary
+    /// file.
     pub fn outcome(self, control: &Control) -> Result<std::result::Result<PretokenCounts, Oversized>> {
         let (partitions, spill) = self.shared.into_partitions();
         let limit = self.options.memory_limit;

@@ -112,7 +112,8 @@ impl PretokenCounts {
         Self::from_items(self.iter().chain(moved), end, control)
     }
 
-    /// Finds the numbers of pretokens by their hashes. A pretoken that is there twice, in a file, is an error.
+    /// Finds the numbers of pretokens by their hashes. A pretoken that is there twice, in a file, is an
+    /// error.
     pub(super) fn make_index(&self, control: &Control) -> Result<HashTable<u32>> {
         let mut index = HashTable::new();
         if u32::try_from(self.len()).is_err() {
@@ -153,7 +154,8 @@ impl PretokenCounts {
         self.total
     }
 
-    /// The count of a pretoken; `None` if it is not there. The first call looks at all pretokens, to make an index.
+    /// The count of a pretoken; `None` if it is not there. The first call looks at all pretokens, to make an
+    /// index.
     pub fn get(&self, pretoken: &[u8], control: &Control) -> Result<Option<u64>> {
         self.check_memory_for_order()?;
         let index = self.index.get_or_try_init(|| self.make_index(control).map(Box::new))?;
@@ -199,8 +201,8 @@ impl PretokenCounts {
         self.slots.unordered().map(|(slot, long)| (slot.pretoken(long), slot.count))
     }
 
-    /// Gives each pretoken with its count to `take`, in the order of first occurrence if `in_order` says so, and frees the
-    /// memory that this needs no longer.
+    /// Gives each pretoken with its count to `take`, in the order of first occurrence if `in_order` says so,
+    /// and frees the memory that this needs no longer.
     ///
     /// # Errors
     /// Those of `take`; [`Error::OutOfMemory`].

@@ -33,7 +33,8 @@ impl Counting {
         let workers = self.workers().min(limit).max(1);
         let options = self.read_options(workers);
         let text = if is_known { bytes } else { bytes.max(UNKNOWN_TEXT_BYTES) };
-        // Places of each byte: an invalid byte may become three of U+FFFD, and the next document comes after all of them.
+        // Places of each byte: an invalid byte may become three of U+FFFD, and the next document comes after
+        // all of them.
         let (mut place, stretch) = (self.place, if options.replace { 3 } else { 1 });
         let counting = &*self;
         let inside = Cutter::new(&counting.specials, &counting.pretokenizer, options.replace);

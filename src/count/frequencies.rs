@@ -1,4 +1,5 @@
-//! How many distinct pretokens occur how often, and what memory they take: what it would save to leave out rare ones.
+//! How many distinct pretokens occur how often, and what memory they take: what it would save to leave out
+//! rare ones.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -21,8 +22,8 @@ pub struct Frequent {
     pub memory: u64,
 }
 
-/// The pretokens, their bytes and their memory, for each step: of those that occur as often, but less often than the
-/// next step says.
+/// The pretokens, their bytes and their memory, for each step: of those that occur as often, but less often
+/// than the next step says.
 #[derive(Debug, Default)]
 pub(super) struct Frequencies([[AtomicU64; 3]; STEPS.len()]);
 

@@ -15,9 +15,9 @@ use crate::pretokenize::ENDS;
 use crate::pretokenize::key::Key;
 use crate::simd::{self, Isa, Kernel, Simd};
 
-/// log2 of the maximum number of buckets: 8 MB. A miss takes two accesses to memory outside the cache and a lock;
-/// with a table of half a megabyte, a gigabyte of text took twice as long. A table of 16 MB was not faster on two
-/// threads.
+/// log2 of the maximum number of buckets: 8 MB. A miss takes two accesses to memory outside the cache and a
+/// lock; with a table of half a megabyte, a gigabyte of text took twice as long. A table of 16 MB was not
+/// faster on two threads.
 const MAX_BUCKET_BITS: u32 = 17;
 /// log2 of the number of buckets of a table that fits into a second-level cache: half a megabyte. For up to a
 /// few megabytes of text it is as fast as a larger one, which takes longer to clear.

@@ -8,8 +8,8 @@ use crate::error::Result;
 use crate::room;
 use crate::simd;
 
-/// log2 of the number of slots of the first two blocks; each later block has twice as many as the one before it. 64
-/// slots are 2 KB.
+/// log2 of the number of slots of the first two blocks; each later block has twice as many as the one before
+/// it. 64 slots are 2 KB.
 const FIRST_BLOCK_BITS: u32 = 6;
 
 /// The block of a slot, the index in the block, and the number of slots of the block.

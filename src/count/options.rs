@@ -21,9 +21,9 @@ pub struct CountOptions {
     pub separator: Option<String>,
     /// Whether invalid UTF-8 is read as U+FFFD; otherwise it is an error.
     pub replace: bool,
-    /// Bytes of memory that counting may take; `None` for no limit. The limit does not include a single document in
-    /// memory or a single pretoken, since both have to be in memory. Tables and buffers are never smaller than for a
-    /// limit of 32 MB.
+    /// Bytes of memory that counting may take; `None` for no limit. The limit does not include a single
+    /// document in memory or a single pretoken, since both have to be in memory. Tables and buffers are never
+    /// smaller than for a limit of 32 MB.
     pub memory_limit: Option<u64>,
     /// A limit for the tables and the workers in place of `memory_limit`, for tests of the temporary file.
     #[doc(hidden)]
@@ -51,12 +51,13 @@ impl Default for CountOptions {
     }
 }
 
-/// The smallest limit in bytes that tables and buffers are sized for. With less memory, sorting, writing and merging
-/// would take several times as long as counting.
+/// The smallest limit in bytes that tables and buffers are sized for. With less memory, sorting, writing and
+/// merging would take several times as long as counting.
 const MIN_MEMORY_LIMIT: u64 = 32 << 20;
 
-/// The memory limit is divided: a third for the shared tables, an eighth for the workers, and an eighth for merging. The
-/// result may take three quarters: it grows while the tables are freed. For `pending`, 1,024 and 2,048 slots were as fast as 4,096.
+/// The memory limit is divided: a third for the shared tables, an eighth for the workers, and an eighth for
+/// merging. The result may take three quarters: it grows while the tables are freed. For `pending`, 1,024 and
+/// 2,048 slots were as fast as 4,096.
 impl CountOptions {
     fn table_limit(&self) -> Option<u64> {
         self.table_limit.or(self.memory_limit.map(|limit| limit.max(MIN_MEMORY_LIMIT)))

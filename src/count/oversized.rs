@@ -1,4 +1,5 @@
-//! Counts that do not fit into the memory limit. They stay in the temporary file, from which they can be saved.
+//! Counts that do not fit into the memory limit. They stay in the temporary file, from which they can be
+//! saved.
 
 use std::path::Path;
 

@@ -14,8 +14,8 @@ pub(super) struct Span {
     pub(super) len: u64,
 }
 
-/// Numbers places as if the length of each span had been known: each span begins where the one before it ends. Without
-/// spans, a place is its own number.
+/// Numbers places as if the length of each span had been known: each span begins where the one before it
+/// ends. Without spans, a place is its own number.
 #[derive(Debug, Default)]
 pub(super) struct ByteNumbers {
     /// The start of each span, and the number of bytes in the spans before it.

@@ -1,9 +1,9 @@
 //! The file format of counts.
 //!
-//! For each pretoken, usually in the order of first occurrence, the file has its length, its bytes, its count, and the
-//! difference between its first place and that of the pretoken before, modulo 2^64. A number is written with seven bits
-//! in each byte, the lowest first; all bytes but the last one have the highest bit set. The Python package writes what
-//! the file has before and after these numbers.
+//! For each pretoken, usually in the order of first occurrence, the file has its length, its bytes, its
+//! count, and the difference between its first place and that of the pretoken before, modulo 2^64. A number
+//! is written with seven bits in each byte, the lowest first; all bytes but the last one have the highest bit
+//! set. The Python package writes what the file has before and after these numbers.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -64,7 +64,8 @@ impl PretokenCounts {
     }
 
     /// Reads the `count` pretokens that [`PretokenCounts::append_to`] wrote, from between the two offsets of
-    /// a file, and leaves out those that occur less often than `min_count`. `end_place` is a place after all of them.
+    /// a file, and leaves out those that occur less often than `min_count`. `end_place` is a place after all
+    /// of them.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Invalid`] for damaged contents and for a pretoken that is there twice;

@@ -32,8 +32,8 @@ pub(super) fn room_of(pretoken: &[u8]) -> usize {
     LENGTH_BYTES + pretoken.len()
 }
 
-/// The longest pretoken for which an arena doubles. For a longer one the arena grows by exactly the pretoken's size,
-/// since doubling would cost too much memory.
+/// The longest pretoken for which an arena doubles. For a longer one the arena grows by exactly the
+/// pretoken's size, since doubling would cost too much memory.
 const DOUBLING_BYTES: usize = 1 << 20;
 
 /// Appends a pretoken to an arena, and returns its offset.

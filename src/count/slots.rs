@@ -1,6 +1,7 @@
 //! The slots of a result: a list in the order of first occurrence, or the tables in which they were counted.
 //!
-//! A training takes the words of tables in any order. So it does not wait for sorting, and slots are not copied.
+//! A training takes the words of tables in any order. So it does not wait for sorting, and slots are not
+//! copied.
 
 use std::ops::Range;
 
@@ -36,8 +37,8 @@ pub(super) struct Slots {
     order: OnceBox<Vec<Place>>,
 }
 
-/// Ranges of places that [`Slots::in_ranges`] keeps in order; within one, slots come in any order. No order at all made
-/// training slower (multi 272 ms instead of 259).
+/// Ranges of places that [`Slots::in_ranges`] keeps in order; within one, slots come in any order. No order
+/// at all made training slower (multi 272 ms instead of 259).
 const PLACE_RANGES: u64 = 1 << 11;
 /// How many slots ahead of its use a slot is prefetched.
 const SLOTS_AHEAD: usize = 12;
@@ -128,7 +129,8 @@ impl Slots {
         if is_known { Ok(()) } else { room::check_available(self.len * size_of::<Place>()) }
     }
 
-    /// Writes the places of all slots to `places`, sorted by ranges of first occurrence, and returns the end of each range.
+    /// Writes the places of all slots to `places`, sorted by ranges of first occurrence, and returns the end
+    /// of each range.
     fn in_ranges(&self, mut places: Vec<Place>) -> (Vec<Place>, Vec<usize>) {
         let width = self.end / PLACE_RANGES + 1;
         let range = |slot: &CountSlot| (slot.first / width).min(PLACE_RANGES - 1) as usize;
@@ -145,8 +147,9 @@ impl Slots {
         (places, next)
     }
 
-    /// Gives each slot to `take`, and frees those of a list piece by piece. Unless they are wanted `in_order`, they come
-    /// approximately in the order of first occurrence, so that words that occur together stay together in memory.
+    /// Gives each slot to `take`, and frees those of a list piece by piece. Unless they are wanted
+    /// `in_order`, they come approximately in the order of first occurrence, so that words that occur
+    /// together stay together in memory.
     ///
     /// # Errors
     /// Those of `take`; [`crate::Error::OutOfMemory`].

@@ -190,8 +190,8 @@ impl<'s> SectionWriter<'s> {
     }
 }
 
-/// Reads the slots of a section in order. Readers are ordered by their current slot in reverse, so that a heap
-/// returns the reader with the least slot first.
+/// Reads the slots of a section in order. Readers are ordered by their current slot in reverse, so that a
+/// heap returns the reader with the least slot first.
 struct SectionReader {
     file: Arc<File>,
     stretches: std::vec::IntoIter<(u64, u64)>,

@@ -49,11 +49,12 @@ pub(super) struct WorkerSizes {
     pub(super) long_bytes: usize,
 }
 
-/// Bytes of text after which a worker checks the control, and whether its table should grow. Counting them takes less
-/// than a millisecond.
+/// Bytes of text after which a worker checks the control, and whether its table should grow. Counting them
+/// takes less than a millisecond.
 const BYTES_PER_GROWTH_CHECK: usize = 1 << 17;
 
-/// The state of one counting thread. [`Worker::finish`] must be called: it brings all counts to the shared tables.
+/// The state of one counting thread. [`Worker::finish`] must be called: it brings all counts to the shared
+/// tables.
 pub(super) struct Worker<'s> {
     shared: &'s SharedCounts,
     local: LocalCounts,
@@ -165,8 +166,8 @@ impl<'s> Worker<'s> {
         Ok(())
     }
 
-    /// Replaces the local table by a larger one, once the counted text calls for a table at least four times as
-    /// large.
+    /// Replaces the local table by a larger one, once the counted text calls for a table at least four times
+    /// as large.
     fn grow(&mut self, control: &Control) -> Result<()> {
         let buckets = 1 << bits_for(self.seen).min(self.sizes.local_bits);
         if buckets >= 4 * self.local.len() {

@@ -23,8 +23,8 @@ pub struct TokenRun<'a> {
 }
 
 impl<'a> TokenRun<'a> {
-    /// The tokens of ids; `None` if their decoder does more than to join the bytes of tokens and to take spaces off the
-    /// front.
+    /// The tokens of ids; `None` if their decoder does more than to join the bytes of tokens and to take
+    /// spaces off the front.
     pub fn new(vocab: &'a Vocab, decoder: Option<&'a TextDecoder>, ids: &'a [u32]) -> Option<Self> {
         let spaces = decoder.map_or(Some(0), TextDecoder::stripped)?;
         Some(TokenRun { vocab, decoder, ids, next: 0, spaces, unread: &[] })
@@ -78,11 +78,13 @@ impl<'a> TokenRun<'a> {
     }
 }
 
-/// The places where a token of both runs ends, each as the numbers of tokens before it; the first is `[0, 0]`. So the
-/// tokens between two neighbours stand for the same bytes. A token without bytes belongs to the ones after it.
+/// The places where a token of both runs ends, each as the numbers of tokens before it; the first is
+/// `[0, 0]`. So the tokens between two neighbours stand for the same bytes. A token without bytes belongs to
+/// the ones after it.
 ///
 /// # Errors
-/// [`Error::Invalid`] for ids of other bytes, [`Error::UnknownId`], [`Error::OutOfMemory`], [`Error::Interrupted`].
+/// [`Error::Invalid`] for ids of other bytes, [`Error::UnknownId`], [`Error::OutOfMemory`],
+/// [`Error::Interrupted`].
 pub fn align(mut a: TokenRun<'_>, mut b: TokenRun<'_>, control: &Control) -> Result<Vec<[i64; 2]>> {
     let mut ends: Vec<[i64; 2]> = room::for_items(2 + a.ids.len().min(b.ids.len()))?;
     memory::advise_huge_pages(ends.as_mut_ptr().cast(), size_of::<[i64; 2]>() * ends.capacity());
@@ -111,8 +113,8 @@ pub fn align(mut a: TokenRun<'_>, mut b: TokenRun<'_>, control: &Control) -> Res
     Ok(ends)
 }
 
-/// How many of the next tokens are the same in both runs, up to some thousand, and their bytes. Most tokens of a text are,
-/// in any two vocabularies, and two slots are compared as two numbers.
+/// How many of the next tokens are the same in both runs, up to some thousand, and their bytes. Most tokens
+/// of a text are, in any two vocabularies, and two slots are compared as two numbers.
 fn same_tokens(a: &TokenRun<'_>, b: &TokenRun<'_>) -> (usize, usize) {
     let (left, right) = (a.slots(), b.slots());
     let (mut same, mut bytes) = (0, 0);
@@ -149,8 +151,8 @@ fn next_end(a: &mut TokenRun<'_>, b: &mut TokenRun<'_>, byte: &mut usize) -> Res
     }
 }
 
-/// For each id up to the highest of `a`, the id in `b` of the token with the same bytes; -1 where there is none. Special
-/// tokens have special tokens as their equals, and others have others.
+/// For each id up to the highest of `a`, the id in `b` of the token with the same bytes; -1 where there is
+/// none. Special tokens have special tokens as their equals, and others have others.
 pub fn ids_in(a: &Vocab, b: &Vocab) -> Result<Vec<i64>> {
     let count = a.tokens().max_id().map_or(0, |id| id as usize + 1);
     let mut ids = room::filled(-1, count)?;

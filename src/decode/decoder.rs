@@ -7,7 +7,8 @@ use crate::error::{Error, Result};
 use crate::normalize::max_bytes_of;
 use crate::room;
 
-/// The stages of a decoder, one after the other. The text of a file without a decoder is that of [`Stage::Spaced`].
+/// The stages of a decoder, one after the other. The text of a file without a decoder is that of
+/// [`Stage::Spaced`].
 #[derive(Clone)]
 pub struct Decoder {
     /// The stages.

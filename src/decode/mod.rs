@@ -2,7 +2,8 @@
 //!
 //! - [`bytes`]: the bytes of ids, joined.
 //! - [`alignment`]: ids of two tokenizers that stand for the same bytes.
-//! - [`decoder`]: the decoders of Hugging Face's files, a chain of [`stages`] that work on the spelled tokens of ids.
+//! - [`decoder`]: the decoders of Hugging Face's files, a chain of [`stages`] that work on the spelled tokens
+//!   of ids.
 //! - [`text`]: such a decoder for the ids of a vocabulary.
 //! - [`pieces`]: SentencePiece's decoder.
 //! - [`stop`]: strings that end a text.

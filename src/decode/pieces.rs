@@ -24,8 +24,8 @@ impl PieceRule {
             && piece.bytes().skip(3).take(2).all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
     }
 
-    /// The text of a piece that is no byte. `at_start` says whether it may lose a space, and afterwards whether the next
-    /// one may, as long as no piece has a text.
+    /// The text of a piece that is no byte. `at_start` says whether it may lose a space, and afterwards
+    /// whether the next one may, as long as no piece has a text.
     pub(super) fn text_of(&self, piece: &str, at_start: &mut bool) -> String {
         if let Some(surface) = self.surfaces.get(piece) {
             return surface.clone();

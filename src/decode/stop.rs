@@ -8,7 +8,8 @@ use crate::room;
 /// The maximum number of bytes of a stop string.
 const MAX_BYTES: usize = 4096;
 
-/// Strings of which the first to be complete ends a text; of several that are complete at the same place, the longest.
+/// Strings of which the first to be complete ends a text; of several that are complete at the same place, the
+/// longest.
 pub struct StopStrings {
     strings: Vec<String>,
     search: AhoCorasick,
@@ -33,8 +34,9 @@ impl StopStrings {
         Ok(Some(StopStrings { strings, search, max_len }))
     }
 
-    /// Adds `more` to the text that is held back in `pending`, and appends to `text` what no stop string can take any more.
-    /// Returns the stop string that ends the text, by its index; what comes after its beginning is lost.
+    /// Adds `more` to the text that is held back in `pending`, and appends to `text` what no stop string can
+    /// take any more. Returns the stop string that ends the text, by its index; what comes after its
+    /// beginning is lost.
     pub fn push(
         &self,
         pending: &mut Vec<u8>,

@@ -64,14 +64,15 @@ impl TextDecoder {
         &self.replaced
     }
 
-    /// Whether joined bytes that are not UTF-8 become U+FFFD as in Python's `bytes.decode`; otherwise each byte does.
+    /// Whether joined bytes that are not UTF-8 become U+FFFD as in Python's `bytes.decode`; otherwise each
+    /// byte does.
     pub fn joins_bytes(&self) -> bool {
         self.stripped.is_some() && self.spelling == TextSpelling::Bytes
     }
 
-    /// Takes spaces off the front of the bytes of a token: as many as are left of [`TextDecoder::stripped`]. Pieces of
-    /// SentencePiece that stand for bytes or are unknown keep theirs; under `remove_extra_whitespaces` each of the others
-    /// loses one until there is a text.
+    /// Takes spaces off the front of the bytes of a token: as many as are left of [`TextDecoder::stripped`].
+    /// Pieces of SentencePiece that stand for bytes or are unknown keep theirs; under
+    /// `remove_extra_whitespaces` each of the others loses one until there is a text.
     pub fn strip<'t>(&self, id: u32, token: &'t [u8], spaces: &mut usize) -> &'t [u8] {
         if *spaces == 0 {
             return token;

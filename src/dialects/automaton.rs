@@ -1,7 +1,7 @@
 //! From a pattern of the `regex` package to the automaton of the compiled engine.
 //!
-//! The engine takes the regular constructs of a [`Tree`], with lookaheads at one character. What it does not take runs in
-//! `regex`.
+//! The engine takes the regular constructs of a [`Tree`], with lookaheads at one character. What it does not
+//! take runs in `regex`.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -13,10 +13,11 @@ use crate::error::{Error, Result};
 use crate::pretokenize::WordRuns;
 use crate::pretokenize::compiled::{self, Alphabet, Automaton, Expression};
 
-/// The maximum number of different characters and sets. The engine has 253 classes of characters, so that it would
-/// refuse nearly all.
+/// The maximum number of different characters and sets. The engine has 253 classes of characters, so that it
+/// would refuse nearly all.
 const MAX_SETS: usize = 1000;
-/// The maximum number of characters of all expressions that `regex` looks up, where a look-up counts as so many more.
+/// The maximum number of characters of all expressions that `regex` looks up, where a look-up counts as so
+/// many more.
 const MAX_COST: usize = 4000;
 const COST_OF_LOOKUP: usize = 20;
 /// The number of the set that is the newline.
@@ -139,8 +140,8 @@ impl Lookups<'_> {
         }
     }
 
-    /// The code points that an expression for one character matches. A look-up tries all code points on all members:
-    /// 1,000 members take half a second.
+    /// The code points that an expression for one character matches. A look-up tries all code points on all
+    /// members: 1,000 members take half a second.
     fn looked_up(&mut self, source: &str) -> Result<Ranges> {
         let source = format!("{}{source}", if self.version1 { "(?V1)" } else { "(?V0)" });
         if let Some(ranges) = self.known.get(&source) {
@@ -158,8 +159,8 @@ impl Lookups<'_> {
     }
 }
 
-/// For each character the ranges that it matches under `(?i)`. One search finds the matches of all characters together;
-/// then each is searched among those only.
+/// For each character the ranges that it matches under `(?i)`. One search finds the matches of all characters
+/// together; then each is searched among those only.
 fn folded(characters: BTreeSet<char>, tables: &dyn Tables) -> Result<HashMap<char, Ranges>> {
     if characters.is_empty() {
         return Ok(HashMap::new());

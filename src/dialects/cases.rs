@@ -1,9 +1,9 @@
 //! Letters without regard to case, as Oniguruma's `(?i)` reads them, written without flags.
 //!
-//! A character matches all that share its simple case folding. Besides, 104 characters fold to two or three ("ß" to
-//! "ss"), and match these sequences: as literals, and as members of a class that is not negated. The sequences, as
-//! literals that stand together, match the characters. The foldings are those of regex-syntax and of Rust: Oniguruma has
-//! none that is newer.
+//! A character matches all that share its simple case folding. Besides, 104 characters fold to two or three
+//! ("ß" to "ss"), and match these sequences: as literals, and as members of a class that is not negated. The
+//! sequences, as literals that stand together, match the characters. The foldings are those of regex-syntax
+//! and of Rust: Oniguruma has none that is newer.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -60,8 +60,8 @@ impl<'t> Cases<'t> {
 
     /// Writes literals that stand together, without regard to case.
     ///
-    /// Sequences that single characters fold to are cut from the left, the longer ones first. In a look behind, each
-    /// character has variants of one character only.
+    /// Sequences that single characters fold to are cut from the left, the longer ones first. In a look
+    /// behind, each character has variants of one character only.
     pub(super) fn literals(&self, text: &str, is_behind: bool) -> String {
         let text: Vec<char> = text.chars().collect();
         // A character that folds to several begins no sequence of others.

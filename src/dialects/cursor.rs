@@ -29,8 +29,8 @@ pub(super) fn escaped(letter: char) -> Option<char> {
 
 /// An expression for one character that is not in a set, given the items of the set.
 ///
-/// `regex` 2026.11.15 matches every character by a negated set that has a class and the opposite class, such as
-/// `[^\s\S]`, which should match none. So a lookahead excludes the items where that could be.
+/// `regex` 2026.11.15 matches every character by a negated set that has a class and the opposite class, such
+/// as `[^\s\S]`, which should match none. So a lookahead excludes the items where that could be.
 pub(super) fn negated(items: &str) -> String {
     let has = |letters: &str| {
         items.as_bytes().windows(2).any(|pair| pair[0] == b'\\' && letters.contains(char::from(pair[1])))

@@ -1,12 +1,12 @@
 //! Patterns of tiktoken encodings, in the dialect of fancy-regex, written for the `regex` package.
 //!
-//! The dialects differ: `$` matches only at the end of the text, `\h` is a hexadecimal digit, sets are nested and
-//! intersected, `(?i)` holds to the end of its group and has no Turkish letters. Every part is written in a form that
-//! both engines read alike, or the pattern is refused and the part named. tests/python/regex_dialects/test_dialects.py runs
-//! each construct in both engines.
+//! The dialects differ: `$` matches only at the end of the text, `\h` is a hexadecimal digit, sets are nested
+//! and intersected, `(?i)` holds to the end of its group and has no Turkish letters. Every part is written in
+//! a form that both engines read alike, or the pattern is refused and the part named.
+//! tests/python/regex_dialects/test_dialects.py runs each construct in both engines.
 //!
-//! The classes of characters, such as letters, are not translated: they follow the Unicode version of the engine
-//! (docs/unicode.md).
+//! The classes of characters, such as letters, are not translated: they follow the Unicode version of the
+//! engine (docs/unicode.md).
 
 use super::cursor::{Cursor, Flags};
 use super::fancy_sets::{Escape, escape, set, single};
@@ -30,8 +30,8 @@ const REFUSED_GROUPS: [(&str, &str); 7] = [
 
 /// A pattern for `regex` (its version 0) that means what `pattern` means to fancy-regex.
 ///
-/// Capturing groups become plain ones. Where `pattern` matches the empty text, the result matches nothing: the search
-/// continues at the next character, as that of fancy-regex does. Cost: linear in the pattern.
+/// Capturing groups become plain ones. Where `pattern` matches the empty text, the result matches nothing:
+/// the search continues at the next character, as that of fancy-regex does. Cost: linear in the pattern.
 ///
 /// # Errors
 /// [`crate::Error::Pattern`] names the part that is broken, or has no proven equal, and its place.

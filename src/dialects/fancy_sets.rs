@@ -1,8 +1,8 @@
 //! Sets of characters, `[…]`, and escapes for one character, in the dialect of fancy-regex.
 //!
-//! `regex` has set operations only under its version 1, where `(?i)` also matches one character by several ("ß", "ss");
-//! fancy-regex does not. So operations are written with lookaheads, which mean the same in both engines. Sets and escapes
-//! are read by regex-syntax, as in fancy-regex itself.
+//! `regex` has set operations only under its version 1, where `(?i)` also matches one character by several
+//! ("ß", "ss"); fancy-regex does not. So operations are written with lookaheads, which mean the same in both
+//! engines. Sets and escapes are read by regex-syntax, as in fancy-regex itself.
 
 use regex_syntax::ast::parse::Parser;
 use regex_syntax::ast::{Ast, ClassBracketed, ClassSet, ClassSetBinaryOpKind, ClassSetItem, Span};
@@ -28,8 +28,8 @@ const POSIX: [(&str, &str); 14] = [
     ("word", "0-9A-Za-z_"),
     ("xdigit", "0-9A-Fa-f"),
 ];
-/// Letters that `regex` matches with i and I under `(?i)`. By simple case folding, as in fancy-regex, each matches
-/// itself alone.
+/// Letters that `regex` matches with i and I under `(?i)`. By simple case folding, as in fancy-regex, each
+/// matches itself alone.
 const TURKISH: &str = "\u{130}\u{131}";
 
 /// What a set or an escape is written as; an error names what has no equal.

@@ -1,5 +1,5 @@
-//! Sets such as `[^\s"a-z]`, member by member: looking one up in `regex` takes time with each, so known characters are
-//! left out of the look-up.
+//! Sets such as `[^\s"a-z]`, member by member: looking one up in `regex` takes time with each, so known
+//! characters are left out of the look-up.
 
 use std::ops::Range;
 
@@ -22,7 +22,8 @@ pub(super) fn is_nested(source: &str) -> bool {
     source[1..].contains('[') || SET_OPERATORS.iter().any(|operator| source.contains(operator))
 }
 
-/// Whether a set without sets inside is negated, and its members in order; none where one is read by other rules.
+/// Whether a set without sets inside is negated, and its members in order; none where one is read by other
+/// rules.
 pub(super) fn members(source: &str) -> Option<(bool, Vec<Member>)> {
     let inside = source.strip_prefix('[')?.strip_suffix(']')?;
     let body = inside.strip_prefix('^').unwrap_or(inside);
@@ -47,8 +48,8 @@ pub(super) fn members(source: &str) -> Option<(bool, Vec<Member>)> {
     Some((inside.starts_with('^'), members))
 }
 
-/// The escape of a class that comes next. `regex` reads `\p{` with anything that no property's name has, such as
-/// `\p{[L}`, as the letter p and a brace.
+/// The escape of a class that comes next. `regex` reads `\p{` with anything that no property's name has, such
+/// as `\p{[L}`, as the letter p and a brace.
 pub(super) fn class(cursor: &Cursor) -> Option<String> {
     let len = match (cursor.peek(0)?, cursor.peek(1)?, cursor.peek(2)) {
         ('\\', 's' | 'S' | 'd' | 'D' | 'w' | 'W' | 'h', _) => 2,

@@ -1,13 +1,13 @@
-//! Dialects of regular expressions: readers of patterns of fancy-regex (tiktoken), Oniguruma (Hugging Face) and the
-//! `regex` package of Python, which defines the meaning of every pattern here.
+//! Dialects of regular expressions: readers of patterns of fancy-regex (tiktoken), Oniguruma (Hugging Face)
+//! and the `regex` package of Python, which defines the meaning of every pattern here.
 //!
-//! - [`from_fancy_regex`] and [`from_oniguruma`] write a pattern for `regex`, [`to_oniguruma`] one of `regex` for
-//!   Oniguruma. A construct without a proven equal is refused by name.
+//! - [`from_fancy_regex`] and [`from_oniguruma`] write a pattern for `regex`, [`to_oniguruma`] one of `regex`
+//!   for Oniguruma. A construct without a proven equal is refused by name.
 //! - [`RegexPattern`] is a pattern of `regex` for the compiled engine ([`crate::pretokenize::compiled`]).
 //! - [`size`] bounds what `regex` builds for a pattern.
 //!
-//! Which characters a class has is asked of the installed `regex` ([`Tables`]), or of regex-syntax ([`SyntaxTables`]) in
-//! a program without Python.
+//! Which characters a class has is asked of the installed `regex` ([`Tables`]), or of regex-syntax
+//! ([`SyntaxTables`]) in a program without Python.
 
 mod automaton;
 mod cases;

@@ -1,9 +1,11 @@
-//! From Oniguruma's regular expressions, the dialect of Hugging Face's files, to those of the `regex` package.
+//! From Oniguruma's regular expressions, the dialect of Hugging Face's files, to those of the `regex`
+//! package.
 //!
-//! Each construct that is translated has a spelling in `regex` that means the same; the two engines are compared in
-//! tests/python/regex_dialects/test_oniguruma.py. Any other construct is refused by name. Sources: Oniguruma's doc/RE for its
-//! default syntax, and the engine itself as `tokenizers` carries it. The dialects differ more than they seem to: `$` is
-//! the end of a line, `{1,3}+` repeats, `\w` has other characters, and `(?i)` folds differently.
+//! Each construct that is translated has a spelling in `regex` that means the same; the two engines are
+//! compared in tests/python/regex_dialects/test_oniguruma.py. Any other construct is refused by name.
+//! Sources: Oniguruma's doc/RE for its default syntax, and the engine itself as `tokenizers` carries it. The
+//! dialects differ more than they seem to: `$` is the end of a line, `{1,3}+` repeats, `\w` has other
+//! characters, and `(?i)` folds differently.
 
 use super::cursor::{Cursor, Flags, Quantifier};
 use super::oniguruma_classes::{ClassReader, MAX_DEPTH, WORD, WORD_IN_CLASS};
@@ -67,8 +69,8 @@ pub fn from_oniguruma(pattern: &str, tables: &dyn Tables) -> Result<Translation>
 
 /// What a pattern has before a place.
 ///
-/// Oniguruma looks for a pattern that begins with a repeated dot only at the starts of lines (with `m`, at one place
-/// alone), also if an assertion before the dot rules these out, and so passes over matches.
+/// Oniguruma looks for a pattern that begins with a repeated dot only at the starts of lines (with `m`, at
+/// one place alone), also if an assertion before the dot rules these out, and so passes over matches.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Before {
     Character,
@@ -164,7 +166,8 @@ impl Reader<'_> {
         Ok(Part::of(patterns.join("|"), branches.iter().any(Part::is_nullable), Vec::new()))
     }
 
-    /// Reads one alternative. The parts are those of Oniguruma, which folds the case of neighbouring literals.
+    /// Reads one alternative. The parts are those of Oniguruma, which folds the case of neighbouring
+    /// literals.
     fn sequence(&mut self, depth: usize) -> Result<Part> {
         let mut parts: Vec<Part> = Vec::new();
         let mut extends = false; // the last part is a string that goes on at the next literal

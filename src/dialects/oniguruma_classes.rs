@@ -7,12 +7,12 @@ use crate::error::{Error, Result, show_text};
 
 /// The maximum number of groups and classes inside each other.
 pub(super) const MAX_DEPTH: usize = 50;
-/// The maximum number of cased characters of all classes together where case is ignored: 100 classes of all letters take
-/// a second.
+/// The maximum number of cased characters of all classes together where case is ignored: 100 classes of all
+/// letters take a second.
 const MAX_LETTERS: usize = 500_000;
 
-/// Word characters in the tables of Oniguruma: outside of classes they include six Latin-1 numbers; joiners are never
-/// word characters.
+/// Word characters in the tables of Oniguruma: outside of classes they include six Latin-1 numbers; joiners
+/// are never word characters.
 pub(super) const WORD_IN_CLASS: &str = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}";
 pub(super) const WORD: &str = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\xb2\xb3\xb9\xbc-\xbe";
 const HEX: &str = "0-9A-Fa-f";
@@ -169,8 +169,8 @@ impl<'t> ClassReader<'t> {
 
     /// An expression for any character that a class does not list.
     ///
-    /// `regex` 2026.11.15 reads alternatives that each exclude one character, such as `[^a]|[^b]`, as `[^ab]`. So only
-    /// one character of a pattern is excluded by a set.
+    /// `regex` 2026.11.15 reads alternatives that each exclude one character, such as `[^a]|[^b]`, as
+    /// `[^ab]`. So only one character of a pattern is excluded by a set.
     fn negation(&mut self, positive: &Union) -> String {
         let items = &positive.items;
         if !positive.nested.is_empty() {

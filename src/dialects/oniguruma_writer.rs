@@ -1,10 +1,11 @@
 //! A pattern of the `regex` package, written so that Oniguruma cuts every text at the same places.
 //!
-//! `tokenizers` runs the patterns of its files in Oniguruma, which reads some of them differently: `$` also matches at
-//! the end of a line, `{1,3}+` repeats a repetition, `\w` has other characters, and a character may fold to several. So
-//! the tree of a pattern is written anew with constructs that mean the same in both (Oniguruma's doc/RE, Ruby syntax, and
-//! the documentation of `regex`). A class of characters that is not the same in both is written as the code points that
-//! `regex` takes for it. A construct without a proven equal is refused by name.
+//! `tokenizers` runs the patterns of its files in Oniguruma, which reads some of them differently: `$` also
+//! matches at the end of a line, `{1,3}+` repeats a repetition, `\w` has other characters, and a character
+//! may fold to several. So the tree of a pattern is written anew with constructs that mean the same in both
+//! (Oniguruma's doc/RE, Ruby syntax, and the documentation of `regex`). A class of characters that is not the
+//! same in both is written as the code points that `regex` takes for it. A construct without a proven equal
+//! is refused by name.
 
 use std::ops::Range;
 
@@ -114,7 +115,8 @@ impl Writer<'_> {
         };
         let mode = if kind == Repeat::Lazy && !is_exact { "?" } else { "" };
         let repeated = inner.repeated(&Quantifier { text: count, minimum, maximum, is_complete: true }, mode);
-        // Oniguruma reads the + after an interval as one more repetition: an atomic group is the same in both.
+        // Oniguruma reads the + after an interval as one more repetition: an atomic group is the same in
+        // both.
         Ok(if kind == Repeat::Possessive { repeated.grouped("(?>") } else { repeated })
     }
 
@@ -124,7 +126,8 @@ impl Writer<'_> {
         let ignores_case = letters.i;
         match source {
             Source::Character(code) => self.literal(*code, ignores_case),
-            // As a set: Oniguruma searches `.*` after a lookahead only at the starts of lines, and misses matches.
+            // As a set: Oniguruma searches `.*` after a lookahead only at the starts of lines, and misses
+            // matches.
             Source::Set(dot) if dot == "." => Ok(if letters.s { r"[\s\S]" } else { r"[^\n]" }.into()),
             Source::Set(source) => {
                 self.check_case(source, ignores_case)?;

@@ -1,11 +1,13 @@
 //! The size of what `regex` would build for a pattern, estimated from its text before it is compiled.
 //!
-//! `regex` copies a part that is repeated at least n times n times, so a pattern of 30 characters can take gigabytes.
+//! `regex` copies a part that is repeated at least n times n times, so a pattern of 30 characters can take
+//! gigabytes.
 
 use super::cursor::Cursor;
 use crate::error::{Error, Result, show_text};
 
-/// The maximum number of parts of a pattern, each counted as often as `regex` writes it out. A part takes at most 2 KB.
+/// The maximum number of parts of a pattern, each counted as often as `regex` writes it out. A part takes at
+/// most 2 KB.
 ///
 /// The largest published patterns have some hundred.
 pub const MAX_PARTS: u64 = 50_000;
@@ -53,8 +55,8 @@ pub(super) fn check_length(text: &str) -> Result<()> {
 
 /// An upper bound of the parts that `regex` builds for a pattern, at most about 10^15.
 ///
-/// A pattern that `regex` reads by other rules (version 1, verbose, comments, POSIX classes in sets) is not parsed:
-/// its bound is the length times the product of all repeat counts.
+/// A pattern that `regex` reads by other rules (version 1, verbose, comments, POSIX classes in sets) is not
+/// parsed: its bound is the length times the product of all repeat counts.
 pub fn parts(text: &str, flags: u32) -> u64 {
     let letter = |c: &char| c.is_ascii_alphanumeric() || *c == '-';
     let inline: String = text.split("(?").skip(1).flat_map(|rest| rest.chars().take_while(letter)).collect();
@@ -156,8 +158,8 @@ fn skip_set(text: &mut Cursor) {
 }
 
 impl Cursor {
-    /// Whether the group that was just opened is one of flags alone; passes over it. A quantifier after it belongs to
-    /// the part before it.
+    /// Whether the group that was just opened is one of flags alone; passes over it. A quantifier after it
+    /// belongs to the part before it.
     fn flags_alone(&mut self) -> bool {
         let letters = self.run(1, |c| c.is_ascii_alphanumeric() || c == '-');
         let is_alone = self.peek(0) == Some('?') && self.peek(1 + letters.len()) == Some(')');

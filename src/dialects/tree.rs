@@ -1,8 +1,8 @@
-//! Patterns of the `regex` package as trees, which are compiled ([`super::automaton`]) or written for Oniguruma
-//! ([`super::oniguruma_writer`]).
+//! Patterns of the `regex` package as trees, which are compiled ([`super::automaton`]) or written for
+//! Oniguruma ([`super::oniguruma_writer`]).
 //!
-//! A tree has what one of the two takes: characters and sets, sequences, alternatives, repeats of the three kinds, groups,
-//! looks, and the ends of the text. All else is refused by name.
+//! A tree has what one of the two takes: characters and sets, sequences, alternatives, repeats of the three
+//! kinds, groups, looks, and the ends of the text. All else is refused by name.
 
 use std::collections::HashMap;
 

@@ -1,7 +1,7 @@
 //! The classes of characters of the crate regex-syntax, for programs without the `regex` package.
 //!
-//! They are those of an older version of Unicode than the named patterns have: that of tiktoken and `tokenizers`. A class
-//! that the two packages are not known to read alike is refused.
+//! They are those of an older version of Unicode than the named patterns have: that of tiktoken and
+//! `tokenizers`. A class that the two packages are not known to read alike is refused.
 
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind, Literal};
 
@@ -24,7 +24,8 @@ pub const SYNTAX_UNICODE_VERSION: &str = "16.0";
 
 /// The letters that `regex` takes for one letter under `(?i)`.
 const DOTTED: [u32; 4] = ['i' as u32, 'I' as u32, '\u{130}' as u32, '\u{131}' as u32];
-/// Code points beside the surrogates, which Rust's characters leave out: one that is not assigned, and one for private use.
+/// Code points beside the surrogates, which Rust's characters leave out: one that is not assigned, and one
+/// for private use.
 const BESIDE_SURROGATES: [u32; 2] = [0xD7FF, 0xE000];
 const SURROGATES: std::ops::Range<u32> = 0xD800..0xE000;
 /// Properties in which a surrogate differs from the code points beside them.

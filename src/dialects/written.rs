@@ -1,9 +1,9 @@
 //! Parts of a pattern as they are written for `regex`, and what a whole has to know of them.
 //!
-//! fancy-regex leaves out an empty match directly behind a match and continues at the next character, while `regex`
-//! tries a longer match at the same place. Empty matches give no pretokens. So a pattern gives the same ones if it
-//! fails wherever the other one would match the empty text: each part has a mark, an empty group, behind what takes a
-//! character, and the whole asks for that group at its end.
+//! fancy-regex leaves out an empty match directly behind a match and continues at the next character, while
+//! `regex` tries a longer match at the same place. Empty matches give no pretokens. So a pattern gives the
+//! same ones if it fails wherever the other one would match the empty text: each part has a mark, an empty
+//! group, behind what takes a character, and the whole asks for that group at its end.
 
 use super::cursor::Quantifier;
 

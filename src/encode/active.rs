@@ -19,8 +19,8 @@ impl Encoder {
         ActiveSpecials { search, ids, pipeline: self.pipeline.as_deref(), trust }
     }
 
-    /// Finds places where a text can be cut without a change of its ids. `replace` says whether invalid bytes are
-    /// read as U+FFFD.
+    /// Finds places where a text can be cut without a change of its ids. `replace` says whether invalid bytes
+    /// are read as U+FFFD.
     pub(crate) fn cutter<'a>(&'a self, special: impl Into<SpecialTokens<'a>>, replace: bool) -> Cutter<'a> {
         self.cutter_of(self.active(special.into()), replace)
     }

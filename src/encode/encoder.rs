@@ -1,7 +1,7 @@
 //! The encoder: one text → ids, on the calling thread.
 //!
-//! Every way of encoding comes down to a [`Request`]: special tokens are found first, the text between them is
-//! pretokenized in runs, and each run goes through the hot loop ([`super::hot_loop`]).
+//! Every way of encoding comes down to a [`Request`]: special tokens are found first, the text between them
+//! is pretokenized in runs, and each run goes through the hot loop ([`super::hot_loop`]).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -43,8 +43,8 @@ impl<'a> Request<'a> {
     }
 }
 
-/// A vocabulary, a pattern and the steps before it, ready to encode. Immutable; any number of threads may use it at
-/// once.
+/// A vocabulary, a pattern and the steps before it, ready to encode. Immutable; any number of threads may use
+/// it at once.
 pub struct Encoder {
     pub(super) vocab: Arc<Vocab>,
     pub(super) pretokenizer: Pretokenizer,
@@ -53,12 +53,12 @@ pub struct Encoder {
     /// The steps before the pattern; `None` for none.
     pub(super) pipeline: Option<Arc<Pipeline>>,
     pub(super) no_specials: Specials,
-    /// Tables made from the vocabulary. After a training they are made when the first text is encoded, since a
-    /// tokenizer that is only saved needs none.
+    /// Tables made from the vocabulary. After a training they are made when the first text is encoded, since
+    /// a tokenizer that is only saved needs none.
     ///
-    /// Values that are made at their first use are in a `OnceBox` everywhere. If threads race, each makes the value and
-    /// one is kept. A `OnceLock` would wait for the thread that makes it, and a child of `fork` for ever: it has only
-    /// the thread that forked.
+    /// Values that are made at their first use are in a `OnceBox` everywhere. If threads race, each makes the
+    /// value and one is kept. A `OnceLock` would wait for the thread that makes it, and a child of `fork` for
+    /// ever: it has only the thread that forked.
     pub(super) tables: Arc<OnceBox<Tables>>,
     /// When a scratch gets a cache, and of what size.
     pub(super) growth: Growth,
@@ -75,8 +75,8 @@ impl Encoder {
         Ok(encoder)
     }
 
-    /// Makes an encoder for pretokens of many words, under a vocabulary without tokens of several words; `None` where the
-    /// tokens are not the bytes and what the merges of a list make.
+    /// Makes an encoder for pretokens of many words, under a vocabulary without tokens of several words;
+    /// `None` where the tokens are not the bytes and what the merges of a list make.
     pub(crate) fn of_words(vocab: Vocab, pretokenizer: Pretokenizer) -> Result<Option<Self>> {
         let Some(superwords) = Superwords::with_first_stage(&vocab, vocab.merges_by_index().len())? else {
             return Ok(None);
@@ -92,8 +92,8 @@ impl Encoder {
         Self::with_tables(vocab, pretokenizer, OnceBox::new(), Growth::default())
     }
 
-    /// Makes an encoder whose scratches have a cache of only `1 << bits` buckets from their first text on, for tests
-    /// of displacement.
+    /// Makes an encoder whose scratches have a cache of only `1 << bits` buckets from their first text on,
+    /// for tests of displacement.
     #[doc(hidden)]
     pub fn with_small_cache(vocab: Vocab, pretokenizer: Pretokenizer, bits: u32) -> Self {
         let isa = isa_of(&pretokenizer);
@@ -151,12 +151,12 @@ impl Encoder {
         &self.pretokenizer
     }
 
-    /// Encodes `text` into `sink`. The tokens that `special` stands for become their ids; all others are ordinary
-    /// text. Bytes that are not UTF-8 are characters of their own, of no class.
+    /// Encodes `text` into `sink`. The tokens that `special` stands for become their ids; all others are
+    /// ordinary text. Bytes that are not UTF-8 are characters of their own, of no class.
     ///
     /// # Errors
-    /// [`crate::Error::Interrupted`], [`crate::Error::OutOfMemory`], or an error of the pattern. The text itself
-    /// causes no error unless a pretoken has 4 GiB or more.
+    /// [`crate::Error::Interrupted`], [`crate::Error::OutOfMemory`], or an error of the pattern. The text
+    /// itself causes no error unless a pretoken has 4 GiB or more.
     pub fn encode<'a>(
         &'a self,
         text: &[u8],
@@ -302,7 +302,8 @@ impl Encoder {
         output.flush()
     }
 
-    /// Readies a scratch for a text of `bytes` bytes: makes or enlarges its cache once it has seen enough text.
+    /// Readies a scratch for a text of `bytes` bytes: makes or enlarges its cache once it has seen enough
+    /// text.
     #[inline(always)] // otherwise a result of many words is written and read again at once
     fn prepare<'s>(
         &'s self,
@@ -334,8 +335,8 @@ struct PreparedScratch<'s> {
     superwords: Option<(&'s Superwords, &'s mut superwords::Buffers)>,
 }
 
-/// A pretokenizer that also cuts at places that no token of a vocabulary of characters crosses. Such a vocabulary has
-/// no pattern, but may have cuts of its own.
+/// A pretokenizer that also cuts at places that no token of a vocabulary of characters crosses. Such a
+/// vocabulary has no pattern, but may have cuts of its own.
 fn with_junctions(pretokenizer: Pretokenizer, vocab: &Vocab) -> Pretokenizer {
     if !vocab.has_junctions() {
         return pretokenizer;

@@ -1,8 +1,8 @@
 //! Encodes pretokens that are not in the cache in fragments: the parts between places that no token crosses
 //! ([`super::safe_splits`]).
 //!
-//! A fragment is encoded, and cached, as if it were a pretoken. So a sentence of Chinese, which is one pretoken and
-//! rarely occurs twice, is encoded as a run of characters and words that occur all the time.
+//! A fragment is encoded, and cached, as if it were a pretoken. So a sentence of Chinese, which is one
+//! pretoken and rarely occurs twice, is encoded as a run of characters and words that occur all the time.
 
 use super::cache::Gap;
 use super::hot_loop::{HotLoop, PretokenRun};
@@ -65,7 +65,8 @@ impl Fragments {
             self.ends[count] = miss.start + end;
             count += 1;
             if end == pretoken.len() || count == ENDS {
-                // Ranges of the whole text, not of the pretoken: a key is made fastest where 16 bytes can be read.
+                // Ranges of the whole text, not of the pretoken: a key is made fastest where 16 bytes can be
+                // read.
                 let ranges = PretokenRun { text: miss.text, start, ends: &self.ends[..count] };
                 self.run.encode(lookup, ranges, output, |lookup, miss, output| {
                     lookup.merge_fragment(miss, output)

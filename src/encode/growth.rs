@@ -6,8 +6,8 @@
 //! | less than [`FULL_AFTER`] | the same | a copy of the seeds, 4 to 8 MB, to which it adds | 0.5 to 0.9 ms |
 //! | more | of full size, 16 MB and more, with what was in the one before | the same | 0.7 to 1.4 ms |
 //!
-//! A call that would give its scratch a cache of full size in the end makes it at once. Text of small calls counts for
-//! less: making a cache would delay them most, and they bring few pretokens twice.
+//! A call that would give its scratch a cache of full size in the end makes it at once. Text of small calls
+//! counts for less: making a cache would delay them most, and they bring few pretokens twice.
 
 use super::cache::{self, Cache};
 use super::seeds::{Seeds, Store};
@@ -20,8 +20,8 @@ const FULL_AFTER: usize = 1 << 20;
 pub(super) const MIN_FULL_CALL_BYTES: usize = 1 << 15;
 /// Texts of fewer bytes are tiny.
 const TINY_CALL_BYTES: usize = 1 << 11;
-/// The bytes of a small text are divided by this, and those of a tiny one by [`TINY_CALL_DIVISOR`]. Measured: 400 fresh
-/// documents of 512 bytes take a fifth to a third longer if a copy is made within them.
+/// The bytes of a small text are divided by this, and those of a tiny one by [`TINY_CALL_DIVISOR`]. Measured:
+/// 400 fresh documents of 512 bytes take a fifth to a third longer if a copy is made within them.
 const SMALL_CALL_DIVISOR: usize = 2;
 const TINY_CALL_DIVISOR: usize = 8;
 
@@ -51,8 +51,9 @@ impl Growth {
         Growth { copy_after: usize::MAX, full_after: usize::MAX, full_bits: 0 }
     }
 
-    /// The cache for the next text of a scratch that has seen `seen` counted bytes: its own, which is made or enlarged
-    /// when that is due, else the seeds. `new_seeds` makes seeds where another call has kept those that there are.
+    /// The cache for the next text of a scratch that has seen `seen` counted bytes: its own, which is made or
+    /// enlarged when that is due, else the seeds. `new_seeds` makes seeds where another call has kept those
+    /// that there are.
     #[inline]
     pub(super) fn store<'a>(
         self,
@@ -78,8 +79,8 @@ impl Growth {
         }
     }
 
-    /// log2 of the number of buckets that a cache should have after `seen` counted bytes; 0 for no cache. `copy_bits` is
-    /// that of a copy of shared seeds.
+    /// log2 of the number of buckets that a cache should have after `seen` counted bytes; 0 for no cache.
+    /// `copy_bits` is that of a copy of shared seeds.
     #[inline]
     fn bits(self, seen: usize, copy_bits: u32) -> u32 {
         if seen >= self.full_after {
@@ -92,8 +93,9 @@ impl Growth {
     }
 }
 
-/// The counted bytes of a scratch that has seen `seen` of them, for a call that will encode `bytes` bytes with it: enough for
-/// a cache of full size if the call alone would give it one in the end. The copy before it would be made in vain.
+/// The counted bytes of a scratch that has seen `seen` of them, for a call that will encode `bytes` bytes
+/// with it: enough for a cache of full size if the call alone would give it one in the end. The copy before
+/// it would be made in vain.
 pub(super) fn foreseen(seen: usize, bytes: usize) -> usize {
     if bytes >= FULL_AFTER { seen.max(FULL_AFTER) } else { seen }
 }

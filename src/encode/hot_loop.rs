@@ -5,10 +5,11 @@
 //! 1. [`PrepareLookup`] makes the key of each pretoken, finds the bucket of the key, and prefetches it.
 //! 2. [`Find`] compares the keys in the buckets. It copies the ids of each hit, and leaves a gap, a
 //!    [`GapPlace`], for each pretoken that is not there.
-//! 3. [`HotLoop::encode`] fills the gaps in order from the overflow ring, whose records were prefetched. A gap that the
-//!    ring cannot fill is a miss, which is merged.
+//! 3. [`HotLoop::encode`] fills the gaps in order from the overflow ring, whose records were prefetched. A
+//!    gap that the ring cannot fill is a miss, which is merged.
 //!
-//! The first two passes are kernels, compiled for each instruction set. A gap costs them nothing but the note.
+//! The first two passes are kernels, compiled for each instruction set. A gap costs them nothing but the
+//! note.
 
 use super::cache::{Bucket, Buckets, Cache, Gap, Hint, IdWidth, MAX_INLINE_IDS};
 use super::lookup::Lookup;
@@ -32,8 +33,8 @@ pub(super) struct HotLoop {
     hints: [Hint; ENDS],
 }
 
-/// A pretoken whose ids are not in its bucket: its number in the run (`at`), and how many ids the hits before it have
-/// (`len`).
+/// A pretoken whose ids are not in its bucket: its number in the run (`at`), and how many ids the hits before
+/// it have (`len`).
 #[derive(Clone, Copy, Default)]
 struct GapPlace {
     at: u16,
@@ -53,8 +54,8 @@ impl Default for HotLoop {
     }
 }
 
-/// Neighbouring pretokens of a text, at most [`ENDS`]: the first one starts at `start`, and each ends where the next
-/// one starts.
+/// Neighbouring pretokens of a text, at most [`ENDS`]: the first one starts at `start`, and each ends where
+/// the next one starts.
 #[derive(Clone, Copy)]
 pub(super) struct PretokenRun<'a> {
     pub(super) text: &'a [u8],
@@ -71,7 +72,8 @@ impl PretokenRun<'_> {
 }
 
 impl HotLoop {
-    /// Adds the ids of all pretokens to `output`. `on_miss` adds those of a pretoken that is not in the cache.
+    /// Adds the ids of all pretokens to `output`. `on_miss` adds those of a pretoken that is not in the
+    /// cache.
     #[inline]
     pub(super) fn encode<'a, const READS_IDS: bool>(
         &mut self,
@@ -193,8 +195,8 @@ impl Kernel for FindU16<'_> {
 
     #[inline(always)]
     fn run<L: Simd>(self, simd: L) -> (usize, usize) {
-        // Always copies room for all ids of a slot: a copy of fixed size is one store, and the next copy overwrites
-        // the excess.
+        // Always copies room for all ids of a slot: a copy of fixed size is one store, and the next copy
+        // overwrites the excess.
         self.0.find(simd, |ids, len, bucket, slot| simd::put(ids, len, &bucket.ids_u16(slot)))
     }
 }

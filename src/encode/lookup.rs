@@ -35,7 +35,8 @@ impl Lookup<'_> {
         self.store.cache()
     }
 
-    /// Adds the ids of a pretoken that is in the cache, but not in a slot; returns `false` if it is not in the cache.
+    /// Adds the ids of a pretoken that is in the cache, but not in a slot; returns `false` if it is not in
+    /// the cache.
     #[inline]
     pub(super) fn add_cached<const READS_IDS: bool>(
         &mut self,
@@ -58,9 +59,9 @@ impl Lookup<'_> {
         Ok(true)
     }
 
-    /// The id of a pretoken that is a token, though no merge makes it. Under rank semantics, and where merges are
-    /// ignored, such a pretoken is that token. Its id must not be cached: the cache holds results of merging, which
-    /// also serve fragments.
+    /// The id of a pretoken that is a token, though no merge makes it. Under rank semantics, and where merges
+    /// are ignored, such a pretoken is that token. Its id must not be cached: the cache holds results of
+    /// merging, which also serve fragments.
     #[inline]
     pub(super) fn whole_token_id(&self, pretoken: &[u8]) -> Option<u32> {
         if !self.vocab.ignores_merges() || !self.vocab.has_unmergeable() {
@@ -70,8 +71,8 @@ impl Lookup<'_> {
         self.vocab.is_unmergeable(index).then(|| self.vocab.tokens().id_at(index))
     }
 
-    /// Whether the ids of a pretoken that is not in the cache should be [cached](Lookup::cache_ids). `in_fragments` says
-    /// whether it was encoded in fragments.
+    /// Whether the ids of a pretoken that is not in the cache should be [cached](Lookup::cache_ids).
+    /// `in_fragments` says whether it was encoded in fragments.
     #[inline]
     pub(super) fn should_cache(&mut self, miss: &Gap<'_>, in_fragments: bool) -> bool {
         self.store.writable().is_some_and(|cache| cache.should_cache(miss, in_fragments))
@@ -86,8 +87,8 @@ impl Lookup<'_> {
         let pretoken = miss.pretoken();
         let Buffers { tokens, ids } = &mut *self.buffers;
         tokens.clear();
-        // Most tokens of up to `KEY_BYTES` bytes are in the cache from the start, so a look at the vocabulary pays
-        // for longer ones only.
+        // Most tokens of up to `KEY_BYTES` bytes are in the cache from the start, so a look at the vocabulary
+        // pays for longer ones only.
         let token = if pretoken.len() > KEY_BYTES { self.vocab.ordinary_index(pretoken) } else { None };
         match token {
             Some(index) if !self.vocab.is_unmergeable(index) => tokens.push(index),
@@ -97,8 +98,8 @@ impl Lookup<'_> {
         room::reserve(ids, tokens.len())?;
         ids.extend(tokens.iter().map(|&token| self.vocab.tokens().id_at(token)));
         output.add(ids.as_slice().into())?;
-        // A fragment whose bytes are a token would be that token if it were a pretoken: its merged ids must not be
-        // found for that.
+        // A fragment whose bytes are a token would be that token if it were a pretoken: its merged ids must
+        // not be found for that.
         if self.should_cache(miss, false)
             && self.whole_token_id(pretoken).is_none()
             && let Some(cache) = self.store.writable()

@@ -1,13 +1,14 @@
 //! Safe splits of a pretoken: places between two characters that no token of the vocabulary reaches across.
 //!
-//! A merge across a place makes a token with bytes of both sides of the place. If no token has these bytes, no merge
-//! ever crosses the place, and the two sides can be encoded separately. Text without spaces (Chinese, Japanese, Thai)
-//! is one long pretoken per sentence, which is hardly ever seen twice; between safe splits it is a few characters at
-//! a time, which are seen again and again. Measured on 150,000 characters of Chinese and Japanese: no token crosses
-//! 81% (Qwen 3) to 99% (GPT-2) of the places between characters. The filters of this module, which may report a place
-//! as crossed although it is not, find 72% to 96%.
+//! A merge across a place makes a token with bytes of both sides of the place. If no token has these bytes,
+//! no merge ever crosses the place, and the two sides can be encoded separately. Text without spaces
+//! (Chinese, Japanese, Thai) is one long pretoken per sentence, which is hardly ever seen twice; between safe
+//! splits it is a few characters at a time, which are seen again and again. Measured on 150,000 characters of
+//! Chinese and Japanese: no token crosses 81% (Qwen 3) to 99% (GPT-2) of the places between characters. The
+//! filters of this module, which may report a place as crossed although it is not, find 72% to 96%.
 //!
-//! Only places between two characters beyond ASCII are looked at: pairs of ASCII letters are all in some token.
+//! Only places between two characters beyond ASCII are looked at: pairs of ASCII letters are all in some
+//! token.
 
 use crate::hashing::{GOLDEN, fold};
 use crate::vocab::Vocab;
@@ -24,8 +25,8 @@ pub(super) struct SafeSplits {
     /// A bit for each hash of the [`SIDE_BYTES`] bytes before and after a place.
     windows: Vec<u64>,
     shift: u32,
-    /// A bit for each pair of one byte before and one byte after a place, for places that are nearer to an end of
-    /// their token.
+    /// A bit for each pair of one byte before and one byte after a place, for places that are nearer to an
+    /// end of their token.
     edges: Vec<u64>,
 }
 
@@ -78,8 +79,8 @@ fn is_junction(bytes: &[u8], at: usize) -> bool {
     bytes[at - 1] >= 0x80 && bytes[at] >= 0xC0
 }
 
-/// The length of a character in bytes, by its first byte. Where bytes are not UTF-8 it may be wrong; then a safe
-/// split is passed over, which changes no result.
+/// The length of a character in bytes, by its first byte. Where bytes are not UTF-8 it may be wrong; then a
+/// safe split is passed over, which changes no result.
 #[inline(always)]
 fn character_len(lead: u8) -> usize {
     match lead {

@@ -16,10 +16,11 @@ use crate::simd::Isa;
 /// Who asks for a scratch.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Worker {
-    /// Its number in the call, from 0 on. A worker gets the scratch that it had before, if that is free: when the same
-    /// text is encoded again, the scratch's cache then knows this worker's part of it.
+    /// Its number in the call, from 0 on. A worker gets the scratch that it had before, if that is free: when
+    /// the same text is encoded again, the scratch's cache then knows this worker's part of it.
     pub(super) number: usize,
-    /// About how many bytes of text it encodes in the call, or 0: a cache for a long text is made at full size at once.
+    /// About how many bytes of text it encodes in the call, or 0: a cache for a long text is made at full
+    /// size at once.
     pub(super) bytes: usize,
 }
 
@@ -71,9 +72,9 @@ impl Scratch {
 
 /// The scratches that no call uses now.
 ///
-/// A call waits some microseconds at most for the lock. A thread that holds the lock releases it in a moment; a lock
-/// that was held when the process forked is never released in the child. A call that does not get the lock makes a
-/// scratch of its own.
+/// A call waits some microseconds at most for the lock. A thread that holds the lock releases it in a moment;
+/// a lock that was held when the process forked is never released in the child. A call that does not get the
+/// lock makes a scratch of its own.
 #[derive(Default)]
 pub(super) struct ScratchPool(Mutex<Vec<Box<Scratch>>>);
 
@@ -83,7 +84,8 @@ const MAX_IDLE_SCRATCHES: usize = 16;
 const MAX_LOCK_ATTEMPTS: usize = 100;
 
 impl ScratchPool {
-    /// Calls `f` with a scratch: the one that was made for this worker if it is free, else another, else a new one.
+    /// Calls `f` with a scratch: the one that was made for this worker if it is free, else another, else a
+    /// new one.
     pub(super) fn with<T>(
         &self,
         isa: Isa,

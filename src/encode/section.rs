@@ -24,7 +24,8 @@ impl Section {
         room::push(&mut self.ranks, rank)
     }
 
-    /// Adds the ids of the section, which is empty afterwards. `id` gives the id of a token, and `ids` has room for all.
+    /// Adds the ids of the section, which is empty afterwards. `id` gives the id of a token, and `ids` has
+    /// room for all.
     pub(super) fn finish(
         &mut self,
         last: u32,

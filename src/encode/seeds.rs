@@ -1,8 +1,8 @@
 //! The cache of a vocabulary's tokens, used by calls whose scratch has no cache of its own.
 //!
-//! As long as one call at a time needs it, that call has it alone and adds pretokens to it. So a process with one thread
-//! learns from its first text on, without a copy. When two calls need it at once, it is shared, and read-only from then
-//! on.
+//! As long as one call at a time needs it, that call has it alone and adds pretokens to it. So a process with
+//! one thread learns from its first text on, without a copy. When two calls need it at once, it is shared,
+//! and read-only from then on.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use super::cache::Cache;
 
-/// How long a call waits for another one that has the cache. It makes its own then, which takes about as long.
+/// How long a call waits for another one that has the cache. It makes its own then, which takes about as
+/// long.
 const MAX_WAIT: Duration = Duration::from_millis(2);
 
 /// A cache that one call has alone, or that all share.

@@ -10,14 +10,15 @@ use crate::special::Specials;
 use crate::vocab::Vocab;
 
 impl Encoder {
-    /// The encoder of the same vocabulary and pattern, with which it shares its tables, after the steps of a pipeline.
+    /// The encoder of the same vocabulary and pattern, with which it shares its tables, after the steps of a
+    /// pipeline.
     #[must_use]
     pub fn with_pipeline(&self, pipeline: Pipeline) -> Self {
         Encoder { pipeline: Some(Arc::new(pipeline)), ..self.sharing(Arc::clone(&self.vocab)) }
     }
 
-    /// The encoder with more special tokens, whose ids must ascend and be above all others; `None` where they are not.
-    /// It shares all tables: those tokens are found before anything is looked up in them.
+    /// The encoder with more special tokens, whose ids must ascend and be above all others; `None` where they
+    /// are not. It shares all tables: those tokens are found before anything is looked up in them.
     ///
     /// Cost: that of [`Vocab::with_specials`].
     pub fn with_specials(&self, more: &[(Vec<u8>, u32)]) -> Result<Option<Self>> {

@@ -53,7 +53,8 @@ impl From<Special> for SpecialTokens<'_> {
     }
 }
 
-/// Which special tokens a call turns into their ids, made of [`Special`] or a [`SpecialSet`]. All others are ordinary text.
+/// Which special tokens a call turns into their ids, made of [`Special`] or a [`SpecialSet`]. All others are
+/// ordinary text.
 #[derive(Clone, Copy, Debug)]
 pub enum SpecialTokens<'a> {
     /// None: all text is ordinary.

@@ -96,8 +96,8 @@ impl Encoder {
         self.encode_changed(scratch, &prefixed, &origin, sink, control)
     }
 
-    /// Encodes text that is not a part of the original. `origin` gives the range of the original that a range comes
-    /// from.
+    /// Encodes text that is not a part of the original. `origin` gives the range of the original that a range
+    /// comes from.
     fn encode_changed(
         &self,
         scratch: &mut Scratch,
@@ -117,7 +117,8 @@ impl Encoder {
         Ok(())
     }
 
-    /// [`Encoder::encode_text`] for a sink that reads spans, where the bytes of ids are not those of the text.
+    /// [`Encoder::encode_text`] for a sink that reads spans, where the bytes of ids are not those of the
+    /// text.
     pub(super) fn encode_spans(
         &self,
         text: &[u8],

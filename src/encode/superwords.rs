@@ -1,17 +1,20 @@
-//! Vocabularies with tokens of several words: the words of a pretoken come from the cache, and then their tokens merge.
+//! Vocabularies with tokens of several words: the words of a pretoken come from the cache, and then their
+//! tokens merge.
 //!
-//! Under such a vocabulary a pretoken is a run of many words, which hardly occurs twice, but its words occur all the
-//! time. So the list of merges is divided into two stages at any place, best at the first merge that joins two words.
-//! Since the merges of the first stage have the lower ranks, and take nothing that the second one makes, a pretoken is
-//! merged by all of them if it is merged by the first stage, and its tokens then by the second.
+//! Under such a vocabulary a pretoken is a run of many words, which hardly occurs twice, but its words occur
+//! all the time. So the list of merges is divided into two stages at any place, best at the first merge that
+//! joins two words. Since the merges of the first stage have the lower ranks, and take nothing that the
+//! second one makes, a pretoken is merged by all of them if it is merged by the first stage, and its tokens
+//! then by the second.
 //!
-//! 1. A pretoken is cut into words, but only between two bytes that no merge of the first stage joins: so none crosses the
-//!    cut, and the first stage encodes each word by itself, like a pretoken of an ordinary vocabulary.
-//! 2. A merge of the second stage joins two tokens of the first stage that met in its place. All such pairs are known: at
-//!    all other places the tokens fall into sections, and each is merged by itself.
+//! 1. A pretoken is cut into words, but only between two bytes that no merge of the first stage joins: so
+//!    none crosses the cut, and the first stage encodes each word by itself, like a pretoken of an ordinary
+//!    vocabulary.
+//! 2. A merge of the second stage joins two tokens of the first stage that met in its place. All such pairs
+//!    are known: at all other places the tokens fall into sections, and each is merged by itself.
 //!
-//! Where the pattern is a [`WordRuns`], its pretokens are not searched. The text is cut into words, and only where a known pair
-//! of tokens meets at the end of a word it is asked whether a pretoken ends there, too.
+//! Where the pattern is a [`WordRuns`], its pretokens are not searched. The text is cut into words, and only
+//! where a known pair of tokens meets at the end of a word it is asked whether a pretoken ends there, too.
 
 use std::mem;
 
@@ -28,7 +31,8 @@ use crate::pretokenize::{ENDS, Isa, Junctions, Named, Pattern, Pretokenizer, Sca
 use crate::room;
 use crate::vocab::{Model, Vocab};
 
-/// The part of the merges, one eighth, that the first stage has at least. With fewer, the tokens of a word are many.
+/// The part of the merges, one eighth, that the first stage has at least. With fewer, the tokens of a word
+/// are many.
 const FIRST_STAGE_DIVISOR: usize = 8;
 /// Tokens that are tried to find a pattern that cuts them into words.
 const TRIED_TOKENS: usize = 1 << 10;
@@ -95,7 +99,8 @@ pub(super) struct Parts<'p, 'l> {
 }
 
 impl Superwords {
-    /// The stages of a vocabulary in which merges join words; `None` for others, and where pretokens are no runs of words.
+    /// The stages of a vocabulary in which merges join words; `None` for others, and where pretokens are no
+    /// runs of words.
     pub(super) fn of(vocab: &Vocab, pretokenizer: &Pretokenizer) -> Option<Self> {
         if !matches!(pretokenizer.pattern, Pattern::Compiled(_) | Pattern::Custom(..)) || !is_plain(vocab) {
             return None;
@@ -180,7 +185,8 @@ impl Superwords {
         Ok(())
     }
 
-    /// Adds the ids of a text whose pretokens end where those of the words do, but for the places inside of runs.
+    /// Adds the ids of a text whose pretokens end where those of the words do, but for the places inside of
+    /// runs.
     fn encode_stretch(
         &self,
         vocab: &Vocab,
@@ -241,7 +247,8 @@ impl Superwords {
         Ok(())
     }
 
-    /// Adds the ids of the words that were found. `joins(at)` says whether the pretoken goes on at end number `at`.
+    /// Adds the ids of the words that were found. `joins(at)` says whether the pretoken goes on at end number
+    /// `at`.
     fn encode_words(
         &self,
         vocab: &Vocab,
@@ -314,8 +321,8 @@ impl Superwords {
         Ok(())
     }
 
-    /// Finds the places between two tokens that may be joined, and returns how many there are. No step depends on whether
-    /// they are, which is hard to predict.
+    /// Finds the places between two tokens that may be joined, and returns how many there are. No step
+    /// depends on whether they are, which is hard to predict.
     fn find_places(&self, start: usize, Buffers { tokens, places, .. }: &mut Buffers) -> Result<usize> {
         let places = grown(places, tokens.len())?;
         let Some((&(mut last), tokens)) = tokens.split_first() else { return Ok(0) };
@@ -368,7 +375,8 @@ fn joins_words(left: &[u8], right: &[u8]) -> bool {
         .any(|at| token.get(at) == Some(&b' ') && is_letter(at + 1) && is_letter(char_start(&token, at)))
 }
 
-/// The named pattern that cuts the fewest tokens of a vocabulary: the one that it was trained with, or one like it.
+/// The named pattern that cuts the fewest tokens of a vocabulary: the one that it was trained with, or one
+/// like it.
 fn best_words(vocab: &Vocab) -> Named {
     let tokens = vocab.tokens();
     let is_whole =

@@ -8,7 +8,8 @@ use crate::pretokenize::Isa;
 use crate::pretokenize::key::Key;
 use crate::vocab::Vocab;
 
-/// Tables made from a vocabulary, shared by all threads. Where its merges are in two stages, they are of the first.
+/// Tables made from a vocabulary, shared by all threads. Where its merges are in two stages, they are of the
+/// first.
 pub(super) struct Tables {
     pub(super) seeds: Seeds,
     pub(super) safe_splits: SafeSplits,

@@ -68,7 +68,8 @@ pub enum Error {
     #[error("the saved state of the vocabulary is corrupt")]
     BrokenState,
 
-    /// A character without a token, in a text of a model whose unknown token, named here, is in no vocabulary.
+    /// A character without a token, in a text of a model whose unknown token, named here, is in no
+    /// vocabulary.
     #[error("a character has no token, and the unk_token {} is not in the vocabulary", show_text(.0))]
     MissingUnknown(String),
 
@@ -175,7 +176,8 @@ pub enum Error {
     )]
     Snapshot,
 
-    /// A file, or an element of an iterable, whose contents cannot be read: damaged, of another kind, or not UTF-8.
+    /// A file, or an element of an iterable, whose contents cannot be read: damaged, of another kind, or not
+    /// UTF-8.
     #[error("{}: {reason}", path.display())]
     Unread {
         /// The file, or the element.

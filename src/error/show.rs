@@ -21,8 +21,8 @@ pub(crate) fn show(bytes: &[u8]) -> String {
 /// The maximum number of digits in a row that a message shows: more than the digits of an id.
 const MAX_SHOWN_DIGITS: usize = 40;
 
-/// The reason that another library gives, with its long numbers cut, and itself, because it may contain a value of any
-/// length. The number 1e300 is one with 301 digits there.
+/// The reason that another library gives, with its long numbers cut, and itself, because it may contain a
+/// value of any length. The number 1e300 is one with 301 digits there.
 pub(crate) fn show_reason(reason: &str) -> String {
     let mut shown = String::new();
     for part in reason.split_inclusive(|char: char| !char.is_ascii_digit()) {
@@ -40,7 +40,8 @@ pub(crate) fn show_reason(reason: &str) -> String {
     shown
 }
 
-/// The error of serde for a map that is not expected: serde_json hands numbers with a fraction or an exponent over as maps.
+/// The error of serde for a map that is not expected: serde_json hands numbers with a fraction or an exponent
+/// over as maps.
 pub(crate) fn unexpected_map<'de, M: MapAccess<'de>>(map: M, expected: &dyn Expected) -> M::Error {
     let number = Value::deserialize(MapAccessDeserializer::new(map)).ok().and_then(|value| value.as_f64());
     M::Error::invalid_type(number.map_or(Unexpected::Map, Unexpected::Float), expected)

@@ -1,8 +1,9 @@
-//! A list of merges in the place of ranks, and ranks in the place of a list, for formats that have the other kind.
+//! A list of merges in the place of ranks, and ranks in the place of a list, for formats that have the other
+//! kind.
 //!
-//! If every ordinary token re-encodes to itself by merging, under a merges list and under ranks in the same order, both give
-//! the same ids for every text, by the substring property of BPE: a pair that one of them merges and the other does not would
-//! be a token that does not re-encode to itself.
+//! If every ordinary token re-encodes to itself by merging, under a merges list and under ranks in the same
+//! order, both give the same ids for every text, by the substring property of BPE: a pair that one of them
+//! merges and the other does not would be a token that does not re-encode to itself.
 
 use crate::error::{Error, Result, show};
 use crate::room;
@@ -10,11 +11,12 @@ use crate::spelling::{spelled, unspelled};
 use crate::vocab::{Semantics, Vocab};
 
 impl Vocab {
-    /// A list of merges, as pairs of indices, that stands for the vocabulary, and whether a pretoken that is a token
-    /// skips it.
+    /// A list of merges, as pairs of indices, that stands for the vocabulary, and whether a pretoken that is
+    /// a token skips it.
     ///
-    /// Under rank semantics only one pair of parts of each token can ever meet ([`crate::vocab::reach`]): the list has these pairs,
-    /// by the ids of the tokens that they make. Skipping it has no effect if the bytes of every token merge to that token.
+    /// Under rank semantics only one pair of parts of each token can ever meet ([`crate::vocab::reach`]): the
+    /// list has these pairs, by the ids of the tokens that they make. Skipping it has no effect if the bytes
+    /// of every token merge to that token.
     pub fn listed_merges(&self) -> Result<(Vec<(u32, u32)>, bool)> {
         if self.semantics() == Semantics::Merges {
             return Ok((room::copied(self.merges_by_index())?, self.ignores_merges()));
@@ -24,11 +26,12 @@ impl Vocab {
         Ok((merges, as_list.first_unmergeable().is_some()))
     }
 
-    /// The ordinary tokens with a character for each byte, and special tokens by their `names`, with ids, by which they are
-    /// sorted.
+    /// The ordinary tokens with a character for each byte, and special tokens by their `names`, with ids, by
+    /// which they are sorted.
     ///
     /// # Errors
-    /// [`Error::Unwritable`] for a name that spells bytes: it would be read as another token; [`Error::OutOfMemory`].
+    /// [`Error::Unwritable`] for a name that spells bytes: it would be read as another token;
+    /// [`Error::OutOfMemory`].
     pub fn spelled_with(&self, mut names: Vec<(String, u32)>) -> Result<Vec<(String, u32)>> {
         names.sort_unstable_by_key(|(_, id)| *id);
         for (name, id) in &names {
@@ -56,8 +59,8 @@ impl Vocab {
         Ok(names)
     }
 
-    /// Checks that a list of the merges alone gives the same ids for every text: that ranks do, or `ignore_merges`, is
-    /// of no effect.
+    /// Checks that a list of the merges alone gives the same ids for every text: that ranks do, or
+    /// `ignore_merges`, is of no effect.
     pub fn check_as_list(&self, format: &str) -> Result<()> {
         let because =
             |why, error| because(&format!("{format} holds a merges list, and this tokenizer {why}"), error);

@@ -8,8 +8,8 @@ use crate::error::Result;
 
 /// Names of GPT-2's two files: the usual ones, and those of its release.
 const PAIRS: [[&str; 2]; 2] = [["vocab.json", "merges.txt"], ["encoder.json", "vocab.bpe"]];
-/// Names of a file that is a whole tokenizer, or what they end in: Mistral's, SentencePiece's, Qwen's ranks, and any of
-/// SentencePiece or llama.cpp.
+/// Names of a file that is a whole tokenizer, or what they end in: Mistral's, SentencePiece's, Qwen's ranks,
+/// and any of SentencePiece or llama.cpp.
 const WHOLE: [&str; 5] = ["tekken.json", "tokenizer.model", "*.model", "qwen.tiktoken", "*.gguf"];
 const MAX_NAMES: usize = 3;
 

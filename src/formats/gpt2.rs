@@ -1,5 +1,5 @@
-//! GPT-2's two files: `vocab.json`, an object of tokens with their ids, and `merges.txt`, a merge a line. Tokens are spelled
-//! with a character for each byte.
+//! GPT-2's two files: `vocab.json`, an object of tokens with their ids, and `merges.txt`, a merge a line.
+//! Tokens are spelled with a character for each byte.
 
 use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
@@ -24,8 +24,8 @@ pub(super) type Merge = (Vec<u8>, Vec<u8>);
 
 /// The vocabulary of the two files.
 ///
-/// Some writers leave special tokens unspelled: the name of one is taken literally if its spelling is not there as well, and
-/// if it does not spell a token of a merge.
+/// Some writers leave special tokens unspelled: the name of one is taken literally if its spelling is not
+/// there as well, and if it does not spell a token of a merge.
 pub(super) fn read(vocab: NamedData<'_>, merges: NamedData<'_>, specials: &[SpecialSpec]) -> Result<Vocab> {
     let merges = merges_of(merges)?;
     let made = LazyCell::new(|| -> HashSet<Vec<u8>> {

@@ -22,8 +22,8 @@ use crate::vocab::SpecialSpec;
 
 const MAX_BYTES: u64 = 1 << 28;
 
-/// Loads a file or a folder of any format, or of the format of a name. In a folder, the files beside the vocabulary are applied
-/// as `AutoTokenizer` of transformers does it, unless the pattern is an option.
+/// Loads a file or a folder of any format, or of the format of a name. In a folder, the files beside the
+/// vocabulary are applied as `AutoTokenizer` of transformers does it, unless the pattern is an option.
 pub fn load(
     path: &Path,
     format: Option<&str>,
@@ -60,8 +60,8 @@ pub fn lead(path: &Path, format: Option<&str>) -> Result<Lead> {
     }
 }
 
-/// The name of the format of a path. With `with_options`, that of GPT-2's two files in a folder that has a `tokenizer.json` as
-/// well: these take options.
+/// The name of the format of a path. With `with_options`, that of GPT-2's two files in a folder that has a
+/// `tokenizer.json` as well: these take options.
 pub fn format_of(path: &Path, with_options: bool) -> Result<&'static str> {
     let file = match lead(path, None)? {
         Lead::Pair(_) => return Ok("gpt2"),
@@ -111,7 +111,8 @@ fn of_huggingface(data: Vec<u8>, path: &Path, context: Context<'_>) -> Result<To
     beside(file, true, SideFiles::read(parent(path)), context)
 }
 
-/// The tokenizer of a `tokenizer.json`, which is a file or made of another vocabulary, with what the files beside it say.
+/// The tokenizer of a `tokenizer.json`, which is a file or made of another vocabulary, with what the files
+/// beside it say.
 fn beside(
     file: TokenizerFile,
     has_file: bool,
@@ -132,7 +133,8 @@ fn class(files: &SideFiles, warnings: &mut Vec<String>, context: Context<'_>) ->
     }
 }
 
-/// The tokenizer of a `.model` in a folder. What the files beside it say is left out, with a warning, where it cannot be applied.
+/// The tokenizer of a `.model` in a folder. What the files beside it say is left out, with a warning, where
+/// it cannot be applied.
 fn of_pieces(open: OpenFile, path: &Path, context: Context<'_>) -> Result<Tokenizer> {
     let plain = open.tokenizer(context)?;
     let (files, mut warnings) = SideFiles::read(parent(path));
@@ -163,7 +165,8 @@ fn of_pieces(open: OpenFile, path: &Path, context: Context<'_>) -> Result<Tokeni
     }
 }
 
-/// The tokenizer of a rank file whose pattern and special tokens stand in the code of its model: Kimi's or Qwen 1's.
+/// The tokenizer of a rank file whose pattern and special tokens stand in the code of its model: Kimi's or
+/// Qwen 1's.
 fn of_ranks(data: Vec<u8>, path: &Path, context: Context<'_>) -> Result<Tokenizer> {
     let engines = context.engines;
     let (files, mut warnings) = SideFiles::read(parent(path));
@@ -209,30 +212,33 @@ fn naming(made: Tokenizer, path: &Path) -> Tokenizer {
 }
 
 impl Tokenizer {
-    /// Loads a file or the folder of a model: toksmith's own file, a `tokenizer.json` of Hugging Face, Mistral's `tekken.json`, a
-    /// `.model` of SentencePiece or of minbpe, a GGUF file, or GPT-2's two files. The format is recognised by the content. The
-    /// other files of a folder add tokens and name a class, as `AutoTokenizer` of transformers reads them.
+    /// Loads a file or the folder of a model: toksmith's own file, a `tokenizer.json` of Hugging Face,
+    /// Mistral's `tekken.json`, a `.model` of SentencePiece or of minbpe, a GGUF file, or GPT-2's two files.
+    /// The format is recognised by the content. The other files of a folder add tokens and name a class, as
+    /// `AutoTokenizer` of transformers reads them.
     ///
-    /// Ids are those of the library of the format; a part that cannot be reproduced exactly is refused. A template adds no
-    /// tokens around a text, and texts are neither truncated nor padded.
+    /// Ids are those of the library of the format; a part that cannot be reproduced exactly is refused. A
+    /// template adds no tokens around a text, and texts are neither truncated nor padded.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::InFile`] for a malformed file, or a part that is not supported, with its place; for a rank
-    /// file, which [`Tokenizer::from_tiktoken`] loads; and for a pattern that only the Python package runs.
+    /// [`Error::Io`]; [`Error::InFile`] for a malformed file, or a part that is not supported, with its
+    /// place; for a rank file, which [`Tokenizer::from_tiktoken`] loads; and for a pattern that only the
+    /// Python package runs.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         load(path.as_ref(), None, &LoadOptions::default(), &SyntaxTables)
     }
 
     /// Loads a rank file of tiktoken, such as `cl100k_base.tiktoken`, or the `tokenizer.model` of Llama 3.
     ///
-    /// `pattern` is a name or a regular expression. The names are `gpt2`, `cl100k`, `o200k`, `llama3`, `qwen2`, `qwen3.5`,
-    /// `tekken` and `nanochat`, and those of tiktoken's encodings. An expression is in the dialect of tiktoken, and text
-    /// that it does not match is dropped, as tiktoken does. `special_tokens` are names with ids.
+    /// `pattern` is a name or a regular expression. The names are `gpt2`, `cl100k`, `o200k`, `llama3`,
+    /// `qwen2`, `qwen3.5`, `tekken` and `nanochat`, and those of tiktoken's encodings. An expression is in
+    /// the dialect of tiktoken, and text that it does not match is dropped, as tiktoken does.
+    /// `special_tokens` are names with ids.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::InFile`] for a malformed file, and for special tokens that do not fit its ids;
-    /// [`Error::Pattern`] for a pattern that looks like a name and is none, and for one with a construct that is not
-    /// regular, such as a look behind, which it names.
+    /// [`Error::Pattern`] for a pattern that looks like a name and is none, and for one with a construct that
+    /// is not regular, such as a look behind, which it names.
     pub fn from_tiktoken(
         path: impl AsRef<Path>,
         pattern: &str,
@@ -247,11 +253,13 @@ impl Tokenizer {
         load(path.as_ref(), Some("tiktoken"), &options, &SyntaxTables)
     }
 
-    /// The content of the file of a format: `toksmith`, `huggingface` (a `tokenizer.json`), `tiktoken`, `tekken`, `sentencepiece`,
-    /// `gguf` or `minbpe`; of `gpt2`, the first of [its two files](Tokenizer::to_gpt2).
+    /// The content of the file of a format: `toksmith`, `huggingface` (a `tokenizer.json`), `tiktoken`,
+    /// `tekken`, `sentencepiece`, `gguf` or `minbpe`; of `gpt2`, the first of
+    /// [its two files](Tokenizer::to_gpt2).
     ///
     /// # Errors
-    /// [`Error::Unwritable`] if the format cannot hold the tokenizer: names the part. [`Error::NoTokenizer`] for another format.
+    /// [`Error::Unwritable`] if the format cannot hold the tokenizer: names the part. [`Error::NoTokenizer`]
+    /// for another format.
     pub fn to_bytes(&self, format: &str) -> Result<Vec<u8>> {
         Ok(kind_of(format)?.write(self, &SyntaxTables)?.swap_remove(0))
     }
@@ -267,8 +275,8 @@ impl Tokenizer {
         gpt2::write(self.vocab())
     }
 
-    /// Saves the tokenizer as toksmith's own file, which holds everything and which [`Tokenizer::load`] and the Python package
-    /// read. The file is the old one or all of the new one, whatever happens meanwhile.
+    /// Saves the tokenizer as toksmith's own file, which holds everything and which [`Tokenizer::load`] and
+    /// the Python package read. The file is the old one or all of the new one, whatever happens meanwhile.
     ///
     /// # Errors
     /// [`Error::Io`].

@@ -1,5 +1,5 @@
-//! minbpe's `.model` files: a line "minbpe v1", the pattern, the number of special tokens, a line for each of them (name, a
-//! space, id), and a line of two ids for each merge; the first merge makes id 256.
+//! minbpe's `.model` files: a line "minbpe v1", the pattern, the number of special tokens, a line for each of
+//! them (name, a space, id), and a line of two ids for each merge; the first merge makes id 256.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -13,8 +13,8 @@ use crate::vocab::Vocab;
 
 const VERSION: &str = "minbpe v1";
 const KIND: &str = "a .model file of minbpe";
-/// The maximum number of bytes of all tokens together. Each line can double the longest token, so 40 lines could fill any
-/// memory.
+/// The maximum number of bytes of all tokens together. Each line can double the longest token, so 40 lines
+/// could fill any memory.
 const MAX_BYTES: usize = 1 << 26;
 
 /// A `.model` file that was read.
@@ -87,8 +87,8 @@ impl MinbpeFile<'_> {
 /// Reads the tokenizer of a file.
 ///
 /// # Errors
-/// Those of [`MinbpeFile::parse`], of the pattern and of the vocabulary; [`Error::BrokenPart`] for a special token that minbpe
-/// never finds, while toksmith does.
+/// Those of [`MinbpeFile::parse`], of the pattern and of the vocabulary; [`Error::BrokenPart`] for a special
+/// token that minbpe never finds, while toksmith does.
 pub(super) fn read(data: &[u8], engines: &dyn PatternEngines) -> Result<Tokenizer> {
     let text = str::from_utf8(data)
         .map_err(|error| refused(KIND, format!("not UTF-8 at byte {}", error.valid_up_to())))?;
@@ -115,7 +115,8 @@ pub(super) fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
     check(tokenizer)?;
     tokenizer.vocab().check_as_list(KIND)?;
     let mut specials: Vec<(&str, u32)> = tokenizer.special_tokens().collect();
-    // minbpe finds the first name in the list that fits: with the longest first, it is the longest, as in toksmith.
+    // minbpe finds the first name in the list that fits: with the longest first, it is the longest, as in
+    // toksmith.
     specials.sort_by_key(|(name, id)| (usize::MAX - name.chars().count(), *id));
     let pattern = tokenizer.pattern().source.as_deref().unwrap_or_default();
     let names = specials.iter().map(|(name, _)| ("special token", *name));
@@ -153,8 +154,8 @@ fn check(tokenizer: &Tokenizer) -> Result<()> {
     Err(Error::Unwritable(format!("{KIND} {reason}")))
 }
 
-/// The ids of the two parts of each merge of a tokenizer that minbpe could have: the bytes have their values as ids, and the
-/// merges count up from 256.
+/// The ids of the two parts of each merge of a tokenizer that minbpe could have: the bytes have their values
+/// as ids, and the merges count up from 256.
 fn minbpe_merges(vocab: &Vocab) -> Result<Vec<(u32, u32)>> {
     let id = |token: &[u8]| vocab.ordinary_id(token).unwrap_or_default();
     for byte in 0..=255_u8 {

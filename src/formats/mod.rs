@@ -1,7 +1,7 @@
 //! Files of tokenizers: one file or folder for each format, with its reader and its writer.
 //!
-//! [`FORMATS`] has a row for each format: its name, how it is recognised, its reader and its writer. To add a format, add a file
-//! here and a row there. [`mod@load`] loads files and [folders](folder).
+//! [`FORMATS`] has a row for each format: its name, how it is recognised, its reader and its writer. To add a
+//! format, add a file here and a row there. [`mod@load`] loads files and [folders](folder).
 
 mod exchange;
 mod folder;

@@ -1,6 +1,7 @@
 //! toksmith's own file: one JSON object with all parts of a tokenizer, one token a line.
 //!
-//! Tokens are written as text where they are UTF-8; a byte that is not UTF-8 is `\\xNN`, a backslash is `\\\\`.
+//! Tokens are written as text where they are UTF-8; a byte that is not UTF-8 is `\\xNN`, a backslash is
+//! `\\\\`.
 
 use std::collections::HashMap;
 
@@ -25,8 +26,8 @@ use crate::vocab::{CharacterTokens, Semantics, SpecialSpec, Vocab};
 
 /// The latest version of the file. A reader refuses a later one.
 const VERSION: u64 = 5;
-/// The fields that came after version 1, and the first version that has them. A file is written as the lowest version that
-/// has its fields.
+/// The fields that came after version 1, and the first version that has them. A file is written as the lowest
+/// version that has its fields.
 const SINCE: [(&str, u64); 6] =
     [("ignore_merges", 2), ("pipeline", 2), ("huggingface", 2), ("characters", 3), ("model", 4), ("ties", 5)];
 

@@ -1,7 +1,7 @@
 //! tiktoken's rank files: each line is a token in base64, whitespace, and its id.
 //!
-//! The empty token is written as only padding, `=` (Whisper's file has one). Empty lines, and a byte order mark before
-//! the first line, are skipped.
+//! The empty token is written as only padding, `=` (Whisper's file has one). Empty lines, and a byte order
+//! mark before the first line, are skipped.
 
 use std::collections::HashSet;
 

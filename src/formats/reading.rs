@@ -1,4 +1,5 @@
-//! Whole files that may come from a stranger: their bytes, texts and JSON objects, with errors that name file and line.
+//! Whole files that may come from a stranger: their bytes, texts and JSON objects, with errors that name file
+//! and line.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -30,7 +31,8 @@ pub(super) fn open(path: &Path) -> std::io::Result<File> {
 /// Reads a file that ends within `max_bytes`: a regular one, or one that the process was given open.
 ///
 /// # Errors
-/// [`Error::Io`]; [`Error::Unread`] for a larger file, and where a Git LFS pointer or an HTML page stands in its place.
+/// [`Error::Io`]; [`Error::Unread`] for a larger file, and where a Git LFS pointer or an HTML page stands in
+/// its place.
 pub(super) fn read(path: &Path, max_bytes: u64) -> Result<Vec<u8>> {
     let mut data = Vec::new();
     let done = open(path).and_then(|file| file.take(max_bytes + 1).read_to_end(&mut data));

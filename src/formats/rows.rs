@@ -1,7 +1,7 @@
 //! The rows of toksmith's own file, one a line: `[id, "token"]` for a token, `["left", "right"]` for a merge.
 //!
-//! A token is written as text where it is UTF-8; a byte that is not is `\xNN`, and a backslash is `\\`. That text then
-//! becomes a string of JSON, which doubles each backslash once more.
+//! A token is written as text where it is UTF-8; a byte that is not is `\xNN`, and a backslash is `\\`. That
+//! text then becomes a string of JSON, which doubles each backslash once more.
 
 use std::fmt::Write;
 
@@ -40,8 +40,8 @@ pub(super) fn rows(items: impl IntoIterator<Item = impl Serialize>) -> Result<Ve
     Ok(rows)
 }
 
-/// The token that the text of a row stands for; `None` if a backslash is followed by neither a backslash nor `xNN`, in lower
-/// case.
+/// The token that the text of a row stands for; `None` if a backslash is followed by neither a backslash nor
+/// `xNN`, in lower case.
 pub(super) fn unescape(text: &str) -> Result<Option<Vec<u8>>> {
     let (mut token, mut parts) = (room::for_items(text.len())?, text.as_bytes());
     while let Some(at) = parts.iter().position(|&byte| byte == b'\\') {

@@ -1,7 +1,8 @@
-//! Mistral's `tekken.json`: a pattern, tokens in the order of their ranks, and special tokens with the ids below them.
+//! Mistral's `tekken.json`: a pattern, tokens in the order of their ranks, and special tokens with the ids
+//! below them.
 //!
-//! The file may hold more tokens than the tokenizer has: `default_vocab_size` counts the special tokens too. Special
-//! tokens that are not listed are named after their ids; files of up to version 7 list none of them.
+//! The file may hold more tokens than the tokenizer has: `default_vocab_size` counts the special tokens too.
+//! Special tokens that are not listed are named after their ids; files of up to version 7 list none of them.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -19,8 +20,8 @@ use crate::vocab::{SpecialSpec, Vocab};
 const UNLISTED: &str = "<unk> <s> </s> [INST] [/INST] [AVAILABLE_TOOLS] [/AVAILABLE_TOOLS] [TOOL_RESULTS] [/TOOL_RESULTS] \
     [TOOL_CALLS] [IMG] <pad> [IMG_BREAK] [IMG_END] [PREFIX] [MIDDLE] [SUFFIX] [SYSTEM_PROMPT] [/SYSTEM_PROMPT] \
     [TOOL_CONTENT]";
-/// The version of files that are written, the oldest one: the others say which control tokens a chat has, which a tokenizer
-/// does not know.
+/// The version of files that are written, the oldest one: the others say which control tokens a chat has,
+/// which a tokenizer does not know.
 const VERSION: &str = "v3";
 /// The last version whose files may list no special tokens.
 const LAST_UNLISTED_VERSION: u32 = 7;
@@ -61,7 +62,8 @@ pub(super) fn is_beginning(head: &[u8]) -> bool {
     head.trim_ascii_start().starts_with(b"{") && NAMES.iter().any(has)
 }
 
-/// Reads the tokenizer of a file. Its special tokens are those that the file lists, and `<SPECIAL_n>` for the others.
+/// Reads the tokenizer of a file. Its special tokens are those that the file lists, and `<SPECIAL_n>` for the
+/// others.
 pub(super) fn read(data: &[u8], engines: &dyn PatternEngines) -> Result<Tokenizer> {
     let Content { config, vocab, special_tokens: listed } =
         serde_json::from_slice(data).map_err(|error| refused("$", error.to_string()))?;
@@ -87,7 +89,8 @@ pub(super) fn read(data: &[u8], engines: &dyn PatternEngines) -> Result<Tokenize
 /// The content of a file, a token a line.
 ///
 /// # Errors
-/// [`Error::Unwritable`] for steps that the file does not hold, and for ids of another order; [`Error::OutOfMemory`].
+/// [`Error::Unwritable`] for steps that the file does not hold, and for ids of another order;
+/// [`Error::OutOfMemory`].
 pub(super) fn write(tokenizer: &Tokenizer, engines: &dyn PatternEngines) -> Result<Vec<u8>> {
     super::ranks::check(tokenizer, "tekken.json")?;
     let pattern = tokenizer.pattern();
@@ -148,7 +151,8 @@ fn put_rows(file: &mut Vec<u8>, rows: impl Iterator<Item = Value>) -> Result<()>
     Ok(())
 }
 
-/// The JSON of a value, with escapes in place of characters beyond ASCII: whatever the encoding that a reader assumes.
+/// The JSON of a value, with escapes in place of characters beyond ASCII: whatever the encoding that a reader
+/// assumes.
 fn ascii(value: &Value) -> String {
     let mut text = String::new();
     for c in value.to_string().chars() {

@@ -10,8 +10,8 @@ use crate::hashing::{GOLDEN, fold, mixed};
 pub struct Dropout {
     /// The probability, from 0 to 1.
     pub rate: f32,
-    /// With a seed, the tokens of a pretoken depend on the seed and the pretoken alone. Without one, they are chosen
-    /// again each time.
+    /// With a seed, the tokens of a pretoken depend on the seed and the pretoken alone. Without one, they are
+    /// chosen again each time.
     pub seed: Option<u64>,
 }
 

@@ -1,12 +1,12 @@
-//! The tokens with which merging begins in a vocabulary of characters: the token of each character, or the tokens of
-//! its bytes.
+//! The tokens with which merging begins in a vocabulary of characters: the token of each character, or the
+//! tokens of its bytes.
 
 use std::collections::HashMap;
 
 use rustc_hash::FxBuildHasher;
 
-/// The first symbols of a text. A character that is a token is one symbol. Any other is one symbol for each of its
-/// bytes.
+/// The first symbols of a text. A character that is a token is one symbol. Any other is one symbol for each
+/// of its bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct FirstTokens {
     /// The symbol of each ASCII character.

@@ -43,8 +43,8 @@ pub(super) struct PartHeap {
 }
 
 impl PartHeap {
-    /// Appends the tokens of `text` to `out`; `text` begins at offset `from` of the pretoken. `leaves_out` says whether the
-    /// next merge in the order of rank and place is left out, until another one happens.
+    /// Appends the tokens of `text` to `out`; `text` begins at offset `from` of the pretoken. `leaves_out`
+    /// says whether the next merge in the order of rank and place is left out, until another one happens.
     pub(super) fn merge(
         &mut self,
         pairs: &Pairs,
@@ -119,8 +119,8 @@ impl PartHeap {
         Ok(())
     }
 
-    /// Makes a part of each symbol of a text of `bytes` bytes, and an entry of each pair that merges. The places
-    /// inside symbols have parts that nothing leads to.
+    /// Makes a part of each symbol of a text of `bytes` bytes, and an entry of each pair that merges. The
+    /// places inside symbols have parts that nothing leads to.
     fn start(
         &mut self,
         pairs: &Pairs,

@@ -86,8 +86,8 @@ impl Merger {
         self.long.merge_at_once(pairs, pretoken, || draws.leaves_out(), out, control)
     }
 
-    /// Merges two tokens or more further, by the pairs whose ranks are above all that made them. `ranks`, which is empty
-    /// afterwards, has the rank of each token with the next one.
+    /// Merges two tokens or more further, by the pairs whose ranks are above all that made them. `ranks`,
+    /// which is empty afterwards, has the rank of each token with the next one.
     ///
     /// Cost: quadratic for few tokens, O(n log n) for more.
     #[inline]

@@ -108,8 +108,8 @@ impl Results {
     }
 }
 
-/// log2 of the number of bits of [`Pairs::present`] for each slot: eight bits, so that few pairs without a merge
-/// pass.
+/// log2 of the number of bits of [`Pairs::present`] for each slot: eight bits, so that few pairs without a
+/// merge pass.
 const FILTER_BITS_PER_SLOT: u32 = 3;
 
 impl Pairs {
@@ -183,7 +183,8 @@ impl Pairs {
         self.insert_rank(left, right, rank)
     }
 
-    /// Adds a pair like [`Pairs::insert`], whose rank others have too: of all these pairs the leftmost merges first.
+    /// Adds a pair like [`Pairs::insert`], whose rank others have too: of all these pairs the leftmost merges
+    /// first.
     pub(crate) fn insert_shared(&mut self, left: u32, right: u32, rank: u32, result: u32) -> Result<(), u32> {
         self.results.insert_shared((left, right), rank, result);
         self.insert_rank(left, right, rank)

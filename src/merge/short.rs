@@ -62,9 +62,9 @@ impl<const N: usize> Kernel for MergeShort<'_, N> {
 struct ShortParts<L: Simd, const N: usize> {
     simd: L,
     tokens: [u32; MAX_SHORT_BYTES],
-    /// For each part, `rank << PLACE_BITS | place`, where `rank` is that of merging with the next part. So the
-    /// smallest number has the lowest rank, at the leftmost place. [`NEVER`] for parts that do not merge, and for
-    /// empty places.
+    /// For each part, `rank << PLACE_BITS | place`, where `rank` is that of merging with the next part. So
+    /// the smallest number has the lowest rank, at the leftmost place. [`NEVER`] for parts that do not merge,
+    /// and for empty places.
     merges: [L::Lanes; N],
     /// A mask of the places that have a part.
     live: u64,
@@ -138,8 +138,8 @@ fn with_place(rank: u32, place: u32) -> u32 {
 /// The maximum number of tokens that [`merge_tokens`] takes.
 pub(super) const MAX_FEW_TOKENS: usize = 32;
 
-/// Merges few tokens by looking for the lowest rank again and again. `ranks` has the rank of each token with the next one,
-/// and is empty afterwards.
+/// Merges few tokens by looking for the lowest rank again and again. `ranks` has the rank of each token with
+/// the next one, and is empty afterwards.
 pub(super) fn merge_tokens(pairs: &Pairs, tokens: &mut Vec<u32>, ranks: &mut Vec<u32>) {
     while let Some((at, &rank)) = ranks.iter().enumerate().min_by_key(|&(_, rank)| rank)
         && rank != NEVER

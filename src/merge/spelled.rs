@@ -1,9 +1,10 @@
-//! BPE over the spelling of a pretoken, with all options of a Hugging Face model: a character may have no token, a
-//! character inside a word or at its end may be another token than alone, and merges may be left out at random.
+//! BPE over the spelling of a pretoken, with all options of a Hugging Face model: a character may have no
+//! token, a character inside a word or at its end may be another token than alone, and merges may be left out
+//! at random.
 //!
-//! This is the plain algorithm of `tokenizers`, whose order of symbols and whose offsets it keeps even where they
-//! surprise: an unknown token may come after the tokens of bytes that stand after it in the text, and a character
-//! that is left out moves the offsets of what follows.
+//! This is the plain algorithm of `tokenizers`, whose order of symbols and whose offsets it keeps even where
+//! they surprise: an unknown token may come after the tokens of bytes that stand after it in the text, and a
+//! character that is left out moves the offsets of what follows.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -37,7 +38,8 @@ pub struct BpeOptions {
     pub fuse_unknown: bool,
     /// Whether a character without a token becomes the tokens of its bytes, if all of these exist.
     pub byte_fallback: bool,
-    /// Whether a pretoken that is a token becomes that token without merging. With a dropout it has no effect.
+    /// Whether a pretoken that is a token becomes that token without merging. With a dropout it has no
+    /// effect.
     pub ignore_merges: bool,
     /// How often a merge is left out.
     pub dropout: Dropout,
@@ -72,7 +74,8 @@ pub(crate) struct SpelledBpe {
     bytes: Vec<u32>,
 }
 
-/// A part of a pretoken. `len` counts bytes of the spelling; it is 0 for a part that was merged into the one before.
+/// A part of a pretoken. `len` counts bytes of the spelling; it is 0 for a part that was merged into the one
+/// before.
 #[derive(Clone, Copy)]
 struct Symbol {
     token: u32,
@@ -82,8 +85,8 @@ struct Symbol {
 }
 
 impl SpelledBpe {
-    /// Makes a model. `tokens` has the token of each name, `merges` the two parts of each merge, its rank and what it
-    /// makes.
+    /// Makes a model. `tokens` has the token of each name, `merges` the two parts of each merge, its rank and
+    /// what it makes.
     pub(crate) fn new(
         spelling: TextSpelling,
         options: BpeOptions,
@@ -145,8 +148,8 @@ impl SpelledBpe {
         }
     }
 
-    /// Whether the ids of a text stay the same if it is cut wherever no merge reaches across and one of the two
-    /// characters has a token of its own.
+    /// Whether the ids of a text stay the same if it is cut wherever no merge reaches across and one of the
+    /// two characters has a token of its own.
     pub(crate) fn may_be_cut(&self) -> bool {
         let BpeOptions { prefix, suffix, dropout, .. } = &self.options;
         let covers_all =
@@ -160,9 +163,9 @@ impl SpelledBpe {
         is_plain && covers_all && !self.options.ignore_merges && dropout.is_never()
     }
 
-    /// Whether a cut between two characters changes nothing, if no merge reaches across, unless both begin or end
-    /// with one of these bytes: neither may have a token of its own. An unknown character may be joined with the one
-    /// before it, or be placed after the one after it.
+    /// Whether a cut between two characters changes nothing, if no merge reaches across, unless both begin or
+    /// end with one of these bytes: neither may have a token of its own. An unknown character may be joined
+    /// with the one before it, or be placed after the one after it.
     pub(crate) fn unknown_bytes(&self) -> impl Iterator<Item = u8> + Clone {
         let joins = self.options.fuse_unknown || !self.bytes.is_empty();
         let is_known = move |byte: u8| {
@@ -176,8 +179,8 @@ impl SpelledBpe {
     /// Appends the tokens of a pretoken to `out`.
     ///
     /// # Errors
-    /// [`Error::MissingUnknown`], [`Error::Interrupted`], [`Error::OutOfMemory`]; [`Error::PretokenTooLong`] for 4 GiB or
-    /// more.
+    /// [`Error::MissingUnknown`], [`Error::Interrupted`], [`Error::OutOfMemory`]; [`Error::PretokenTooLong`]
+    /// for 4 GiB or more.
     pub(crate) fn merge(&self, pretoken: &[u8], out: &mut Vec<u32>, control: &Control) -> Result<()> {
         let symbols = self.merged(&self.spelled(pretoken)?, pretoken, control)?;
         for symbol in symbols.iter().filter(|symbol| symbol.len != 0) {
@@ -199,7 +202,8 @@ impl SpelledBpe {
         let mut at = 0;
         for symbol in self.merged(&spelled, pretoken, control)?.iter().filter(|symbol| symbol.len != 0) {
             let end = at + symbol.len as usize;
-            // The tokens of the bytes of a suffix are beyond the pretoken: they get the place of its last byte.
+            // The tokens of the bytes of a suffix are beyond the pretoken: they get the place of its last
+            // byte.
             let place = |byte: usize| places.get(byte).or(places.last()).cloned().unwrap_or_default();
             room::push(out, symbol.token)?;
             room::push(spans, place(at).start..place(end - 1).end)?;
@@ -293,8 +297,8 @@ impl SpelledBpe {
         Ok(true)
     }
 
-    /// Merges symbols: the lowest rank first, of several the leftmost. A merge that is left out by chance is tried again
-    /// after the next one that happens.
+    /// Merges symbols: the lowest rank first, of several the leftmost. A merge that is left out by chance is
+    /// tried again after the next one that happens.
     fn apply_merges(&self, symbols: &mut [Symbol], pretoken: &[u8], control: &Control) -> Result<()> {
         let mut draws = Draws::new(self.options.dropout, || rustc_hash::FxBuildHasher.hash_one(pretoken));
         let (mut queue, mut skipped) = (BinaryHeap::new(), Vec::new());

@@ -13,8 +13,8 @@ fn byte_pairs(count: usize) -> Pairs {
     Pairs::new(std::array::from_fn(|byte| byte as u32), count)
 }
 
-/// Random pairs, some of which no text reaches, with ascending ranks: over a few letters, or over characters, some of
-/// them beyond ASCII.
+/// Random pairs, some of which no text reaches, with ascending ranks: over a few letters, or over characters,
+/// some of them beyond ASCII.
 fn random_pairs(random: &mut Random, of_characters: bool) -> (Listed, Pairs) {
     let tokens = (300..).zip(CHARACTERS).map(|(token, character)| (character.as_bytes(), token));
     let bytes = Box::new(std::array::from_fn(|byte| byte as u32));

@@ -14,8 +14,8 @@ use crate::room;
 /// The range of the original text, in bytes, that a byte comes from.
 pub type OriginRange = (u32, u32);
 
-/// The range of the original that a range of changed text comes from; `0..0` if `range` is empty or the origins are
-/// not tracked.
+/// The range of the original that a range of changed text comes from; `0..0` if `range` is empty or the
+/// origins are not tracked.
 pub(crate) fn origin_of(origins: &[OriginRange], range: Range<usize>) -> Range<usize> {
     match origins.get(range) {
         Some([(start, end)]) => *start as usize..*end as usize,

@@ -1,9 +1,10 @@
-//! The kinds of characters that Hugging Face's `BertNormalizer` distinguishes, by the tables of `unicode_categories`.
+//! The kinds of characters that Hugging Face's `BertNormalizer` distinguishes, by the tables of
+//! `unicode_categories`.
 
 use unicode_categories::UnicodeCategories;
 
-/// Whether cleaning removes a character: U+FFFD, and control, format and private-use characters, except for tabs and
-/// newlines.
+/// Whether cleaning removes a character: U+FFFD, and control, format and private-use characters, except for
+/// tabs and newlines.
 pub(super) fn is_removed(character: char) -> bool {
     match character {
         ' '..='~' | '\t' | '\n' | '\r' => false,

@@ -8,7 +8,8 @@ use crate::pretokenize::class::char_start;
 use crate::spelling::META;
 
 impl Normalizer {
-    /// Whether texts can be cut at all: no step looks at the ends of a text, or for a pattern of unknown length.
+    /// Whether texts can be cut at all: no step looks at the ends of a text, or for a pattern of unknown
+    /// length.
     pub(crate) fn can_cut(&self) -> bool {
         self.0.iter().all(|step| match step {
             NormalizeStep::Strip { .. } | NormalizeStep::SentencePiece(_) => false,
@@ -17,9 +18,10 @@ impl Normalizer {
         })
     }
 
-    /// Whether a text can be cut at byte `at`: normalizing both sides alone, the right one as a text that continues,
-    /// gives the two parts of the normalized whole, and the steps leave the characters on both sides unchanged. So a
-    /// cut of the text is a cut of the normalized text. May return `false` for other places, too.
+    /// Whether a text can be cut at byte `at`: normalizing both sides alone, the right one as a text that
+    /// continues, gives the two parts of the normalized whole, and the steps leave the characters on both
+    /// sides unchanged. So a cut of the text is a cut of the normalized text. May return `false` for other
+    /// places, too.
     ///
     /// A space may also become U+2581, if that stands for a space afterwards (`spaces_are_plain`).
     pub(crate) fn may_cut(&self, text: &[u8], at: usize, spaces_are_plain: bool) -> bool {
@@ -47,7 +49,8 @@ impl NormalizeStep {
         matches!(self, NormalizeStep::Replace(Matcher::Literal(old), new) if old == b" " && new.chars().eq([META]))
     }
 
-    /// Whether the step leaves a character unchanged whatever stands before it, and whatever starter stands after it.
+    /// Whether the step leaves a character unchanged whatever stands before it, and whatever starter stands
+    /// after it.
     fn keeps(&self, character: char) -> bool {
         let characters = || std::iter::once(character);
         let is_stable = |quick: IsNormalized| {

@@ -3,8 +3,8 @@
 use crate::error::{Error, Result};
 use crate::room;
 
-/// A normalized text may have this many times the bytes of the original. Compatibility decomposition makes up to 11
-/// bytes of one, a replacement of spaces by "▁" makes 3 of one; the rest is a margin.
+/// A normalized text may have this many times the bytes of the original. Compatibility decomposition makes up
+/// to 11 bytes of one, a replacement of spaces by "▁" makes 3 of one; the rest is a margin.
 const MAX_GROWTH_FACTOR: usize = 64;
 /// A normalized text may have this many bytes even if the original is short.
 const ALWAYS_ALLOWED_BYTES: usize = 1 << 24;

@@ -85,7 +85,8 @@ impl Normalizer {
         Ok(aligned.into_parts().0)
     }
 
-    /// The text of an added token that is looked for in a normalized text. SentencePiece does not change its own.
+    /// The text of an added token that is looked for in a normalized text. SentencePiece does not change its
+    /// own.
     pub fn of_token(&self, content: &str) -> Result<String> {
         match self.0.iter().any(|step| matches!(step, NormalizeStep::SentencePiece(_))) {
             true => room::text(content),
@@ -93,8 +94,8 @@ impl Normalizer {
         }
     }
 
-    /// [`Normalizer::apply`] to a text that may continue another one (see [`Normalizer::may_cut`]): then nothing is
-    /// put in front of it.
+    /// [`Normalizer::apply`] to a text that may continue another one (see [`Normalizer::may_cut`]): then
+    /// nothing is put in front of it.
     pub(crate) fn apply_to(&self, text: &mut Aligned, continues: bool, max_bytes: usize) -> Result<()> {
         let bytes = text.text().len();
         for (i, step) in self.0.iter().enumerate() {

@@ -38,11 +38,12 @@ pub(super) fn composed(text: &str, limit: Limit) -> Result<String> {
     Ok(new)
 }
 
-/// Calls `f` with each part of a text that may not be in NFC, in order, until it returns `false`. The NFC of the text
-/// is that of these parts, each composed alone, with the text between them unchanged.
+/// Calls `f` with each part of a text that may not be in NFC, in order, until it returns `false`. The NFC of
+/// the text is that of these parts, each composed alone, with the text between them unchanged.
 fn for_each_doubtful(text: &str, mut f: impl FnMut(Range<usize>) -> Result<bool>) -> Result<()> {
     let classes = Classes::get();
-    // Nothing composes across the front of a starter that composes with none before it: `start` is the last such place.
+    // Nothing composes across the front of a starter that composes with none before it: `start` is the last
+    // such place.
     let (mut start, mut is_sure, mut last, mut at) = (0, true, Classes::STARTER, 0);
     while let Some(next) = next_not_inert(text.as_bytes(), at) {
         if next > at {
@@ -128,9 +129,9 @@ fn next_not_inert(text: &[u8], from: usize) -> Option<usize> {
 /// The first byte of U+0300, the first character that composition may change.
 const FIRST_NOT_INERT: u8 = 0xCC;
 
-/// Whether composition leaves all characters that begin with a byte unchanged, and none of them begins a composition:
-/// characters below U+0300, U+0400 to U+047F in Cyrillic, Chinese from U+4000 to U+9FFF, Hangul from U+B000 to
-/// U+CFFF. Also true for the bytes of a character other than its first.
+/// Whether composition leaves all characters that begin with a byte unchanged, and none of them begins a
+/// composition: characters below U+0300, U+0400 to U+047F in Cyrillic, Chinese from U+4000 to U+9FFF, Hangul
+/// from U+B000 to U+CFFF. Also true for the bytes of a character other than its first.
 fn is_inert(byte: u8) -> bool {
     byte < FIRST_NOT_INERT || matches!(byte, 0xD0 | 0xD1 | 0xE4..=0xE9 | 0xEB | 0xEC)
 }

@@ -86,8 +86,8 @@ impl Charsmap {
 
     /// The length of the longest text of the map that `text` begins with, and its replacement.
     fn prefix_of(&self, text: &str) -> Option<(usize, &str)> {
-        // The layout is that of the library Darts-clone: a unit has an offset to its children, and the byte that leads to
-        // it; a unit with a value follows one whose ninth bit is set.
+        // The layout is that of the library Darts-clone: a unit has an offset to its children, and the byte
+        // that leads to it; a unit with a value follows one whose ninth bit is set.
         let offset = |unit: u32| ((unit >> 10) << ((unit & (1 << 9)) >> 6)) as usize;
         let mut at = offset(*self.units.first()?);
         let mut longest = None;
@@ -147,7 +147,8 @@ impl SentencePieceRule {
         (&text[..len], len)
     }
 
-    /// The normalized text, and the origin of each of its bytes; none if `places`, those of `old`, are not tracked.
+    /// The normalized text, and the origin of each of its bytes; none if `places`, those of `old`, are not
+    /// tracked.
     pub(super) fn normalized(
         &self,
         old: &str,

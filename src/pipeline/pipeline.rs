@@ -80,7 +80,8 @@ pub struct Pipeline {
     pub(super) verbatim: TokenSearch,
     /// Those that are looked for in the normalized text, as the normalizer spells them.
     pub(super) normalized: TokenSearch,
-    /// Texts of added tokens that a search for the vocabulary's special tokens does not find as the pipeline does.
+    /// Texts of added tokens that a search for the vocabulary's special tokens does not find as the pipeline
+    /// does.
     irregular: Specials,
     /// Texts of added tokens that are not special.
     not_special: Specials,
@@ -156,8 +157,8 @@ impl Pipeline {
         &self.parts
     }
 
-    /// Whether the steps come to at most a [prefix](Self::plain_prefix) before the stretches between the vocabulary's
-    /// special tokens. May return `false` for such a text, too.
+    /// Whether the steps come to at most a [prefix](Self::plain_prefix) before the stretches between the
+    /// vocabulary's special tokens. May return `false` for such a text, too.
     pub(crate) fn leaves(&self, text: &[u8], special: bool, control: &Control) -> Result<bool> {
         let exceptions = if special { &self.irregular } else { &self.not_special };
         if self.parts.only_prefix.is_none() || exceptions.matches(text, 0).next(control)?.is_some() {

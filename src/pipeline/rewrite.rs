@@ -2,7 +2,8 @@
 
 use crate::pretokenize::Pretokenizer;
 
-/// A part of a pre-tokenizer that changes text, ByteLevel or Metaspace, with all that cuts the text before it.
+/// A part of a pre-tokenizer that changes text, ByteLevel or Metaspace, with all that cuts the text before
+/// it.
 #[derive(Clone)]
 pub struct Rewrite {
     /// What cuts a stretch into the pieces that are changed; `None` to cut nowhere.
@@ -25,7 +26,8 @@ impl Rewrite {
     }
 }
 
-/// Which stretches of text, between two added tokens, are encoded as if a space, or another mark, stood before them.
+/// Which stretches of text, between two added tokens, are encoded as if a space, or another mark, stood
+/// before them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Prefix {
     /// None.

@@ -1,5 +1,5 @@
-//! A text on its way through a pipeline: added tokens, and stretches of text between them that are ready to be cut into
-//! pretokens.
+//! A text on its way through a pipeline: added tokens, and stretches of text between them that are ready to
+//! be cut into pretokens.
 
 use std::ops::Range;
 
@@ -60,8 +60,8 @@ impl Pipeline {
     /// Calls `f` with the stretches of a text.
     ///
     /// # Errors
-    /// Errors of `f` or of a pattern; [`Error::Invalid`] for a text that grows too long, or of 4 GiB or more if places are
-    /// wanted.
+    /// Errors of `f` or of a pattern; [`Error::Invalid`] for a text that grows too long, or of 4 GiB or more
+    /// if places are wanted.
     pub(crate) fn for_each_stretch(&self, passage: Passage<'_>, f: OnStretch<'_>) -> Result<()> {
         let passage = self.checked(passage)?;
         let mut walk = Walk { pipeline: self, passage, budget: max_bytes_of(passage.text.len()), f };
@@ -92,8 +92,8 @@ impl Pipeline {
         Ok(Passage { is_tracked, ..passage })
     }
 
-    /// The special tokens that are looked for as the text stands and lie in ranges that are trusted. Each range is
-    /// searched alone, so that text beyond its end cannot make a match longer.
+    /// The special tokens that are looked for as the text stands and lie in ranges that are trusted. Each
+    /// range is searched alone, so that text beyond its end cannot make a match longer.
     fn trusted_tokens(&self, passage: Passage<'_>) -> Result<Vec<(u32, Range<usize>)>> {
         let mut tokens = Vec::new();
         let Trust::Inside(ranges) = passage.trust else { return Ok(tokens) };
@@ -249,7 +249,8 @@ impl Walk<'_> {
         Ok(wants_more)
     }
 
-    /// Replaces the spaces of a piece, which is not empty, and puts a mark in front; then come the later rewrites.
+    /// Replaces the spaces of a piece, which is not empty, and puts a mark in front; then come the later
+    /// rewrites.
     fn mark(
         &mut self,
         view: View<'_>,

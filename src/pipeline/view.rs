@@ -42,7 +42,8 @@ impl<'a> View<'a> {
         self.origin(0..1.min(self.text.len())).start == 0
     }
 
-    /// The text with `new` in place of each `old`, a character that `new` stands for; `None` if there is none.
+    /// The text with `new` in place of each `old`, a character that `new` stands for; `None` if there is
+    /// none.
     pub(super) fn replaced(&self, old: &[u8], new: &[u8], is_tracked: bool) -> Result<Option<Changed>> {
         let (mut changed, mut end) = (Changed::default(), 0);
         for place in memchr::memmem::find_iter(self.text, old) {

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::run::{Run, Source, Span, SpanEdit};
 use crate::error::{Error, Result};
 
-/// The ids of one or several texts, as runs of tokens. Tokens, places and words are made from the texts when they are
-/// asked for.
+/// The ids of one or several texts, as runs of tokens. Tokens, places and words are made from the texts when
+/// they are asked for.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Encoding {
     pub(super) runs: Vec<Run>,
@@ -110,8 +110,8 @@ impl Encoding {
         Encoding { runs, ..Encoding::default() }
     }
 
-    /// Keeps `max` tokens at the start, or at the end if `from_left`; the others become [overflowing](Self::overflowing)
-    /// parts, each with `stride` tokens of the one before.
+    /// Keeps `max` tokens at the start, or at the end if `from_left`; the others become
+    /// [overflowing](Self::overflowing) parts, each with `stride` tokens of the one before.
     ///
     /// # Errors
     /// [`Error::Invalid`], if `stride` is not below `max`.
@@ -156,8 +156,8 @@ impl Encoding {
         }
     }
 
-    /// Appends another encoding; every overflowing part of each is combined with every part of the other. With
-    /// `is_growing` the spans continue after the last one.
+    /// Appends another encoding; every overflowing part of each is combined with every part of the other.
+    /// With `is_growing` the spans continue after the last one.
     pub(crate) fn append(&mut self, other: &Encoding, is_growing: bool) -> Result<()> {
         let mut overflowing = Vec::new();
         for part in &self.overflowing {

@@ -86,8 +86,8 @@ pub(crate) fn pad(encodings: &mut [Encoding], padding: &Padding) {
 }
 
 impl Truncation {
-    /// Cuts one or two encodings so that with `added` tokens they have at most `max_length`. As in `tokenizers`, nothing
-    /// is cut if there is no room for the added tokens alone.
+    /// Cuts one or two encodings so that with `added` tokens they have at most `max_length`. As in
+    /// `tokenizers`, nothing is cut if there is no room for the added tokens alone.
     fn apply(&self, encodings: &mut [Encoding], added: usize) -> Result<()> {
         let Some(room) = self.max_length.checked_sub(added) else { return Ok(()) };
         let counts: Vec<usize> = encodings.iter().map(Encoding::len).collect();

@@ -45,8 +45,8 @@ pub(crate) enum Source {
 /// A change of the spans of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum SpanEdit {
-    /// Leaves whitespace at the ends of tokens out. `is_prefixed` says that a space was put before the text, `first` is the
-    /// token that begins the encoding.
+    /// Leaves whitespace at the ends of tokens out. `is_prefixed` says that a space was put before the text,
+    /// `first` is the token that begins the encoding.
     Trim { is_prefixed: bool, first: Option<usize> },
     /// Moves the spans after the texts before.
     Shift(usize),

@@ -1,6 +1,7 @@
 //! Arithmetic on masks of 64 bytes, and the state that one block hands to the next.
 
-/// Moves `mask` on by one byte. The bit that leaves the block enters the next block through `carry`, which is 0 or 1.
+/// Moves `mask` on by one byte. The bit that leaves the block enters the next block through `carry`, which is
+/// 0 or 1.
 #[inline(always)]
 pub(super) fn next_byte(mask: u64, carry: &mut u64) -> u64 {
     let moved = mask << 1 | *carry;
@@ -25,12 +26,13 @@ pub(super) fn fill(mask: u64, seeds: u64) -> u64 {
     mask & (mask.wrapping_add(seeds) ^ mask | seeds)
 }
 
-/// Removes from `starts`, each the first bit of a run in `mask`, those whose run ends directly before a bit of `bad`.
+/// Removes from `starts`, each the first bit of a run in `mask`, those whose run ends directly before a bit
+/// of `bad`.
 #[inline(always)]
 pub(super) fn without_runs_into(mut starts: u64, mask: u64, bad: u64) -> u64 {
     let mut ends = mask.wrapping_add(starts) & !mask & bad;
-    // Ends are rare, one or two at a time. Mapping an end back to its start without a loop would take a reversal of
-    // all bits.
+    // Ends are rare, one or two at a time. Mapping an end back to its start without a loop would take a
+    // reversal of all bits.
     while ends != 0 {
         let end = ends & ends.wrapping_neg();
         ends ^= end;
@@ -48,8 +50,8 @@ pub(super) fn reaches_end(starts: u64, mask: u64) -> bool {
     mask.overflowing_add(starts).1
 }
 
-/// The state that one block hands to the next: each field is 0 or 1 unless it says otherwise, and all are 0 where a
-/// pretoken starts.
+/// The state that one block hands to the next: each field is 0 or 1 unless it says otherwise, and all are 0
+/// where a pretoken starts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Carry {
     pub(super) letters: u64,

@@ -3,7 +3,8 @@
 use super::class::{Class, decode_char, decode_four};
 use crate::simd::{Ascii, BLOCK_BYTES, NonAscii, Simd};
 
-/// Which bytes of a block belong to which characters. Bytes after the end of the text are in none of the masks.
+/// Which bytes of a block belong to which characters. Bytes after the end of the text are in none of the
+/// masks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BlockClasses {
     /// The bytes of the text.
@@ -49,9 +50,9 @@ impl Default for SplitChar {
 }
 
 impl BlockClasses {
-    /// The classes of the block of `text` at `base`, whose bytes are in `bytes`. `case` says whether the masks of
-    /// upper case, lower case and marks are needed. `before` is how far the last character of the block before
-    /// reaches into this one.
+    /// The classes of the block of `text` at `base`, whose bytes are in `bytes`. `case` says whether the
+    /// masks of upper case, lower case and marks are needed. `before` is how far the last character of the
+    /// block before reaches into this one.
     #[inline(always)]
     pub(super) fn new<L: Simd>(
         simd: L,
@@ -125,8 +126,8 @@ impl BlockClasses {
         }
     }
 
-    /// Adds the characters whose class follows from their first byte or their first two, without decoding each of
-    /// them. Returns their bytes.
+    /// Adds the characters whose class follows from their first byte or their first two, without decoding
+    /// each of them. Returns their bytes.
     #[inline(always)]
     fn add_sure(&mut self, case: bool, non_ascii: &NonAscii) -> u64 {
         let (second, third) = (non_ascii.continuing >> 1, non_ascii.continuing >> 2);
@@ -157,8 +158,8 @@ impl BlockClasses {
     #[inline(always)]
     fn paint(&mut self, case: bool, class: Class, bytes: u64, len: usize) {
         let when = |condition: bool| bytes & 0_u64.wrapping_sub(condition.into());
-        // No branch for these: letters, marks and punctuation follow each other in any order. The other classes are
-        // rare.
+        // No branch for these: letters, marks and punctuation follow each other in any order. The other
+        // classes are rare.
         self.letters |= when(class.is_letter());
         if case {
             self.upper |= when(matches!(class, Class::Upper | Class::Title));

@@ -4,8 +4,9 @@ use super::bits::{Carry, fill, next_byte, next_char, reaches_end, without_runs_i
 use super::block::BlockClasses;
 use super::rules::{BlockPosition, NO_FALLBACK, Rules, Starts, last_spaces, with_contractions};
 
-/// `DIGITS`: the maximum number of digits of a group, 1 to 3. `TRAILING`: whether whitespace at the end of the text
-/// is one pretoken (`\s++$`), with or without newlines. `MARKS`: whether marks count as letters, not as punctuation.
+/// `DIGITS`: the maximum number of digits of a group, 1 to 3. `TRAILING`: whether whitespace at the end of
+/// the text is one pretoken (`\s++$`), with or without newlines. `MARKS`: whether marks count as letters, not
+/// as punctuation.
 pub(super) struct Cl100k<const DIGITS: u32, const TRAILING: bool, const MARKS: bool>;
 
 impl<const DIGITS: u32, const TRAILING: bool, const MARKS: bool> Rules for Cl100k<DIGITS, TRAILING, MARKS> {
@@ -30,8 +31,8 @@ impl<const DIGITS: u32, const TRAILING: bool, const MARKS: bool> Rules for Cl100
     }
 }
 
-/// The newlines (and slashes) that belong to the punctuation before them: in the runs of `takes`, the bits at or
-/// after a bit of `seeds`.
+/// The newlines (and slashes) that belong to the punctuation before them: in the runs of `takes`, the bits at
+/// or after a bit of `seeds`.
 #[inline(always)]
 pub(super) fn tail(takes: u64, seeds: u64, carry: &mut u64) -> u64 {
     let tail = fill(takes, seeds | takes & *carry);
@@ -68,8 +69,8 @@ impl<const TRAILING: bool> WhitespaceStarts<TRAILING> {
         WhitespaceStarts { starts: first | after_lines | last, after_blank }
     }
 
-    /// The bits of `after_lines`, all of which follow newlines, after which the same run of whitespace has no further
-    /// newline.
+    /// The bits of `after_lines`, all of which follow newlines, after which the same run of whitespace has no
+    /// further newline.
     #[inline(always)]
     fn after_last_newline(
         after_lines: u64,
@@ -112,8 +113,8 @@ pub(super) fn numbers<const DIGITS: u32>(block: &BlockClasses, carry: &mut Carry
     starts
 }
 
-/// The first digit of each group of `digits`. `room` is how many digits the last group of the block before may still
-/// take. Returns this number for the last group of this block, too.
+/// The first digit of each group of `digits`. `room` is how many digits the last group of the block before
+/// may still take. Returns this number for the last group of this block, too.
 fn groups(first: u64, mut left: u64, mut room: u32, digits: u32) -> (u64, u32) {
     let mut starts = 0;
     while left != 0 {

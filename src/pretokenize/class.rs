@@ -114,8 +114,8 @@ pub(super) static ASCII: [Class; 128] = match CLASSES.first_chunk() {
 
 /// The class and the length in bytes of the character at `at`.
 ///
-/// UTF-8 is read strictly: a byte that is not part of a valid sequence (overlong, a surrogate, above U+10FFFF,
-/// cut short) is one character of [`Class::Other`], which is what Python's
+/// UTF-8 is read strictly: a byte that is not part of a valid sequence (overlong, a surrogate, above
+/// U+10FFFF, cut short) is one character of [`Class::Other`], which is what Python's
 /// `text.decode("utf-8", "surrogateescape")` makes of it.
 ///
 /// # Panics
@@ -144,7 +144,8 @@ fn first_four(text: &[u8]) -> [u8; 4] {
     })
 }
 
-/// The code point at `at`, beyond ASCII, and its length in bytes; `None` for a byte that is not part of valid UTF-8.
+/// The code point at `at`, beyond ASCII, and its length in bytes; `None` for a byte that is not part of valid
+/// UTF-8.
 #[inline]
 pub(super) fn code_point_at(text: &[u8], at: usize) -> Option<(u32, usize)> {
     decode_multibyte(first_four(&text[at..]))
@@ -165,7 +166,8 @@ pub(super) fn decode_four(bytes: [u8; 4]) -> (Class, usize) {
     }
 }
 
-/// The code point, and its length, of the valid sequence of two or more bytes that `bytes` begin with, if any.
+/// The code point, and its length, of the valid sequence of two or more bytes that `bytes` begin with, if
+/// any.
 #[inline]
 fn decode_multibyte(bytes: [u8; 4]) -> Option<(u32, usize)> {
     let word = u32::from_le_bytes(bytes);

@@ -5,22 +5,22 @@
 //! ones before it would be the same were `at` the end of the text. Two rules find such places by a
 //! character or two on each side:
 //!
-//! - A, before whitespace: `\s` at `at`, none before it. Pretokens end there, because no pattern has whitespace
-//!   after anything else inside a pretoken. The exception is punctuation, which takes newlines along in all patterns
-//!   except GPT-2's, so that under these a newline counts only after a letter or digit. A pretoken that ends before
-//!   whitespace also ends there if the text does.
-//! - B, after a line, for all patterns except GPT-2's: a newline before `at`, and no whitespace at it. No pretoken
-//!   takes a newline along at its front, and pretokens that take newlines at their end (punctuation, whitespace) stop
-//!   after the last one; `\s++$` takes the same if the text ends there. Under `o200k` punctuation takes slashes along,
-//!   too, so there must be none at `at`. In GPT-2's pattern the last character of such a run of whitespace is
-//!   separated from the others, unless the text ends there.
+//! - A, before whitespace: `\s` at `at`, none before it. Pretokens end there, because no pattern has
+//!   whitespace after anything else inside a pretoken. The exception is punctuation, which takes newlines
+//!   along in all patterns except GPT-2's, so that under these a newline counts only after a letter or digit.
+//!   A pretoken that ends before whitespace also ends there if the text does.
+//! - B, after a line, for all patterns except GPT-2's: a newline before `at`, and no whitespace at it. No
+//!   pretoken takes a newline along at its front, and pretokens that take newlines at their end (punctuation,
+//!   whitespace) stop after the last one; `\s++$` takes the same if the text ends there. Under `o200k`
+//!   punctuation takes slashes along, too, so there must be none at `at`. In GPT-2's pattern the last
+//!   character of such a run of whitespace is separated from the others, unless the text ends there.
 //!
-//! For a compiled pattern, and for the junctions of a vocabulary of characters, the same kinds of places are looked at,
-//! and a table says which are cuts.
+//! For a compiled pattern, and for the junctions of a vocabulary of characters, the same kinds of places are
+//! looked at, and a table says which are cuts.
 //!
-//! All this holds under the class tables of older Unicode versions too: `\s` is the same in all of them, and they
-//! treat characters that they do not know yet as punctuation. So a character that the tables here call a letter may
-//! be punctuation elsewhere, but not the other way round.
+//! All this holds under the class tables of older Unicode versions too: `\s` is the same in all of them, and
+//! they treat characters that they do not know yet as punctuation. So a character that the tables here call a
+//! letter may be punctuation elsewhere, but not the other way round.
 
 use std::sync::Arc;
 
@@ -47,7 +47,8 @@ pub enum CutRule {
         /// Whether text without a match becomes pieces.
         keeps_unmatched: bool,
     },
-    /// Between two characters, one of which is whitespace or ends a line, where the bytes of both allow a cut.
+    /// Between two characters, one of which is whitespace or ends a line, where the bytes of both allow a
+    /// cut.
     Junctions(Arc<Junctions>),
 }
 
@@ -72,8 +73,9 @@ impl CutRule {
 
     /// Whether `text` may be cut at `at`.
     ///
-    /// `text` may be a window of a longer text: with the 3 bytes before `at` and one whole character after it, the
-    /// answer is that for the whole text; with less context it may also be `false`. At both ends it is `false`.
+    /// `text` may be a window of a longer text: with the 3 bytes before `at` and one whole character after
+    /// it, the answer is that for the whole text; with less context it may also be `false`. At both ends it
+    /// is `false`.
     #[inline]
     pub fn is_cut(&self, text: &[u8], at: usize) -> bool {
         if !self.is_some() || at == 0 || at >= text.len() {
@@ -106,7 +108,8 @@ impl CutRule {
         if !self.is_some() {
             return None;
         }
-        // There is ASCII whitespace at or directly before every cut, so a short loop passes over all other bytes.
+        // There is ASCII whitespace at or directly before every cut, so a short loop passes over all other
+        // bytes.
         let mut at = from;
         loop {
             let start = at.saturating_sub(1);
@@ -192,12 +195,12 @@ fn run_start(text: &[u8], belongs: impl Fn(Class) -> bool) -> usize {
     at
 }
 
-/// Bytes of whole characters after a pretoken that decide its end under GPT-2's pattern: `'` and `l` may become
-/// `'ll`.
+/// Bytes of whole characters after a pretoken that decide its end under GPT-2's pattern: `'` and `l` may
+/// become `'ll`.
 const GPT2_LOOKAHEAD_BYTES: usize = 2;
 
-/// Bytes of whole characters after a pretoken that decide its end under all other patterns. O200k's needs 3 (a word,
-/// then `'ll`), the others a character; the rest is margin.
+/// Bytes of whole characters after a pretoken that decide its end under all other patterns. O200k's needs 3
+/// (a word, then `'ll`), the others a character; the rest is margin.
 const LOOKAHEAD_BYTES: usize = 12;
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! Pretokens that end between two characters that never merge.
 //!
-//! In a vocabulary of characters the text between two special tokens is one pretoken. A merge across the place
-//! between two characters makes a token with the last byte of the one and the first byte of the other in the middle.
-//! If the parts of no merge meet with these two bytes, no merge ever crosses such a place, and both sides can be
-//! encoded separately. So cutting there changes no id, and the text between two such places, mostly a word, is seen
-//! again and again.
+//! In a vocabulary of characters the text between two special tokens is one pretoken. A merge across the
+//! place between two characters makes a token with the last byte of the one and the first byte of the other
+//! in the middle. If the parts of no merge meet with these two bytes, no merge ever crosses such a place, and
+//! both sides can be encoded separately. So cutting there changes no id, and the text between two such
+//! places, mostly a word, is seen again and again.
 
 use crate::simd::ENDS;
 
-/// A set of pairs of bytes: the last byte of a character and the first byte of the next. Between the bytes of such a
-/// pair a pretoken ends.
+/// A set of pairs of bytes: the last byte of a character and the first byte of the next. Between the bytes of
+/// such a pair a pretoken ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Junctions {
     /// A bit for each pair, as a little-endian number: so the two bytes are read at once.

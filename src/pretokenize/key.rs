@@ -6,8 +6,8 @@ use crate::simd::{self, Kernel, Simd};
 /// Pretokens of up to this many bytes have a key.
 pub(crate) const KEY_BYTES: usize = 15;
 
-/// A short pretoken as a number: its bytes, zero-filled, and its length in the upper half of the last byte. So
-/// different pretokens have different keys, and the other half of the last byte is free.
+/// A short pretoken as a number: its bytes, zero-filled, and its length in the upper half of the last byte.
+/// So different pretokens have different keys, and the other half of the last byte is free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Key {
     pub(crate) low: u64,
@@ -24,8 +24,8 @@ struct KeyMask {
     add: [u64; 2],
 }
 
-/// The masks by length, 256 of them, so that a length of one byte needs no check; most are never read. All lengths
-/// that are too long have the same mask, and so has length 0, since an empty pretoken has no key.
+/// The masks by length, 256 of them, so that a length of one byte needs no check; most are never read. All
+/// lengths that are too long have the same mask, and so has length 0, since an empty pretoken has no key.
 static KEY_MASKS: [KeyMask; 256] = {
     let mut masks = [const { KeyMask { keep: [0; 2], add: [u64::MAX, 0] } }; 256];
     let mut len = 1;
@@ -51,8 +51,8 @@ impl Key {
         Self::hashed(simd::Portable, text, start, Length::new(start, end)).0
     }
 
-    /// The key of the pretoken of length `len` at `start`, and a number that depends on all of the key: the same that
-    /// [`HashOf`] computes with the same instruction set.
+    /// The key of the pretoken of length `len` at `start`, and a number that depends on all of the key: the
+    /// same that [`HashOf`] computes with the same instruction set.
     ///
     /// # Panics
     /// If the range does not lie in `text`.
@@ -79,8 +79,8 @@ impl Key {
         (self.high >> LENGTH_SHIFT) as usize & KEY_BYTES
     }
 
-    /// A number that depends on all of the key, computed with an instruction set, as [`Key::hashed`] does. Its upper
-    /// bits are the better ones.
+    /// A number that depends on all of the key, computed with an instruction set, as [`Key::hashed`] does.
+    /// Its upper bits are the better ones.
     #[inline(always)]
     pub(crate) fn hash_by(self, simd: impl Simd) -> u64 {
         let bytes = (u128::from(self.high) << 64 | u128::from(self.low)).to_le_bytes();

@@ -14,7 +14,8 @@ use super::splitter::Splitter;
 use crate::error::Result;
 use crate::simd::Isa;
 
-/// A kind of characters, by the Unicode tables of the standard library and, for punctuation, of `unicode_categories`.
+/// A kind of characters, by the Unicode tables of the standard library and, for punctuation, of
+/// `unicode_categories`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CharKind {
     /// Numbers: Nd, Nl and No.

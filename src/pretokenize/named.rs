@@ -1,7 +1,7 @@
 //! The named patterns, each as a plain matcher of one pretoken, with which the scanners are compared.
 //!
-//! Every character matches some alternative of each pattern, so the pretokens of a text leave nothing out. No pattern
-//! looks behind, so a pretoken depends only on the text from its start on.
+//! Every character matches some alternative of each pattern, so the pretokens of a text leave nothing out. No
+//! pattern looks behind, so a pretoken depends only on the text from its start on.
 
 use super::class::{Class, decode_char};
 

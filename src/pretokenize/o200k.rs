@@ -1,8 +1,9 @@
-//! The rules of the patterns that resemble o200k, which distinguish upper and lower case and treat marks as letters.
+//! The rules of the patterns that resemble o200k, which distinguish upper and lower case and treat marks as
+//! letters.
 //!
-//! A word is `[upper caseless]*[lower caseless]+` or, if that does not match, capitals alone. So a capital starts a
-//! new word after a small letter (also if caseless letters stand between the two). It also starts one after a
-//! caseless letter, if no small or caseless letter follows the run of capitals.
+//! A word is `[upper caseless]*[lower caseless]+` or, if that does not match, capitals alone. So a capital
+//! starts a new word after a small letter (also if caseless letters stand between the two). It also starts
+//! one after a caseless letter, if no small or caseless letter follows the run of capitals.
 
 use super::bits::{Carry, fill, next_byte, next_char, reaches_end, without_runs_into};
 use super::block::BlockClasses;
@@ -51,8 +52,8 @@ impl<const DIGITS: u32, const SUFFIXES: bool> Rules for O200k<DIGITS, SUFFIXES> 
     }
 }
 
-/// Punctuation and the marks that continue a run of it. Marks directly after the first character of a run are not
-/// among them, since this character is then the prefix of a word.
+/// Punctuation and the marks that continue a run of it. Marks directly after the first character of a run are
+/// not among them, since this character is then the prefix of a word.
 #[inline(always)]
 fn others_with_marks(block: &BlockClasses, after_space: u64, carry: &Carry) -> u64 {
     let mut others = block.others & !block.marks;
@@ -91,7 +92,8 @@ fn capitals(block: &BlockClasses, letters: u64, position: BlockPosition<'_>, car
     starts | maybe
 }
 
-/// Whether the run of capitals that continues after the block is followed by a small or caseless letter, or a mark.
+/// Whether the run of capitals that continues after the block is followed by a small or caseless letter, or a
+/// mark.
 fn word_goes_on_behind(block: &BlockClasses, position: BlockPosition<'_>) -> bool {
     let is_capital = |class| matches!(class, Class::Upper | Class::Title);
     let end = position.first_behind(block, |class, _| is_capital(class));

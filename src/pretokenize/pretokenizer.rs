@@ -45,8 +45,8 @@ pub enum Pattern {
     Compiled(Arc<Automaton>),
     /// Between two characters, by the bytes on both sides.
     Junctions(Arc<Junctions>),
-    /// Any pattern that something outside the core runs. The rule says where its text may be cut. It is a proven
-    /// property of the pattern, or [`CutRule::Never`] for a pattern of which nothing is known.
+    /// Any pattern that something outside the core runs. The rule says where its text may be cut. It is a
+    /// proven property of the pattern, or [`CutRule::Never`] for a pattern of which nothing is known.
     Custom(Arc<dyn Splitter>, CutRule),
 }
 
@@ -95,9 +95,9 @@ impl Pretokenizer {
         })
     }
 
-    /// Calls `f` with runs of pretokens of `text`, in order: where the first one starts and where each ends, in
-    /// bytes. Each starts where the one before it ends; where text is left out, a new run begins. Stops early when
-    /// `f` returns `false`. `ends` is working memory.
+    /// Calls `f` with runs of pretokens of `text`, in order: where the first one starts and where each ends,
+    /// in bytes. Each starts where the one before it ends; where text is left out, a new run begins. Stops
+    /// early when `f` returns `false`. `ends` is working memory.
     ///
     /// # Errors
     /// Errors of `f` or of the splitter.
@@ -167,8 +167,8 @@ impl Pretokenizer {
         if count > 0 { f(start, &ends[..count]).map(|_| ()) } else { Ok(()) }
     }
 
-    /// Like [`Pretokenizer::for_each`] for text that continues: calls `f` only with pretokens that no continuation
-    /// can change. Returns where the first of the other pretokens starts.
+    /// Like [`Pretokenizer::for_each`] for text that continues: calls `f` only with pretokens that no
+    /// continuation can change. Returns where the first of the other pretokens starts.
     ///
     /// # Errors
     /// Errors of `f` or of the splitter.

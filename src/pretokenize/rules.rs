@@ -6,7 +6,8 @@ use super::class::{ASCII, Class, decode_char};
 use super::named::contraction;
 use crate::simd::BLOCK_BYTES;
 
-/// The rules of one pattern, or of a family of them: from the classes of a block to the starts of its pretokens.
+/// The rules of one pattern, or of a family of them: from the classes of a block to the starts of its
+/// pretokens.
 pub(super) trait Rules {
     /// Whether upper and lower case, and marks, make a difference.
     const CASE: bool;
@@ -29,8 +30,8 @@ impl BlockPosition<'_> {
         (self.base + BLOCK_BYTES + block.split_char.len as usize).min(self.text.len())
     }
 
-    /// All ones if something other than whitespace follows the block's last character, else zeros. The result only
-    /// matters if this last character is whitespace.
+    /// All ones if something other than whitespace follows the block's last character, else zeros. The result
+    /// only matters if this last character is whitespace.
     #[inline(always)]
     fn text_behind(self, block: &BlockClasses) -> u64 {
         let Some(&byte) = self.text.get(self.base + BLOCK_BYTES) else { return 0 };
@@ -68,8 +69,8 @@ impl BlockPosition<'_> {
 #[derive(Clone, Copy)]
 pub(super) struct Starts {
     pub(super) bits: u64,
-    /// From this byte of the text on, the starts may be wrong, and the plain matcher must be used. [`NO_FALLBACK`] if
-    /// all are right.
+    /// From this byte of the text on, the starts may be wrong, and the plain matcher must be used.
+    /// [`NO_FALLBACK`] if all are right.
     pub(super) fallback_at: usize,
 }
 

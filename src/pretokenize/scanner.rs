@@ -55,8 +55,8 @@ impl<'t> Scanner<'t> {
         scanner
     }
 
-    /// Writes where the next pretokens end (bytes from the start of the text, ascending; each starts where the
-    /// one before ends) and returns how many: 0 only at the end of the text.
+    /// Writes where the next pretokens end (bytes from the start of the text, ascending; each starts where
+    /// the one before ends) and returns how many: 0 only at the end of the text.
     #[inline]
     pub fn fill(&mut self, ends: &mut [usize; ENDS]) -> usize {
         match self.named {
@@ -71,8 +71,8 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Continues as if the text began at `at`, where a pretoken starts. This is right because no pattern looks
-    /// behind.
+    /// Continues as if the text began at `at`, where a pretoken starts. This is right because no pattern
+    /// looks behind.
     #[inline(always)]
     fn start_at(&mut self, at: usize) {
         self.base = if at == self.text.len() { at + 1 } else { at };
@@ -81,8 +81,8 @@ impl<'t> Scanner<'t> {
         self.carry = Carry { clear: 1, ..Carry::default() }; // the end of the pretoken before is already known
     }
 
-    /// From the last end on, finds pretokens with the plain matcher until one ends after `fallback_at`, since the
-    /// masks may be wrong there.
+    /// From the last end on, finds pretokens with the plain matcher until one ends after `fallback_at`, since
+    /// the masks may be wrong there.
     #[cold]
     fn step_over(&mut self, fallback_at: usize, ends: &mut [usize; ENDS], mut count: usize) -> usize {
         let mut at = if count > 0 { ends[count - 1] } else { self.last };

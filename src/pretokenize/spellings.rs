@@ -37,8 +37,8 @@ pub const ENCODINGS: [(&str, Named); 6] = [
     ("o200k_harmony", Named::O200k),
 ];
 
-/// Published spellings in the dialects of `regex` and of tiktoken, with the pattern that each is proven equal to in
-/// tests/python/regex_dialects/test_patterns.py.
+/// Published spellings in the dialects of `regex` and of tiktoken, with the pattern that each is proven equal
+/// to in tests/python/regex_dialects/test_patterns.py.
 pub const SPELLINGS: [(&str, Named); 12] = [
     (GPT2_RELEASE, Named::Gpt2),
     // The comment beside r50k_pat_str in tiktoken_ext/openai_public.py.
@@ -52,7 +52,8 @@ pub const SPELLINGS: [(&str, Named); 12] = [
     (QWEN2, Named::Qwen2),
     // nanochat/tokenizer.py, SPLIT_PATTERN.
     (NANOCHAT, Named::Nanochat),
-    // llama.cpp, src/llama-vocab.cpp, which quotes the tokenizer.json of Qwen 3.5 and of Mistral's models with Tekken.
+    // llama.cpp, src/llama-vocab.cpp, which quotes the tokenizer.json of Qwen 3.5 and of Mistral's models
+    // with Tekken.
     (QWEN35, Named::Qwen35),
     (TEKKEN, Named::Tekken),
     // tiktoken 0.5 to 0.8, cl100k_base; minbpe/regex.py, GPT4_SPLIT_PATTERN; the default of rustbpe 0.1.0.
@@ -62,14 +63,14 @@ pub const SPELLINGS: [(&str, Named); 12] = [
     ),
 ];
 
-/// Spellings of a `tokenizer.json`, which is in the dialect of Oniguruma, with the pattern that each is proven equal to in
-/// tests/python/huggingface/test_huggingface.py. The first one of a pattern is the one to write. tiktoken's newer
-/// spellings are not here: `{1,3}+` is a repeated repetition in this dialect.
+/// Spellings of a `tokenizer.json`, which is in the dialect of Oniguruma, with the pattern that each is
+/// proven equal to in tests/python/huggingface/test_huggingface.py. The first one of a pattern is the one to
+/// write. tiktoken's newer spellings are not here: `{1,3}+` is a repeated repetition in this dialect.
 pub const IN_ONIGURUMA: [(&str, Named); 9] = [
     (GPT2, Named::Gpt2),
     (GPT2_RELEASE, Named::Gpt2),
-    // tiktoken's own pattern without its possessive quantifiers. They change nothing, since no part of an alternative
-    // matches the character that ends a run of it.
+    // tiktoken's own pattern without its possessive quantifiers. They change nothing, since no part of an
+    // alternative matches the character that ends a run of it.
     (
         r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s+\z|\s*[\r\n]+|\s+(?!\S)|\s+",
         Named::Cl100k,

@@ -32,19 +32,20 @@ impl RunKind {
 }
 
 impl Pretokenizer {
-    /// A place in a pretoken from which on its suffixes are pretokens: the text from this place on, or from any later
-    /// character up to two characters before the pretoken's end, begins with a pretoken that ends where `range` does.
-    /// `range` is a pretoken of `text`, which is UTF-8. `None` if no such place is known.
+    /// A place in a pretoken from which on its suffixes are pretokens: the text from this place on, or from
+    /// any later character up to two characters before the pretoken's end, begins with a pretoken that ends
+    /// where `range` does. `range` is a pretoken of `text`, which is UTF-8. `None` if no such place is known.
     ///
-    /// For the named patterns there is such a place if the pretoken ends with a run of characters of one kind that
-    /// does not continue after it and is longer than any contraction. The kinds are:
+    /// For the named patterns there is such a place if the pretoken ends with a run of characters of one kind
+    /// that does not continue after it and is longer than any contraction. The kinds are:
     ///
-    /// - letters: no other alternative takes the first letter of a text, and all letters up to the end of the run
-    ///   follow it, whatever their case
+    /// - letters: no other alternative takes the first letter of a text, and all letters up to the end of the
+    ///   run follow it, whatever their case
     /// - numbers, in GPT-2's pattern
     /// - characters of no class, where another one follows
     /// - marks, where no letter follows
-    /// - whitespace, if the whole pretoken is whitespace: its last newline, or its last character, stays where it is
+    /// - whitespace, if the whole pretoken is whitespace: its last newline, or its last character, stays
+    ///   where it is
     pub(crate) fn stable_suffix(&self, text: &[u8], range: std::ops::Range<usize>) -> Option<usize> {
         let named = match &self.pattern {
             Pattern::Whole => return Some(range.start),

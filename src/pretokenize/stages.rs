@@ -1,4 +1,5 @@
-//! Splitting in stages: each cuts the pieces of the one before, and may drop some of them (Hugging Face's sequences).
+//! Splitting in stages: each cuts the pieces of the one before, and may drop some of them (Hugging Face's
+//! sequences).
 
 use std::ops::Range;
 
@@ -44,8 +45,8 @@ pub struct SplitStage {
     pub invert: bool,
 }
 
-/// Stages, one after the other. Text that they drop is not among the splitter's matches, so the pretokenizer must
-/// drop unmatched text.
+/// Stages, one after the other. Text that they drop is not among the splitter's matches, so the pretokenizer
+/// must drop unmatched text.
 pub struct SplitStages(pub Vec<SplitStage>);
 
 impl Splitter for SplitStages {

@@ -1,9 +1,11 @@
-//! Runs of words: the pretokens of a named pattern, where those that are words after single spaces stay together.
+//! Runs of words: the pretokens of a named pattern, where those that are words after single spaces stay
+//! together.
 //!
-//! A pattern for tokens of several words has [`EXPRESSION`] before a named pattern. Its pretokens end where those of the
-//! named pattern do, but for the places inside of a run of words, and these are known by the pretokens next to them. So
-//! nothing but a named pattern has to be scanned, and only the places that matter are looked at. Marks are an exception
-//! where the named pattern takes them for punctuation: then a run may end inside of one of its pretokens.
+//! A pattern for tokens of several words has [`EXPRESSION`] before a named pattern. Its pretokens end where
+//! those of the named pattern do, but for the places inside of a run of words, and these are known by the
+//! pretokens next to them. So nothing but a named pattern has to be scanned, and only the places that matter
+//! are looked at. Marks are an exception where the named pattern takes them for punctuation: then a run may
+//! end inside of one of its pretokens.
 
 use std::cell::Cell;
 
@@ -11,7 +13,8 @@ use super::class::{Class, char_start, class_of, decode_char};
 use super::named::Named;
 use super::spellings::SPELLINGS;
 
-/// Two words or more with single spaces between them. A word before an apostrophe is left to the pattern after this one.
+/// Two words or more with single spaces between them. A word before an apostrophe is left to the pattern
+/// after this one.
 const EXPRESSION: &str = r" ?[\p{L}\p{M}]+(?: [\p{L}\p{M}]+)+(?![\p{L}\p{M}'’])";
 
 /// The bytes that are looked at together for marks.
@@ -36,7 +39,8 @@ pub struct NamedPretokens<'t> {
     cut_word: Cell<Option<CutWord>>,
 }
 
-/// A word that the named pattern cuts, as before a capital: the numbers of the first and the last end inside of it.
+/// A word that the named pattern cuts, as before a capital: the numbers of the first and the last end inside
+/// of it.
 #[derive(Clone, Copy)]
 struct CutWord {
     first: usize,
@@ -81,7 +85,8 @@ impl NamedPretokens<'_> {
         if self.is_in_word(at) { self.joins_cut_word(at) } else { self.is_joint(at) }
     }
 
-    /// All of a cut word is in a run that began before it; or else what follows an end at which a run can begin.
+    /// All of a cut word is in a run that began before it; or else what follows an end at which a run can
+    /// begin.
     #[cold]
     fn joins_cut_word(&self, at: usize) -> bool {
         let last = self.cut_word.get().filter(|word| (word.first..=word.last).contains(&at));

@@ -18,10 +18,9 @@ use crate::decode::{self, TokenRun};
 ///     b: Another tokenizer.
 ///     ids_b: Ids of `b` that stand for the same bytes.
 ///
-/// Returns:
-///     `ends`, `int64` of shape (n + 1, 2), which begins with (0, 0). For each of the n groups,
-///     `ids_a[ends[i, 0]:ends[i + 1, 0]]` and `ids_b[ends[i, 1]:ends[i + 1, 1]]` stand for the same bytes, and no
-///     smaller groups do.
+/// Returns: `ends`, `int64` of shape (n + 1, 2), which begins with (0, 0). For each of the n groups,
+/// `ids_a[ends[i, 0]:ends[i + 1, 0]]` and `ids_b[ends[i, 1]:ends[i + 1, 1]]` stand for the same bytes, and no
+/// smaller groups do.
 ///
 /// Raises:
 ///     KeyError: An id has no token; names the id and its index.
@@ -38,9 +37,8 @@ pub(super) fn align(py: Python<'_>, a: Any, ids_a: Any, b: Any, ids_b: Any) -> P
 
 /// Return the ids of another tokenizer that stand for the same bytes.
 ///
-/// Returns:
-///     `int64` of shape (a.max_id + 1,): for each id of `a` the id of `b`, or -1. The equal of a special token is a
-///     special token.
+/// Returns: `int64` of shape (a.max_id + 1,): for each id of `a` the id of `b`, or -1. The equal of a special
+/// token is a special token.
 #[pyfunction]
 pub(super) fn vocab_map(py: Python<'_>, a: Any, b: Any) -> PyResult<Made<Array<i64>>> {
     let (a, b) = (Tokenizer::of_public(a, "a")?, Tokenizer::of_public(b, "b")?);

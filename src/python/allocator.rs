@@ -1,5 +1,5 @@
-//! The allocator of the extension module: the system's allocator, with a reserve for when the system has no memory
-//! left.
+//! The allocator of the extension module: the system's allocator, with a reserve for when the system has no
+//! memory left.
 //!
 //! Rust aborts the process if a small allocation fails (a large one is an error, see [`crate::room`]). So
 //! some address space is reserved. When the system refuses an allocation, a block of the reserve is given
@@ -7,8 +7,8 @@
 //! until it next checks its [`crate::Control`], which ends it with [`crate::Error::OutOfMemory`]. The next
 //! call takes the reserve again.
 //!
-//! The reserve only uses address space, without pages in physical memory. Where the system limits promised memory,
-//! the reserve counts towards that limit.
+//! The reserve only uses address space, without pages in physical memory. Where the system limits promised
+//! memory, the reserve counts towards that limit.
 #![allow(unsafe_code)] // implements an allocator, and calls the system
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -115,9 +115,9 @@ pub(super) fn leave_some_if_none() {
 
 /// Blocks that are given to the interpreter, which needs one or two at a time for its small objects.
 const INTERPRETER_BLOCKS: usize = 4;
-/// Bytes that must be available for some small objects of the interpreter. These objects come from the same heap once
-/// the interpreter's own memory is used up. The size is small enough that the allocation does not make the heap grow
-/// and shrink.
+/// Bytes that must be available for some small objects of the interpreter. These objects come from the same
+/// heap once the interpreter's own memory is used up. The size is small enough that the allocation does not
+/// make the heap grow and shrink.
 const SMALL_OBJECTS_BYTES: usize = 8 << 10;
 
 #[cfg(target_os = "linux")]

@@ -13,8 +13,8 @@ use crate::encode::{IdView, recycle};
 
 static NUMPY_IS_IMPORTED: AtomicBool = AtomicBool::new(false);
 
-/// Imports NumPy. The `numpy` crate would do so at its first array, but panic where the import fails; and other threads,
-/// or a child of `fork`, would wait for the cell in which the crate keeps NumPy's functions.
+/// Imports NumPy. The `numpy` crate would do so at its first array, but panic where the import fails; and
+/// other threads, or a child of `fork`, would wait for the cell in which the crate keeps NumPy's functions.
 fn import_numpy(py: Python<'_>) -> PyResult<()> {
     if !NUMPY_IS_IMPORTED.load(Relaxed) {
         py.import("numpy")?;
@@ -44,8 +44,8 @@ impl<'py> IntoObject<'py> for Pairs {
     }
 }
 
-/// From this number of ids on, an array borrows its memory from an [`IdMemory`]: 4 MB. Reusing such memory saves the
-/// system from clearing its pages again; code took 41 ms instead of 53.
+/// From this number of ids on, an array borrows its memory from an [`IdMemory`]: 4 MB. Reusing such memory
+/// saves the system from clearing its pages again; code took 41 ms instead of 53.
 const MIN_BORROWED_IDS: usize = 1 << 20;
 
 /// The memory of an array of ids. When no array uses it any more, it is kept for the next large result.
@@ -70,8 +70,8 @@ impl<'py> IntoObject<'py> for IdArray {
         allocator::leave_some_if_none();
         let memory = Bound::new(py, IdMemory(self.0))?;
         let view = ArrayView1::from(&memory.get().0[..]);
-        // SAFETY: the vector lives as long as `memory`, which the array holds as its base. Nothing else reads or
-        // writes it, and it is never reallocated.
+        // SAFETY: the vector lives as long as `memory`, which the array holds as its base. Nothing else reads
+        // or writes it, and it is never reallocated.
         Ok(unsafe { PyArray1::borrow_from_array(&view, memory.clone().into_any()) }.into_any())
     }
 }
@@ -85,11 +85,11 @@ pub(super) fn shared(py: Python<'_>, ids: IdView, count: usize) -> PyResult<Boun
     import_numpy(py)?;
     let memory = Bound::new(py, SharedIdMemory(ids))?;
     let ids = &memory.get().0[..count];
-    // SAFETY: an `AtomicU32` has the layout of a `u32`. The first `count` ids are not written any more while the memory
-    // has another owner than the document; see `SharedIds`.
+    // SAFETY: an `AtomicU32` has the layout of a `u32`. The first `count` ids are not written any more while
+    // the memory has another owner than the document; see `SharedIds`.
     let view = ArrayView1::from(unsafe { std::slice::from_raw_parts(ids.as_ptr().cast::<u32>(), count) });
-    // SAFETY: the memory lives as long as `memory`, which the array holds as its base, and is never reallocated. The array
-    // is made read-only before others see it.
+    // SAFETY: the memory lives as long as `memory`, which the array holds as its base, and is never
+    // reallocated. The array is made read-only before others see it.
     let array = unsafe { PyArray1::borrow_from_array(&view, memory.clone().into_any()) };
     array.readwrite().make_nonwriteable();
     Ok(array)

@@ -1,4 +1,5 @@
-//! Arrow's PyCapsule interface: reads columns of other libraries, and makes arrays that other libraries can read.
+//! Arrow's PyCapsule interface: reads columns of other libraries, and makes arrays that other libraries can
+//! read.
 #![allow(unsafe_code)] // takes structures out of capsules
 
 use std::ffi::CStr;
@@ -35,7 +36,8 @@ impl PyArrowColumn {
             let (schema, array) = export.call0()?.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;
             let (schema, array) =
                 (taken::<ArrowSchema>(&schema, SCHEMA)?, taken::<ArrowArray>(&array, ARRAY)?);
-            // SAFETY: what a capsule of this name holds follows the interface; that is the producer's promise.
+            // SAFETY: what a capsule of this name holds follows the interface; that is the producer's
+            // promise.
             let mut column = unsafe { Column::new(&schema)? };
             column.push(array)?;
             return Ok(PyArrowColumn(column.into()));
@@ -61,8 +63,8 @@ impl PyArrowColumn {
         Ok(PyArrowColumn(column.into()))
     }
 
-    /// Encodes each text to a list of ids. The ids have 32 bits if `wide` is true, else 16. If `large` is true, the
-    /// lists have offsets of 64 bits.
+    /// Encodes each text to a list of ids. The ids have 32 bits if `wide` is true, else 16. If `large` is
+    /// true, the lists have offsets of 64 bits.
     fn encode(
         &self,
         py: Python<'_>,
@@ -173,7 +175,7 @@ impl PyArrowArray {
 fn taken<T: Released>(capsule: Any, name: &'static CStr) -> PyResult<T> {
     let capsule = capsule.cast::<PyCapsule>()?;
     let structure = capsule.pointer_checked(Some(name))?.cast::<T>();
-    // SAFETY: a capsule of this name holds such a structure, which a consumer may move out if it leaves a released one
-    // behind. The GIL is held, so no other consumer does the same.
+    // SAFETY: a capsule of this name holds such a structure, which a consumer may move out if it leaves a
+    // released one behind. The GIL is held, so no other consumer does the same.
     Ok(unsafe { structure.replace(T::released()) })
 }

@@ -98,8 +98,8 @@ pub(super) fn counts_to_arrow(
     })
 }
 
-/// The counts of pretokens in Arrow columns. Without `firsts` the first places are 0, 1, 2, …. `end_place` is a place
-/// after all of them.
+/// The counts of pretokens in Arrow columns. Without `firsts` the first places are 0, 1, 2, …. `end_place` is
+/// a place after all of them.
 #[pyfunction]
 #[pyo3(signature = (pretokens, counts, firsts, end_place=0))]
 pub(super) fn counts_from_arrow(

@@ -19,7 +19,8 @@ use crate::source::{
 
 const BLOCK_BYTES: usize = 1 << 20;
 
-/// A file as the package describes it (`toksmith.files.inputs.InputFile`): the field has the text of each record.
+/// A file as the package describes it (`toksmith.files.inputs.InputFile`): the field has the text of each
+/// record.
 #[derive(FromPyObject)]
 pub(super) struct PyInputFile {
     path: PathBuf,
@@ -122,8 +123,9 @@ impl PyDocumentStream {
     }
 }
 
-/// The compression and the format of a file, as names. `open` opens a file that is not of this machine, and `format` is
-/// the one that was asked for. What is no regular file is not read, and has the format of its name, or none.
+/// The compression and the format of a file, as names. `open` opens a file that is not of this machine, and
+/// `format` is the one that was asked for. What is no regular file is not read, and has the format of its
+/// name, or none.
 #[pyfunction]
 #[pyo3(signature = (path, open=None, format=None))]
 pub(super) fn file_format(
@@ -147,8 +149,8 @@ pub(super) fn file_format(
     Ok((compression.name(), format.map(Format::name)))
 }
 
-/// Refuses a file with a name and these first bytes if something else stands in its place, such as a Git LFS pointer; with
-/// `plain`, if it is not plain text.
+/// Refuses a file with a name and these first bytes if something else stands in its place, such as a Git LFS
+/// pointer; with `plain`, if it is not plain text.
 #[pyfunction]
 pub(super) fn check_head(name: PathBuf, head: &[u8], plain: bool) -> PyResult<()> {
     let reason = if plain { not_plain(&name.to_string_lossy(), head) } else { substitute(head) };

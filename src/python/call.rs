@@ -28,7 +28,8 @@ pub(super) fn backed_text(text: &Bound<'_, PyString>) -> PyResult<PyBackedStr> {
     PyBackedStr::try_from(text.clone()).map_err(|error| errors::surrogate(text.py(), error))
 }
 
-/// Runs work that cannot fail and neither takes memory nor knows Python: without the GIL if it is on many bytes.
+/// Runs work that cannot fail and neither takes memory nor knows Python: without the GIL if it is on many
+/// bytes.
 pub(super) fn detached<T: Send>(py: Python<'_>, bytes: usize, work: impl FnOnce() -> T + Send) -> T {
     if bytes < GIL_RELEASE_BYTES { work() } else { py.detach(work) }
 }

@@ -1,5 +1,5 @@
-//! Patterns that the core runs without the `regex` package, and the kinds of characters, for programs in other languages
-//! that cut text as the core does.
+//! Patterns that the core runs without the `regex` package, and the kinds of characters, for programs in
+//! other languages that cut text as the core does.
 
 use std::sync::Arc;
 
@@ -45,8 +45,8 @@ impl PyCompiledPattern {
         self.automaton.classes()
     }
 
-    /// The class of every code point, as ranges of code points of the same class: tuples of the first code point of a
-    /// range, and its class.
+    /// The class of every code point, as ranges of code points of the same class: tuples of the first code
+    /// point of a range, and its class.
     fn classes_of_all(&self) -> Vec<(u32, Symbol)> {
         self.automaton.classes_of_all()
     }
@@ -57,7 +57,8 @@ impl PyCompiledPattern {
     }
 }
 
-/// The class of the named patterns of every code point (see `Class`), as those of `CompiledPattern.classes_of_all`.
+/// The class of the named patterns of every code point (see `Class`), as those of
+/// `CompiledPattern.classes_of_all`.
 #[pyfunction]
 pub(super) fn character_classes() -> Vec<(u32, u8)> {
     let mut ranges: Vec<(u32, u8)> =

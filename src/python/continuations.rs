@@ -15,11 +15,11 @@ use crate::encode::Continuations;
 /// How many ids to keep, and the ids that may come after them; None for any.
 type Healed = (usize, Option<Made<Array<u32>>>);
 
-/// The tokens of a tokenizer as what may come next: for text that is cut off, and for generation under constraints.
+/// The tokens of a tokenizer as what may come next: for text that is cut off, and for generation under
+/// constraints.
 ///
-/// Args:
-///     tokenizer: A `toksmith.Tokenizer`, or what names one. Its tokens are sorted once, which takes some ten milliseconds for
-///         100,000.
+/// Args: tokenizer: A `toksmith.Tokenizer`, or what names one. Its tokens are sorted once, which takes some
+/// ten milliseconds for 100,000.
 #[pyclass(frozen, module = "toksmith", name = "Continuations")]
 pub(super) struct PyContinuations {
     tokenizer: Py<Tokenizer>,
@@ -47,7 +47,8 @@ impl PyContinuations {
         (&*encoded.stable, List(encoded.completions.iter().map(|ids| &**ids))).object(py)
     }
 
-    /// Return the ordinary tokens whose bytes begin with `prefix`, bytes or a str, as ascending ids: `uint32`, shape (n,).
+    /// Return the ordinary tokens whose bytes begin with `prefix`, bytes or a str, as ascending ids:
+    /// `uint32`, shape (n,).
     fn prefix_ids(&self, prefix: Any) -> PyResult<Made<Array<u32>>> {
         let ids = match prefix.cast::<PyString>() {
             Ok(text) => self.inner.prefix_ids(call::text(text)?.as_bytes())?,
@@ -61,13 +62,12 @@ impl PyContinuations {
 
     /// Return how many of `ids` to keep, and which ids may come next instead of the others.
     ///
-    /// A prompt that ends inside a word ends with other tokens than the word has. As many ids are given up as can begin
-    /// a longer token; what comes next is one of the tokens that begin with their bytes. A special token stays, with
-    /// all before it.
+    /// A prompt that ends inside a word ends with other tokens than the word has. As many ids are given up as
+    /// can begin a longer token; what comes next is one of the tokens that begin with their bytes. A special
+    /// token stays, with all before it.
     ///
-    /// Returns:
-    ///     How many ids stay, and the tokens that may follow, as `uint32` of shape (n,); None if all ids stay, and any
-    ///     token may follow.
+    /// Returns: How many ids stay, and the tokens that may follow, as `uint32` of shape (n,); None if all ids
+    /// stay, and any token may follow.
     ///
     /// Raises:
     ///     KeyError: An id has no token; names the id and its index.
@@ -80,14 +80,11 @@ impl PyContinuations {
     ///
     /// Cost: one encoding of the end of the text for each token: 10 to 100 ms.
     ///
-    /// Returns:
-    ///     `bool` of shape (max_id + 1,): whether `ids` and this id are what encoding their bytes gives. Bytes that end
-    ///     inside a character are encoded as `Tokenizer.encode` encodes bytes that are not UTF-8.
+    /// Returns: `bool` of shape (max_id + 1,): whether `ids` and this id are what encoding their bytes gives.
+    /// Bytes that end inside a character are encoded as `Tokenizer.encode` encodes bytes that are not UTF-8.
     ///
-    /// Raises:
-    ///     KeyError: An id has no token; names the id and its index.
-    ///     ValueError: Decoding does more than to join bytes, or nothing is known of where the last 4,096 bytes can be
-    ///         cut.
+    /// Raises: KeyError: An id has no token; names the id and its index. ValueError: Decoding does more than
+    /// to join bytes, or nothing is known of where the last 4,096 bytes can be cut.
     fn next_mask(&self, ids: Any) -> PyResult<Made<Array<bool>>> {
         let tokenizer = self.tokenizer.get();
         if tokenizer.decoder().is_some_and(|decoder| decoder.stripped() != Some(0)) {

@@ -131,7 +131,8 @@ impl PyCounting {
         Ok(call::alone(&self.0, "a counting")?.as_ref().map_or(0, count::Counting::spills))
     }
 
-    /// The counts. If they do not fit into the memory limit, `refuse` is called with them before the error is raised.
+    /// The counts. If they do not fit into the memory limit, `refuse` is called with them before the error is
+    /// raised.
     #[pyo3(signature = (refuse=None))]
     fn finish(&self, py: Python<'_>, refuse: Option<Any>) -> PyResult<PyPretokenCounts> {
         let counting = taken(&mut *call::alone(&self.0, "a counting")?)?;
@@ -238,8 +239,8 @@ impl PyPretokenCounts {
         call::long(py, None, |control| counts.append_to(&path, control))
     }
 
-    /// Reads counts that `append_to` wrote between two offsets of a file, without the pretokens that occur less often
-    /// than `min_count`.
+    /// Reads counts that `append_to` wrote between two offsets of a file, without the pretokens that occur
+    /// less often than `min_count`.
     #[staticmethod]
     #[pyo3(signature = (path, start, end, count, end_place, min_count=1))]
     fn read_from(

@@ -1,4 +1,5 @@
-//! The classes `DecodeStream` and `DecodeStreams`: text of ids that arrive one by one, in one stream or in many at once.
+//! The classes `DecodeStream` and `DecodeStreams`: text of ids that arrive one by one, in one stream or in
+//! many at once.
 
 use std::ffi::CStr;
 use std::sync::{Mutex, MutexGuard};
@@ -65,12 +66,12 @@ impl DecodeStreams {
         Ok(self.streams()?.len())
     }
 
-    /// Add an id to each stream, or nothing where it is None; return the texts that are complete now, often "".
+    /// Add an id to each stream, or nothing where it is None; return the texts that are complete now, often
+    /// "".
     ///
-    /// Raises:
-    ///     KeyError: No token has an id, and `unknown` is "error"; names its index. No stream has advanced.
-    ///     UnicodeDecodeError: The bytes are not UTF-8, under `errors="strict"`; the texts of this call are lost.
-    ///     ValueError: There are not as many ids as streams.
+    /// Raises: KeyError: No token has an id, and `unknown` is "error"; names its index. No stream has
+    /// advanced. UnicodeDecodeError: The bytes are not UTF-8, under `errors="strict"`; the texts of this call
+    /// are lost. ValueError: There are not as many ids as streams.
     fn push<'py>(&self, ids: Any<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
         let py = ids.py();
         let mut streams = self.streams()?;
@@ -88,7 +89,8 @@ impl DecodeStreams {
         List(texts.map(|(stream, id)| self.pushed(py, stream, id, &mut text))).object(py)
     }
 
-    /// End all texts; return what is left of each (U+FFFD for an unfinished character). All streams start anew.
+    /// End all texts; return what is left of each (U+FFFD for an unfinished character). All streams start
+    /// anew.
     fn flush<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mut streams = self.streams()?;
         let texts = streams.iter_mut().map(|stream| {
@@ -121,19 +123,16 @@ impl DecodeStreams {
 
 /// Decodes ids as they come; holds back the bytes of a character that has not all arrived.
 ///
-/// The texts of all pushes and the flush, joined, are `tokenizer.decode` of all ids, up to the first stop string. A
-/// stream can be pickled at any point.
+/// The texts of all pushes and the flush, joined, are `tokenizer.decode` of all ids, up to the first stop
+/// string. A stream can be pickled at any point.
 ///
-/// Args:
-///     tokenizer: The tokenizer of the ids.
-///     prompt: Ids that came before. Their text is not returned again; a character that they leave unfinished is
-///         returned as soon as it is complete.
-///     errors: What becomes of bytes that are not UTF-8, as in `bytes.decode`; default: "replace".
-///     skip_special_tokens: Whether special tokens have no text.
-///     unknown: What becomes of an id without a token: "error" raises, "skip" takes it for an empty text. Models with
-///         padded embeddings produce such ids.
-///     stop: Strings that end the text, each of up to 4,096 bytes: it ends before the one that is complete first, or
-///         the longest of several. Text with which one may begin is held back.
+/// Args: tokenizer: The tokenizer of the ids. prompt: Ids that came before. Their text is not returned again;
+/// a character that they leave unfinished is returned as soon as it is complete. errors: What becomes of
+/// bytes that are not UTF-8, as in `bytes.decode`; default: "replace". skip_special_tokens: Whether special
+/// tokens have no text. unknown: What becomes of an id without a token: "error" raises, "skip" takes it for
+/// an empty text. Models with padded embeddings produce such ids. stop: Strings that end the text, each of up
+/// to 4,096 bytes: it ends before the one that is complete first, or the longest of several. Text with which
+/// one may begin is held back.
 #[pyclass(frozen, weakref, module = "toksmith")]
 pub(super) struct DecodeStream(DecodeStreams);
 
@@ -158,9 +157,8 @@ impl DecodeStream {
 
     /// Add one id; return the text that is complete now, often "".
     ///
-    /// Raises:
-    ///     KeyError: No token has this id, and `unknown` is "error"; nothing is lost, and the stream can continue.
-    ///     UnicodeDecodeError: The bytes are not UTF-8, under `errors="strict"`.
+    /// Raises: KeyError: No token has this id, and `unknown` is "error"; nothing is lost, and the stream can
+    /// continue. UnicodeDecodeError: The bytes are not UTF-8, under `errors="strict"`.
     fn push<'py>(&self, id: Any<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
         let number = self.0.checked(id, None)?;
         let stream = &mut self.0.streams()?[0];

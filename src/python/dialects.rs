@@ -60,7 +60,8 @@ pub(super) fn from_fancy_regex(pattern: &Bound<'_, PyString>) -> PyResult<String
     Ok(dialects::from_fancy_regex(call::text(pattern)?)?)
 }
 
-/// The pattern of `regex` that means what `pattern` means to Oniguruma, and whether it may match the empty text.
+/// The pattern of `regex` that means what `pattern` means to Oniguruma, and whether it may match the empty
+/// text.
 #[pyfunction]
 pub(super) fn from_oniguruma(pattern: &Bound<'_, PyString>) -> PyResult<(String, bool)> {
     let Translation { pattern, nullable } = dialects::from_oniguruma(call::text(pattern)?, &PyTables)?;

@@ -16,16 +16,13 @@ use crate::error::Result;
 
 /// A text that changes, with the ids of the whole text after each change.
 ///
-/// An edit encodes the text that it puts in and some hundred bytes around it, from a place where the text can be cut
-/// to the next one: mostly a space between words. What has no such place for long, such as base64, is encoded as one
-/// piece. Memory: about five times the UTF-8 of the text. One thread may use it at a time.
+/// An edit encodes the text that it puts in and some hundred bytes around it, from a place where the text can
+/// be cut to the next one: mostly a space between words. What has no such place for long, such as base64, is
+/// encoded as one piece. Memory: about five times the UTF-8 of the text. One thread may use it at a time.
 ///
-/// Args:
-///     tokenizer: A `toksmith.Tokenizer`, or what names one.
-///     text: The text at first.
-///     special: Whether special tokens become their ids.
-///     chunk_bytes: Bytes from one remembered cut to the next at least. With more, edits take longer, and the document
-///         less memory.
+/// Args: tokenizer: A `toksmith.Tokenizer`, or what names one. text: The text at first. special: Whether
+/// special tokens become their ids. chunk_bytes: Bytes from one remembered cut to the next at least. With
+/// more, edits take longer, and the document less memory.
 ///
 /// Raises:
 ///     ValueError: `chunk_bytes` is less than 1.
@@ -76,10 +73,12 @@ impl PyDocument {
         self.edit(text, Document::edit_to)
     }
 
-    /// The ids of the text: a read-only array of `uint32`, which later changes of the document leave as it is.
+    /// The ids of the text: a read-only array of `uint32`, which later changes of the document leave as it
+    /// is.
     ///
-    /// The array is a view of the memory of the document. Ids are written to it from the first one that changed since
-    /// the last array was taken; all are copied if that array is still there and an id of it changed.
+    /// The array is a view of the memory of the document. Ids are written to it from the first one that
+    /// changed since the last array was taken; all are copied if that array is still there and an id of it
+    /// changed.
     #[getter]
     fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
         let mut document = self.document()?;
@@ -97,15 +96,16 @@ impl PyDocument {
         text::decoded(py, &utf8, c"strict")
     }
 
-    /// An index before which the last edit changed no id; `len` of the document if it changed none. It is that of the
-    /// first changed id, or, where the ids around the edit repeat, one before it.
+    /// An index before which the last edit changed no id; `len` of the document if it changed none. It is
+    /// that of the first changed id, or, where the ids around the edit repeat, one before it.
     #[getter]
     fn changed(&self) -> PyResult<usize> {
         Ok(self.document()?.changed())
     }
 
-    /// Whether an edit encodes its neighbourhood alone. False where nothing is known of the places where a text can be
-    /// cut: for a pattern that runs in `regex`, and for some normalizers. Then it encodes the whole text.
+    /// Whether an edit encodes its neighbourhood alone. False where nothing is known of the places where a
+    /// text can be cut: for a pattern that runs in `regex`, and for some normalizers. Then it encodes the
+    /// whole text.
     #[getter]
     fn is_bounded(&self) -> PyResult<bool> {
         Ok(self.document()?.is_bounded())

@@ -43,8 +43,8 @@ impl AsRef<[u8]> for PythonText {
 }
 
 impl PythonText {
-    /// The text of an item, which stands at `place`. With `keeps_surrogates` a lone surrogate becomes bytes that are not
-    /// UTF-8.
+    /// The text of an item, which stands at `place`. With `keeps_surrogates` a lone surrogate becomes bytes
+    /// that are not UTF-8.
     fn of(item: Any, place: impl FnOnce() -> String, keeps_surrogates: bool) -> PyResult<Self> {
         let Ok(text) = item.cast::<PyString>() else {
             return item.extract().map(PythonText::Bytes).map_err(|_| {
@@ -78,10 +78,11 @@ impl PythonText {
     }
 }
 
-/// Objects of Python that other threads use. They are dropped by threads that are attached to the interpreter.
+/// Objects of Python that other threads use. They are dropped by threads that are attached to the
+/// interpreter.
 ///
-/// If another thread dropped an object of Python, PyO3 would put it into a list that the whole process shares, under a
-/// lock; a child that is forked at that moment would wait for the lock at its next call.
+/// If another thread dropped an object of Python, PyO3 would put it into a list that the whole process
+/// shares, under a lock; a child that is forked at that moment would wait for the lock at its next call.
 struct Lent<T: ?Sized>(Vec<Arc<T>>);
 
 impl<T: ?Sized> Lent<T> {

@@ -22,8 +22,8 @@ pub(super) struct PyEncodingSettings {
     padding: Option<Padding>,
 }
 
-/// Whether each text is a list of words; whether added tokens are found; whether the post-processor adds its own; whether
-/// only ids are known; and how many threads may be used.
+/// Whether each text is a list of words; whether added tokens are found; whether the post-processor adds its
+/// own; whether only ids are known; and how many threads may be used.
 type Options = (bool, bool, bool, bool, usize);
 
 #[pymethods]

@@ -55,8 +55,8 @@ impl From<Error> for PyErr {
     }
 }
 
-/// A message that begins with the name of a file, with the name as Python has it: a name that is not UTF-8 stays as it
-/// is.
+/// A message that begins with the name of a file, with the name as Python has it: a name that is not UTF-8
+/// stays as it is.
 fn message(path: &Path, error: &Error) -> OsString {
     let mut message = path.as_os_str().to_owned();
     message.push(error.to_string().strip_prefix(&path.display().to_string()).unwrap_or_default());

@@ -15,8 +15,8 @@ use crate::error::Error;
 use crate::shards::{self, NPY_HEADER_BYTES};
 use crate::source::{self, WrittenHashes};
 
-/// Encodes the file. `out` is an empty file for the ids, and its name in the end, whose suffix decides the format. Returns
-/// how many ids were written, or without `out` an array of them.
+/// Encodes the file. `out` is an empty file for the ids, and its name in the end, whose suffix decides the
+/// format. Returns how many ids were written, or without `out` an array of them.
 pub(super) fn encode<'py, T: IdType + Element>(
     py: Python<'py>,
     encoder: &Encoder,

@@ -1,4 +1,5 @@
-//! Files of tokenizers, as functions: what a file is, and the contents that stand-ins for other libraries read.
+//! Files of tokenizers, as functions: what a file is, and the contents that stand-ins for other libraries
+//! read.
 
 use std::path::PathBuf;
 
@@ -48,8 +49,8 @@ pub(super) fn tokens_of_ranks<'py>(py: Python<'py>, file: &[u8]) -> PyResult<Bou
     Dict(lines.tokens()).object(py)
 }
 
-/// The pattern of a `.model` file of minbpe, ids by the names of its special tokens, and the id that each pair of ids is merged
-/// into.
+/// The pattern of a `.model` file of minbpe, ids by the names of its special tokens, and the id that each
+/// pair of ids is merged into.
 #[pyfunction]
 pub(super) fn minbpe_model<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
     let file = py.detach(|| MinbpeFile::parse(text))?;

@@ -1,10 +1,11 @@
 //! Calls of the interpreter by threads that outlive it.
 //!
-//! Before Python 3.14 a daemon thread that takes the GIL while the interpreter exits is ended by `pthread_exit`, which
-//! unwinds its stack. Frames of Rust cannot be unwound so: the process aborts. PyO3 lets the thread hang instead, as
-//! Python 3.14 does, but only where Rust itself takes the GIL. The interpreter also takes it back inside any function
-//! that may run Python code. The linker leads the calls of those functions, of this crate and of its dependencies, to the
-//! ones below (`--wrap`; `build.rs` reads the list). With other C libraries than glibc nothing is unwound.
+//! Before Python 3.14 a daemon thread that takes the GIL while the interpreter exits is ended by
+//! `pthread_exit`, which unwinds its stack. Frames of Rust cannot be unwound so: the process aborts. PyO3
+//! lets the thread hang instead, as Python 3.14 does, but only where Rust itself takes the GIL. The
+//! interpreter also takes it back inside any function that may run Python code. The linker leads the calls of
+//! those functions, of this crate and of its dependencies, to the ones below (`--wrap`; `build.rs` reads the
+//! list). With other C libraries than glibc nothing is unwound.
 #![allow(unsafe_code)] // calls the interpreter's C API
 #![allow(non_snake_case)] // names of the C API
 
@@ -26,8 +27,8 @@ impl Drop for Hang {
     }
 }
 
-/// Names functions of the C API. LLVM's linker passes over `--wrap` for a name that no object has, and after link-time
-/// optimization the wrapper, which has the other name, may be all that is left.
+/// Names functions of the C API. LLVM's linker passes over `--wrap` for a name that no object has, and after
+/// link-time optimization the wrapper, which has the other name, may be all that is left.
 macro_rules! named {
     ($($(#[$attribute:meta])* $name:ident($($type:ty),*) -> $result:ty;)*) => {
         $(
@@ -77,8 +78,8 @@ macro_rules! guarded {
     };
 }
 
-// What may run Python code: calls, special methods, imports, warnings, codecs, destructors, and allocations of containers,
-// which collect garbage. Every supported version of Python exports them.
+// What may run Python code: calls, special methods, imports, warnings, codecs, destructors, and allocations
+// of containers, which collect garbage. Every supported version of Python exports them.
 guarded! {
     PyBuffer_Release(view: *mut ffi::Py_buffer) -> ();
     PyDict_Contains(dict: Object, key: Object) -> c_int;

@@ -162,7 +162,8 @@ impl PyEncoding {
         self.0.set_sequence(sequence_id);
     }
 
-    /// Keeps `max_length` tokens; the others go to `overflowing`, each part with `stride` tokens of the one before.
+    /// Keeps `max_length` tokens; the others go to `overflowing`, each part with `stride` tokens of the one
+    /// before.
     #[pyo3(signature = (max_length, stride=0, direction="right"))]
     fn truncate(&mut self, max_length: usize, stride: usize, direction: &str) -> PyResult<()> {
         let is_left = is_left(direction, "truncation_direction")?;

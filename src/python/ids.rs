@@ -34,7 +34,8 @@ const MAX_IDLE_IDS: usize = 1 << 14;
 pub(super) struct IdList(pub(super) Vec<u32>);
 
 impl IdList {
-    /// Memory for ids that become a list. It is taken and not borrowed, since a signal handler may encode as well.
+    /// Memory for ids that become a list. It is taken and not borrowed, since a signal handler may encode as
+    /// well.
     #[inline]
     pub(super) fn memory() -> Vec<u32> {
         IDLE.take()
@@ -125,11 +126,12 @@ const IDS_PER_RUN: usize = 1 << 10;
 /// Runs between two checks of the clock.
 const RUNS_PER_CHECK: usize = ITEMS_PER_CHECK / IDS_PER_RUN;
 
-/// Reads all ids of a list, of another iterable of int, or of an array of integers into an empty vector. An id above `max_id`
-/// in an iterable is an error at once, since the iterable may be endless.
+/// Reads all ids of a list, of another iterable of int, or of an array of integers into an empty vector. An
+/// id above `max_id` in an iterable is an error at once, since the iterable may be endless.
 ///
 /// # Errors
-/// `KeyError` for an int above `max_id` or below 0, `TypeError` for another object. The ids before it are read.
+/// `KeyError` for an int above `max_id` or below 0, `TypeError` for another object. The ids before it are
+/// read.
 pub(super) fn read(ids: Any, max_id: u32, all: &mut Vec<u32>) -> PyResult<()> {
     if (ids.is_exact_instance_of::<PyList>() || ids.is_exact_instance_of::<PyTuple>())
         && ints::reads_in_place(ids.py())
@@ -171,14 +173,15 @@ fn extend_while(all: &mut Vec<u32>, ids: impl Iterator<Item = Option<u32>>) -> u
     read
 }
 
-/// Reads the ids of a list or tuple in place. Nothing can change the list while the GIL is held and no Python code
-/// runs. After anything else, its length is read again, as the list's own iterator does.
+/// Reads the ids of a list or tuple in place. Nothing can change the list while the GIL is held and no Python
+/// code runs. After anything else, its length is read again, as the list's own iterator does.
 fn read_list(list: Any, all: &mut Vec<u32>) -> PyResult<()> {
     let mut yielder = call::GilYielder::new();
     for count in 1.. {
         let left = items(list).get(all.len()..).unwrap_or(&[]);
         room::reserve(all, left.len())?;
-        // SAFETY: the list keeps its items alive, the GIL is held, and the caller has checked `reads_in_place`.
+        // SAFETY: the list keeps its items alive, the GIL is held, and the caller has checked
+        // `reads_in_place`.
         let small = |&item: &*mut ffi::PyObject| unsafe { ints::small(item) };
         let read = extend_while(all, left.iter().take(IDS_PER_RUN).map(small));
         if read < IDS_PER_RUN {
@@ -237,8 +240,8 @@ pub(super) fn extract_id(id: Any, index: Option<usize>) -> PyResult<u32> {
     Err(error)
 }
 
-/// Reads an array of one of these types. `None` if the array has another type or a foreign byte order; the caller
-/// then reads its items one by one.
+/// Reads an array of one of these types. `None` if the array has another type or a foreign byte order; the
+/// caller then reads its items one by one.
 fn read_array(py: Python<'_>, buffer: &PyUntypedBuffer, all: &mut Vec<u32>) -> Option<PyResult<()>> {
     // NumPy before 2.3 lets its bools be read as ints, with a warning.
     if buffer.format().to_bytes() == b"?" && buffer.item_count() > 0 {
@@ -275,8 +278,8 @@ where
                 NonNull::from(&mut copy[..]).cast()
             }
         };
-        // SAFETY: the buffer, or its copy, is held, so its items stay valid. Each item is read by value, and every bit
-        // pattern is valid for `T`.
+        // SAFETY: the buffer, or its copy, is held, so its items stay valid. Each item is read by value, and
+        // every bit pattern is valid for `T`.
         let get = |at: usize| unsafe { ids.add(at).read() };
         room::reserve(all, count)?;
         for start in (0..count).step_by(ITEMS_PER_CHECK) {

@@ -10,8 +10,8 @@ use pyo3::prelude::*;
 /// Ids below this share their int objects. All of them take 8 MB, and 2 MB for the table; memory is used only
 /// for the ids that occur.
 const SHARED_INTS: usize = if cfg!(Py_GIL_DISABLED) { 0 } else { 1 << 18 };
-/// Ids below this share theirs from the first list on: frequent tokens, in 16 pages of the table. If all did, nearly each
-/// id of a first short text would touch a new page, which takes as long as making a hundred ints.
+/// Ids below this share theirs from the first list on: frequent tokens, in 16 pages of the table. If all did,
+/// nearly each id of a first short text would touch a new page, which takes as long as making a hundred ints.
 const FIRST_SHARED_INTS: usize = if cfg!(Py_GIL_DISABLED) { 0 } else { 1 << 13 };
 /// Other ids share theirs after as many ints were made for one use.
 const MAX_UNSHARED_INTS: usize = 1 << 15;

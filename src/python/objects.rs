@@ -1,4 +1,5 @@
-//! Results as objects of the interpreter. Where PyO3's conversions panic without memory, these raise `MemoryError`.
+//! Results as objects of the interpreter. Where PyO3's conversions panic without memory, these raise
+//! `MemoryError`.
 #![allow(unsafe_code)] // calls the interpreter's C API
 
 use pyo3::ffi;
@@ -75,8 +76,8 @@ macro_rules! objects {
         impl<'py> IntoObject<'py> for $type {
             fn object(self, $py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
                 let $value = self;
-                // SAFETY: the GIL is held, and all bytes of a value are there. A function of the C API returns a new
-                // reference, or null with an exception set.
+                // SAFETY: the GIL is held, and all bytes of a value are there. A function of the C API
+                // returns a new reference, or null with an exception set.
                 #[allow(unused_unsafe)]
                 unsafe { $object }
             }

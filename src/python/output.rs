@@ -18,7 +18,8 @@ use crate::error::Error;
 use crate::memory;
 use crate::vocab::TokenBytes;
 
-/// Bytes of a result that are collected on the stack, so that a short result needs one allocation, of its final size.
+/// Bytes of a result that are collected on the stack, so that a short result needs one allocation, of its
+/// final size.
 const STACK_BYTES: usize = 1 << 10;
 
 /// The memory of a longer result. Nothing else can reach it.
@@ -129,9 +130,9 @@ impl<'py> DecodeBuffer<'py> {
     /// Changes the size of the memory to `room` bytes: more than it has, or those of a whole text.
     fn grow(&mut self, room: usize) -> PyResult<()> {
         let (size, old) = (room as ffi::Py_ssize_t, self.data());
-        // SAFETY: nothing else has seen a `str` that changes its size; if that fails, an exception is set and the `str` is
-        // unchanged. New memory is null with an exception set, or has `room` bytes, more than the `len` that are copied
-        // before the old memory is freed.
+        // SAFETY: nothing else has seen a `str` that changes its size; if that fails, an exception is set and
+        // the `str` is unchanged. New memory is null with an exception set, or has `room` bytes, more than
+        // the `len` that are copied before the old memory is freed.
         unsafe {
             let large = match &mut self.large {
                 Large::Text(text) => (ffi::PyUnicode_Resize(text, size) == 0).then_some(Large::Text(*text)),

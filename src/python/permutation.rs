@@ -9,7 +9,8 @@ use super::arrays::Array;
 use super::objects::{Any, IntoObject};
 use crate::shards::{KEY_BYTES, Permutation};
 
-/// A bijection of the numbers 0 to `size` - 1, chosen by a seed: the same on every machine and in every version.
+/// A bijection of the numbers 0 to `size` - 1, chosen by a seed: the same on every machine and in every
+/// version.
 ///
 /// It takes constant memory, and constant time for each number.
 ///
@@ -65,7 +66,8 @@ impl PyPermutation {
         number.ok_or_else(|| self.no_place(&index))
     }
 
-    /// Returns the numbers at several places, as `int64` of the same shape; `IndexError` for a place that is not there.
+    /// Returns the numbers at several places, as `int64` of the same shape; `IndexError` for a place that is
+    /// not there.
     fn many<'py>(&self, indices: Any<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
         let py = indices.py();
         let places = py.import("numpy")?.call_method1("asarray", (indices, "int64"))?;

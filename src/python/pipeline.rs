@@ -79,8 +79,8 @@ impl PyPipeline {
         Ok(self.inner.steps().is_plain()?)
     }
 
-    /// What runs the stages that cut a text into pretokens: the name of a scanner, "compiled" or "regex"; nothing for texts and
-    /// kinds of characters, which are found directly.
+    /// What runs the stages that cut a text into pretokens: the name of a scanner, "compiled" or "regex";
+    /// nothing for texts and kinds of characters, which are found directly.
     fn engines(&self) -> Vec<&'static str> {
         let engine = |stage: &SplitStage| match &stage.matcher {
             Matcher::Named(named, _) => Some(named.name()),
@@ -112,7 +112,8 @@ impl PyPipeline {
         Ok(pretokens.map(|(pretoken, place)| (pretoken, (place.start, place.end))).collect())
     }
 
-    /// The pieces of a text, normalized and with prefixes, for a training; cut into pretokens if no one pattern does that.
+    /// The pieces of a text, normalized and with prefixes, for a training; cut into pretokens if no one
+    /// pattern does that.
     fn pieces(&self, py: Python<'_>, text: &str) -> PyResult<Made<List<impl Iterator<Item = String>>>> {
         let steps = self.inner.steps();
         let pieces = call::sized(py, text.len(), |_| steps.pieces(text, steps.pattern().is_none()))?;

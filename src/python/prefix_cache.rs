@@ -25,14 +25,13 @@ const MAX_IDLE_BYTES: usize = 1 << 17;
 /// Characters from which on the GIL is released at once: what is known of fewer is found in less than 0.2 ms.
 const MAX_UNITS_WITH_GIL: usize = 1 << 18;
 
-/// Encodes texts that begin as earlier ones did, such as the turns of conversations, from the last place on up to which
-/// the text is known and can be cut. Gives the ids that the tokenizer gives. Any number of threads may use it at once.
+/// Encodes texts that begin as earlier ones did, such as the turns of conversations, from the last place on
+/// up to which the text is known and can be cut. Gives the ids that the tokenizer gives. Any number of
+/// threads may use it at once.
 ///
-/// Args:
-///     tokenizer: A `toksmith.Tokenizer`, or what names one.
-///     max_bytes: Memory that it takes at most, two to three times the UTF-8 of the text that it remembers. What was
-///         not used for long goes first.
-///     special: Whether special tokens become their ids.
+/// Args: tokenizer: A `toksmith.Tokenizer`, or what names one. max_bytes: Memory that it takes at most, two
+/// to three times the UTF-8 of the text that it remembers. What was not used for long goes first. special:
+/// Whether special tokens become their ids.
 ///
 /// Raises:
 ///     ValueError: `max_bytes` is negative.
@@ -75,8 +74,8 @@ impl PyPrefixCache {
 }
 
 impl PyPrefixCache {
-    /// The ids of a text, in empty memory. What is known takes less time than other threads need to take the GIL and give it
-    /// back.
+    /// The ids of a text, in empty memory. What is known takes less time than other threads need to take the
+    /// GIL and give it back.
     fn ids_of(&self, text: Any, mut ids: Vec<u32>) -> PyResult<Vec<u32>> {
         let (py, text, cache) = (text.py(), text::of(text, true)?, &self.0);
         let (isa, units) = (Isa::best(), 0..text.len());

@@ -1,4 +1,5 @@
-//! The class `Pretokenizer`: the core's scanners, and patterns of `regex`; and which of them runs the pattern of a file.
+//! The class `Pretokenizer`: the core's scanners, and patterns of `regex`; and which of them runs the pattern
+//! of a file.
 
 use std::sync::Arc;
 
@@ -24,8 +25,8 @@ pub(super) struct PyPretokenizer {
 }
 
 impl PyPretokenizer {
-    /// The pattern as `toksmith.patterns` has it: text, flags, name, `unmatched`, Unicode version, whether the text names
-    /// stages, and what runs it.
+    /// The pattern as `toksmith.patterns` has it: text, flags, name, `unmatched`, Unicode version, whether
+    /// the text names stages, and what runs it.
     pub(super) fn row<'py>(
         py: Python<'py>,
         pattern: &SourcePattern,
@@ -46,8 +47,8 @@ impl PyPretokenizer {
 
 #[pymethods]
 impl PyPretokenizer {
-    /// `pattern` is None, the name of a scanner, a `CompiledPattern`, or a compiled `regex` pattern.
-    /// `isa` is the instruction set of a scanner, for tests; by default the best of the machine. `source`, `flags` and
+    /// `pattern` is None, the name of a scanner, a `CompiledPattern`, or a compiled `regex` pattern. `isa` is
+    /// the instruction set of a scanner, for tests; by default the best of the machine. `source`, `flags` and
     /// `unicode` are what files have for the pattern.
     #[new]
     #[pyo3(signature = (pattern, unmatched="keep", isa=None, *, source=None, flags=0, unicode=None))]

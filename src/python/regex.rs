@@ -50,8 +50,8 @@ impl Regex {
         Regex { spans: spans.clone().unbind(), is_nullable }
     }
 
-    /// The spans of the matches in a text. Its invalid bytes become lone surrogates, which the pattern sees as characters
-    /// of no class.
+    /// The spans of the matches in a text. Its invalid bytes become lone surrogates, which the pattern sees
+    /// as characters of no class.
     fn spans<'py>(&self, py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyIterator>> {
         self.spans.bind(py).call1((text::decoded(py, text, c"surrogateescape")?,))?.try_iter()
     }

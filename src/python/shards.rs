@@ -24,9 +24,9 @@ pub(super) struct PyShardFolder {
 
 #[pymethods]
 impl PyShardFolder {
-    /// `options` are those of the core, and `run` all settings that decide what is written, both as JSON. Worker threads
-    /// call `write_parquet(ids, starts, tokens, documents, is_wide, path)`. With `kept`, only files of these names are
-    /// kept.
+    /// `options` are those of the core, and `run` all settings that decide what is written, both as JSON.
+    /// Worker threads call `write_parquet(ids, starts, tokens, documents, is_wide, path)`. With `kept`, only
+    /// files of these names are kept.
     #[new]
     fn new(
         folder: PathBuf,
@@ -56,8 +56,8 @@ impl PyShardFolder {
         call::long(py, None, |control| self.folder.resume(control))
     }
 
-    /// Joins pieces to a whole shard. A piece is the two files of a shard without headers, the first document, and the
-    /// one after the last.
+    /// Joins pieces to a whole shard. A piece is the two files of a shard without headers, the first
+    /// document, and the one after the last.
     fn join(
         &self,
         py: Python<'_>,
@@ -134,8 +134,8 @@ impl PyShardRun {
         call::long(py, progress, |control| self.run.files(&self.encoder, end, control))
     }
 
-    /// Processes str and bytes in place of the next source. They begin with the texts that the run that is continued
-    /// has encoded, which must be the same and are passed over.
+    /// Processes str and bytes in place of the next source. They begin with the texts that the run that is
+    /// continued has encoded, which must be the same and are passed over.
     #[pyo3(signature = (texts, *, progress=None))]
     fn texts(&self, py: Python<'_>, texts: Any, progress: Option<Any>) -> PyResult<()> {
         let at = self.run.at();
@@ -143,9 +143,9 @@ impl PyShardRun {
         self.feed(py, at.source + 1, |py| feed.next(py), progress)
     }
 
-    /// Processes columns of texts in place of the remaining sources before `end`: objects with the attributes `source`
-    /// (its index), `texts` (an `ArrowColumn`), `progress`, and `null_reason` (what is wrong with a null). They begin at
-    /// the place of the run.
+    /// Processes columns of texts in place of the remaining sources before `end`: objects with the attributes
+    /// `source` (its index), `texts` (an `ArrowColumn`), `progress`, and `null_reason` (what is wrong with a
+    /// null). They begin at the place of the run.
     #[pyo3(signature = (end, columns, *, progress=None))]
     fn columns(&self, py: Python<'_>, end: usize, columns: Any, progress: Option<Any>) -> PyResult<()> {
         let mut feed = ColumnFeed::new(columns, self.run.at())?;
@@ -178,8 +178,8 @@ impl PyShardRun {
     }
 }
 
-/// The formats of shards: name, suffix of the file of ids, bytes before the ids, the maximum number of ids in a shard,
-/// and whether a split is one shard.
+/// The formats of shards: name, suffix of the file of ids, bytes before the ids, the maximum number of ids in
+/// a shard, and whether a split is one shard.
 pub(super) fn formats() -> Vec<(&'static str, &'static str, usize, u64, bool)> {
     let row = |(name, format): (_, ShardFormat)| {
         (name, format.suffix(), format.head_bytes(), format.max_ids(), format.is_single())

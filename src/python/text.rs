@@ -19,9 +19,9 @@ use crate::source::Text;
 use crate::transcode::{CharRange, CodeUnit, Measure, measure, write_units};
 use crate::{memory, room};
 
-/// From this number of characters on, a `str` is read in its own form. For a shorter one the interpreter makes its
-/// UTF-8, one character at a time, and keeps it as long as the `str` lives; this is fast for a short text and helps
-/// the next call.
+/// From this number of characters on, a `str` is read in its own form. For a shorter one the interpreter
+/// makes its UTF-8, one character at a time, and keeps it as long as the `str` lives; this is fast for a
+/// short text and helps the next call.
 const MIN_UNITS_IN_PLACE: isize = 1 << 16;
 /// The same for a `str` that is used once: the interpreter takes several times as long as [`Text::utf8`].
 const MIN_UNITS_OF_NEW: isize = 1 << 8;
@@ -32,7 +32,8 @@ pub(super) fn checked<'a, 'py>(text: &'a Bound<'py, PyAny>) -> PyResult<&'a Boun
     text.cast::<PyString>().map_err(|_| no_text(text))
 }
 
-/// Runs work on the UTF-8 of a text and `more` bytes: without the GIL, which long characters are converted without, too.
+/// Runs work on the UTF-8 of a text and `more` bytes: without the GIL, which long characters are converted
+/// without, too.
 pub(super) fn with_utf8<T: Send>(
     text: Any,
     more: usize,
@@ -82,8 +83,8 @@ fn no_text(value: Any) -> PyErr {
     errors::wrong_type("a text is a str", value, hint)
 }
 
-/// The text of a `str`: as UTF-8 if that exists or the text is short, otherwise as characters. A new `str` was just made, and
-/// is rarely used again.
+/// The text of a `str`: as UTF-8 if that exists or the text is short, otherwise as characters. A new `str`
+/// was just made, and is rarely used again.
 #[inline]
 pub(super) fn of<'a>(text: Any<'a, '_>, is_new: bool) -> PyResult<Text<'a>> {
     let text = checked(text)?;
@@ -98,9 +99,9 @@ pub(super) fn of<'a>(text: Any<'a, '_>, is_new: bool) -> PyResult<Text<'a>> {
 fn units<'a>(text: &'a Bound<'_, PyString>, min_units: isize) -> Option<Text<'a>> {
     let object = text.as_ptr();
     // SAFETY: `object` is a `str`, which the interpreter never changes once others can see it, and which
-    // lives as long as the result. It has `len` units, of the width that its kind tells. Other than a compact ASCII one it
-    // begins with the fields of `PyCompactUnicodeObject`, which change only under the GIL: it is held, or there is none,
-    // and another thread may be making the UTF-8.
+    // lives as long as the result. It has `len` units, of the width that its kind tells. Other than a compact
+    // ASCII one it begins with the fields of `PyCompactUnicodeObject`, which change only under the GIL: it is
+    // held, or there is none, and another thread may be making the UTF-8.
     unsafe {
         let len = ffi::PyUnicode_GET_LENGTH(object);
         let has_utf8 = ffi::PyUnicode_IS_COMPACT_ASCII(object) != 0
@@ -140,8 +141,8 @@ fn from_utf8<'py>(py: Python<'py>, bytes: &[u8]) -> Option<PyResult<Bound<'py, P
     })
 }
 
-/// A new `str` of `characters` characters. `highest` is the highest character that a unit can hold, and no character
-/// of the text is above it.
+/// A new `str` of `characters` characters. `highest` is the highest character that a unit can hold, and no
+/// character of the text is above it.
 fn filled<'py, U: CodeUnit>(
     py: Python<'py>,
     text: &str,

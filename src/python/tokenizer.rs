@@ -113,8 +113,8 @@ impl Tokenizer {
         call::sized(parts.py(), bytes, |control| work(self.encoder(), &of_bytes, control))
     }
 
-    /// The text of `ids`, where `errors` is the error handler of Python for bytes that are not UTF-8; without it, their
-    /// bytes.
+    /// The text of `ids`, where `errors` is the error handler of Python for bytes that are not UTF-8; without
+    /// it, their bytes.
     fn decoded<'py>(&self, ids: Any<'_, 'py>, errors: Option<&CStr>) -> PyResult<Bound<'py, PyAny>> {
         let py = ids.py();
         if self.decoder().is_some_and(|decoder| !decoder.is_plain()) {
@@ -184,7 +184,8 @@ impl Tokenizer {
         })
     }
 
-    /// Loads a file, its content, or two files. `format` is its name in the table of formats; that of a file is recognised by default.
+    /// Loads a file, its content, or two files. `format` is its name in the table of formats; that of a file
+    /// is recognised by default.
     #[staticmethod]
     #[pyo3(signature = (source, *, format=None, pattern=None, special_tokens=SpecialSpecs::default(), pre_tokenizer=None, dropout_seed=None))]
     fn load(
@@ -211,8 +212,8 @@ impl Tokenizer {
         })
     }
 
-    /// The tokenizer of the content of a `tokenizer.json`. `files` is the JSON of those beside it, by name. With `keep_ids` new
-    /// added tokens have the ids that the content gives them.
+    /// The tokenizer of the content of a `tokenizer.json`. `files` is the JSON of those beside it, by name.
+    /// With `keep_ids` new added tokens have the ids that the content gives them.
     #[staticmethod]
     #[pyo3(signature = (data, files=None, *, keep_ids=false, dropout_seed=None))]
     fn of_huggingface(
@@ -249,7 +250,8 @@ impl Tokenizer {
         Ok(Made(List(files)))
     }
 
-    /// The files of the folder that `transformers` reads, by name, and warnings. `roles` are special tokens by role.
+    /// The files of the folder that `transformers` reads, by name, and warnings. `roles` are special tokens
+    /// by role.
     #[pyo3(signature = (roles, chat_template=None, model_max_length=None))]
     fn folder<'py>(
         &self,
@@ -297,14 +299,15 @@ impl Tokenizer {
         PyPretokenizer::row(py, self.inner.pattern(), has_stages)
     }
 
-    /// The rule of ties of the training, the number of tokens before its first merge, and the count of each merge; None
-    /// without a record.
+    /// The rule of ties of the training, the number of tokens before its first merge, and the count of each
+    /// merge; None without a record.
     fn record(&self) -> Option<RecordRow<'_>> {
         let record = self.inner.record()?;
         Some((&record.ties, record.initial_tokens, &record.counts))
     }
 
-    /// `content`, `beside` and `files` of the Hugging Face folder that the tokenizer came with: see the fields of `Origin`.
+    /// `content`, `beside` and `files` of the Hugging Face folder that the tokenizer came with: see the
+    /// fields of `Origin`.
     fn origin<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         object_of(py, &self.inner.origin().unwrap_or(&Origin::default()).to_value())
     }
@@ -329,8 +332,9 @@ impl Tokenizer {
         Self::made(py, || self.inner.with_special_tokens(&more))
     }
 
-    /// The tokenizer with more added tokens; None if their ids do not ascend above all others. `steps` are those of a
-    /// tokenizer without a pipeline, if a token is found otherwise than a special token is. `tokens` is a JSON of the tokens.
+    /// The tokenizer with more added tokens; None if their ids do not ascend above all others. `steps` are
+    /// those of a tokenizer without a pipeline, if a token is found otherwise than a special token is.
+    /// `tokens` is a JSON of the tokens.
     #[pyo3(signature = (tokens, steps=None))]
     fn with_added_tokens(
         &self,
@@ -366,8 +370,8 @@ impl Tokenizer {
         Self::made(py, || self.inner.with_tokens_of(&other.inner, keeps_record))
     }
 
-    /// The ids of the tokens of all bytes, of the unknown token, and of those that no text becomes; None where merging begins
-    /// with bytes.
+    /// The ids of the tokens of all bytes, of the unknown token, and of those that no text becomes; None
+    /// where merging begins with bytes.
     fn characters(&self) -> Option<CharacterIds> {
         let characters = self.inner.vocab().characters()?.clone();
         Some((characters.bytes, characters.unknown, characters.outside.into_iter().collect()))
@@ -450,7 +454,8 @@ impl Tokenizer {
         text::with_many(texts, encode).map(Made)
     }
 
-    /// The ids of all texts, and where each text starts. `random` is the share of merges to leave out, and a seed.
+    /// The ids of all texts, and where each text starts. `random` is the share of merges to leave out, and a
+    /// seed.
     #[pyo3(signature = (texts, special, workers, random=None))]
     fn encode_batch_to_numpy(
         &self,
@@ -521,8 +526,8 @@ impl Tokenizer {
         })
     }
 
-    /// A place late in a text, in characters, where the text can be cut without changing its ids even if more text
-    /// follows; 0 if there is no such place.
+    /// A place late in a text, in characters, where the text can be cut without changing its ids even if more
+    /// text follows; 0 if there is no such place.
     fn late_cut(&self, text: Any, special: bool) -> PyResult<usize> {
         text::with_utf8(text, 0, |text, _| {
             let cut = self.encoder().late_cut(text.as_bytes(), special).unwrap_or(0);

@@ -32,8 +32,8 @@ impl Learned {
         self.merges.iter().filter(|merge| merge.token >= self.first).count()
     }
 
-    /// The merges in internal ids, each with how often the pair occurred when it was chosen; 0 if it was not chosen by its
-    /// count.
+    /// The merges in internal ids, each with how often the pair occurred when it was chosen; 0 if it was not
+    /// chosen by its count.
     fn merges(&self) -> Made<List<impl Iterator<Item = (u32, u32, u32, u64)>>> {
         Made(List(self.merges.iter().map(|merge| (merge.left, merge.right, merge.token, merge.count))))
     }
@@ -60,12 +60,12 @@ pub(super) enum PyMeasure<'py> {
     Dev(Vec<Bound<'py, PyPretokenCounts>>),
 }
 
-/// What an interrupted training with the same arguments has saved, what is called with the merges so far, and every how
-/// many seconds; it is called after Ctrl-C as well.
+/// What an interrupted training with the same arguments has saved, what is called with the merges so far, and
+/// every how many seconds; it is called after Ctrl-C as well.
 type Checkpoint = (PyBackedBytes, Py<PyAny>, f64);
 
-/// Learns merges. `base` is a tokenizer to extend, and `forced` are tokens to be made first. With `consume`, the counts are
-/// freed as soon as possible, and the objects are empty afterwards.
+/// Learns merges. `base` is a tokenizer to extend, and `forced` are tokens to be made first. With `consume`,
+/// the counts are freed as soon as possible, and the objects are empty afterwards.
 #[pyfunction]
 #[pyo3(signature = (texts, options, *, base=None, forced=vec![], checkpoint=None, progress=None, consume=false))]
 #[expect(clippy::too_many_arguments, reason = "keyword options, one each")]
@@ -122,8 +122,8 @@ fn counted(count: &Py<PyAny>, pretokenizer: Pretokenizer) -> Result<Arc<Pretoken
     call::attached(count)
 }
 
-/// A count, the number of distinct pretokens that occur as often, and bytes of memory: what learning from them takes at
-/// least, and at most without a limit, and what they take as counts.
+/// A count, the number of distinct pretokens that occur as often, and bytes of memory: what learning from
+/// them takes at least, and at most without a limit, and what they take as counts.
 type Need = (u64, u64, u64, u64, u64);
 
 /// What learning takes of memory, for some counts from 1 on.
@@ -149,8 +149,9 @@ pub(super) fn fingerprint(py: Python<'_>, counts: &PyPretokenCounts) -> PyResult
     Ok(format!("{:016x}{:016x}", halves[0], halves[1]))
 }
 
-/// The tokenizer of a training, with new special tokens. Without a base, `special_ids` and `byte_order` say in which order
-/// special tokens, bytes and merges have their ids. `ties` is for the record of the training, which there is not without it.
+/// The tokenizer of a training, with new special tokens. Without a base, `special_ids` and `byte_order` say
+/// in which order special tokens, bytes and merges have their ids. `ties` is for the record of the training,
+/// which there is not without it.
 #[pyfunction]
 #[pyo3(signature = (learned, base, names, pattern, special_ids="first", byte_order="value", ties=None))]
 #[expect(clippy::too_many_arguments, reason = "keyword options, one each")]

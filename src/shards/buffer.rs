@@ -53,9 +53,9 @@ impl ShuffleBuffer {
         self.entries.is_empty()
     }
 
-    /// Adds the documents of a job, except the first `passed` ones. `first` is the number in the run of the job's
-    /// first document. Returns the buffers that became full, and the number of the job's documents up to the end of
-    /// the last one.
+    /// Adds the documents of a job, except the first `passed` ones. `first` is the number in the run of the
+    /// job's first document. Returns the buffers that became full, and the number of the job's documents up
+    /// to the end of the last one.
     pub(super) fn add(
         &mut self,
         encoded: Encoded,

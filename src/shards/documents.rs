@@ -11,8 +11,8 @@ use crate::simd::Isa;
 use crate::source::{Chunk, ChunkCutter, ChunkDocuments, ChunkJob, Cursor, DocumentPart, InputFile, Skipped};
 use crate::workers::BufferPool;
 
-/// The minimum number of bytes of text that are encoded together, unless fewer are left: few enough that their ids
-/// are still in near memory when they become bytes.
+/// The minimum number of bytes of text that are encoded together, unless fewer are left: few enough that
+/// their ids are still in near memory when they become bytes.
 const GROUP_BYTES: usize = 64 << 10;
 
 /// A batch of texts that the caller made.

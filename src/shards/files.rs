@@ -1,7 +1,8 @@
-//! The files of a shard once its documents are written: headers, and Megatron's index; and shards copied from pieces.
+//! The files of a shard once its documents are written: headers, and Megatron's index; and shards copied from
+//! pieces.
 //!
-//! Before, there are two files: the ids behind room for a header, and the places where the documents begin and the last one
-//! ends, as numbers of 64 bits behind room for a header of NumPy.
+//! Before, there are two files: the ids behind room for a header, and the places where the documents begin
+//! and the last one ends, as numbers of 64 bits behind room for a header of NumPy.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -153,7 +154,8 @@ pub struct Piece {
     pub end: u64,
 }
 
-/// Copies pieces to new files of a shard, ids of `width` bytes behind room for a header; returns how many ids there are.
+/// Copies pieces to new files of a shard, ids of `width` bytes behind room for a header; returns how many ids
+/// there are.
 pub(super) fn join_pieces(
     (ids, starts): (&Path, &Path),
     header_bytes: usize,

@@ -1,7 +1,9 @@
-//! The folder of a run: shards are made whole, the state of the run is saved, and whole shards get their names.
+//! The folder of a run: shards are made whole, the state of the run is saved, and whole shards get their
+//! names.
 //!
-//! A shard, its index and the state are written in a folder of their own, the unfinished one. A shard takes its final
-//! name only after a state that counts it as whole is on the disk. So at any moment a later run can continue.
+//! A shard, its index and the state are written in a folder of their own, the unfinished one. A shard takes
+//! its final name only after a state that counts it as whole is on the disk. So at any moment a later run can
+//! continue.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::{self, OpenOptions};
@@ -51,8 +53,8 @@ pub struct ShardEntry {
     pub idx_blake3: Option<String>,
 }
 
-/// What a later run needs to continue. Its file has a checksum, so a damaged state is refused. A forged state decides
-/// what the run writes, but the run touches no file outside its folder.
+/// What a later run needs to continue. Its file has a checksum, so a damaged state is refused. A forged state
+/// decides what the run writes, but the run touches no file outside its folder.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct State {
@@ -71,7 +73,8 @@ struct StateFile {
     state: Box<RawValue>,
 }
 
-/// The folder that a run writes: whole shards and, in the unfinished folder, all that a later run needs to continue.
+/// The folder that a run writes: whole shards and, in the unfinished folder, all that a later run needs to
+/// continue.
 pub struct ShardFolder {
     folder: PathBuf,
     options: ShardOptions,
@@ -93,8 +96,8 @@ struct Shards {
 }
 
 impl ShardFolder {
-    /// A folder with its unfinished folder, `options.folder`. `run` is the JSON of all settings that decide what is
-    /// written. With `kept`, only files of these names are kept: a repair needs no others.
+    /// A folder with its unfinished folder, `options.folder`. `run` is the JSON of all settings that decide
+    /// what is written. With `kept`, only files of these names are kept: a repair needs no others.
     pub fn new(
         folder: PathBuf,
         options: ShardOptions,
@@ -105,7 +108,8 @@ impl ShardFolder {
         ShardFolder { folder, options, run, kept, write_parquet, shards: Lock::default() }
     }
 
-    /// The files of a shard in the unfinished folder, and their final names: ids, places, and Megatron's index.
+    /// The files of a shard in the unfinished folder, and their final names: ids, places, and Megatron's
+    /// index.
     fn files(&self, (split, number): Key) -> Vec<(PathBuf, String)> {
         let format = self.options.format;
         let name = &self.options.splits[split].name;
@@ -125,8 +129,8 @@ impl ShardFolder {
         RawShard { ids: file("ids"), starts: file("index"), tokens, documents, wide: self.options.wide }
     }
 
-    /// Makes a shard whole: completes its files, and syncs them to the disk. `hashes` are those of its ids, as far as
-    /// they are known.
+    /// Makes a shard whole: completes its files, and syncs them to the disk. `hashes` are those of its ids,
+    /// as far as they are known.
     pub fn finish(
         &self,
         (split, number): Key,
@@ -179,8 +183,8 @@ impl ShardFolder {
         self.finish((split, number), Filling { ids, documents }, &WrittenHashes::default(), control)
     }
 
-    /// Saves a snapshot, all data of which is on the disk, then publishes the shards that it counts as whole. Never
-    /// called twice at once.
+    /// Saves a snapshot, all data of which is on the disk, then publishes the shards that it counts as whole.
+    /// Never called twice at once.
     ///
     /// Before anything is written there is no state: it would only keep a corrected call from beginning.
     pub(super) fn save(&self, snapshot: &Snapshot) -> Result<()> {
@@ -204,8 +208,8 @@ impl ShardFolder {
         Ok(self.state()?.map(|state| state.run.get().to_owned()))
     }
 
-    /// Continues from the state: compares every byte of the shards that it counts as whole with their checksums, and
-    /// publishes them.
+    /// Continues from the state: compares every byte of the shards that it counts as whole with their
+    /// checksums, and publishes them.
     pub fn resume(&self, control: &Control) -> Result<()> {
         let Some(state) = self.state()? else { return Ok(()) };
         if !self.is_complete(&state) {

@@ -9,7 +9,8 @@ use super::shard::{Filling, Shard};
 use crate::source::{Cursor, Skipped};
 use crate::workers::Lock;
 
-/// The state of a run between two jobs: all that is needed to continue from there. Its JSON is part of the state file.
+/// The state of a run between two jobs: all that is needed to continue from there. Its JSON is part of the
+/// state file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Snapshot {
@@ -17,13 +18,13 @@ pub struct Snapshot {
     pub at: Cursor,
     /// Ends of lines before the place, within its source.
     pub lines: u64,
-    /// The number of documents after the place that are already in the shards. With a shuffle these are documents of
-    /// buffers that became full in the middle of a job.
+    /// The number of documents after the place that are already in the shards. With a shuffle these are
+    /// documents of buffers that became full in the middle of a job.
     pub passed: u64,
     /// For each split the number of its open shard, and what that shard holds.
     pub shards: Vec<(u32, Filling)>,
-    /// For each split the BLAKE3 of the two files of its open shard, up to what that shard holds; empty if it holds
-    /// nothing. Known only when the snapshot is saved.
+    /// For each split the BLAKE3 of the two files of its open shard, up to what that shard holds; empty if it
+    /// holds nothing. Known only when the snapshot is saved.
     pub checksums: Vec<[String; 2]>,
     /// The split of the document that continues after the place.
     pub open: Option<usize>,
@@ -41,13 +42,13 @@ pub struct Snapshot {
     pub skipped_count: u64,
 }
 
-/// No run has that many bytes, ids or documents. Sums of smaller numbers, and their products with the bytes of an id,
-/// fit into 64 bits.
+/// No run has that many bytes, ids or documents. Sums of smaller numbers, and their products with the bytes
+/// of an id, fit into 64 bits.
 const MAX_NUMBER: u64 = 1 << 56;
 
 impl Snapshot {
-    /// Whether the snapshot can belong to a run with this many splits and sources: its lists have one element for
-    /// each, and no number is too large for sums.
+    /// Whether the snapshot can belong to a run with this many splits and sources: its lists have one element
+    /// for each, and no number is too large for sums.
     pub(super) fn is_of(&self, splits: usize, sources: usize) -> bool {
         let fillings = self.totals.iter().chain(self.shards.iter().map(|(_, filling)| filling));
         let numbers = [
@@ -116,8 +117,8 @@ impl Ledger {
         self.0.lock().waiting.push_back(pending);
     }
 
-    /// The latest snapshot that can be saved; `None` if there is none, or while another one is being saved. After
-    /// saving, call [`Ledger::saved`].
+    /// The latest snapshot that can be saved; `None` if there is none, or while another one is being saved.
+    /// After saving, call [`Ledger::saved`].
     pub(super) fn take(&self) -> Option<Pending> {
         let mut state = self.0.lock();
         if state.is_saving {

@@ -1,9 +1,11 @@
 //! Documents → shards: files of ids for training, written in parallel, with the documents in a fixed order.
 //!
-//! - `documents`: a job of some chunks, as [`crate::source`] makes them → ids as bytes, divided among the splits.
-//! - `place`, `buffer`: where the ids of a job go, in the order of the jobs. This is the only serial step, and it
-//!   only adds up numbers; the next free worker writes the ids to that place (`write`, `shard`).
-//! - `ledger`: which jobs are written. A snapshot of the run is saved only when all jobs before it are written.
+//! - `documents`: a job of some chunks, as [`crate::source`] makes them → ids as bytes, divided among the
+//!   splits.
+//! - `place`, `buffer`: where the ids of a job go, in the order of the jobs. This is the only serial step,
+//!   and it only adds up numbers; the next free worker writes the ids to that place (`write`, `shard`).
+//! - `ledger`: which jobs are written. A snapshot of the run is saved only when all jobs before it are
+//!   written.
 //! - `run`: runs all these steps.
 //! - `folder`: makes shards whole, saves the state of the run, and gives whole shards their names.
 //! - `files`: headers and other files of whole shards.

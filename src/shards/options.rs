@@ -12,8 +12,8 @@ use crate::source::ReadOptions;
 pub struct Split {
     /// The name of the split; the names of its files begin with it.
     pub name: String,
-    /// A document belongs to the first split whose `below` is greater than the document's hash. The last split takes
-    /// all documents that are left.
+    /// A document belongs to the first split whose `below` is greater than the document's hash. The last
+    /// split takes all documents that are left.
     pub below: u64,
 }
 
@@ -26,8 +26,8 @@ pub struct Shuffle {
     pub buffer_ids: u64,
 }
 
-/// How documents become shards. Only `workers`, `chunk_bytes`, `snapshot_seconds` and `folder` have no influence on
-/// what the shards hold.
+/// How documents become shards. Only `workers`, `chunk_bytes`, `snapshot_seconds` and `folder` have no
+/// influence on what the shards hold.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShardOptions {
@@ -71,9 +71,9 @@ pub struct ShardOptions {
     pub folder: PathBuf,
 }
 
-/// At most this many bytes at the beginning of a document are hashed to choose its split. A document longer than the
-/// chunks of a file has to be placed before all of it is read, so the hash cannot depend on its whole text. A chunk in
-/// which a document begins holds all of these bytes.
+/// At most this many bytes at the beginning of a document are hashed to choose its split. A document longer
+/// than the chunks of a file has to be placed before all of it is read, so the hash cannot depend on its
+/// whole text. A chunk in which a document begins holds all of these bytes.
 pub const HASHED_BYTES: usize = 1 << 16;
 
 impl ShardOptions {

@@ -9,9 +9,10 @@ pub const KEY_BYTES: usize = ROUNDS * 8;
 
 /// A bijection of the numbers below a size, chosen by keys: the same on every machine and in every version.
 ///
-/// It is a Feistel network: a number is a cell of a table of about √size rows and columns, and each round adds to the
-/// row a hash of the column, and to the column a hash of the row. A number that lands in one of the few cells beyond
-/// the size goes through the rounds again. So the order takes constant memory, and constant time for each number.
+/// It is a Feistel network: a number is a cell of a table of about √size rows and columns, and each round
+/// adds to the row a hash of the column, and to the column a hash of the row. A number that lands in one of
+/// the few cells beyond the size goes through the rounds again. So the order takes constant memory, and
+/// constant time for each number.
 #[derive(Clone, Copy, Debug)]
 pub struct Permutation {
     size: u64,

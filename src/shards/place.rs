@@ -26,8 +26,8 @@ pub(super) struct Placer {
     /// The open shard of each split; `None` before its first document.
     shards: Vec<Option<Arc<Shard>>>,
     buffer: Option<ShuffleBuffer>,
-    /// With a shuffle, the state before the first job whose documents are in the buffer, except for what the shards
-    /// hold.
+    /// With a shuffle, the state before the first job whose documents are in the buffer, except for what the
+    /// shards hold.
     before_buffer: Option<Snapshot>,
     /// Documents that will be read again and are already in the shards.
     to_pass: u64,
@@ -49,8 +49,8 @@ pub(super) struct PlaceContext<'a> {
 }
 
 impl Placer {
-    /// Continues from a state: opens the files of its open shards, compares them with its checksums, and removes what
-    /// they hold beyond that state.
+    /// Continues from a state: opens the files of its open shards, compares them with its checksums, and
+    /// removes what they hold beyond that state.
     pub(super) fn open(options: &ShardOptions, mut now: Snapshot, control: &Control) -> Result<Self> {
         let mut placer = Placer {
             shards: options.splits.iter().map(|_| None).collect(),
@@ -98,7 +98,8 @@ impl Placer {
             let before = lines_before(&self.now, failure.source);
             return Err(failure.after_lines(before, file).error(file));
         }
-        // The state is incomplete until the whole job is counted. If a shard cannot be opened, it stays incomplete.
+        // The state is incomplete until the whole job is counted. If a shard cannot be opened, it stays
+        // incomplete.
         self.is_whole = false;
         let skipped = std::mem::take(&mut encoded.skipped);
         let mut placing = Placing { placer: self, context, job, closed: 0 };
@@ -136,8 +137,8 @@ impl Placer {
         Ok(placed)
     }
 
-    /// Adds a snapshot of the state after a job if the last one is old enough. After a job that closes a shard, a
-    /// quarter of the usual time is enough.
+    /// Adds a snapshot of the state after a job if the last one is old enough. After a job that closes a
+    /// shard, a quarter of the usual time is enough.
     fn snapshot(&mut self, job: u64, is_closing: bool, context: PlaceContext<'_>) {
         let (elapsed, every) = (self.last_snapshot.elapsed().as_secs_f64(), context.options.snapshot_seconds);
         if elapsed >= every || is_closing && 4.0 * elapsed >= every {
@@ -162,8 +163,8 @@ impl Placer {
         ledger.add(Pending { job, snapshot, shards });
     }
 
-    /// Places the documents that are left in the buffer, and closes all shards. Returns the ids to be written, and
-    /// the shards to which nothing is left to be written.
+    /// Places the documents that are left in the buffer, and closes all shards. Returns the ids to be
+    /// written, and the shards to which nothing is left to be written.
     pub(super) fn finish(&mut self, context: PlaceContext<'_>) -> Result<(Vec<PlacedIds>, Vec<Arc<Shard>>)> {
         let job = self.job;
         self.job += 1;

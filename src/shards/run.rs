@@ -84,7 +84,8 @@ impl ShardRun {
     /// Processes the remaining sources before `end`. All of them must be files or streams.
     ///
     /// # Errors
-    /// The first error in the order of the sources; errors of encoding and of the folder; [`Error::Interrupted`].
+    /// The first error in the order of the sources; errors of encoding and of the folder;
+    /// [`Error::Interrupted`].
     pub fn files(&self, encoder: &Encoder, end: usize, control: &Control) -> Result<()> {
         control.begin(Stage::Encode, 0);
         let sources = &self.sources[..end];
@@ -97,7 +98,8 @@ impl ShardRun {
         })
     }
 
-    /// Processes texts that the calling thread makes. They are the texts of the remaining sources before `end`.
+    /// Processes texts that the calling thread makes. They are the texts of the remaining sources before
+    /// `end`.
     pub fn texts(
         &self,
         encoder: &Encoder,
@@ -145,8 +147,8 @@ impl ShardRun {
             JobMaker::AnyWorker => workers::placed(workers, control, jobs, work, place, write),
         };
         if done.is_err() && self.ledger.is_empty() {
-            // Everything that was placed before the failure is written, so the next run can continue from this
-            // snapshot.
+            // Everything that was placed before the failure is written, so the next run can continue from
+            // this snapshot.
             self.placer.lock().snapshot_now(&self.ledger);
             let _ = self.save();
         }

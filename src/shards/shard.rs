@@ -105,7 +105,8 @@ impl Shard {
         self.pending.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Notes that an announced write is done. Returns whether the shard is closed and no other write is pending.
+    /// Notes that an announced write is done. Returns whether the shard is closed and no other write is
+    /// pending.
     pub(super) fn done(&self) -> bool {
         self.pending.fetch_sub(1, Ordering::AcqRel) == 1
     }
@@ -142,8 +143,8 @@ impl Shard {
         self.ids.head_bytes + self.width * filling.ids
     }
 
-    /// The BLAKE3 of the ids and of the index, up to what the shard holds at `filling`: all of that must be written.
-    /// Headers do not count.
+    /// The BLAKE3 of the ids and of the index, up to what the shard holds at `filling`: all of that must be
+    /// written. Headers do not count.
     pub(super) fn checksums(&self, filling: Filling, control: &Control) -> Result<[String; 2]> {
         let ids = self.ids.checksum(self.ids_bytes(filling), control)?;
         Ok([ids, self.index.checksum(index_bytes(filling), control)?])
@@ -171,8 +172,8 @@ impl Shard {
 /// Bytes before the numbers of the index.
 const INDEX_HEAD: u64 = NPY_HEADER_BYTES as u64;
 
-/// Bytes of the index of a shard that holds so much. Its first number is where the first document begins, so the ends
-/// stand one place later.
+/// Bytes of the index of a shard that holds so much. Its first number is where the first document begins, so
+/// the ends stand one place later.
 fn index_bytes(filling: Filling) -> u64 {
     INDEX_HEAD + 8 * (filling.documents + 1)
 }

@@ -97,8 +97,8 @@ impl Simd for Avx2 {
 
     #[inline(always)]
     fn bit<const BIT: i32>(self, [low, high]: Halves) -> u64 {
-        // SAFETY: `self` proves that the instructions exist. The shift works on 16-bit lanes; what it moves across the
-        // border of two bytes ends in lower bits than bit 7, the only one that is read.
+        // SAFETY: `self` proves that the instructions exist. The shift works on 16-bit lanes; what it moves
+        // across the border of two bytes ends in lower bits than bit 7, the only one that is read.
         let (low, high) = unsafe {
             let to_bit_7 = _mm_cvtsi32_si128(7 - BIT);
             (

@@ -49,8 +49,8 @@ impl<const VBMI2: bool> Simd for Avx512<VBMI2> {
             return unsafe { x86::entries(bytes, table) };
         }
         let mut output = [0; BLOCK_BYTES];
-        // SAFETY: `self` proves that the machine has AVX-512, with `VBMI2` VBMI too. The loads read 64 bytes each, of
-        // arrays of 64 and 128 bytes, and the store writes an array of 64.
+        // SAFETY: `self` proves that the machine has AVX-512, with `VBMI2` VBMI too. The loads read 64 bytes
+        // each, of arrays of 64 and 128 bytes, and the store writes an array of 64.
         unsafe {
             let low = _mm512_loadu_si512(table.as_ptr().cast());
             let high = _mm512_loadu_si512(table.as_ptr().add(64).cast());
@@ -81,8 +81,8 @@ impl<const VBMI2: bool> Simd for Avx512<VBMI2> {
 
     #[inline(always)]
     fn put<const N: usize>(self, groups: &mut [__m512i; N], at: usize, number: u32) {
-        // All groups are written to, most of them with no lane chosen: a group that is chosen by a number would be
-        // in memory, and a load of it would wait for the store.
+        // All groups are written to, most of them with no lane chosen: a group that is chosen by a number
+        // would be in memory, and a load of it would wait for the store.
         let place = 1_u64 << (at % 64);
         for (index, group) in groups.iter_mut().enumerate() {
             let mask = (place >> (LANES * index)) as u16;
@@ -150,8 +150,8 @@ impl<const VBMI2: bool> Simd for Avx512<VBMI2> {
         unsafe { _mm512_cmplt_epi8_mask(bytes, _mm512_set1_epi8(-64)) }
     }
 
-    /// Otherwise the compiler computes masks that are needed late only then, and keeps the block in memory until that
-    /// point: a fifth of the time of a scan was a wait for that memory.
+    /// Otherwise the compiler computes masks that are needed late only then, and keeps the block in memory
+    /// until that point: a fifth of the time of a scan was a wait for that memory.
     #[inline(always)]
     fn now(self, mut mask: u64) -> u64 {
         // SAFETY: the assembly is a comment; it contains no instruction.

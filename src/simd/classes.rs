@@ -3,8 +3,8 @@
 /// Bytes of a block: each has one bit of a `u64`, the first byte the lowest bit.
 pub(crate) const BLOCK_BYTES: usize = 64;
 
-/// The maximum number of ends of pretokens that [`crate::pretokenize::Scanner::fill`] writes at a time. Runs of 64 or
-/// 32 made encoding 10 to 60% slower.
+/// The maximum number of ends of pretokens that [`crate::pretokenize::Scanner::fill`] writes at a time. Runs
+/// of 64 or 32 made encoding 10 to 60% slower.
 pub const ENDS: usize = 256;
 
 /// Masks of the kinds of ASCII characters in a block.

@@ -170,13 +170,13 @@ pub(crate) trait Simd: Copy {
 
     fn state(self, state: u8) -> Self::State;
 
-    /// Follows an automaton: from `state`, to the entry of the row at the first offset, from there to that of the
-    /// row at the next offset, and so on. Leaves the last entry in `state`, and returns which entries have
-    /// [`super::rows::FLAG`], the first in the lowest bit.
+    /// Follows an automaton: from `state`, to the entry of the row at the first offset, from there to that of
+    /// the row at the next offset, and so on. Leaves the last entry in `state`, and returns which entries
+    /// have [`super::rows::FLAG`], the first in the lowest bit.
     fn follow(self, rows: &Rows, offsets: &[u16; STEPS], state: &mut Self::State) -> u16;
 
-    /// Follows an automaton from the last offset to the first. Leaves the last entry, which is that of the first offset,
-    /// in `state`, and returns all entries, each where its offset is.
+    /// Follows an automaton from the last offset to the first. Leaves the last entry, which is that of the
+    /// first offset, in `state`, and returns all entries, each where its offset is.
     fn follow_back(self, rows: &Rows, offsets: &[u16; STEPS], state: &mut Self::State) -> [u8; STEPS];
 
     /// Appends `base` plus the number of each bit of `bits` to the first `count` of `places` and returns the

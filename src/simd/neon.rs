@@ -48,8 +48,8 @@ impl Simd for Neon {
     #[inline(always)]
     fn entries(self, bytes: &[u8; BLOCK_BYTES], table: &[u8; 128]) -> [u8; BLOCK_BYTES] {
         let mut classes = [0; BLOCK_BYTES];
-        // SAFETY: `self` proves that the instructions exist. The loads read 64 bytes each, of arrays of 64 and 128 bytes. Beyond its 64 entries
-        // a table gives zero.
+        // SAFETY: `self` proves that the instructions exist. The loads read 64 bytes each, of arrays of 64
+        // and 128 bytes. Beyond its 64 entries a table gives zero.
         unsafe {
             let (low, high) = (vld1q_u8_x4(table.as_ptr()), vld1q_u8_x4(table.as_ptr().add(64)));
             for (classes, bytes) in classes.chunks_exact_mut(16).zip(self.load(bytes)) {
@@ -71,7 +71,8 @@ impl Simd for Neon {
     #[inline(always)]
     fn follow(self, rows: &Rows, offsets: &[u16; STEPS], state: &mut uint8x16_t) -> u16 {
         let mut path = [0; STEPS];
-        // SAFETY: `self` proves that the instructions exist. The loads read the 16 bytes of a row. The mask keeps indices below 16.
+        // SAFETY: `self` proves that the instructions exist. The loads read the 16 bytes of a row. The mask
+        // keeps indices below 16.
         unsafe {
             let mut states = *state;
             for (path, &offset) in path.iter_mut().zip(offsets) {

@@ -10,8 +10,8 @@ pub(crate) const FLAG: u8 = 0x40;
 /// Bytes of a table. They include a whole row at every offset of 16 bits, so an offset needs no check.
 const BYTES: usize = u16::MAX as usize + ROW_BYTES;
 
-/// Rows of an automaton. A byte of a row holds the next state in its lower four bits, and data of the step in the
-/// next three. The highest bit is not set.
+/// Rows of an automaton. A byte of a row holds the next state in its lower four bits, and data of the step in
+/// the next three. The highest bit is not set.
 pub(crate) struct Rows(Box<[u8; BYTES]>);
 
 impl Rows {

@@ -1,8 +1,8 @@
 //! Tables of the kinds of bytes, looked up by nibble: a byte is of a kind if both its lower and its upper
 //! nibble have the bit of the kind.
 
-/// The kinds of each lower nibble: a bit for each field of [`super::Ascii`] but `upper` and `beyond`, in their order. A
-/// letter has one of two bits, since letters lie in two ranges of nibbles.
+/// The kinds of each lower nibble: a bit for each field of [`super::Ascii`] but `upper` and `beyond`, in
+/// their order. A letter has one of two bits, since letters lie in two ranges of nibbles.
 pub(super) static ASCII_LOW: [u8; 16] =
     rows([0xFFFE, 0x07FF, 0x03FF, 1, 1 << 9 | 1 << 11 | 1 << 12, 1 << 10 | 1 << 13, 1 << 7, 1 << 15]);
 

@@ -22,15 +22,16 @@ macro_rules! kernels_with {
                 fn run<K: Kernel>(simd: $simd, kernel: K) -> K::Out {
                     kernel.run(simd)
                 }
-                // SAFETY: `detect` made `self`, so this machine has all the features that the function enables.
+                // SAFETY: `detect` made `self`, so this machine has all the features that the function
+                // enables.
                 unsafe { run(self, kernel) }
             }
         }
     };
 }
 
-/// The row at `offset`. A state is in all 16 bytes of a register, so shuffling a row by it gives the next state in
-/// all bytes again. The shuffle takes one cycle; a load from a table would take five.
+/// The row at `offset`. A state is in all 16 bytes of a register, so shuffling a row by it gives the next
+/// state in all bytes again. The shuffle takes one cycle; a load from a table would take five.
 #[inline(always)]
 pub(super) fn row(rows: &Rows, offset: u16) -> __m128i {
     // SAFETY: the load reads the 16 bytes of a row, and SSE2 is part of x86-64.
@@ -95,8 +96,8 @@ macro_rules! methods_with_avx2_and_aes {
 
         #[inline(always)]
         fn key(self, bytes: &[u8; 16], keep: &[u64; 2], add: &[u64; 2]) -> ([u64; 2], u64) {
-            // SAFETY: `self` proves that the instructions exist. All loads read arrays of 16 bytes, and `[u64; 2]` has
-            // the size of `__m128i`.
+            // SAFETY: `self` proves that the instructions exist. All loads read arrays of 16 bytes, and
+            // `[u64; 2]` has the size of `__m128i`.
             unsafe {
                 let (keep, add) =
                     (_mm_loadu_si128(keep.as_ptr().cast()), _mm_loadu_si128(add.as_ptr().cast()));
@@ -119,16 +120,16 @@ pub(super) use {kernels_with, methods_with_avx2_and_aes};
 #[inline(always)]
 pub(super) unsafe fn entries(bytes: &[u8; BLOCK_BYTES], table: &[u8; 128]) -> [u8; BLOCK_BYTES] {
     let mut output = [0; BLOCK_BYTES];
-    // SAFETY: the caller guarantees AVX2. The loads read 32 of 64 bytes and 16 of 128 bytes, the stores write 32 of
-    // 64.
+    // SAFETY: the caller guarantees AVX2. The loads read 32 of 64 bytes and 16 of 128 bytes, the stores write
+    // 32 of 64.
     unsafe {
         for half in 0..2 {
             let bytes = _mm256_loadu_si256(bytes.as_ptr().add(32 * half).cast());
             let mut all = _mm256_setzero_si256();
             for part in 0..8_u8 {
                 let entries = _mm_loadu_si128(table.as_ptr().add(16 * usize::from(part)).cast());
-                // Bytes with the upper nibble of this part become 0x70 and their lower nibble; all others reach 0x80,
-                // for which a shuffle gives zero.
+                // Bytes with the upper nibble of this part become 0x70 and their lower nibble; all others
+                // reach 0x80, for which a shuffle gives zero.
                 let own = _mm256_xor_si256(bytes, _mm256_set1_epi8((part << 4).cast_signed()));
                 let own = _mm256_adds_epu8(own, _mm256_set1_epi8(0x70));
                 let entries = _mm256_broadcastsi128_si256(entries);

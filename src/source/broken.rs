@@ -38,8 +38,8 @@ pub(super) fn placed(place: &str, error: Error) -> Error {
     }
 }
 
-/// An error of reading at a place, which comes before the place that the error has. Errors of the system stay as they
-/// are, and so do those of a file that is no archive.
+/// An error of reading at a place, which comes before the place that the error has. Errors of the system stay
+/// as they are, and so do those of a file that is no archive.
 pub(super) fn within(place: &str, error: Error) -> Error {
     if place.is_empty() || error.raw_os_error().is_some() || error.kind() == ErrorKind::OutOfMemory {
         return error;

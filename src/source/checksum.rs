@@ -1,7 +1,7 @@
 //! The checksum of a file: BLAKE3, which a core computes several times as fast as SHA-256.
 //!
-//! BLAKE3 is a tree of hashes: that of a file follows from the hashes of its subtrees. So whoever writes a file in parts,
-//! in any order, can hash these parts while they are in memory (section 2.1 of the paper,
+//! BLAKE3 is a tree of hashes: that of a file follows from the hashes of its subtrees. So whoever writes a
+//! file in parts, in any order, can hash these parts while they are in memory (section 2.1 of the paper,
 //! <https://github.com/BLAKE3-team/BLAKE3-specs>).
 
 use std::collections::BTreeMap;
@@ -18,12 +18,13 @@ use crate::error::{Error, Result};
 use crate::room;
 use crate::workers::Lock;
 
-/// Bytes of a file whose hash is a subtree; a power of two. Few enough to stay in the cache until they are hashed.
-/// What a write covers of such a part but not entirely is read again, so a part is also small beside a write.
+/// Bytes of a file whose hash is a subtree; a power of two. Few enough to stay in the cache until they are
+/// hashed. What a write covers of such a part but not entirely is read again, so a part is also small beside
+/// a write.
 const SUBTREE_BYTES: usize = 64 << 10;
 
-/// The hashes of those parts of a file that were in memory as a whole when they were written. They take about a
-/// thousandth of the size of the file.
+/// The hashes of those parts of a file that were in memory as a whole when they were written. They take about
+/// a thousandth of the size of the file.
 #[derive(Debug, Default)]
 pub struct WrittenHashes(Lock<BTreeMap<u64, ChainingValue>>);
 
@@ -39,8 +40,8 @@ impl WrittenHashes {
     }
 }
 
-/// The number of bytes of a file, and their BLAKE3 in hex, as `b3sum` prints it. Parts whose hashes are in `written`
-/// are not read.
+/// The number of bytes of a file, and their BLAKE3 in hex, as `b3sum` prints it. Parts whose hashes are in
+/// `written` are not read.
 pub fn checksum(path: &Path, written: &WrittenHashes, control: &Control) -> Result<(u64, String)> {
     let failed = Error::io(path);
     let file = open_regular(path, OpenOptions::new().read(true), Links::Follow).map_err(&failed)?;
@@ -49,8 +50,8 @@ pub fn checksum(path: &Path, written: &WrittenHashes, control: &Control) -> Resu
     Ok((size, checksum_of_start((path, &file), (0, size), written, control)?))
 }
 
-/// The BLAKE3 in hex of the first `size` bytes of a file, of which the first `head_bytes` count as zeros: a header may
-/// be there already. The hashes of whole parts that are read join those in `written`.
+/// The BLAKE3 in hex of the first `size` bytes of a file, of which the first `head_bytes` count as zeros: a
+/// header may be there already. The hashes of whole parts that are read join those in `written`.
 pub(crate) fn checksum_of_start(
     (path, file): (&Path, &File),
     (head_bytes, size): (usize, u64),

@@ -14,7 +14,8 @@ use crate::error::Result;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ChunkEnd {
     pub(super) end: u64,
-    /// Where the next chunk begins. If the chunk ends at a separator, the next one begins after that separator.
+    /// Where the next chunk begins. If the chunk ends at a separator, the next one begins after that
+    /// separator.
     pub(super) next: u64,
     /// Whether the last document of the chunk ends with it.
     pub(super) is_whole: bool,
@@ -54,8 +55,8 @@ impl<'a> ChunkCutter<'a> {
         Ok(ChunkEnd { end, next: end, is_whole: true })
     }
 
-    /// The end of the chunk of text that begins at `start`; `is_inside` says whether `start` is inside a document. A
-    /// chunk whose end cuts a document contains no other document.
+    /// The end of the chunk of text that begins at `start`; `is_inside` says whether `start` is inside a
+    /// document. A chunk whose end cuts a document contains no other document.
     pub(super) fn end_of_text(
         &self,
         file: PlainFile<'_>,
@@ -75,8 +76,8 @@ impl<'a> ChunkCutter<'a> {
         let mut known = from;
         let mut limit = from;
         loop {
-            // Each search reaches twice as far as the one before, so that a long document is not searched again and
-            // again.
+            // Each search reaches twice as far as the one before, so that a long document is not searched
+            // again and again.
             limit = limit.saturating_add(self.options.min_chunk(true).max(limit - from));
             let first = |text: &[u8], range: Range<usize>| separator.first_alone(text, range.start);
             let range = (start, known, limit.min(file.size()));
@@ -103,15 +104,16 @@ impl<'a> ChunkCutter<'a> {
         }
     }
 
-    /// The first cut inside a document at or after `from`; `None` if there is none before the end of the file.
+    /// The first cut inside a document at or after `from`; `None` if there is none before the end of the
+    /// file.
     fn end_inside(&self, file: PlainFile<'_>, from: u64, control: &Control) -> Result<Option<ChunkEnd>> {
         let Some(cutter) = &self.inside else { return Ok(None) };
         let end = cutter.next_cut(file, from, control)?;
         Ok((end < file.size()).then_some(ChunkEnd { end, next: end, is_whole: false }))
     }
 
-    /// The end of the next chunk in `pending`, the bytes that have been read of a stream that continues. `None` if the
-    /// stream has to be read further first.
+    /// The end of the next chunk in `pending`, the bytes that have been read of a stream that continues.
+    /// `None` if the stream has to be read further first.
     pub(super) fn end_of_pending(&self, pending: &[u8], is_inside: bool) -> Option<ChunkEnd> {
         let reserve = self.separator.as_ref().map_or(0, Separator::len);
         if let Some(at) = self.separator.as_ref().and_then(|separator| separator.last_alone(pending)) {

@@ -14,14 +14,14 @@ use crate::room;
 /// written again and again.
 const MIN_WRITEBACK_BYTES: usize = 64 << 10;
 
-/// The number of bytes that a search in a file reads first; it doubles after each failure. Most texts have what is searched
-/// within this many bytes.
+/// The number of bytes that a search in a file reads first; it doubles after each failure. Most texts have
+/// what is searched within this many bytes.
 const LOOK_BYTES: u64 = 1 << 12;
 /// The maximum number of bytes that a search reads at once.
 const MAX_LOOK_BYTES: u64 = 1 << 22;
 
-/// A regular file to read. It is opened for each read, since thousands of files cannot all stay open; a change since its
-/// stamp was taken is an error.
+/// A regular file to read. It is opened for each read, since thousands of files cannot all stay open; a
+/// change since its stamp was taken is an error.
 #[derive(Clone, Copy)]
 pub(crate) struct PlainFile<'f> {
     pub(super) path: &'f Path,
@@ -42,8 +42,8 @@ impl PlainFile<'_> {
         Ok(bytes)
     }
 
-    /// The first place from `from` up to `end` that `find` sees. It gets a part of the file, in which it searches a range, and
-    /// up to `margin` bytes around the range, of which none is before `start`.
+    /// The first place from `from` up to `end` that `find` sees. It gets a part of the file, in which it
+    /// searches a range, and up to `margin` bytes around the range, of which none is before `start`.
     pub(super) fn find(
         self,
         (start, from, end): (u64, u64, u64),
@@ -84,8 +84,8 @@ impl PlainFile<'_> {
     }
 }
 
-/// Fills `room` with the bytes from `at` on, and returns how many there were: fewer only at the end. The position of
-/// the file is not used, since threads share it.
+/// Fills `room` with the bytes from `at` on, and returns how many there were: fewer only at the end. The
+/// position of the file is not used, since threads share it.
 pub(crate) fn read_at(file: &File, at: u64, room: &mut [u8]) -> std::io::Result<usize> {
     let mut read = 0;
     while read < room.len() {
@@ -112,8 +112,8 @@ pub(crate) fn write_through_at(file: &File, bytes: &[u8], at: u64) -> std::io::R
     Ok(())
 }
 
-/// Writes bytes at a place of a file. The position of the file is not used, since threads share it: on Windows, where
-/// reading at an offset moves it, bytes that are written at the position would land anywhere.
+/// Writes bytes at a place of a file. The position of the file is not used, since threads share it: on
+/// Windows, where reading at an offset moves it, bytes that are written at the position would land anywhere.
 pub(crate) fn write_at(file: &File, mut bytes: &[u8], mut at: u64) -> std::io::Result<()> {
     while !bytes.is_empty() {
         #[cfg(unix)]
@@ -133,18 +133,19 @@ pub(crate) fn write_at(file: &File, mut bytes: &[u8], mut at: u64) -> std::io::R
     Ok(())
 }
 
-/// Asks the system to begin now to write `len` bytes of a file, from `at` on, to the disk, and does not wait for it.
+/// Asks the system to begin now to write `len` bytes of a file, from `at` on, to the disk, and does not wait
+/// for it.
 ///
-/// Otherwise the system begins when the file is synced: the call would then wait, with nothing left to do. Where the
-/// system has no such request, nothing happens.
+/// Otherwise the system begins when the file is synced: the call would then wait, with nothing left to do.
+/// Where the system has no such request, nothing happens.
 #[allow(unsafe_code)] // calls the system
 fn begin_writeback(file: &File, at: u64, len: usize) {
     #[cfg(target_os = "linux")]
     {
         use std::os::fd::AsRawFd;
         let (at, len) = (at.cast_signed(), (len as u64).cast_signed());
-        // SAFETY: the call takes numbers alone, and the descriptor is open as long as `file` is borrowed. An error
-        // means only that the bytes are written to disk later.
+        // SAFETY: the call takes numbers alone, and the descriptor is open as long as `file` is borrowed. An
+        // error means only that the bytes are written to disk later.
         unsafe { libc::sync_file_range(file.as_raw_fd(), at, len, libc::SYNC_FILE_RANGE_WRITE) };
     }
     #[cfg(not(target_os = "linux"))]

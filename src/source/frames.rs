@@ -1,8 +1,9 @@
 //! The documents of a container, as a stream of frames.
 //!
-//! A container of any kind, in any nesting, becomes one stream of bytes, which is cut into blocks and read on from any
-//! place as lines of JSON are. A frame is a header of 12 bytes (the length of the document, of which the highest bit says
-//! that it is JSON, and the length of its place), the document, and its place for messages.
+//! A container of any kind, in any nesting, becomes one stream of bytes, which is cut into blocks and read on
+//! from any place as lines of JSON are. A frame is a header of 12 bytes (the length of the document, of which
+//! the highest bit says that it is JSON, and the length of its place), the document, and its place for
+//! messages.
 
 use std::io::{Read, Result};
 

@@ -4,8 +4,8 @@ use std::io::{BufRead, Error, ErrorKind, Read, Result};
 
 use flate2::bufread::GzDecoder;
 
-/// Reads the contents of a gzip file. Zeros at its end, with which devices fill their blocks, are passed over as `gzip`
-/// does.
+/// Reads the contents of a gzip file. Zeros at its end, with which devices fill their blocks, are passed over
+/// as `gzip` does.
 pub(super) struct GzipDecoder<R> {
     /// The member that is being read; `None` at the end.
     member: Option<GzDecoder<R>>,

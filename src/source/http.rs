@@ -57,8 +57,8 @@ pub(super) fn next_line(read: &mut impl BufRead) -> Result<Vec<u8>> {
     Ok(line)
 }
 
-/// The content in a body, without the codings that its header names. They were applied in their order, those of the
-/// transfer after those of the content.
+/// The content in a body, without the codings that its header names. They were applied in their order, those
+/// of the transfer after those of the content.
 pub(super) fn decoded(header: &Header, mut body: AnyRead, place: &str) -> Result<AnyRead> {
     let of_content = header.list("content-encoding").map(|coding| (coding, false));
     let of_transfer = header.list("transfer-encoding").map(|coding| (coding, true));
@@ -105,7 +105,8 @@ enum ChunkState {
 }
 
 impl<R: BufRead> Chunked<R> {
-    /// Begins the next chunk. Lines may end without a carriage return, and what follows the last chunk is not read.
+    /// Begins the next chunk. Lines may end without a carriage return, and what follows the last chunk is not
+    /// read.
     fn begin(&mut self) -> Result<()> {
         let wrong = |reason| Error::new(ErrorKind::InvalidData, reason);
         if self.state == ChunkState::Inside && !matches!(&*next_line(&mut self.read)?, b"\r\n" | b"\n") {

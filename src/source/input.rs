@@ -17,8 +17,8 @@ pub enum DocumentFormat {
     Whole,
     /// Each line is a JSON object, and the string in its field of this name is a document.
     JsonLines(String),
-    /// The file is a container, and its documents are read as frames ([`super::frames`]): texts, and JSON objects with
-    /// the text in this field.
+    /// The file is a container, and its documents are read as frames ([`super::frames`]): texts, and JSON
+    /// objects with the text in this field.
     Framed(Format, String),
 }
 
@@ -49,7 +49,8 @@ pub struct InputFile {
     pub records: DocumentFormat,
     /// The stamp of the file from when it was first seen; `None` if it is taken when the file is opened.
     pub seen: Option<Stamp>,
-    /// Whether the documents were found by looking at the file, or chosen. If not, text is checked when it is read.
+    /// Whether the documents were found by looking at the file, or chosen. If not, text is checked when it is
+    /// read.
     pub is_certain: bool,
     /// The maximum number of bytes of a record, or of a document that has to be held whole.
     pub max_record_bytes: u64,
@@ -66,7 +67,8 @@ impl InputFile {
         InputFile { path, open: None, compression, records, seen: None, is_certain: true, max_record_bytes }
     }
 
-    /// The file, if it can be read at any offset. Files of Linux's /proc have text although their size is given as 0.
+    /// The file, if it can be read at any offset. Files of Linux's /proc have text although their size is
+    /// given as 0.
     pub(crate) fn plain(&self) -> Option<PlainFile<'_>> {
         let is_framed = matches!(self.records, DocumentFormat::Framed(..));
         let is_plain = self.open.is_none() && self.compression == Compression::None && !is_framed;
@@ -88,8 +90,8 @@ impl InputFile {
         Error::Unread { path: self.path.clone(), reason }
     }
 
-    /// The error to report for a file. If the file has changed, that is the error, since the change may have caused
-    /// the other one.
+    /// The error to report for a file. If the file has changed, that is the error, since the change may have
+    /// caused the other one.
     pub(crate) fn blame(&self, error: Error) -> Error {
         if !matches!(error, Error::Unread { .. }) {
             return error;

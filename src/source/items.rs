@@ -85,7 +85,8 @@ impl Items {
 }
 
 impl Input {
-    /// Appends what `count` takes of each block, until it takes less than all, or the end. Whether it did take less.
+    /// Appends what `count` takes of each block, until it takes less than all, or the end. Whether it did
+    /// take less.
     fn take_while(&mut self, bytes: &mut Vec<u8>, mut count: impl FnMut(&[u8]) -> usize) -> Result<bool> {
         let before = bytes.len();
         loop {
@@ -134,8 +135,8 @@ impl Input {
         }
     }
 
-    /// Appends the next object of an array, or of a sequence of objects. What is between brackets and quotes is left to
-    /// the reader of JSON.
+    /// Appends the next object of an array, or of a sequence of objects. What is between brackets and quotes
+    /// is left to the reader of JSON.
     fn object(&mut self, number: u64, json: &mut Option<Json>, bytes: &mut Vec<u8>) -> Result<bool> {
         let kind = match *json {
             Some(kind) => kind,

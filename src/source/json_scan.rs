@@ -21,8 +21,8 @@ impl Scan {
         len + usize::from(*ended)
     }
 
-    /// The bytes of a block before the first one outside of strings at which `is_end` says so, given the brackets that
-    /// are open there.
+    /// The bytes of a block before the first one outside of strings at which `is_end` says so, given the
+    /// brackets that are open there.
     pub(super) fn len(&mut self, block: &[u8], is_end: impl Fn(u64, u8) -> bool) -> usize {
         let mut at = 0;
         while at < block.len() {

@@ -97,8 +97,8 @@ fn compression_of_name(name: &str) -> Option<Compression> {
     })
 }
 
-/// The compression of a file by its first bytes. If they are of no known kind, its name decides, so that a file that is
-/// damaged, or something else than it says, is an error.
+/// The compression of a file by its first bytes. If they are of no known kind, its name decides, so that a
+/// file that is damaged, or something else than it says, is an error.
 pub(super) fn compression_of(name: &str, head: &[u8]) -> Compression {
     let of_name = || compression_of_name(&name.to_ascii_lowercase());
     match Compression::of_head(head) {
@@ -259,8 +259,8 @@ fn begins_object(text: &[u8]) -> bool {
     after.is_empty() || after[0] == b':'
 }
 
-/// The format of contents that begin with `head`, which is all of them if `is_whole`. `wanted` is the format that was
-/// asked for.
+/// The format of contents that begin with `head`, which is all of them if `is_whole`. `wanted` is the format
+/// that was asked for.
 ///
 /// # Errors
 /// What the contents are, if they are not read, and what to do.

@@ -44,8 +44,8 @@ impl<'c, 't> ChunkDocuments<'c, 't> {
         ChunkDocuments { cutter, parts, skipped, lines: 0, label: None, labels }
     }
 
-    /// Adds the documents of a chunk of the source of this number, from an offset on. `begins` and `ends` say whether
-    /// its first document begins in it, and its last one ends in it.
+    /// Adds the documents of a chunk of the source of this number, from an offset on. `begins` and `ends` say
+    /// whether its first document begins in it, and its last one ends in it.
     pub(crate) fn add_chunk(
         &mut self,
         bytes: &'t [u8],
@@ -136,8 +136,8 @@ impl<'c, 't> ChunkDocuments<'c, 't> {
         while let Some(text) = texts.next() {
             let (begins, ends) = (begins || !is_first, ends || texts.peek().is_some());
             is_first = false;
-            // There is no document between two separators in a row, before one that begins the text, or after one
-            // that ends it.
+            // There is no document between two separators in a row, before one that begins the text, or after
+            // one that ends it.
             if begins && ends && text.is_empty() {
                 continue;
             }
@@ -158,7 +158,8 @@ impl<'c, 't> ChunkDocuments<'c, 't> {
         self.refuse(Skipped { member, reason, ..Skipped::invalid(source, 0) })
     }
 
-    /// Adds a document, or a part of one, if it is valid UTF-8 or may be repaired. It begins at the place of `wrong`.
+    /// Adds a document, or a part of one, if it is valid UTF-8 or may be repaired. It begins at the place of
+    /// `wrong`.
     fn add(&mut self, text: &'t [u8], wrong: Skipped, (begins, ends): (bool, bool)) -> Added {
         match valid_utf8(text, self.cutter.options.replace) {
             Ok(text) => {

@@ -140,8 +140,8 @@ impl<'a: 'scope, 'scope, 'env> Plan<'scope, 'env, 'a> {
         let mut chunk = Chunk::Part { start, end: end.end };
         let (mut next, mut is_whole) = (end.next, end.is_whole);
         if options.skip && !options.replace && begins && !is_whole {
-            // Skipping an invalid document must be decided before its first part: that part cannot be taken back
-            // later.
+            // Skipping an invalid document must be decided before its first part: that part cannot be taken
+            // back later.
             if let Some((invalid, after)) = self.invalid_document(file, start)? {
                 chunk = Chunk::Invalid(Skipped::invalid(number, invalid));
                 (next, is_whole) = (after, true);
@@ -155,8 +155,8 @@ impl<'a: 'scope, 'scope, 'env> Plan<'scope, 'env, 'a> {
         Ok(ChunkJob { source: number, chunk, begins, ends: is_whole })
     }
 
-    /// If the document that begins at `start` is not UTF-8, the offset of the first invalid byte and the place after
-    /// the document.
+    /// If the document that begins at `start` is not UTF-8, the offset of the first invalid byte and the
+    /// place after the document.
     fn invalid_document(&self, file: PlainFile<'_>, start: u64) -> Result<Option<(u64, u64)>> {
         let (mut at, mut invalid) = (start, None);
         loop {

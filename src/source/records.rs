@@ -42,7 +42,8 @@ pub(crate) enum Flaw {
 }
 
 impl<'b> Record<'b> {
-    /// The string in a field of an object, in UTF-8. With `replace`, invalid bytes and lone surrogates are read as U+FFFD.
+    /// The string in a field of an object, in UTF-8. With `replace`, invalid bytes and lone surrogates are
+    /// read as U+FFFD.
     pub(crate) fn text(&self, field: &str, replace: bool) -> Result<Cow<'b, [u8]>, Flaw> {
         if let Some(limit) = self.exceeded {
             return Err(Flaw::TooLong(limit));
@@ -76,9 +77,10 @@ impl<'b> Record<'b> {
     }
 }
 
-/// The string in the field `field` of the JSON object `line`; `a.b` is also the field `b` of the object in `a`. A name
-/// that stands there twice is an error if it leads to the field. Other fields may also hold the numbers that Python
-/// writes and JSON does not have. With `replace`, each escape of a lone surrogate is read as U+FFFD.
+/// The string in the field `field` of the JSON object `line`; `a.b` is also the field `b` of the object in
+/// `a`. A name that stands there twice is an error if it leads to the field. Other fields may also hold the
+/// numbers that Python writes and JSON does not have. With `replace`, each escape of a lone surrogate is read
+/// as U+FFFD.
 ///
 /// # Errors
 /// A message that says what is wrong with the line.

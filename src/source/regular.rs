@@ -1,5 +1,5 @@
-//! Opening files that must be regular ones, and writing them whole: a file is the old one or all of the new one, whatever
-//! happens meanwhile.
+//! Opening files that must be regular ones, and writing them whole: a file is the old one or all of the new
+//! one, whatever happens meanwhile.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{Error, ErrorKind, Result, Write};
@@ -50,7 +50,8 @@ fn check(metadata: &Metadata) -> Result<()> {
     }
 }
 
-/// Writes a file, which takes the place of an old one when it is complete and on the disk. A link is replaced.
+/// Writes a file, which takes the place of an old one when it is complete and on the disk. A link is
+/// replaced.
 pub(crate) fn write_whole(path: &Path, content: &[u8]) -> error::Result<()> {
     let failed = error::Error::io(path);
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());

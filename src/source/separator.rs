@@ -36,9 +36,9 @@ impl Separator {
         })
     }
 
-    /// The first place in `text` at or after `from` where an occurrence starts that overlaps no occurrence before it.
-    /// A search that begins anywhere before this place finds this occurrence. No occurrence that starts before `text`
-    /// may reach into it.
+    /// The first place in `text` at or after `from` where an occurrence starts that overlaps no occurrence
+    /// before it. A search that begins anywhere before this place finds this occurrence. No occurrence that
+    /// starts before `text` may reach into it.
     pub(crate) fn first_alone(&self, text: &[u8], from: usize) -> Option<usize> {
         let mut from = from;
         loop {

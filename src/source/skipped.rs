@@ -44,8 +44,8 @@ impl Skipped {
         Skipped { source, line, offset, member, reason }
     }
 
-    /// Replaces the line of a record, which counts from the beginning of its chunk, by the one in its file, which has
-    /// so many lines before the chunk.
+    /// Replaces the line of a record, which counts from the beginning of its chunk, by the one in its file,
+    /// which has so many lines before the chunk.
     pub(crate) fn after_lines(self, before: u64, file: &InputFile) -> Self {
         let line = self.line.map(|line| if file.field().is_some() { line + before } else { line });
         Skipped { line, ..self }

@@ -11,7 +11,8 @@ const HEAD_BYTES: u64 = 1 << 14;
 /// First bytes that tell the compression.
 const MAGIC_BYTES: u64 = 1 << 9;
 
-/// Data with its compression; the error of decompression, or the contents from the beginning with what they are.
+/// Data with its compression; the error of decompression, or the contents from the beginning with what they
+/// are.
 type Sniffed = (Compression, Result<(AnyRead, std::result::Result<Format, String>)>);
 
 /// Looks at the beginning of data with a name. `wanted` is the format that was asked for.
@@ -33,8 +34,8 @@ fn peeked(mut read: AnyRead, count: u64) -> Result<(Vec<u8>, AnyRead)> {
     Ok((head.clone(), Box::new(Cursor::new(head).chain(read))))
 }
 
-/// The compression and format of a file. A file that is damaged at its beginning has those of its name, so that reading
-/// it is the error. What cannot be read twice, such as a pipe, has those of its name or none.
+/// The compression and format of a file. A file that is damaged at its beginning has those of its name, so
+/// that reading it is the error. What cannot be read twice, such as a pipe, has those of its name or none.
 ///
 /// # Errors
 /// What the file is, if it is not read.

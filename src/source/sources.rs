@@ -8,9 +8,11 @@ use serde::{Deserialize, Serialize};
 pub struct Cursor {
     /// The index of the source.
     pub source: usize,
-    /// Decompressed bytes of the source before the place. For texts of the caller, the number of texts before it.
+    /// Decompressed bytes of the source before the place. For texts of the caller, the number of texts before
+    /// it.
     pub offset: u64,
-    /// The hash of everything before the place in this source, if it is a stream without a stamp; otherwise 0.
+    /// The hash of everything before the place in this source, if it is a stream without a stamp; otherwise
+    /// 0.
     pub digest: u64,
     /// Whether the place is inside a document.
     pub is_inside: bool,
@@ -38,8 +40,8 @@ pub struct ReadOptions {
     pub first_bytes: u64,
     /// How many streams are read ahead, each by a thread.
     pub streams: usize,
-    /// Whether a text of a stream may be cut after any character. If not, one without a place for a cut is held whole, up
-    /// to the limit of its source.
+    /// Whether a text of a stream may be cut after any character. If not, one without a place for a cut is
+    /// held whole, up to the limit of its source.
     pub at_characters: bool,
 }
 

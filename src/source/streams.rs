@@ -1,5 +1,5 @@
-//! Sources that are read from front to back, each by its own thread: while one block is encoded, the next is read and
-//! decompressed.
+//! Sources that are read from front to back, each by its own thread: while one block is encoded, the next is
+//! read and decompressed.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -60,7 +60,8 @@ impl StreamReader {
         Ok(StreamReader { stream, pending, is_read: false, at: start, digest, ended: false })
     }
 
-    /// The next chunk; `None` after the last one. A line that is longer than the limit ends with the chunk, before its end.
+    /// The next chunk; `None` after the last one. A line that is longer than the limit ends with the chunk,
+    /// before its end.
     pub(super) fn next(
         &mut self,
         source: &InputFile,

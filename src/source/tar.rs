@@ -29,8 +29,8 @@ impl Tar {
         &self.place
     }
 
-    /// The name and the contents of the next file; `None` at the end. The contents of the one before end with this call.
-    /// Folders, links, devices and hidden files are passed over.
+    /// The name and the contents of the next file; `None` at the end. The contents of the one before end with
+    /// this call. Folders, links, devices and hidden files are passed over.
     pub(super) fn next(&mut self) -> Result<Option<(String, AnyRead)>> {
         let (mut name, mut size) = (None, None);
         loop {

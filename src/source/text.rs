@@ -56,8 +56,8 @@ impl<'a> Text<'a> {
         Ok(())
     }
 
-    /// Writes the UTF-8 of a part over the bytes from `at` on; returns where it ends. Bytes after that are kept for the
-    /// next call, which need not make them.
+    /// Writes the UTF-8 of a part over the bytes from `at` on; returns where it ends. Bytes after that are
+    /// kept for the next call, which need not make them.
     fn write_at(self, isa: Isa, range: Range<usize>, bytes: &mut Vec<u8>, at: usize) -> Result<usize> {
         let start = range.start;
         let written = match self {
@@ -90,7 +90,8 @@ const GROUP_UNITS: usize = 2 * LANES;
 /// The maximum number of bytes of a character in UTF-8.
 const MAX_UTF8_BYTES: usize = 4;
 
-/// Writes the UTF-8 of units from a byte on; returns where it ends. Fails at the first unit that is not a character.
+/// Writes the UTF-8 of units from a byte on; returns where it ends. Fails at the first unit that is not a
+/// character.
 struct WriteUtf8<'a, U> {
     units: &'a [U],
     bytes: &'a mut Vec<u8>,

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// A text as valid UTF-8. With `replace`, invalid bytes are read as U+FFFD, as Python does; otherwise the error is the
-/// offset of the first one.
+/// A text as valid UTF-8. With `replace`, invalid bytes are read as U+FFFD, as Python does; otherwise the
+/// error is the offset of the first one.
 pub(crate) fn valid_utf8(text: &[u8], replace: bool) -> Result<Cow<'_, [u8]>, u64> {
     if simdutf8::basic::from_utf8(text).is_ok() {
         return Ok(Cow::Borrowed(text));
@@ -14,8 +14,9 @@ pub(crate) fn valid_utf8(text: &[u8], replace: bool) -> Result<Cow<'_, [u8]>, u6
     Err(std::str::from_utf8(text).map_or_else(|error| error.valid_up_to(), str::len) as u64)
 }
 
-/// The last place in `text`, of five bytes or more, before which a character ends; also if the text is not UTF-8: of
-/// four bytes one begins a character, or the last one is invalid. So both sides are repaired as the whole is.
+/// The last place in `text`, of five bytes or more, before which a character ends; also if the text is not
+/// UTF-8: of four bytes one begins a character, or the last one is invalid. So both sides are repaired as the
+/// whole is.
 pub(crate) fn late_character(text: &[u8]) -> Option<usize> {
     let from = text.len().saturating_sub(4);
     let last = text[from..].iter().rposition(|byte| byte & 0xc0 != 0x80);

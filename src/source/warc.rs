@@ -24,8 +24,8 @@ impl Warc {
         Warc { data: Sections::new(read), place, number: 0 }
     }
 
-    /// The place and the text of the next record of plain text; `None` at the end. The text of the one before ends with
-    /// this call. Records that are no documents, such as requests and images, are passed over.
+    /// The place and the text of the next record of plain text; `None` at the end. The text of the one before
+    /// ends with this call. Records that are no documents, such as requests and images, are passed over.
     pub(super) fn next(&mut self) -> Result<Option<(String, AnyRead)>> {
         loop {
             self.data.pass_over(&self.place)?;

@@ -41,8 +41,9 @@ impl AddedTokens {
         self.flags[index].special
     }
 
-    /// Calls `f` with the added tokens in a range of a text and with all text between them, in order, until it returns
-    /// `false`; returns what it returned last, or `true` if it was not called. Special tokens are read as text where `accepts` returns `false` for their range.
+    /// Calls `f` with the added tokens in a range of a text and with all text between them, in order, until
+    /// it returns `false`; returns what it returned last, or `true` if it was not called. Special tokens are
+    /// read as text where `accepts` returns `false` for their range.
     ///
     /// The occurrences are leftmost, then longest, and never overlap. An occurrence that its flags rule out,
     /// or that is read as text, still hides other occurrences that overlap it. Whitespace inside the range

@@ -19,11 +19,12 @@ pub(super) enum SearchMethod {
     Long(BackwardAutomaton),
 }
 
-/// The number of tokens from which [`ManyTokens`] is used: an automaton may then have too many first bytes to look
-/// for. With 1,100 random tokens it is ten times slower, with 10 it is faster.
+/// The number of tokens from which [`ManyTokens`] is used: an automaton may then have too many first bytes to
+/// look for. With 1,100 random tokens it is ten times slower, with 10 it is faster.
 pub(super) const MIN_FILTERED_TOKENS: usize = 64;
-/// The maximum number of bytes of a token for which text is searched forward. A forward search may read a byte once
-/// for each token that could have started before it, so up to this many times. [`ManyTokens`] has no longer ones.
+/// The maximum number of bytes of a token for which text is searched forward. A forward search may read a
+/// byte once for each token that could have started before it, so up to this many times. [`ManyTokens`] has
+/// no longer ones.
 pub(super) const MAX_FORWARD_BYTES: usize = 128;
 
 impl SearchMethod {

@@ -8,11 +8,11 @@ use crate::error::{Error, Result, show};
 use crate::pretokenize::cut::may_cut_inside;
 use crate::room;
 
-/// The maximum number of bytes of a special token. A stream holds back about as many bytes, and a place for a cut is
-/// judged by as many on both sides.
+/// The maximum number of bytes of a special token. A stream holds back about as many bytes, and a place for a
+/// cut is judged by as many on both sides.
 pub const MAX_TOKEN_BYTES: usize = 1 << 12;
-/// The maximum number of bytes of all special tokens of a set. Building a search for as many takes some seconds and
-/// 250 MB at the worst, and cannot be interrupted.
+/// The maximum number of bytes of all special tokens of a set. Building a search for as many takes some
+/// seconds and 250 MB at the worst, and cannot be interrupted.
 pub const MAX_SET_BYTES: usize = 1 << 24;
 
 /// The special tokens of a tokenizer, with the search for them.
@@ -31,8 +31,8 @@ impl Specials {
     /// Builds the search for a list of special tokens.
     ///
     /// # Errors
-    /// [`Error::Vocab`] for an empty and a repeated one, for one of more than [`MAX_TOKEN_BYTES`] bytes, and for more than
-    /// [`MAX_SET_BYTES`] together.
+    /// [`Error::Vocab`] for an empty and a repeated one, for one of more than [`MAX_TOKEN_BYTES`] bytes, and
+    /// for more than [`MAX_SET_BYTES`] together.
     pub fn new(tokens: Vec<Vec<u8>>) -> Result<Self> {
         check_lengths(&tokens)?;
         // The states of an automaton and of what it is built from take about 64 bytes for each byte of the
@@ -127,8 +127,8 @@ impl Specials {
     }
 }
 
-/// Bytes in which places for a cut are judged together. A multiple of the longest token, since each search also reads
-/// as many bytes before the window.
+/// Bytes in which places for a cut are judged together. A multiple of the longest token, since each search
+/// also reads as many bytes before the window.
 const CUT_WINDOW_BYTES: usize = 4 * MAX_TOKEN_BYTES;
 
 /// Checks the length of each token and of all tokens together.

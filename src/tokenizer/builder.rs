@@ -55,7 +55,8 @@ impl Tokenizer {
         Self::of_encoder(Encoder::new(vocab, pretokenizer)?.into(), preprocessing, provenance)
     }
 
-    /// The tokenizer of an encoder, with which it shares its tables, and whose pretokenizer is that of the preprocessing.
+    /// The tokenizer of an encoder, with which it shares its tables, and whose pretokenizer is that of the
+    /// preprocessing.
     pub(crate) fn of_encoder(
         encoder: Arc<Encoder>,
         preprocessing: impl Into<Preprocessing>,

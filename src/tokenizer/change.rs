@@ -15,12 +15,12 @@ use crate::room;
 use crate::vocab::Pruned;
 
 impl Tokenizer {
-    /// The tokenizer with more special tokens, at the ids that stand beside their names. All other ids stay. A name that
-    /// has its id already changes nothing.
+    /// The tokenizer with more special tokens, at the ids that stand beside their names. All other ids stay.
+    /// A name that has its id already changes nothing.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if a token has the id, or the text, of a new one; names both. Or if the tokenizer merges by the
-    /// names of its tokens, and an id is not above all others.
+    /// [`Error::Invalid`] if a token has the id, or the text, of a new one; names both. Or if the tokenizer
+    /// merges by the names of its tokens, and an id is not above all others.
     pub fn with_special_tokens(&self, special_tokens: &[(&str, u32)]) -> Result<Self> {
         let vocab = self.vocab();
         let known: HashMap<&str, u32> = self.special_tokens().collect();
@@ -91,8 +91,9 @@ impl Tokenizer {
         Ok(())
     }
 
-    /// The tokenizer with more added tokens, if their ids ascend above all others; `None` if they do not. It shares all
-    /// tables. `steps` are those of a tokenizer without a pipeline, if a token is found otherwise than a special token is.
+    /// The tokenizer with more added tokens, if their ids ascend above all others; `None` if they do not. It
+    /// shares all tables. `steps` are those of a tokenizer without a pipeline, if a token is found otherwise
+    /// than a special token is.
     #[doc(hidden)]
     pub fn with_added_tokens(
         &self,
@@ -121,8 +122,8 @@ impl Tokenizer {
         }
     }
 
-    /// The tokenizer of some tokens, and of what they need, with the old id of each new one, and the old ids that were
-    /// needed. See [`crate::Vocab::pruned`].
+    /// The tokenizer of some tokens, and of what they need, with the old id of each new one, and the old ids
+    /// that were needed. See [`crate::Vocab::pruned`].
     pub fn pruned(&self, keep: &[u32], fixed: &[u32]) -> Result<(Self, Vec<u32>, Vec<u32>)> {
         let Pruned { vocab, old_ids, needed, merges } = self.vocab().pruned(keep, fixed)?;
         let record = self.record().map(|record| record.pruned(merges, 256 + fixed.len() as u32));

@@ -10,8 +10,8 @@ use crate::decode::{DecoderState, StopStrings, TextDecoder};
 use crate::error::{Error, Result};
 use crate::room;
 
-/// Decodes bytes that are not all UTF-8, of which more may come unless the flag says that they are the last; returns how many
-/// it has taken.
+/// Decodes bytes that are not all UTF-8, of which more may come unless the flag says that they are the last;
+/// returns how many it has taken.
 pub(crate) type OnInvalid<'a> = &'a dyn Fn(&[u8], bool, &mut Vec<u8>) -> Result<usize>;
 
 /// The options of a [`DecodeStream`].
@@ -264,7 +264,8 @@ impl DecodeStream {
 }
 
 impl Tokenizer {
-    /// Decodes ids that arrive one by one. `prompt` are those that came before, whose text is not returned again.
+    /// Decodes ids that arrive one by one. `prompt` are those that came before, whose text is not returned
+    /// again.
     ///
     /// ```
     /// # fn main() -> Result<(), toksmith::Error> {

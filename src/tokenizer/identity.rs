@@ -37,8 +37,8 @@ pub fn state(tokenizer: &Tokenizer) -> Result<(String, Vec<u8>)> {
 impl Tokenizer {
     /// SHA-256, in hexadecimal, of all parts of the tokenizer's identity: equal exactly for equal tokenizers.
     ///
-    /// Tokens, merges, special tokens, pattern and steps are part of it; the record of the training, and what a Hugging Face
-    /// folder says besides, are not. Cost: about a fifth of loading, once.
+    /// Tokens, merges, special tokens, pattern and steps are part of it; the record of the training, and what
+    /// a Hugging Face folder says besides, are not. Cost: about a fifth of loading, once.
     pub fn fingerprint(&self) -> Result<&str> {
         if let Some(known) = self.fingerprint.get() {
             return Ok(known);

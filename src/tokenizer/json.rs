@@ -46,7 +46,8 @@ pub(crate) fn line(value: &impl Serialize) -> String {
     text(value, Spaced { is_ascii: false })
 }
 
-/// The text of a value that is the same for equal values: fields in the order of their names, all characters ASCII.
+/// The text of a value that is the same for equal values: fields in the order of their names, all characters
+/// ASCII.
 pub(crate) fn canonical(mut value: Value) -> String {
     value.sort_all_objects();
     text(&value, Spaced { is_ascii: true })

@@ -45,7 +45,8 @@ impl<T: AsRef<str> + Send + Sync> TextColumns for LazyText<T> {
 }
 
 impl Tokenizer {
-    /// The run of a text with its ids. Where the ids are random, they are made again together with what is known of them.
+    /// The run of a text with its ids. Where the ids are random, they are made again together with what is
+    /// known of them.
     pub(crate) fn run_of(
         &self,
         text: impl AsRef<str> + Send + Sync + 'static,

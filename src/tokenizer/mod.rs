@@ -1,8 +1,9 @@
 //! What a tokenizer is, and what it does.
 //!
-//! [`Tokenizer`](tokenizer) is whole from the start: the [builder] makes it of an encoder, the [pattern] or the [pipeline]
-//! around it, and what is known besides, the [record] of its training and its [origin]. [`identity`] says when two are equal, [`change`] makes others of it,
-//! and [`parts`] reads the steps of a pipeline.
+//! [`Tokenizer`](tokenizer) is whole from the start: the [builder] makes it of an encoder, the [pattern] or
+//! the [pipeline] around it, and what is known besides, the [record] of its training and its [origin].
+//! [`identity`] says when two are equal, [`change`] makes others of it, and [`parts`] reads the steps of a
+//! pipeline.
 
 mod builder;
 mod change;

@@ -28,12 +28,13 @@ pub(crate) const ROLES: [&str; 7] =
 pub(crate) const TEMPLATE: &str = "chat_template.jinja";
 pub(crate) const TEMPLATES: &str = "additional_chat_templates/";
 
-/// Where a tokenizer came from: the data of a Hugging Face folder that do not decide its ids, such as the roles of special
-/// tokens, chat templates, and how the `tokenizer.json` spells its parts. It is no part of a tokenizer's identity.
+/// Where a tokenizer came from: the data of a Hugging Face folder that do not decide its ids, such as the
+/// roles of special tokens, chat templates, and how the `tokenizer.json` spells its parts. It is no part of a
+/// tokenizer's identity.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Origin {
-    /// The parts of the `tokenizer.json` as they were spelled, without vocabulary and merges; `None` once the tokenizer has been
-    /// changed.
+    /// The parts of the `tokenizer.json` as they were spelled, without vocabulary and merges; `None` once the
+    /// tokenizer has been changed.
     pub content: Option<Map<String, Value>>,
     /// The added tokens that are not in the vocabulary of the model.
     pub beside: BTreeSet<String>,

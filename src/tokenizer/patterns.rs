@@ -55,7 +55,8 @@ impl SourcePattern {
         }
     }
 
-    /// The pattern of a name, or of an expression in the dialect of tiktoken, which drops text that is not matched.
+    /// The pattern of a name, or of an expression in the dialect of tiktoken, which drops text that is not
+    /// matched.
     pub(crate) fn of_tiktoken(pattern: &str) -> Result<Self> {
         match named(pattern)? {
             Some(named) => SyntaxTables.pattern(named.expression(), 0, Unmatched::Keep),
@@ -75,7 +76,8 @@ impl SourcePattern {
 /// The pattern of a name; `None` for an expression.
 ///
 /// # Errors
-/// [`Error::Pattern`] for what looks like a name and is none: as an expression it would match its own letters alone.
+/// [`Error::Pattern`] for what looks like a name and is none: as an expression it would match its own letters
+/// alone.
 fn named(text: &str) -> Result<Option<Named>> {
     let named = Named::of(text, &NAMES).or_else(|| Named::of(text, &ENCODINGS));
     let is_name = text.chars().any(char::is_alphanumeric)

@@ -26,8 +26,8 @@ const MAX_NAMES: usize = 3;
 
 /// The steps of a Hugging Face tokenizer around its model. Immutable.
 ///
-/// What they say is JSON: the parts of a `tokenizer.json` without its model, and `kept`, the ids of added tokens that ordinary
-/// text can be encoded to as well, if the model is byte-level.
+/// What they say is JSON: the parts of a `tokenizer.json` without its model, and `kept`, the ids of added
+/// tokens that ordinary text can be encoded to as well, if the model is byte-level.
 #[derive(Clone)]
 pub struct Pipeline {
     spec: Value,
@@ -37,8 +37,8 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// Compiles the parts of a `tokenizer.json`, its added tokens and its settings. `kept` are the ids of added tokens that
-    /// ordinary text can become.
+    /// Compiles the parts of a `tokenizer.json`, its added tokens and its settings. `kept` are the ids of
+    /// added tokens that ordinary text can become.
     pub fn new(
         mut spec: Map<String, Value>,
         kept: impl IntoIterator<Item = u32>,

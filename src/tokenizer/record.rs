@@ -15,16 +15,16 @@ pub struct Record {
     pub ties: String,
     /// The number of tokens before the first merge.
     pub initial_tokens: u32,
-    /// The count of each merge; `None` for one that was not chosen by its count: of a base without counts, or of a forced
-    /// token.
+    /// The count of each merge; `None` for one that was not chosen by its count: of a base without counts, or
+    /// of a forced token.
     pub counts: Vec<Option<u64>>,
 }
 
 impl Record {
     /// The record of a tokenizer with `merges` merges, without any count if there are not as many.
     ///
-    /// Under rank semantics, training may reach a token of the base that no pair of the base reached. Its merge has no count,
-    /// and stands among the merges of the base.
+    /// Under rank semantics, training may reach a token of the base that no pair of the base reached. Its
+    /// merge has no count, and stands among the merges of the base.
     pub(super) fn fitted(mut self, merges: usize) -> Self {
         if self.counts.len() != merges {
             self.counts = vec![None; merges];

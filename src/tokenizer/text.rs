@@ -62,11 +62,12 @@ impl Tokenizer {
         Ok(&text[range])
     }
 
-    /// Cuts a text into successive pieces, each the result of [`truncate`](Tokenizer::truncate) on the rest. Each begins at most
-    /// `overlap` tokens before the end of the piece before it.
+    /// Cuts a text into successive pieces, each the result of [`truncate`](Tokenizer::truncate) on the rest.
+    /// Each begins at most `overlap` tokens before the end of the piece before it.
     ///
     /// # Errors
-    /// [`crate::Error::CharacterTooLong`] if one character has more than `max_tokens` tokens; those of [`Tokenizer::encode`].
+    /// [`crate::Error::CharacterTooLong`] if one character has more than `max_tokens` tokens; those of
+    /// [`Tokenizer::encode`].
     pub fn split<'t>(
         &self,
         text: &'t str,

@@ -15,11 +15,12 @@ use crate::vocab::Vocab;
 
 /// A tokenizer: text to ids, and ids to text.
 ///
-/// It is immutable, and cheap to clone: clones share the vocabulary, and the working memory of encoding. Any number of
-/// threads may use it at once.
+/// It is immutable, and cheap to clone: clones share the vocabulary, and the working memory of encoding. Any
+/// number of threads may use it at once.
 ///
-/// Which special tokens become their ids is asked for at each call: `true` stands for all special tokens of the tokenizer,
-/// `false` for none, so that their names in a text are ordinary text. Give `false` for text that is not trusted.
+/// Which special tokens become their ids is asked for at each call: `true` stands for all special tokens of
+/// the tokenizer, `false` for none, so that their names in a text are ordinary text. Give `false` for text
+/// that is not trusted.
 ///
 /// ```
 /// use toksmith::{Special, Tokenizer};
@@ -123,8 +124,8 @@ impl Tokenizer {
         Ok(vocab.name(id).map_or_else(|| String::from_utf8_lossy(bytes).into_owned(), str::to_owned))
     }
 
-    /// What was noticed while loading: an id that differs from the one in the file, or a pattern that was made under
-    /// another version of Unicode.
+    /// What was noticed while loading: an id that differs from the one in the file, or a pattern that was
+    /// made under another version of Unicode.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -132,8 +133,8 @@ impl Tokenizer {
     /// The ids of a text.
     ///
     /// # Errors
-    /// [`crate::Error::OutOfMemory`]; the errors of a Hugging Face file whose steps make a text too long, or whose unknown token is
-    /// missing. A pretoken has less than 4 GiB.
+    /// [`crate::Error::OutOfMemory`]; the errors of a Hugging Face file whose steps make a text too long, or
+    /// whose unknown token is missing. A pretoken has less than 4 GiB.
     pub fn encode<'a>(&'a self, text: &str, special: impl Into<SpecialTokens<'a>>) -> Result<Vec<u32>> {
         let mut ids = Vec::new();
         self.encode_into(text, special, &mut ids)?;

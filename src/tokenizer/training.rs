@@ -30,11 +30,11 @@ const BATCH_BYTES: usize = 1 << 18;
 pub struct TrainOptions {
     /// Tokens of the result: special tokens, 256 bytes, and merges.
     pub vocab_size: u32,
-    /// Tokens that separate documents, and are never counted, split or merged. Their ids come first, then those of the
-    /// bytes, and those of merges.
+    /// Tokens that separate documents, and are never counted, split or merged. Their ids come first, then
+    /// those of the bytes, and those of merges.
     pub special_tokens: Vec<String>,
-    /// What cuts text into pretokens: a name, as in [`Tokenizer::from_tiktoken`], or an expression in the dialect of the
-    /// Python package `regex`. Default: `gpt2`.
+    /// What cuts text into pretokens: a name, as in [`Tokenizer::from_tiktoken`], or an expression in the
+    /// dialect of the Python package `regex`. Default: `gpt2`.
     pub pattern: String,
     /// Which of several pairs of equal count merges first.
     pub ties: Ties,
@@ -60,11 +60,12 @@ impl TrainOptions {
 
 /// Trains a tokenizer on texts, each a document.
 ///
-/// The result depends on nothing but texts and options. It has fewer tokens than asked if no pair is left that occurs often
-/// enough. Memory: counts of the different pretokens, 32 bytes and more for each.
+/// The result depends on nothing but texts and options. It has fewer tokens than asked if no pair is left
+/// that occurs often enough. Memory: counts of the different pretokens, 32 bytes and more for each.
 ///
 /// # Errors
-/// [`Error::Vocab`] for a `vocab_size` that is too small; errors of the pattern and of special tokens; [`Error::OutOfMemory`].
+/// [`Error::Vocab`] for a `vocab_size` that is too small; errors of the pattern and of special tokens;
+/// [`Error::OutOfMemory`].
 ///
 /// ```
 /// # fn main() -> Result<(), toksmith::Error> {
@@ -84,13 +85,14 @@ pub fn train(
     trained(options, |counting, control| counting.batches(batches(texts), control))
 }
 
-/// Trains a tokenizer on files, each a document, or each of its records: JSON lines, JSON arrays and tables with the text in the
-/// field `text`, tar and WARC archives. What a file is, is found from its content; compressed files need the feature
-/// `compression`. Files are read in parts. Otherwise as [`train`](fn@train).
+/// Trains a tokenizer on files, each a document, or each of its records: JSON lines, JSON arrays and tables
+/// with the text in the field `text`, tar and WARC archives. What a file is, is found from its content;
+/// compressed files need the feature `compression`. Files are read in parts. Otherwise as
+/// [`train`](fn@train).
 ///
 /// # Errors
-/// Those of [`train`](fn@train); [`Error::Io`]; [`Error::Unread`] for a file whose contents cannot be read, or of another
-/// kind, such as Parquet.
+/// Those of [`train`](fn@train); [`Error::Io`]; [`Error::Unread`] for a file whose contents cannot be read,
+/// or of another kind, such as Parquet.
 pub fn train_files(
     paths: impl IntoIterator<Item = impl AsRef<Path>>,
     options: &TrainOptions,
@@ -129,8 +131,8 @@ fn trained(
     built(None, &merges, &layout, &options.special_tokens, pattern, record)
 }
 
-/// The tokenizer of merges, whose ids a layout gives, with new special tokens. `record` has the rule of ties and the number
-/// of tokens before the first merge.
+/// The tokenizer of merges, whose ids a layout gives, with new special tokens. `record` has the rule of ties
+/// and the number of tokens before the first merge.
 ///
 /// # Errors
 /// Those of [`build_vocab`].

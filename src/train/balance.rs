@@ -1,10 +1,10 @@
-//! Merges that serve several languages alike: each next merge is the most frequent pair of the language that is
-//! compressed worst.
+//! Merges that serve several languages alike: each next merge is the most frequent pair of the language that
+//! is compressed worst.
 //!
-//! The algorithm is that of "Parity-Aware Byte-Pair Encoding: Improving Cross-lingual Fairness in Tokenization"
-//! (Foroutan et al., 2025). Each language has a trainer of its own, with a corpus, an index of all pairs and a queue; a
-//! merge is made in all of them. How well a language is compressed is measured on its training text, or on a text that
-//! is there for this alone, which has a trainer, too.
+//! The algorithm is that of "Parity-Aware Byte-Pair Encoding: Improving Cross-lingual Fairness in
+//! Tokenization" (Foroutan et al., 2025). Each language has a trainer of its own, with a corpus, an index of
+//! all pairs and a queue; a merge is made in all of them. How well a language is compressed is measured on
+//! its training text, or on a text that is there for this alone, which has a trainer, too.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -30,8 +30,8 @@ type Counts = Arc<PretokenCounts>;
 pub enum Measure {
     /// For each language the same text: the one that has most tokens.
     Dev(Vec<Counts>),
-    /// For each language the bytes that a token should have, where only proportions matter: the one that falls
-    /// shortest of it in its training text.
+    /// For each language the bytes that a token should have, where only proportions matter: the one that
+    /// falls shortest of it in its training text.
     Ratio(Vec<f64>),
 }
 
@@ -44,11 +44,11 @@ pub struct Window {
     pub alpha: f64,
 }
 
-/// Learns merges from the texts of several languages. In each [`Merge`], `count` is that of the language for which it
-/// was chosen.
+/// Learns merges from the texts of several languages. In each [`Merge`], `count` is that of the language for
+/// which it was chosen.
 ///
-/// Of languages that are compressed equally, the first is served. One without a pair that is frequent enough is not
-/// chosen again.
+/// Of languages that are compressed equally, the first is served. One without a pair that is frequent enough
+/// is not chosen again.
 pub(super) fn learn(
     texts: Vec<Counts>,
     measure: Measure,
@@ -62,7 +62,8 @@ pub(super) fn learn(
     let mut merges = start.first_merges(&options)?;
     let vocab = start.vocab(&merges)?;
     let vocab = vocab.as_deref();
-    // A merge may complete a token that merging did not make before, with all its effects, which no trainer here knows.
+    // A merge may complete a token that merging did not make before, with all its effects, which no trainer
+    // here knows.
     check_mergeable(vocab, |token| {
         format!(
             "languages cannot be balanced with a base that has tokens that merging does not make, such as {token}"
@@ -175,7 +176,8 @@ impl<'c> Balance<'c> {
         Some(chosen)
     }
 
-    /// The most frequent pair of a language, and its count. If it is not frequent enough, the language has ended.
+    /// The most frequent pair of a language, and its count. If it is not frequent enough, the language has
+    /// ended.
     fn most_frequent(&mut self, number: usize, min_frequency: u64) -> Result<Option<(u32, u32, u64)>> {
         let language = &mut self.languages[number];
         let pair = language.trainer.most_frequent(&self.shared.tokens)?;

@@ -81,8 +81,8 @@ impl<'a> Saver<'a> {
     }
 }
 
-/// A fingerprint of 128 bits of words with their counts, in this order. It distinguishes different inputs, but
-/// not inputs that were made to collide.
+/// A fingerprint of 128 bits of words with their counts, in this order. It distinguishes different inputs,
+/// but not inputs that were made to collide.
 pub fn fingerprint<'w>(words: impl Iterator<Item = (&'w [u8], u64)>) -> [u64; 2] {
     // Digits of pi: numbers that nobody chose.
     let mut sums = [0x243F_6A88_85A3_08D3, 0x1319_8A2E_0370_7344];

@@ -17,7 +17,8 @@ pub(super) fn merges(base: Option<&Vocab>, tokens: &[Vec<u8>]) -> Result<Vec<Mer
     if tokens.is_empty() {
         return Ok(Vec::new());
     }
-    // A merge could complete a token of the vocabulary that no merge made, and start other merges of its list.
+    // A merge could complete a token of the vocabulary that no merge made, and start other merges of its
+    // list.
     check_mergeable(base, |token| {
         format!(
             "forced tokens cannot be added to a tokenizer with tokens that merging does not make, such as {token}: \

@@ -15,12 +15,12 @@ const MIN_GARBAGE_POSTINGS: usize = 1 << 16;
 /// Pairs for which memory is reserved at the start; unused memory is never touched.
 const RESERVED_PAIRS: usize = 1 << 16;
 
-/// The maximum number of postings whose cells are prefetched before their pair is merged. 84% of the merges of
-/// English have at most 16.
+/// The maximum number of postings whose cells are prefetched before their pair is merged. 84% of the merges
+/// of English have at most 16.
 const PREFETCHED_POSTINGS: usize = 24;
 
-/// Bytes of memory for a pair beside its postings: the pair itself, its entries in the table and the queue, and its
-/// candidate among equally frequent pairs.
+/// Bytes of memory for a pair beside its postings: the pair itself, its entries in the table and the queue,
+/// and its candidate among equally frequent pairs.
 const BYTES_PER_PAIR: u64 = 96;
 
 /// Bytes of memory that a pair takes in index and queue.

@@ -31,8 +31,8 @@ pub struct Layout<'v> {
 }
 
 impl<'v> Layout<'v> {
-    /// Ids from 0 on, for so many special tokens and tokens that merges add. The bytes are in the order of their values, or
-    /// in that of GPT-2's files.
+    /// Ids from 0 on, for so many special tokens and tokens that merges add. The bytes are in the order of
+    /// their values, or in that of GPT-2's files.
     pub fn new(order: SpecialIds, is_gpt2: bool, specials: u32, merges: u32) -> Self {
         let (first_special, first_byte, first_merge) = match order {
             SpecialIds::First => (0, specials, specials + 256),

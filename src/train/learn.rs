@@ -145,8 +145,8 @@ fn ended(end: Result<bool>, merges: &[Merge], saver: &mut Saver<'_>) -> Result<b
     }
 }
 
-/// Learns merges from `words`: pretokens with their counts, in the order of first occurrence. The counts of a word that
-/// occurs twice are added.
+/// Learns merges from `words`: pretokens with their counts, in the order of first occurrence. The counts of a
+/// word that occurs twice are added.
 pub fn resume<'w>(
     words: impl Iterator<Item = (&'w [u8], u64)> + Clone,
     start: &Start<'_>,

@@ -16,12 +16,12 @@
 //!   in the index. When the queue is empty, the threshold is lowered and the corpus read once more. Counts
 //!   never rise, so no pair that was left out can have been due before, and the result does not depend on the
 //!   threshold.
-//! - `superwords` cuts text into pieces in which tokens of several words are learned. There a cell holds a token of the
-//!   vocabulary that is extended, not a byte, and `limit` bounds the words of a token.
+//! - `superwords` cuts text into pieces in which tokens of several words are learned. There a cell holds a
+//!   token of the vocabulary that is extended, not a byte, and `limit` bounds the words of a token.
 //! - `memory` says how much memory all this takes.
 //! - `layout` gives all tokens their ids.
-//! - `balance` learns from the texts of several languages: which one the next merge serves depends on how well each of
-//!   them is compressed.
+//! - `balance` learns from the texts of several languages: which one the next merge serves depends on how
+//!   well each of them is compressed.
 
 mod balance;
 mod checkpoint;

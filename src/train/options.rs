@@ -22,8 +22,8 @@ pub enum Ties {
     HuggingFace,
     /// The greatest pair of ids, with the 256 bytes in GPT-2's printable order.
     PrintableIds,
-    /// The greatest pair of spellings in GPT-2's printable characters, as in Hugging Face's trainer that balances
-    /// languages.
+    /// The greatest pair of spellings in GPT-2's printable characters, as in Hugging Face's trainer that
+    /// balances languages.
     Spelling,
 }
 
@@ -73,11 +73,11 @@ pub struct Options {
     pub min_frequency: u64,
     /// The maximum number of bytes of a token that is made.
     pub max_token_length: u32,
-    /// Bytes of memory that learning may take; `None` for no limit. With less memory than the index takes, fewer pairs
-    /// are indexed at a time, and the corpus is scanned more often. The merges are the same.
+    /// Bytes of memory that learning may take; `None` for no limit. With less memory than the index takes,
+    /// fewer pairs are indexed at a time, and the corpus is scanned more often. The merges are the same.
     pub memory_limit: Option<u64>,
-    /// The maximum number of words of a token that is made, from pieces of text in the tokens of the vocabulary that is
-    /// extended; `None` to learn from words. Whitespace of ASCII separates words.
+    /// The maximum number of words of a token that is made, from pieces of text in the tokens of the
+    /// vocabulary that is extended; `None` to learn from words. Whitespace of ASCII separates words.
     pub max_words: Option<u32>,
 }
 

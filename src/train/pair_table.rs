@@ -12,8 +12,9 @@ const EMPTY_PLACE: u64 = u64::MAX;
 /// log2 of the places of a new table.
 const MIN_TABLE_BITS: u32 = 10;
 
-/// A hash table with open addressing. A place holds a pair's number and half of its hash, the tag, so that the tag
-/// alone rules most other pairs out. The caller decides whether a number with the same tag is that of the pair.
+/// A hash table with open addressing. A place holds a pair's number and half of its hash, the tag, so that
+/// the tag alone rules most other pairs out. The caller decides whether a number with the same tag is that of
+/// the pair.
 pub(super) struct PairTable {
     places: Vec<u64>,
     bits: u32,

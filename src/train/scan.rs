@@ -103,8 +103,8 @@ fn byte_pair(left: u32, right: u32) -> usize {
     (left << 8 | right) as u16 as usize
 }
 
-/// Indexes the pairs of bytes that occur at least `threshold` times, which is raised if they take more than `bytes` of
-/// memory. Returns the index and the threshold.
+/// Indexes the pairs of bytes that occur at least `threshold` times, which is raised if they take more than
+/// `bytes` of memory. Returns the index and the threshold.
 pub(super) fn index_bytes(
     corpus: &impl Corpus,
     mut tallies: Vec<PairTally>,
@@ -137,8 +137,8 @@ pub(super) fn index_bytes(
     Ok((index, threshold))
 }
 
-/// log2 of the number of sums that pairs share by hash. These take 512 KB; more would not stay in the second-level
-/// cache.
+/// log2 of the number of sums that pairs share by hash. These take 512 KB; more would not stay in the
+/// second-level cache.
 const SUM_BITS: u32 = 16;
 /// The maximum of [`SUM_BITS`] if memory is limited: with more sums, fewer rare pairs need a tally.
 const MAX_SUM_BITS: u32 = 22;
@@ -154,7 +154,8 @@ fn shared(left: u32, right: u32, bits: u32) -> usize {
 /// The pairs that [`index_pairs`] indexes.
 #[derive(Clone, Copy)]
 pub(super) struct Wanted {
-    /// The minimum count. It is raised if more pairs reach it than there is memory for, and lowered if none can.
+    /// The minimum count. It is raised if more pairs reach it than there is memory for, and lowered if none
+    /// can.
     pub(super) threshold: u64,
     /// A count that no pair exceeds.
     pub(super) highest: u64,
@@ -172,8 +173,8 @@ impl Wanted {
     }
 }
 
-/// The lowest count, not below `threshold`, for which all pairs with this count or more take at most `bytes` in the
-/// index; at most the count of the most frequent pair.
+/// The lowest count, not below `threshold`, for which all pairs with this count or more take at most `bytes`
+/// in the index; at most the count of the most frequent pair.
 fn affordable(tallies: impl Iterator<Item = PairTally>, threshold: u64, bytes: u64) -> Result<u64> {
     if bytes == u64::MAX {
         return Ok(threshold);
@@ -233,8 +234,8 @@ fn tally_pairs(
     }
 }
 
-/// Indexes pairs after any merges: all that a limit allows and that are as frequent as `wanted` says. Returns the index and the
-/// threshold.
+/// Indexes pairs after any merges: all that a limit allows and that are as frequent as `wanted` says. Returns
+/// the index and the threshold.
 pub(super) fn index_pairs(
     corpus: &impl Corpus,
     tokens: &TokenInfo,

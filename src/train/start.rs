@@ -13,8 +13,8 @@ use crate::vocab::{Model, SpecialSpec, Vocab};
 /// What exists before the first merge is learned. The default is the 256 bytes alone.
 #[derive(Clone, Copy, Default)]
 pub struct Start<'a> {
-    /// A vocabulary to extend: its tokens and merges are kept, and words are laid out as it encodes them. One that merges
-    /// by names cannot be extended.
+    /// A vocabulary to extend: its tokens and merges are kept, and words are laid out as it encodes them. One
+    /// that merges by names cannot be extended.
     pub base: Option<&'a Vocab>,
     /// Tokens that are made before any pair is counted, whatever the counts are.
     pub forced: &'a [Vec<u8>],
@@ -91,7 +91,8 @@ impl<'a> Start<'a> {
 /// `id_of` maps internal ids to ids; `specials` are all special tokens, including those of `base`.
 ///
 /// # Errors
-/// Those of [`Vocab::new`]; [`Error::BrokenState`] if a merge makes a token of other bytes, or `base` merges by names.
+/// Those of [`Vocab::new`]; [`Error::BrokenState`] if a merge makes a token of other bytes, or `base` merges
+/// by names.
 pub fn build_vocab(
     base: Option<&Vocab>,
     merges: &[Merge],

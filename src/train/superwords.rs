@@ -1,10 +1,12 @@
-//! Text for learning tokens of several words: pieces of runs of words, in the tokens of an ordinary vocabulary.
+//! Text for learning tokens of several words: pieces of runs of words, in the tokens of an ordinary
+//! vocabulary.
 //!
-//! Runs of words hardly occur twice, so that counting them as they are would take the memory of the whole text. But most
-//! neighbouring tokens are a rare pair, and a pair is never more frequent than the neighbours of the first vocabulary in
-//! its middle: no merge ever crosses a place where these are too rare. So all neighbours are counted first, in sums that
-//! many pairs share, and runs are cut where a sum is too low. What is left are short pieces, which occur again and again,
-//! and in which all pairs that are frequent enough have their true counts.
+//! Runs of words hardly occur twice, so that counting them as they are would take the memory of the whole
+//! text. But most neighbouring tokens are a rare pair, and a pair is never more frequent than the neighbours
+//! of the first vocabulary in its middle: no merge ever crosses a place where these are too rare. So all
+//! neighbours are counted first, in sums that many pairs share, and runs are cut where a sum is too low. What
+//! is left are short pieces, which occur again and again, and in which all pairs that are frequent enough
+//! have their true counts.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -33,7 +35,8 @@ const DIVISOR: u64 = 8;
 /// Counts the pretokens that a pretokenizer finds in all of the text.
 pub type Count<'c> = &'c mut (dyn FnMut(Pretokenizer) -> Result<Arc<PretokenCounts>> + Send);
 
-/// Learns merges from pieces of runs in which all neighbours are frequent, or from longer ones if these are too few.
+/// Learns merges from pieces of runs in which all neighbours are frequent, or from longer ones if these are
+/// too few.
 pub(super) fn learn(
     pattern: Pretokenizer,
     count: Count<'_>,
@@ -78,8 +81,8 @@ impl Runs {
         Ok(Runs { encoder, sums })
     }
 
-    /// A pretokenizer that finds the pieces of runs in which all neighbours have sums of at least `least`. Without
-    /// `least`, it finds nothing, but adds all neighbours in a text to the sums.
+    /// A pretokenizer that finds the pieces of runs in which all neighbours have sums of at least `least`.
+    /// Without `least`, it finds nothing, but adds all neighbours in a text to the sums.
     fn splitting(self: &Arc<Self>, least: Option<u64>) -> Pretokenizer {
         let rule = self.encoder.pretokenizer().cut_rule();
         let pieces = Pieces { runs: Arc::clone(self), least };

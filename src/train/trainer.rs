@@ -27,8 +27,8 @@ const WORK_PER_CHECK: usize = 1 << 12;
 /// The work of a merge beside its postings, in postings.
 const WORK_PER_MERGE: usize = 1 << 6;
 
-/// The factor by which the threshold is lowered when no pair is left above it. Higher first thresholds with several
-/// scans made multi 1.5 to 2 times slower.
+/// The factor by which the threshold is lowered when no pair is left above it. Higher first thresholds with
+/// several scans made multi 1.5 to 2 times slower.
 const THRESHOLD_DIVISOR: u64 = 8;
 
 /// Merges for which memory is reserved at the start.
@@ -81,8 +81,8 @@ pub(super) struct Trainer<'c, T, L = MaxBytes> {
     limit: L,
     /// Bytes of memory for index and queue; `u64::MAX` for no limit.
     index_bytes: u64,
-    /// Bytes of memory from which on the index is made again: the occurrences that are gone, and pairs that it has no
-    /// room for, are left out.
+    /// Bytes of memory from which on the index is made again: the occurrences that are gone, and pairs that
+    /// it has no room for, are left out.
     full_index_bytes: u64,
     /// The vocabulary that laid out the corpus, if it has tokens that merging does not make.
     unmergeable_vocab: Option<&'c Vocab>,
@@ -167,8 +167,8 @@ impl<'c, T: Corpus, L: Limit> Trainer<'c, T, L> {
         }
     }
 
-    /// A trainer of one of several texts, for [`Trainer::most_frequent`] and [`Trainer::merge_tokens`]. Another text
-    /// may need a pair that is rare here, so it indexes every pair.
+    /// A trainer of one of several texts, for [`Trainer::most_frequent`] and [`Trainer::merge_tokens`].
+    /// Another text may need a pair that is rare here, so it indexes every pair.
     pub(super) fn of_several(
         corpus: T,
         vocab: Option<&Vocab>,
@@ -201,7 +201,8 @@ impl<'c, T: Corpus, L: Limit> Trainer<'c, T, L> {
         std::mem::swap(&mut self.after, &mut shared.after);
     }
 
-    /// The tokens of the most frequent pair, and its count. The pair must be merged next, or no other asked for.
+    /// The tokens of the most frequent pair, and its count. The pair must be merged next, or no other asked
+    /// for.
     pub(super) fn most_frequent(&mut self, tokens: &TokenInfo) -> Result<Option<(u32, u32, u64)>> {
         let pair = self.queue.pop(&mut self.index, &self.corpus, tokens)?;
         Ok(pair.map(|pair| {
@@ -210,8 +211,8 @@ impl<'c, T: Corpus, L: Limit> Trainer<'c, T, L> {
         }))
     }
 
-    /// Merges two tokens into `token`, the last of the shared ones, wherever they are side by side. Returns by how many
-    /// tokens this makes the text shorter.
+    /// Merges two tokens into `token`, the last of the shared ones, wherever they are side by side. Returns
+    /// by how many tokens this makes the text shorter.
     pub(super) fn merge_tokens(
         &mut self,
         left: u32,

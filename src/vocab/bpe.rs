@@ -1,7 +1,8 @@
-//! The model of a `tokenizer.json`: named tokens, merges of names, and options; and the vocabulary that it becomes.
+//! The model of a `tokenizer.json`: named tokens, merges of names, and options; and the vocabulary that it
+//! becomes.
 //!
-//! Most models become a vocabulary of bytes ([`Vocab::new`]) or of characters ([`Vocab::of_characters`]), which merge
-//! fast. The others keep the names and merge by them ([`SpelledBpe`]).
+//! Most models become a vocabulary of bytes ([`Vocab::new`]) or of characters ([`Vocab::of_characters`]),
+//! which merge fast. The others keep the names and merge by them ([`SpelledBpe`]).
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -62,8 +63,8 @@ impl BpeModel {
         needed
     }
 
-    /// The vocabulary of bytes, where each byte has a token, and all tokens but `left_out` are spelled in bytes; else
-    /// `None`. `left_out` are places of names that no merge takes or makes.
+    /// The vocabulary of bytes, where each byte has a token, and all tokens but `left_out` are spelled in
+    /// bytes; else `None`. `left_out` are places of names that no merge takes or makes.
     pub(crate) fn bytes_vocab(&self, left_out: &[u32], specials: &[SpecialSpec]) -> Result<Option<Vocab>> {
         if !self.is_plain() {
             return Ok(None);
@@ -96,8 +97,8 @@ impl BpeModel {
         Ok(Some(if self.options.ignore_merges { vocab.ignoring_merges() } else { vocab }))
     }
 
-    /// The vocabulary of characters, where unknown characters become the tokens of their bytes, which no merge takes;
-    /// else `None`.
+    /// The vocabulary of characters, where unknown characters become the tokens of their bytes, which no
+    /// merge takes; else `None`.
     pub(crate) fn characters_vocab(
         &self,
         spelling: TextSpelling,
@@ -172,8 +173,8 @@ impl BpeModel {
     }
 }
 
-/// All tokens with the bytes that they stand for; the ids of those without a name, and of those that no pretoken becomes
-/// without merging.
+/// All tokens with the bytes that they stand for; the ids of those without a name, and of those that no
+/// pretoken becomes without merging.
 type SpelledTokens<'a> = (Vec<(u32, &'a [u8])>, BTreeSet<u32>, Vec<u32>);
 
 impl Vocab {
@@ -216,8 +217,8 @@ impl Vocab {
         Ok(Vocab { tokens, ordinary, model, merges, unmergeable, specials, special_ids })
     }
 
-    /// The name of a token, for a vocabulary that does not [cover text exactly](Vocab::covers_text_exactly); `None` for an
-    /// added token without a name.
+    /// The name of a token, for a vocabulary that does not [cover text exactly](Vocab::covers_text_exactly);
+    /// `None` for an added token without a name.
     pub fn name(&self, id: u32) -> Option<&str> {
         self.spelled()?.name(self.tokens.index_of(id)?)
     }
@@ -232,10 +233,10 @@ impl Vocab {
         self.spelled().is_some_and(|bpe| bpe.options.dropout.is_random())
     }
 
-    /// Appends the ids of a pretoken to `ids`, and for each the bytes of the pretoken that it covers to `spans`, for
-    /// a vocabulary that does not [cover text exactly](Vocab::covers_text_exactly). They are where `tokenizers` has
-    /// them: a character that is left out moves the spans after it. What would be beyond the pretoken is at its last
-    /// byte.
+    /// Appends the ids of a pretoken to `ids`, and for each the bytes of the pretoken that it covers to
+    /// `spans`, for a vocabulary that does not [cover text exactly](Vocab::covers_text_exactly). They are
+    /// where `tokenizers` has them: a character that is left out moves the spans after it. What would be
+    /// beyond the pretoken is at its last byte.
     pub fn pretoken_spans(
         &self,
         pretoken: &[u8],
@@ -280,8 +281,8 @@ fn characters(
     Some(CharacterTokens { bytes, unknown, outside, ties })
 }
 
-/// Indexes the tokens that text can become, by their bytes; of equal ones the lowest id. The tokens of the ids `apart`
-/// come last.
+/// Indexes the tokens that text can become, by their bytes; of equal ones the lowest id. The tokens of the
+/// ids `apart` come last.
 fn ordinary(tokens: &TokenBytes, apart: FxHashSet<u32>) -> Ordinary {
     let mut ordinary = Ordinary::with_room(tokens.len());
     for is_apart in [false, true] {

@@ -51,10 +51,11 @@ impl Vocab {
 
     /// [`Vocab::new`] of views, which are not copied: lists of 200,000 of them take 11 MB.
     ///
-    /// `is_proper` says that merging its bytes makes each token, which is then not checked. So it is for the merges of a
-    /// training that began with the bytes, or with a vocabulary all of whose tokens its merges make: the two parts of a token
-    /// are neighbours only if nothing made the token before, and a later merge does not change the earlier ones. The check
-    /// would take long after a training on one giant pretoken, which can make tokens of a megabyte.
+    /// `is_proper` says that merging its bytes makes each token, which is then not checked. So it is for the
+    /// merges of a training that began with the bytes, or with a vocabulary all of whose tokens its merges
+    /// make: the two parts of a token are neighbours only if nothing made the token before, and a later merge
+    /// does not change the earlier ones. The check would take long after a training on one giant pretoken,
+    /// which can make tokens of a megabyte.
     pub(crate) fn of_views(
         tokens: Vec<(u32, &[u8])>,
         merges: Option<Vec<(&[u8], &[u8])>>,
@@ -149,8 +150,8 @@ pub(super) fn placed_as_given(mut tokens: TokenList<'_>, specials: &[SpecialSpec
     Ok((tokens, finder, special_ids))
 }
 
-/// Sorts tokens by id, and checks that no id is given twice. A token may be empty: published vocabularies have one
-/// (Whisper's), which no text is encoded to and which decodes to nothing.
+/// Sorts tokens by id, and checks that no id is given twice. A token may be empty: published vocabularies
+/// have one (Whisper's), which no text is encoded to and which decodes to nothing.
 fn sort(tokens: &mut [(u32, &[u8])]) -> Result<()> {
     if !tokens.is_sorted_by_key(|(id, _)| *id) {
         tokens.sort_by_key(|(id, _)| *id);
@@ -181,8 +182,8 @@ fn ids_of<'a>(specials: &'a [SpecialSpec], tokens: &[(u32, &[u8])]) -> Names<'a>
     of_bytes
 }
 
-/// Gives every special token its id: its own, or the next above all others, in the order of the list. Special tokens that the
-/// vocabulary lacks are added to `tokens`.
+/// Gives every special token its id: its own, or the next above all others, in the order of the list. Special
+/// tokens that the vocabulary lacks are added to `tokens`.
 fn place_specials<'a>(
     tokens: &mut TokenList<'a>,
     of_bytes: &Names<'_>,
@@ -265,7 +266,8 @@ fn byte_tokens(tokens: &TokenBytes, ordinary: &Ordinary) -> Result<[u32; 256]> {
     Ok(indices)
 }
 
-/// Adds a list of merges to `pairs`, and returns it. Those at the places `ties` have the rank of the one before.
+/// Adds a list of merges to `pairs`, and returns it. Those at the places `ties` have the rank of the one
+/// before.
 pub(super) fn add_merges(
     pairs: &mut Pairs,
     merges: impl ExactSizeIterator<Item = Result<(u32, u32)>>,

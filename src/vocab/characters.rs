@@ -1,5 +1,5 @@
-//! Vocabularies of characters, as SentencePiece makes them: merging begins with the characters of a text. A character
-//! that is not a token falls back to the tokens of its bytes.
+//! Vocabularies of characters, as SentencePiece makes them: merging begins with the characters of a text. A
+//! character that is not a token falls back to the tokens of its bytes.
 
 use std::sync::Arc;
 
@@ -18,10 +18,10 @@ use crate::room;
 impl Vocab {
     /// Validates and indexes a vocabulary of characters.
     ///
-    /// `tokens` are ids with the bytes of the text that each stands for; a token for a byte has that byte. `merges`
-    /// are pairs of ids in order; each makes the token that has the joined bytes of both, at the rank of its place in the
-    /// list or, if it is among the ties, at that of the merge before. All special tokens must
-    /// have an id, and it must be the id of a token.
+    /// `tokens` are ids with the bytes of the text that each stands for; a token for a byte has that byte.
+    /// `merges` are pairs of ids in order; each makes the token that has the joined bytes of both, at the
+    /// rank of its place in the list or, if it is among the ties, at that of the merge before. All special
+    /// tokens must have an id, and it must be the id of a token.
     pub fn of_characters(
         tokens: Vec<(u32, &[u8])>,
         merges: &[(u32, u32)],
@@ -35,7 +35,8 @@ impl Vocab {
         let index = |id: u32| tokens.index_of(id).ok_or(Error::UnknownId { id: i128::from(id), index: None });
         let merges = merges.iter().map(|&(left, right)| Ok((index(left)?, index(right)?)));
         let merges = add_merges(&mut pairs, merges, &characters.ties, &tokens, &ordinary)?;
-        // Added tokens as well: a token of the model can be one. A token that stands for a byte, if a character has that byte.
+        // Added tokens as well: a token of the model can be one. A token that stands for a byte, if a
+        // character has that byte.
         let unmergeable = reach::unmade(&tokens, 0..tokens.len() as u32, reach::by_pairs(&pairs))?;
         let (ordinary, merges) = (ready(ordinary), Arc::new(merges));
         let model = Model::Characters { pairs: Arc::new(pairs), tokens: characters };
@@ -62,8 +63,8 @@ impl Vocab {
         Self::of_characters(tokens, &pairs, characters, specials)
     }
 
-    /// The last byte of the left part and the first byte of the right part of each merge; and of characters without a
-    /// token that may become one token.
+    /// The last byte of the left part and the first byte of the right part of each merge; and of characters
+    /// without a token that may become one token.
     pub(crate) fn joined_bytes(&self) -> impl Iterator<Item = (u8, u8)> + '_ {
         let merged = self.merges.iter().filter_map(|&(left, right)| {
             Some((*self.tokens.bytes_at(left).last()?, *self.tokens.bytes_at(right).first()?))
@@ -76,8 +77,8 @@ impl Vocab {
     }
 }
 
-/// Indexes the tokens that text can become, by their bytes. A token for a byte is left out if a character has the
-/// same bytes.
+/// Indexes the tokens that text can become, by their bytes. A token for a byte is left out if a character has
+/// the same bytes.
 fn ordinary(tokens: &TokenBytes, characters: &CharacterTokens) -> Result<Ordinary> {
     let bytes: FxHashSet<u32> = characters.bytes.iter().copied().collect();
     let is_apart = |id: u32| bytes.contains(&id) || characters.outside.contains(&id);

@@ -32,8 +32,8 @@ pub(crate) enum Model {
     },
     /// Characters, by [`Semantics::Merges`].
     Characters { pairs: Arc<Pairs>, tokens: CharacterTokens },
-    /// The names of the tokens that a pretoken is spelled with, by [`Semantics::Merges`]. `tokens` is `None` where a name
-    /// has a character for each byte.
+    /// The names of the tokens that a pretoken is spelled with, by [`Semantics::Merges`]. `tokens` is `None`
+    /// where a name has a character for each byte.
     Spelled { bpe: Arc<SpelledBpe>, tokens: Option<CharacterTokens> },
 }
 
@@ -42,23 +42,24 @@ pub(crate) enum Model {
 pub(crate) enum Table {
     /// It was made when the list was checked.
     Checked(Arc<Pairs>),
-    /// The merges were all trained from the bytes, which needs no checks: the first one makes the token at the index
-    /// `first`, later ones make the tokens that follow. The table is made when it is first used.
+    /// The merges were all trained from the bytes, which needs no checks: the first one makes the token at
+    /// the index `first`, later ones make the tokens that follow. The table is made when it is first used.
     Trained { first: u32, pairs: Arc<OnceBox<Pairs>> },
 }
 
-/// The special cases of a vocabulary of characters: the tokens for characters that are not tokens, and the tokens
-/// that no text becomes.
+/// The special cases of a vocabulary of characters: the tokens for characters that are not tokens, and the
+/// tokens that no text becomes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 pub struct CharacterTokens {
-    /// The ids of the tokens of the 256 bytes, for characters that are not tokens; empty if they are not all there.
+    /// The ids of the tokens of the 256 bytes, for characters that are not tokens; empty if they are not all
+    /// there.
     pub bytes: Vec<u32>,
     /// The id that stands for a character that is not a token, where not all bytes have tokens.
     pub unknown: Option<u32>,
     /// The ids of tokens that take no part in merging.
     pub outside: BTreeSet<u32>,
-    /// The places in the list of merges, in ascending order, of those that have the rank of the merge before them: of
-    /// several the leftmost in the text comes first.
+    /// The places in the list of merges, in ascending order, of those that have the rank of the merge before
+    /// them: of several the leftmost in the text comes first.
     #[serde(skip)]
     pub ties: Vec<u32>,
 }

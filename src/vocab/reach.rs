@@ -26,8 +26,8 @@ pub(super) type LastPair = Option<(u32, u32)>;
 /// Returns the pairs of the tokens that lower ranks make, by ascending token, and the tokens that no pair
 /// makes.
 pub(super) fn ranked(tokens: &TokenBytes, special: &[u32], pairs: &mut Pairs) -> Result<PairsAndTokens> {
-    // The pair that makes each token, and whether all ranks before its own are lower; the highest rank among the merges that make
-    // it, including its own, 0 for a byte.
+    // The pair that makes each token, and whether all ranks before its own are lower; the highest rank among
+    // the merges that make it, including its own, 0 for a byte.
     let (mut made, mut highest) = (vec![None; tokens.len()], vec![0; tokens.len()]);
     each_made(tokens, special, pairs, |index, (left, right)| {
         let before = highest[left as usize].max(highest[right as usize]);
@@ -46,8 +46,8 @@ pub(super) fn ranked(tokens: &TokenBytes, special: &[u32], pairs: &mut Pairs) ->
     Ok((reached, unmergeable))
 }
 
-/// Under rank semantics: adds the pair of each ordinary token to `pairs`, the shortest token first, and passes
-/// `on_pair` the index of the token and its pair.
+/// Under rank semantics: adds the pair of each ordinary token to `pairs`, the shortest token first, and
+/// passes `on_pair` the index of the token and its pair.
 fn each_made(
     tokens: &TokenBytes,
     special: &[u32],
@@ -67,7 +67,8 @@ fn each_made(
     Ok(())
 }
 
-/// Under rank semantics: for each token by index, the pair of its last merge; `None` for a token that no merge makes.
+/// Under rank semantics: for each token by index, the pair of its last merge; `None` for a token that no
+/// merge makes.
 pub(super) fn last_pairs_of_ranks(
     tokens: &TokenBytes,
     special: &[u32],
@@ -78,12 +79,12 @@ pub(super) fn last_pairs_of_ranks(
     Ok(last)
 }
 
-/// Under merges semantics: for each token by index, the pair of its last merge; `None` for a token that no merge
-/// makes.
+/// Under merges semantics: for each token by index, the pair of its last merge; `None` for a token that no
+/// merge makes.
 ///
-/// `merges` are pairs of indices, and `all` is their table. Pairs are added by the length of the tokens that they make.
-/// Merging the bytes of a token with the pairs of all shorter tokens does all its merges but the last, and leaves the
-/// two parts of that last merge.
+/// `merges` are pairs of indices, and `all` is their table. Pairs are added by the length of the tokens that
+/// they make. Merging the bytes of a token with the pairs of all shorter tokens does all its merges but the
+/// last, and leaves the two parts of that last merge.
 pub(super) fn last_pairs_of_list(
     tokens: &TokenBytes,
     special: &[u32],

@@ -1,9 +1,10 @@
 //! Vocabularies made of another one: some of its tokens, under other ids.
 //!
-//! The merges of the bytes of a token make shorter tokens only: the two parts of its last merge, the parts of these, and
-//! so on down to bytes or characters. If a token stays together with all of them, then merging its bytes goes on as
-//! before: each step takes the pair of the lowest rank, which is still there, and pairs that are gone were not taken. So
-//! what merging made, it still makes, with the merges among the tokens that stay, in their order.
+//! The merges of the bytes of a token make shorter tokens only: the two parts of its last merge, the parts of
+//! these, and so on down to bytes or characters. If a token stays together with all of them, then merging its
+//! bytes goes on as before: each step takes the pair of the lowest rank, which is still there, and pairs that
+//! are gone were not taken. So what merging made, it still makes, with the merges among the tokens that stay,
+//! in their order.
 
 use super::build::SpecialSpec;
 use super::model::{CharacterTokens, Model, Semantics};
@@ -28,15 +29,17 @@ pub struct Pruned {
 }
 
 impl Vocab {
-    /// The vocabulary of the tokens `keep` and of what they need. `fixed` are further tokens that stay, such as special
-    /// ones. Ids that are not of a token are an error.
+    /// The vocabulary of the tokens `keep` and of what they need. `fixed` are further tokens that stay, such
+    /// as special ones. Ids that are not of a token are an error.
     ///
-    /// Also kept are the tokens of all bytes and, among characters, that of the space, which no other tokens spell. Left
-    /// out are ordinary tokens that no merge makes, unless a pretoken that is a token becomes that token without merging;
-    /// and those that end inside a character which no token that stays completes, unless another token needs them.
+    /// Also kept are the tokens of all bytes and, among characters, that of the space, which no other tokens
+    /// spell. Left out are ordinary tokens that no merge makes, unless a pretoken that is a token becomes
+    /// that token without merging; and those that end inside a character which no token that stays completes,
+    /// unless another token needs them.
     ///
     /// # Errors
-    /// [`Error::UnknownId`], [`Error::OutOfMemory`]; [`Error::BrokenState`] for a vocabulary that merges by names.
+    /// [`Error::UnknownId`], [`Error::OutOfMemory`]; [`Error::BrokenState`] for a vocabulary that merges by
+    /// names.
     pub fn pruned(&self, keep: &[u32], fixed: &[u32]) -> Result<Pruned> {
         let (mut kept, fixed) = (self.marked(keep)?, self.marked(fixed)?);
         loop {
@@ -76,8 +79,9 @@ impl Vocab {
         }
     }
 
-    /// The vocabulary of the tokens that have a new id and of the special tokens `added`, and the places of its merges in
-    /// the list: those whose parts and result have a new id. `ids` has the new id of each token by its index.
+    /// The vocabulary of the tokens that have a new id and of the special tokens `added`, and the places of
+    /// its merges in the list: those whose parts and result have a new id. `ids` has the new id of each token
+    /// by its index.
     ///
     /// Under rank semantics the ids of ordinary tokens must keep their order.
     ///
@@ -127,9 +131,9 @@ impl Vocab {
         Ok((vocab, places))
     }
 
-    /// The new id of each token by its index, `None` for those that go, in the vocabulary of `size` tokens that has the
-    /// first of the merges, or of the ranks. Special tokens above all others follow them; all other ids stay. More tokens
-    /// stay where even those that no merge makes are too many.
+    /// The new id of each token by its index, `None` for those that go, in the vocabulary of `size` tokens
+    /// that has the first of the merges, or of the ranks. Special tokens above all others follow them; all
+    /// other ids stay. More tokens stay where even those that no merge makes are too many.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`]; [`Error::BrokenState`] for a vocabulary that merges by names.
@@ -168,7 +172,8 @@ impl Vocab {
         Ok(ids)
     }
 
-    /// The tokens, by index, that begin or end inside a character which no other token can complete: no text has them.
+    /// The tokens, by index, that begin or end inside a character which no other token can complete: no text
+    /// has them.
     ///
     /// What two neighbours are merged to alone, they are merged to in every text ([`super::reach`]).
     fn lone(&self) -> Result<Vec<u32>> {

@@ -26,7 +26,8 @@ pub(crate) struct TokenSlot([u8; SLOT_BYTES]);
 pub(crate) const SLOT_BYTES: usize = 16;
 /// The offset of the tag in a slot. The tag tells what kind of token the slot holds.
 pub(crate) const TAG_OFFSET: usize = SLOT_BYTES - 1;
-/// The bits of a tag that are the length of a short token; 0 for a long token, the empty token and an empty slot.
+/// The bits of a tag that are the length of a short token; 0 for a long token, the empty token and an empty
+/// slot.
 pub(crate) const TAG_LENGTH_MASK: u8 = 0x0f;
 pub(crate) const TAG_NOT_ASCII: u8 = 0x80;
 const TAG_LONG: u8 = 0x40;
@@ -79,8 +80,8 @@ impl TokenBytes {
         TokenBytes { slots, by_id, dense: dense as u32, later_ids, long, len: tokens.len() }
     }
 
-    /// The table with more tokens after its last one; `None` if their ids do not ascend from there, or the table
-    /// would have to be indexed otherwise.
+    /// The table with more tokens after its last one; `None` if their ids do not ascend from there, or the
+    /// table would have to be indexed otherwise.
     pub(super) fn extended(&self, more: &[(u32, &[u8])]) -> Option<Self> {
         let tokens: Vec<(u32, &[u8])> = self.iter().chain(more.iter().copied()).collect();
         let made = tokens.is_sorted_by(|token, next| token.0 < next.0).then(|| TokenBytes::new(&tokens));

@@ -27,8 +27,8 @@ pub struct Vocab {
     pub(super) model: Model,
     /// The list of merges as indices; under rank semantics, the pairs that make tokens with lower ranks only.
     pub(super) merges: Arc<Vec<(u32, u32)>>,
-    /// Tokens that merging their own bytes does not make, by ascending index: the ordinary ones, and in a vocabulary
-    /// of characters also the special ones, which can be tokens of merges.
+    /// Tokens that merging their own bytes does not make, by ascending index: the ordinary ones, and in a
+    /// vocabulary of characters also the special ones, which can be tokens of merges.
     pub(super) unmergeable: Vec<u32>,
     pub(super) specials: Specials,
     /// The ids of the special tokens, in the order of `specials`.
@@ -147,8 +147,8 @@ impl Vocab {
         self.unmergeable.binary_search(&index).is_ok()
     }
 
-    /// The vocabulary with more special tokens, whose ids must ascend and be above all others; `None` where they are
-    /// not. What merging needs is shared.
+    /// The vocabulary with more special tokens, whose ids must ascend and be above all others; `None` where
+    /// they are not. What merging needs is shared.
     ///
     /// Cost: a copy of the table of tokens, and building the search for all special tokens.
     pub fn with_specials(&self, more: &[(Vec<u8>, u32)]) -> Result<Option<Self>> {
@@ -172,8 +172,8 @@ impl Vocab {
     }
 
     /// Lets a pretoken that is a token become that token without merging, also under merges semantics
-    /// (`ignore_merges` of Hugging Face's files). Under rank semantics that is always so; a vocabulary of characters, or
-    /// one that merges by names, stays as it is.
+    /// (`ignore_merges` of Hugging Face's files). Under rank semantics that is always so; a vocabulary of
+    /// characters, or one that merges by names, stays as it is.
     #[must_use]
     pub fn ignoring_merges(mut self) -> Self {
         if let Model::Merges { ignored, .. } = &mut self.model {
@@ -182,8 +182,8 @@ impl Vocab {
         self
     }
 
-    /// Whether a pretoken that is a token becomes that token without merging. A model that merges by names looks for such
-    /// pretokens itself.
+    /// Whether a pretoken that is a token becomes that token without merging. A model that merges by names
+    /// looks for such pretokens itself.
     #[inline]
     pub fn ignores_merges(&self) -> bool {
         match self.model {
@@ -256,8 +256,8 @@ impl Vocab {
         self.unmergeable.first().map(|&index| self.tokens.id_at(index))
     }
 
-    /// The ordinary tokens that merging their own bytes does not make, by ascending id, with the ids of what merging
-    /// makes of them.
+    /// The ordinary tokens that merging their own bytes does not make, by ascending id, with the ids of what
+    /// merging makes of them.
     pub fn unmade(&self) -> Result<Vec<(u32, Vec<u32>)>> {
         let id = |index: u32| self.tokens.id_at(index);
         let bytes: usize = self.unmergeable.iter().map(|&index| self.tokens.bytes_at(index).len()).sum();
@@ -271,8 +271,8 @@ impl Vocab {
         self.unmergeable.iter().map(parts).collect()
     }
 
-    /// For each token by its index (its place among all ids), the indices of the two tokens that the last merge of its
-    /// own bytes joins; `None` for a token that no merge makes.
+    /// For each token by its index (its place among all ids), the indices of the two tokens that the last
+    /// merge of its own bytes joins; `None` for a token that no merge makes.
     ///
     /// Cost: about as much as making the vocabulary; nothing for a trained one.
     pub fn last_pairs(&self) -> Result<Vec<Option<(u32, u32)>>> {

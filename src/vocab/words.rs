@@ -8,8 +8,9 @@ use crate::room;
 use crate::spelling::META_TEXT;
 
 impl Vocab {
-    /// The words that ids stand for: their bytes, one after the other, and the range of each. A word begins with a token
-    /// that begins with a space. Tokens that no merge takes are in no word: those of bytes, and special ones.
+    /// The words that ids stand for: their bytes, one after the other, and the range of each. A word begins
+    /// with a token that begins with a space. Tokens that no merge takes are in no word: those of bytes, and
+    /// special ones.
     ///
     /// No merge crossed the ends of a word, so merging its bytes gives its tokens again.
     pub fn words_of(&self, ids: &[u32]) -> Result<(Vec<u8>, Vec<Range<usize>>)> {

@@ -43,7 +43,8 @@ impl BackgroundReader {
             loop {
                 let mut block = Vec::new();
                 let read = file.by_ref().take(PIPE_READ_BYTES).read_to_end(&mut block);
-                // An empty block marks the end. After an interruption there is no receiver, and sending fails.
+                // An empty block marks the end. After an interruption there is no receiver, and sending
+                // fails.
                 if sender.send(read.map(|_| block)).is_err() {
                     return;
                 }

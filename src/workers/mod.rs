@@ -1,7 +1,8 @@
 //! Worker threads of one call. They are started and joined in the call; there is no pool that a fork could
 //! break.
 //!
-//! If the system does not start all threads, the call runs with fewer, in the extreme with only the calling thread.
+//! If the system does not start all threads, the call runs with fewer, in the extreme with only the calling
+//! thread.
 
 mod background_reader;
 mod buffer_pool;

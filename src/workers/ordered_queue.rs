@@ -7,23 +7,25 @@ use super::threads::{CHECK_INTERVAL, run, run_here_too};
 use crate::control::Control;
 use crate::error::{Error, Result};
 
-/// How many jobs each worker may begin beyond the first unfinished one, which bounds the memory of waiting results.
+/// How many jobs each worker may begin beyond the first unfinished one, which bounds the memory of waiting
+/// results.
 const JOBS_AHEAD: usize = 4;
 /// How many jobs the calling thread makes in advance for each worker.
 const JOBS_IN_ADVANCE: usize = 2;
 
-/// Runs `work` on each of the `jobs` on up to `workers` threads. `jobs` makes one job for each call, when a worker is
-/// free, and returns `None` at the end. `work` also gets the number of its worker. `place` gets the results in the order
-/// of the jobs, as soon as possible and one at a time, and only determines where they go. Everything that it returns is
-/// given to `write`, on any worker, in any order, many at a time.
+/// Runs `work` on each of the `jobs` on up to `workers` threads. `jobs` makes one job for each call, when a
+/// worker is free, and returns `None` at the end. `work` also gets the number of its worker. `place` gets the
+/// results in the order of the jobs, as soon as possible and one at a time, and only determines where they
+/// go. Everything that it returns is given to `write`, on any worker, in any order, many at a time.
 ///
-/// Workers continue while results wait for earlier ones, and write before they begin a new job; at most five results for
-/// each worker exist at once. They take jobs as they come, so the numbers of the jobs of each rise.
+/// Workers continue while results wait for earlier ones, and write before they begin a new job; at most five
+/// results for each worker exist at once. They take jobs as they come, so the numbers of the jobs of each
+/// rise.
 ///
 /// # Errors
-/// The error of the first job for which `jobs`, `work`, `place` or `write` failed: all results before it were placed,
-/// and no later job is begun after the failure. Results that were placed before a failure are written.
-/// [`Error::Interrupted`].
+/// The error of the first job for which `jobs`, `work`, `place` or `write` failed: all results before it were
+/// placed, and no later job is begun after the failure. Results that were placed before a failure are
+/// written. [`Error::Interrupted`].
 pub fn placed<J: Send, T: Send, W: Send>(
     workers: usize,
     control: &Control,
@@ -38,8 +40,8 @@ pub fn placed<J: Send, T: Send, W: Send>(
     queue.finish()
 }
 
-/// [`placed`] for jobs that only the calling thread can make. This thread is one of the workers: it makes jobs, and
-/// works itself while enough jobs wait.
+/// [`placed`] for jobs that only the calling thread can make. This thread is one of the workers: it makes
+/// jobs, and works itself while enough jobs wait.
 pub fn placed_by_caller<J: Send, T: Send, W: Send>(
     workers: usize,
     control: &Control,
@@ -184,7 +186,8 @@ impl<'t, J, T, W> OrderedQueue<'t, J, T, W> {
         Ok(state.unstarted.pop_front().map(|(number, job)| Turn::Job(number, job)))
     }
 
-    /// Whether another job may be made. While an early job takes long, the results of later ones wait in memory.
+    /// Whether another job may be made. While an early job takes long, the results of later ones wait in
+    /// memory.
     fn has_room(&self, state: &QueueState<'t, J, T, W>) -> bool {
         state.next <= state.due + JOBS_AHEAD * self.workers
     }
@@ -197,7 +200,8 @@ impl<'t, J, T, W> OrderedQueue<'t, J, T, W> {
         self.moved.wait_timeout(state, CHECK_INTERVAL).unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// Makes jobs until there are no more, or one has failed, and works as the worker 0 while enough jobs wait.
+    /// Makes jobs until there are no more, or one has failed, and works as the worker 0 while enough jobs
+    /// wait.
     fn give(&self, jobs: &mut dyn FnMut() -> Result<Option<J>>) -> Result<()> {
         let _guard = PanicGuard(self);
         let mut give = || loop {
@@ -290,8 +294,8 @@ impl<J, T, W> QueueState<'_, J, T, W> {
         Ok(())
     }
 
-    /// Keeps the error of the failed job with the lowest number, and drops later jobs and results. An interruption is
-    /// returned, which ends the worker at once.
+    /// Keeps the error of the failed job with the lowest number, and drops later jobs and results. An
+    /// interruption is returned, which ends the worker at once.
     fn fail(&mut self, number: usize, error: Error) -> Result<()> {
         if matches!(error, Error::Interrupted) {
             return Err(error);

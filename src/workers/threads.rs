@@ -30,8 +30,8 @@ pub fn run(workers: usize, control: &Control, work: impl Fn(usize) -> Result<()>
 }
 
 /// [`run`] with the calling thread as the first worker, for work that checks the control often. One thread
-/// less is started, and the allocator can give the memory that this worker frees to the caller. The calling thread
-/// runs `first` before it becomes the first worker.
+/// less is started, and the allocator can give the memory that this worker frees to the caller. The calling
+/// thread runs `first` before it becomes the first worker.
 ///
 /// # Errors
 /// Those of [`run`]; the error of `first`, if no worker failed for another reason than an interruption.
@@ -44,7 +44,8 @@ pub fn run_here_too(
     run_from(1, workers, control, &mut first, &work)
 }
 
-/// Runs `before`, and then the first `here` workers, on the calling thread; the others on threads of their own.
+/// Runs `before`, and then the first `here` workers, on the calling thread; the others on threads of their
+/// own.
 fn run_from(
     here: usize,
     workers: usize,

@@ -227,7 +227,8 @@ fn limits_do_not_degenerate() {
         let mut batches = documents.chunks(3).map(<[_]>::to_vec);
         counting.batches(|| Ok(batches.next()), &Control::none()).unwrap();
         let (spills, spilled) = (counting.spills(), counting.spilled_bytes());
-        // Each pretoken is written once at the most for each of its occurrences, and takes 40 bytes beside its own.
+        // Each pretoken is written once at the most for each of its occurrences, and takes 40 bytes beside
+        // its own.
         assert!(spilled <= 6 * bytes, "{limit}: {spilled} of {bytes} bytes");
         // A table is a 64th of a third of the limit, and a spill is of no less than a sixth of it.
         let table = (limit / 3 / 64).max(1 << 12);

@@ -77,7 +77,8 @@ fn every_cache_gives_what_the_definition_says() {
             Encoder::with_small_cache(vocab.clone(), whole(), 1),
             Encoder::with_small_cache(vocab.clone(), whole(), 4),
         ];
-        // With the seeds; after enough text for a copy of shared ones, twice; and after enough for a cache of full size.
+        // With the seeds; after enough text for a copy of shared ones, twice; and after enough for a cache of
+        // full size.
         for bytes in [0, 1 << 15, 0, 1 << 20] {
             for encoder in &encoders {
                 encoder.encode_to_vec(&vec![b'c'; bytes], true, &Control::none()).unwrap();
@@ -95,8 +96,8 @@ fn every_cache_gives_what_the_definition_says() {
     }
 }
 
-/// A vocabulary of characters with long runs of one letter, of which some are special tokens: a merge can make them, or
-/// seem to.
+/// A vocabulary of characters with long runs of one letter, of which some are special tokens: a merge can
+/// make them, or seem to.
 fn random_character_vocab(random: &mut Random) -> Vocab {
     let mut tokens: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
     tokens.extend([b"a", b"b", b"c"].map(|letter| letter.to_vec()));

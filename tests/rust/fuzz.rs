@@ -27,7 +27,8 @@ fn the_corpus_holds() {
     }
 }
 
-/// The names and contents of the files of a tar archive of short names: blocks of 512 bytes, a header before each file.
+/// The names and contents of the files of a tar archive of short names: blocks of 512 bytes, a header before
+/// each file.
 fn files(mut archive: &[u8]) -> Vec<(&str, &[u8])> {
     let mut files = Vec::new();
     while archive[0] != 0 {

@@ -1,8 +1,9 @@
 //! The layout of the core: no cycles of imports between files.
 //!
-//! An import is an edge from the file that has it to the file that it names: `use` of `crate::…`, `super::…` or a child
-//! module, and such paths in code. `mod.rs` is a file like all others: it may re-export its children, but then they must
-//! import from each other, not through it. There are no exceptions today. What tests import does not count.
+//! An import is an edge from the file that has it to the file that it names: `use` of `crate::…`, `super::…`
+//! or a child module, and such paths in code. `mod.rs` is a file like all others: it may re-export its
+//! children, but then they must import from each other, not through it. There are no exceptions today. What
+//! tests import does not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -244,4 +245,86 @@ fn imports_are_read_as_the_compiler_reads_them() {
     assert_eq!(circle(&Graph::from([edge("a", &["b", "c"]), edge("b", &["c"]), edge("c", &[])])), None);
     let found = circle(&Graph::from([edge("a", &["b"]), edge("b", &["c"]), edge("c", &["b"])]));
     assert_eq!(found, Some(vec![module("b"), module("c")]));
+}
+
+/// Words with one meaning each, which the glossary of docs/architecture.md gives: no two types have one as
+/// their name.
+const WORDS: [&str; 15] = [
+    "part", "piece", "section", "segment", "window", "stretch", "place", "row", "entry", "run", "stage",
+    "step", "source", "room", "span",
+];
+
+#[test]
+fn words_of_the_glossary_have_one_meaning() {
+    let glossary = fs::read_to_string(source().parent().unwrap().join("docs/architecture.md")).unwrap();
+    let missing = WORDS.iter().filter(|word| !glossary.contains(&format!("\n| {word} | ")));
+    assert_eq!(missing.collect::<Vec<_>>(), [&""; 0], "the glossary does not have them");
+    let mut types = BTreeMap::<String, Vec<PathBuf>>::new();
+    for (path, text) in files().into_values() {
+        for line in text.lines() {
+            let declared = ["struct ", "enum ", "trait ", "type "].iter().find_map(|kind| {
+                let (before, name) = line.split_once(kind)?;
+                let is_item = before.is_empty() || before.starts_with("pub");
+                is_item.then(|| name.split(|c: char| !c.is_alphanumeric()).next().unwrap().to_lowercase())
+            });
+            if let Some(word) = declared.filter(|name| WORDS.contains(&name.as_str())) {
+                types.entry(word).or_default().push(path.clone());
+            }
+        }
+    }
+    types.retain(|_, paths| paths.len() > 1);
+    assert!(types.is_empty(), "several types have one name: {types:#?}");
+}
+
+#[test]
+fn functions_fit_in_60_lines() {
+    let mut long = Vec::new();
+    for (path, text) in files().into_values() {
+        let lines: Vec<&str> = text.lines().collect();
+        for (at, line) in lines.iter().enumerate() {
+            let Some((before, name)) = line.split_once("fn ") else { continue };
+            let indent = before.len() - before.trim_start().len();
+            let is_item = before.trim().split(' ').all(|word| {
+                word.is_empty()
+                    || word.starts_with("pub")
+                    || ["const", "unsafe", "extern", "\"C\""].contains(&word)
+            });
+            // A body ends at the first brace in the column of its function; a declaration or a body of one
+            // line before.
+            let end = lines[at..].iter().position(|line| {
+                line.strip_prefix(&before[..indent]).is_some_and(|line| line.starts_with('}'))
+                    || line.ends_with(';')
+                        && !line.contains("let ")
+                        && line.starts_with(&before[..indent])
+                        && !line[indent..].starts_with(' ')
+            });
+            let length = end.map_or(0, |end| end + 1);
+            if is_item && length > 60 && !line.ends_with('}') {
+                long.push(format!(
+                    "{}: {} has {length} lines",
+                    path.display(),
+                    name.split('(').next().unwrap()
+                ));
+            }
+        }
+    }
+    assert!(long.is_empty(), "{long:#?}");
+}
+
+#[test]
+fn comments_fit_in_110_columns() {
+    let is_long = |line: &&str| {
+        let text = line.trim_start();
+        // Tables, code and addresses cannot be broken.
+        text.starts_with("//")
+            && line.chars().count() > 110
+            && !text.contains("| ")
+            && !text.contains("# ")
+            && !text.contains("://")
+            && text.trim_start_matches('/').trim().contains(' ')
+    };
+    let long = files().into_values().flat_map(|(path, text)| {
+        text.lines().filter(is_long).map(|line| format!("{}: {line}", path.display())).collect::<Vec<_>>()
+    });
+    assert_eq!(long.collect::<Vec<_>>(), [""; 0]);
 }

@@ -6,7 +6,8 @@ use toksmith::pretokenize::class::{Class, class_of, decode_char, incomplete_tail
 use toksmith::pretokenize::cut::CutRule;
 use toksmith::pretokenize::{Named, next};
 
-/// One character of each class and length that the pattern or UTF-8 tells apart, and what contractions are made of.
+/// One character of each class and length that the pattern or UTF-8 tells apart, and what contractions are
+/// made of.
 const ALPHABET: [&str; 18] = [
     "a", "s", "l", "é", "中", "𐐷", "1", "٣", " ", "\n", "\u{a0}", "\u{3000}", ".", "'", "\u{301}", "。",
     "😀", "\u{1c}",

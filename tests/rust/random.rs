@@ -1,4 +1,5 @@
-//! Small reproducible random numbers (xorshift64*): the same cases in every run. The tests inside the crate use this too.
+//! Small reproducible random numbers (xorshift64*): the same cases in every run. The tests inside the crate
+//! use this too.
 
 /// A generator with a seed.
 pub(crate) struct Random(u64);

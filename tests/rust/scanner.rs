@@ -1,11 +1,13 @@
-//! The scanners, for each pattern and each instruction set of this machine, against the plain matcher of one pretoken.
+//! The scanners, for each pattern and each instruction set of this machine, against the plain matcher of one
+//! pretoken.
 
 use toksmith::pretokenize::spellings::NAMES;
 use toksmith::pretokenize::{ENDS, Isa, Named, Scanner, next};
 
 use crate::random::Random;
 
-/// One character of each kind and length that some pattern or UTF-8 tells apart, and what contractions are made of.
+/// One character of each kind and length that some pattern or UTF-8 tells apart, and what contractions are
+/// made of.
 const ALPHABET: [&str; 30] = [
     "a",
     "s",

@@ -135,7 +135,8 @@ fn balancing_one_language_is_ordinary_training() {
     }
 }
 
-/// Limits from none of the index to all of it; with 70,000 merges in cells of 32 bits, and from a checkpoint on.
+/// Limits from none of the index to all of it; with 70,000 merges in cells of 32 bits, and from a checkpoint
+/// on.
 #[test]
 fn a_memory_limit_changes_no_merge() {
     let mut random = Random::new(0x6C69_6D69_7473);

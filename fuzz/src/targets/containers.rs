@@ -1,5 +1,5 @@
-//! JSON, tables and archives, whole, damaged and inside of each other: the documents that went in come out, and whatever
-//! is damaged is an error or other documents.
+//! JSON, tables and archives, whole, damaged and inside of each other: the documents that went in come out,
+//! and whatever is damaged is an error or other documents.
 
 use std::io::Read;
 use std::sync::LazyLock;

@@ -69,7 +69,8 @@ fn add(fields: &mut Fields, name: &str, value: Vec<u8>) {
     fields.push((format!("tokenizer.ggml.{name}"), value));
 }
 
-/// A model of SentencePiece's kind, as llama.cpp has it: without user-defined pieces, which it finds in the text first.
+/// A model of SentencePiece's kind, as llama.cpp has it: without user-defined pieces, which it finds in the
+/// text first.
 fn spm(input: &mut Input<'_>, fields: &mut Fields) -> Option<Model> {
     let model = Model { remove_extra_whitespaces: false, ..Model::chosen(input) };
     let model = Model { escape_whitespaces: true, whitespace_as_suffix: false, ..model };

@@ -1,10 +1,12 @@
-//! The scanners of all patterns and instruction sets against the plain matcher of one pretoken, whole, cut and settled.
+//! The scanners of all patterns and instruction sets against the plain matcher of one pretoken, whole, cut
+//! and settled.
 
 use toksmith::pretokenize::{ENDS, Isa, Named, Pattern, Pretokenizer, Scanner, Unmatched, next};
 
 use super::input::Input;
 
-/// One character of each kind and length that some pattern or UTF-8 tells apart, and what contractions are made of.
+/// One character of each kind and length that some pattern or UTF-8 tells apart, and what contractions are
+/// made of.
 pub(super) const ALPHABET: [&str; 36] = [
     "a",
     "s",

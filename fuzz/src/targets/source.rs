@@ -1,4 +1,5 @@
-//! Files of all kinds, also damaged ones, in blocks of any size on several threads, against reading them whole.
+//! Files of all kinds, also damaged ones, in blocks of any size on several threads, against reading them
+//! whole.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -126,8 +127,8 @@ fn content(bytes: &[u8], compression: Compression) -> Option<std::io::Result<Vec
     }
 }
 
-/// Whether libzstd accepts a file if it unpacks some bytes at a time. A frame whose last block is empty may then have
-/// less than its header says; in one step that is an error.
+/// Whether libzstd accepts a file if it unpacks some bytes at a time. A frame whose last block is empty may
+/// then have less than its header says; in one step that is an error.
 fn passes_in_small_steps(bytes: &[u8]) -> bool {
     let mut decoder = zstd::stream::read::Decoder::with_buffer(bytes).unwrap();
     decoder.window_log_max(31).unwrap();

@@ -1,4 +1,5 @@
-//! What is read from bytes of strangers: a vocabulary's state, rank files, counts, and vocabularies of any tokens.
+//! What is read from bytes of strangers: a vocabulary's state, rank files, counts, and vocabularies of any
+//! tokens.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -84,7 +85,8 @@ fn ranks(bytes: &[u8]) {
     }
 }
 
-/// Counts that are read from a file are written as they were read, but for numbers in more bytes than they need.
+/// Counts that are read from a file are written as they were read, but for numbers in more bytes than they
+/// need.
 fn counts(input: &mut Input<'_>) {
     let (before, count, end_place) = (input.below(9), input.number() % 1000, input.number() >> 2);
     let (path, again) = (FOLDER.path().join("counts"), FOLDER.path().join("again"));

@@ -1,4 +1,5 @@
-//! Mistral's `tekken.json`, whole and damaged: what is accepted has the ids that the file gives, and encodes as defined.
+//! Mistral's `tekken.json`, whole and damaged: what is accepted has the ids that the file gives, and encodes
+//! as defined.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;

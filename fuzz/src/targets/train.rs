@@ -1,4 +1,5 @@
-//! The trainer against a recount from scratch: from words, from counts, interrupted, extended, with forced tokens.
+//! The trainer against a recount from scratch: from words, from counts, interrupted, extended, with forced
+//! tokens.
 
 use std::collections::HashMap;
 
@@ -98,7 +99,8 @@ fn vocabulary(merges: &[Merge], words: &Words) -> Vocab {
     checked
 }
 
-/// A training that was interrupted goes on to the same end; from merges that no training made it ends somehow.
+/// A training that was interrupted goes on to the same end; from merges that no training made it ends
+/// somehow.
 fn interrupted(words: &Words, options: &Options, at: usize, change: u64) {
     let expected = compared(words, options);
     let made = &expected[..at.min(expected.len())];

@@ -1,4 +1,5 @@
-//! Small vocabularies, chosen by an input: with overlapping tokens, merges that no text reaches, gaps in the ids.
+//! Small vocabularies, chosen by an input: with overlapping tokens, merges that no text reaches, gaps in the
+//! ids.
 
 use toksmith::Vocab;
 use toksmith::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
@@ -8,7 +9,8 @@ use toksmith::vocab::SpecialSpec;
 use super::input::Input;
 use crate::oracle;
 
-/// What vocabularies and texts are made of: bytes that make junctions between characters, and some that patterns know.
+/// What vocabularies and texts are made of: bytes that make junctions between characters, and some that
+/// patterns know.
 pub(super) const LETTERS: [&str; 12] = ["a", "a", "b", " ", "c", "é", "中", "1", "'", "\n", "<", "😀"];
 
 /// Special tokens that lie in each other, begin with spaces, and can be cut.

@@ -1,5 +1,5 @@
-//! What may come next: tokens by the bytes that they begin with, where a text that was cut off goes on, and which ids
-//! keep a sequence an encoding.
+//! What may come next: tokens by the bytes that they begin with, where a text that was cut off goes on, and
+//! which ids keep a sequence an encoding.
 
 use super::unstable::{Completions, SortedTokens};
 use crate::control::Control;
@@ -47,9 +47,9 @@ impl Continuations {
         Ok(ids)
     }
 
-    /// How many of `ids` to keep, and the tokens that may come after them instead of the others: those that begin with
-    /// the bytes of the others. As many ids are given up as can begin an ordinary token that is longer; a special token
-    /// stays, with all before it. If all ids stay, there is no restriction.
+    /// How many of `ids` to keep, and the tokens that may come after them instead of the others: those that
+    /// begin with the bytes of the others. As many ids are given up as can begin an ordinary token that is
+    /// longer; a special token stays, with all before it. If all ids stay, there is no restriction.
     ///
     /// # Errors
     /// [`Error::UnknownId`]; [`Error::OutOfMemory`].
@@ -73,8 +73,8 @@ impl Continuations {
         Ok((keep, allowed))
     }
 
-    /// For each id up to the highest, whether `ids` with this id behind them are the encoding of their bytes, in which
-    /// special tokens become their ids. `text` are the bytes of `ids`.
+    /// For each id up to the highest, whether `ids` with this id behind them are the encoding of their bytes,
+    /// in which special tokens become their ids. `text` are the bytes of `ids`.
     ///
     /// Cost: one encoding of the end of the text for each token.
     ///

@@ -1,8 +1,8 @@
 //! A text that changes, with its ids.
 //!
-//! The text is in chunks that end at cuts: places where both sides are encoded separately to the ids of the whole.
-//! Whether a place is a cut depends on a bounded number of bytes on both sides, so an edit can change only the cuts
-//! that are so near. It encodes the chunks between the two nearest cuts that it cannot change.
+//! The text is in chunks that end at cuts: places where both sides are encoded separately to the ids of the
+//! whole. Whether a place is a cut depends on a bounded number of bytes on both sides, so an edit can change
+//! only the cuts that are so near. It encodes the chunks between the two nearest cuts that it cannot change.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,11 +18,12 @@ use crate::room;
 /// Bytes of a chunk at least by default, where the text allows. An edit encodes one or two chunks.
 pub const CHUNK_BYTES: usize = 512;
 
-/// A text that changes, always with the ids of the whole: [`Tokenizer::document`](crate::Tokenizer::document).
+/// A text that changes, always with the ids of the whole:
+/// [`Tokenizer::document`](crate::Tokenizer::document).
 ///
-/// Cost of an edit: that of encoding the text put in and one or two chunks, of 512 bytes or a little more each. A chunk of a
-/// text in which no cut is possible for longer, such as base64, is as long as that. Memory: the text, its ids, and
-/// about a fifth more.
+/// Cost of an edit: that of encoding the text put in and one or two chunks, of 512 bytes or a little more
+/// each. A chunk of a text in which no cut is possible for longer, such as base64, is as long as that.
+/// Memory: the text, its ids, and about a fifth more.
 pub struct Document {
     encoder: Arc<Encoder>,
     /// Whether special tokens become their ids.
@@ -37,8 +38,8 @@ pub struct Document {
 }
 
 impl Document {
-    /// A document with a text, whose chunks have at least `chunk_bytes` bytes. `special` says whether special tokens become
-    /// their ids.
+    /// A document with a text, whose chunks have at least `chunk_bytes` bytes. `special` says whether special
+    /// tokens become their ids.
     pub fn new(
         encoder: Arc<Encoder>,
         text: &str,
@@ -53,8 +54,8 @@ impl Document {
         Ok(made)
     }
 
-    /// Whether the cost of an edit is bounded by that of its neighbourhood. Otherwise nothing is known of where its
-    /// pattern allows cuts, and an edit encodes the whole text.
+    /// Whether the cost of an edit is bounded by that of its neighbourhood. Otherwise nothing is known of
+    /// where its pattern allows cuts, and an edit encodes the whole text.
     pub fn is_bounded(&self) -> bool {
         self.encoder.cutter(self.special, false).can_cut()
     }
@@ -74,8 +75,8 @@ impl Document {
         self.rope.total().ids
     }
 
-    /// How many ids at the front the last edit certainly did not change: up to the first changed id, or, where the ids
-    /// around the edit repeat, to one before it. Never past it.
+    /// How many ids at the front the last edit certainly did not change: up to the first changed id, or,
+    /// where the ids around the edit repeat, to one before it. Never past it.
     pub fn changed(&self) -> usize {
         self.changed
     }
@@ -104,8 +105,8 @@ impl Document {
 
     /// The memory in which the ids are, from its beginning. They stay as they are while it is referred to.
     ///
-    /// Cost: writes the ids from the first one that changed since the last call; all ids where an edit before the end
-    /// was made and the memory of an earlier call is still referred to.
+    /// Cost: writes the ids from the first one that changed since the last call; all ids where an edit before
+    /// the end was made and the memory of an earlier call is still referred to.
     pub fn view(&mut self) -> Result<IdView> {
         let (total, unchanged) = (self.count(), self.unchanged);
         let first = self.rope.at_id(unchanged);
@@ -147,7 +148,8 @@ impl Document {
         Ok(())
     }
 
-    /// [`Document::update`] under a control: only what is between the same beginning and the same end is encoded.
+    /// [`Document::update`] under a control: only what is between the same beginning and the same end is
+    /// encoded.
     pub fn edit_to(&mut self, text: &str, control: &Control) -> Result<()> {
         let mut start = self.common_prefix(text.as_bytes());
         while !text.is_char_boundary(start) {

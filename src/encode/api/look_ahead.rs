@@ -1,5 +1,6 @@
-//! Remembers what was found in the text ahead while a text is divided into pieces. So the cost of a piece depends on
-//! the length of the piece, not on the distance to the next cut or on the length of the pretoken at its end.
+//! Remembers what was found in the text ahead while a text is divided into pieces. So the cost of a piece
+//! depends on the length of the piece, not on the distance to the next cut or on the length of the pretoken
+//! at its end.
 
 use std::ops::Range;
 
@@ -27,7 +28,8 @@ pub(super) struct LookAhead {
 /// A long pretoken.
 struct Pretoken {
     start: usize,
-    /// Places inside the pretoken. The text from any of them on begins with a pretoken that ends where this one does.
+    /// Places inside the pretoken. The text from any of them on begins with a pretoken that ends where this
+    /// one does.
     stable: Range<usize>,
     /// The ends of its tokens.
     ends: Vec<usize>,

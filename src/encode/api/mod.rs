@@ -1,6 +1,6 @@
-//! Further methods of the encoder: trusted parts, pieces of at most n tokens, text that arrives in parts, text that
-//! changes, beginnings that many texts share, text whose end is not stable, what may come next, and merges left out at
-//! random.
+//! Further methods of the encoder: trusted parts, pieces of at most n tokens, text that arrives in parts,
+//! text that changes, beginnings that many texts share, text whose end is not stable, what may come next, and
+//! merges left out at random.
 
 mod continuations;
 mod document;

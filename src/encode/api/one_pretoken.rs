@@ -27,8 +27,8 @@ impl Encoder {
         Ok(tokens)
     }
 
-    /// The ids that merging makes of bytes. Unlike [`Encoder::encode_as_pretoken`], this does not return a token with
-    /// these bytes that merging does not make.
+    /// The ids that merging makes of bytes. Unlike [`Encoder::encode_as_pretoken`], this does not return a
+    /// token with these bytes that merging does not make.
     pub(in crate::encode) fn merge_bytes(&self, piece: &[u8], control: &Control) -> Result<Vec<u32>> {
         let mut tokens = Vec::new();
         self.pool.with(self.isa, 0, |scratch| {

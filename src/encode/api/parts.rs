@@ -11,8 +11,8 @@ use crate::pipeline::Trust;
 use crate::room;
 
 impl Encoder {
-    /// Encodes the joined parts into `sink`, with special tokens only where one lies entirely inside a trusted
-    /// stretch (neighbouring trusted parts are one stretch). Everything else is ordinary text, and is
+    /// Encodes the joined parts into `sink`, with special tokens only where one lies entirely inside a
+    /// trusted stretch (neighbouring trusted parts are one stretch). Everything else is ordinary text, and is
     /// pretokenized and merged as the one joined text.
     pub fn encode_parts(
         &self,

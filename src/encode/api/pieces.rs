@@ -14,8 +14,8 @@ const BYTES_PER_TOKEN: usize = 8;
 
 impl Encoder {
     /// The longest prefix of `text` that is at most `max_tokens` whole tokens of its encoding and ends
-    /// between two characters. The prefix is shortened until it also has at most `max_tokens` tokens when it is
-    /// encoded alone. Empty if not even the first character fits.
+    /// between two characters. The prefix is shortened until it also has at most `max_tokens` tokens when it
+    /// is encoded alone. Empty if not even the first character fits.
     ///
     /// Cost: that of encoding the prefix and some more; a pretoken is always encoded whole.
     pub fn truncate(
@@ -30,9 +30,9 @@ impl Encoder {
         Ok(0..ends.last().copied().unwrap_or(0))
     }
 
-    /// Cuts `text` into successive pieces, each of which is the result of [`Encoder::truncate`] on the rest. Each
-    /// starts at most `overlap` tokens before the end of the previous one, between two characters and after the start
-    /// of the previous one.
+    /// Cuts `text` into successive pieces, each of which is the result of [`Encoder::truncate`] on the rest.
+    /// Each starts at most `overlap` tokens before the end of the previous one, between two characters and
+    /// after the start of the previous one.
     ///
     /// # Errors
     /// [`Error::CharacterTooLong`], and as [`Encoder::encode`].

@@ -1,9 +1,10 @@
 //! The ids of the beginnings of texts, kept for texts that begin in the same way.
 //!
-//! Texts are in a tree, whose nodes are stretches of them between two cuts. A text goes down the tree as long as its
-//! bytes are those of the nodes. Where it differs, or ends, it leaves at the last place where both can be cut, and what
-//! follows becomes new nodes. A node is found by the node above it and by the first bytes that are not those of that
-//! node. So texts of the same tokenizer share what they have in common, and nothing that is kept can be out of date.
+//! Texts are in a tree, whose nodes are stretches of them between two cuts. A text goes down the tree as long
+//! as its bytes are those of the nodes. Where it differs, or ends, it leaves at the last place where both can
+//! be cut, and what follows becomes new nodes. A node is found by the node above it and by the first bytes
+//! that are not those of that node. So texts of the same tokenizer share what they have in common, and
+//! nothing that is kept can be out of date.
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
@@ -17,8 +18,8 @@ use crate::error::Result;
 use crate::source::Cutter;
 use crate::{hashing, room};
 
-/// Bytes of a node at least, where the text has as many and can be cut. The text that follows a smaller one is added to
-/// it, since each node on the way costs some reads of far memory.
+/// Bytes of a node at least, where the text has as many and can be cut. The text that follows a smaller one
+/// is added to it, since each node on the way costs some reads of far memory.
 const NODE_BYTES: usize = if cfg!(test) { 32 } else { 1 << 12 };
 /// Less text is not kept: finding it would take longer than encoding it.
 const MIN_NODE_BYTES: usize = if cfg!(test) { 8 } else { 1 << 7 };
@@ -27,12 +28,12 @@ const MAX_SHARDS: usize = 16;
 const MIN_SHARD_BYTES: usize = 1 << 16;
 /// What a node takes besides its text and ids: its entry, its place in the queue, and what allocators add.
 const ENTRY_BYTES: usize = 288;
-/// How often a lock is tried: some microseconds. Then the text is encoded: a child of `fork` must not wait for a thread
-/// that it does not have.
+/// How often a lock is tried: some microseconds. Then the text is encoded: a child of `fork` must not wait
+/// for a thread that it does not have.
 const MAX_LOCK_ATTEMPTS: usize = 100;
 
-/// Encodes texts of which many begin in the same way, such as the turns of conversations: from the last cut on up to
-/// which the text is known. Any number of threads may use it at once.
+/// Encodes texts of which many begin in the same way, such as the turns of conversations: from the last cut
+/// on up to which the text is known. Any number of threads may use it at once.
 ///
 /// Cost of what is known: its bytes are compared, its ids copied. Memory: `max_bytes` at most; what was not
 /// used for long goes first. Where a pattern has no known cuts, nothing is kept.
@@ -41,7 +42,8 @@ pub struct PrefixCache {
     special: bool,
     max_bytes: usize,
     root: Arc<Node>,
-    /// The number of the next node. None has the number of an earlier one, so what was below that is not found.
+    /// The number of the next node. None has the number of an earlier one, so what was below that is not
+    /// found.
     next_number: AtomicU64,
     shards: Vec<Mutex<Shard>>,
 }
@@ -89,7 +91,8 @@ pub struct KnownPrefix {
     place: Option<Branch>,
     /// How many bytes of the node the text has.
     same: usize,
-    /// Where the text goes on; `None` if other threads kept a lock too long, so that nobody knows what is there.
+    /// Where the text goes on; `None` if other threads kept a lock too long, so that nobody knows what is
+    /// there.
     branch: Option<Branch>,
 }
 
@@ -99,7 +102,8 @@ type EncodeRange<'a> = dyn FnMut(Range<usize>, &mut Vec<u32>) -> Result<()> + 'a
 #[derive(Default)]
 struct Shard {
     entries: HashMap<Branch, Entry>,
-    /// All branches. The first goes when memory is needed, or, if it was used since it was there, becomes the last.
+    /// All branches. The first goes when memory is needed, or, if it was used since it was there, becomes the
+    /// last.
     queue: VecDeque<Branch>,
     bytes: usize,
 }
@@ -172,8 +176,8 @@ impl PrefixCache {
         Prompt { text, specials, cutter: self.encoder.cutter_of(specials, false) }
     }
 
-    /// Finds how far a text is known: goes down the tree as far as it has the text, and appends the ids of the nodes above
-    /// the last. [`PrefixCache::encode_from`] does the rest.
+    /// Finds how far a text is known: goes down the tree as far as it has the text, and appends the ids of
+    /// the nodes above the last. [`PrefixCache::encode_from`] does the rest.
     pub fn find(&self, text: &[u8], ids: &mut Vec<u32>) -> Result<KnownPrefix> {
         let prompt = self.prompt(text);
         let (mut node, mut start, mut place) = (Arc::clone(&self.root), 0, None);
@@ -248,8 +252,8 @@ impl PrefixCache {
 }
 
 impl KnownPrefix {
-    /// Bytes of the text whose ids were appended: all that are known but for the last node, of which a part may have to
-    /// be encoded again.
+    /// Bytes of the text whose ids were appended: all that are known but for the last node, of which a part
+    /// may have to be encoded again.
     pub fn bytes(&self) -> usize {
         self.start
     }
@@ -262,8 +266,8 @@ impl KnownPrefix {
         Some((place, node))
     }
 
-    /// Appends the ids of the last node up to the place where the text leaves it, which is returned: its end, or else a
-    /// cut before the first byte that is different.
+    /// Appends the ids of the last node up to the place where the text leaves it, which is returned: its end,
+    /// or else a cut before the first byte that is different.
     fn leave(
         &self,
         Prompt { text, cutter, .. }: &Prompt<'_>,
@@ -290,8 +294,8 @@ impl Shard {
         Some(Arc::clone(&entry.node))
     }
 
-    /// Puts a node where none is, or one of the number `old`; false if another thread has put one there, or it is too
-    /// large.
+    /// Puts a node where none is, or one of the number `old`; false if another thread has put one there, or
+    /// it is too large.
     fn put(&mut self, place: Branch, node: Arc<Node>, old: Option<u64>, max_bytes: usize) -> bool {
         let here = self.entries.get(&place).map(|entry| &entry.node);
         let freed = here.map_or(0, |node| node.bytes());

@@ -16,14 +16,14 @@ use crate::room;
 pub struct RandomMerges {
     /// The probability that a merge is left out at a step, from 0 to 1.
     pub rate: f64,
-    /// The choices for a pretoken depend on the seed, on the number of its text in the batch and on its own number in
-    /// the text.
+    /// The choices for a pretoken depend on the seed, on the number of its text in the batch and on its own
+    /// number in the text.
     pub seed: u64,
 }
 
 impl Encoder {
-    /// The ids of each text with merges left out at random (BPE-dropout), on up to `workers` threads, whose number
-    /// changes nothing. A pretoken that is a token is merged like any other. Nothing is cached.
+    /// The ids of each text with merges left out at random (BPE-dropout), on up to `workers` threads, whose
+    /// number changes nothing. A pretoken that is a token is merged like any other. Nothing is cached.
     ///
     /// # Errors
     /// Same as [`Encoder::encode`]; [`crate::Error::BrokenState`] if the vocabulary merges by names.

@@ -1,5 +1,5 @@
-//! A text in chunks, each with the ids that it is encoded to by itself, in groups of up to [`MAX_GROUP`]. So an edit
-//! moves some kilobytes, and finding a place looks at the sums of the groups, then at one group.
+//! A text in chunks, each with the ids that it is encoded to by itself, in groups of up to [`MAX_GROUP`]. So
+//! an edit moves some kilobytes, and finding a place looks at the sums of the groups, then at one group.
 
 use std::iter;
 
@@ -163,8 +163,8 @@ impl Rope {
         self.groups.iter().rev().flat_map(|group| group.chunks.iter().rev())
     }
 
-    /// Replaces the chunks from `first` to `last`, both included, by others. These are not empty, but for the one of an
-    /// empty text.
+    /// Replaces the chunks from `first` to `last`, both included, by others. These are not empty, but for the
+    /// one of an empty text.
     pub(super) fn splice(&mut self, first: Place, last: Place, chunks: Vec<Chunk>) {
         let mut tail = self.groups[last.group].chunks.split_off(last.chunk + 1);
         let mut all = std::mem::take(&mut self.groups[first.group].chunks);

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use crate::error::Result;
 use crate::room;
 
-/// Memory for ids, shared by readers. A reader of the first n ids never sees them change: only ids beyond those that anybody has seen are
-/// written while there are readers.
+/// Memory for ids, shared by readers. A reader of the first n ids never sees them change: only ids beyond
+/// those that anybody has seen are written while there are readers.
 pub type IdView = Arc<[AtomicU32]>;
 
 /// Ids that change from some place on, again and again.

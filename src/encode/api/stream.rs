@@ -10,8 +10,9 @@ use crate::special::{Event, StreamState, TextStream};
 
 /// Encodes a text that arrives in parts: [`Tokenizer::stream`](crate::Tokenizer::stream).
 ///
-/// The ids are those of the joined text, wherever it is cut, also inside a word or a special token. What later text could
-/// change is held back: mostly some bytes, and all of the text under a pattern that allows no cut.
+/// The ids are those of the joined text, wherever it is cut, also inside a word or a special token. What
+/// later text could change is held back: mostly some bytes, and all of the text under a pattern that allows
+/// no cut.
 pub struct EncodeStream {
     encoder: Arc<Encoder>,
     special: bool,
@@ -57,7 +58,8 @@ impl EncodeStream {
         self.state.plain.pending_bytes() + self.state.uncut.len()
     }
 
-    /// [`push`](EncodeStream::push) of bytes that need not be UTF-8; [`finish`](EncodeStream::finish) for no text.
+    /// [`push`](EncodeStream::push) of bytes that need not be UTF-8; [`finish`](EncodeStream::finish) for no
+    /// text.
     pub fn step(&mut self, text: Option<&[u8]>, ids: &mut Vec<u32>, control: &Control) -> Result<()> {
         let state = std::mem::take(&mut self.state);
         let sink = (ids, control);
@@ -93,7 +95,8 @@ impl EncodeStream {
         } else if uncut.len() < state.search_at {
             None
         } else {
-            // A text without a place to cut is searched again when it is twice as long, so that searching is linear.
+            // A text without a place to cut is searched again when it is twice as long, so that searching is
+            // linear.
             state.search_at = 2 * uncut.len();
             encoder.cutter(self.special, false).late_cut(uncut)
         };

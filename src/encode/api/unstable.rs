@@ -1,8 +1,8 @@
-//! Text that may continue: which ids at its end could be changed by text that follows, and what these ids could
-//! become.
+//! Text that may continue: which ids at its end could be changed by text that follows, and what these ids
+//! could become.
 //!
-//! The rules are those of tiktoken, although they are rough and tiktoken itself calls them unstable: a caller who
-//! switches between the two libraries gets the same answers.
+//! The rules are those of tiktoken, although they are rough and tiktoken itself calls them unstable: a caller
+//! who switches between the two libraries gets the same answers.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -27,8 +27,8 @@ pub(super) struct SortedTokens {
 pub struct Completions {
     /// The ids that stay.
     pub stable: Vec<u32>,
-    /// Each is the first ids of a text that begins with the rest of this text, as many as are needed to cover that
-    /// rest. No sequence occurs twice.
+    /// Each is the first ids of a text that begins with the rest of this text, as many as are needed to cover
+    /// that rest. No sequence occurs twice.
     pub completions: HashSet<Vec<u32>>,
 }
 
@@ -66,7 +66,8 @@ impl SortedTokens {
 impl Encoder {
     /// The ids of `text` that no text after it can change, and the sequences of ids that could come next.
     ///
-    /// Cost: for each byte of the last pretoken, one encoding for every token that begins with the bytes after it.
+    /// Cost: for each byte of the last pretoken, one encoding for every token that begins with the bytes
+    /// after it.
     pub(super) fn encode_with_unstable<'a>(
         &'a self,
         text: &str,
@@ -85,8 +86,9 @@ impl Encoder {
         Ok(Completions { stable, completions })
     }
 
-    /// The ids of bytes that may end, or break, inside a character. The bytes before the first one that is not UTF-8
-    /// are encoded as text; the last pretoken of this text and all bytes after it are encoded as one piece.
+    /// The ids of bytes that may end, or break, inside a character. The bytes before the first one that is
+    /// not UTF-8 are encoded as text; the last pretoken of this text and all bytes after it are encoded as
+    /// one piece.
     pub fn encode_broken(&self, data: &[u8], control: &Control) -> Result<Vec<u32>> {
         let valid = match std::str::from_utf8(data) {
             Ok(_) => return self.encode_to_vec(data, false, control),

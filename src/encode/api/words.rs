@@ -1,5 +1,5 @@
-//! The ids of a text with all that Hugging Face's encodings have of each: its place, its word, the text of an added
-//! token.
+//! The ids of a text with all that Hugging Face's encodings have of each: its place, its word, the text of an
+//! added token.
 
 use std::ops::Range;
 

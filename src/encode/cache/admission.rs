@@ -1,12 +1,12 @@
 //! Which long pretokens are worth caching: those that occur a second time.
 //!
-//! Most pretokens of a text occur once. One whose record takes much room, or that costs little without a record, is
-//! cached only when the filter has seen its hash before.
+//! Most pretokens of a text occur once. One whose record takes much room, or that costs little without a
+//! record, is cached only when the filter has seen its hash before.
 
 /// Words of the overflow ring for each mark, as a power of two.
 const RING_WORDS_PER_MARK: u32 = 4;
-/// The bit of a mark that says that another hash has wanted the mark's place since. A mark with this bit alone is a
-/// free place.
+/// The bit of a mark that says that another hash has wanted the mark's place since. A mark with this bit
+/// alone is a free place.
 const CHALLENGED: u8 = 0x80;
 
 /// Marks of hashes that were seen once. It is allocated when the first hash is seen.
@@ -28,11 +28,12 @@ impl AdmissionFilter {
         (hash >> self.shift) as usize
     }
 
-    /// Whether this hash was seen before, and not too many others since. If so, the filter forgets the hash, because
-    /// its pretoken is cached from now on. Otherwise the filter marks the hash.
+    /// Whether this hash was seen before, and not too many others since. If so, the filter forgets the hash,
+    /// because its pretoken is cached from now on. Otherwise the filter marks the hash.
     ///
-    /// A mark gives way to the second hash that wants its place, not to the first. Otherwise two pretokens with one place
-    /// that occur in turn would never be admitted: a fifth of those that the filter sees in a text of many languages.
+    /// A mark gives way to the second hash that wants its place, not to the first. Otherwise two pretokens
+    /// with one place that occur in turn would never be admitted: a fifth of those that the filter sees in a
+    /// text of many languages.
     pub(super) fn admits(&mut self, hash: u64) -> bool {
         if self.marks.is_empty() {
             // All marks are written at once, like the ring's index: see `overflow::FREE_SLOT`.

@@ -35,8 +35,8 @@ impl IdWidth {
         if max_id.unwrap_or(0) <= u32::from(u16::MAX) { IdWidth::U16 } else { IdWidth::U32 }
     }
 
-    /// How many ids a slot holds. 98% of all pretokens have one or two; words of a script that the vocabulary has no
-    /// merges for have more.
+    /// How many ids a slot holds. 98% of all pretokens have one or two; words of a script that the vocabulary
+    /// has no merges for have more.
     #[inline(always)]
     pub(in crate::encode) fn inline_capacity(self) -> usize {
         match self {
@@ -50,7 +50,8 @@ impl IdWidth {
 #[derive(Clone, Copy, Default)]
 #[repr(C, align(64))]
 pub(in crate::encode) struct Bucket {
-    /// The two halves of each slot's key, the second with the bits above [`KEY_BITS`]; zeros where the slot is free.
+    /// The two halves of each slot's key, the second with the bits above [`KEY_BITS`]; zeros where the slot
+    /// is free.
     keys: [[u64; 2]; 2],
     /// The ids of each slot; or the place of their record (two words) and their number.
     ids: [[u32; ID_WORDS]; 2],

@@ -43,8 +43,8 @@ impl<'a> Buckets<'a> {
         bucket: u32,
     ) -> (&'a Bucket, Option<usize>) {
         let bucket = &self.buckets[bucket as usize];
-        // A branch, because a selection without a branch took half as long again: nine of ten pretokens are in the
-        // first slot.
+        // A branch, because a selection without a branch took half as long again: nine of ten pretokens are
+        // in the first slot.
         let slot = if bucket.holds(simd, 0, key) {
             Some(0)
         } else if bucket.holds(simd, 1, key) {

@@ -6,8 +6,8 @@ use crate::pretokenize::key::Key;
 /// Longer pretokens are not cached: they hardly ever occur twice.
 pub(in crate::encode) const MAX_RECORDED_BYTES: usize = 1024;
 
-/// The key of a pretoken that is too long to be its own key: a hash of its bytes, and its length. No short pretoken
-/// has such a key. [`Key::NONE`] if it is longer than [`MAX_RECORDED_BYTES`].
+/// The key of a pretoken that is too long to be its own key: a hash of its bytes, and its length. No short
+/// pretoken has such a key. [`Key::NONE`] if it is longer than [`MAX_RECORDED_BYTES`].
 #[cold]
 #[inline(never)] // the hot loop that calls it has no registers to spare
 pub(in crate::encode) fn long_key(pretoken: &[u8]) -> Key {
@@ -17,8 +17,8 @@ pub(in crate::encode) fn long_key(pretoken: &[u8]) -> Key {
     Key { low: hash_long(pretoken), high: LONG_KEY_MARK | pretoken.len() as u64 }
 }
 
-/// A bit that is set only in the second half of the keys of long pretokens. Other keys have their length above this
-/// bit, and zeros here.
+/// A bit that is set only in the second half of the keys of long pretokens. Other keys have their length
+/// above this bit, and zeros here.
 const LONG_KEY_MARK: u64 = 1 << 16;
 
 #[inline]

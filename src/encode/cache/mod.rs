@@ -1,15 +1,16 @@
 //! The pretoken cache: pretokens of up to 1,024 bytes → their ids.
 //!
-//! The size of the cache is set once, so its memory is bounded, and its contents are never moved or wiped. The
-//! contents never change a result: a pretoken that is not in the cache is merged again.
+//! The size of the cache is set once, so its memory is bounded, and its contents are never moved or wiped.
+//! The contents never change a result: a pretoken that is not in the cache is merged again.
 //!
 //! # What is stored where
 //!
-//! A pretoken has a 16-byte key. Up to 15 bytes, the key is the bytes and their number, so equal keys are equal
-//! pretokens. From 16 to 1,024 bytes it is a hash and the length ([`long_key`]): then the bytes are compared too.
-//! Longer pretokens have no key and are not cached.
+//! A pretoken has a 16-byte key. Up to 15 bytes, the key is the bytes and their number, so equal keys are
+//! equal pretokens. From 16 to 1,024 bytes it is a hash and the length ([`long_key`]): then the bytes are
+//! compared too. Longer pretokens have no key and are not cached.
 //!
-//! The hash of the key chooses a [`bucket`]: one cache line with two slots. A slot holds a key and 16 bytes more:
+//! The hash of the key chooses a [`bucket`]: one cache line with two slots. A slot holds a key and 16 bytes
+//! more:
 //!
 //! | pretoken | ids | the slot holds | the [`overflow`] ring holds |
 //! |---|---|---|---|
@@ -20,24 +21,26 @@
 //!
 //! # What gives way to what
 //!
-//! A new pretoken takes a free slot of its bucket. If both are taken, or if it is long, it is written to the ring and
-//! listed in the ring's index: half of the pretokens never come again, and a record displaces nothing but the oldest. A
-//! pretoken of over 64 bytes, or one that was encoded in fragments, is written only when it comes for the second time
-//! (the [`admission`] filter), since its record would take the place of many others.
+//! A new pretoken takes a free slot of its bucket. If both are taken, or if it is long, it is written to the
+//! ring and listed in the ring's index: half of the pretokens never come again, and a record displaces
+//! nothing but the oldest. A pretoken of over 64 bytes, or one that was encoded in fragments, is written only
+//! when it comes for the second time (the [`admission`] filter), since its record would take the place of
+//! many others.
 //!
-//! A pretoken that is found through the index and has few ids gets a slot. If both slots are taken, the second one is
-//! displaced: its ids are written to the ring, unless they are there already, and its record is listed in the index.
-//! The first slot stays: it holds a token of the vocabulary, which is there from the start, or the word that came
-//! first. In the ring, new records overwrite the oldest ones; in each bucket of the index, a new entry replaces the
-//! oldest one.
+//! A pretoken that is found through the index and has few ids gets a slot. If both slots are taken, the
+//! second one is displaced: its ids are written to the ring, unless they are there already, and its record is
+//! listed in the index. The first slot stays: it holds a token of the vocabulary, which is there from the
+//! start, or the word that came first. In the ring, new records overwrite the oldest ones; in each bucket of
+//! the index, a new entry replaces the oldest one.
 //!
 //! # How a lookup goes
 //!
 //! 1. The hot loop makes key and hash, and prefetches the bucket ([`Buckets::key_and_prefetch`]).
 //! 2. It compares both slots ([`Buckets::find`]). Ids in the slot are a hit, and the lookup ends here.
-//! 3. For all others it notes a [`Hint`] where the ids may be, and prefetches that ([`Cache::hint_and_prefetch`], then
-//!    [`Cache::prefetch_record`]): in the record that the slot names; in a record that the index names; or nowhere, for a
-//!    short pretoken whose bucket has a free slot: it would have got that one.
+//! 3. For all others it notes a [`Hint`] where the ids may be, and prefetches that
+//!    ([`Cache::hint_and_prefetch`], then [`Cache::prefetch_record`]): in the record that the slot names; in
+//!    a record that the index names; or nowhere, for a short pretoken whose bucket has a free slot: it would
+//!    have got that one.
 //! 4. [`Cache::get`] follows the hint. If it finds nothing, the caller merges the pretoken, asks
 //!    [`Cache::should_cache`], and [adds](Cache::add) it.
 
@@ -75,14 +78,14 @@ pub(in crate::encode) struct Cache {
     admission: AdmissionFilter,
 }
 
-/// log2 of the number of buckets of a scratch's own cache: 16 MB. A text of 15 MB has 70,000 to 230,000 pretokens
-/// that are not tokens. With half the buckets, 7% of the pretokens of a text of many languages are not in their
-/// bucket, 1% of those of English.
+/// log2 of the number of buckets of a scratch's own cache: 16 MB. A text of 15 MB has 70,000 to 230,000
+/// pretokens that are not tokens. With half the buckets, 7% of the pretokens of a text of many languages are
+/// not in their bucket, 1% of those of English.
 pub(in crate::encode) const BUCKET_BITS: u32 = 18;
 /// Words of the overflow ring for each bucket, as a power of two: 32 MB beside 16.
 const RING_WORDS_PER_BUCKET: u32 = 5;
-/// Words of the overflow ring for each bucket of a cache of seeds, as a power of two. Of 200,000 seeds a fifth have
-/// no room in their buckets.
+/// Words of the overflow ring for each bucket of a cache of seeds, as a power of two. Of 200,000 seeds a
+/// fifth have no room in their buckets.
 const RING_WORDS_PER_SEED_BUCKET: u32 = 4;
 /// The same for a cache of fewer buckets.
 const RING_WORDS_PER_COPIED_BUCKET: u32 = 3;
@@ -95,8 +98,8 @@ const MAX_SEED_BUCKET_BITS: u32 = 17;
 const FIRST_UNSEEDED_ID: u32 = 1 << 16;
 /// Longer pretokens are cached only when they occur for the second time: their records are large.
 const MAX_BYTES_AT_ONCE: usize = 64;
-/// A scratch gets a cache only if the system would give this many times its memory, since the result of the call
-/// needs memory, too.
+/// A scratch gets a cache only if the system would give this many times its memory, since the result of the
+/// call needs memory, too.
 const MEMORY_MARGIN: usize = 4;
 /// log2 of the minimum number of buckets of a cache of seeds.
 const MIN_SEED_BUCKET_BITS: u32 = 6;
@@ -120,12 +123,12 @@ impl Cache {
         Cache { buckets, shift: 64 - bits, id_width, isa, overflow, admission }
     }
 
-    /// A cache of `1 << bits` buckets, at least as many as here, for a scratch, with the ids that are in slots of this
-    /// one: all of them if it has as many buckets, else those that begin with an id below [`FIRST_UNSEEDED_ID`] and find a
-    /// free slot.
+    /// A cache of `1 << bits` buckets, at least as many as here, for a scratch, with the ids that are in
+    /// slots of this one: all of them if it has as many buckets, else those that begin with an id below
+    /// [`FIRST_UNSEEDED_ID`] and find a free slot.
     ///
-    /// Low ids are frequent tokens. Most tokens of a large vocabulary never occur in a text, and the words that do
-    /// need the room; other tokens are merged when they occur.
+    /// Low ids are frequent tokens. Most tokens of a large vocabulary never occur in a text, and the words
+    /// that do need the room; other tokens are merged when they occur.
     ///
     /// `None` if the system does not have [`MEMORY_MARGIN`] times the memory.
     #[cold]
@@ -167,9 +170,9 @@ impl Cache {
         self.id_width
     }
 
-    /// For a pretoken whose ids are not in a slot, notes in `hint` where they may be, and prefetches that place.
-    /// `bucket_index` is the bucket of its key, and `slot` the slot that names its record, if one does. Must be
-    /// called before [`Cache::prefetch_record`] and [`Cache::get`].
+    /// For a pretoken whose ids are not in a slot, notes in `hint` where they may be, and prefetches that
+    /// place. `bucket_index` is the bucket of its key, and `slot` the slot that names its record, if one
+    /// does. Must be called before [`Cache::prefetch_record`] and [`Cache::get`].
     #[inline(never)] // out of the hot loop; and a result of 16 bytes would be read before it is all written
     pub(in crate::encode) fn hint_and_prefetch(
         &self,
@@ -184,7 +187,8 @@ impl Cache {
             self.overflow.prefetch_ids(place);
             *hint = Hint::Ids { place, count: count as u32 };
         } else if bucket.is_empty(1) && !is_long(key) || key == Key::NONE {
-            // A short pretoken would have got the free slot of its bucket. A long one can only be in the ring.
+            // A short pretoken would have got the free slot of its bucket. A long one can only be in the
+            // ring.
             *hint = Hint::Nowhere;
         } else {
             let hash = key.hash();
@@ -228,9 +232,10 @@ impl Cache {
         }
     }
 
-    /// Whether a pretoken that [`Cache::get`] does not find should be cached. `in_fragments` says whether it was
-    /// encoded in fragments, which are in the cache. Such a pretoken, or one of over [`MAX_BYTES_AT_ONCE`] bytes,
-    /// is cached only when it occurs for the second time, unless a slot is free for it.
+    /// Whether a pretoken that [`Cache::get`] does not find should be cached. `in_fragments` says whether it
+    /// was encoded in fragments, which are in the cache. Such a pretoken, or one of over
+    /// [`MAX_BYTES_AT_ONCE`] bytes, is cached only when it occurs for the second time, unless a slot is free
+    /// for it.
     #[inline]
     pub(in crate::encode) fn should_cache(&mut self, miss: &Gap<'_>, in_fragments: bool) -> bool {
         match miss.hint {
@@ -252,8 +257,8 @@ impl Cache {
         }
     }
 
-    /// Puts a short pretoken that has no slot, and has ids, into its bucket. `pretoken` may be empty where its ids fit
-    /// into a slot.
+    /// Puts a short pretoken that has no slot, and has ids, into its bucket. `pretoken` may be empty where
+    /// its ids fit into a slot.
     fn insert(&mut self, key: Key, pretoken: &[u8], ids: &[u32]) {
         if self.has_room(key, ids.len()) {
             self.put(key, ids, 0);
@@ -265,16 +270,16 @@ impl Cache {
         }
     }
 
-    /// Puts a key that has no slot, and ids that fit into one, into its bucket. `recorded` is [`RECORDED`] if the
-    /// ring has a record of it, else 0.
+    /// Puts a key that has no slot, and ids that fit into one, into its bucket. `recorded` is [`RECORDED`] if
+    /// the ring has a record of it, else 0.
     fn put(&mut self, key: Key, ids: &[u32], recorded: u64) {
         let bucket_index = self.bucket_index(key);
         let slot = self.room(bucket_index, key);
         self.buckets[bucket_index].put(slot, key, ids, self.id_width, recorded);
     }
 
-    /// The slot that a key goes to. A pretoken that is displaced from it is listed in the ring's index, if it has ids
-    /// there, or written to the ring.
+    /// The slot that a key goes to. A pretoken that is displaced from it is listed in the ring's index, if it
+    /// has ids there, or written to the ring.
     fn room(&mut self, bucket_index: usize, key: Key) -> usize {
         let bucket = &self.buckets[bucket_index];
         if let Some(slot) = bucket.slot_for(key) {

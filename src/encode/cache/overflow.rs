@@ -1,27 +1,28 @@
 //! The overflow ring: records of pretokens with their ids, one after the other, and an index to find them by.
 //!
-//! It holds what slots have no room for: long pretokens, lists of more ids than a slot has, pretokens that found no free
-//! slot, and those that were displaced. New records overwrite the oldest ones; in each bucket of the index, a new entry
-//! replaces the oldest one. So memory is bounded, nothing is ever moved or wiped, and pages are touched only as far as
-//! they are needed.
+//! It holds what slots have no room for: long pretokens, lists of more ids than a slot has, pretokens that
+//! found no free slot, and those that were displaced. New records overwrite the oldest ones; in each bucket
+//! of the index, a new entry replaces the oldest one. So memory is bounded, nothing is ever moved or wiped,
+//! and pages are touched only as far as they are needed.
 
 use super::super::padded_ids::PaddedIds;
 use crate::memory::{self, LargeTable};
 use crate::simd;
 
-/// Words of the ring for each bucket of the index, as a power of two. The index takes 4 MB beside a ring of 32 MB. With
-/// half as many buckets, a second pass over a text of many languages takes a sixth longer.
+/// Words of the ring for each bucket of the index, as a power of two. The index takes 4 MB beside a ring of
+/// 32 MB. With half as many buckets, a second pass over a text of many languages takes a sixth longer.
 const RING_WORDS_PER_INDEX_BUCKET: u32 = 7;
 /// log2 of the minimum number of words of a ring. A record of the longest pretoken has some 1,300.
 const MIN_RING_BITS: u32 = 12;
 
-/// The first 2 MB of a ring are in small pages, since a short text writes a few of them; the rest is in huge ones.
+/// The first 2 MB of a ring are in small pages, since a short text writes a few of them; the rest is in huge
+/// ones.
 const WORDS_IN_SMALL_PAGES: usize = 1 << 19;
 
 /// Bits of an index entry that are taken from the hash, below the place.
 const TAG_BITS: u32 = 24;
-/// The number of places that an index entry can distinguish. Each time this many words, which are terabytes, were
-/// written, the index is emptied.
+/// The number of places that an index entry can distinguish. Each time this many words, which are terabytes,
+/// were written, the index is emptied.
 const PLACES_PER_LAP: u64 = 1 << (64 - TAG_BITS);
 
 /// Entries in a bucket of the index: one cache line.
@@ -29,8 +30,8 @@ const INDEX_SLOTS: usize = 8;
 
 /// An index entry of no record, lower than all others.
 ///
-/// Not 0: where zeroed memory is read before it is written, the system maps each page twice, and the second time
-/// interrupts all threads. So tables that are read first are filled at once.
+/// Not 0: where zeroed memory is read before it is written, the system maps each page twice, and the second
+/// time interrupts all threads. So tables that are read first are filled at once.
 const FREE_SLOT: u64 = 1;
 
 /// Records that are skipped before the system is asked for memory again.
@@ -38,13 +39,14 @@ const SKIPPED_AFTER_REFUSAL: u32 = 1 << 12;
 
 /// The overflow ring. Its memory is allocated for the first record.
 pub(in crate::encode) struct OverflowRing {
-    /// Records. Each has a word with the length of the pretoken (lower half) and the number of ids (upper half); the
-    /// bytes, padded with zeros to whole words; and the ids.
+    /// Records. Each has a word with the length of the pretoken (lower half) and the number of ids (upper
+    /// half); the bytes, padded with zeros to whole words; and the ids.
     words: Vec<u32>,
-    /// Buckets of [`INDEX_SLOTS`] entries, each the place of a record and [`TAG_BITS`] of its hash; or [`FREE_SLOT`].
+    /// Buckets of [`INDEX_SLOTS`] entries, each the place of a record and [`TAG_BITS`] of its hash; or
+    /// [`FREE_SLOT`].
     index: LargeTable<u64>,
-    /// Words ever written, including those left out where the ring wraps. A place is this number when the record was
-    /// written. It starts at 1, so no place is 0.
+    /// Words ever written, including those left out where the ring wraps. A place is this number when the
+    /// record was written. It starts at 1, so no place is 0.
     written: u64,
     /// log2 of the number of words.
     bits: u32,
@@ -127,16 +129,16 @@ impl OverflowRing {
         if self.is_kept(place) { PaddedIds::new(&self.words, self.at(place), count) } else { None }
     }
 
-    /// Writes the record of a pretoken of at most [`MAX_RECORDED_BYTES`](super::long_key::MAX_RECORDED_BYTES) bytes
-    /// and lists it in the index, if there is memory for the ring.
+    /// Writes the record of a pretoken of at most [`MAX_RECORDED_BYTES`](super::long_key::MAX_RECORDED_BYTES)
+    /// bytes and lists it in the index, if there is memory for the ring.
     pub(in crate::encode) fn push(&mut self, hash: u64, pretoken: &[u8], ids: &[u32]) {
         if let Some(place) = self.write(pretoken, ids) {
             self.add_to_index(hash, place - words_before(pretoken.len()) as u64);
         }
     }
 
-    /// Writes the record of a pretoken of at most [`MAX_RECORDED_BYTES`](super::long_key::MAX_RECORDED_BYTES) bytes,
-    /// and returns the place of its ids; `None` where there is no memory for the ring.
+    /// Writes the record of a pretoken of at most [`MAX_RECORDED_BYTES`](super::long_key::MAX_RECORDED_BYTES)
+    /// bytes, and returns the place of its ids; `None` where there is no memory for the ring.
     pub(in crate::encode) fn write(&mut self, pretoken: &[u8], ids: &[u32]) -> Option<u64> {
         if self.words.is_empty() && !self.allocate() {
             return None;

@@ -1,8 +1,8 @@
 //! Memory for the ids of a long text, allocated once or taken from an earlier result.
 //!
-//! The system clears each page of large memory at its first use: for a text of 15 MB that takes a fifth of the time
-//! of encoding. Allocators keep freed memory for the next allocation, but not blocks of this size. So the last large
-//! result that was freed is kept here.
+//! The system clears each page of large memory at its first use: for a text of 15 MB that takes a fifth of
+//! the time of encoding. Allocators keep freed memory for the next allocation, but not blocks of this size.
+//! So the last large result that was freed is kept here.
 
 use std::ops::RangeInclusive;
 use std::sync::Mutex;
@@ -10,8 +10,8 @@ use std::sync::Mutex;
 use super::id_type::IdType;
 use crate::room;
 
-/// The memory of the last result that was given to [`recycle`]. No thread waits for the lock: if another thread holds
-/// it, or held it when the process forked, no memory is taken.
+/// The memory of the last result that was given to [`recycle`]. No thread waits for the lock: if another
+/// thread holds it, or held it when the process forked, no memory is taken.
 static RECYCLED: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 /// The capacity, in ids, of memory that is kept: 4 MB to 64 MB.
 const RECYCLED_IDS: RangeInclusive<usize> = 1 << 20..=1 << 24;
@@ -19,8 +19,8 @@ const RECYCLED_IDS: RangeInclusive<usize> = 1 << 20..=1 << 24;
 /// expected.
 const MAX_SPARE_FACTOR: usize = 4;
 
-/// Takes ids that are not needed any more, and keeps their memory for the next long text. The process keeps at most
-/// 64 MB.
+/// Takes ids that are not needed any more, and keeps their memory for the next long text. The process keeps
+/// at most 64 MB.
 pub fn recycle(mut ids: Vec<u32>) {
     if RECYCLED_IDS.contains(&ids.capacity())
         && let Ok(mut kept) = RECYCLED.try_lock()

@@ -8,7 +8,8 @@ use crate::room;
 use crate::simd::{Isa, Kernel, Simd};
 use crate::vocab::Vocab;
 
-/// A sink that keeps ids as bytes. Ids come from near memory, a few kilobytes at a time, and are written once.
+/// A sink that keeps ids as bytes. Ids come from near memory, a few kilobytes at a time, and are written
+/// once.
 pub(in crate::encode) struct IdBytes {
     /// The bytes of the ids so far, little-endian.
     pub(in crate::encode) bytes: Vec<u8>,

@@ -124,8 +124,8 @@ impl Spans {
         Ok(pairs)
     }
 
-    /// Start and end of each id in characters of `text`, which is UTF-8, one pair after the other: from the character
-    /// that the id starts in to the end of the one that it ends in. So ids that share a character
+    /// Start and end of each id in characters of `text`, which is UTF-8, one pair after the other: from the
+    /// character that the id starts in to the end of the one that it ends in. So ids that share a character
     /// overlap, and each span is text that can be shown.
     pub fn in_characters(&self, text: &[u8]) -> Result<Vec<i64>> {
         let mut pairs = room::for_items(2 * self.spans.len())?;

@@ -23,8 +23,8 @@ impl Default for StagingBuffer {
     }
 }
 
-/// A sink, and the gathered ids that it does not have yet. It gets them in blocks, so that it costs nothing that its
-/// type is not known here: only whether it reads ids.
+/// A sink, and the gathered ids that it does not have yet. It gets them in blocks, so that it costs nothing
+/// that its type is not known here: only whether it reads ids.
 pub(in crate::encode) struct StagedOutput<'a, const READS_IDS: bool> {
     pub(in crate::encode) sink: &'a mut (dyn Sink + 'a),
     vocab: &'a Vocab,
@@ -78,7 +78,8 @@ impl<'a, const READS_IDS: bool> StagedOutput<'a, READS_IDS> {
         }
     }
 
-    /// Gathers the next ids, if they are not too many, so that [`StagedOutput::take_gathered`] can return them.
+    /// Gathers the next ids, if they are not too many, so that [`StagedOutput::take_gathered`] can return
+    /// them.
     pub(in crate::encode) fn hold(&mut self) -> Result<()> {
         self.flush()?;
         self.is_holding = true;

@@ -42,9 +42,9 @@ impl Encoder {
         Ok(workers)
     }
 
-    /// Encodes every text, as [`Encoder::encode`] does, on up to `workers` threads; the ids of all texts are in one list.
-    /// The result does not depend on the number of threads; a small batch starts none. Memory: that list, and for each
-    /// thread the ids of a run of texts.
+    /// Encodes every text, as [`Encoder::encode`] does, on up to `workers` threads; the ids of all texts are
+    /// in one list. The result does not depend on the number of threads; a small batch starts none. Memory:
+    /// that list, and for each thread the ids of a run of texts.
     pub fn encode_batch<'a>(
         &'a self,
         texts: &[&[u8]],
@@ -143,8 +143,8 @@ impl Encoder {
         Ok(counts)
     }
 
-    /// Appends the ids of texts, and for each text where its ids end; on this thread, in the scratch of a worker. A
-    /// text that is long by itself is encoded on up to `workers` threads.
+    /// Appends the ids of texts, and for each text where its ids end; on this thread, in the scratch of a
+    /// worker. A text that is long by itself is encoded on up to `workers` threads.
     pub(crate) fn encode_documents(
         &self,
         (worker, workers): (usize, usize),

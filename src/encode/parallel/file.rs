@@ -35,15 +35,16 @@ impl Default for FileOptions {
 }
 
 impl Encoder {
-    /// The ids of a file: those of [`Encoder::encode`] for its contents, found on up to `options.workers` threads. The file
-    /// is read in chunks, cut where no id can change. With no pattern, or with a pattern of which nothing is known, there
-    /// is no such place, and the file is read and encoded as one piece.
+    /// The ids of a file: those of [`Encoder::encode`] for its contents, found on up to `options.workers`
+    /// threads. The file is read in chunks, cut where no id can change. With no pattern, or with a pattern of
+    /// which nothing is known, there is no such place, and the file is read and encoded as one piece.
     ///
     /// Memory: the ids, and some chunks with theirs for each worker.
     ///
     /// # Errors
-    /// [`crate::Error::Io`], also for a file whose size or modification time changes; [`crate::Error::Unread`]
-    /// naming the first invalid byte; [`crate::Error::IdTooWide`]; [`crate::Error::Interrupted`].
+    /// [`crate::Error::Io`], also for a file whose size or modification time changes;
+    /// [`crate::Error::Unread`] naming the first invalid byte; [`crate::Error::IdTooWide`];
+    /// [`crate::Error::Interrupted`].
     pub fn encode_file<T: IdType>(
         &self,
         path: &Path,
@@ -56,8 +57,9 @@ impl Encoder {
         Ok(ids)
     }
 
-    /// Writes the ids of a file to another one, `out`, from byte `start` on, little-endian: of 32 bits each if `is_wide`,
-    /// otherwise of 16. `out` must not be open for appending; it has its name for errors. Returns how many ids there are.
+    /// Writes the ids of a file to another one, `out`, from byte `start` on, little-endian: of 32 bits each
+    /// if `is_wide`, otherwise of 16. `out` must not be open for appending; it has its name for errors.
+    /// Returns how many ids there are.
     ///
     /// # Errors
     /// Those of [`Encoder::encode_file`].
@@ -87,8 +89,8 @@ impl Encoder {
         Ok((end - start) / if is_wide { 4 } else { 2 })
     }
 
-    /// Encodes the chunks of a file, each into a `part` with room for some ids. `place` gets the parts in the order of the
-    /// file, one at a time; what it returns is given to `write`, on many threads at once.
+    /// Encodes the chunks of a file, each into a `part` with room for some ids. `place` gets the parts in the
+    /// order of the file, one at a time; what it returns is given to `write`, on many threads at once.
     fn encode_file_chunks<P: Sink + Send, W: Send>(
         &self,
         path: &Path,

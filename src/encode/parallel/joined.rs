@@ -15,8 +15,8 @@ use crate::workers::{self, BufferPool};
 /// what is not needed is never touched. `work` adds the ids of a job to a list. `place` is called for each
 /// job in order, with the number of ids before it, the number of its own ids, and what `work` returned.
 ///
-/// The threads copy their ids into the result themselves, in any order: one thread that did it for all would be what
-/// many threads wait for, because the system clears each page of the result at its first use.
+/// The threads copy their ids into the result themselves, in any order: one thread that did it for all would
+/// be what many threads wait for, because the system clears each page of the result at its first use.
 ///
 /// # Errors
 /// The error of the first job for which `work` or `place` failed; [`crate::Error::IdTooWide`].
@@ -73,8 +73,8 @@ pub(super) fn joined<T: IdType, J: Send, X: Send>(
     workers::placed(workers, control, || Ok(jobs.next()), work, |part| take(part).map(Vec::from_iter), copy)?;
     let copied = copied.into_inner();
     assert_eq!(copied + late.len(), count);
-    // SAFETY: slots were cut from the spare capacity from its start on, without gaps. Each was given to one call of
-    // `copy`, which has filled it if it counted it, and as many ids were counted as all slots have.
+    // SAFETY: slots were cut from the spare capacity from its start on, without gaps. Each was given to one
+    // call of `copy`, which has filled it if it counted it, and as many ids were counted as all slots have.
     unsafe { memory.set_len(copied) };
     room::extend(&mut memory, &late)?;
     Ok(trimmed(memory))

@@ -14,13 +14,14 @@ use crate::room;
 use crate::source::{Cutter, Text};
 use crate::workers::{self, BufferPool};
 
-/// Bytes or characters of a chunk on one thread: few enough that its UTF-8 is still in the cache when it is encoded.
+/// Bytes or characters of a chunk on one thread: few enough that its UTF-8 is still in the cache when it is
+/// encoded.
 const CHUNK_UNITS: usize = 1 << 17;
-/// Bytes or characters of a chunk at most where several threads work: larger chunks, so that they rarely wait for
-/// each other.
+/// Bytes or characters of a chunk at most where several threads work: larger chunks, so that they rarely wait
+/// for each other.
 const SHARED_CHUNK_UNITS: usize = 1 << 19;
-/// Chunks per thread, unless they would be too large: at the end a thread waits for half a chunk of another on
-/// average.
+/// Chunks per thread, unless they would be too large: at the end a thread waits for half a chunk of another
+/// on average.
 const CHUNKS_PER_WORKER: usize = 8;
 
 /// A text that several threads may encode, each some chunks of it.
@@ -35,10 +36,10 @@ struct LongText<'a> {
 }
 
 impl Encoder {
-    /// The ids of a text, as [`Encoder::encode_to_vec`] finds them, on up to `workers` threads (`None`: as many as
-    /// the machine has cores). The text is cut where that changes no id; a part without such a place is
-    /// encoded by one thread. A short text is encoded on the calling thread. Unless `is_first`, the text is the part of
-    /// another one that begins where [`Encoder::late_cut`] found a cut.
+    /// The ids of a text, as [`Encoder::encode_to_vec`] finds them, on up to `workers` threads (`None`: as
+    /// many as the machine has cores). The text is cut where that changes no id; a part without such a place
+    /// is encoded by one thread. A short text is encoded on the calling thread. Unless `is_first`, the text
+    /// is the part of another one that begins where [`Encoder::late_cut`] found a cut.
     ///
     /// Memory: the ids, and for each thread the bytes and ids of some chunks.
     ///
@@ -81,8 +82,8 @@ impl Encoder {
         self.count_chunks(&long, &chunks, control)
     }
 
-    /// A place late in `text` where it can be cut even if more text follows: the ids of both parts together are those
-    /// of the whole.
+    /// A place late in `text` where it can be cut even if more text follows: the ids of both parts together
+    /// are those of the whole.
     pub fn late_cut(&self, text: &[u8], special: bool) -> Option<usize> {
         let cutter = self.cutter(special, false);
         if cutter.can_cut() { cutter.late_cut(text) } else { None }
@@ -218,8 +219,8 @@ fn short(text: Text<'_>) -> Option<&[u8]> {
     }
 }
 
-/// A search for many special tokens needs hundreds of kilobytes of tables: larger chunks, so that they are loaded
-/// less often.
+/// A search for many special tokens needs hundreds of kilobytes of tables: larger chunks, so that they are
+/// loaded less often.
 fn chunk_size(workers: usize, len: usize, specials: ActiveSpecials<'_>) -> usize {
     match (workers, specials.search.are_many()) {
         (1, false) => CHUNK_UNITS,

@@ -1,8 +1,8 @@
 //! The pre-tokenizers of llama.cpp, by the names that GGUF files have for them.
 //!
-//! An expression is the one of the model's own `tokenizer.json` where llama.cpp quotes it, else llama.cpp's (commit
-//! 00ad355, `src/llama-vocab.cpp`). Its engine keeps what an expression does not match, so that a last alternative `\s+`
-//! may be missing there.
+//! An expression is the one of the model's own `tokenizer.json` where llama.cpp quotes it, else llama.cpp's
+//! (commit 00ad355, `src/llama-vocab.cpp`). Its engine keeps what an expression does not match, so that a
+//! last alternative `\s+` may be missing there.
 
 use crate::dialects::{Tables, from_oniguruma};
 use crate::error::Result;
@@ -11,7 +11,8 @@ use crate::pretokenize::{Named, spellings};
 pub(super) struct PreTokenizer {
     /// Its names, with a space between.
     pub(super) names: &'static str,
-    /// What splits a text, and then each piece: the name of a pattern, or an expression in the dialect of Oniguruma.
+    /// What splits a text, and then each piece: the name of a pattern, or an expression in the dialect of
+    /// Oniguruma.
     pub(super) stages: &'static [&'static str],
     /// Whether a pretoken that is a token becomes it without merging.
     pub(super) ignores_merges: bool,
@@ -177,8 +178,8 @@ pub(super) fn expression_of(stage: &'static str) -> &'static str {
     Named::of(stage, &spellings::NAMES).map_or(stage, Named::expression)
 }
 
-/// Llama.cpp's name of the pre-tokenizer of these stages, each the name of a pattern or an expression: in the dialect of
-/// Oniguruma, or in that of `regex` as [`from_oniguruma`] writes it.
+/// Llama.cpp's name of the pre-tokenizer of these stages, each the name of a pattern or an expression: in the
+/// dialect of Oniguruma, or in that of `regex` as [`from_oniguruma`] writes it.
 pub(super) fn pre_tokenizer_name(
     stages: &[String],
     ignores_merges: bool,

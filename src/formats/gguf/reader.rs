@@ -279,7 +279,8 @@ impl Fields {
 }
 
 impl TokenizerFile {
-    /// Reads the tokenizer of a GGUF file. `pre` is llama.cpp's name of the pre-tokenizer if a byte-level file has none.
+    /// Reads the tokenizer of a GGUF file. `pre` is llama.cpp's name of the pre-tokenizer if a byte-level
+    /// file has none.
     pub fn read_gguf(source: impl Read, pre: Option<&str>) -> Result<Self> {
         let fields = Fields::read(source)?;
         let place = format!("{PREFIX}model");
@@ -306,8 +307,8 @@ impl TokenizerFile {
 
 /// A tokenizer of characters with the bytes as pieces. Gemma 4 has ranked merges instead of scores.
 ///
-/// For Gemma 4 llama.cpp takes runs of newlines apart from other text, and whole where they are a token. Merging does the same
-/// with the merges of the model, as with its `tokenizer.json`.
+/// For Gemma 4 llama.cpp takes runs of newlines apart from other text, and whole where they are a token.
+/// Merging does the same with the merges of the model, as with its `tokenizer.json`.
 fn character_file(fields: &Fields, is_gemma: bool) -> Result<TokenizerFile> {
     let tokens = fields.texts("tokens")?;
     let mut pieces = pieces_of(fields, tokens)?;

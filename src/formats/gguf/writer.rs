@@ -69,9 +69,9 @@ pub(in crate::formats) fn write(tokenizer: &Tokenizer, tables: &dyn Tables) -> R
     of_bytes(tokenizer, &merges, pre, &templates)
 }
 
-/// Llama.cpp's name of the pre-tokenizer of a byte-level tokenizer. `pre_tokenizer` is the one of its `tokenizer.json`, or
-/// null where `pattern`, the name of a pattern or an expression, does all. `ignores_merges` says whether a pretoken that is
-/// a token becomes it without merging.
+/// Llama.cpp's name of the pre-tokenizer of a byte-level tokenizer. `pre_tokenizer` is the one of its
+/// `tokenizer.json`, or null where `pattern`, the name of a pattern or an expression, does all.
+/// `ignores_merges` says whether a pretoken that is a token becomes it without merging.
 fn llama_cpp_name(
     pre_tokenizer: &Value,
     pattern: &str,
@@ -108,7 +108,8 @@ fn stages_of(pre_tokenizer: &Value) -> Vec<String> {
     rows.iter().filter_map(stage).collect()
 }
 
-/// The file of a byte-level tokenizer. `merges` are pairs of indices, and `pre` is llama.cpp's name of the pre-tokenizer.
+/// The file of a byte-level tokenizer. `merges` are pairs of indices, and `pre` is llama.cpp's name of the
+/// pre-tokenizer.
 fn of_bytes(
     tokenizer: &Tokenizer,
     merges: &[(u32, u32)],

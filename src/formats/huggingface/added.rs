@@ -11,8 +11,8 @@ use crate::tokenizer::added_token;
 use crate::tokenizer::parts::place::{quoted, refused};
 use crate::vocab::BpeModel;
 
-/// Whether no ordinary text can become an added token, which is in the vocabulary of a byte-level model, if no merge takes
-/// or makes it.
+/// Whether no ordinary text can become an added token, which is in the vocabulary of a byte-level model, if
+/// no merge takes or makes it.
 pub(super) fn can_be_special(token: &AddedToken, ignores_merges: bool) -> bool {
     let spelled = unspelled(&token.content);
     let is_spelled = spelled.is_some();
@@ -21,8 +21,9 @@ pub(super) fn can_be_special(token: &AddedToken, ignores_merges: bool) -> bool {
     {
         return false;
     }
-    // With `ignore_merges` a pretoken of its bytes becomes the token where it is not found as an added one. Text never
-    // becomes a token marked special in this way, so that it is safe to read special tokens as text.
+    // With `ignore_merges` a pretoken of its bytes becomes the token where it is not found as an added one.
+    // Text never becomes a token marked special in this way, so that it is safe to read special tokens as
+    // text.
     let Flags { single_word, lstrip, rstrip, special } = token.flags;
     let is_missed = is_spelled && (single_word || lstrip || rstrip || !token.normalized);
     special || !(ignores_merges && is_missed)
@@ -38,9 +39,9 @@ pub(super) fn rows_of(rows: &[String]) -> Result<Vec<AddedToken>> {
     rows.iter().enumerate().map(row).collect()
 }
 
-/// Gives each token of the rows its id: that of the vocabulary, if it is there, else the next after the size of the
-/// vocabulary and the tokens before. With `keep_ids` new tokens have the ids of their rows. Also returns a warning for each
-/// id that differs from the row's.
+/// Gives each token of the rows its id: that of the vocabulary, if it is there, else the next after the size
+/// of the vocabulary and the tokens before. With `keep_ids` new tokens have the ids of their rows. Also
+/// returns a warning for each id that differs from the row's.
 pub(super) fn read(
     rows: Vec<AddedToken>,
     model: &BpeModel,

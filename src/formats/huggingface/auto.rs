@@ -1,8 +1,8 @@
 //! What the files of a folder make of its tokenizer, as `AutoTokenizer` of transformers reads them.
 //!
-//! The files beside a vocabulary add tokens, set their flags, and name a class, which has parts of its own: a pattern, a
-//! normalizer, a space before the text. They change the content of a `tokenizer.json` to one that means the same without
-//! them.
+//! The files beside a vocabulary add tokens, set their flags, and name a class, which has parts of its own: a
+//! pattern, a normalizer, a space before the text. They change the content of a `tokenizer.json` to one that
+//! means the same without them.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -23,9 +23,9 @@ use crate::tokenizer::{ADDED, CONFIG, ROLES, SPECIALS, token_value};
 
 /// The maximum number of characters that are compared to find added tokens that overlap.
 const MAX_COMPARISONS: usize = 10_000_000;
-/// Applies what the files beside a `tokenizer.json` say, which are kept beside the result. `class` is the class of
-/// transformers, without the suffix `Fast`. `has_file`: whether there is such a file, rather than a vocabulary in another
-/// format.
+/// Applies what the files beside a `tokenizer.json` say, which are kept beside the result. `class` is the
+/// class of transformers, without the suffix `Fast`. `has_file`: whether there is such a file, rather than a
+/// vocabulary in another format.
 pub(in crate::formats) fn with_side_files(
     mut file: TokenizerFile,
     has_file: bool,
@@ -125,9 +125,9 @@ impl Changed {
     }
 }
 
-/// The files that are kept beside the content that they have changed, whose added tokens are `rows`. The files may lack
-/// those of a vocabulary without a `tokenizer.json`. Under `split_special_tokens` it has no special ones, and no file may
-/// add them again.
+/// The files that are kept beside the content that they have changed, whose added tokens are `rows`. The
+/// files may lack those of a vocabulary without a `tokenizer.json`. Under `split_special_tokens` it has no
+/// special ones, and no file may add them again.
 fn kept(mut files: SideFiles, rows: &[AddedToken], has_file: bool, has_pieces: bool) -> SideFiles {
     if has_file && !splits_special_tokens(&files) {
         return files;
@@ -193,10 +193,11 @@ fn bare(part: &Value) -> Value {
 }
 
 impl Fields {
-    /// The added tokens of a file after those of the files were added to `start` in the order of transformers.
+    /// The added tokens of a file after those of the files were added to `start` in the order of
+    /// transformers.
     ///
-    /// Also the names of those that were special once: they stay so for `split_special_tokens`, whatever flags follow.
-    /// `is_plain`: whether the class adds all special tokens again without flags.
+    /// Also the names of those that were special once: they stay so for `split_special_tokens`, whatever
+    /// flags follow. `is_plain`: whether the class adds all special tokens again without flags.
     fn added(
         &self,
         start: &[AddedToken],

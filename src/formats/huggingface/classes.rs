@@ -1,4 +1,5 @@
-//! Classes of transformers: the parts that they make anew, whatever a `tokenizer.json` says, and what to warn of.
+//! Classes of transformers: the parts that they make anew, whatever a `tokenizer.json` says, and what to warn
+//! of.
 
 use serde_json::{Map, Value, json};
 
@@ -55,7 +56,8 @@ const AS_THE_FILE: [&str; 5] = [
     "BloomTokenizer",
 ];
 
-/// The types of the steps of classes that make them anew, and whose `tokenizer.json` is taken as it is if it has the same.
+/// The types of the steps of classes that make them anew, and whose `tokenizer.json` is taken as it is if it
+/// has the same.
 fn known_steps(class: &str) -> Option<&'static [&'static str]> {
     match class.strip_suffix("Tokenizer")? {
         "Roberta" | "Bart" | "LED" | "Mvp" | "CodeGen" | "Whisper" | "Deberta" | "Luke" | "Blenderbot" => {
@@ -111,8 +113,8 @@ pub(in crate::formats) fn says_something(files: &SideFiles) -> bool {
     [CONFIG, SPECIALS, ADDED, MODEL].iter().any(|name| files.get(name).is_some())
 }
 
-/// The class whose parts replace those of a file. `has_file`: whether there is a `tokenizer.json`, rather than a vocabulary
-/// in another format.
+/// The class whose parts replace those of a file. `has_file`: whether there is a `tokenizer.json`, rather
+/// than a vocabulary in another format.
 pub(super) fn replacing(
     class: Option<&str>,
     file: &TokenizerFile,

@@ -82,8 +82,8 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    /// Reads the files. `rows` are the added tokens of a `tokenizer.json`; `pieces` are those of a `.model`, which are among
-    /// the other special tokens unless the files have a list of them.
+    /// Reads the files. `rows` are the added tokens of a `tokenizer.json`; `pieces` are those of a `.model`,
+    /// which are among the other special tokens unless the files have a list of them.
     pub(super) fn read(
         files: &SideFiles,
         rows: &[AddedToken],
@@ -128,7 +128,8 @@ impl Fields {
         fields
     }
 
-    /// Takes the special tokens by role, whose flags are those of the added token of the same name, and by other names.
+    /// Takes the special tokens by role, whose flags are those of the added token of the same name, and by
+    /// other names.
     fn take_roles(&mut self, config: &Map<String, Value>, warnings: &mut Vec<String>) {
         let place = |name: &str| format!("{CONFIG}: {name}");
         let of_content: HashMap<&str, &Token> =
@@ -149,9 +150,11 @@ impl Fields {
         }
     }
 
-    /// Takes what stands in `special_tokens_map.json` and `added_tokens.json`: only without `added_tokens_decoder`.
+    /// Takes what stands in `special_tokens_map.json` and `added_tokens.json`: only without
+    /// `added_tokens_decoder`.
     ///
-    /// `has_pieces`: whether the added tokens of a `.model` take the place of its `additional_special_tokens`.
+    /// `has_pieces`: whether the added tokens of a `.model` take the place of its
+    /// `additional_special_tokens`.
     fn take_old_files(
         &mut self,
         files: &SideFiles,

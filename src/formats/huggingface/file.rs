@@ -16,7 +16,8 @@ use crate::vocab::{Additions, BpeModel, TextSpelling, Vocab};
 const MAX_PARTS: usize = 16 << 20;
 const MAX_CONTAINERS: usize = 1_000_000;
 
-/// The values of fields of a file from a stranger, whose size is checked before they become objects in memory.
+/// The values of fields of a file from a stranger, whose size is checked before they become objects in
+/// memory.
 fn values(place: &str, fields: Vec<(String, String)>) -> Result<Map<String, Value>> {
     let jsons = || fields.iter().map(|(_, json)| json.as_bytes());
     if jsons().map(<[u8]>::len).sum::<usize>() > MAX_PARTS {
@@ -50,7 +51,8 @@ pub struct TokenizerFile {
 }
 
 impl TokenizerFile {
-    /// Reads the content of a file. `keep_ids` says that new added tokens have the ids that the file gives them.
+    /// Reads the content of a file. `keep_ids` says that new added tokens have the ids that the file gives
+    /// them.
     pub fn read(data: &[u8], keep_ids: bool) -> Result<Self> {
         let raw = reader::read(data)?;
         let (parts, options) = (values("$", raw.parts)?, values("$.model", raw.options)?);
@@ -109,7 +111,8 @@ impl TokenizerFile {
         })
     }
 
-    /// The vocabulary. `texts` are the texts that the added tokens stand for, in their order; `seed` is that of the dropout.
+    /// The vocabulary. `texts` are the texts that the added tokens stand for, in their order; `seed` is that
+    /// of the dropout.
     pub fn vocab(&self, spelling: TextSpelling, texts: &[String], seed: Option<u64>) -> Result<Vocab> {
         if texts.len() != self.added.len() {
             return Err(Error::BrokenState);

@@ -30,7 +30,8 @@ const USUAL: [(&str, &str); 4] = [
 /// What transformers reads as "this model has no longest input".
 const NO_LIMIT: i128 = 10_i128.pow(30);
 
-/// Special tokens by role; `None` for no such token. A role that is missing has the token that the tokenizer came with.
+/// Special tokens by role; `None` for no such token. A role that is missing has the token that the tokenizer
+/// came with.
 pub type Roles = HashMap<String, Option<String>>;
 
 /// What the files say besides what the tokenizer does.
@@ -62,7 +63,8 @@ pub fn folder_files(
         Value::String(text) => (name, text.into_bytes()),
         value => (name, pretty(&value)),
     }));
-    // GPT-2's two files hold neither a pattern nor `ignore_merges`: they are written only where the usual ones apply.
+    // GPT-2's two files hold neither a pattern nor `ignore_merges`: they are written only where the usual
+    // ones apply.
     let (model, is_gpt2) = (&content["model"], tokenizer.pattern().name() == Some("gpt2"));
     if let Some(merges) = model["merges"].as_array().filter(|_| is_gpt2 && model["ignore_merges"] == false) {
         let lines = merges.iter().filter_map(Value::as_str).map(|merge| format!("{merge}\n"));

@@ -1,10 +1,11 @@
 //! The `tokenizer.json` of Hugging Face's `tokenizers`.
 //!
-//! [`reader`] takes the file apart in one pass, [`model`] checks what it says about tokens and merges, [`added`] gives the
-//! added tokens their ids, and [`mod@file`] makes a vocabulary of all of it, and [`tokenizer`] what the file says around it.
-//! [`auto`] applies what the [files](side_files) of a folder say. [`shapes`] are parts that several formats have.
-//! The steps around the model are [parts](crate::tokenizer::parts) of a tokenizer. [`writer`] writes the
-//! file, and [`folder_writer`] those beside it.
+//! [`reader`] takes the file apart in one pass, [`model`] checks what it says about tokens and merges,
+//! [`added`] gives the added tokens their ids, and [`mod@file`] makes a vocabulary of all of it, and
+//! [`tokenizer`] what the file says around it. [`auto`] applies what the [files](side_files) of a folder say.
+//! [`shapes`] are parts that several formats have. The steps around the model are
+//! [parts](crate::tokenizer::parts) of a tokenizer. [`writer`] writes the file, and [`folder_writer`] those
+//! beside it.
 
 mod added;
 pub(super) mod auto;

@@ -22,7 +22,8 @@ pub(in crate::formats) fn model_of(
     Ok(BpeModel { names, ids, merges, ties: Vec::new(), options })
 }
 
-/// Gives a model other options, which have no prefix of parts of words, so that some merges may make other tokens.
+/// Gives a model other options, which have no prefix of parts of words, so that some merges may make other
+/// tokens.
 pub(super) fn set_options(model: &mut BpeModel, options: &Map<String, Value>) -> Result<()> {
     let had_prefix = !model.options.prefix.is_empty();
     model.options = options_of(options)?;

@@ -52,8 +52,8 @@ impl SideFiles {
         self.get(file)?.get(name)
     }
 
-    /// The class of transformers that `AutoTokenizer` takes; `None` if the files do not say, with a warning if they name
-    /// a type of models that is not known.
+    /// The class of transformers that `AutoTokenizer` takes; `None` if the files do not say, with a warning
+    /// if they name a type of models that is not known.
     pub fn tokenizer_class(
         &self,
         of_model: &dyn Fn(&str) -> Option<String>,

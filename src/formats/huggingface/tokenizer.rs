@@ -56,8 +56,8 @@ fn origin_of(file: &TokenizerFile, files: Map<String, Value>) -> Origin {
     Origin { content: Some(content), beside, files }
 }
 
-/// The tokenizer of the content of a `tokenizer.json`, with the files beside it by name. `keep_ids` says that new added tokens
-/// have the ids that the content gives them.
+/// The tokenizer of the content of a `tokenizer.json`, with the files beside it by name. `keep_ids` says that
+/// new added tokens have the ids that the content gives them.
 pub fn read_huggingface(
     data: &[u8],
     files: Map<String, Value>,

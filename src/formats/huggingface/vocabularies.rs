@@ -28,8 +28,8 @@ pub(in crate::formats) struct RankFile {
     pub normalizer: Value,
 }
 
-/// What stands in the code of the models that publish a rank file of this `name`, with `count` tokens: Qwen 1 and Kimi. `None`
-/// for another file.
+/// What stands in the code of the models that publish a rank file of this `name`, with `count` tokens: Qwen 1
+/// and Kimi. `None` for another file.
 pub(in crate::formats) fn of_rank_file(
     name: &str,
     count: u32,
@@ -67,10 +67,11 @@ pub(in crate::formats) fn file_of_pair(names: &[(String, u32)], merges: &[Merge]
     TokenizerFile::new(model, parts, options, Vec::new(), false)
 }
 
-/// The `tokenizer.json` of the pieces of a `.model`, as classes of transformers take them. `names` are those of the tokens
-/// by ascending id, `rows` the added tokens, `unknown` the unknown token.
+/// The `tokenizer.json` of the pieces of a `.model`, as classes of transformers take them. `names` are those
+/// of the tokens by ascending id, `rows` the added tokens, `unknown` the unknown token.
 ///
-/// These classes ignore scores and the types of pieces: a merge ranks by the id that it makes, whatever pieces it joins.
+/// These classes ignore scores and the types of pieces: a merge ranks by the id that it makes, whatever
+/// pieces it joins.
 pub(in crate::formats) fn file_of_pieces(
     names: &[(u32, String)],
     rows: &[AddedToken],

@@ -19,8 +19,8 @@ impl<'a> Field<'a> {
     }
 }
 
-/// The fields of a message in order, each with its number; `place` names the message in the error for what is malformed, after
-/// which nothing follows.
+/// The fields of a message in order, each with its number; `place` names the message in the error for what is
+/// malformed, after which nothing follows.
 pub(super) fn fields<'a>(
     mut message: &'a [u8],
     place: &str,

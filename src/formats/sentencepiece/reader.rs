@@ -87,7 +87,8 @@ impl Default for Rules<'_> {
 }
 
 impl TokenizerFile {
-    /// Whether a file begins as a `.model`: its first field is a piece, whose first field is a text that is not empty.
+    /// Whether a file begins as a `.model`: its first field is a piece, whose first field is a text that is
+    /// not empty.
     pub(crate) fn is_sentencepiece(head: &[u8]) -> bool {
         let text = match head {
             [b'\n', 6..=255, 1, b'\n', text @ ..] | [b'\n', 6..=255, b'\n', text @ ..] => text,
@@ -246,12 +247,14 @@ fn check_pieces(pieces: &[Piece<'_>]) -> Result<()> {
     Ok(())
 }
 
-/// The merges: for each piece all pairs of pieces that it consists of, the piece of the highest score first; and the places
-/// of those that have the rank of the merge before, since their pieces have one score and their order matters.
+/// The merges: for each piece all pairs of pieces that it consists of, the piece of the highest score first;
+/// and the places of those that have the rank of the merge before, since their pieces have one score and
+/// their order matters.
 ///
-/// SentencePiece gives all pairs of one piece the same rank. Their order does not matter, since only one of them ever
-/// meets: until something merges across an end of a stretch of text, the merges inside of it are those of the stretch
-/// alone, and these make the piece in one way. The order of pieces of one score does matter: the leftmost merges first.
+/// SentencePiece gives all pairs of one piece the same rank. Their order does not matter, since only one of
+/// them ever meets: until something merges across an end of a stretch of text, the merges inside of it are
+/// those of the stretch alone, and these make the piece in one way. The order of pieces of one score does
+/// matter: the leftmost merges first.
 pub(in crate::formats) fn merges_by_score(pieces: &[Piece<'_>], names: &Names) -> Result<Merges> {
     let mut order: Vec<u32> = room::collected(0..pieces.len() as u32)?;
     order.retain(|&at| {
@@ -295,11 +298,11 @@ fn push_merges(at: u32, pieces: &[Piece<'_>], names: &Names, merges: &mut Vec<[u
     Ok(())
 }
 
-/// Whether the order in which merges of one score are done may matter. `are_parts` are the pieces that these and the
-/// merges before them join.
+/// Whether the order in which merges of one score are done may matter. `are_parts` are the pieces that these
+/// and the merges before them join.
 ///
-/// It does not if no two of different pieces ever share a token, and none makes a token that a merge of the same or a
-/// lower rank joins: then none prevents or enables another before all of them are done.
+/// It does not if no two of different pieces ever share a token, and none makes a token that a merge of the
+/// same or a lower rank joins: then none prevents or enables another before all of them are done.
 fn order_matters(merges: &[[u32; 3]], are_parts: &[bool]) -> Result<bool> {
     if merges.first().map(|merge| merge[2]) == merges.last().map(|merge| merge[2]) {
         return Ok(false);

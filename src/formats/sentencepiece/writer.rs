@@ -145,8 +145,8 @@ fn pieces_of(tokenizer: &Tokenizer, pipeline: &Pipeline) -> Result<Vec<(String, 
 
 /// The scores of the pieces that merges make, which fall with the rank, and are equal at one rank.
 ///
-/// SentencePiece merges any two pieces that make one, the best piece first. Of the pairs of one piece only one ever meets in
-/// a text ([`super::reader`]): their order does not matter, if they are in a row.
+/// SentencePiece merges any two pieces that make one, the best piece first. Of the pairs of one piece only
+/// one ever meets in a text ([`super::reader`]): their order does not matter, if they are in a row.
 fn scores_of(vocab: &Vocab, pieces: &[(String, f32, Kind)]) -> Result<FxHashMap<String, f32>> {
     let text = |index: u32| pieces[index as usize].0.as_str();
     room::check_available(64 * vocab.merges_by_index().len())?;

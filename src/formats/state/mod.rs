@@ -1,9 +1,10 @@
 //! Tokens and merges as bytes, for pickles and fingerprints.
 //!
-//! The format is little-endian: flags, the number of tokens, the id and the length of each by ascending id, then
-//! their bytes; then the number of merges (0 under rank semantics) and the two ids of each. At its end, the state of
-//! a vocabulary of characters has three more lists of ids: of the 256 bytes, of the unknown token, and of the tokens
-//! that take no part in merging. Where merges have the rank of the one before, their places follow.
+//! The format is little-endian: flags, the number of tokens, the id and the length of each by ascending id,
+//! then their bytes; then the number of merges (0 under rank semantics) and the two ids of each. At its end,
+//! the state of a vocabulary of characters has three more lists of ids: of the 256 bytes, of the unknown
+//! token, and of the tokens that take no part in merging. Where merges have the rank of the one before, their
+//! places follow.
 
 mod reader;
 mod spelled;

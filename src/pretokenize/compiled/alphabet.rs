@@ -31,8 +31,8 @@ pub struct Alphabet {
 }
 
 impl Alphabet {
-    /// Divides all characters by sets. Each set is a list of ranges of code points that do not overlap. Also divides
-    /// them into ASCII and others, so that the class tells whether a character is one byte long.
+    /// Divides all characters by sets. Each set is a list of ranges of code points that do not overlap. Also
+    /// divides them into ASCII and others, so that the class tells whether a character is one byte long.
     ///
     /// # Errors
     /// There are too many classes, or the sets distinguish bytes that are not UTF-8.
@@ -96,8 +96,8 @@ impl Alphabet {
         SymbolSet::of(0..=self.end)
     }
 
-    /// The class of the character at `at`, and its length in bytes. A byte that is not part of valid UTF-8 is a
-    /// character of its own.
+    /// The class of the character at `at`, and its length in bytes. A byte that is not part of valid UTF-8 is
+    /// a character of its own.
     ///
     /// # Panics
     /// If `at` is not before the end of `text`.
@@ -161,7 +161,8 @@ fn stretches(sets: &[Vec<Range<u32>>]) -> Vec<(Range<u32>, Vec<bool>)> {
     stretches
 }
 
-/// The table of classes: where each block begins, and the classes of all blocks. Equal blocks are stored once.
+/// The table of classes: where each block begins, and the classes of all blocks. Equal blocks are stored
+/// once.
 fn table(runs: &[(Range<u32>, Symbol)]) -> (Vec<u32>, Vec<Symbol>) {
     let mut classes_of_all = Vec::with_capacity(CODE_POINTS as usize);
     for (range, class) in runs {

@@ -1,9 +1,9 @@
 //! Programs as tables: in one pass over a text, the match that backtracking would find first.
 //!
-//! A state is a list of instructions that are alive, the preferred ones first. Given the next symbol, they are
-//! followed in that order to the characters that they take. Where a match ends, all instructions after it in
-//! the list are given up, since the match is preferred to whatever they would find. Those before it continue; if
-//! one of them finds another match later, that one counts.
+//! A state is a list of instructions that are alive, the preferred ones first. Given the next symbol, they
+//! are followed in that order to the characters that they take. Where a match ends, all instructions after it
+//! in the list are given up, since the match is preferred to whatever they would find. Those before it
+//! continue; if one of them finds another match later, that one counts.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -36,8 +36,8 @@ const MAX_ENTRIES: usize = 1 << 20;
 /// The maximum number of steps through instructions while a table is made; a step takes some nanoseconds.
 const MAX_STEPS: usize = 1 << 26;
 
-/// Compiles a pattern. `newline` is the number of the set that holds a newline and nothing else; `word_runs` is the same
-/// pattern, if it is one of these.
+/// Compiles a pattern. `newline` is the number of the set that holds a newline and nothing else; `word_runs`
+/// is the same pattern, if it is one of these.
 ///
 /// # Errors
 /// The pattern has something that the automaton cannot express, or would be too large.
@@ -72,9 +72,9 @@ impl Automaton {
         usize::from(self.alphabet.end())
     }
 
-    /// Whether a text may be cut at `at`, which is neither its start nor its end. The text may be a window of a
-    /// longer one, as in [`crate::pretokenize::CutRule::is_cut`]. `keeps_unmatched` says whether text without a match
-    /// becomes pieces.
+    /// Whether a text may be cut at `at`, which is neither its start nor its end. The text may be a window of
+    /// a longer one, as in [`crate::pretokenize::CutRule::is_cut`]. `keeps_unmatched` says whether text
+    /// without a match becomes pieces.
     pub fn is_cut(&self, text: &[u8], at: usize, keeps_unmatched: bool) -> bool {
         self.cuts.is_cut(&self.alphabet, text, at, keeps_unmatched)
     }
@@ -158,8 +158,8 @@ impl<'a> Builder<'a> {
         Ok(Some(number))
     }
 
-    /// Follows all choices. The result is the instructions that look at a symbol, in order, up to a match, so that
-    /// equal states are recognized as equal.
+    /// Follows all choices. The result is the instructions that look at a symbol, in order, up to a match, so
+    /// that equal states are recognized as equal.
     fn without_choices(&mut self, targets: &[Address]) -> Result<Vec<Address>> {
         self.walk += 1;
         let mut alive = Vec::new();

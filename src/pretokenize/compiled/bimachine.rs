@@ -1,18 +1,19 @@
 //! Bimachines: two automata that find the pretokens of a text without ever going back.
 //!
-//! The automaton of a pattern learns only later whether a match that it might end continues: after `\s*[\r\n]+` it
-//! must see the whole run of spaces that follows. So a first automaton reads the text backwards and notes at each
-//! character what the text after it allows: which states of the pattern's automaton still find a match there. With
-//! that note, a second automaton reads forwards and knows at each character whether a pretoken ends before it.
+//! The automaton of a pattern learns only later whether a match that it might end continues: after
+//! `\s*[\r\n]+` it must see the whole run of spaces that follows. So a first automaton reads the text
+//! backwards and notes at each character what the text after it allows: which states of the pattern's
+//! automaton still find a match there. With that note, a second automaton reads forwards and knows at each
+//! character whether a pretoken ends before it.
 //!
-//! Both are small, and so are their tables of rows of 16 bytes: one byte of a row is the next state. A processor that
-//! can shuffle 16 bytes takes a step each cycle (`Simd::follow`). For that
+//! Both are small, and so are their tables of rows of 16 bytes: one byte of a row is the next state. A
+//! processor that can shuffle 16 bytes takes a step each cycle (`Simd::follow`). For that
 //!
-//! - the first automaton may have 16 states. They are sets of states of the pattern's automaton; sets that are alike
-//!   are merged;
-//! - the second one may be in 16 states after each *number*. A number stands for classes of characters that do the
-//!   same, together with a note if the note makes a difference: a letter has one number, a space has several. A row
-//!   belongs to two numbers, that of a character and that of the character before it.
+//! - the first automaton may have 16 states. They are sets of states of the pattern's automaton; sets that
+//!   are alike are merged;
+//! - the second one may be in 16 states after each *number*. A number stands for classes of characters that
+//!   do the same, together with a note if the note makes a difference: a letter has one number, a space has
+//!   several. A row belongs to two numbers, that of a character and that of the character before it.
 //!
 //! Nearly all published patterns fit. The others are read by the table of [`super::automaton`] alone.
 
@@ -32,8 +33,8 @@ const MAX_NUMBERS: usize = 64;
 const MAX_NOTES: usize = 8;
 /// The lowest bit of the note in a byte of the first automaton.
 const NOTE_SHIFT: usize = 4;
-/// The bits of the note. A number is kept as the offset of a row, and has its lowest bit where the note has its
-/// lowest bit.
+/// The bits of the note. A number is kept as the offset of a row, and has its lowest bit where the note has
+/// its lowest bit.
 pub(super) const NOTE: u8 = 0x70;
 /// The bits of the state in a byte of either automaton.
 const STATE: u8 = 0x0F;
@@ -52,7 +53,8 @@ pub(super) struct Bimachine {
     pub(super) at_end: u8,
     /// The second automaton: a row for each pair of numbers. It begins in state 0, after number 0.
     pub(super) forward: Rows,
-    /// How many numbers there are. 0 stands for the start of a text, and for what stands after the last character.
+    /// How many numbers there are. 0 stands for the start of a text, and for what stands after the last
+    /// character.
     pub(super) numbers: u16,
     /// How many states the first automaton has.
     backward_states: usize,
@@ -60,8 +62,8 @@ pub(super) struct Bimachine {
     forward_states: Vec<usize>,
 }
 
-/// Characters that are read to find a state that does not depend on what is beyond them: few, then more. In tests they are so
-/// few that they often do not tell.
+/// Characters that are read to find a state that does not depend on what is beyond them: few, then more. In
+/// tests they are so few that they often do not tell.
 const CONTEXTS: [usize; 3] = if cfg!(test) { [1, 2, 3] } else { [4, 16, 64] };
 
 impl Bimachine {
@@ -86,8 +88,8 @@ impl Bimachine {
         }))
     }
 
-    /// The state of the first automaton after it has read a text back to `at`, where a character begins; `None` if the
-    /// next characters do not tell.
+    /// The state of the first automaton after it has read a text back to `at`, where a character begins;
+    /// `None` if the next characters do not tell.
     pub(super) fn state_before(&self, alphabet: &Alphabet, text: &[u8], at: usize) -> Option<u8> {
         CONTEXTS.iter().find_map(|&context| {
             let (mut numbers, mut count, mut end) = ([0; CONTEXTS[2]], 0, at);
@@ -105,8 +107,8 @@ impl Bimachine {
         })
     }
 
-    /// The state of the second automaton after `len` characters, which it began in `state`, and the number of the last one, or
-    /// `before` if there is none. `row` gives the row of a character.
+    /// The state of the second automaton after `len` characters, which it began in `state`, and the number of
+    /// the last one, or `before` if there is none. `row` gives the row of a character.
     pub(super) fn state_after(
         &self,
         len: usize,
@@ -154,7 +156,8 @@ fn only_state(automaton: &Rows, states: usize, rows: impl Iterator<Item = u16>) 
 struct Lookahead {
     /// How many states there are.
     states: usize,
-    /// For each class of characters and each state after it: what the second automaton does, and the next state.
+    /// For each class of characters and each state after it: what the second automaton does, and the next
+    /// state.
     steps: Vec<Vec<(Column, u8)>>,
     at_end: u8,
 }
@@ -218,7 +221,8 @@ impl Numbering {
         Some(numbering)
     }
 
-    /// Gives numbers to a class: as many as there are columns for it. Returns the offset of the first one's row.
+    /// Gives numbers to a class: as many as there are columns for it. Returns the offset of the first one's
+    /// row.
     fn add(&mut self, steps: &[(Column, u8)]) -> Option<u16> {
         let first = self.columns.len();
         let mut row = [0; ROW_STATES];
@@ -239,10 +243,11 @@ impl Numbering {
     }
 }
 
-/// The rows of the second automaton, one for each pair of numbers, and how many states are possible after each number;
-/// `None` if these are more than 16.
+/// The rows of the second automaton, one for each pair of numbers, and how many states are possible after
+/// each number; `None` if these are more than 16.
 fn forward_rows(columns: &[Column]) -> Option<(Rows, Vec<usize>)> {
-    // The states that are possible after each number. In the rows, a state has its index in this list as its number.
+    // The states that are possible after each number. In the rows, a state has its index in this list as its
+    // number.
     let mut behind: Vec<Vec<usize>> = vec![Vec::new(); columns.len()];
     behind[0].push(States::UNMATCHED);
     let mut open = vec![(0, States::UNMATCHED)];

@@ -1,9 +1,9 @@
 //! Where a text may be cut, by the classes of the two characters around the place.
 //!
-//! A place is a cut if every state that can be reached by the character before it ends a pretoken there, given the
-//! character after it, and also given the end of the text. Then no match goes across the place, and the pretokens
-//! before it are the same as if the text ended there. This holds for all texts, so going through the table once finds
-//! all such pairs of characters.
+//! A place is a cut if every state that can be reached by the character before it ends a pretoken there,
+//! given the character after it, and also given the end of the text. Then no match goes across the place, and
+//! the pretokens before it are the same as if the text ended there. This holds for all texts, so going
+//! through the table once finds all such pairs of characters.
 
 use super::alphabet::Alphabet;
 use super::entry::{Entry, START};
@@ -62,7 +62,8 @@ impl CutPairs {
     }
 
     /// Whether `text` may be cut at `at`; `text` may be a window of a longer text, as in
-    /// [`crate::pretokenize::CutRule::is_cut`]. `keeps_unmatched` says whether text without a match becomes pieces.
+    /// [`crate::pretokenize::CutRule::is_cut`]. `keeps_unmatched` says whether text without a match becomes
+    /// pieces.
     pub(super) fn is_cut(&self, alphabet: &Alphabet, text: &[u8], at: usize, keeps_unmatched: bool) -> bool {
         let (before, here) = (text[at - 1], text[at]);
         if before.is_ascii() && here.is_ascii() {

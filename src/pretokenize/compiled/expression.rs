@@ -49,7 +49,8 @@ pub enum Expression {
 }
 
 impl Expression {
-    /// The classes of the character that the pattern takes, if it takes exactly one character and does nothing else.
+    /// The classes of the character that the pattern takes, if it takes exactly one character and does
+    /// nothing else.
     pub fn as_set(&self) -> Option<SymbolSet> {
         match self {
             Expression::Set(set) => Some(*set),
@@ -70,8 +71,8 @@ impl Expression {
         }
     }
 
-    /// The symbols before which the pattern matches, possibly the empty string, if the next symbol alone decides
-    /// whether it matches. `all` are all symbols, and `end` is only the end of the text.
+    /// The symbols before which the pattern matches, possibly the empty string, if the next symbol alone
+    /// decides whether it matches. `all` are all symbols, and `end` is only the end of the text.
     pub fn as_condition(&self, all: SymbolSet, end: SymbolSet) -> Option<SymbolSet> {
         match self {
             Expression::Set(set) => Some(*set),

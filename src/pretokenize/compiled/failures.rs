@@ -1,9 +1,10 @@
-//! Searches that found nothing. They are kept so that the time of a scanner is linear in its text, whatever the
-//! pattern.
+//! Searches that found nothing. They are kept so that the time of a scanner is linear in its text, whatever
+//! the pattern.
 //!
-//! A scanner may read far beyond the end of a match, to find out that no longer one follows (`a*b|a` on many `a`).
-//! The next match begins before that place, and would read the same text again. So the states that a long search has
-//! passed without a match are kept, one for each 64 bytes, and a search that comes to one of them ends there.
+//! A scanner may read far beyond the end of a match, to find out that no longer one follows (`a*b|a` on many
+//! `a`). The next match begins before that place, and would read the same text again. So the states that a
+//! long search has passed without a match are kept, one for each 64 bytes, and a search that comes to one of
+//! them ends there.
 
 use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
@@ -36,8 +37,8 @@ impl Failures {
         self.known.contains(&passed)
     }
 
-    /// Keeps the states that a search has passed since the last end that it found. `start` is where the search began;
-    /// no later search begins before it.
+    /// Keeps the states that a search has passed since the last end that it found. `start` is where the
+    /// search began; no later search begins before it.
     pub(super) fn keep(&mut self, passed: &[Passed], start: usize) -> Result<()> {
         let Some(&(last, _)) = passed.last() else { return Ok(()) };
         if start >= self.until {

@@ -29,7 +29,8 @@ pub(super) struct Program {
     pub(super) start: Address,
 }
 
-/// The maximum number of instructions of a program. The largest pattern of a published tokenizer has some hundred.
+/// The maximum number of instructions of a program. The largest pattern of a published tokenizer has some
+/// hundred.
 const MAX_INSTRUCTIONS: usize = 20_000;
 
 impl Program {
@@ -103,7 +104,8 @@ impl Writer {
         self.write_loop((min, max), next, order, |writer, next| writer.write(inner, next))
     }
 
-    /// A possessive repeat of one character continues only if no such character follows, or after the maximum number.
+    /// A possessive repeat of one character continues only if no such character follows, or after the maximum
+    /// number.
     fn write_possessive(
         &mut self,
         set: SymbolSet,

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Divides `count` things into as few parts as possible so that things with different signatures are in different
-/// parts. A signature may depend on the parts. Returns the number of each thing's part.
+/// Divides `count` things into as few parts as possible so that things with different signatures are in
+/// different parts. A signature may depend on the parts. Returns the number of each thing's part.
 pub(super) fn refine<S: Hash + Eq>(
     count: usize,
     signature: impl Fn(usize, &[usize]) -> Vec<S>,

@@ -32,8 +32,8 @@ pub struct CompiledScanner<'t> {
 }
 
 impl<'t> CompiledScanner<'t> {
-    /// A scanner at the start of a text. `keeps_unmatched` says whether text without a match becomes pieces or is left
-    /// out.
+    /// A scanner at the start of a text. `keeps_unmatched` says whether text without a match becomes pieces
+    /// or is left out.
     pub fn new(isa: Isa, automaton: &'t Automaton, text: &'t [u8], keeps_unmatched: bool) -> Self {
         CompiledScanner {
             automaton,
@@ -79,16 +79,16 @@ impl<'t> CompiledScanner<'t> {
         bimachine.as_deref().filter(|_| self.keeps_unmatched || cuts.matches_all(alphabet))
     }
 
-    /// Where the next window begins: where the last one ended, or at the next pretoken if enough text is left, and a place for
-    /// the window's end is to be expected.
+    /// Where the next window begins: where the last one ended, or at the next pretoken if enough text is
+    /// left, and a place for the window's end is to be expected.
     fn window_start(&self) -> Option<Place> {
         let is_worth_it =
             self.text.len() - self.start >= Window::MIN_TEXT && self.start >= self.no_windows_until;
         self.next_window.or_else(|| is_worth_it.then(|| Place::start(self.start)))
     }
 
-    /// Hands out the ends that were found in the last window, and reads the next window once no end is left. Returns
-    /// how many ends there are.
+    /// Hands out the ends that were found in the last window, and reads the next window once no end is left.
+    /// Returns how many ends there are.
     fn fill_from_windows(&mut self, ends: &mut [usize; ENDS]) -> usize {
         let (isa, text) = (self.isa, self.text);
         let mut count = self.window.as_mut().map_or(0, |window| window.give(isa, ends, 0));

@@ -15,8 +15,9 @@ pub(super) struct States<'a> {
 /// A set of states, a bit for each.
 type Mask = u64;
 
-/// What the states of the second automaton do at a character with a certain text after it: for each state, whether a
-/// pretoken ends before the character, and the next state; nothing for states that are not possible there.
+/// What the states of the second automaton do at a character with a certain text after it: for each state,
+/// whether a pretoken ends before the character, and the next state; nothing for states that are not possible
+/// there.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct Column(Vec<Option<(bool, usize)>>);
 
@@ -53,9 +54,9 @@ impl<'a> States<'a> {
         (entry.is_match(), entry.next().map(|row| row as usize / self.symbols))
     }
 
-    /// The sets of states that find a match in some text: first the mask at the end of a text, then those before more
-    /// text. For each class of characters and each mask after it, the number of the mask before it. `None` if there
-    /// are too many.
+    /// The sets of states that find a match in some text: first the mask at the end of a text, then those
+    /// before more text. For each class of characters and each mask after it, the number of the mask before
+    /// it. `None` if there are too many.
     pub(super) fn viable_masks(&self) -> Option<(Vec<Mask>, Vec<Vec<usize>>)> {
         if self.count() > Self::MAX {
             return None;
@@ -82,7 +83,8 @@ impl<'a> States<'a> {
         Some((masks, nexts))
     }
 
-    /// The states that find a match if `symbol` follows, and after it a text in which the states of `mask` find one.
+    /// The states that find a match if `symbol` follows, and after it a text in which the states of `mask`
+    /// find one.
     fn viable_before(&self, symbol: usize, mask: Mask) -> Mask {
         let finds = |state: &usize| {
             let (is_match, next) = self.transition(*state, symbol);
@@ -96,7 +98,8 @@ impl<'a> States<'a> {
         self.transition(state, class).1.filter(|next| mask >> next & 1 == 1)
     }
 
-    /// What a state of the second automaton does at a character, if the states of `mask` find a match after it.
+    /// What a state of the second automaton does at a character, if the states of `mask` find a match after
+    /// it.
     fn step(&self, state: usize, class: usize, mask: Mask) -> Option<(bool, usize)> {
         // Text in which no match begins stays unmatched up to the place where one begins.
         let begun = self.viable_next(0, class, mask);
@@ -133,8 +136,8 @@ impl<'a> States<'a> {
         merged
     }
 
-    /// What the second automaton does at a character of `class`, if the states of `mask` find a match after it.
-    /// `merged` is the result of [`States::merged`].
+    /// What the second automaton does at a character of `class`, if the states of `mask` find a match after
+    /// it. `merged` is the result of [`States::merged`].
     pub(super) fn column(&self, class: usize, mask: Mask, merged: &[usize]) -> Column {
         let mut column = vec![None; Self::UNMATCHED + 1];
         for state in (0..self.count()).chain([Self::UNMATCHED]).filter(|&state| merged[state] == state) {

@@ -39,7 +39,8 @@ pub(super) struct Stripe {
 }
 
 impl Stripe {
-    /// Notes the number of each character of `text`, which is shorter than [`STRIPE_CHARACTERS`], and where it begins.
+    /// Notes the number of each character of `text`, which is shorter than [`STRIPE_CHARACTERS`], and where
+    /// it begins.
     #[inline(always)]
     pub(super) fn classify<S: Simd>(
         &mut self,
@@ -90,8 +91,8 @@ impl Stripe {
         self.len = character;
     }
 
-    /// Fills the steps after the last character, up to `steps`, with the number that changes no state, and clears
-    /// all ends.
+    /// Fills the steps after the last character, up to `steps`, with the number that changes no state, and
+    /// clears all ends.
     #[inline(always)]
     pub(super) fn pad(&mut self, steps: usize) {
         if self.steps.len() < steps {
@@ -104,8 +105,9 @@ impl Stripe {
         self.ends.fill(0);
     }
 
-    /// Replaces the number of each character by the row for it and the character before it, given the notes of the
-    /// first automaton. `count` is how many numbers there are, and `before` that of the character before the stripe.
+    /// Replaces the number of each character by the row for it and the character before it, given the notes
+    /// of the first automaton. `count` is how many numbers there are, and `before` that of the character
+    /// before the stripe.
     #[inline(always)]
     pub(super) fn find_rows(&mut self, steps: usize, count: u16, mut before: u16) {
         for step in &mut self.steps[..steps] {
@@ -133,15 +135,15 @@ impl Stripe {
         }
     }
 
-    /// The number that is added to the index of a character for [`Stripe::to_bytes`]: where the stripe begins, if the
-    /// sum is then where the character begins; else 0.
+    /// The number that is added to the index of a character for [`Stripe::to_bytes`]: where the stripe
+    /// begins, if the sum is then where the character begins; else 0.
     #[inline(always)]
     pub(super) fn origin(&self) -> usize {
         if self.is_ascii { self.first } else { 0 }
     }
 
-    /// Replaces indices of characters, with [`Stripe::origin`] added, by where the characters begin in the text, in
-    /// bytes.
+    /// Replaces indices of characters, with [`Stripe::origin`] added, by where the characters begin in the
+    /// text, in bytes.
     #[inline(always)]
     pub(super) fn to_bytes(&self, characters: &mut [usize]) {
         if !self.is_ascii {

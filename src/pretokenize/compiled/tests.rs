@@ -7,7 +7,8 @@ use crate::pretokenize::{CutRule, Pattern, Pretokenizer, Unmatched};
 use crate::random::Random;
 use crate::simd::{ENDS, Isa};
 
-/// One character of each class: a, b, c, a letter of two bytes, a newline, a space; other text is a class of its own.
+/// One character of each class: a, b, c, a letter of two bytes, a newline, a space; other text is a class of
+/// its own.
 const LETTERS: [&str; 7] = ["a", "b", "c", "é", "\n", " ", "漢"];
 const NEWLINE: usize = 4;
 
@@ -172,7 +173,8 @@ fn check(expression: &Expression, automaton: &Arc<Automaton>, letters: &[usize],
     }
 }
 
-/// Compares the pretokens of one text, kept and left out, and returns them. The definition counts in characters.
+/// Compares the pretokens of one text, kept and left out, and returns them. The definition counts in
+/// characters.
 fn check_pretokens(
     expression: &Expression,
     automaton: &Arc<Automaton>,

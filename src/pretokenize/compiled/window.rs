@@ -6,10 +6,11 @@ use super::bimachine::Bimachine;
 use super::stripe::{STRIPE_CHARACTERS, Stripe, WORD_BITS};
 use crate::simd::{ENDS, Isa, Kernel, STEPS, Simd};
 
-/// Stripes of a window. A step must wait two or more cycles for the one before it, so that a processor has time for a
-/// step of another stripe in between.
+/// Stripes of a window. A step must wait two or more cycles for the one before it, so that a processor has
+/// time for a step of another stripe in between.
 const STRIPES: usize = 2;
-/// From this many bytes on, a place for the end of a stripe is searched. All stripes fit into the first-level cache.
+/// From this many bytes on, a place for the end of a stripe is searched. All stripes fit into the first-level
+/// cache.
 const STRIPE_BYTES: usize = STRIPE_CHARACTERS / 2;
 /// How many places are tried for the end of a stripe, and the bytes between two of them.
 const TRIED_ENDS: usize = 8;
@@ -19,14 +20,14 @@ const TRIED_EVERY: usize = 16;
 #[derive(Default)]
 pub(super) struct Window {
     stripes: [Stripe; STRIPES],
-    /// The stripe whose ends are handed out next, and the number of the next word of its ends. No ends are left
-    /// before them.
+    /// The stripe whose ends are handed out next, and the number of the next word of its ends. No ends are
+    /// left before them.
     stripe: usize,
     next: usize,
 }
 
-/// A place between two characters, and what the second automaton knows there: its state, and the number of the
-/// character before.
+/// A place between two characters, and what the second automaton knows there: its state, and the number of
+/// the character before.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub(super) at: usize,
@@ -48,8 +49,8 @@ impl Window {
     /// Bytes of text from which on a window is worth its memory. The tests try all lengths.
     pub(super) const MIN_TEXT: usize = if cfg!(test) { 1 } else { 64 };
 
-    /// Reads the text from a place on, and returns where the window ends: [`Window::read`] can go on there. `None` if
-    /// there was no place where a stripe could end.
+    /// Reads the text from a place on, and returns where the window ends: [`Window::read`] can go on there.
+    /// `None` if there was no place where a stripe could end.
     pub(super) fn read(
         &mut self,
         isa: Isa,
@@ -74,8 +75,8 @@ impl Window {
     }
 }
 
-/// Where the first of `stripes` stripes ends, which begins at `first`: at the end of the text, or where the next characters
-/// tell the state of the first automaton.
+/// Where the first of `stripes` stripes ends, which begins at `first`: at the end of the text, or where the
+/// next characters tell the state of the first automaton.
 fn end_of_stripe(
     alphabet: &Alphabet,
     machine: &Bimachine,

@@ -23,8 +23,8 @@ impl Bloom {
         Bloom { words: vec![0; 1 << bits], shift: 64 - bits }
     }
 
-    /// The word of a key and its two bits. They come from the upper bits of the hash, which depend on all bits of
-    /// the key.
+    /// The word of a key and its two bits. They come from the upper bits of the hash, which depend on all
+    /// bits of the key.
     #[inline(always)]
     fn place(&self, key: u64) -> (usize, u64) {
         let hash = spread(key);

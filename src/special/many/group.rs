@@ -33,8 +33,8 @@ impl Group {
         Group { prefix_len, sets: ByteSets::new(prefix_len, tokens()), filter, table }
     }
 
-    /// The maximum number of different lengths among tokens with the same prefix. Each of them may have to be tried
-    /// at a place.
+    /// The maximum number of different lengths among tokens with the same prefix. Each of them may have to be
+    /// tried at a place.
     pub(super) fn max_lengths(&self) -> u32 {
         self.table.max_lengths()
     }

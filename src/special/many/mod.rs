@@ -22,18 +22,18 @@ pub(super) struct ManyTokens {
     isa: Isa,
 }
 
-/// The length of the shortest token of each group. A longer prefix lets fewer places through, and a prefix cannot be
-/// longer than the shortest token of its group.
+/// The length of the shortest token of each group. A longer prefix lets fewer places through, and a prefix
+/// cannot be longer than the shortest token of its group.
 const GROUP_MIN_BYTES: [usize; 4] = [6, 3, 2, 1];
 
-/// Bytes of the first window that is searched for all groups, and of the largest one: windows double, so that a token
-/// that is near is found soon and a long search starts the groups rarely. Both end 8 bytes before a block does, so
-/// that a prefix that reaches beyond a window stays in the block.
+/// Bytes of the first window that is searched for all groups, and of the largest one: windows double, so that
+/// a token that is near is found soon and a long search starts the groups rarely. Both end 8 bytes before a
+/// block does, so that a prefix that reaches beyond a window stays in the block.
 const FIRST_WINDOW_BYTES: usize = BLOCK_BYTES - 8;
 const MAX_WINDOW_BYTES: usize = 64 * BLOCK_BYTES - 8;
 
-/// The maximum number of different lengths of tokens with the same prefix, since each of them may be tried at one
-/// place of a text.
+/// The maximum number of different lengths of tokens with the same prefix, since each of them may be tried at
+/// one place of a text.
 const MAX_LENGTHS: u32 = 32;
 
 impl ManyTokens {

@@ -1,7 +1,7 @@
 //! The steps around a model, as a `tokenizer.json` and toksmith's own file say them in JSON.
 //!
-//! [`steps`] reads them: [`normalizer`], [`pretokenizer`] with [`spaces`], and [`decoder`], whose regular expressions are in
-//! [`patterns`]; [`post_processor`] the last one.
+//! [`steps`] reads them: [`normalizer`], [`pretokenizer`] with [`spaces`], and [`decoder`], whose regular
+//! expressions are in [`patterns`]; [`post_processor`] the last one.
 
 mod decoder;
 mod metaspace;

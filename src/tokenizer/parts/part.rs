@@ -24,7 +24,8 @@ impl<'v> Part<'v> {
         }
     }
 
-    /// The parts of a sequence of any depth, whose items are in the field `list`; a single part is a sequence of one.
+    /// The parts of a sequence of any depth, whose items are in the field `list`; a single part is a sequence
+    /// of one.
     pub(crate) fn flat(value: &'v Value, place: &str, list: &str, max: usize) -> Result<Vec<Self>> {
         let (mut parts, mut pending) = (Vec::new(), vec![(value, place.to_owned(), 0)]);
         while let Some((value, at, depth)) = pending.pop() {
@@ -127,8 +128,8 @@ impl<'v> Part<'v> {
         Err(self.refused_in("type", format!("{} is not the name of a type", quoted(kind))))
     }
 
-    /// What finds the `pattern` of the part, and the pattern if it is a regular expression. `has_offsets` says that the
-    /// places of matches are kept.
+    /// What finds the `pattern` of the part, and the pattern if it is a regular expression. `has_offsets`
+    /// says that the places of matches are kept.
     pub(crate) fn matcher(
         &self,
         patterns: &mut FilePatterns<'_>,

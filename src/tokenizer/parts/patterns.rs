@@ -45,9 +45,9 @@ pub(crate) struct FilePatterns<'e> {
 }
 
 impl<'e> FilePatterns<'e> {
-    /// Translates the patterns of JSON (fields `Regex`), and refuses those that are together larger than one may be,
-    /// before any is compiled. One that cannot be translated, or is too large by itself, does not count: it is refused
-    /// where it is read.
+    /// Translates the patterns of JSON (fields `Regex`), and refuses those that are together larger than one
+    /// may be, before any is compiled. One that cannot be translated, or is too large by itself, does not
+    /// count: it is refused where it is read.
     pub(super) fn of(parts: &[Value], engines: &'e dyn PatternEngines) -> Result<Self> {
         let mut patterns = FilePatterns { engines, translations: HashMap::new() };
         let (mut total, mut pending) = (0, Vec::from_iter(parts));

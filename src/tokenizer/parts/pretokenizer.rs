@@ -27,7 +27,8 @@ const BYTE_LEVEL: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}
 pub(super) struct Splits {
     pub(super) rewrites: Vec<Rewrite>,
     pub(super) after: Vec<SplitStage>,
-    /// The one pattern that splits as `after` does, in the dialect of `regex`, and whether unmatched text is kept.
+    /// The one pattern that splits as `after` does, in the dialect of `regex`, and whether unmatched text is
+    /// kept.
     pub(super) pattern: Option<(String, bool)>,
 }
 

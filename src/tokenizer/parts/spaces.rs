@@ -1,7 +1,9 @@
-//! Spaces in a tokenizer that merges characters: SentencePiece replaces them by U+2581, and puts one in front.
+//! Spaces in a tokenizer that merges characters: SentencePiece replaces them by U+2581, and puts one in
+//! front.
 //!
-//! The vocabulary has plain spaces where it can: a token that the file spells with U+2581 has a space in its bytes, and a
-//! text needs no copy in which spaces are replaced. That is exact if a text has no space left when it is merged.
+//! The vocabulary has plain spaces where it can: a token that the file spells with U+2581 has a space in its
+//! bytes, and a text needs no copy in which spaces are replaced. That is exact if a text has no space left
+//! when it is merged.
 
 use serde_json::Value;
 

@@ -53,7 +53,8 @@ impl FilePipeline {
             Some(_) => pretokenizer::Splits::default(),
             None => pretokenizer::read(pre_tokenizer, place, patterns)?,
         };
-        // Without a decoder the original would join the spellings of bytes by spaces: no text that anybody wants.
+        // Without a decoder the original would join the spellings of bytes by spaces: no text that anybody
+        // wants.
         let decoder = match decoder.is_null() && is_byte_level {
             true => Decoder { stages: vec![Stage::ByteLevel] },
             false => decoder::read(decoder, "$.decoder", patterns)?,
@@ -74,8 +75,8 @@ impl FilePipeline {
     /// The same steps with more added tokens, of which ordinary text can become those in `mergeable`.
     ///
     /// # Errors
-    /// [`crate::Error::BrokenPart`] for a token that the normalizer leaves nothing of, or makes the same as another one;
-    /// errors of normalizing.
+    /// [`crate::Error::BrokenPart`] for a token that the normalizer leaves nothing of, or makes the same as
+    /// another one; errors of normalizing.
     pub fn with_tokens(
         mut self,
         tokens: impl IntoIterator<Item = AddedToken>,
@@ -100,8 +101,8 @@ impl FilePipeline {
         self
     }
 
-    /// Checks that what the original finds does not depend on its search: it finds an empty text between any two bytes, and
-    /// of two equal texts one by chance.
+    /// Checks that what the original finds does not depend on its search: it finds an empty text between any
+    /// two bytes, and of two equal texts one by chance.
     fn check_normalized_tokens(&self) -> Result<()> {
         let mut of_text = HashMap::new();
         for token in self.parts.added_tokens.iter().filter(|token| token.normalized) {
@@ -157,8 +158,8 @@ impl FilePipeline {
         self.spaces.as_ref().map(|spaces| spaces.splits)
     }
 
-    /// The one pattern that cuts like [`FilePipeline::pretokenizer`], in the dialect of `regex`, and whether unmatched text
-    /// is kept.
+    /// The one pattern that cuts like [`FilePipeline::pretokenizer`], in the dialect of `regex`, and whether
+    /// unmatched text is kept.
     pub fn pattern(&self) -> Option<&(String, bool)> {
         self.splits.pattern.as_ref()
     }
@@ -214,8 +215,8 @@ impl FilePipeline {
         &self.parts
     }
 
-    /// The pieces of a text, normalized, with a prefix before each that gets one; cut into pretokens if `is_cut`. Where
-    /// they come from is lost.
+    /// The pieces of a text, normalized, with a prefix before each that gets one; cut into pretokens if
+    /// `is_cut`. Where they come from is lost.
     pub fn pieces(&self, text: &str, is_cut: bool) -> Result<Vec<Vec<u8>>> {
         let mut pieces = Vec::new();
         let pretokenizer = match is_cut {
@@ -231,8 +232,8 @@ impl FilePipeline {
         Ok(pieces)
     }
 
-    /// The pretokens that the pre-tokenizer makes of a text that is normalized: each as the file spells it, with its place
-    /// in characters. A prefix has the place of the first character.
+    /// The pretokens that the pre-tokenizer makes of a text that is normalized: each as the file spells it,
+    /// with its place in characters. A prefix has the place of the first character.
     pub fn pre_tokenized(&self, text: &str) -> Result<Vec<(String, Range<usize>)>> {
         let (mut pretokens, mut counted, mut characters) = (Vec::new(), 0, 0);
         self.for_each_piece(text, true, &self.pretokenizer(), &mut |pretoken, origin| {
@@ -249,8 +250,8 @@ impl FilePipeline {
         Ok(pretokens)
     }
 
-    /// Calls `f` with each piece that the pre-tokenizer makes of a text that is normalized, and its origin in bytes if it
-    /// is tracked.
+    /// Calls `f` with each piece that the pre-tokenizer makes of a text that is normalized, and its origin in
+    /// bytes if it is tracked.
     fn for_each_piece(
         &self,
         text: &str,

@@ -11,6 +11,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3] / "python" / "toksmith"
 
 MAX_FUNCTION_LINES = 25
+MAX_BODY_LINES = 60
+MAX_CORE_ARGUMENTS = 8
 MIN_SHARE_OF_SHORT_FUNCTIONS = 0.9
 
 ROOMS = {
@@ -158,6 +160,27 @@ def lengths_of_functions(tree: ast.AST) -> Iterator[int]:
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.end_lineno:
             yield node.end_lineno - node.lineno + 1
+
+
+def body_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.stmt]:
+    """Return the statements of a function behind its docstring."""
+    return function.body[1:] if ast.get_docstring(function) else function.body
+
+
+def test_no_function_is_long() -> None:
+    for module, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and (body := body_of(node)):
+                lines = (body[-1].end_lineno or 0) - body[0].lineno + 1
+                assert lines <= MAX_BODY_LINES, f"{module}: {node.name} has {lines} lines"
+
+
+def test_calls_of_the_core_have_few_arguments() -> None:
+    for node in ast.walk(ast.parse((ROOT / "_core.pyi").read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef):
+            names = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+            own = {"self", "cls"} & set(names[:1])
+            assert len(names) - len(own) <= MAX_CORE_ARGUMENTS, f"{node.name} of _core takes {', '.join(names)}"
 
 
 def test_every_module_is_in_a_room() -> None:

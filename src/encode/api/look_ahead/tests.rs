@@ -1,5 +1,5 @@
-//! Compares the pieces of texts with long pretokens with pieces that are each made by encoding the whole rest of the
-//! text.
+//! Compares the pieces of texts with long pretokens with pieces that are each made by encoding the whole rest
+//! of the text.
 
 use crate::Control;
 use crate::encode::{Encoder, Spans};
